@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# librailshmem.so from all layers, plus a static twin whose hidden names the unit tests can reach.
+
+get_property(layers GLOBAL PROPERTY RAILSHMEM_LAYERS)
+get_property(libraries GLOBAL PROPERTY RAILSHMEM_LIBRARIES)
+set(objects "")
+foreach(layer ${layers})
+  list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+endforeach()
+
+add_library(railshmem SHARED ${objects})
+set_target_properties(railshmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+target_link_libraries(railshmem PRIVATE Threads::Threads ${libraries} ${CMAKE_DL_LIBS})
+target_include_directories(railshmem INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(railshmem PROPERTIES EXPORT_NAME shmem)
+add_library(RailSHMEM::shmem ALIAS railshmem)
+
+add_library(railshmem_static STATIC EXCLUDE_FROM_ALL ${objects})
+target_link_libraries(railshmem_static PUBLIC railshmem_flags ${libraries} ${CMAKE_DL_LIBS})

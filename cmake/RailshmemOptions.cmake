@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Options, compiler flags and external packages.
+
+foreach(feature CUDA MPI PMIX OFI)
+  set(RAILSHMEM_${feature} AUTO CACHE STRING "Build with ${feature}: AUTO (if found), ON (required) or OFF")
+  set_property(CACHE RAILSHMEM_${feature} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT RAILSHMEM_${feature} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "RAILSHMEM_${feature} is '${RAILSHMEM_${feature}}'; accepted: AUTO, ON, OFF")
+  endif()
+endforeach()
+option(RAILSHMEM_PERFTEST "Build perftest" ON)
+option(RAILSHMEM_EXAMPLES "Build the examples" ON)
+option(RAILSHMEM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+set(RAILSHMEM_SANITIZE "" CACHE STRING "Sanitizers for everything, for example address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+find_package(Threads REQUIRED)
+
+# Everything of ours is compiled with these; warnings are errors in CI through RAILSHMEM_WERROR.
+option(RAILSHMEM_WERROR "Warnings are errors" OFF)
+add_library(railshmem_flags INTERFACE)
+target_compile_options(railshmem_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                       $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+target_link_libraries(railshmem_flags INTERFACE Threads::Threads)
+target_include_directories(railshmem_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+if(RAILSHMEM_SANITIZE)
+  add_compile_options(-fsanitize=${RAILSHMEM_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${RAILSHMEM_SANITIZE})
+  if(RAILSHMEM_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# railshmem_layer(name DIR) compiles every .cpp of a folder into the object library railshmem_<name>.
+# Which folder may include which is checked by scripts/check_layers.py, not by target_link_libraries.
+function(railshmem_layer name dir)
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+  add_library(railshmem_${name} OBJECT ${sources})
+  target_link_libraries(railshmem_${name} PRIVATE railshmem_flags)
+  set_property(GLOBAL APPEND PROPERTY RAILSHMEM_LAYERS railshmem_${name})
+endfunction()
+
+# railshmem_find(FEATURE found-variable-or-target description): honours AUTO, ON and OFF.
+function(railshmem_require feature found)
+  if(RAILSHMEM_${feature} STREQUAL "ON" AND NOT ${found})
+    message(FATAL_ERROR "RAILSHMEM_${feature}=ON but it was not found")
+  endif()
+  if(RAILSHMEM_${feature} STREQUAL "OFF" OR NOT ${found})
+    set(RAILSHMEM_HAVE_${feature} OFF CACHE INTERNAL "")
+  else()
+    set(RAILSHMEM_HAVE_${feature} ON CACHE INTERNAL "")
+  endif()
+  message(STATUS "RailSHMEM ${feature}: ${RAILSHMEM_HAVE_${feature}} (asked: ${RAILSHMEM_${feature}})")
+endfunction()

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the CPU offers to a spinning thread.
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace railshmem {
+
+/// Tells the core that this is a spin loop: frees the sibling thread and saves power.
+inline void cpu_pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Monotonic nanoseconds.
+inline uint64_t now_ns() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+/// CPUs that this process may run on (its affinity mask, not the machine's count).
+inline int usable_cpus() noexcept {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+}  // namespace railshmem

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Grammars of environment values: each turns text into a value or throws Error saying which form is accepted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/log.h"
+
+namespace railshmem {
+
+enum class BootstrapKind : uint8_t { automatic, local, tcp, pmi, pmix, mpi };
+enum class TransportKind : uint8_t { p2p, ofi, loopback };
+enum class HeapKind : uint8_t { automatic, host };
+enum class HugePagesMode : uint8_t { automatic, on, off };
+enum class DataSegmentMode : uint8_t { automatic, shared, network, off };
+enum class OfiProgressMode : uint8_t { automatic, manual, thread };
+
+/// Parses a size of the standard's grammar (section 8): ceil(number x suffix); text after the suffix is ignored.
+uint64_t parse_size(std::string_view value);
+
+namespace env_types {
+struct Flag          { using Value = bool;            static Value parse(std::string_view); };
+struct Text          { using Value = std::string;     static Value parse(std::string_view); };
+struct Size          { using Value = uint64_t;        static Value parse(std::string_view); };
+struct Count         { using Value = uint64_t;        static Value parse(std::string_view); };
+struct Seconds       { using Value = double;          static Value parse(std::string_view); };
+struct LogLevelText  { using Value = LogLevel;        static Value parse(std::string_view); };
+struct BootstrapName { using Value = BootstrapKind;   static Value parse(std::string_view); };
+/// Empty = auto.
+struct TransportList { using Value = std::vector<TransportKind>; static Value parse(std::string_view); };
+struct HeapKindName  { using Value = HeapKind;        static Value parse(std::string_view); };
+struct HugePages     { using Value = HugePagesMode;   static Value parse(std::string_view); };
+struct DataSegment   { using Value = DataSegmentMode; static Value parse(std::string_view); };
+struct OfiProgress   { using Value = OfiProgressMode; static Value parse(std::string_view); };
+}  // namespace env_types
+
+}  // namespace railshmem

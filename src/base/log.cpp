@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace railshmem {
+namespace {
+
+std::atomic<LogLevel> g_level{LogLevel::warn};
+std::atomic<int> g_process_pe{-1};
+thread_local int t_pe = -1;
+std::atomic<uint64_t> g_warnings{0};
+std::atomic<AbortHook> g_abort_hook{nullptr};
+
+/// Writes the line with one write() so that lines of several PEs do not mix.
+void print_line(const char* level, const char* format, va_list args) noexcept {
+  char line[2048];
+  const int pe = log_pe();
+  int n = pe >= 0 ? std::snprintf(line, sizeof line, "railshmem: PE %d: %s: ", pe, level)
+                  : std::snprintf(line, sizeof line, "railshmem: pid %d: %s: ", static_cast<int>(getpid()), level);
+  const int m = std::vsnprintf(line + n, sizeof line - static_cast<size_t>(n) - 1, format, args);
+  n = m < 0 ? n : n + m;
+  if (n > static_cast<int>(sizeof line) - 2) n = sizeof line - 2;
+  line[n] = '\n';
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(n) + 1);
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) noexcept { g_level.store(level, std::memory_order_relaxed); }
+bool log_enabled(LogLevel level) noexcept { return level <= g_level.load(std::memory_order_relaxed); }
+
+void set_log_pe(int pe) noexcept {
+  t_pe = pe;
+  int none = -1;
+  g_process_pe.compare_exchange_strong(none, pe, std::memory_order_relaxed);
+}
+int log_pe() noexcept { return t_pe >= 0 ? t_pe : g_process_pe.load(std::memory_order_relaxed); }
+
+uint64_t warnings_logged() noexcept { return g_warnings.load(std::memory_order_relaxed); }
+
+#define RAILSHMEM_LOG(level)                    \
+  if (!log_enabled(LogLevel::level)) return;    \
+  va_list args;                                 \
+  va_start(args, format);                       \
+  print_line(#level, format, args);             \
+  va_end(args)
+
+void log_error(const char* format, ...) noexcept { RAILSHMEM_LOG(error); }
+void log_warn(const char* format, ...) noexcept {
+  g_warnings.fetch_add(1, std::memory_order_relaxed);
+  RAILSHMEM_LOG(warn);
+}
+void log_info(const char* format, ...) noexcept { RAILSHMEM_LOG(info); }
+void log_debug(const char* format, ...) noexcept { RAILSHMEM_LOG(debug); }
+
+#undef RAILSHMEM_LOG
+
+void set_abort_hook(AbortHook hook) noexcept { g_abort_hook.store(hook, std::memory_order_release); }
+
+void die(const char* format, ...) noexcept {
+  char why[1024];
+  va_list args;
+  va_start(args, format);
+  va_list again;
+  va_copy(again, args);
+  std::vsnprintf(why, sizeof why, format, again);
+  va_end(again);
+  print_line("error", format, args);
+  va_end(args);
+  std::fflush(nullptr);
+  // acquire: pairs with set_abort_hook; without it the hook's own state may not be visible yet.
+  if (const AbortHook hook = g_abort_hook.exchange(nullptr, std::memory_order_acquire)) hook(kAbortStatus, why);
+  _exit(kAbortStatus);
+}
+
+}  // namespace railshmem

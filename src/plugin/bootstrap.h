@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract: how the PEs of a job find each other and agree before any transport exists. Cold path only.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "src/base/env.h"
+
+namespace railshmem {
+
+/// All PEs call allgather() and barrier() in the same order. Both throw Error naming the PE that does not answer
+/// within SHMEM_TIMEOUT. One thread uses an object at a time, except abort() and failure(), which any thread may call.
+class Bootstrap {
+ public:
+  virtual ~Bootstrap() = default;
+  virtual std::string_view name() const noexcept = 0;
+  virtual int pe() const noexcept = 0;
+  virtual int npes() const noexcept = 0;
+  /// Every PE gives `mine` (the same size everywhere); `all` receives them in PE order.
+  virtual void allgather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  virtual void barrier() = 0;
+  /// Ends every process of the job with `status`, wherever it is; called after the message was printed.
+  [[noreturn]] virtual void abort(int status, std::string_view why) noexcept = 0;
+  /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
+  virtual std::optional<std::string> failure() noexcept { return std::nullopt; }
+};
+
+/// What the caller of shmemx_init_attr gave; everything empty for a plain shmem_init.
+struct BootstrapRequest {
+  void* mpi_comm = nullptr;        ///< address of an MPI_Comm
+  const char* unique_id = nullptr; ///< 128 bytes from make_unique_id(), with pe and npes
+  int pe = -1;
+  int npes = -1;
+};
+
+/// Picks and starts the bootstrap that SHMEM_BOOTSTRAP or the launcher's environment asks for.
+/// Defined in bootstrap/registry.cpp. Throws Error naming what is missing.
+std::unique_ptr<Bootstrap> make_bootstrap(const Env& env, const BootstrapRequest& request);
+
+/// Fills 128 bytes that let other processes join through the tcp bootstrap; the caller of this becomes PE 0's address.
+void make_unique_id(const Env& env, char (&id)[128]);
+
+/// Every PE's value of a plain struct, in PE order.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+std::vector<T> exchange(Bootstrap& bootstrap, const T& mine) {
+  std::vector<T> all(static_cast<size_t>(bootstrap.npes()));
+  bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+/// Every PE's bytes, of different lengths, in PE order.
+std::vector<std::vector<std::byte>> exchange_bytes(Bootstrap& bootstrap, std::span<const std::byte> mine);
+
+}  // namespace railshmem

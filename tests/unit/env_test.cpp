@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/env.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "src/base/error.h"
+
+namespace railshmem {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+Env::Lookup from(const Settings& settings) {
+  return [&settings](const char* name) -> const char* {
+    const auto found = settings.find(name);
+    return found == settings.end() ? nullptr : found->second.c_str();
+  };
+}
+
+TEST(Env, DefaultsParse) {
+  const Env env = Env::parse(from({}));
+  EXPECT_EQ(env.symmetric_size, 512u << 20);
+  EXPECT_TRUE(env.transport.empty());
+  EXPECT_FALSE(env.info);
+}
+
+TEST(Env, SizesFollowTheStandardsGrammar) {
+  EXPECT_EQ(parse_size("20kk"), 20u << 10);
+  EXPECT_EQ(parse_size(".5m"), 1u << 19);
+  EXPECT_EQ(parse_size("1.5G"), 3ull << 29);
+  EXPECT_EQ(parse_size("0"), 0u);
+  EXPECT_EQ(parse_size("0.1"), 1u);
+  EXPECT_EQ(parse_size("2T"), 2ull << 40);
+  for (const char* bad : {"", "k", "-1", "nan", "inf", "1x", "1e3", "99999999999999999999", "-0.5"})
+    EXPECT_THROW(parse_size(bad), Error) << bad;
+}
+
+TEST(Env, MalformedValueNamesVariableAndForm) {
+  const Settings settings{{"SHMEM_TIMEOUT", "soon"}};
+  try {
+    Env::parse(from(settings));
+    FAIL() << "accepted 'soon'";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("SHMEM_TIMEOUT is 'soon'"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("seconds"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Env, DeprecatedTwinIsHonouredAndLoses) {
+  const Settings twin{{"SMA_SYMMETRIC_SIZE", "1M"}};
+  EXPECT_EQ(Env::parse(from(twin)).symmetric_size, 1u << 20);
+  const Settings both{{"SMA_SYMMETRIC_SIZE", "1M"}, {"SHMEM_SYMMETRIC_SIZE", "2M"}};
+  EXPECT_EQ(Env::parse(from(both)).symmetric_size, 2u << 20);
+  const Settings unrelated{{"SMA_TIMEOUT", "nonsense"}};
+  EXPECT_NO_THROW(Env::parse(from(unrelated)));
+}
+
+TEST(Env, UnknownNameGetsTheNearestKnown) {
+  const auto warnings = unknown_names({"SHMEM_TRANSPROT=p2p", "SHMEM_INFO=1", "PATH=/bin", "SHMEM_OFI_PROVIDER"});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("SHMEM_TRANSPORT"), std::string::npos) << warnings[0];
+}
+
+TEST(Env, TransportListKeepsOrderAndRefusesRepeats) {
+  const Settings list{{"SHMEM_TRANSPORT", "p2p,ofi"}};
+  EXPECT_EQ(Env::parse(from(list)).transport, (std::vector{TransportKind::p2p, TransportKind::ofi}));
+  const Settings repeated{{"SHMEM_TRANSPORT", "p2p,p2p"}};
+  EXPECT_THROW(Env::parse(from(repeated)), Error);
+  const Settings empty_item{{"SHMEM_TRANSPORT", "p2p,"}};
+  EXPECT_THROW(Env::parse(from(empty_item)), Error);
+}
+
+TEST(Env, DescriptionShowsEveryVariable) {
+  const std::string table = describe_env(from({}));
+  for (const EnvRow& row : env_rows()) EXPECT_NE(table.find(row.name), std::string::npos) << row.name;
+}
+
+TEST(Env, TenThousandRandomValuesParseOrThrow) {
+  std::mt19937_64 random(20261121);
+  const auto& rows = env_rows();
+  size_t refused = 0;
+  for (int round = 0; round < 10000; ++round) {
+    std::string value(random() % 24, '\0');
+    static constexpr char kAlphabet[] = "0123456789.-+eEkKmMgGtTxnaif,p2pofiloopbackuto ;\xff\x01";
+    for (char& c : value) c = kAlphabet[random() % (sizeof kAlphabet - 1)];
+    const Settings settings{{rows[random() % rows.size()].name, value}};
+    try {
+      Env::parse(from(settings));
+    } catch (const Error& e) {
+      ++refused;
+      EXPECT_NE(std::string(e.what()).find(settings.begin()->first), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
+}  // namespace
+}  // namespace railshmem
