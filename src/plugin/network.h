@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract: how symmetric memory that is not load/store reachable is reached.
+//
+// Control calls are virtual and throw. The data path is the free functions below: they are noexcept, and
+// transports/registry.cpp binds them to the one network of the job without a virtual call. An operation that cannot
+// be done (peer dead, no answer within SHMEM_TIMEOUT) ends the job with a message naming operation and PE (die()).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "include/shmem/detail/amo.h"
+#include "src/base/env.h"
+#include "src/plugin/segment.h"
+
+namespace railshmem {
+
+class Channel;
+
+/// Completion scope of one OpenSHMEM context: what its quiet waits for. Made and owned by the network.
+class NetContext;
+
+class Network {
+ public:
+  explicit Network(TransportKind which) noexcept : kind(which) {}
+  virtual ~Network() = default;
+  Network(const Network&) = delete;
+
+  /// Registers this PE's segments. Returns the card: the bytes every peer needs to reach it (any length).
+  virtual std::vector<std::byte> attach(std::span<const Segment> segments) = 0;
+  /// Takes every PE's card, in PE order; connections themselves may be made at first use.
+  virtual void connect(std::span<const std::vector<std::byte>> cards) = 0;
+  /// Starts the proxy thread, which from now on makes this PE a live target and serves `channels`.
+  virtual void start(std::span<Channel* const> channels) = 0;
+  /// Stops and joins the proxy thread; called after the last barrier of the job. Errors of peers that leave are ignored
+  /// from prepare_stop() on.
+  virtual void prepare_stop() noexcept = 0;
+  virtual void stop() noexcept = 0;
+
+  virtual NetContext* make_context() = 0;
+  virtual void drop_context(NetContext* context) noexcept = 0;
+
+  /// Lines for SHMEM_INFO=1 and shmem_info: provider, interface, modes, limits.
+  virtual std::string describe() const = 0;
+
+  const TransportKind kind;
+};
+
+/// What World gives a network.
+struct NetworkConfig {
+  const Env* env;
+  int pe;
+  int npes;
+  bool threads_share_host_calls;  ///< several user threads may call at once (SHMEM_THREAD_MULTIPLE)
+  bool oversubscribed;            ///< fewer CPUs than PEs times two on this node: spin little
+};
+
+/// The network that SHMEM_TRANSPORT allows, or null when it allows none. Defined in transports/registry.cpp.
+std::unique_ptr<Network> make_network(const NetworkConfig& config);
+
+struct NetAmo {
+  AmoOp op;
+  uint8_t width;  ///< 4 or 8 bytes
+  uint64_t operand;
+  uint64_t compare;
+};
+
+struct NetSignal {
+  SegmentId segment;
+  uint64_t offset;
+  uint64_t value;
+  SignalOp op;
+};
+
+// ---- data path; nbytes > 0; the range was checked ---------------------------------------------------------------
+
+/// Returns when `source` may be reused.
+void net_put(Network&, NetContext&, Remote to, const void* source, size_t nbytes) noexcept;
+/// `source` must stay untouched until the context's quiet.
+void net_put_nbi(Network&, NetContext&, Remote to, const void* source, size_t nbytes) noexcept;
+/// Returns with the data.
+void net_get(Network&, NetContext&, Remote from, void* dest, size_t nbytes) noexcept;
+void net_get_nbi(Network&, NetContext&, Remote from, void* dest, size_t nbytes) noexcept;
+/// Data first, then the signal, in the target's memory. nbytes may be 0: only the signal.
+void net_put_signal(Network&, NetContext&, Remote to, const void* source, size_t nbytes, const NetSignal&) noexcept;
+void net_put_signal_nbi(Network&, NetContext&, Remote to, const void* source, size_t nbytes, const NetSignal&) noexcept;
+/// Executed once, by the target's CPU, so that it is atomic with its node's own atomics. A fetching operation returns
+/// the old value, the others return 0 at once and complete at quiet.
+uint64_t net_amo(Network&, NetContext&, Remote to, const NetAmo&) noexcept;
+/// Fetching operation whose old value (`width` bytes) is in `*fetch` after the context's quiet.
+void net_amo_nbi(Network&, NetContext&, Remote to, const NetAmo&, void* fetch) noexcept;
+/// Library-internal flag: the target stores `value` (8 bytes, release); fire and forget, no quiet covers it.
+void net_flag(Network&, Remote to, uint64_t value) noexcept;
+/// Everything of this context before is ordered before everything after, for each target.
+void net_fence(Network&, NetContext&) noexcept;
+/// Everything of this context has completed at its target; fetched values and got data have arrived.
+void net_quiet(Network&, NetContext&) noexcept;
+/// One bounded step of progress by a thread that waits for something; never blocks. True when something happened.
+bool net_progress(Network&) noexcept;
+
+}  // namespace railshmem
