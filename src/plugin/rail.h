@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "src/plugin/segment.h"
 
@@ -92,6 +93,19 @@ concept Rail = std::movable<R> && requires(R r, const RailWrite& w, const RailRe
   { r.may_sleep() } noexcept -> std::same_as<bool>;
   /// Short name for messages: provider and interface.
   { r.name() } noexcept -> std::same_as<const std::string&>;
+};
+
+/// Contract: a technology's set-up of one PE: opens its rails, registers memory, learns the peers' addresses.
+/// Engine<F> (src/proxy) turns a fabric into a Network. attach() and connect() throw Error.
+template <class F>
+concept Fabric = requires(F f, std::span<const Segment> segments, std::span<const std::vector<std::byte>> cards) {
+  requires Rail<typename F::RailType>;
+  { f.attach(segments) } -> std::same_as<std::vector<std::byte>>;
+  { f.connect(cards) };
+  /// The rail of host calls, and the rails that the proxy thread owns (one per NIC; at least one).
+  { f.host_rail() } noexcept -> std::same_as<typename F::RailType&>;
+  { f.proxy_rails() } noexcept -> std::same_as<std::span<typename F::RailType>>;
+  { f.describe() } -> std::same_as<std::string>;
 };
 
 }  // namespace railshmem
