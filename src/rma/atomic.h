@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Atomic memory operations (OpenSHMEM 1.6 section 9.8). One executor per location: the CPU of the target's node,
+// either directly (load/store peers) or by the target's proxy on behalf of a remote PE.
+#pragma once
+
+#include <type_traits>
+
+#include "src/rma/place.h"
+
+namespace railshmem {
+
+template <class Word>
+[[gnu::always_inline]] inline Word amo_on(Word* at, AmoOp op, Word operand, Word compare) noexcept {
+  // relaxed everywhere: fence and quiet order AMOs, as the standard has it; wait and test acquire.
+  switch (op) {
+    case AmoOp::fetch: return __atomic_load_n(at, __ATOMIC_RELAXED);
+    case AmoOp::set: __atomic_store_n(at, operand, __ATOMIC_RELAXED); return 0;
+    case AmoOp::swap: return __atomic_exchange_n(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::compare_swap:
+      __atomic_compare_exchange_n(at, &compare, operand, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+      return compare;
+    case AmoOp::add:
+    case AmoOp::fetch_add: return __atomic_fetch_add(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::bit_and:
+    case AmoOp::fetch_and: return __atomic_fetch_and(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::bit_or:
+    case AmoOp::fetch_or: return __atomic_fetch_or(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::bit_xor:
+    case AmoOp::fetch_xor: return __atomic_fetch_xor(at, operand, __ATOMIC_RELAXED);
+  }
+  __builtin_unreachable();
+}
+
+template <class T>
+using AmoWord = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+
+template <class T>
+[[gnu::always_inline]] inline AmoWord<T> amo_bits(T value) noexcept {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  AmoWord<T> bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+template <class T>
+[[gnu::always_inline]] inline T amo_value(uint64_t bits) noexcept {
+  const auto word = static_cast<AmoWord<T>>(bits);
+  T value;
+  __builtin_memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+[[noreturn, gnu::cold]] void die_misaligned(const char* function, const void* address, size_t width, int pe) noexcept;
+
+/// Old value for fetching operations. A misaligned target is an error: it could not be atomic.
+template <class T>
+[[gnu::always_inline]] inline T amo(PeState& state, Context& context, const char* function, AmoOp op, const T* dest,
+                                    T operand, T compare, int pe) noexcept {
+  const Place place = locate(state, function, dest, sizeof(T), pe);
+  if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
+    die_misaligned(function, dest, sizeof(T), pe);
+  if (place.direct) [[likely]]
+    return amo_value<T>(amo_on(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
+  return amo_value<T>(
+      net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
+}
+
+/// Fetching operation whose old value is in *fetch after quiet.
+template <class T>
+[[gnu::always_inline]] inline void amo_nbi(PeState& state, Context& context, const char* function, AmoOp op, T* fetch,
+                                           const T* dest, T operand, T compare, int pe) noexcept {
+  const Place place = locate(state, function, dest, sizeof(T), pe);
+  check_local(function, "fetch", fetch, sizeof(T), pe);
+  if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
+    die_misaligned(function, dest, sizeof(T), pe);
+  if (place.direct) [[likely]] {
+    *fetch =
+        amo_value<T>(amo_on(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
+    return;
+  }
+  net_amo_nbi(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}, fetch);
+}
+
+}  // namespace railshmem

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The store loop of load/store transports.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace railshmem {
+
+/// Copies between private and mapped memory. Up to 16 bytes without a call; an aligned 8-byte (or 4-byte) copy is one
+/// access, so that a reader never sees half of it.
+[[gnu::always_inline]] inline void copy_bytes(void* to, const void* from, size_t nbytes) noexcept {
+  if (nbytes == 8) {
+    uint64_t value;
+    __builtin_memcpy(&value, from, 8);
+    __builtin_memcpy(to, &value, 8);
+    return;
+  }
+  if (nbytes == 4) {
+    uint32_t value;
+    __builtin_memcpy(&value, from, 4);
+    __builtin_memcpy(to, &value, 4);
+    return;
+  }
+  std::memcpy(to, from, nbytes);
+}
+
+}  // namespace railshmem

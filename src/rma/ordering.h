@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fence and quiet (OpenSHMEM 1.6 section 9.11) over both ways of reaching a peer.
+#pragma once
+
+#include "src/rma/pe_state.h"
+
+namespace railshmem {
+
+inline void fence(PeState& state, Context& context) noexcept {
+  // release: later stores to mapped memory stay behind earlier ones; a waiting peer acquires.
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  if (context.net) net_fence(*state.network, *context.net);
+}
+
+inline void quiet(PeState& state, Context& context) noexcept {
+  if (context.net) net_quiet(*state.network, *context.net);
+  // seq_cst: a store before quiet is visible before any load after it (two PEs that put, quiet, then get each other's
+  // flag must not both miss it).
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+}  // namespace railshmem

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the data path reads about this PE: plain values in a few cache lines, filled by World, constant until finalize.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/plugin/network.h"
+#include "src/plugin/segment.h"
+#include "src/rma/spin_policy.h"
+
+namespace railshmem {
+
+class Liveness;
+
+/// One symmetric segment and the PEs that can be reached in it by load and store: those of slots [0, slots).
+/// A peer's address is arithmetic, no table: node_base + slot * stride + offset.
+struct SegmentView {
+  uintptr_t base = 0;       ///< this PE's own address
+  size_t nbytes = 0;        ///< 0: no such segment
+  uintptr_t node_base = 0;  ///< address here of slot 0's copy
+  size_t stride = 0;
+  int first_pe = 0;  ///< PE of slot 0 when the PEs of the node are consecutive
+  int slots = 0;
+};
+
+/// An OpenSHMEM context: today the default one; its quiet and fence cover exactly its own operations.
+struct Context {
+  NetContext* net = nullptr;  ///< null when no network runs
+};
+
+struct PeState {
+  int me = 0;
+  int npes = 1;
+  SegmentView segment[kSegments];
+  /// Slot of each PE, -1 off the node; null when the node's PEs are consecutive (the common case, no table then).
+  const int32_t* slot_of_pe = nullptr;
+  Network* network = nullptr;
+  Context default_context;
+  SpinPolicy spin;
+  Liveness* liveness = nullptr;
+
+  int slot(const SegmentView& view, int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - view.first_pe; }
+};
+
+/// The PE that the calling thread acts for; null before init and after finalize (threads as PEs bind their own).
+/// Constant between init and finalize, so the data path reads it plainly.
+extern PeState* g_pe_state;
+
+/// Slow path of pe_state(): a PE bound to this thread, or the end of the job with a message naming `function`.
+[[gnu::cold]] PeState& find_pe_state(const char* function) noexcept;
+
+inline PeState& pe_state(const char* function) noexcept {
+  PeState* state = g_pe_state;
+  if (state) [[likely]]
+    return *state;
+  return find_pe_state(function);
+}
+
+/// Binds a PE to the calling thread (loopback jobs: PEs are threads of one process); null unbinds.
+void bind_pe_state(PeState* state) noexcept;
+/// The PE bound to the process or thread, or null.
+PeState* bound_pe_state() noexcept;
+
+/// Tells find_pe_state() which of "before shmem_init" and "after shmem_finalize" is true.
+void set_finalized(bool finalized) noexcept;
+
+}  // namespace railshmem

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/rma/place.h"
+
+#include "src/base/log.h"
+
+namespace railshmem {
+
+void die_bad_pe(const char* function, int pe, int npes) noexcept {
+  die("%s: PE %d does not exist; this job has PEs 0 to %d", function, pe, npes - 1);
+}
+
+void die_null(const char* function, const char* argument, size_t nbytes, int pe) noexcept {
+  die("%s: %s is NULL but %zu bytes to PE %d were asked for; pass a valid address or 0 elements", function, argument,
+      nbytes, pe);
+}
+
+void die_bad_address(const PeState& state, const char* function, const void* address, size_t nbytes, int pe) noexcept {
+  const SegmentView& heap = state.segment[0];
+  const SegmentView& data = state.segment[1];
+  uintptr_t offset = 0;
+  if (!address) die_null(function, "the symmetric address", nbytes, pe);
+  if (find_segment(state, address, 1, &offset))
+    die("%s: %zu bytes at %p (for PE %d) run past the end of symmetric memory; check the element count", function,
+        nbytes, address, pe);
+  die("%s: address %p (for PE %d) is not symmetric: the heap is [%p, %p) and the executable's global objects are "
+      "[%p, %p); allocate with shmem_malloc or use a global or static object",
+      function, address, pe, reinterpret_cast<void*>(heap.base), reinterpret_cast<void*>(heap.base + heap.nbytes),
+      reinterpret_cast<void*>(data.base), reinterpret_cast<void*>(data.base + data.nbytes));
+}
+
+void die_unreachable(const PeState& state, const char* function, const void* address, int pe) noexcept {
+  uintptr_t offset = 0;
+  const bool data = find_segment(state, address, 1, &offset) == &state.segment[1];
+  die("%s: %s of PE %d cannot be reached: it is not mapped here and no network transport is in use; %s", function,
+      data ? "a global object" : "the heap", pe,
+      data ? "set SHMEM_DATA_SEGMENT=shared, or add ofi to SHMEM_TRANSPORT" : "add ofi to SHMEM_TRANSPORT");
+}
+
+}  // namespace railshmem

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contiguous remote memory access (OpenSHMEM 1.6 section 9.5). Five steps from the API to the NIC:
+// shmem_X_put -> put() -> net_put() -> Initiator::put() -> Rail::write().
+#pragma once
+
+#include "src/rma/copy.h"
+#include "src/rma/place.h"
+
+namespace railshmem {
+
+/// Returns when `source` may be reused; the data arrives in any order, at the latest by quiet.
+[[gnu::always_inline]] inline void put(PeState& state, Context& context, const char* function, void* dest,
+                                       const void* source, size_t nbytes, int pe) noexcept {
+  if (nbytes == 0) [[unlikely]]
+    return check_pe(state, function, pe);
+  const Place place = locate(state, function, dest, nbytes, pe);
+  check_local(function, "source", source, nbytes, pe);
+  if (place.direct) [[likely]]
+    return copy_bytes(place.direct, source, nbytes);
+  net_put(*state.network, *context.net, place.remote, source, nbytes);
+}
+
+/// `source` belongs to the library until quiet.
+[[gnu::always_inline]] inline void put_nbi(PeState& state, Context& context, const char* function, void* dest,
+                                           const void* source, size_t nbytes, int pe) noexcept {
+  if (nbytes == 0) [[unlikely]]
+    return check_pe(state, function, pe);
+  const Place place = locate(state, function, dest, nbytes, pe);
+  check_local(function, "source", source, nbytes, pe);
+  if (place.direct) [[likely]]
+    return copy_bytes(place.direct, source, nbytes);
+  net_put_nbi(*state.network, *context.net, place.remote, source, nbytes);
+}
+
+[[gnu::always_inline]] inline void get(PeState& state, Context& context, const char* function, void* dest,
+                                       const void* source, size_t nbytes, int pe) noexcept {
+  if (nbytes == 0) [[unlikely]]
+    return check_pe(state, function, pe);
+  const Place place = locate(state, function, source, nbytes, pe);
+  check_local(function, "dest", dest, nbytes, pe);
+  if (place.direct) [[likely]]
+    return copy_bytes(dest, place.direct, nbytes);
+  net_get(*state.network, *context.net, place.remote, dest, nbytes);
+}
+
+[[gnu::always_inline]] inline void get_nbi(PeState& state, Context& context, const char* function, void* dest,
+                                           const void* source, size_t nbytes, int pe) noexcept {
+  if (nbytes == 0) [[unlikely]]
+    return check_pe(state, function, pe);
+  const Place place = locate(state, function, source, nbytes, pe);
+  check_local(function, "dest", dest, nbytes, pe);
+  if (place.direct) [[likely]]
+    return copy_bytes(dest, place.direct, nbytes);
+  net_get_nbi(*state.network, *context.net, place.remote, dest, nbytes);
+}
+
+/// One element, stored in one access (types of up to 8 bytes).
+template <class T>
+[[gnu::always_inline]] inline void put_value(PeState& state, Context& context, const char* function, T* dest, T value,
+                                             int pe) noexcept {
+  const Place place = locate(state, function, dest, sizeof(T), pe);
+  if (!place.direct) [[unlikely]]
+    return net_put(*state.network, *context.net, place.remote, &value, sizeof(T));
+  if constexpr (sizeof(T) <= 8) {
+    // relaxed: ordering is the business of fence and quiet; atomic so that a waiting reader sees all of it or nothing.
+    __atomic_store(reinterpret_cast<T*>(place.direct), &value, __ATOMIC_RELAXED);
+  } else {
+    std::memcpy(place.direct, &value, sizeof(T));
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline T get_value(PeState& state, Context& context, const char* function, const T* source,
+                                          int pe) noexcept {
+  T value;
+  const Place place = locate(state, function, source, sizeof(T), pe);
+  if (!place.direct) [[unlikely]] {
+    net_get(*state.network, *context.net, place.remote, &value, sizeof(T));
+  } else if constexpr (sizeof(T) <= 8) {
+    // relaxed: as in put_value.
+    __atomic_load(reinterpret_cast<const T*>(place.direct), &value, __ATOMIC_RELAXED);
+  } else {
+    std::memcpy(&value, place.direct, sizeof(T));
+  }
+  return value;
+}
+
+/// Bytes of n elements; the product must not wrap.
+[[noreturn, gnu::cold]] void die_overflow(const char* function, size_t nelems, size_t element, int pe) noexcept;
+[[gnu::always_inline]] inline size_t total_bytes(const char* function, size_t nelems, size_t element, int pe) noexcept {
+  size_t nbytes = 0;
+  if (__builtin_mul_overflow(nelems, element, &nbytes)) [[unlikely]]
+    die_overflow(function, nelems, element, pe);
+  return nbytes;
+}
+
+}  // namespace railshmem

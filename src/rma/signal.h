@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Put with signal and signal updates (OpenSHMEM 1.6 section 9.9): the signal is never visible before its own data.
+#pragma once
+
+#include "src/rma/atomic.h"
+#include "src/rma/put_get.h"
+
+namespace railshmem {
+
+[[noreturn, gnu::cold]] void die_bad_signal_op(const char* function, int op, int pe) noexcept;
+SignalOp checked_signal_op(const char* function, int op, int pe) noexcept;
+
+/// release: pairs with the acquire load of wait and test at the target; without it the data could arrive later.
+[[gnu::always_inline]] inline void apply_signal(uint64_t* at, uint64_t value, SignalOp op) noexcept {
+  if (op == SignalOp::set) {
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+  } else {
+    __atomic_fetch_add(at, value, __ATOMIC_RELEASE);
+  }
+}
+
+/// What a put-with-signal knows besides the data.
+struct SignalTarget {
+  uint64_t* address;
+  uint64_t value;
+  SignalOp op;
+};
+
+template <bool Nbi>
+[[gnu::always_inline]] inline void put_signal(PeState& state, Context& context, const char* function, void* dest,
+                                              const void* source, size_t nbytes, const SignalTarget& signal,
+                                              int pe) noexcept {
+  const Place flag = locate(state, function, signal.address, sizeof(uint64_t), pe);
+  if (reinterpret_cast<uintptr_t>(signal.address) % sizeof(uint64_t) != 0) [[unlikely]]
+    die_misaligned(function, signal.address, sizeof(uint64_t), pe);
+  Place data{flag.direct, flag.remote};
+  if (nbytes) [[likely]] {
+    data = locate(state, function, dest, nbytes, pe);
+    check_local(function, "source", source, nbytes, pe);
+  }
+  if (flag.direct && data.direct) [[likely]] {
+    if (nbytes) copy_bytes(data.direct, source, nbytes);
+    return apply_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.value, signal.op);
+  }
+  if (flag.direct) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
+    net_put(*state.network, *context.net, data.remote, source, nbytes);
+    net_quiet(*state.network, *context.net);
+    return apply_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.value, signal.op);
+  }
+  if (data.direct) {
+    if (nbytes) copy_bytes(data.direct, source, nbytes);
+    nbytes = 0;  // a message follows; the target's proxy sees our stores before it executes it
+    data.remote = flag.remote;
+  }
+  const NetSignal net{flag.remote.segment, flag.remote.offset, signal.value, signal.op};
+  if constexpr (Nbi)
+    net_put_signal_nbi(*state.network, *context.net, data.remote, source, nbytes, net);
+  else
+    net_put_signal(*state.network, *context.net, data.remote, source, nbytes, net);
+}
+
+/// A signal update alone (shmem_signal_add, shmem_signal_set).
+[[gnu::always_inline]] inline void signal_only(PeState& state, Context& context, const char* function,
+                                               const SignalTarget& signal, int pe) noexcept {
+  put_signal<false>(state, context, function, nullptr, nullptr, 0, signal, pe);
+}
+
+}  // namespace railshmem

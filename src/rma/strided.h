@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Strided and block-strided access (OpenSHMEM 1.6 sections 9.5.3 and 9.5.4): nblocks blocks of `block` bytes.
+#pragma once
+
+#include "src/rma/pe_state.h"
+
+namespace railshmem {
+
+struct Strides {
+  ptrdiff_t dest;    ///< elements from block to block in dest
+  ptrdiff_t source;  ///< likewise in source
+  size_t element;    ///< bytes of an element
+  size_t block;      ///< elements of a block
+  size_t nblocks;
+};
+
+/// Returns when `source` may be reused.
+void strided_put(PeState& state, Context& context, const char* function, void* dest, const void* source,
+                 const Strides& strides, int pe) noexcept;
+/// Returns with the data.
+void strided_get(PeState& state, Context& context, const char* function, void* dest, const void* source,
+                 const Strides& strides, int pe) noexcept;
+
+}  // namespace railshmem

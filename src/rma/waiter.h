@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a PE waits: spin, yield, nap; drive the network meanwhile; notice dead peers and deadlines.
+#pragma once
+
+#include "src/base/cpu.h"
+#include "src/rma/pe_state.h"
+
+namespace railshmem {
+
+/// What a waiting PE says when the wait lasts: the call, and the PE waited for (-1: any).
+struct WaitFor {
+  const char* function;
+  int pe = -1;
+};
+
+class Waiter {
+ public:
+  Waiter(PeState& state, const WaitFor& what) noexcept : state_(state), what_(what) {}
+
+  /// One turn of waiting. Ends the job when a peer died or the wait deadline passed.
+  void turn() noexcept {
+    if (state_.network && net_progress(*state_.network)) return;
+    if (turns_++ < state_.spin.spins) [[likely]]
+      return cpu_pause();
+    slow_turn();
+  }
+
+ private:
+  void slow_turn() noexcept;
+  void look_around(uint64_t now) noexcept;
+
+  PeState& state_;
+  const WaitFor what_;
+  uint32_t turns_ = 0;
+  uint64_t started_ns_ = 0;
+  uint64_t next_look_ns_ = 0;
+  uint64_t nap_ns_ = 0;
+  bool said_ = false;
+};
+
+/// Returns when `ready()` is true; `ready` must load with acquire.
+template <class Ready>
+[[gnu::always_inline]] inline void wait_for(PeState& state, const WaitFor& what, Ready ready) noexcept {
+  if (ready()) return;
+  // The common short wait stays in this loop: no object, no clock.
+  if (!state.network)
+    for (int i = 0; i < 64; ++i) {
+      cpu_pause();
+      if (ready()) return;
+    }
+  Waiter waiter(state, what);
+  do waiter.turn();
+  while (!ready());
+}
+
+}  // namespace railshmem
