@@ -7,4 +7,7 @@
 #include "shmem/lists.h"
 #include "shmem/types.h"
 
+// Last: its macros carry the names of functions declared above.
+#include "shmem/generic/generic.h"
+
 #endif
