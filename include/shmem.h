@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The OpenSHMEM 1.6 interface: an index of its families.
+#ifndef RAILSHMEM_SHMEM_H
+#define RAILSHMEM_SHMEM_H
+
+#include "shmem/lists.h"
+#include "shmem/types.h"
+
+// Last: its macros carry the names of functions declared above.
+#include "shmem/generic/generic.h"
+
+#endif

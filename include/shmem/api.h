@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How a function list becomes declarations.
+//
+// Each family header names its functions once, in a list macro RAILSHMEM_x_FUNCTIONS(F) that calls
+// F(RESULT, NAME, PARAMETERS...) per function, NAME without its prefix. F decides what comes out: the emitters below
+// declare the shmem_ function or its pshmem_ twin; the library passes emitters of its own to the same lists.
+#ifndef RAILSHMEM_SHMEM_API_H
+#define RAILSHMEM_SHMEM_API_H
+
+#ifdef __cplusplus
+#define RAILSHMEM_BEGIN_C extern "C" {
+#define RAILSHMEM_END_C }
+#else
+#define RAILSHMEM_BEGIN_C
+#define RAILSHMEM_END_C
+#endif
+
+/// Marks what the library exports; everything else in it is hidden.
+#define RAILSHMEM_API __attribute__((visibility("default")))
+
+/// Marks functions that never return.
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define RAILSHMEM_NORETURN _Noreturn
+#else
+#define RAILSHMEM_NORETURN __attribute__((noreturn))
+#endif
+
+/// Emitters for the function lists.
+#define RAILSHMEM_DECLARE(RESULT, NAME, ...) RAILSHMEM_API RESULT shmem_##NAME(__VA_ARGS__);
+#define RAILSHMEM_DECLARE_PROFILED(RESULT, NAME, ...) RAILSHMEM_API RESULT pshmem_##NAME(__VA_ARGS__);
+
+/// Emitters for the list of names that lack the shmem_ prefix.
+#define RAILSHMEM_DECLARE_PLAIN(RESULT, NAME, ...) RAILSHMEM_API RESULT NAME(__VA_ARGS__);
+#define RAILSHMEM_DECLARE_PLAIN_PROFILED(RESULT, NAME, ...) RAILSHMEM_API RESULT p##NAME(__VA_ARGS__);
+
+/// Lists a function twice: on the default context, and as ctx_NAME with the context in front.
+#define RAILSHMEM_CTX_PAIR(F, RESULT, NAME, ...) \
+  F(RESULT, NAME, __VA_ARGS__)                   \
+  F(RESULT, ctx_##NAME, shmem_ctx_t ctx, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How a C11 generic finds its function.
+//
+// The first argument decides: a context sends the choice on to the second argument and the ctx_ functions, anything
+// else is itself the pointer whose type is looked up. Selection looks at types only, so arguments are evaluated once,
+// by the call; and it does not count arguments, so one that holds commas (a compound literal, say) does no harm behind
+// the first two. Function names are pasted from parts with a leading underscore, out of reach of a user's own macros.
+#ifndef RAILSHMEM_SHMEM_GENERIC_SELECT_H
+#define RAILSHMEM_SHMEM_GENERIC_SELECT_H
+
+#include "shmem/type_lists.h"
+#include "shmem/types.h"
+
+/// Exists in no library: a call of it in a compiler's message means that no function takes a pointer of that type.
+void railshmem_generic_has_no_function_for_this_type(void);
+
+#define RAILSHMEM_FIRST(A, ...) (A)
+#define RAILSHMEM_SECOND(A, B, ...) (B)
+
+// clang-format off
+
+/// Rows of a selection: from pointer type to function, and the same for operations that only read.
+#define RAILSHMEM_PICK(OP, N, T) T*: shmem_##N##OP,
+#define RAILSHMEM_PICK_CTX(OP, N, T) T*: shmem_ctx_##N##OP,
+#define RAILSHMEM_PICK_READ(OP, N, T) T*: shmem_##N##OP, const T*: shmem_##N##OP,
+#define RAILSHMEM_PICK_READ_CTX(OP, N, T) T*: shmem_ctx_##N##OP, const T*: shmem_ctx_##N##OP,
+
+/// The function for one pointer argument, out of a type table.
+#define RAILSHMEM_CHOOSE(TYPES, PICK, OP, POINTER) \
+  _Generic(POINTER, TYPES(PICK, OP) default: railshmem_generic_has_no_function_for_this_type)
+
+/// A call whose first argument is the pointer.
+#define RAILSHMEM_SELECT(TYPES, PICK, OP, ...) \
+  RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0))(__VA_ARGS__)
+
+/// A call whose first argument is the pointer, or a context with the pointer behind it.
+#define RAILSHMEM_SELECT_CTX(TYPES, PICK, OP, ...)                                            \
+  _Generic(RAILSHMEM_FIRST(__VA_ARGS__, 0),                                                   \
+      shmem_ctx_t: RAILSHMEM_CHOOSE(TYPES, PICK##_CTX, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)), \
+      default: RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0)))(__VA_ARGS__)
+
+// clang-format on
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// C11 names of point-to-point synchronisation.
+#ifndef RAILSHMEM_SHMEM_GENERIC_WAIT_H
+#define RAILSHMEM_SHMEM_GENERIC_WAIT_H
+
+#include "shmem/generic/select.h"
+
+/// One word. The old short types take part; wait_until on long is also a function of that name.
+#define RAILSHMEM_WAIT_SCALAR_TYPES(X, A) RAILSHMEM_AMO_DISTINCT_TYPES(X, A) RAILSHMEM_OLD_P2P_TYPES(X, A)
+#define shmem_wait_until(...) RAILSHMEM_SELECT(RAILSHMEM_WAIT_SCALAR_TYPES, RAILSHMEM_PICK, _wait_until, __VA_ARGS__)
+#define shmem_test(...) RAILSHMEM_SELECT(RAILSHMEM_WAIT_SCALAR_TYPES, RAILSHMEM_PICK, _test, __VA_ARGS__)
+
+/// Several words against one value.
+#define shmem_wait_until_all(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _wait_until_all, __VA_ARGS__)
+#define shmem_wait_until_any(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _wait_until_any, __VA_ARGS__)
+#define shmem_wait_until_some(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _wait_until_some, __VA_ARGS__)
+#define shmem_test_all(...) RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _test_all, __VA_ARGS__)
+#define shmem_test_any(...) RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _test_any, __VA_ARGS__)
+#define shmem_test_some(...) RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _test_some, __VA_ARGS__)
+
+/// Several words against a value each.
+#define shmem_wait_until_all_vector(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _wait_until_all_vector, __VA_ARGS__)
+#define shmem_wait_until_any_vector(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _wait_until_any_vector, __VA_ARGS__)
+#define shmem_wait_until_some_vector(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _wait_until_some_vector, __VA_ARGS__)
+#define shmem_test_all_vector(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _test_all_vector, __VA_ARGS__)
+#define shmem_test_any_vector(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _test_any_vector, __VA_ARGS__)
+#define shmem_test_some_vector(...) \
+  RAILSHMEM_SELECT(RAILSHMEM_AMO_DISTINCT_TYPES, RAILSHMEM_PICK, _test_some_vector, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Extensions of RailSHMEM to the standard: starting without a launcher of its own. All return 0 for success.
+#ifndef RAILSHMEM_SHMEMX_H
+#define RAILSHMEM_SHMEMX_H
+
+#include "shmem.h"
+
+/// How shmemx_init_attr finds the other PEs: one of these, which says what fields of the attributes count.
+#define SHMEMX_INIT_WITH_MPI_COMM (1u << 0)
+#define SHMEMX_INIT_WITH_UNIQUEID (1u << 1)
+
+/// Names one job; made by one PE and handed to the others by any means, byte for byte.
+typedef struct {
+  char internal[128];
+} shmemx_uniqueid_t;
+
+/// What shmemx_init_attr starts from; begin with SHMEMX_INIT_ATTR_INITIALIZER.
+typedef struct {
+  size_t size;                 ///< sizeof(shmemx_init_attr_t) in the caller's version of this header
+  void* mpi_comm;              ///< address of the MPI_Comm whose ranks become the PEs
+  int pe;                      ///< number of this PE, from 0
+  int npes;                    ///< number of PEs
+  shmemx_uniqueid_t uniqueid;  ///< the same on all PEs
+} shmemx_init_attr_t;
+
+// clang-format off
+#define SHMEMX_INIT_ATTR_INITIALIZER {sizeof(shmemx_init_attr_t), NULL, 0, 0, {{0}}}
+// clang-format on
+
+RAILSHMEM_BEGIN_C
+
+/// Starts the library as shmem_init does, over PEs that an MPI communicator or a unique id brings together.
+/// Collective over those PEs; nonzero where flags or attributes make no sense or the PEs do not meet.
+RAILSHMEM_API int shmemx_init_attr(unsigned int flags, shmemx_init_attr_t* attr);
+
+/// Makes the unique id of a new job. One PE calls it, before the library is started.
+RAILSHMEM_API int shmemx_get_uniqueid(shmemx_uniqueid_t* uniqueid);
+
+/// Fills in attributes for SHMEMX_INIT_WITH_UNIQUEID. Local; nonzero where pe is not below npes.
+RAILSHMEM_API int shmemx_set_attr_uniqueid_args(int pe, int npes, const shmemx_uniqueid_t* uniqueid,
+                                                shmemx_init_attr_t* attr);
+
+RAILSHMEM_END_C
+
+#endif

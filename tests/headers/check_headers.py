@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiles each installed header alone, and the sources beside this file, in every standard with warnings as errors.
+
+    check_headers.py --include include [--cc gcc] [--cxx g++] ...
+
+A compiler that is not there is reported as skipped; at least one C and one C++ compiler must be there. Code is only
+checked, not generated, except by nvcc, which has no such mode.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = pathlib.Path(__file__).resolve().parent
+WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+C_STANDARDS = ["c99", "c11", "c17"]
+CXX_STANDARDS = ["c++17", "c++20"]
+GENERIC_STANDARDS = ["c11", "c17"]
+
+# Must not compile in C11 and C++: a type outside the family's table, a wrong pointer, an integer as a context.
+REFUSED = [
+    "void f(void* p) { shmem_put(p, p, 1, 0); }",
+    "void f(float* p) { shmem_atomic_add(p, 1, 0); }",
+    "void f(short* p) { shmem_atomic_fetch(p, 0); }",
+    "void f(long double* p) { shmem_wait_until(p, SHMEM_CMP_EQ, 1); }",
+    "void f(double* p) { shmem_atomic_fetch_or(p, 1, 0); }",
+    "void f(int* p) { shmem_put(3, p, p, 1, 0); }",
+    "void f(int* p) { shmem_put(SHMEM_TEAM_WORLD, p, p, 1, 0); }",
+    "void f(int* p, double* q) { shmem_put(p, q, 1, 0); }",
+]
+
+
+def run(command, text=None):
+    return subprocess.run(command, input=text, capture_output=True, text=True)
+
+
+def check(job):
+    """Runs one job (what, command, text, should_pass); returns what went wrong, or None."""
+    what, command, text, should_pass = job
+    done = run(command, text)
+    if (done.returncode == 0) == should_pass:
+        return None
+    return f"FAIL {what}: {'does not compile' if should_pass else 'compiles and should not'}\n{done.stderr[:2000]}"
+
+
+def jobs_for(compiler, language, standards, options, headers):
+    base = [compiler, *WARNINGS, "-fsyntax-only", f"-I{options.include}"]
+    suffix = "c" if language == "c" else "cpp"
+    for standard in standards:
+        stdin = base + [f"-std={standard}", "-x", language, "-"]
+        for header in headers:
+            twice = f"#include <{header}>\n" * 2 + "extern int not_empty;\n"
+            yield f"{header} {compiler} {standard}", stdin, twice, True
+        sources = [HERE / "use_c.c"]
+        if language == "c++":
+            sources.append(HERE / "use_cpp.cpp")
+        elif standard in GENERIC_STANDARDS:
+            sources.append(HERE / "generics.c")
+        for source in sources:
+            command = base + [f"-std={standard}", "-x", language, str(source)]
+            yield f"{source.name} {compiler} {standard}", command, None, True
+    for snippet in REFUSED:
+        yield f"{snippet} {compiler} {suffix}", stdin, f"#include <shmem.h>\n{snippet}\n", False
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks that the installed headers compile.")
+    parser.add_argument("--include", required=True, help="directory of the installed headers")
+    parser.add_argument("--cc", nargs="*", default=["gcc", "clang"])
+    parser.add_argument("--cxx", nargs="*", default=["g++", "clang++"])
+    parser.add_argument("--nvcc", default="nvcc")
+    options = parser.parse_args()
+    options.include = str(pathlib.Path(options.include).resolve())
+
+    root = pathlib.Path(options.include)
+    headers = sorted(str(path.relative_to(root)) for path in root.rglob("*.h"))
+    # the C11 selections and the C++ overloads are each for one language; shmem.h picks
+    only_c = {h for h in headers if h.startswith("shmem/generic/") and not h.endswith(("generic.h", "cpp.h"))}
+    only_cxx = {"shmem/generic/cpp.h"}
+
+    jobs, found = [], {"c": 0, "c++": 0}
+    for language, compilers, standards, hidden in (("c", options.cc, C_STANDARDS, only_cxx),
+                                                   ("c++", options.cxx, CXX_STANDARDS, only_c)):
+        usable = [h for h in headers if h not in hidden]
+        for compiler in compilers:
+            if not shutil.which(compiler):
+                print(f"skipped: no {compiler}")
+                continue
+            found[language] += 1
+            jobs += jobs_for(compiler, language, standards, options, usable)
+    with tempfile.TemporaryDirectory() as scratch:
+        if shutil.which(options.nvcc):
+            command = [options.nvcc, "-std=c++17", "-Werror", "all-warnings", f"-I{options.include}", "-c",
+                       str(HERE / "use_cuda.cu"), "-o", os.path.join(scratch, "use_cuda.o")]
+            jobs.insert(0, (f"use_cuda.cu {options.nvcc}", command, None, True))
+        else:
+            print(f"skipped: no {options.nvcc}")
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            failures = [failure for failure in pool.map(check, jobs) if failure]
+
+    print("\n".join(failures))
+    print(f"{len(headers)} headers, {len(jobs)} compilations, {len(failures)} failed")
+    if not all(found.values()):
+        print("FAIL no C or no C++ compiler")
+    return 1 if failures or not all(found.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
