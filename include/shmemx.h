@@ -41,6 +41,13 @@ RAILSHMEM_API int shmemx_get_uniqueid(shmemx_uniqueid_t* uniqueid);
 RAILSHMEM_API int shmemx_set_attr_uniqueid_args(int pe, int npes, const shmemx_uniqueid_t* uniqueid,
                                                 shmemx_init_attr_t* attr);
 
+/// Writes the table of environment variables with the values in force, cut to nbytes with the terminating null.
+/// Returns the bytes that the whole table needs.
+RAILSHMEM_API size_t shmemx_describe_environment(char* buffer, size_t nbytes);
+
+/// What the library was built with and without.
+RAILSHMEM_API const char* shmemx_build_options(void);
+
 RAILSHMEM_END_C
 
 #endif

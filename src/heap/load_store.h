@@ -24,7 +24,7 @@ class LoadStore {
   virtual void map_peer(NodeArena& arena, size_t slot, const PeerFd& peer, size_t nbytes, size_t at) = 0;
 };
 
-/// The load/store transport that SHMEM_TRANSPORT allows, or null. Defined in transports/registry.cpp.
+/// The load/store transport that SHMEM_TRANSPORT allows, or null. Defined in transports/p2p.
 std::unique_ptr<LoadStore> make_load_store(const Env& env);
 
 }  // namespace railshmem

@@ -13,14 +13,14 @@ namespace railshmem {
 
 class Liveness;
 
-/// One symmetric segment and the PEs that can be reached in it by load and store: those of slots [0, slots).
-/// A peer's address is arithmetic, no table: node_base + slot * stride + offset.
+/// One symmetric segment and the PEs that can be reached in it by load and store: those of slots first_slot up to
+/// first_slot + slots - 1. A peer's address is arithmetic, no table: node_base + slot * stride + offset.
 struct SegmentView {
   uintptr_t base = 0;       ///< this PE's own address
   size_t nbytes = 0;        ///< 0: no such segment
-  uintptr_t node_base = 0;  ///< address here of slot 0's copy
+  uintptr_t node_base = 0;  ///< address here of slot 0's copy; this PE's own when only that is mapped (stride 0)
   size_t stride = 0;
-  int first_pe = 0;  ///< PE of slot 0 when the PEs of the node are consecutive
+  int first_slot = 0;
   int slots = 0;
 };
 
@@ -33,6 +33,7 @@ struct PeState {
   int me = 0;
   int npes = 1;
   SegmentView segment[kSegments];
+  int first_pe_of_node = 0;  ///< PE of slot 0
   /// Slot of each PE, -1 off the node; null when the node's PEs are consecutive (the common case, no table then).
   const int32_t* slot_of_pe = nullptr;
   Network* network = nullptr;
@@ -40,7 +41,7 @@ struct PeState {
   SpinPolicy spin;
   Liveness* liveness = nullptr;
 
-  int slot(const SegmentView& view, int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - view.first_pe; }
+  int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
 };
 
 /// The PE that the calling thread acts for; null before init and after finalize (threads as PEs bind their own).

@@ -42,8 +42,8 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
   const SegmentView* view = find_segment(state, address, nbytes, &offset);
   if (!view) [[unlikely]]
     die_bad_address(state, function, address, nbytes, pe);
-  const int slot = state.slot(*view, pe);
-  if (static_cast<unsigned>(slot) < static_cast<unsigned>(view->slots)) [[likely]]
+  const int slot = state.slot(pe);
+  if (static_cast<unsigned>(slot - view->first_slot) < static_cast<unsigned>(view->slots)) [[likely]]
     return {reinterpret_cast<std::byte*>(view->node_base + static_cast<size_t>(slot) * view->stride + offset), {}};
   if (!state.network) [[unlikely]]
     die_unreachable(state, function, address, pe);

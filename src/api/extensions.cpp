@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The shmemx_ extensions.
+#include <algorithm>
+#include <cstring>
+
+#include "shmemx.h"
+#include "src/api/job.h"
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+using namespace railshmem;
+
+namespace {
+
+/// Turns an exception into a status after printing it: the C border.
+template <class Body>
+int guard(const char* function, Body body) noexcept {
+  try {
+    body();
+    return 0;
+  } catch (const std::exception& e) {
+    log_error("%s: %s", function, e.what());
+    return 1;
+  }
+}
+
+BootstrapRequest request_of(unsigned int flags, const shmemx_init_attr_t& attr) {
+  BootstrapRequest request;
+  if (flags == SHMEMX_INIT_WITH_MPI_COMM) {
+    if (!attr.mpi_comm) throw Error("mpi_comm is NULL; pass the address of an MPI_Comm");
+    request.mpi_comm = attr.mpi_comm;
+  } else if (flags == SHMEMX_INIT_WITH_UNIQUEID) {
+    if (attr.npes < 1 || attr.pe < 0 || attr.pe >= attr.npes)
+      throw Error(text("PE %d of %d makes no sense; PEs count from 0", attr.pe, attr.npes));
+    request.unique_id = attr.uniqueid.internal;
+    request.pe = attr.pe;
+    request.npes = attr.npes;
+  } else if (flags != 0) {
+    throw Error(text("flags 0x%x are neither SHMEMX_INIT_WITH_MPI_COMM nor SHMEMX_INIT_WITH_UNIQUEID", flags));
+  }
+  return request;
+}
+
+}  // namespace
+
+extern "C" {
+
+int shmemx_init_attr(unsigned int flags, shmemx_init_attr_t* attr) {
+  return guard("shmemx_init_attr", [&] {
+    if (flags != 0 && (!attr || attr->size != sizeof *attr))
+      throw Error("attr is NULL or its size is not set; begin with SHMEMX_INIT_ATTR_INITIALIZER");
+    job::start(SHMEM_THREAD_SINGLE, flags ? request_of(flags, *attr) : BootstrapRequest{});
+  });
+}
+
+int shmemx_get_uniqueid(shmemx_uniqueid_t* uniqueid) {
+  return guard("shmemx_get_uniqueid", [&] {
+    if (!uniqueid) throw Error("uniqueid is NULL; pass the address of a shmemx_uniqueid_t");
+    make_unique_id(Env::parse(), uniqueid->internal);
+  });
+}
+
+int shmemx_set_attr_uniqueid_args(int pe, int npes, const shmemx_uniqueid_t* uniqueid, shmemx_init_attr_t* attr) {
+  return guard("shmemx_set_attr_uniqueid_args", [&] {
+    if (!uniqueid || !attr) throw Error("uniqueid or attr is NULL");
+    if (npes < 1 || pe < 0 || pe >= npes) throw Error(text("PE %d of %d makes no sense; PEs count from 0", pe, npes));
+    attr->size = sizeof *attr;
+    attr->pe = pe;
+    attr->npes = npes;
+    attr->uniqueid = *uniqueid;
+  });
+}
+
+size_t shmemx_describe_environment(char* buffer, size_t nbytes) {
+  const std::string table = describe_env();
+  if (buffer && nbytes > 0) {
+    const size_t copied = std::min(nbytes - 1, table.size());
+    std::memcpy(buffer, table.data(), copied);
+    buffer[copied] = '\0';
+  }
+  return table.size() + 1;
+}
+
+const char* shmemx_build_options(void) { return RAILSHMEM_BUILD_OPTIONS; }
+}

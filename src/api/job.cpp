@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/api/job.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "shmem/types.h"
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem::job {
+namespace {
+
+thread_local World* t_world = nullptr;
+std::atomic<Bootstrap*> g_bootstrap{nullptr};
+
+/// Kept after the last finalize, so that init works again, and closed when the process exits.
+struct Process {
+  std::mutex mutex;  ///< start and finish
+  std::unique_ptr<Bootstrap> bootstrap;
+  std::unique_ptr<World> world;
+  int users = 0;
+  std::atomic<int> thread_level{SHMEM_THREAD_SINGLE};
+  std::atomic<bool> running{false};
+};
+
+/// Never destroyed: threads of the library may still look at it while the process exits.
+Process& process() {
+  static Process& instance = *new Process;
+  return instance;
+}
+
+/// Says goodbye to launcher and peers. A World that still runs is left as it is: its teardown is collective, and the
+/// peers learn from the missing goodbye that this PE has gone.
+void leave_at_exit() {
+  Process& p = process();
+  if (p.world) {
+    log_warn("this process exits without shmem_finalize; call it before returning from main");
+    return;
+  }
+  // release: no abort may use the bootstrap any more.
+  g_bootstrap.store(nullptr, std::memory_order_release);
+  p.bootstrap.reset();
+}
+
+void abort_job(int status, const char* why) noexcept {
+  // acquire: pairs with start(); the bootstrap is complete once its address is here.
+  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, why);
+}
+
+void print_settings(const Env& env, const World& world, int pe) {
+  if (pe != 0) return;
+  if (env.version) std::fprintf(stderr, "%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+  if (env.info) std::fprintf(stderr, "%s\n%s%s", SHMEM_VENDOR_STRING, describe_env().c_str(), world.describe().c_str());
+}
+
+void warn_unknown_names(int pe) {
+  if (pe != 0) return;
+  for (const std::string& warning : unknown_names(process_environment())) log_warn("%s", warning.c_str());
+}
+
+}  // namespace
+
+int start(int requested_thread_level, const BootstrapRequest& request) {
+  Process& p = process();
+  const std::lock_guard lock(p.mutex);
+  if (p.users++ > 0) {
+    p.world->barrier("shmem_init");
+    return p.thread_level;
+  }
+  try {
+    const Env env = Env::parse();
+    set_log_level(env.debug);
+    if (!p.bootstrap) {
+      p.bootstrap = make_bootstrap(env, request);
+      std::atexit(leave_at_exit);
+    }
+    set_log_pe(p.bootstrap->pe());
+    // release: pairs with abort_job().
+    g_bootstrap.store(p.bootstrap.get(), std::memory_order_release);
+    set_abort_hook(abort_job);
+    warn_unknown_names(p.bootstrap->pe());
+    WorldOptions options;
+    options.several_threads_call = requested_thread_level == SHMEM_THREAD_MULTIPLE;
+    p.world = std::make_unique<World>(env, *p.bootstrap, options);
+    print_settings(env, *p.world, p.bootstrap->pe());
+  } catch (...) {
+    --p.users;
+    throw;
+  }
+  p.thread_level = requested_thread_level;
+  set_finalized(false);
+  g_pe_state = &p.world->state();
+  p.running.store(true, std::memory_order_relaxed);
+  return requested_thread_level;
+}
+
+void finish() {
+  Process& p = process();
+  const std::lock_guard lock(p.mutex);
+  if (p.users == 0) return;
+  if (--p.users > 0) return p.world->barrier("shmem_finalize");
+  p.world.reset();
+  g_pe_state = nullptr;
+  set_finalized(true);
+  p.running.store(false, std::memory_order_relaxed);
+}
+
+bool running() noexcept { return process().running.load(std::memory_order_relaxed) || t_world; }
+int thread_level() noexcept { return process().thread_level.load(std::memory_order_relaxed); }
+
+World& world(const char* function) noexcept {
+  if (t_world) return *t_world;
+  pe_state(function);  // ends the job when nothing runs
+  return *process().world;
+}
+
+void exit_all(int status) noexcept {
+  std::fflush(nullptr);
+  if (t_world) t_world->bootstrap().abort(status, "shmem_global_exit");
+  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, "shmem_global_exit");
+  _exit(status);
+}
+
+void bind_world(World* world) noexcept {
+  t_world = world;
+  bind_pe_state(world ? &world->state() : nullptr);
+}
+
+}  // namespace railshmem::job

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The process's part in a job: the one global of the library. Started by init, counted, left by finalize.
+#pragma once
+
+#include <memory>
+
+#include "src/plugin/bootstrap.h"
+#include "src/world/world.h"
+
+namespace railshmem::job {
+
+/// Starts the library or, when it runs already, counts one more user. Collective. Throws Error.
+/// Returns the thread level granted.
+int start(int requested_thread_level, const BootstrapRequest& request);
+
+/// The last call leaves the job (collective); an earlier one is a barrier.
+void finish();
+
+bool running() noexcept;
+int thread_level() noexcept;
+
+/// The running World; ends the job with a message naming `function` when there is none.
+World& world(const char* function) noexcept;
+
+/// Ends every PE with `status`.
+[[noreturn]] void exit_all(int status) noexcept;
+
+/// For PEs that are threads of one process: the World of the calling thread (see bind_pe_state()).
+void bind_world(World* world) noexcept;
+
+}  // namespace railshmem::job

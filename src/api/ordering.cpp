@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ordering and synchronisation of all PEs: every name of include/shmem/ordering.h.
+#include "src/rma/ordering.h"
+
+#include "src/api/alias.h"
+#include "src/api/call.h"
+#include "src/api/job.h"
+#include "src/rma/place.h"
+
+using namespace railshmem;
+
+namespace {
+
+/// Completing more than the listed PEs is allowed; checking the list finds a program's mistakes.
+void quiet_towards(PeState& state, Context& context, const char* function, const int* pes, size_t npes) noexcept {
+  if (npes == 0) return;
+  check_local(function, "target_pes", pes, npes * sizeof(int), state.me);
+  for (size_t i = 0; i < npes; ++i) check_pe(state, function, pes[i]);
+  quiet(state, context);
+}
+
+}  // namespace
+
+extern "C" {
+
+void pshmem_fence(void) {
+  RAILSHMEM_ENTER("shmem_fence");
+  fence(state, context);
+}
+
+void pshmem_quiet(void) {
+  RAILSHMEM_ENTER("shmem_quiet");
+  quiet(state, context);
+}
+
+void pshmem_pe_quiet(const int* target_pes, size_t npes) {
+  RAILSHMEM_ENTER("shmem_pe_quiet");
+  quiet_towards(state, context, "shmem_pe_quiet", target_pes, npes);
+}
+
+// An invalid context has no operations: nothing to order or complete.
+void pshmem_ctx_fence(shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  RAILSHMEM_ENTER_CTX("shmem_ctx_fence");
+  fence(state, context);
+}
+
+void pshmem_ctx_quiet(shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  RAILSHMEM_ENTER_CTX("shmem_ctx_quiet");
+  quiet(state, context);
+}
+
+void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int* target_pes, size_t npes) {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  RAILSHMEM_ENTER_CTX("shmem_ctx_pe_quiet");
+  quiet_towards(state, context, "shmem_ctx_pe_quiet", target_pes, npes);
+}
+
+void pshmem_barrier_all(void) { job::world("shmem_barrier_all").barrier("shmem_barrier_all"); }
+void pshmem_sync_all(void) { job::world("shmem_sync_all").sync("shmem_sync_all"); }
+}
+RAILSHMEM_ORDERING_FUNCTIONS(RAILSHMEM_WEAK)
+RAILSHMEM_BARRIER_FUNCTIONS(RAILSHMEM_WEAK)

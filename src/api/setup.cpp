@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Start, exit and thread levels: every name of RAILSHMEM_SETUP_FUNCTIONS, and the old start_pes.
+#include <cstdlib>
+
+#include "src/api/alias.h"
+#include "src/api/job.h"
+#include "src/base/log.h"
+
+using namespace railshmem;
+
+namespace {
+
+/// 0, or nonzero after printing why the library could not start.
+int try_start(const char* function, int requested, int* provided, const BootstrapRequest& request) noexcept {
+  if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
+    log_error("%s: thread level %d is none of SHMEM_THREAD_SINGLE (%d) to SHMEM_THREAD_MULTIPLE (%d)", function,
+              requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+    return 1;
+  }
+  try {
+    const int granted = job::start(requested, request);
+    if (provided) *provided = granted;
+    return 0;
+  } catch (const std::exception& e) {
+    log_error("%s: %s", function, e.what());
+    return 1;
+  }
+}
+
+void finish_at_exit() { job::finish(); }
+
+}  // namespace
+
+extern "C" {
+
+int pshmem_init_thread(int requested, int* provided) {
+  return try_start("shmem_init_thread", requested, provided, {});
+}
+
+void pshmem_init(void) {
+  if (try_start("shmem_init", SHMEM_THREAD_SINGLE, nullptr, {}) != 0)
+    die("shmem_init: this PE cannot start; the reason is in the line before");
+}
+
+void pshmem_finalize(void) {
+  if (!job::running()) die("shmem_finalize was called before shmem_init or once too often");
+  job::finish();
+}
+
+void pshmem_global_exit(int status) { job::exit_all(status); }
+
+void pshmem_query_thread(int* provided) {
+  if (provided) *provided = job::thread_level();
+}
+
+void pshmem_query_initialized(int* initialized) {
+  if (initialized) *initialized = job::running() ? 1 : 0;
+}
+
+void pstart_pes(int) {
+  if (job::running()) return;
+  pshmem_init();
+  std::atexit(finish_at_exit);
+}
+}
+RAILSHMEM_SETUP_FUNCTIONS(RAILSHMEM_WEAK)
+extern "C" RAILSHMEM_API void start_pes(int npes) __attribute__((weak, alias("pstart_pes")));

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/world/identity.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/error.h"
+#include "src/topology/host_id.h"
+
+namespace railshmem {
+namespace {
+
+constexpr uint64_t kLayoutVersion = 1;
+
+uint64_t as_number(const std::vector<TransportKind>& list) {
+  uint64_t number = 0;
+  for (const TransportKind kind : list) number = number * 8 + static_cast<uint64_t>(kind) + 1;
+  return number;
+}
+
+void must_agree(const char* what, uint64_t mine, uint64_t theirs, int me, int pe) {
+  if (mine == theirs) return;
+  throw Error(text("%s differs between PEs: %llu on PE %d, %llu on PE %d; start all PEs with the same value", what,
+                   static_cast<unsigned long long>(mine), me, static_cast<unsigned long long>(theirs), pe));
+}
+
+}  // namespace
+
+Identity make_identity(const Env& env) {
+  struct stat pid_namespace {};
+  check_errno(stat("/proc/self/ns/pid", &pid_namespace) == 0, "stat of /proc/self/ns/pid");
+  Identity mine{};
+  mine.host = host_id();
+  mine.pid_namespace = pid_namespace.st_ino;
+  mine.symmetric_size = env.symmetric_size;
+  mine.node_size = env.node_size;
+  mine.transports = as_number(env.transport);
+  mine.pid = getpid();
+  mine.layout = kLayoutVersion;
+  return mine;
+}
+
+std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& mine) {
+  const std::vector<Identity> all = exchange(bootstrap, mine);
+  const int me = bootstrap.pe();
+  for (int pe = 0; pe < bootstrap.npes(); ++pe) {
+    const Identity& theirs = all[static_cast<size_t>(pe)];
+    must_agree("the version of the library", mine.layout, theirs.layout, me, pe);
+    must_agree("SHMEM_SYMMETRIC_SIZE (bytes)", mine.symmetric_size, theirs.symmetric_size, me, pe);
+    must_agree("SHMEM_NODE_SIZE", mine.node_size, theirs.node_size, me, pe);
+    must_agree("SHMEM_TRANSPORT", mine.transports, theirs.transports, me, pe);
+  }
+  return all;
+}
+
+}  // namespace railshmem

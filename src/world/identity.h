@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every PE tells every other first, and what must agree before anything else is tried.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "src/base/env.h"
+#include "src/plugin/bootstrap.h"
+
+namespace railshmem {
+
+struct Identity {
+  uint64_t host;            ///< see host_id()
+  uint64_t pid_namespace;   ///< process ids mean something only inside one
+  uint64_t symmetric_size;  ///< SHMEM_SYMMETRIC_SIZE
+  uint64_t node_size;       ///< SHMEM_NODE_SIZE
+  uint64_t transports;      ///< SHMEM_TRANSPORT as a number
+  int64_t pid;
+  uint64_t layout;          ///< version of this struct and of the wire messages
+};
+static_assert(std::is_trivially_copyable_v<Identity>);
+
+/// This PE's identity.
+Identity make_identity(const Env& env);
+
+/// Every PE's identity in PE order; throws Error naming the PE, the variable and both values where two must agree.
+std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& mine);
+
+}  // namespace railshmem

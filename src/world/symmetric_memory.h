@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collective allocation calls (OpenSHMEM 1.6 section 9.3): the same offset on every PE, with the barriers that
+// the standard asks for.
+#pragma once
+
+#include <cstddef>
+
+#include "src/collective/world_sync.h"
+#include "src/heap/heap.h"
+
+namespace railshmem {
+
+class SymmetricMemory {
+ public:
+  /// compare_requests: every PE compares its arguments with PE 0's and ends the job when they differ.
+  SymmetricMemory(PeState& state, WorldSync& sync, Heap& heap, bool compare_requests) noexcept;
+
+  /// nullptr on all PEs when there is no room. zero: the bytes are 0 on every PE before any PE returns.
+  void* allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
+  void* reallocate(const char* function, void* object, size_t nbytes) noexcept;
+  void release(const char* function, void* object) noexcept;
+
+ private:
+  void barrier(const char* function) noexcept;
+  void compare(const char* function, uint64_t nbytes, uint64_t align, uint64_t offset) noexcept;
+  uint64_t offset_or_none(const void* object) const noexcept;
+
+  PeState& state_;
+  WorldSync& sync_;
+  Heap& heap_;
+  const bool compare_requests_;
+};
+
+}  // namespace railshmem

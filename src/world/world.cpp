@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/world/world.h"
+
+#include "src/base/align.h"
+#include "src/base/cpu.h"
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/rma/ordering.h"
+#include "src/world/node_reach.h"
+
+namespace railshmem {
+
+World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
+    : env_(env), options_(options), bootstrap_(bootstrap) {
+  identities_ = exchange_identities(bootstrap_, make_identity(env_));
+  load_store_ = make_load_store(env_);
+  make_heap();
+  globals_ = std::make_unique<SharedGlobals>(bootstrap_, layout_, load_store_.get(),
+                                             options_.pes_are_threads ? DataSegmentMode::off : env_.data_segment);
+  start_network();
+  fill_state();
+  sync_ = std::make_unique<WorldSync>(state_, layout_);
+  memory_ = std::make_unique<SymmetricMemory>(state_, *sync_, *heap_, log_enabled(LogLevel::debug));
+  bootstrap_.barrier();  // no PE uses another before that one is ready
+}
+
+World::~World() {
+  try {
+    barrier("shmem_finalize");
+    liveness_->peers_may_leave();
+    if (network_) network_->prepare_stop();
+    // Not over the network: a PE must go on serving others until all have said that they need nothing more.
+    bootstrap_.barrier();
+  } catch (const std::exception& e) {
+    log_error("shmem_finalize: %s", e.what());
+  }
+  if (network_) network_->stop();
+}
+
+void World::make_heap() {
+  const size_t heap_bytes = std::max<size_t>(env_.symmetric_size, OffsetAllocator::kGranule);
+  HostMemory memory(kControlBytes + heap_bytes, env_.huge_pages);
+  NodeReach reach =
+      find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());
+  layout_ = std::move(reach.layout);
+  const size_t nbytes = memory.nbytes();
+  const auto my_slot = static_cast<size_t>(layout_.my_slot);
+  arena_ = std::make_unique<NodeArena>(layout_.members.size(), nbytes);
+  std::byte* base = arena_->map_own(my_slot, memory.fd(), nbytes);
+  heap_ = std::make_unique<Heap>(std::move(memory), base, kControlBytes, arena_->alignment());
+  for (size_t slot = 0; slot < layout_.members.size(); ++slot)
+    if (slot != my_slot) load_store_->map_peer(*arena_, slot, reach.memory_by_slot[slot], nbytes, 0);
+}
+
+void World::start_network() {
+  const bool heap_needs_it = layout_.leaders.size() > 1;
+  if (!heap_needs_it && !globals_->needs_network()) return;
+  NetworkConfig config{};
+  config.env = &env_;
+  config.pe = bootstrap_.pe();
+  config.npes = bootstrap_.npes();
+  config.threads_share_host_calls = options_.several_threads_call;
+  config.oversubscribed = 2 * layout_.pes_on_host > usable_cpus();
+  for (const Identity& identity : identities_) config.several_hosts |= identity.host != identities_[0].host;
+  network_ = make_network(config);
+  if (!network_ && heap_needs_it)
+    throw Error(text("PE %d reaches only %zu of %d PEs by load and store and SHMEM_TRANSPORT allows no network; add ofi "
+                     "to it or start all PEs on one host",
+                     bootstrap_.pe(), layout_.members.size(), bootstrap_.npes()));
+  if (!network_) return;
+  const Segment segments[] = {{SegmentId::heap, heap_->base(), heap_->nbytes()}, globals_->segment()};
+  const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, network_->attach(segments));
+  network_->connect(cards);
+  network_->start({});
+}
+
+void World::fill_state() {
+  state_.me = bootstrap_.pe();
+  state_.npes = bootstrap_.npes();
+  state_.first_pe_of_node = layout_.members.front();
+  SegmentView& heap = state_.segment[static_cast<int>(SegmentId::heap)];
+  heap.base = reinterpret_cast<uintptr_t>(heap_->base());
+  heap.nbytes = heap_->nbytes();
+  heap.node_base = reinterpret_cast<uintptr_t>(arena_->base());
+  heap.stride = arena_->stride();
+  heap.slots = static_cast<int>(layout_.members.size());
+  state_.segment[static_cast<int>(SegmentId::data)] = globals_->view();
+  if (!layout_.consecutive()) {
+    slots_.assign(static_cast<size_t>(state_.npes), -1);
+    for (size_t slot = 0; slot < layout_.members.size(); ++slot)
+      slots_[static_cast<size_t>(layout_.members[slot])] = static_cast<int32_t>(slot);
+    state_.slot_of_pe = slots_.data();
+  }
+  state_.network = network_.get();
+  if (network_) state_.default_context.net = network_->make_context();
+  state_.spin =
+      SpinPolicy::for_machine(usable_cpus(), layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
+  std::vector<Liveness::Process> processes;
+  const Identity& mine = identities_[static_cast<size_t>(state_.me)];
+  for (int pe = 0; pe < state_.npes; ++pe) {
+    const Identity& other = identities_[static_cast<size_t>(pe)];
+    if (other.host == mine.host && other.pid_namespace == mine.pid_namespace && !options_.pes_are_threads)
+      processes.push_back({pe, static_cast<pid_t>(other.pid)});
+  }
+  liveness_ = std::make_unique<Liveness>(bootstrap_, processes);
+  state_.liveness = liveness_.get();
+}
+
+void World::barrier(const char* function) noexcept {
+  quiet(state_, state_.default_context);
+  sync_->sync(function);
+}
+
+std::string World::describe() const {
+  std::string out = text("bootstrap %s, %d PEs, %zu nodes, %zu PEs on this node\n", std::string(bootstrap_.name()).c_str(),
+                         state_.npes, layout_.leaders.size(), layout_.members.size());
+  out += text("heap %zu bytes per PE%s\n", heap_->nbytes(), heap_->memory().huge() ? ", huge pages" : "");
+  out += globals_->describe();
+  if (layout_.members.size() > 1) out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
+  if (network_) out += network_->describe();
+  return out;
+}
+
+}  // namespace railshmem

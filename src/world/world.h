@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything one PE owns. The order of the members is the order of setup; destruction is its mirror.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/collective/world_sync.h"
+#include "src/heap/heap.h"
+#include "src/heap/load_store.h"
+#include "src/heap/node_arena.h"
+#include "src/plugin/bootstrap.h"
+#include "src/plugin/network.h"
+#include "src/rma/liveness.h"
+#include "src/rma/pe_state.h"
+#include "src/topology/node_layout.h"
+#include "src/world/identity.h"
+#include "src/world/shared_globals.h"
+#include "src/world/symmetric_memory.h"
+
+namespace railshmem {
+
+struct WorldOptions {
+  bool several_threads_call = false;  ///< SHMEM_THREAD_MULTIPLE
+  bool pes_are_threads = false;       ///< PEs of one process: no symmetric globals, no process to watch
+};
+
+class World {
+ public:
+  /// Collective over the PEs of `bootstrap`, which must outlive this. Throws Error.
+  World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options);
+  /// Collective, the mirror of the constructor: returns when no PE needs this one any more.
+  ~World();
+  World(const World&) = delete;
+
+  PeState& state() noexcept { return state_; }
+  SymmetricMemory& memory() noexcept { return *memory_; }
+  void sync(const char* function) noexcept { sync_->sync(function); }
+  void barrier(const char* function) noexcept;
+  Bootstrap& bootstrap() noexcept { return bootstrap_; }
+  /// The settings in force, for SHMEM_INFO=1: bootstrap, node, heap, transports.
+  std::string describe() const;
+
+ private:
+  void make_heap();
+  void reach_node_peers();
+  void start_network();
+  void fill_state();
+
+  Env env_;
+  const WorldOptions options_;
+  Bootstrap& bootstrap_;
+  std::vector<Identity> identities_;
+  NodeLayout layout_;
+  std::vector<int32_t> slots_;  ///< slot of each PE when the node's PEs are not consecutive
+  std::unique_ptr<LoadStore> load_store_;
+  std::unique_ptr<NodeArena> arena_;
+  std::unique_ptr<Heap> heap_;
+  std::unique_ptr<SharedGlobals> globals_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Liveness> liveness_;
+  PeState state_;
+  std::unique_ptr<WorldSync> sync_;
+  std::unique_ptr<SymmetricMemory> memory_;
+};
+
+}  // namespace railshmem
