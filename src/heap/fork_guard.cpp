@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/heap/fork_guard.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+
+#include <cerrno>
+
+#include "src/base/cpu.h"
+#include "src/heap/raw_syscall.h"
+#include "src/heap/shared_data.h"
+
+namespace railshmem {
+namespace {
+
+PageRange g_range;
+
+/// From the parent's prepare handler to its other two, which run in the same thread. The child holds the writing end
+/// until it has its copy; when it dies, or was never born, the pipe closes just the same.
+thread_local int t_done[2] = {-1, -1};
+
+RAILSHMEM_BARE void before_fork() {
+  t_done[0] = t_done[1] = -1;
+  if (g_range.fd >= 0 && raw(SYS_pipe2, t_done, O_CLOEXEC) != 0) t_done[0] = t_done[1] = -1;
+}
+
+RAILSHMEM_BARE void close_both() noexcept {
+  for (int& end : t_done) {
+    if (end >= 0) raw(SYS_close, end);
+    end = -1;
+  }
+}
+
+/// Without the wait the parent's next stores would show up in the child.
+RAILSHMEM_BARE void in_parent() {
+  if (t_done[0] < 0) return;
+  const int saved = errno;
+  raw(SYS_close, t_done[1]);
+  t_done[1] = -1;
+  const uint64_t deadline = now_ns() + uint64_t{kForkWaitMs} * 1'000'000;
+  for (uint64_t now = now_ns(); now < deadline; now = now_ns()) {
+    pollfd done{t_done[0], POLLIN, 0};
+    const uint64_t left = deadline - now;
+    timespec wait{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+    if (raw(SYS_ppoll, &done, 1, &wait, nullptr, sizeof(uint64_t)) >= 0 || errno != EINTR) break;
+  }
+  close_both();
+  errno = saved;
+}
+
+/// Writes no global before the copy is in place: it would be the parent's.
+RAILSHMEM_BARE void in_child() {
+  if (g_range.fd < 0) return;
+  const int saved = errno;
+  if (move_to_private(g_range) != 0) {
+    static constexpr char kMessage[] = "railshmem: no memory for a forked child's copy of the globals\n";
+    raw(SYS_write, 2, kMessage, sizeof kMessage - 1);
+    raw(SYS_exit_group, 127);
+  }
+  const int fd = g_range.fd;
+  g_range = PageRange{};
+  raw(SYS_close, fd);
+  close_both();
+  errno = saved;
+}
+
+}  // namespace
+
+bool install_fork_guard() noexcept {
+  // pthread_atfork cannot be undone, so a second World must not register twice.
+  static const bool installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
+  return installed;
+}
+
+PageRange guarded_range() noexcept { return g_range; }
+void guard_range(const PageRange& range) noexcept { g_range = range; }
+
+}  // namespace railshmem

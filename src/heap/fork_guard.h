@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A forked child gets its own copy of a shared range: it would scribble on its parent's globals otherwise.
+#pragma once
+
+#include "src/heap/page_mover.h"
+
+namespace railshmem {
+
+/// Registers the fork handlers, once per process. False when there is no memory for it.
+bool install_fork_guard() noexcept;
+
+/// The range that fork() copies; fd is -1 when there is none. One per process: it describes the address space itself.
+PageRange guarded_range() noexcept;
+void guard_range(const PageRange& range) noexcept;
+
+}  // namespace railshmem

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/heap/memory_limit.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace railshmem {
+namespace {
+
+/// The number behind `key` in a file of "key value" lines; false when there is none.
+bool read_field(const std::string& path, const std::string& key, uint64_t& value) {
+  std::ifstream file(path);
+  std::string word;
+  while (file >> word) {
+    if (word == key) return static_cast<bool>(file >> value);
+    file.ignore(4096, '\n');
+  }
+  return false;
+}
+
+bool read_number(const std::string& path, uint64_t& value) {
+  std::ifstream file(path);
+  return static_cast<bool>(file >> value);  // "max", no limit, is no number
+}
+
+uint64_t host_memory() {
+  uint64_t free_kib = 0;
+  uint64_t swap_kib = 0;
+  if (!read_field("/proc/meminfo", "MemAvailable:", free_kib)) return UINT64_MAX;
+  read_field("/proc/meminfo", "SwapFree:", swap_kib);
+  return (free_kib + swap_kib) * 1024;
+}
+
+uint64_t group_memory(const std::string& group) {
+  uint64_t limit = 0;
+  uint64_t used = 0;
+  if (!read_number(group + "/memory.max", limit) || !read_number(group + "/memory.current", used)) return UINT64_MAX;
+  uint64_t cache = 0;
+  uint64_t active = 0;
+  read_field(group + "/memory.stat", "inactive_file", cache);
+  read_field(group + "/memory.stat", "active_file", active);
+  used -= std::min(used, cache + active);
+  return limit - std::min(limit, used);
+}
+
+/// The tightest of the groups from this process's own up to the root.
+uint64_t control_groups() {
+  std::ifstream file("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(file, line))
+    if (line.rfind("0::/", 0) == 0) break;
+  if (line.rfind("0::/", 0) != 0) return UINT64_MAX;
+  std::string path = line.substr(3);
+  uint64_t least = UINT64_MAX;
+  for (;;) {
+    least = std::min(least, group_memory("/sys/fs/cgroup" + (path == "/" ? "" : path)));
+    if (path.size() <= 1) return least;
+    path.resize(std::max<size_t>(path.rfind('/'), 1));
+  }
+}
+
+}  // namespace
+
+uint64_t available_memory() noexcept {
+  try {
+    return std::min(host_memory(), control_groups());
+  } catch (...) {
+    return UINT64_MAX;  // the kernel itself decides then
+  }
+}
+
+}  // namespace railshmem

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much memory this process could still get before the kernel kills somebody.
+#pragma once
+
+#include <cstdint>
+
+namespace railshmem {
+
+/// Bytes that the host and, under cgroup v2, this process's control groups still allow, counting page cache that
+/// would be dropped. An estimate: others allocate too. UINT64_MAX when nothing is known.
+uint64_t available_memory() noexcept;
+
+}  // namespace railshmem

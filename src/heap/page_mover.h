@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchanges the pages behind an address range, contents unchanged: private memory to a file's, and back.
+#pragma once
+
+#include <cstddef>
+
+namespace railshmem {
+
+/// Whole pages of this process and the memfd that holds, or will hold, their contents.
+struct PageRange {
+  std::byte* base = nullptr;
+  size_t nbytes = 0;
+  size_t initialised_nbytes = 0;  ///< from `base`: pages that may come from the executable's file
+  int protection = 0;
+  int fd = -1;
+};
+
+// Both write no global, allocate nothing and take no lock; nobody else may write the range meanwhile.
+// They return 0, or an errno with everything as it was.
+
+/// Copies what is not zero into the file, then maps the file, shared, in its place. `pagemap` is an fd of
+/// /proc/self/pagemap, or -1; it tells untouched pages without reading them.
+int move_to_file(const PageRange& range, int pagemap) noexcept;
+
+/// Copies the file's data into private memory, then puts that in its place.
+int move_to_private(const PageRange& range) noexcept;
+
+}  // namespace railshmem

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How one process opens a file descriptor of another on the same host: through /proc/<pid>/fd/<n>.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "src/base/unique.h"
+
+namespace railshmem {
+
+/// What a PE tells its peers about an fd that they may open. Plain bytes for an allgather.
+struct PeerFd {
+  int64_t pid = -1;
+  int64_t fd = -1;
+  uint64_t device = 0;  ///< with the inode: proves that the peer found this very file, not one of a namesake process
+  uint64_t inode = 0;
+  uint64_t host = 0;    ///< hash of the kernel's boot id, the same in all containers of a host
+};
+static_assert(std::is_trivially_copyable_v<PeerFd> && sizeof(PeerFd) == 40);
+
+/// Describes an fd of this process. Throws Error when it is not open.
+PeerFd describe_fd(int fd);
+
+/// Opens the peer's file read-write. Throws Error naming the process and the remedy.
+UniqueFd open_peer_fd(const PeerFd& peer);
+
+/// Whether open_peer_fd() would succeed: false means that the peer's memory is not reachable by load and store.
+/// `why`, if given, receives the reason.
+bool can_open_peer(const PeerFd& peer, std::string* why = nullptr);
+
+}  // namespace railshmem

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/heap/shared_data.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "src/base/error.h"
+#include "src/heap/fork_guard.h"
+#include "src/heap/page_mover.h"
+#include "src/heap/thread_park.h"
+
+namespace railshmem {
+namespace {
+
+SharedData refuse(std::string why) { return {UniqueFd(), std::move(why)}; }
+
+/// Empty when the whole range is ordinary private memory with the protection that it should have.
+std::string look_for_foreign_pages(const DataSegment& segment) {
+  std::ifstream maps("/proc/self/maps");
+  auto expected = reinterpret_cast<uintptr_t>(segment.base);
+  const uintptr_t end = expected + segment.nbytes;
+  const std::string wanted = (segment.protection & PROT_EXEC) != 0 ? "rwxp" : "rw-p";
+  std::string line;
+  while (expected < end && std::getline(maps, line)) {
+    std::istringstream fields(line);
+    uintptr_t from = 0;
+    uintptr_t to = 0;
+    char dash = 0;
+    std::string access;
+    fields >> std::hex >> from >> dash >> to >> access;
+    if (to <= expected) continue;
+    if (from > expected) break;
+    if (access != wanted)
+      return text("the executable's data at %#zx is mapped %s, expected %s", static_cast<size_t>(from), access.c_str(),
+                  wanted.c_str());
+    expected = to;
+  }
+  return expected >= end ? "" : "the executable's data is not mapped as its program headers say (is /proc mounted?)";
+}
+
+std::string unfit(const DataSegment& segment) {
+  if (segment.nbytes == 0) return "the executable has no global objects";
+  if (segment.static_executable) return "the executable is linked statically, libc's own objects are among the globals";
+  if (segment.ranges != 1) return text("the executable's data is in %d separate pieces", segment.ranges);
+  return look_for_foreign_pages(segment);
+}
+
+PageRange range_of(const DataSegment& segment, int fd) {
+  return PageRange{segment.base, segment.nbytes, segment.initialised_nbytes, segment.protection, fd};
+}
+
+}  // namespace
+
+SharedData share_data_segment(const DataSegment& segment) {
+  if (const int fd = guarded_range().fd; fd >= 0) {
+    UniqueFd again(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    check_errno(static_cast<bool>(again), "dup of the shared data segment");
+    return {std::move(again), ""};
+  }
+  if (std::string why = unfit(segment); !why.empty()) return refuse(std::move(why));
+  UniqueFd memory(memfd_create("railshmem-data", MFD_CLOEXEC));
+  if (!memory || ftruncate(memory.get(), static_cast<off_t>(segment.nbytes)) != 0)
+    return refuse(text("no shared memory for %zu bytes of globals: %s", segment.nbytes, std::strerror(errno)));
+  UniqueFd kept(fcntl(memory.get(), F_DUPFD_CLOEXEC, 0));
+  if (!kept) return refuse(text("no file descriptor left: %s", std::strerror(errno)));
+  const UniqueFd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (!install_fork_guard()) return refuse("pthread_atfork failed");
+  const PageRange range = range_of(segment, kept.get());
+  ThreadPark threads;
+  if (!threads.park()) return refuse(threads.reason());
+  const int failed = move_to_file(range, pagemap.get());
+  if (failed == 0) guard_range(range);  // before anybody runs on and forks
+  threads.release();
+  if (failed != 0) return refuse(text("cannot move %zu bytes of globals: %s", range.nbytes, std::strerror(failed)));
+  kept.release();  // the guard's now
+  return {std::move(memory), ""};
+}
+
+bool unshare_data_segment(std::string* why) {
+  const PageRange range = guarded_range();
+  if (range.fd < 0) return true;
+  ThreadPark threads;
+  if (!threads.park()) {
+    if (why != nullptr) *why = threads.reason();
+    return false;
+  }
+  const int failed = move_to_private(range);
+  if (failed == 0) guard_range(PageRange{});
+  threads.release();
+  if (failed == 0) close(range.fd);
+  if (failed != 0 && why != nullptr) *why = text("cannot move the globals back: %s", std::strerror(failed));
+  return failed == 0;
+}
+
+}  // namespace railshmem

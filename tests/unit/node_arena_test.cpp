@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/heap/node_arena.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "src/base/error.h"
+#include "src/heap/heap.h"
+#include "src/heap/peer_fd.h"
+
+namespace railshmem {
+namespace {
+
+constexpr size_t kMiB = 1u << 20;
+
+TEST(NodeArena, PeerAddressIsArithmetic) {
+  NodeArena arena(3, 4 * kMiB);
+  HostMemory mine(4 * kMiB, HugePagesMode::off);
+  std::byte* own = arena.map_own(1, mine.fd(), mine.nbytes());
+  std::byte* seen = arena.map_peer(2, mine.fd(), 2 * kMiB, 2 * kMiB);
+  EXPECT_EQ(own, arena.base() + 4 * kMiB);
+  EXPECT_EQ(seen, arena.address(2, 2 * kMiB));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.base()) % NodeArena::kAlign, 0u);
+  own[17] = std::byte{42};
+  EXPECT_EQ(arena.address(2, 2 * kMiB + 17)[0], std::byte{42});
+}
+
+TEST(NodeArena, AlignmentFollowsTheStride) {
+  EXPECT_EQ(NodeArena(2, 6 * kMiB).alignment(), 2 * kMiB);
+  EXPECT_EQ(NodeArena(2, 3 * NodeArena::kMaxAlign).alignment(), NodeArena::kMaxAlign);
+  const NodeArena arena(3, 64 * kMiB);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.address(1)) % (64 * kMiB), 0u);
+}
+
+TEST(NodeArena, MoveKeepsTheMappingAndDestructionUnmaps) {
+  std::byte* base = nullptr;
+  {
+    NodeArena first(1, 2 * kMiB);
+    HostMemory memory(2 * kMiB, HugePagesMode::off);
+    base = first.map_own(0, memory.fd(), memory.nbytes());
+    NodeArena second(std::move(first));
+    second.base()[5] = std::byte{1};
+    EXPECT_EQ(second.base(), base);
+    EXPECT_EQ(first.base(), nullptr);
+  }
+  unsigned char resident = 0;
+  EXPECT_NE(mincore(base, 4096, &resident), 0) << "still mapped";
+}
+
+TEST(NodeArena, UnmappedSlotFaultsAndCanBeMappedAgain) {
+  NodeArena arena(2, 2 * kMiB);
+  HostMemory memory(2 * kMiB, HugePagesMode::off);
+  arena.map_peer(1, memory.fd(), memory.nbytes())[0] = std::byte{9};
+  arena.unmap(1);
+  EXPECT_DEATH(*const_cast<volatile std::byte*>(arena.address(1)) = std::byte{1}, "");
+  EXPECT_EQ(arena.map_peer(1, memory.fd(), memory.nbytes())[0], std::byte{9});
+}
+
+TEST(NodeArena, FailureNamesSizeAndVariable) {
+  try {
+    NodeArena arena(1024, size_t{1} << 46);
+    FAIL() << "reserved 64 PiB";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("SHMEM_SYMMETRIC_SIZE"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("70368744177664"), std::string::npos) << e.what();
+  }
+  EXPECT_THROW(NodeArena(SIZE_MAX / 2, 4 * kMiB), Error);
+  EXPECT_THROW(NodeArena(1, 4096), Error);
+  EXPECT_THROW(NodeArena(0, 2 * kMiB), Error);
+}
+
+TEST(NodeArena, MappingOutsideASlotIsAnError) {
+  NodeArena arena(1, 2 * kMiB);
+  HostMemory memory(4 * kMiB, HugePagesMode::off);
+  EXPECT_THROW(arena.map_own(1, memory.fd(), kMiB), Error);
+  EXPECT_THROW(arena.map_own(0, memory.fd(), 4 * kMiB), Error);
+  EXPECT_THROW(arena.map_own(0, memory.fd(), 2 * kMiB, 4096), Error);
+  EXPECT_THROW(arena.map_own(0, -1, kMiB), Error);
+}
+
+TEST(PeerFd, ChildWritesIntoTheParentsMemory) {
+  HostMemory memory(2 * kMiB, HugePagesMode::off);
+  NodeArena arena(1, 2 * kMiB);
+  std::byte* mine = arena.map_own(0, memory.fd(), memory.nbytes());
+  const PeerFd card = describe_fd(memory.fd());
+  const pid_t child = fork();
+  if (child == 0) {
+    const UniqueFd fd = open_peer_fd(card);
+    NodeArena theirs(2, 2 * kMiB);
+    theirs.map_peer(1, fd.get(), 2 * kMiB)[100] = std::byte{7};
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(mine[100], std::byte{7});
+}
+
+TEST(PeerFd, UnreachablePeerIsToldApartAndNamed) {
+  HostMemory memory(2 * kMiB, HugePagesMode::off);
+  HostMemory other(2 * kMiB, HugePagesMode::off);
+  std::string why;
+  EXPECT_TRUE(can_open_peer(describe_fd(memory.fd()), &why));
+  EXPECT_EQ(why, "");
+  PeerFd gone = describe_fd(memory.fd());
+  gone.pid = 0x7ffffffe;
+  EXPECT_FALSE(can_open_peer(gone, &why));
+  EXPECT_NE(why.find("process 2147483646"), std::string::npos) << why;
+  EXPECT_NE(why.find("PID namespace"), std::string::npos) << why;
+  PeerFd namesake = describe_fd(memory.fd());
+  namesake.fd = other.fd();
+  EXPECT_FALSE(can_open_peer(namesake));
+  PeerFd far = describe_fd(memory.fd());
+  far.host ^= 1;
+  EXPECT_FALSE(can_open_peer(far, &why));
+  EXPECT_NE(why.find("another host"), std::string::npos) << why;
+  EXPECT_THROW(open_peer_fd(gone), Error);
+  EXPECT_THROW(describe_fd(-1), Error);
+}
+
+}  // namespace
+}  // namespace railshmem
