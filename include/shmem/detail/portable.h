@@ -80,6 +80,15 @@ RAILSHMEM_HD inline void release_fence() {
 #endif
 }
 
+/// The same for loads too: what was written is visible to whoever this thread tells of it by any way.
+RAILSHMEM_HD inline void full_fence() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("fence.sc.sys;" ::: "memory");
+#elif !defined(__SANITIZE_THREAD__)
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 /// Monotonic nanoseconds. The zero differs between host and GPU: a deadline is made and checked on one side.
 RAILSHMEM_HD inline uint64_t clock_ns() {
 #if defined(__CUDA_ARCH__)
