@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The few machine operations that kernels and host threads share: the same names under g++ and nvcc.
+#ifndef SHMEM_DETAIL_PORTABLE_H
+#define SHMEM_DETAIL_PORTABLE_H
+
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define RAILSHMEM_HD __host__ __device__
+#else
+#define RAILSHMEM_HD
+#endif
+
+#if !defined(__CUDA_ARCH__)
+#include <sched.h>
+#include <time.h>
+#endif
+
+namespace railshmem {
+namespace portable {
+
+// Loads and stores have system scope: the partner may be a CPU, this GPU or another one. The host half uses compiler
+// builtins because std::atomic_ref is C++20 and these headers must compile as C++17.
+
+RAILSHMEM_HD inline uint64_t load_relaxed(const uint64_t* from) {
+#if defined(__CUDA_ARCH__)
+  uint64_t value;
+  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+#else
+  return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+
+RAILSHMEM_HD inline uint64_t load_acquire(const uint64_t* from) {
+#if defined(__CUDA_ARCH__)
+  uint64_t value;
+  asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+#else
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+#endif
+}
+
+RAILSHMEM_HD inline void store_relaxed(uint64_t* to, uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+#else
+  __atomic_store_n(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
+RAILSHMEM_HD inline void store_release(uint64_t* to, uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+#else
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/// For counters shared by the threads of one GPU only (GPU scope there): a ring's head.
+RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
+#if defined(__CUDA_ARCH__)
+  uint64_t old;
+  asm volatile("atom.add.relaxed.gpu.u64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(operand) : "memory");
+  return old;
+#else
+  return __atomic_fetch_add(at, operand, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Orders everything this thread wrote before everything it writes next, for CPUs, GPUs and NICs.
+RAILSHMEM_HD inline void release_fence() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+#elif defined(__SANITIZE_THREAD__)
+  // ThreadSanitizer knows no fences. Nothing is lost: every host store that follows one here is a release itself.
+#else
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
+/// The same for loads too: what was written is visible to whoever this thread tells of it by any way.
+RAILSHMEM_HD inline void full_fence() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("fence.sc.sys;" ::: "memory");
+#elif !defined(__SANITIZE_THREAD__)
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/// Monotonic nanoseconds. The zero differs between host and GPU: a deadline is made and checked on one side.
+RAILSHMEM_HD inline uint64_t clock_ns() {
+#if defined(__CUDA_ARCH__)
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#else
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+#endif
+}
+
+/// One turn of a spin loop. A host thread gives its CPU away now and then: its proxy may need the same one.
+RAILSHMEM_HD inline void relax(uint32_t turn) {
+#if defined(__CUDA_ARCH__)
+  if (turn >= 64) __nanosleep(32);  // the first turns stay fast, long waits leave the memory path to others
+#else
+  if (turn % 256 == 255) {
+    sched_yield();
+    return;
+  }
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+#endif
+}
+
+}  // namespace portable
+}  // namespace railshmem
+
+#endif

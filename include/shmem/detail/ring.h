@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A command ring as its producers see it.
+#ifndef SHMEM_DETAIL_RING_H
+#define SHMEM_DETAIL_RING_H
+
+#include <stdint.h>
+
+#include <type_traits>
+
+#include "shmem/detail/command.h"
+
+namespace railshmem {
+
+/// Why a channel no longer works; the value of its error word. Waits return it, they never hang.
+enum class ChannelStatus : uint64_t {
+  ok = 0,
+  timeout,    ///< a wait passed its deadline
+  stopped,    ///< the proxy was stopped with commands unfinished
+  peer_lost,  ///< a peer died or does not answer
+  failed,     ///< any other failure of the network, reported by the host
+};
+
+/// Written by producers: GPU memory when they run there. One cache line.
+struct alignas(64) ProducerLine {
+  uint64_t head;           ///< next free ticket
+  uint64_t consumed_seen;  ///< the last `consumed` a producer read: saves a read across PCIe per push
+};
+
+/// Written by the proxy and polled by producers: GPU memory when they run there and the CPU can store to it.
+struct alignas(64) ConsumerLine {
+  uint64_t consumed;   ///< slots of tickets below this may be written again
+  uint64_t completed;  ///< all tickets below this are finished
+  uint64_t error;      ///< ChannelStatus; whoever finds the channel dead sets it, and it never goes back to ok
+};
+static_assert(sizeof(ProducerLine) == 64 && sizeof(ConsumerLine) == 64, "one line each");
+
+/// Ticket t lives in slot t modulo the ring's size. A ticket once reserved must be written, or the ring is dead.
+struct RingView {
+  Slot* slots;
+  uint64_t* head;
+  uint64_t* consumed_seen;
+  const uint64_t* consumed;
+  uint64_t* error;
+  uint32_t* doorbell;  ///< 0: the proxy is awake; else 1 + the eventfd that wakes it. Null for rings of kernels.
+  uint32_t log2_slots;
+};
+static_assert(std::is_trivially_copyable<RingView>::value && std::is_standard_layout<RingView>::value,
+              "goes to the GPU");
+
+}  // namespace railshmem
+
+#endif

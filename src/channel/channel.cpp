@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/channel/channel.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace railshmem {
+
+namespace {
+// Slots are freed when popped, not when finished, so more than a ring's worth may be in flight. Eight rings hide the
+// latency of a slow network behind a full ring; the bitmap costs one bit each.
+constexpr size_t kWindowPerSlot = 8;
+}  // namespace
+
+Channel::Channel(ChannelMemory memory)
+    : memory_(std::move(memory)),
+      ring_(memory_.slots, &memory_.consumer->consumed, memory_.log2_slots),
+      finished_(std::max<size_t>(64, kWindowPerSlot << memory_.log2_slots)) {}
+
+std::optional<Command> Channel::peek() noexcept {
+  if (in_flight() >= finished_.window()) return std::nullopt;
+  auto command = ring_.peek();
+  if (!command) ring_.publish();  // idle: nobody may be left waiting for the last few slots
+  return command;
+}
+
+void Channel::publish() noexcept {
+  if (published_ == finished_.prefix()) return;
+  published_ = finished_.prefix();
+  // release: pairs with the acquire in wait_completed(); without it the producer could read its get's destination
+  // before the data, or reuse a source that is still being read.
+  portable::store_release(&memory_.consumer->completed, published_);
+}
+
+void Channel::fail(ChannelStatus why) noexcept {
+  uint64_t ok = 0;
+  // release: pairs with the acquire of the error word in waits, so that what led to the failure is visible after it.
+  __atomic_compare_exchange_n(&memory_.consumer->error, &ok, static_cast<uint64_t>(why), false, __ATOMIC_RELEASE,
+                              __ATOMIC_RELAXED);
+}
+
+ChannelStatus Channel::status() const noexcept {
+  return static_cast<ChannelStatus>(portable::load_acquire(&memory_.consumer->error));
+}
+
+// The handshake against a lost wake-up. The producer writes its slot, then exchanges the doorbell; the proxy exchanges
+// the doorbell, then looks at the slot. The two exchanges are of one word, so one comes first: if the producer's, the
+// proxy's acquires it and peek() sees the slot; if the proxy's, the producer gets the fd back and rings it.
+bool Channel::arm(int eventfd) noexcept {
+  // Nobody may wait through this sleep for something that is already so.
+  ring_.publish();
+  publish();
+  // acq_rel: pairs with the exchange in wake_proxy(); with less, both sides could miss each other.
+  __atomic_exchange_n(&doorbell_, static_cast<uint32_t>(eventfd) + 1, __ATOMIC_ACQ_REL);
+  if (!ring_.peek()) return true;
+  disarm();
+  return false;
+}
+
+void Channel::disarm() noexcept {
+  // acq_rel: as in arm(). A producer that took the fd just before still rings: one wake-up too many, never one too few.
+  __atomic_exchange_n(&doorbell_, 0u, __ATOMIC_ACQ_REL);
+}
+
+ChannelView Channel::view() noexcept {
+  const RingView ring{memory_.slots,
+                      &memory_.producer->head,
+                      &memory_.producer->consumed_seen,
+                      &memory_.consumer->consumed,
+                      &memory_.consumer->error,
+                      &doorbell_,
+                      memory_.log2_slots};
+  return {ring, &memory_.consumer->completed};
+}
+
+}  // namespace railshmem
