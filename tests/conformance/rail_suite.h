@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every fabric's rails must do, as typed tests. A technology instantiates RailSuite with makers:
+//   struct Maker { using FabricType = ...; static std::unique_ptr<FabricType> make(int pe); };
+// make() throws railshmem::Error where this machine lacks the technology; the tests are then skipped with that reason.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "src/base/error.h"
+#include "tests/conformance/rail_pair.h"
+
+namespace railshmem::testing_support {
+
+template <class Maker>
+class RailSuite : public ::testing::Test {
+ public:
+  using F = typename Maker::FabricType;
+  using R = typename F::RailType;
+
+ protected:
+  void SetUp() override {
+    try {
+      pair = std::make_unique<RailPair<F>>([](int pe) { return Maker::make(pe); });
+    } catch (const Error& reason) {
+      GTEST_SKIP() << reason.what();
+    }
+  }
+  void TearDown() override { pair.reset(); }
+
+  Post write(Port port, uint64_t offset, const std::byte* local, size_t nbytes, OpSlot& slot) {
+    return pair->rail(0, port).write({{1, SegmentId::heap, offset}, local, nbytes, &slot, false});
+  }
+  Post read(Port port, uint64_t offset, std::byte* local, size_t nbytes, OpSlot& slot) {
+    return pair->rail(0, port).read({{1, SegmentId::heap, offset}, local, nbytes, &slot});
+  }
+
+  std::unique_ptr<RailPair<F>> pair;
+};
+
+inline constexpr size_t kSizes[] = {1,    2,    3,    7,    8,    9,     63,    64,     65,      127,         128,
+                                    129,  255,  256,  257,  1000, 4095,  4096,  4097,   16384,   65536,       100003,
+                                    1u << 20, (1u << 20) + 1, 4u << 20};
+
+TYPED_TEST_SUITE_P(RailSuite);
+
+TYPED_TEST_P(RailSuite, CompletedWriteIsInTheTargetsMemory) {
+  auto& pair = *this->pair;
+  pair.start();
+  OpSlot slot;
+  size_t done = 0;
+  for (Port port : {Port::host, Port::proxy}) {
+    for (size_t nbytes : kSizes) {
+      for (size_t shift : {0u, 1u, 5u}) {
+        const auto seed = static_cast<unsigned>(nbytes + shift + static_cast<size_t>(port));
+        std::byte* local = pair.heap(0) + 4096 + shift * 3;
+        fill(local, nbytes, seed);
+        std::byte* target = pair.heap(1) + 8192 + shift;
+        target[-1] = target[nbytes] = std::byte{0x5a};
+        pair.post([&] { return this->write(port, 8192 + shift, local, nbytes, slot); });
+        pair.wait_completed(++done);
+        ASSERT_EQ(first_wrong(target, nbytes, seed), nbytes) << nbytes << " B, shift " << shift;
+        ASSERT_TRUE(target[-1] == std::byte{0x5a} && target[nbytes] == std::byte{0x5a}) << "wrote beside the range";
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(RailSuite, CompletedReadHasTheData) {
+  auto& pair = *this->pair;
+  pair.start();
+  OpSlot slot;
+  size_t done = 0;
+  for (Port port : {Port::host, Port::proxy}) {
+    for (size_t nbytes : kSizes) {
+      const auto seed = static_cast<unsigned>(nbytes + 7);
+      fill(pair.heap(1) + 8193, nbytes, seed);
+      std::byte* local = pair.heap(0) + 4099;
+      local[-1] = local[nbytes] = std::byte{0x5a};
+      pair.post([&] { return this->read(port, 8193, local, nbytes, slot); });
+      pair.wait_completed(++done);
+      ASSERT_EQ(first_wrong(local, nbytes, seed), nbytes) << nbytes << " B";
+      ASSERT_TRUE(local[-1] == std::byte{0x5a} && local[nbytes] == std::byte{0x5a}) << "read beside the range";
+    }
+  }
+}
+
+TYPED_TEST_P(RailSuite, SmallWriteIsCopiedAtOnce) {
+  auto& pair = *this->pair;
+  pair.start();
+  const size_t nbytes = std::min<size_t>(pair.host(0).traits().inject, 4096);
+  if (nbytes == 0) GTEST_SKIP() << "this rail copies nothing";
+  std::vector<OpSlot> slots(64);
+  std::vector<std::byte> local(nbytes);
+  for (unsigned i = 0; i < slots.size(); ++i) {
+    fill(local.data(), nbytes, i);
+    pair.post([&] { return this->write(Port::host, i * 4096, local.data(), nbytes, slots[i]); });
+    std::memset(local.data(), 0xee, nbytes);
+  }
+  pair.wait_completed(slots.size());
+  for (unsigned i = 0; i < slots.size(); ++i) ASSERT_EQ(first_wrong(pair.heap(1) + i * 4096, nbytes, i), nbytes);
+}
+
+/// PE 1's proxy echoes every message to both endpoints of PE 0.
+TYPED_TEST_P(RailSuite, MessagesReachBothPorts) {
+  auto& pair = *this->pair;
+  const size_t largest = pair.proxy(0).traits().max_message;
+  ASSERT_GE(largest, 4096u);
+  std::array<std::vector<std::byte>, 64> echoes;  // stay untouched until their events, as the contract asks
+  std::vector<OpSlot> slots(128);
+  size_t n = 0;
+  pair.start([&](auto& rail, Port port, const RailEvent& message) {
+    ASSERT_EQ(port, Port::proxy);
+    const size_t k = n++;
+    echoes[k].assign(message.bytes, message.bytes + message.nbytes);
+    for (Port to : {Port::proxy, Port::host}) {
+      OpSlot& slot = slots[2 * k + (to == Port::host)];
+      while (rail.send({{0, to}, echoes[k].data(), echoes[k].size(), &slot}) == Post::again) pair.serve(1, Port::host);
+    }
+  });
+  OpSlot slot;
+  size_t sent = 0;
+  for (Port from : {Port::host, Port::proxy}) {
+    for (size_t nbytes : {size_t{1}, size_t{8}, size_t{64}, size_t{65}, size_t{300}, size_t{2000}, largest}) {
+      std::vector<std::byte> bytes(nbytes);
+      fill(bytes.data(), nbytes, static_cast<unsigned>(nbytes));
+      size_t got[2] = {0, 0};
+      const auto check = [&](auto&, Port port, const RailEvent& echo) {
+        ASSERT_EQ(echo.nbytes, nbytes);
+        ASSERT_EQ(first_wrong(echo.bytes, echo.nbytes, static_cast<unsigned>(nbytes)), nbytes);
+        ++got[static_cast<size_t>(port)];
+      };
+      pair.post([&] { return pair.rail(0, from).send({{1, Port::proxy}, bytes.data(), nbytes, &slot}); }, check);
+      ++sent;
+      wait_for("echoes", [&] {
+        pair.serve_mine(check);
+        return got[0] == 1 && got[1] == 1 && pair.completed[0] == sent;
+      });
+    }
+  }
+}
+
+TYPED_TEST_P(RailSuite, InjectedMessageNeedsNoSlot) {
+  auto& pair = *this->pair;
+  std::atomic<size_t> got = 0;
+  pair.start([&](auto&, Port, const RailEvent& message) {
+    ASSERT_EQ(first_wrong(message.bytes, message.nbytes, 3), message.nbytes);
+    got.fetch_add(1);
+  });
+  const size_t nbytes = std::min(pair.host(0).traits().inject, pair.host(0).traits().max_message);
+  constexpr size_t kMessages = 2000;  // more than any pool of receive buffers
+  for (size_t i = 0; i < kMessages; ++i) {
+    std::vector<std::byte> bytes(nbytes);
+    fill(bytes.data(), nbytes, 3);
+    pair.post([&] { return pair.host(0).send({{1, Port::proxy}, bytes.data(), nbytes, nullptr}); });
+  }
+  wait_for("messages", [&] {
+    pair.serve_mine();
+    return got == kMessages;
+  });
+  EXPECT_EQ(pair.completed[0], 0u);
+}
+
+TYPED_TEST_P(RailSuite, TooLongMessageIsRefused) {
+  auto& pair = *this->pair;
+  OpSlot slot;
+  std::vector<std::byte> bytes(pair.host(0).traits().max_message + 1);
+  EXPECT_EQ(pair.host(0).send({{1, Port::proxy}, bytes.data(), bytes.size(), &slot}), Post::failed);
+  EXPECT_EQ(pair.host(0).last_error(), EINVAL);
+}
+
+TYPED_TEST_P(RailSuite, FloodGetsAgainAndThenDrains) {
+  auto& pair = *this->pair;
+  pair.start();
+  std::vector<OpSlot> slots(100000);
+  OpSlot warm;
+  pair.post([&] { return this->write(Port::host, 0, pair.heap(0), 8, warm); });
+  pair.wait_completed(1);
+  size_t posted = 0;
+  for (; posted < slots.size(); ++posted) {
+    const Post answer = this->write(Port::host, posted * 8, pair.heap(0) + posted * 8, 8, slots[posted]);
+    ASSERT_NE(answer, Post::failed);
+    if (answer == Post::again) break;
+  }
+  EXPECT_LT(posted, slots.size()) << "nothing limits the operations in flight";
+  EXPECT_GT(posted, 0u);
+  pair.wait_completed(1 + posted);
+  // The rail is as good as new.
+  pair.post([&] { return this->write(Port::host, 0, pair.heap(0), 8, warm); });
+  pair.wait_completed(2 + posted);
+}
+
+TYPED_TEST_P(RailSuite, BothRailsReachTheirOwnPe) {
+  auto& pair = *this->pair;
+  pair.start();
+  OpSlot slot;
+  size_t done = 0;
+  for (Port port : {Port::host, Port::proxy}) {
+    fill(pair.heap(0), 5000, 11);
+    pair.post([&] { return pair.rail(0, port).write({{0, SegmentId::heap, 65536}, pair.heap(0), 5000, &slot, false}); });
+    pair.wait_completed(++done);
+    EXPECT_EQ(first_wrong(pair.heap(0) + 65536, 5000, 11), 5000u);
+    std::memset(pair.heap(0) + 65536, 0, 5000);
+  }
+}
+
+TYPED_TEST_P(RailSuite, MessageStaysBehindTheWriteBeforeIt) {
+  auto& pair = *this->pair;
+  if (!pair.host(0).traits().message_after_write) GTEST_SKIP() << "this rail does not promise it";
+  std::atomic<unsigned> seen = 0;
+  std::atomic<size_t> violations = 0;
+  std::atomic<size_t> nbytes = 0;
+  pair.start([&](auto&, Port, const RailEvent& message) {
+    unsigned round = 0;
+    std::memcpy(&round, message.bytes, sizeof round);
+    violations += first_wrong(pair.heap(1), nbytes, round) != nbytes;
+    seen.store(round, std::memory_order_release);
+  });
+  OpSlot slot;
+  unsigned round = 0;
+  size_t done = 0;
+  for (Port port : {Port::host, Port::proxy}) {
+    for (const auto& [size, tries] : {std::pair<size_t, int>{8, 1000}, {64, 1000}, {200, 1000}, {4096, 1000},
+                                      {20000, 1000}, {131072, 200}, {1u << 20, 40}}) {
+      nbytes = size;
+      for (int i = 0; i < tries; ++i) {
+        fill(pair.heap(0), size, ++round);
+        pair.post([&] { return this->write(port, 0, pair.heap(0), size, slot); });
+        pair.post([&] {
+          return pair.rail(0, port).send(
+              {{1, Port::proxy}, reinterpret_cast<const std::byte*>(&round), sizeof round, nullptr});
+        });
+        ++done;
+        wait_for("the message", [&] {
+          pair.serve_mine();
+          return seen.load(std::memory_order_acquire) == round && pair.completed[0] == done;
+        });
+      }
+      EXPECT_EQ(violations, 0u) << size << " B";
+    }
+  }
+}
+
+TYPED_TEST_P(RailSuite, WaitFdWakesForAMessage) {
+  auto& pair = *this->pair;
+  if (pair.proxy(0).wait_fd() < 0) GTEST_SKIP() << "this rail has nothing to wait on";
+  std::atomic<int> replies = 0;
+  OpSlot slots[2];
+  pair.start([&](auto& rail, Port, const RailEvent&) {
+    // The second reply comes when PE 0 surely sleeps.
+    if (replies == 1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    static const std::byte reply[8] = {};
+    while (rail.send({{0, Port::proxy}, reply, sizeof reply, &slots[replies]}) == Post::again) pair.serve(1, Port::host);
+    ++replies;
+  });
+  const std::byte request[8] = {};
+  for (int i = 0; i < 2; ++i) {
+    int got = 0;
+    const auto count = [&](auto&, Port, const RailEvent&) { ++got; };
+    pair.post([&] { return pair.proxy(0).send({{1, Port::proxy}, request, sizeof request, nullptr}); }, count);
+    const auto start = std::chrono::steady_clock::now();
+    wait_for("the reply", [&] {
+      pair.serve(0, Port::proxy, count);
+      if (got == 0 && pair.proxy(0).may_sleep()) {
+        pollfd fd{pair.proxy(0).wait_fd(), POLLIN, 0};
+        EXPECT_GE(::poll(&fd, 1, 5000), 1) << "slept through the message";
+      }
+      return got == 1;
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(RailSuite, CompletedWriteIsInTheTargetsMemory, CompletedReadHasTheData,
+                            SmallWriteIsCopiedAtOnce, MessagesReachBothPorts, InjectedMessageNeedsNoSlot,
+                            TooLongMessageIsRefused, FloodGetsAgainAndThenDrains, BothRailsReachTheirOwnPe,
+                            MessageStaysBehindTheWriteBeforeIt, WaitFdWakesForAMessage);
+
+}  // namespace railshmem::testing_support

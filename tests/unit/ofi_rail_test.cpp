@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rail suite on every provider that needs no hardware.
+#include <map>
+#include <string>
+
+#include "src/base/env.h"
+#include "tests/conformance/rail_suite.h"
+#include "transports/ofi/fabric.h"
+
+namespace railshmem::testing_support {
+namespace {
+
+std::unique_ptr<ofi::Fabric> make_ofi(int pe, const char* provider, const char* progress) {
+  const std::map<std::string, std::string> settings = {{"SHMEM_OFI_PROVIDER", provider},
+                                                       {"SHMEM_OFI_PROGRESS", progress}};
+  const Env env = Env::parse([&](const char* name) {
+    const auto found = settings.find(name);
+    return found == settings.end() ? nullptr : found->second.c_str();
+  });
+  NetworkConfig config{};
+  config.env = &env;
+  config.pe = pe;
+  config.npes = 2;
+  return std::make_unique<ofi::Fabric>(config);
+}
+
+#define OFI_MAKER(Name, provider, progress)                            \
+  struct Name {                                                        \
+    using FabricType = ofi::Fabric;                                    \
+    static std::unique_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, progress); } \
+  }
+OFI_MAKER(TcpRxm, "tcp;ofi_rxm", "auto");
+OFI_MAKER(TcpRxmThread, "tcp;ofi_rxm", "thread");
+OFI_MAKER(Tcp, "tcp", "auto");
+OFI_MAKER(Net, "net", "auto");
+OFI_MAKER(Shm, "shm", "auto");
+OFI_MAKER(Sockets, "sockets", "auto");
+OFI_MAKER(UdpRxd, "udp;ofi_rxd", "auto");
+
+struct MakerNames {
+  template <class Maker>
+  static std::string GetName(int) {
+    if (std::is_same_v<Maker, TcpRxm>) return "TcpRxm";
+    if (std::is_same_v<Maker, TcpRxmThread>) return "TcpRxmThread";
+    if (std::is_same_v<Maker, Tcp>) return "Tcp";
+    if (std::is_same_v<Maker, Net>) return "Net";
+    if (std::is_same_v<Maker, Shm>) return "Shm";
+    if (std::is_same_v<Maker, Sockets>) return "Sockets";
+    return "UdpRxd";
+  }
+};
+
+using Makers = ::testing::Types<TcpRxm, TcpRxmThread, Tcp, Net, Shm, Sockets, UdpRxd>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Ofi, RailSuite, Makers, MakerNames);
+
+}  // namespace
+}  // namespace railshmem::testing_support

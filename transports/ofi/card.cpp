@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transports/ofi/card.h"
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "src/base/error.h"
+
+namespace railshmem::ofi {
+namespace {
+
+constexpr uint32_t kCardVersion = 1;  // raise with any change of the layout below
+
+class Writer {
+ public:
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  void put(const T& value) {
+    put_bytes(std::as_bytes(std::span(&value, 1)));
+  }
+  void put_text(std::span<const std::byte> bytes) {
+    put(static_cast<uint32_t>(bytes.size()));
+    put_bytes(bytes);
+  }
+  std::vector<std::byte> written;
+
+ private:
+  void put_bytes(std::span<const std::byte> more) { written.insert(written.end(), more.begin(), more.end()); }
+};
+
+class Reader {
+ public:
+  Reader(std::span<const std::byte> bytes, int pe) : rest_(bytes), pe_(pe) {}
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  T get() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> get_text() { return take(get<uint32_t>()); }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  std::span<const std::byte> take(size_t nbytes) {
+    if (nbytes > rest_.size()) throw Error(text("the network card of PE %d is cut short", pe_));
+    const auto front = rest_.first(nbytes);
+    rest_ = rest_.subspan(nbytes);
+    return front;
+  }
+  std::span<const std::byte> rest_;
+  int pe_;
+};
+
+}  // namespace
+
+std::vector<std::byte> encode(const Card& card) {
+  Writer out;
+  out.put(kCardVersion);
+  out.put_text(std::as_bytes(std::span(card.provider)));
+  out.put_text(card.host_address);
+  out.put(static_cast<uint32_t>(card.rails.size()));
+  for (const Card::Rail& rail : card.rails) {
+    out.put_text(rail.address);
+    out.put(rail.regions);
+  }
+  return std::move(out.written);
+}
+
+Card decode(std::span<const std::byte> bytes, int pe) {
+  Reader in(bytes, pe);
+  if (const auto version = in.get<uint32_t>(); version != kCardVersion)
+    throw Error(text("PE %d speaks version %u of the libfabric transport, this PE version %u; install the same "
+                     "RailSHMEM everywhere",
+                     pe, version, kCardVersion));
+  Card card;
+  const auto provider = in.get_text();
+  card.provider.assign(reinterpret_cast<const char*>(provider.data()), provider.size());
+  const auto host = in.get_text();
+  card.host_address.assign(host.begin(), host.end());
+  const auto nrails = in.get<uint32_t>();
+  for (uint32_t i = 0; i < nrails; ++i) {
+    Card::Rail& rail = card.rails.emplace_back();
+    const auto address = in.get_text();
+    rail.address.assign(address.begin(), address.end());
+    rail.regions = in.get<std::array<RemoteRegion, kSegments>>();
+  }
+  if (nrails == 0 || !in.at_end()) throw Error(text("the network card of PE %d is damaged", pe));
+  return card;
+}
+
+}  // namespace railshmem::ofi

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a PE tells all others so that they can reach it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/plugin/segment.h"
+#include "transports/ofi/memory_region.h"
+
+namespace railshmem::ofi {
+
+struct Card {
+  struct Rail {
+    std::vector<std::byte> address;
+    std::array<RemoteRegion, kSegments> regions;  ///< zero for a segment that the job does not have
+  };
+  std::string provider;
+  std::vector<std::byte> host_address;
+  std::vector<Rail> rails;
+};
+
+std::vector<std::byte> encode(const Card& card);
+/// Throws Error naming `pe` when the bytes are of another version of the library, or damaged.
+Card decode(std::span<const std::byte> bytes, int pe);
+
+}  // namespace railshmem::ofi

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transports/ofi/fid.h"
+
+#include <rdma/fi_errno.h>
+
+#include <string>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem::ofi {
+
+void close_fid(fid* object) noexcept {
+  const int rc = fi_close(object);
+  if (rc != 0) log_warn("libfabric refused to close an object of class %zu: %s", object->fclass, fi_strerror(-rc));
+}
+
+void check(ssize_t rc, const char* call, std::string_view provider, std::source_location where) {
+  if (rc >= 0) return;
+  throw Error(text("%s failed: %s (provider %.*s)", call, fi_strerror(static_cast<int>(-rc)),
+                   static_cast<int>(provider.size()), provider.data()),
+              where);
+}
+
+}  // namespace railshmem::ofi

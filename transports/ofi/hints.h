@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What we ask of libfabric, and what a provider answered, in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/base/env_types.h"
+#include "transports/ofi/fid.h"
+
+namespace railshmem::ofi {
+
+/// The interface version we program against; newer libraries keep its semantics.
+uint32_t api_version() noexcept;
+
+/// Progress that fi_getinfo is asked for.
+enum class Progress : uint8_t { manual, thread };
+
+/// Hints for reliable endpoints with messages and RMA, every registration mode that MemoryRegion can handle.
+Info make_hints(Progress progress);
+
+/// Negotiated modes, one word each: "mr_mode virt_addr,prov_key" and the like; for SHMEM_INFO.
+std::string mr_mode_text(const fi_info& info);
+std::string progress_text(const fi_info& info);
+std::string order_text(const fi_info& info);
+
+/// True when sends stay behind earlier writes to the same peer, at both ends and including the data.
+bool orders_message_after_write(const fi_info& info) noexcept;
+
+}  // namespace railshmem::ofi

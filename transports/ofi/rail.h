@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One libfabric endpoint with everything it owns, used by one thread at a time.
+#pragma once
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/plugin/rail.h"
+#include "transports/ofi/fid.h"
+#include "transports/ofi/local_memory.h"
+#include "transports/ofi/memory_region.h"
+#include "transports/ofi/nic.h"
+#include "transports/ofi/receive_pool.h"
+
+namespace railshmem::ofi {
+
+struct RailSetup {
+  size_t npes;
+  /// Endpoints of a peer that this rail reaches: 2 (proxy and host) for a proxy's rail, 1 (proxy) for a host's.
+  size_t ports;
+  size_t operations;    ///< in flight at most; what keeps the completion queue from overrunning
+  uint64_t timeout_ns;  ///< a peer that takes no post for so long is lost
+};
+
+class Rail {
+ public:
+  Rail(const Nic& nic, const RailSetup& setup);
+
+  // ---- set-up, in this order ----------------------------------------------------------------------------------
+  /// Registers the segments for peers; returns what they need, in SegmentId order. A rail that is nobody's target
+  /// calls add_local() instead, which registers only where the provider wants local buffers registered.
+  std::vector<RemoteRegion> expose(std::span<const Segment> segments);
+  void add_local(std::span<const Segment> segments);
+  /// The endpoint's address in the provider's own format.
+  std::vector<std::byte> address() const;
+  /// Takes npes * ports addresses back to back, PE by PE, and [pe * kSegments + segment] of their regions, which the
+  /// caller keeps alive.
+  void connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions);
+
+  // ---- concept Rail ---------------------------------------------------------------------------------------------
+  const RailTraits& traits() const noexcept { return traits_; }
+  Post write(const RailWrite& op) noexcept;
+  Post read(const RailRead& op) noexcept;
+  Post send(const RailSend& op) noexcept;
+  size_t poll(std::span<RailEvent> events) noexcept;
+  void release(const RailEvent& message) noexcept;
+  int last_error() const noexcept { return last_error_; }
+  int wait_fd() const noexcept { return wait_fd_; }
+  bool may_sleep() noexcept;
+  const std::string& name() const noexcept { return name_; }
+
+  const fi_info& info() const noexcept { return *info_; }
+  bool vector_is_table() const noexcept { return addresses_.empty(); }
+
+ private:
+  void open_queue(size_t depth);
+  void open_endpoint();
+  fi_addr_t peer(int pe, Port port) const noexcept {
+    const size_t index = static_cast<size_t>(pe) * ports_ + static_cast<size_t>(port);
+    return addresses_.empty() ? index : addresses_[index];
+  }
+  const RemoteRegion& region(const Remote& where) const noexcept {
+    return regions_[static_cast<size_t>(where.pe) * kSegments + static_cast<size_t>(where.segment)];
+  }
+  Post posted(ssize_t rc, int pe, const OpSlot* slot) noexcept;
+  Post refused(int pe) noexcept;
+  Post fail(int error) noexcept;
+  RailEvent event_of(const fi_cq_msg_entry& entry) noexcept;
+  size_t poll_error(RailEvent& event, ssize_t rc) noexcept;
+
+  // What every post reads.
+  size_t outstanding_ = 0;
+  size_t max_outstanding_ = 0;
+  size_t ports_ = 0;
+  std::span<const RemoteRegion> regions_;
+  /// Empty as long as the provider numbers its addresses in the order of insertion, which FI_AV_TABLE means.
+  std::vector<fi_addr_t> addresses_;
+  RailTraits traits_{};
+  int last_error_ = 0;
+  int wait_fd_ = -1;
+  int stuck_pe_ = -1;  ///< the peer that refused the last post, since stuck_since_ns_; -1 none
+  uint64_t stuck_since_ns_ = 0;
+  uint64_t timeout_ns_ = 0;
+  std::string name_;
+
+  // Reverse destruction is the order that libfabric requires.
+  Info info_;
+  Fid<fid_fabric> fabric_;
+  Fid<fid_domain> domain_;
+  Fid<fid_cq> cq_;
+  Fid<fid_av> av_;
+  ReceivePool receives_;          // outlives the endpoint that its buffers are posted on
+  Fid<fid_mr> receives_mr_;       // only under FI_MR_LOCAL
+  Fid<fid_ep> ep_;
+  std::vector<MemoryRegion> segments_;  // may be bound to the endpoint: closed before it
+  LocalMemory local_;
+};
+
+static_assert(railshmem::Rail<Rail>);
+
+}  // namespace railshmem::ofi

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening an endpoint and learning its peers. The data path is in rail.cpp.
+#include <rdma/fi_cm.h>
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <new>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "transports/ofi/rail.h"
+
+namespace railshmem::ofi {
+namespace {
+
+constexpr size_t kReceives = 256;   // messages that may arrive between two polls: 1 MiB per rail
+constexpr size_t kQueueSlack = 64;  // errors of operations without a slot
+
+}  // namespace
+
+Rail::Rail(const Nic& nic, const RailSetup& setup)
+    : max_outstanding_(setup.operations),
+      ports_(setup.ports),
+      timeout_ns_(setup.timeout_ns),
+      name_(nic.name()),
+      info_(fi_dupinfo(nic.info.get())) {
+  if (!info_) throw std::bad_alloc();
+  const char* provider = info_->fabric_attr->prov_name;
+  fabric_ = own<fid_fabric>("fi_fabric", provider,
+                            [&](fid_fabric** out) { return fi_fabric(info_->fabric_attr, out, nullptr); });
+  domain_ = own<fid_domain>("fi_domain", provider,
+                            [&](fid_domain** out) { return fi_domain(fabric_.get(), info_.get(), out, nullptr); });
+  const size_t receives = std::min(kReceives, info_->rx_attr->size ? info_->rx_attr->size : kReceives);
+  open_queue(setup.operations + receives + kQueueSlack);
+  fi_av_attr table{};
+  table.type = FI_AV_TABLE;
+  table.count = setup.npes * setup.ports;
+  av_ = own<fid_av>("fi_av_open", provider,
+                    [&](fid_av** out) { return fi_av_open(domain_.get(), &table, out, nullptr); });
+  receives_ = ReceivePool(receives);
+  open_endpoint();
+
+  traits_.inject = info_->tx_attr->inject_size;
+  traits_.max_write = info_->ep_attr->max_msg_size;
+#if FI_MAJOR_VERSION >= 2
+  // Where a provider has these options they are the truth for RMA; the attributes also cover tagged messages.
+  size_t nbytes = 0;
+  size_t length = sizeof nbytes;
+  if (fi_getopt(&ep_->fid, FI_OPT_ENDPOINT, FI_OPT_INJECT_RMA_SIZE, &nbytes, &length) == 0)
+    traits_.inject = std::min(traits_.inject, nbytes);
+  if (fi_getopt(&ep_->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RMA_SIZE, &nbytes, &length) == 0)
+    traits_.max_write = std::min(traits_.max_write, nbytes);
+#endif
+  traits_.max_message = std::min(kMessageBytes, info_->ep_attr->max_msg_size);
+  traits_.message_after_write = orders_message_after_write(*info_);
+}
+
+void Rail::open_queue(size_t depth) {
+  fi_cq_attr attr{};
+  attr.size = depth;
+  attr.format = FI_CQ_FORMAT_MSG;
+  attr.wait_obj = FI_WAIT_FD;
+  fid_cq* raw = nullptr;
+  if (fi_cq_open(domain_.get(), &attr, &raw, nullptr) == 0) {
+    cq_.reset(raw);
+    if (fi_control(&cq_->fid, FI_GETWAIT, &wait_fd_) == 0 && wait_fd_ >= 0) return;
+    wait_fd_ = -1;
+    cq_.reset();
+  }
+  attr.wait_obj = FI_WAIT_NONE;  // shm and rxd have nothing to wait on: the proxy naps instead
+  cq_ = own<fid_cq>("fi_cq_open", info_->fabric_attr->prov_name,
+                    [&](fid_cq** out) { return fi_cq_open(domain_.get(), &attr, out, nullptr); });
+}
+
+void Rail::open_endpoint() {
+  const char* provider = info_->fabric_attr->prov_name;
+  info_->tx_attr->op_flags = 0;  // every post says its flags itself
+  info_->rx_attr->op_flags = 0;
+  ep_ = own<fid_ep>("fi_endpoint", provider,
+                    [&](fid_ep** out) { return fi_endpoint(domain_.get(), info_.get(), out, nullptr); });
+  check(fi_ep_bind(ep_.get(), &av_->fid, 0), "fi_ep_bind of the address table", provider);
+  // Selective: messages without a slot leave no event behind.
+  check(fi_ep_bind(ep_.get(), &cq_->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION), "fi_ep_bind for sending", provider);
+  check(fi_ep_bind(ep_.get(), &cq_->fid, FI_RECV), "fi_ep_bind for receiving", provider);
+  check(fi_enable(ep_.get()), "fi_enable", provider);
+
+  const bool register_buffers = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  local_ = LocalMemory(register_buffers, domain_.get(), max_outstanding_);
+  void* desc = nullptr;
+  if (register_buffers) {
+    const std::span<const std::byte> memory = receives_.memory();
+    constexpr uint64_t kReceiveKey = kSegments + 1;  // after the segments' keys
+    receives_mr_ = own<fid_mr>("fi_mr_reg of receive buffers", provider, [&](fid_mr** out) {
+      return fi_mr_reg(domain_.get(), memory.data(), memory.size(), FI_RECV, 0, kReceiveKey, 0, out, nullptr);
+    });
+    desc = fi_mr_desc(receives_mr_.get());
+  }
+  receives_.start(ep_.get(), desc, provider);
+}
+
+std::vector<RemoteRegion> Rail::expose(std::span<const Segment> segments) {
+  std::vector<RemoteRegion> regions(kSegments);
+  for (const Segment& segment : segments) {
+    if (segment.nbytes == 0) continue;
+    const auto id = static_cast<size_t>(segment.id);
+    segments_.emplace_back(*info_, domain_.get(), ep_.get(), std::span(segment.base, segment.nbytes), id + 1);
+    regions[id] = segments_.back().remote();
+  }
+  return regions;
+}
+
+void Rail::add_local(std::span<const Segment> segments) {
+  if (local_.needed()) expose(segments);
+}
+
+std::vector<std::byte> Rail::address() const {
+  size_t nbytes = 0;
+  const int rc = fi_getname(&ep_->fid, nullptr, &nbytes);
+  if (rc != -FI_ETOOSMALL) check(rc, "fi_getname", info_->fabric_attr->prov_name);
+  std::vector<std::byte> bytes(nbytes);
+  check(fi_getname(&ep_->fid, bytes.data(), &nbytes), "fi_getname", info_->fabric_attr->prov_name);
+  bytes.resize(nbytes);
+  return bytes;
+}
+
+void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions) {
+  const char* provider = info_->fabric_attr->prov_name;
+  const size_t count = regions.size() / kSegments * ports_;
+  std::vector<fi_addr_t> numbers(count, FI_ADDR_NOTAVAIL);
+  // One call for all: some providers take a lock or a system call per insertion.
+  const int inserted = fi_av_insert(av_.get(), addresses.data(), count, numbers.data(), 0, nullptr);
+  check(inserted, "fi_av_insert", provider);
+  if (static_cast<size_t>(inserted) != count)
+    throw Error(text("%s took %d of the %zu addresses of this job", name_.c_str(), inserted, count));
+  bool in_order = true;
+  for (size_t i = 0; i < count; ++i) in_order = in_order && numbers[i] == i;
+  if (!in_order) addresses_ = std::move(numbers);
+  regions_ = regions;
+}
+
+}  // namespace railshmem::ofi
