@@ -87,13 +87,14 @@ class Initiator {
   }
 
   /// Data, then signal. Small payloads travel inside the message; `outcome.done` tells when the source is free.
-  Post put_signal(NetContext& scope, Transfer& t, const NetSignal& signal, const Outcome& outcome) noexcept {
+  Post put_signal(NetContext& scope, Transfer& t, Source source, const NetSignal& signal,
+                  const Outcome& outcome) noexcept {
     if (abandoned_) return Post::failed;
     if (t.nbytes == 0) return signal_only(scope, t.remote.pe, signal, outcome);
     if (t.cell == nullptr) {
       if (travels_inline(t.nbytes)) return put_signal_inline(scope, t, signal, outcome);
       t.kind = OpKind::put_signal;
-      if (!open(scope, t, Source::stable, outcome)) return Post::again;
+      if (!open(scope, t, source, outcome)) return Post::again;
       OpCell& cell = *t.cell;
       cell.then = Then::send_signal;
       cell.signal_op = signal.op;
@@ -176,6 +177,11 @@ class Initiator {
   /// The peers are leaving: from now on failures count as completions.
   void ignore_failures() noexcept { leaving_.store(true, std::memory_order_relaxed); }
 
+  /// A put_signal of this size is one message; a longer one is writes and then a message.
+  bool travels_inline(size_t nbytes) const noexcept {
+    return nbytes <= tuning_.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
+  }
+
   /// Cells in flight and unanswered messages. 0: nothing needs this endpoint polled.
   size_t outstanding() const noexcept { return cells_.in_use() + unanswered_; }
   /// Something here goes on only if somebody polls: a long transfer, or a signal behind its data.
@@ -207,9 +213,6 @@ class Initiator {
     return reinterpret_cast<const std::byte*>(&message);
   }
 
-  bool travels_inline(size_t nbytes) const noexcept {
-    return nbytes <= tuning_.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
-  }
   /// Without inject a signal message would need a cell of its own, and all cells may be held by waiting put_signals.
   bool signal_may_follow() const noexcept {
     return rail_.traits().inject >= sizeof(SignalMessage) &&
