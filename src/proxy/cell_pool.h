@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations in flight: a fixed pool of cells whose addresses travel through the provider.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/channel/channel.h"
+#include "src/plugin/network.h"
+#include "src/plugin/rail.h"
+#include "src/proxy/message.h"
+#include "src/proxy/operation.h"
+#include "src/proxy/scope.h"
+
+namespace railshmem {
+
+inline constexpr uint32_t kNoCell = ~uint32_t{0};
+
+/// What happens once all parts of an operation are complete.
+enum class Then : uint8_t { nothing, send_signal };
+
+/// Who wants to know: a blocked call, or the producer of a channel's command.
+struct Outcome {
+  bool* done = nullptr;
+  Channel* channel = nullptr;
+  uint64_t ticket = 0;
+};
+
+/// One operation, or one segment of a longer one (`parent` then names the operation's own cell).
+struct OpCell : OpSlot {
+  Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
+  Then then = Then::nothing;
+  SignalOp signal_op{};
+  SegmentId signal_segment{};
+  uint8_t fetch_width = 0;
+  bool lasting = false;  ///< goes on only if somebody polls; see Initiator::needs_polling()
+  uint32_t index = 0;
+  uint32_t parent = kNoCell;
+  uint32_t next = kNoCell;      ///< in the free list, or in the list of signals waiting for room
+  uint32_t parts_left = 0;      ///< events (segments, replies, holds) until the operation is complete
+  NetContext* scope = nullptr;  ///< null: nobody waits for it
+  uint64_t* count = nullptr;    ///< the counter of `scope` that completion lowers; null: the answer lowers it
+  void* fetch = nullptr;        ///< where a reply's value goes
+  uint64_t signal_offset = 0;
+  uint64_t signal_value = 0;
+  Outcome outcome{};
+};
+
+/// Fixed at construction; take() and give() never allocate. One thread at a time.
+class CellPool {
+ public:
+  explicit CellPool(size_t cells) : cells_(cells), buffers_(new std::byte[cells * kMaxMessage]) {
+    for (size_t i = cells; i-- > 0;) {
+      cells_[i].index = static_cast<uint32_t>(i);
+      cells_[i].next = free_;
+      free_ = static_cast<uint32_t>(i);
+    }
+  }
+
+  /// A cell with every field at its default, or null when all are in flight.
+  OpCell* take(const Operation& what) noexcept {
+    if (free_ == kNoCell) return nullptr;
+    OpCell& cell = cells_[free_];
+    free_ = cell.next;
+    cell.what = what;
+    cell.then = Then::nothing;
+    cell.fetch_width = 0;
+    cell.lasting = false;
+    cell.parent = kNoCell;
+    cell.next = kNoCell;
+    cell.parts_left = 0;
+    cell.scope = nullptr;
+    cell.count = nullptr;
+    cell.fetch = nullptr;
+    cell.outcome = {};
+    ++in_use_;
+    return &cell;
+  }
+
+  void give(OpCell& cell) noexcept {
+    cell.what.kind = OpKind::none;
+    cell.next = free_;
+    free_ = cell.index;
+    --in_use_;
+  }
+
+  /// This cell's kMaxMessage bytes. Pages are touched at first use only, so idle cells cost no memory.
+  std::byte* buffer(const OpCell& cell) noexcept { return buffers_.get() + cell.index * kMaxMessage; }
+
+  OpCell& operator[](uint32_t index) noexcept { return cells_[index]; }
+  size_t size() const noexcept { return cells_.size(); }
+  size_t in_use() const noexcept { return in_use_; }
+
+  /// Some operation in flight, for messages; kind none when there is none.
+  Operation any_in_flight() const noexcept {
+    for (const OpCell& cell : cells_)
+      if (cell.what.kind != OpKind::none) return cell.what;
+    return {OpKind::none, -1, 0};
+  }
+
+ private:
+  std::vector<OpCell> cells_;
+  std::unique_ptr<std::byte[]> buffers_;
+  uint32_t free_ = kNoCell;
+  size_t in_use_ = 0;
+};
+
+}  // namespace railshmem

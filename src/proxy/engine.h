@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Turns any Fabric into a Network.
+//
+//   host threads ── HostSide ── Initiator ── host rail
+//                      │ help()                         proxy rail(s) ── Initiator + Responder ── ProxySide
+//                      └────────────────────────────────────────────────────────────────────────────┘
+//                                                         stepped by the thread of ProxyLoop or by a waiting host thread
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/plugin/network.h"
+#include "src/plugin/rail.h"
+#include "src/proxy/host_side.h"
+#include "src/proxy/proxy_loop.h"
+#include "src/proxy/proxy_side.h"
+#include "src/proxy/sleeper.h"
+#include "src/proxy/tuning.h"
+
+namespace railshmem {
+
+/// Data-path calls are those of HostSide, through host(): the functions of network.h end there.
+template <Fabric F>
+class Engine final : public Network {
+ public:
+  using RailType = typename F::RailType;
+
+  template <class... Args>
+  Engine(TransportKind which, const NetworkConfig& config, const Tuning& tuning, Args&&... fabric)
+      : Network(which),
+        pe_(config.pe),
+        npes_(config.npes),
+        cells_(config.env->ofi_slots),
+        host_config_{config.threads_share_host_calls ? HostThreads::several : HostThreads::one, config.oversubscribed,
+                     config.env->timeout_s},
+        loop_config_{config.pe, config.oversubscribed, config.env->proxy_spin_us * 1000,
+                     config.env->proxy_nap_us * 1000, tuning},
+        fabric_(std::forward<Args>(fabric)...) {
+    // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
+    if (cells_ < 4) throw Error(text("SHMEM_OFI_SLOTS is %zu; at least 4 are needed", cells_));
+  }
+  ~Engine() override { loop_.reset(); }
+
+  std::vector<std::byte> attach(std::span<const Segment> segments) override {
+    segments_.assign(segments.begin(), segments.end());
+    return fabric_.attach(segments);
+  }
+
+  void connect(std::span<const std::vector<std::byte>> cards) override {
+    fabric_.connect(cards);
+    proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy));
+    host_.emplace(fabric_.host_rail(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
+  }
+
+  void start(std::span<Channel* const> channels) override {
+    proxy_->serve(channels);
+    loop_.emplace(*proxy_, *host_, sleeper_, loop_config_);
+  }
+
+  void prepare_stop() noexcept override {
+    host_->ignore_failures();
+    proxy_->ignore_failures();
+  }
+  void stop() noexcept override { loop_.reset(); }
+
+  NetContext* make_context() override { return host_->make_context(); }
+  void drop_context(NetContext* context) noexcept override { host_->drop_context(*context); }
+
+  std::string describe() const override { return fabric_.describe(); }
+
+  HostSide<RailType>& host() noexcept { return *host_; }
+  ProxyLoop<RailType>& loop() noexcept { return *loop_; }
+  F& fabric() noexcept { return fabric_; }
+
+ private:
+  InitiatorConfig initiator_config(Port port) const noexcept {
+    return {port, pe_, npes_, cells_, loop_config_.tuning};
+  }
+
+  const int pe_;
+  const int npes_;
+  const size_t cells_;
+  const HostConfig host_config_;
+  const LoopConfig loop_config_;
+  std::vector<Segment> segments_;
+  F fabric_;
+  Sleeper sleeper_;
+  std::optional<ProxySide<RailType>> proxy_;  // its rails belong to the fabric
+  std::optional<HostSide<RailType>> host_;
+  std::optional<ProxyLoop<RailType>> loop_;
+};
+
+}  // namespace railshmem

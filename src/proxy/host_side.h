@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host endpoint: every data-path call of the network, and how a call waits.
+#pragma once
+
+#include <atomic>
+
+#include "src/base/log.h"
+#include "src/plugin/network.h"
+#include "src/proxy/initiator.h"
+#include "src/proxy/patience.h"
+#include "src/proxy/port_lock.h"
+#include "src/proxy/proxy_side.h"
+#include "src/proxy/sleeper.h"
+
+namespace railshmem {
+
+struct HostConfig {
+  HostThreads threads;
+  bool oversubscribed;
+  double timeout_s;
+};
+
+template <Rail R>
+class HostSide {
+ public:
+  HostSide(R& rail, const InitiatorConfig& initiator, const HostConfig& config, ProxySide<R>& proxy, Sleeper& sleeper)
+      : config_(config),
+        timeout_ns_(config.timeout_s > 0 ? static_cast<uint64_t>(config.timeout_s * 1e9) : ~uint64_t{0}),
+        port_(config.threads),
+        initiator_(rail, initiator),
+        proxy_(proxy),
+        sleeper_(sleeper) {}
+
+  NetContext* make_context() {
+    const Entry entry(*this);
+    return &initiator_.add_scope();
+  }
+  void drop_context(NetContext& scope) noexcept {
+    quiet(scope);
+    const Entry entry(*this);
+    initiator_.drop_scope(scope);
+  }
+
+  void put(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
+    const Entry entry(*this);
+    order_writes(scope);
+    Transfer t{OpKind::put, to, bytes(source), nbytes};
+    if (nbytes <= kMaxMessage || nbytes <= initiator_.rail().traits().inject) {
+      insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::copied, {}); });
+      return;
+    }
+    blocking({OpKind::put, to.pe, nbytes},
+             [&](bool* done) { return initiator_.transfer(scope, t, Source::stable, {done}); });
+  }
+
+  void put_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
+    const Entry entry(*this);
+    order_writes(scope);
+    Transfer t{OpKind::put, to, bytes(source), nbytes};
+    insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
+  }
+
+  void get(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
+    const Entry entry(*this);
+    Transfer t{OpKind::get, from, bytes(dest), nbytes};
+    blocking({OpKind::get, from.pe, nbytes},
+             [&](bool* done) { return initiator_.transfer(scope, t, Source::stable, {done}); });
+  }
+
+  void get_nbi(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
+    const Entry entry(*this);
+    Transfer t{OpKind::get, from, bytes(dest), nbytes};
+    insist({OpKind::get, from.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
+  }
+
+  void put_signal(NetContext& scope, Remote to, const void* source, size_t nbytes, const NetSignal& signal) noexcept {
+    const Entry entry(*this);
+    if (!initiator_.travels_inline(nbytes)) order_writes(scope);
+    Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
+    const Source kind = nbytes <= kMaxMessage ? Source::copied : Source::stable;
+    const Operation what{OpKind::put_signal, to.pe, nbytes};
+    if (kind == Source::copied) {
+      insist(what, [&] { return initiator_.put_signal(scope, t, kind, signal, {}); });
+    } else {
+      blocking(what, [&](bool* done) { return initiator_.put_signal(scope, t, kind, signal, {done}); });
+    }
+  }
+
+  void put_signal_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes,
+                      const NetSignal& signal) noexcept {
+    const Entry entry(*this);
+    if (!initiator_.travels_inline(nbytes)) order_writes(scope);
+    Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
+    insist({OpKind::put_signal, to.pe, nbytes},
+           [&] { return initiator_.put_signal(scope, t, Source::stable, signal, {}); });
+  }
+
+  uint64_t amo(NetContext& scope, Remote to, const NetAmo& op) noexcept {
+    const Entry entry(*this);
+    const Operation what{OpKind::amo, to.pe, op.width};
+    uint64_t old = 0;
+    if (amo_fetches(op.op)) {
+      blocking(what, [&](bool* done) { return initiator_.amo(scope, to, op, &old, {done}); });
+    } else {
+      insist(what, [&] { return initiator_.amo(scope, to, op, nullptr, {}); });
+    }
+    return old;  // a 4-byte value fills the low half: all supported CPUs are little-endian
+  }
+
+  void amo_nbi(NetContext& scope, Remote to, const NetAmo& op, void* fetch) noexcept {
+    const Entry entry(*this);
+    insist({OpKind::amo, to.pe, op.width}, [&] { return initiator_.amo(scope, to, op, fetch, {}); });
+  }
+
+  void flag(Remote to, uint64_t value) noexcept {
+    const Entry entry(*this);
+    insist({OpKind::flag, to.pe, 8}, [&] { return initiator_.flag(to, value); });
+  }
+
+  /// What is exact: everything of this context posted before (puts, AMOs, signals) is in its target's memory before
+  /// anything posted later. It orders more than asked: all targets at once. It waits when messages are unanswered,
+  /// because rails promise no order among messages, nor of a write behind a message. With only puts pending, a rail
+  /// that keeps messages behind writes needs no wait now: later messages are in order, and the next put waits
+  /// (order_writes). Gets are not ordered by fence. net_flag() belongs to no context; its users call quiet.
+  void fence(NetContext& scope) noexcept {
+    const Entry entry(*this);
+    if (scope.writes + scope.messages == 0) return;
+    if (scope.messages == 0 && initiator_.rail().traits().message_after_write) {
+      scope.fence_before_write = true;
+      return;
+    }
+    wait({OpKind::fence, -1, 0}, [&] { return scope.writes + scope.messages == 0; });
+  }
+
+  void quiet(NetContext& scope) noexcept {
+    const Entry entry(*this);
+    wait({OpKind::quiet, -1, 0}, [&] { return scope.pending() == 0; });
+  }
+
+  /// One step by a thread that waits for memory to change.
+  bool progress() noexcept {
+    bool moved = false;
+    if (pending() > 0) {
+      const Entry entry(*this);
+      moved = poll();
+    }
+    return proxy_.help() || moved;
+  }
+
+  // ---- for the proxy thread ----------------------------------------------------------------------------------------
+
+  /// Operations that complete only by polling this endpoint.
+  uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+  /// Some of them will not go on by themselves.
+  bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed); }
+  /// True when something moved; false also when a host thread is inside.
+  bool poll_as_proxy() noexcept {
+    if (!port_.try_enter()) return false;
+    const bool moved = poll();
+    publish();
+    port_.leave_proxy();
+    return moved;
+  }
+  PortLock& port() noexcept { return port_; }
+  void ignore_failures() noexcept { initiator_.ignore_failures(); }
+
+ private:
+  class Entry {
+   public:
+    explicit Entry(HostSide& side) noexcept : side_(side) { side_.port_.enter(); }
+    ~Entry() {
+      side_.publish();
+      side_.wake_proxy();
+      side_.port_.leave();
+    }
+    Entry(const Entry&) = delete;
+
+   private:
+    HostSide& side_;
+  };
+
+  static std::byte* bytes(const void* p) noexcept { return static_cast<std::byte*>(const_cast<void*>(p)); }
+
+  /// relaxed: hints for the proxy thread; the state itself is guarded by the port.
+  void publish() noexcept {
+    pending_.store(initiator_.outstanding(), std::memory_order_relaxed);
+    urgent_.store(initiator_.needs_polling(), std::memory_order_relaxed);
+  }
+
+  /// The proxy thread may sleep for long, and what was posted now goes on only if somebody polls.
+  void wake_proxy() noexcept {
+    if (!initiator_.needs_polling()) return;
+    port_.fence().light();  // pairs with heavy() in ProxyLoop::rest()
+    if (sleeper_.asleep()) [[unlikely]] {
+      sleeper_.retract();
+      sleeper_.wake();
+    }
+  }
+
+  bool poll() noexcept {
+    const bool moved = initiator_.poll([this](const std::byte*, size_t nbytes) {
+      die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
+          initiator_.rail().name().c_str());
+    });
+    if (moved) ++moves_;
+    return moved;
+  }
+
+  /// Repeats a post until the rail takes it.
+  template <class Attempt>
+  Post insist(const Operation& what, Attempt&& attempt) noexcept {
+    Post posted = attempt();
+    if (posted == Post::again) [[unlikely]]
+      wait(what, [&] { return (posted = attempt()) != Post::again; });
+    return posted;
+  }
+
+  /// Posts and waits for the completion.
+  template <class Attempt>
+  void blocking(const Operation& what, Attempt&& attempt) noexcept {
+    bool done = false;
+    if (insist(what, [&] { return attempt(&done); }) == Post::failed) return;
+    wait(what, [&] { return done; });
+  }
+
+  /// Polls this endpoint every turn and the proxy endpoint now and then: the peer may be waiting in the same way for us.
+  template <class Done>
+  void wait(const Operation& what, Done&& done) noexcept {
+    if (done()) return;
+    Patience patience(timeout_ns_, config_.oversubscribed);
+    for (;;) {
+      poll();
+      if (done()) return;
+      const Turn turn = patience.turn(moves_);
+      if (turn == Turn::help) {
+        proxy_.help();
+        port_.pass();
+      } else if (turn == Turn::give_up) {
+        die_without_progress(what, initiator_.rail().name(), config_.timeout_s, initiator_.describe_outstanding());
+      }
+    }
+  }
+
+  /// The waiting half of a fence that found only puts pending.
+  void order_writes(NetContext& scope) noexcept {
+    if (!scope.fence_before_write) [[likely]]
+      return;
+    wait({OpKind::fence, -1, 0}, [&] { return scope.writes == 0; });
+    scope.fence_before_write = false;
+  }
+
+  const HostConfig config_;
+  const uint64_t timeout_ns_;
+  PortLock port_;
+  Initiator<R> initiator_;
+  ProxySide<R>& proxy_;
+  Sleeper& sleeper_;
+  uint64_t moves_ = 0;  ///< polls that moved something, by any thread
+  std::atomic<uint64_t> pending_{0};
+  std::atomic<bool> urgent_{false};
+};
+
+}  // namespace railshmem

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What endpoints say to each other: plain structs, one per kind, all starting with the same header.
+//
+// Requests (amo, put_signal, signal, flag) go to a proxy endpoint, whose owner executes them. Answers (acknowledge,
+// reply) go back to the endpoint that asked, host or proxy. All PEs of a job run the same build on the same
+// architecture (checked at start), so structs travel as they lie in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "src/plugin/network.h"
+#include "src/plugin/rail.h"
+
+namespace railshmem {
+
+enum class MessageKind : uint8_t { amo, put_signal, signal, flag, acknowledge, reply };
+
+/// How the target answers a request: acknowledgements are counted per scope, a reply names the cell that waits.
+enum class Answer : uint8_t { none, acknowledge, reply };
+
+struct MessageHeader {
+  MessageKind kind;
+  uint8_t op;         ///< AmoOp or SignalOp
+  uint8_t width;      ///< bytes of the word: 4 or 8
+  Answer answer;      ///< what the source expects
+  Port port;          ///< which endpoint of the source sent this
+  SegmentId segment;  ///< of the word
+  uint16_t scope;     ///< of the source; comes back in acknowledge
+  int32_t pe;         ///< of the source
+  uint32_t cell;      ///< of the source; comes back in reply
+};
+
+struct AmoMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint64_t operand;
+  uint64_t compare;
+};
+
+struct SignalMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint64_t value;
+};
+
+/// The payload follows the struct.
+struct PutSignalMessage {
+  MessageHeader header;  ///< segment is the signal's
+  uint64_t signal_offset;
+  uint64_t value;
+  uint64_t data_offset;
+  uint32_t nbytes;
+  SegmentId data_segment;
+  uint8_t unused[3];
+};
+
+struct FlagMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint64_t value;
+};
+
+struct AcknowledgeMessage {
+  MessageHeader header;
+  uint64_t count;
+};
+
+struct ReplyMessage {
+  MessageHeader header;
+  uint64_t value;
+};
+
+// An AMO, a signal and every answer must fit what providers inject (tcp;ofi_rxm: 64 bytes): no buffer, no completion.
+static_assert(sizeof(MessageHeader) == 16 && sizeof(AmoMessage) == 40 && sizeof(SignalMessage) == 32);
+static_assert(sizeof(PutSignalMessage) == 48 && sizeof(FlagMessage) == 32);
+static_assert(sizeof(AcknowledgeMessage) == 24 && sizeof(ReplyMessage) == 24);
+static_assert(std::is_trivially_copyable_v<AmoMessage> && std::is_trivially_copyable_v<PutSignalMessage>);
+
+/// Longest message ever sent, and the size of a cell's buffer: more would cost a page per cell without saving a trip.
+inline constexpr size_t kMaxMessage = 4096;
+
+/// Reads a struct from a receive buffer of any alignment.
+template <class M>
+  requires std::is_trivially_copyable_v<M>
+M read_message(const std::byte* bytes) noexcept {
+  M message;
+  std::memcpy(&message, bytes, sizeof message);
+  return message;
+}
+
+}  // namespace railshmem

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/proxy/operation.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem {
+namespace {
+
+const char* reason(int error) noexcept { return std::strerror(std::abs(error)); }
+
+}  // namespace
+
+std::string describe(const Operation& operation) {
+  const int pe = operation.pe;
+  const size_t n = operation.nbytes;
+  switch (operation.kind) {
+    case OpKind::put: return text("put of %zu bytes to PE %d", n, pe);
+    case OpKind::get: return text("get of %zu bytes from PE %d", n, pe);
+    case OpKind::put_signal: return text("put_signal of %zu bytes to PE %d", n, pe);
+    case OpKind::signal: return text("signal to PE %d", pe);
+    case OpKind::amo: return text("atomic operation on %zu bytes at PE %d", n, pe);
+    case OpKind::flag: return text("flag to PE %d", pe);
+    case OpKind::answer: return text("answer to PE %d", pe);
+    case OpKind::quiet: return "quiet";
+    case OpKind::fence: return "fence";
+    case OpKind::none: break;
+  }
+  return "operation";
+}
+
+void die_without_progress(const Operation& operation, const std::string& rail, double timeout_s,
+                          const std::string& detail) noexcept {
+  die("%s over %s: no progress for %g s%s%s; the peer is stopped, dead or unreachable (a larger SHMEM_TIMEOUT waits "
+      "longer)",
+      describe(operation).c_str(), rail.c_str(), timeout_s, detail.empty() ? "" : ": ", detail.c_str());
+}
+
+void die_failed(const Operation& operation, const std::string& rail, int error) noexcept {
+  die("%s over %s failed: %s; look for an earlier message of PE %d, or check the network between the two hosts",
+      describe(operation).c_str(), rail.c_str(), reason(error), operation.pe);
+}
+
+void die_rail_failed(const std::string& rail, int error, const std::string& detail) noexcept {
+  die("rail %s failed: %s%s%s; look for an earlier message of another PE, or check this host's network interface",
+      rail.c_str(), reason(error), detail.empty() ? "" : ", with outstanding ", detail.c_str());
+}
+
+}  // namespace railshmem

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The proxy thread: when it steps, stays away, visits the host endpoint and sleeps.
+#pragma once
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/base/log.h"
+#include "src/proxy/host_side.h"
+#include "src/proxy/proxy_side.h"
+#include "src/proxy/sleeper.h"
+#include "src/proxy/tuning.h"
+
+namespace railshmem {
+
+struct LoopConfig {
+  int pe;
+  bool oversubscribed;
+  uint64_t spin_ns;  ///< without work before it rests
+  uint64_t nap_ns;   ///< longest rest where nothing would wake it
+  Tuning tuning;
+};
+
+template <Rail R>
+class ProxyLoop {
+ public:
+  ProxyLoop(ProxySide<R>& proxy, HostSide<R>& host, Sleeper& sleeper, const LoopConfig& config)
+      : proxy_(proxy),
+        host_(host),
+        sleeper_(sleeper),
+        config_(config),
+        helper_nap_ns_(1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us
+                                                     : config.tuning.helper_nap_us)),
+        thread_([this] { run(); }) {}
+  ProxyLoop(const ProxyLoop&) = delete;  // the thread holds its address
+
+  ~ProxyLoop() {
+    // release: pairs with the acquire in run(); what the stopping thread did before is visible to the last pass.
+    stop_.store(true, std::memory_order_release);
+    sleeper_.wake();
+    thread_.join();
+  }
+
+  /// CPU clock of the thread, for tests and statistics.
+  pthread_t native_handle() noexcept { return thread_.native_handle(); }
+
+ private:
+  static constexpr uint64_t kLongestSleepNs = 100000000;  // 100 ms: costs nothing, and heals a provider's lost wake-up
+  static constexpr uint64_t kFirstNapNs = 50000;          // then doubled while nothing happens
+  static constexpr uint64_t kVisitPauseNs = 50000;        // between fruitless visits, each of which costs a membarrier
+
+  void run() noexcept {
+    pthread_setname_np(pthread_self(), "railshmem-proxy");
+    set_log_pe(config_.pe);
+    uint64_t idle_since = 0;
+    while (!stop_.load(std::memory_order_acquire)) {
+      if (const uint64_t helps = proxy_.helps(); helps != helps_seen_) {
+        helps_seen_ = helps;
+        sleeper_.sleep({}, helper_nap_ns_);
+        continue;
+      }
+      if (proxy_.try_step() | visit_host()) {
+        idle_since = 0;
+        nap_ns_ = kFirstNapNs;
+        continue;
+      }
+      const uint64_t now = now_ns();
+      if (idle_since == 0) idle_since = now;
+      if (now - idle_since >= config_.spin_ns) {
+        rest();
+      } else if (config_.oversubscribed) {
+        sched_yield();
+      } else {
+        cpu_pause();
+      }
+    }
+  }
+
+  /// Drives the host's endpoint when it has work and its threads were silent: deferred signals and long transfers move
+  /// while the application computes.
+  bool visit_host() noexcept {
+    if (host_.pending() == 0) return false;
+    const uint64_t now = now_ns();
+    if (const uint64_t visits = host_.port().visits(); visits != visits_seen_) {
+      visits_seen_ = visits;
+      silent_since_ = now;
+    }
+    if (now - silent_since_ < config_.tuning.host_silence_us * 1000 || now < next_visit_) return false;
+    const bool moved = host_.poll_as_proxy();
+    next_visit_ = moved ? 0 : now + kVisitPauseNs;
+    return moved;
+  }
+
+  void rest() noexcept {
+    const auto depth = proxy_.rest(fds_);
+    if (depth == ProxySide<R>::Rest::none) return;
+    uint64_t limit = depth == ProxySide<R>::Rest::sleep && host_.pending() == 0 ? kLongestSleepNs : next_nap();
+    sleeper_.announce();
+    host_.port().fence().heavy();  // pairs with light() in HostSide::wake_proxy(): we see its work, or it our sleep
+    if (host_.urgent()) limit = std::min(limit, next_nap());
+    if (!stop_.load(std::memory_order_relaxed)) sleeper_.sleep(fds_, limit);  // relaxed: wake() ends the sleep anyway
+    sleeper_.retract();
+  }
+
+  /// Longer and longer while nothing happens, so that an idle proxy costs little.
+  uint64_t next_nap() noexcept {
+    const uint64_t nap = std::min(nap_ns_, config_.nap_ns);
+    nap_ns_ = std::min(2 * nap_ns_, config_.nap_ns);
+    return nap;
+  }
+
+  ProxySide<R>& proxy_;
+  HostSide<R>& host_;
+  Sleeper& sleeper_;
+  const LoopConfig config_;
+  const uint64_t helper_nap_ns_;
+  uint64_t helps_seen_ = 0;
+  uint64_t visits_seen_ = 0;
+  uint64_t silent_since_ = 0;
+  uint64_t next_visit_ = 0;
+  uint64_t nap_ns_ = kFirstNapNs;
+  std::vector<int> fds_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;  // last: it uses everything above
+};
+
+}  // namespace railshmem

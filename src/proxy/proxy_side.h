@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The proxy endpoint: serves peers' requests and this PE's channels. Stepped by the proxy thread or by whoever waits.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/proxy/channel_drain.h"
+#include "src/proxy/initiator.h"
+#include "src/proxy/responder.h"
+#include "src/proxy/try_lock.h"
+
+namespace railshmem {
+
+template <Rail R>
+class ProxySide {
+ public:
+  ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config) : npes_(config.npes) {
+    for (R& rail : rails) lanes_.push_back(std::make_unique<Lane>(rail, segments, config));
+  }
+
+  /// Before the proxy thread runs. Channels use the first rail.
+  void serve(std::span<Channel* const> channels) {
+    for (Channel* channel : channels)
+      drains_.push_back(std::make_unique<ChannelDrain<R>>(*channel, lanes_.front()->initiator, npes_));
+  }
+
+  /// One bounded step, unless another thread is at it. True when something moved.
+  bool try_step() noexcept {
+    if (!lock_.try_lock()) return false;
+    const bool moved = step();
+    lock_.unlock();
+    return moved;
+  }
+
+  /// The same for a host thread that waits: leaves a sign by which the proxy thread stays away.
+  bool help() noexcept {
+    if (!lock_.try_lock()) return false;
+    // relaxed: a hint; written under the lock, so no increment is lost
+    helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    const bool moved = step();
+    lock_.unlock();
+    return moved;
+  }
+  uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
+
+  enum class Rest : uint8_t { none, nap, sleep };
+  /// How deep the proxy thread may sleep now. `fds` receives what to sleep on.
+  Rest rest(std::vector<int>& fds) noexcept {
+    fds.clear();
+    if (!lock_.try_lock()) return Rest::nap;  // a helper is at work
+    Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;  // a kernel cannot ring a doorbell
+    for (auto& lane : lanes_) {
+      R& rail = lane->initiator.rail();
+      const int fd = rail.wait_fd();
+      if (fd < 0 || lane->responder.owes_answers() || lane->initiator.needs_polling()) {
+        if (deepest == Rest::sleep) deepest = Rest::nap;
+      }
+      if (fd >= 0) {
+        fds.push_back(fd);
+        if (!rail.may_sleep()) deepest = Rest::none;
+      }
+    }
+    lock_.unlock();
+    return deepest;
+  }
+
+  void ignore_failures() noexcept {
+    for (auto& lane : lanes_) lane->initiator.ignore_failures();
+  }
+
+ private:
+  struct Lane {
+    Lane(R& rail, std::span<const Segment> segments, const InitiatorConfig& config)
+        : initiator(rail, config), responder(initiator, segments, config.npes) {}
+    Initiator<R> initiator;
+    Responder<R> responder;
+  };
+
+  bool step() noexcept {
+    bool moved = false;
+    for (auto& lane : lanes_) {
+      Responder<R>& responder = lane->responder;
+      moved |= lane->initiator.poll(
+          [&responder](const std::byte* bytes, size_t nbytes) { responder.execute(bytes, nbytes); });
+      if (responder.owes_answers()) moved |= responder.flush();
+    }
+    for (auto& drain : drains_) moved |= drain->step();
+    return moved;
+  }
+
+  const int npes_;
+  TryLock lock_;
+  std::atomic<uint64_t> helps_{0};
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The target's side: executes peers' requests on this PE's memory and answers them. Never blocks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "src/base/log.h"
+#include "src/plugin/segment.h"
+#include "src/proxy/answer_queue.h"
+#include "src/proxy/execute.h"
+#include "src/proxy/initiator.h"
+#include "src/proxy/message.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Responder {
+ public:
+  /// Answers leave through `initiator`, on the rail that the requests came from.
+  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes)
+      : initiator_(initiator), answers_(npes), npes_(npes) {
+    for (const Segment& segment : segments) segments_[static_cast<size_t>(segment.id)] = segment;
+  }
+
+  /// Executes one message. Answers are only collected: flush() sends them, one per source and scope where it can.
+  void execute(const std::byte* bytes, size_t nbytes) noexcept {
+    if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
+    const auto header = read_message<MessageHeader>(bytes);
+    if (header.pe < 0 || header.pe >= npes_) refuse(nbytes);
+    uint64_t old = 0;
+    switch (header.kind) {
+      case MessageKind::amo: old = execute_amo_message(as<AmoMessage>(bytes, nbytes)); break;
+      case MessageKind::signal: {
+        const auto message = as<SignalMessage>(bytes, nbytes);
+        execute_signal(word<uint64_t>(header, message.offset, "signal"), static_cast<SignalOp>(header.op),
+                       message.value);
+        break;
+      }
+      case MessageKind::put_signal: execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes); break;
+      case MessageKind::flag: {
+        const auto message = as<FlagMessage>(bytes, nbytes);
+        // release: pairs with the acquire load of whoever waits for the flag.
+        __atomic_store_n(word<uint64_t>(header, message.offset, "flag"), message.value, __ATOMIC_RELEASE);
+        break;
+      }
+      default: refuse(nbytes);
+    }
+    if (header.answer == Answer::reply) {
+      answers_.reply({header.pe, header.port}, header.cell, old);
+    } else if (header.answer == Answer::acknowledge) {
+      answers_.acknowledge({header.pe, header.port}, header.scope, 1);
+    }
+  }
+
+  /// Sends what is owed, as far as there is room. True when something left.
+  bool flush() noexcept {
+    bool sent = false;
+    // A target without room goes to the end of the queue once per pass; the cap keeps a pass short.
+    for (size_t tries = std::min(answers_.size(), kMaxTries); tries > 0 && !answers_.empty(); --tries) {
+      if (send(answers_.front()) == Post::again) {
+        answers_.rotate();
+      } else {
+        answers_.pop();
+        sent = true;
+      }
+    }
+    return sent;
+  }
+
+  bool owes_answers() const noexcept { return !answers_.empty(); }
+
+ private:
+  static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rail should be reaped again
+
+  template <class M>
+  M as(const std::byte* bytes, size_t nbytes) const noexcept {
+    if (nbytes < sizeof(M)) refuse(nbytes);
+    return read_message<M>(bytes);
+  }
+
+  uint64_t execute_amo_message(const AmoMessage& message) noexcept {
+    const MessageHeader& header = message.header;
+    const AmoOp op = static_cast<AmoOp>(header.op);
+    if (header.width == 4)
+      return execute_amo(word<uint32_t>(header, message.offset, "atomic operation"), op,
+                         static_cast<uint32_t>(message.operand), static_cast<uint32_t>(message.compare));
+    return execute_amo(word<uint64_t>(header, message.offset, "atomic operation"), op, message.operand,
+                       message.compare);
+  }
+
+  void execute_put_signal(const PutSignalMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
+    const MessageHeader& header = message.header;
+    if (nbytes < sizeof message + message.nbytes) refuse(nbytes);
+    std::byte* const to = place(header, message.data_segment, message.data_offset, message.nbytes, "put_signal");
+    copy_whole(to, bytes + sizeof message, message.nbytes);
+    execute_signal(word<uint64_t>(header, message.signal_offset, "put_signal"), static_cast<SignalOp>(header.op),
+                   message.value);
+  }
+
+  /// This PE's memory; a range outside it ends the job, because the source already counts on the operation.
+  std::byte* place(const MessageHeader& header, SegmentId id, uint64_t offset, uint64_t nbytes,
+                   const char* what) const noexcept {
+    const size_t index = static_cast<size_t>(id);
+    const size_t size = index < kSegments ? segments_[index].nbytes : 0;
+    if (offset > size || nbytes > size - offset)
+      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's %s segment of %zu bytes; does every PE use "
+          "the same symmetric sizes and executable?",
+          what, header.pe, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(offset),
+          id == SegmentId::heap ? "heap" : "data", size);
+    return segments_[index].base + offset;
+  }
+
+  template <class Word>
+  Word* word(const MessageHeader& header, uint64_t offset, const char* what) const noexcept {
+    std::byte* const at = place(header, header.segment, offset, sizeof(Word), what);
+    if (reinterpret_cast<uintptr_t>(at) % sizeof(Word) != 0)
+      die("%s from PE %d: offset %llu is not aligned to the word's %zu bytes; pass the address of a whole variable",
+          what, header.pe, static_cast<unsigned long long>(offset), sizeof(Word));
+    return reinterpret_cast<Word*>(at);
+  }
+
+  [[noreturn, gnu::cold]] void refuse(size_t nbytes) const noexcept {
+    die("a message of %zu bytes over %s is none of ours; do all PEs run the same build?", nbytes,
+        initiator_.rail().name().c_str());
+  }
+
+  Post send(const PendingAnswer& answer) noexcept {
+    MessageHeader header{MessageKind::acknowledge, 0,           0, Answer::none, Port::proxy, SegmentId::heap,
+                         answer.scope,             initiator_.pe(), answer.cell};
+    if (answer.kind == Answer::reply) {
+      header.kind = MessageKind::reply;
+      const ReplyMessage message{header, answer.value};
+      return initiator_.answer(answer.to, reinterpret_cast<const std::byte*>(&message), sizeof message);
+    }
+    const AcknowledgeMessage message{header, answer.value};
+    return initiator_.answer(answer.to, reinterpret_cast<const std::byte*>(&message), sizeof message);
+  }
+
+  Initiator<R>& initiator_;
+  AnswerQueue answers_;
+  std::array<Segment, kSegments> segments_{};
+  const int npes_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transports/loopback/fabric.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "src/base/error.h"
+
+namespace railshmem::loopback {
+namespace {
+
+/// Every attached PE of this process, of any job, by a key that is never used twice.
+class Registry {
+ public:
+  uint64_t add(std::shared_ptr<Place> place) {
+    const std::lock_guard lock(mutex_);
+    places_[++last_] = std::move(place);
+    return last_;
+  }
+  void remove(uint64_t key) {
+    const std::lock_guard lock(mutex_);
+    places_.erase(key);
+  }
+  std::shared_ptr<Place> find(uint64_t key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(key);
+    return found == places_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<Place>> places_;
+  uint64_t last_ = 0;
+};
+
+/// Not state of a job but the stand-in for the network, which is process-wide by nature.
+Registry& registry() {
+  static Registry instance;
+  return instance;
+}
+
+/// A host name follows, of any length, for the message when the peer is elsewhere.
+struct CardHead {
+  uint64_t key;
+  uint64_t machine;  ///< hash of the host's name: process ids of two hosts may be equal
+  int32_t process;
+  int32_t pe;
+};
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+Fabric::Fabric(const NetworkConfig& config, const Options& options)
+    : pe_(config.pe), npes_(config.npes), options_(options) {}
+
+Fabric::~Fabric() {
+  if (key_ != 0) registry().remove(key_);
+}
+
+std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
+  mine_ = std::make_shared<Place>(options_.depth);
+  for (const Segment& segment : segments) mine_->segments[static_cast<size_t>(segment.id)] = segment;
+  key_ = registry().add(mine_);
+  const std::string host = host_name();
+  const CardHead head{key_, std::hash<std::string>{}(host), static_cast<int32_t>(getpid()), pe_};
+  std::vector<std::byte> card(sizeof head + host.size());
+  std::memcpy(card.data(), &head, sizeof head);
+  std::memcpy(card.data() + sizeof head, host.data(), host.size());
+  return card;
+}
+
+void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
+  const uint64_t here = std::hash<std::string>{}(host_name());
+  for (size_t pe = 0; pe < cards.size(); ++pe) {
+    CardHead head{};
+    if (cards[pe].size() < sizeof head) throw Error(text("PE %zu has no loopback card; set SHMEM_TRANSPORT alike", pe));
+    std::memcpy(&head, cards[pe].data(), sizeof head);
+    const std::string host(reinterpret_cast<const char*>(cards[pe].data()) + sizeof head, cards[pe].size() - sizeof head);
+    std::shared_ptr<Place> place;
+    if (head.process == getpid() && head.machine == here) place = registry().find(head.key);
+    if (!place)
+      throw Error(text("PE %d is in process %d on %s: loopback connects threads of one process only; set "
+                       "SHMEM_TRANSPORT to auto",
+                       head.pe, head.process, host.c_str()));
+    places_.push_back(std::move(place));
+  }
+  host_.emplace(places_, mine_->host, options_);
+  proxy_.emplace(places_, mine_->proxy, options_);
+}
+
+std::string Fabric::describe() const {
+  return text("loopback: %d PEs as threads of process %d, inject %zu bytes, writes of at most %zu bytes", npes_,
+              static_cast<int>(getpid()), options_.inject, options_.max_write);
+}
+
+}  // namespace railshmem::loopback
