@@ -11,7 +11,7 @@
 namespace railshmem {
 namespace {
 
-constexpr size_t kPagesAtOnce = 512;  // 4 KiB of stack
+constexpr size_t kPagesAtOnce = 2048;  // 16 KiB of stack, 8 MiB of objects per system call
 constexpr uint64_t kPresent = uint64_t{1} << 63;
 constexpr uint64_t kSwapped = uint64_t{1} << 62;
 

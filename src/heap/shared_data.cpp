@@ -12,6 +12,7 @@
 
 #include "src/base/error.h"
 #include "src/heap/fork_guard.h"
+#include "src/heap/memory_file.h"
 #include "src/heap/page_mover.h"
 #include "src/heap/thread_park.h"
 
@@ -64,8 +65,8 @@ SharedData share_data_segment(const DataSegment& segment) {
     return {std::move(again), ""};
   }
   if (std::string why = unfit(segment); !why.empty()) return refuse(std::move(why));
-  UniqueFd memory(memfd_create("railshmem-data", MFD_CLOEXEC));
-  if (!memory || ftruncate(memory.get(), static_cast<off_t>(segment.nbytes)) != 0)
+  UniqueFd memory = create_memory_file("railshmem-data", segment.nbytes);
+  if (!memory)
     return refuse(text("no shared memory for %zu bytes of globals: %s", segment.nbytes, std::strerror(errno)));
   UniqueFd kept(fcntl(memory.get(), F_DUPFD_CLOEXEC, 0));
   if (!kept) return refuse(text("no file descriptor left: %s", std::strerror(errno)));

@@ -121,43 +121,49 @@ bool ThreadPark::install_handler() noexcept {
   return false;
 }
 
+/// One step towards holding a thread. `deaf` counts those that block every signal for good.
+RAILSHMEM_BARE ThreadPark::Progress ThreadPark::hold(int tid, uint64_t waited_ns, int& deaf) noexcept {
+  ParkTable& table = *table_;
+  ParkTable::Entry* entry = find(table, tid);
+  if (entry == nullptr) {
+    if (table.count == kMaxThreads) return refuse(Refusal::crowd, tid), Progress::refused;
+    entry = &table.entry[table.count];
+    entry->tid = tid;
+    store(table.count, table.count + 1);  // release: the handler looks for its tid in what the count covers
+  }
+  if (load(entry->held) == kParked) return Progress::settled;
+  const TaskState state = inspect_task(tid, signal_, table.scratch);
+  if (state == TaskState::gone) {
+    store(entry->held, kGone);
+    return Progress::settled;
+  }
+  if (load(entry->held) == kGone) store(entry->held, kFresh);  // the number was given to a new thread
+  if (state == TaskState::blocked && load(entry->held) == kFresh && waited_ns > kBlockedNs) {
+    if (++deaf <= kSanitizerThreads) return Progress::settled;
+    return refuse(Refusal::blocked, tid), Progress::refused;
+  }
+  if (waited_ns > kSilentNs) return refuse(Refusal::silent, tid), Progress::refused;
+  if (state == TaskState::blocked || load(entry->held) != kFresh) return Progress::waiting;
+  store(entry->held, kSignalled);
+  if (raw(SYS_tgkill, raw(SYS_getpid), tid, signal_) != 0) store(entry->held, kGone);
+  return Progress::waiting;
+}
+
 /// Repeats until a listing shows nobody new while everybody known is held: then nobody is left to start a thread.
 RAILSHMEM_BARE bool ThreadPark::hold_all() noexcept {
-  ParkTable& table = *table_;
   const int self = static_cast<int>(raw(SYS_gettid));
-  const int process = static_cast<int>(raw(SYS_getpid));
   const uint64_t start = now_ns();
   for (;;) {
-    TaskList tasks(table.scratch);
+    TaskList tasks(table_->scratch);
     bool settled = true;
-    int sanitizer = 0;
-    const uint64_t waited = now_ns() - start;
+    int deaf = 0;
+    const uint64_t waited_ns = now_ns() - start;
     for (int tid = tasks.next(); tid > 0; tid = tasks.next()) {
       if (tid == self) continue;
       if (signal_ == 0 && !install_handler()) return refuse(Refusal::no_signal, tid);
-      ParkTable::Entry* entry = find(table, tid);
-      if (entry == nullptr) {
-        if (table.count == kMaxThreads) return refuse(Refusal::crowd, tid);
-        entry = &table.entry[table.count];
-        entry->tid = tid;
-        store(table.count, table.count + 1);
-      }
-      if (load(entry->held) == kParked) continue;
-      const TaskState state = inspect_task(tid, signal_, table.scratch);
-      if (state == TaskState::gone) {
-        store(entry->held, kGone);
-        continue;
-      }
-      if (load(entry->held) == kGone) store(entry->held, kFresh);  // the number was given to a new thread
-      if (state == TaskState::blocked && load(entry->held) == kFresh && waited > kBlockedNs) {
-        if (++sanitizer > kSanitizerThreads) return refuse(Refusal::blocked, tid);
-        continue;
-      }
-      if (waited > kSilentNs) return refuse(Refusal::silent, tid);
-      settled = false;
-      if (state == TaskState::blocked || load(entry->held) != kFresh) continue;
-      store(entry->held, kSignalled);
-      if (raw(SYS_tgkill, process, tid, signal_) != 0) store(entry->held, kGone);
+      const Progress progress = hold(tid, waited_ns, deaf);
+      if (progress == Progress::refused) return false;
+      settled = settled && progress == Progress::settled;
     }
     if (!tasks.complete()) return refuse(Refusal::proc, 0);
     if (settled) return true;

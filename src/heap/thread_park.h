@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <string>
 
 namespace railshmem {
@@ -28,8 +29,11 @@ class ThreadPark {
  private:
   enum class Refusal { none, memory, proc, crowd, no_signal, blocked, silent };
 
+  enum class Progress { settled, waiting, refused };
+
   bool refuse(Refusal refusal, int tid) noexcept;
   bool hold_all() noexcept;
+  Progress hold(int tid, uint64_t waited_ns, int& deaf) noexcept;
   bool install_handler() noexcept;
   void restore_handler() noexcept;
 
