@@ -31,12 +31,15 @@ constexpr size_t kCheckFrom = 64u << 20;  // below, reading /proc costs more tha
 constexpr int kPreferred = 1;             // MPOL_PREFERRED: a full node spills over; MPOL_BIND would kill
 
 [[noreturn]] void refuse(size_t nbytes, const std::string& why) {
-  throw Error(text("no memory for %zu bytes of symmetric segment: %s; lower SHMEM_SYMMETRIC_SIZE, allocate less or run "
-                   "fewer PEs per node",
-                   nbytes, why.c_str()));
+  throw Error(
+      text("no memory for %zu bytes of symmetric segment: %s; lower SHMEM_SYMMETRIC_SIZE, allocate less or run "
+           "fewer PEs per node",
+           nbytes, why.c_str()));
 }
 
-UniqueFd create(size_t nbytes, unsigned flags) { return create_memory_file("railshmem-heap", nbytes, flags); }
+UniqueFd create(size_t nbytes, unsigned flags) {
+  return create_memory_file("railshmem-heap", nbytes, flags);
+}
 
 /// Empty when the pool is too small. Mapping once reserves the pages for the file's life, so no SIGBUS can follow.
 UniqueFd create_huge(size_t nbytes) {
@@ -82,9 +85,10 @@ HostMemory::HostMemory(size_t nbytes, HugePagesMode mode) : mode_(mode) {
   if (mode != HugePagesMode::off) fd_ = create_huge(nbytes_);
   huge_ = static_cast<bool>(fd_);
   if (mode == HugePagesMode::on && !huge_)
-    log_warn("SHMEM_HUGE_PAGES is on but %zu free huge pages of 2 MiB are not available (see "
-             "/proc/sys/vm/nr_hugepages); using ordinary pages",
-             nbytes_ / kAlign);
+    log_warn(
+        "SHMEM_HUGE_PAGES is on but %zu free huge pages of 2 MiB are not available (see "
+        "/proc/sys/vm/nr_hugepages); using ordinary pages",
+        nbytes_ / kAlign);
   if (!fd_) fd_ = create(nbytes_, 0);
   if (!fd_ && errno == EFBIG) refuse(nbytes_, "the limit on file sizes (ulimit -f) is lower");
   if (!fd_) refuse(nbytes_, text("memfd_create or ftruncate: %s", std::strerror(errno)));

@@ -19,9 +19,9 @@ namespace railshmem {
 
 namespace {
 
-constexpr int kMaxThreads = 8192;                     // a table of 64 KiB; a process with more is not an HPC process
-constexpr uint64_t kBlockedNs = 200'000'000;          // threads that are being made or unmade block signals briefly
-constexpr uint64_t kSilentNs = 2'000'000'000;         // an oversubscribed node may not run a thread for a while
+constexpr int kMaxThreads = 8192;              // a table of 64 KiB; a process with more is not an HPC process
+constexpr uint64_t kBlockedNs = 200'000'000;   // threads that are being made or unmade block signals briefly
+constexpr uint64_t kSilentNs = 2'000'000'000;  // an oversubscribed node may not run a thread for a while
 
 enum Held : int { kFresh, kSignalled, kParked, kLeft, kGone };
 
@@ -43,8 +43,12 @@ namespace {
 
 ParkTable* g_table = nullptr;  // read by the handler; written only while no globals are being moved
 
-RAILSHMEM_BARE int load(const int& word) noexcept { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
-RAILSHMEM_BARE void store(int& word, int value) noexcept { __atomic_store_n(&word, value, __ATOMIC_RELEASE); }
+RAILSHMEM_BARE int load(const int& word) noexcept {
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+}
+RAILSHMEM_BARE void store(int& word, int value) noexcept {
+  __atomic_store_n(&word, value, __ATOMIC_RELEASE);
+}
 
 RAILSHMEM_BARE void hold_this_thread(int) {
   const int saved = errno;
@@ -109,7 +113,7 @@ bool ThreadPark::install_handler() noexcept {
     if (set_action(signal, nullptr, &before_) != 0 || (before_.sa_flags & SA_SIGINFO) != 0 ||
         before_.sa_handler != SIG_DFL)
       continue;
-    struct sigaction now{};
+    struct sigaction now {};
     now.sa_handler = hold_this_thread;
     now.sa_flags = SA_RESTART | SA_ONSTACK;
     sigfillset(&now.sa_mask);
@@ -174,7 +178,7 @@ RAILSHMEM_BARE bool ThreadPark::hold_all() noexcept {
 RAILSHMEM_BARE void ThreadPark::restore_handler() noexcept {
   if (signal_ == 0) return;
   // Ignoring a signal discards those still pending; with the default action a thread that unblocks it later would die.
-  struct sigaction ignore{};
+  struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   set_action(signal_, &ignore, nullptr);
   set_action(signal_, &before_, nullptr);
@@ -203,15 +207,21 @@ RAILSHMEM_BARE void ThreadPark::release() noexcept {
 
 std::string ThreadPark::reason() const {
   switch (refusal_) {
-    case Refusal::none: return "";
-    case Refusal::memory: return "no memory for the table of threads";
-    case Refusal::proc: return "cannot list the threads of the process; is /proc mounted?";
-    case Refusal::crowd: return text("the process has more than %d threads", kMaxThreads);
-    case Refusal::no_signal: return "every real-time signal has a handler";
+    case Refusal::none:
+      return "";
+    case Refusal::memory:
+      return "no memory for the table of threads";
+    case Refusal::proc:
+      return "cannot list the threads of the process; is /proc mounted?";
+    case Refusal::crowd:
+      return text("the process has more than %d threads", kMaxThreads);
+    case Refusal::no_signal:
+      return "every real-time signal has a handler";
     case Refusal::blocked:
       return text("thread %d (%s) blocks all real-time signals, so it cannot be held; initialise before it is started",
                   culprit_, task_name(culprit_).c_str());
-    case Refusal::silent: return text("thread %d (%s) did not answer in time", culprit_, task_name(culprit_).c_str());
+    case Refusal::silent:
+      return text("thread %d (%s) did not answer in time", culprit_, task_name(culprit_).c_str());
   }
   return "";
 }

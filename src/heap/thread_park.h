@@ -39,7 +39,7 @@ class ThreadPark {
 
   ParkTable* table_ = nullptr;
   int signal_ = 0;
-  struct sigaction before_{};
+  struct sigaction before_ {};
   sigset_t mask_{};
   Refusal refusal_ = Refusal::none;
   int culprit_ = 0;

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMiB = 1u << 20;
 
 size_t blocks(int fd) {
-  struct stat found{};
+  struct stat found {};
   EXPECT_EQ(fstat(fd, &found), 0);
   return static_cast<size_t>(found.st_blocks) * 512;
 }
