@@ -34,12 +34,12 @@ void Stream::push(uint32_t kind, std::shared_ptr<const Bytes> payload) {
 
 void Stream::pump() {
   // Reading also after a write failed: the peer's last words may explain why it left.
-  if (open()) write_some();
+  pump_output();
   if (fd_) read_some();
 }
 
-void Stream::write_some() {
-  while (!output_.empty()) {
+void Stream::pump_output() {
+  while (open() && !output_.empty()) {
     Output& out = output_.front();
     const size_t header_left = sizeof(Header) - std::min(out.sent, sizeof(Header));
     const size_t payload_sent = out.sent - std::min(out.sent, sizeof(Header));

@@ -37,8 +37,12 @@ class Stream {
   void push(uint32_t kind, std::shared_ptr<const Bytes> payload);
   bool has_output() const noexcept { return !output_.empty(); }
 
-  /// Writes what the socket takes and reads what it has.
+  bool has_input() const noexcept { return !input_.empty(); }
+
+  /// Writes what the socket takes and reads what it has; pop() then, because poll() does not tell of what was read.
   void pump();
+  /// Writes only: for a stream whose messages are somebody else's to pop.
+  void pump_output();
   std::optional<Frame> pop();
   /// pump() until everything is written or `seconds` have passed; for last words.
   void flush(double seconds) noexcept;
@@ -57,7 +61,6 @@ class Stream {
   };
   static constexpr uint32_t kMagic = 0x4c494152;  // "RAIL"
 
-  void write_some();
   void read_some();
   void accept_header();
 

@@ -124,7 +124,9 @@ void TcpBootstrap::pump() {
   poll(ready.data(), links_.size(), 0);
   for (size_t i = 0; i < links_.size(); ++i) {
     Link& link = links_[i];
-    if (!ready[i].revents && !link.stream.has_output()) continue;
+    // Input and an end that nobody has looked at yet may be left from the meeting.
+    const bool news = link.stream.has_input() || (!link.stream.open() && link.presence == Presence::here);
+    if (!ready[i].revents && !link.stream.has_output() && !news) continue;
     link.stream.pump();
     while (auto frame = link.stream.pop()) on_frame(link, std::move(*frame));
     if (!link.stream.open() && link.presence == Presence::here) {
@@ -156,7 +158,7 @@ void TcpBootstrap::say_to_others(uint32_t kind, const Bytes& payload, const Link
   for (Link& link : links_) {
     if (&link == except || !link.stream.open()) continue;
     link.stream.push(kind, payload);
-    link.stream.pump();
+    link.stream.pump_output();
   }
 }
 

@@ -195,14 +195,14 @@ void Job::on_message(int pe, const Frame& frame) {
     if (status != 0 && running_ > 1) say("oshrun: PE %d ends the job with status %d\n", pe, status);
     decide(status, Phase::asked);
   }
-  self.control.pump();
+  self.control.pump_output();
 }
 
 void Job::on_contribution(int pe, Bytes bytes) {
   if (const auto all = rendezvous_.contribute(pe, std::move(bytes))) {
     for (Pe& other : pes_) {
       other.control.push(local::gathered, all);
-      other.control.pump();
+      other.control.pump_output();
     }
   } else if (const auto stuck = rendezvous_.stuck()) {
     tell_all(*stuck);
@@ -232,7 +232,7 @@ void Job::tell_all(const std::string& why) {
   for (Pe& pe : pes_) {
     if (!pe.running) continue;
     pe.control.push(local::notice, message);
-    pe.control.pump();
+    pe.control.pump_output();
   }
 }
 
