@@ -47,8 +47,11 @@ ChannelStatus Channel::status() const noexcept {
 // the doorbell, then looks at the slot. The two exchanges are of one word, so one comes first: if the producer's, the
 // proxy's acquires it and peek() sees the slot; if the proxy's, the producer gets the fd back and rings it.
 bool Channel::arm(int eventfd) noexcept {
+  // Nobody may wait through this sleep for something that is already so.
+  ring_.publish();
+  publish();
   // acq_rel: pairs with the exchange in wake_proxy(); with less, both sides could miss each other.
-  __atomic_exchange_n(&doorbell_, static_cast<uint32_t>(eventfd) + 1, __ATOMIC_ACQ_REL);
+  portable::exchange(&doorbell_, static_cast<uint32_t>(eventfd) + 1);
   if (!ring_.peek()) return true;
   disarm();
   return false;
@@ -56,7 +59,7 @@ bool Channel::arm(int eventfd) noexcept {
 
 void Channel::disarm() noexcept {
   // acq_rel: as in arm(). A producer that took the fd just before still rings: one wake-up too many, never one too few.
-  __atomic_exchange_n(&doorbell_, 0u, __ATOMIC_ACQ_REL);
+  portable::exchange(&doorbell_, 0);
 }
 
 ChannelView Channel::view() noexcept {

@@ -22,7 +22,7 @@ enum class CommandOp : uint8_t {
   put_inline_signal,  ///< put_inline, then the signal
   signal,             ///< only the signal
   amo,                ///< amo_op of width nbytes (4 or 8) with value and compare; a fetched value goes to local
-  fence,              ///< commands of this context and PE after it are ordered behind those before it
+  fence,              ///< commands to pe (kEveryPe: to any) after it are ordered behind those before it
 };
 
 /// One operation. Fields that an operation does not use are zero. Quiet needs no command: it waits for tickets.
@@ -80,6 +80,8 @@ static_assert(kPe + 28 <= 63, "the lap bit stays free");
 }  // namespace command_layout
 
 inline constexpr uint32_t kMaxCommandPe = static_cast<uint32_t>(command_layout::kPeMask);
+/// Only of CommandOp::fence; a job is smaller than that.
+inline constexpr uint32_t kEveryPe = kMaxCommandPe;
 
 /// `lap` is lap_bit() of the ticket. Fields are cut to their widths, so none can reach the lap bit or a neighbour.
 RAILSHMEM_HD constexpr Slot encode(const Command& c, uint64_t lap) {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waits that end: every one looks at the channel's error word and at a deadline.
+#ifndef SHMEM_DEVICE_WAIT_H
+#define SHMEM_DEVICE_WAIT_H
+
+#include <stdint.h>
+
+#include "shmem/detail/channel.h"
+#include "shmem/detail/portable.h"
+
+namespace railshmem {
+namespace device {
+
+/// A time on this side's clock; never() for waits that only an error ends.
+struct Deadline {
+  uint64_t at_ns;
+
+  RAILSHMEM_HD static Deadline never() { return {~uint64_t{0}}; }
+  RAILSHMEM_HD static Deadline in(uint64_t timeout_ns) {
+    const uint64_t now = portable::clock_ns();
+    return timeout_ns > ~uint64_t{0} - now ? never() : Deadline{now + timeout_ns};
+  }
+  RAILSHMEM_HD bool passed() const { return at_ns != ~uint64_t{0} && portable::clock_ns() >= at_ns; }
+};
+
+/// One turn of a wait per call.
+class Waiter {
+ public:
+  RAILSHMEM_HD Waiter(const uint64_t* error, Deadline deadline) : error_(error), deadline_(deadline) {}
+
+  /// Anything but ok ends the wait.
+  RAILSHMEM_HD ChannelStatus turn() {
+    // acquire: pairs with the release in Channel::fail(); without it what led to the failure may look undone.
+    const uint64_t error = portable::load_acquire(error_);
+    if (error != 0) return static_cast<ChannelStatus>(error);
+    // Reading the clock costs more than a turn; every 16th still notices a deadline within a microsecond or so.
+    if (turns_ % 16 == 15 && deadline_.passed()) return ChannelStatus::timeout;
+    portable::relax(turns_++);
+    return ChannelStatus::ok;
+  }
+
+ private:
+  const uint64_t* error_;
+  Deadline deadline_;
+  uint32_t turns_ = 0;
+};
+
+/// Sets the error word unless it is set. The exchange keeps the first reason.
+RAILSHMEM_HD inline void mark_dead(uint64_t* error, ChannelStatus why) {
+#if defined(__CUDA_ARCH__)
+  // relaxed: the word is all there is to say. System scope: the proxy reads it too.
+  asm volatile("{\n\t.reg .u64 old;\n\tatom.cas.relaxed.sys.b64 old, [%0], 0, %1;\n\t}" ::"l"(error),
+               "l"(static_cast<uint64_t>(why))
+               : "memory");
+#else
+  uint64_t ok = 0;
+  // relaxed: the word is all there is to say.
+  __atomic_compare_exchange_n(error, &ok, static_cast<uint64_t>(why), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Waits until every ticket below `count` is finished. A finished one counts even on a channel that died since.
+RAILSHMEM_HD inline ChannelStatus wait_completed(const ChannelView& channel, uint64_t count, Deadline deadline) {
+  Waiter waiter(channel.ring.error, deadline);
+  for (;;) {
+    // acquire: pairs with the release in Channel::publish(); without it a get's destination could still read old.
+    if (portable::load_acquire(channel.completed) >= count) return ChannelStatus::ok;
+    const ChannelStatus status = waiter.turn();
+    if (status != ChannelStatus::ok) return status;
+  }
+}
+
+/// Waits for one command: the way a blocking get or a fetching AMO completes.
+RAILSHMEM_HD inline ChannelStatus wait_ticket(const ChannelView& channel, uint64_t ticket, Deadline deadline) {
+  return wait_completed(channel, ticket + 1, deadline);
+}
+
+/// Everything pushed so far, by this thread and by those it synchronised with, has completed. Sends no command.
+RAILSHMEM_HD inline ChannelStatus quiet(const ChannelView& channel, Deadline deadline) {
+  // relaxed: a thread sees its own reservations, and those of threads it synchronised with, by coherence alone.
+  return wait_completed(channel, portable::load_relaxed(channel.ring.head), deadline);
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the command ring itself costs on this host, without any network.
+#pragma once
+
+#include <cstdint>
+
+namespace railshmem::perftest {
+
+struct RingFigures {
+  double single_thread_ns;  ///< encode + push + peek + decode + pop of one command, one thread
+  double private_push_ns;   ///< the same with a producer that owns the ring (no atomic, no doorbell)
+  double throughput_mops;   ///< one producer thread to one consumer thread
+  double round_trip_us;     ///< push, the other thread completes it, the producer sees that: median
+  double round_trip_p99_us;
+};
+
+struct RingBenchOptions {
+  uint32_t log2_slots = 10;
+  uint64_t commands = 2000000;  // half a second at the rates to expect
+  uint64_t round_trips = 20000;
+};
+
+/// Runs alone for about a second on two threads of the caller's affinity mask. With one CPU the last three figures
+/// measure the scheduler.
+RingFigures measure_ring(const RingBenchOptions& options = {});
+
+}  // namespace railshmem::perftest

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every device header compiles alone, for host threads and for kernels, from an installed-like include path.
+# Usage: check_device_headers.sh SOURCE_DIR [CXX]. Exit 77 (ctest: skipped) when only nvcc's half could not run.
+set -u
+source_dir=$1
+cxx=${2:-c++}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# compile LABEL EXTENSION COMMAND...: each header into an object of its own, twice included to prove its guard.
+compile() {
+  label=$1
+  extension=$2
+  shift 2
+  for path in "$source_dir"/include/shmem/device/*.h; do
+    name=shmem/device/$(basename "$path")
+    printf '#include <%s>\n#include <%s>\n' "$name" "$name" >"$work/alone.$extension"
+    if ! "$@" -I"$source_dir/include" -c "$work/alone.$extension" -o "$work/alone.o" 2>"$work/messages"; then
+      echo "FAILED: $name with $label"
+      cat "$work/messages"
+      failed=1
+    fi
+  done
+  echo "done: $label"
+}
+
+for standard in 17 20; do
+  compile "$cxx c++$standard" cpp "$cxx" -std=c++$standard -Wall -Wextra -Wshadow -pedantic -Werror
+done
+
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+if [ ! -x "$nvcc" ]; then
+  [ $failed -ne 0 ] && exit 1
+  echo "SKIPPED: no nvcc (set NVCC to its path); the kernels' half was not compiled"
+  exit 77
+fi
+compile "nvcc c++17 sm_90" cu "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings
+
+# Templates and inline functions produce no code until a kernel calls them.
+if ! "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings -I"$source_dir/include" \
+    -c "$source_dir/tests/headers/device_calls.cu" -o "$work/calls.o"; then
+  echo "FAILED: device_calls.cu"
+  failed=1
+fi
+exit $failed
