@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 
+#include "include/shmem/device/push.h"
 #include "tests/support/engine_job.h"
 #include "tests/support/flaky_rail.h"
 #include "transports/loopback/fabric.h"
@@ -192,8 +194,10 @@ TYPED_TEST(EngineTest, AmoTotalsAreExact) {
       EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_xor, 8, 1, 0}), 8u);
       EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_or, 8, 2, 0}), 9u);
       host.amo(*scope, heap(3, 40), {AmoOp::bit_and, 8, 3, 0});
+      host.fence(*scope);  // or the next one may overtake it
       EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::swap, 8, 0, 0}), 3u);
       host.amo(*scope, heap(3, 44), {AmoOp::set, 4, 0x12345678, 0});
+      host.fence(*scope);
       EXPECT_EQ(host.amo(*scope, heap(3, 44), {AmoOp::fetch, 4, 0, 0}), 0x12345678u);
       EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch, 4, 0, 0}), 0u) << "a neighbour changed";
     }
@@ -308,7 +312,7 @@ TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
   EngineJob<TypeParam> job({.tuning = {.max_inline = 100}, .channels = {{&channel}}});
   const RingView ring = channel.view().ring;
   const uint64_t* const completed = channel.view().completed;
-  const auto push = [&ring](const Command& command) { return ring.push(command); };
+  const auto push = [&ring](const Command& command) { return device::push(ring, command, device::Deadline::never()).ticket; };
   const auto wait_for = [&](uint64_t count) {
     while (__atomic_load_n(completed, __ATOMIC_ACQUIRE) < count) std::this_thread::yield();
   };
@@ -366,7 +370,7 @@ double cpu_seconds(pthread_t thread) {
 template <class Setup>
 void expect_idle_proxy_is_cheap() {
   EngineJob<Setup> job;
-  std::this_thread::sleep_for(50ms);
+  std::this_thread::sleep_for(150ms);
   const pthread_t thread = job.engine(0).loop().native_handle();
   const double before = cpu_seconds(thread);
   std::this_thread::sleep_for(1s);
