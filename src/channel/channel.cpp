@@ -51,7 +51,7 @@ bool Channel::arm(int eventfd) noexcept {
   ring_.publish();
   publish();
   // acq_rel: pairs with the exchange in wake_proxy(); with less, both sides could miss each other.
-  __atomic_exchange_n(&doorbell_, static_cast<uint32_t>(eventfd) + 1, __ATOMIC_ACQ_REL);
+  portable::exchange(&doorbell_, static_cast<uint32_t>(eventfd) + 1);
   if (!ring_.peek()) return true;
   disarm();
   return false;
@@ -59,7 +59,7 @@ bool Channel::arm(int eventfd) noexcept {
 
 void Channel::disarm() noexcept {
   // acq_rel: as in arm(). A producer that took the fd just before still rings: one wake-up too many, never one too few.
-  __atomic_exchange_n(&doorbell_, 0u, __ATOMIC_ACQ_REL);
+  portable::exchange(&doorbell_, 0);
 }
 
 ChannelView Channel::view() noexcept {

@@ -95,7 +95,7 @@ RAILSHMEM_HD inline void wake_proxy(const RingView& ring) {
 #if !defined(__CUDA_ARCH__)
   if (ring.doorbell == nullptr) return;
   // acq_rel: pairs with the exchange in Channel::arm(); with less, the slot's store could pass it and both would miss.
-  const uint32_t armed = __atomic_exchange_n(ring.doorbell, 0u, __ATOMIC_ACQ_REL);
+  const uint32_t armed = portable::exchange(ring.doorbell, 0);
   if (armed == 0) return;
   const uint64_t one = 1;
   // The counter of an eventfd cannot fill up by ones, and a closed fd means that the job ends: nothing to report.
