@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace railshmem::perf {
 
@@ -21,6 +22,15 @@ double percentile(std::vector<double> values, double fraction) {
   const auto index = static_cast<std::ptrdiff_t>(std::clamp(rank - 1, 0.0, last));
   std::nth_element(values.begin(), values.begin() + index, values.end());
   return values[static_cast<size_t>(index)];
+}
+
+double midmean(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto quarter = static_cast<std::ptrdiff_t>(values.size() / 4);
+  const auto first = values.begin() + quarter;
+  const auto last = values.end() - quarter;
+  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
 Distribution distribution(const Series& series) {

@@ -12,9 +12,13 @@ double median(std::vector<double> values);
 /// Nearest rank: the smallest measured value that at least `fraction` of all do not exceed; 0 for none.
 double percentile(std::vector<double> values, double fraction);
 
+/// Mean of the middle half (at least one value): finer than a coarse clock's median, and blind to the few samples in
+/// which the scheduler ran something else; 0 for none.
+double midmean(std::vector<double> values);
+
 /// Seconds per operation of one row.
 struct Distribution {
-  double value = 0;  ///< median over the repetitions of their mean
+  double value = 0;  ///< median over the repetitions of their midmean
   double p50 = 0;    ///< over all samples
   double p99 = 0;
   long iters = 0;  ///< operations measured

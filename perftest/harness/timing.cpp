@@ -4,8 +4,9 @@
 namespace railshmem::perf {
 namespace {
 
-constexpr double kShortOperation = 250e-9;
+constexpr double kShortOperation = 500e-9;
 constexpr long kGroup = 64;
+constexpr double kUsefulSample = 2e-6;      // some CPUs' counters move in steps of 10 ns: half a percent of this
 constexpr double kUsefulRepetition = 5e-3;  // long enough to hide one timer interrupt among the samples
 constexpr long kUsefulIters = 10000;        // p99 of 11 repetitions then rests on 1000 slow samples
 
@@ -15,7 +16,7 @@ Plan plan_for(double op_seconds, const Options& options) {
   const double op = std::max(op_seconds, 1e-10);
   const double limit = options.seconds / options.repetitions;
   Plan plan;
-  plan.group = op < kShortOperation ? kGroup : 1;
+  if (op < kShortOperation) plan.group = std::max(kGroup, static_cast<long>(kUsefulSample / op));
   const double wanted = options.iters ? static_cast<double>(*options.iters) * op
                                       : std::max(kUsefulRepetition, static_cast<double>(kUsefulIters) * op);
   // Half an operation more: 10 x 0.1 s must not come out as 9 operations.

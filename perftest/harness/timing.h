@@ -15,7 +15,7 @@ struct Plan {
   long group = 1;  ///< operations per clock reading
 };
 
-/// Operations shorter than 250 ns are timed 64 at a time: a reading costs about 20 ns and disturbs the pipeline.
+/// Operations shorter than 500 ns are timed 64 or more at a time: a reading costs about 20 ns and disturbs the pipeline.
 Plan plan_for(double op_seconds, const Options& options);
 
 /// Warm-up operations that fit into a tenth of the time limit.
@@ -34,16 +34,16 @@ void run_repetition(const Plan& plan, Op&& op, Series& series) {
   const double scale = seconds_per_tick() / static_cast<double>(plan.group);
   const uint64_t overhead = tick_overhead();
   const long samples = plan.iters / plan.group;
-  series.samples.reserve(series.samples.size() + static_cast<size_t>(samples));
-  double total = 0;
+  std::vector<double> repetition;
+  repetition.reserve(static_cast<size_t>(samples));
   for (long s = 0; s < samples; ++s) {
     const uint64_t start = ticks();
     for (long i = 0; i < plan.group; ++i) op();
     const uint64_t taken = ticks() - start;
-    series.samples.push_back(static_cast<double>(taken > overhead ? taken - overhead : 0) * scale);
-    total += series.samples.back();
+    repetition.push_back(static_cast<double>(taken > overhead ? taken - overhead : 0) * scale);
   }
-  series.repetition_means.push_back(total / static_cast<double>(samples));
+  series.samples.insert(series.samples.end(), repetition.begin(), repetition.end());
+  series.repetition_means.push_back(midmean(std::move(repetition)));
   series.iters += plan.iters;
 }
 
