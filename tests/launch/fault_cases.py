@@ -5,7 +5,7 @@ import signal
 import tempfile
 import time
 
-from launch_support import ID_PROBE, OSHRUN, PROBE, Case, Job, environment, free_port, main, oshrun, tcp
+from launch_support import ID_PROBE, OSHRUN, PROBE, Case, Job, environment, free_port, main, oshrun, tcp, wait_all
 
 
 class Oshrun(Case):
@@ -154,8 +154,9 @@ class Tcp(Case):
     def test_unique_id_needs_its_maker_as_pe_zero(self):
         with tempfile.TemporaryDirectory() as folder:
             jobs = [Job([ID_PROBE, str(pe), "2", f"{folder}/id", "1"], environment(SHMEM_TIMEOUT=2)) for pe in range(2)]
-            self.expect(jobs[0].wait(), 4, "PE 0 did not make this unique id")
-            self.expect(jobs[1].wait(), 4, "must join as PE 0, not as PE 1")
+            results = wait_all(jobs)
+            self.expect(results[0], 4, "PE 0 did not make this unique id")
+            self.expect(results[1], 4, "must join as PE 0, not as PE 1")
 
 
 class Choice(Case):

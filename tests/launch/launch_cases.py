@@ -6,7 +6,7 @@ import socket
 import tempfile
 import time
 
-from launch_support import BIN, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, main, oshrun, tcp
+from launch_support import BIN, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, main, oshrun, tcp, wait_all
 
 
 class Oshrun(Case):
@@ -121,8 +121,8 @@ class Tcp(Case):
     def test_unique_id(self):
         with tempfile.TemporaryDirectory() as folder:
             jobs = [Job([ID_PROBE, str(pe), "4", f"{folder}/id"], environment(SHMEM_TIMEOUT=30)) for pe in range(4)]
-            for job in jobs:
-                self.expect(job.wait(), 0)
+            for result in wait_all(jobs):
+                self.expect(result, 0)
 
 
 class Hydra(Case):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starts jobs and shows what they said when an expectation fails."""
+import concurrent.futures
 import os
 import shutil
 import socket
@@ -59,6 +60,12 @@ class Job:
         return Result(self.process.returncode, out, err, time.monotonic() - self.start)
 
 
+def wait_all(jobs):
+    """Beside each other, so that each result has its own duration."""
+    with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
+        return list(pool.map(Job.wait, jobs))
+
+
 def oshrun(*words, stdin=None, **settings):
     return Job([OSHRUN, *map(str, words)], environment(**settings), stdin).wait()
 
@@ -70,7 +77,7 @@ def tcp(npes, *words, ranks=None, sizes=None, port=None, **settings):
     settings = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "SHMEM_TIMEOUT": 30, **settings}
     jobs = [Job([PROBE, *map(str, words)], environment(RANK=rank, WORLD_SIZE=sizes[i] if sizes else npes, **settings))
             for i, rank in enumerate(ranks)]
-    return [job.wait() for job in jobs]
+    return wait_all(jobs)
 
 
 class Case(unittest.TestCase):
