@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // amo_lat: one 8-byte atomic on the peer's word, until its result is here or, without one, until quiet.
 // On unsigned long, the one unsigned type for which older libraries have every atomic.
+#include <stdexcept>
 #include <string_view>
 
 #include "perftest/harness/measure.h"
@@ -86,8 +87,8 @@ void amo_lat(Context& context) {
   throw std::invalid_argument("--op '" + context.options.op + "' is no atomic of amo_lat; accepted: " + known);
 }
 
-const Register bench({"amo_lat", "one 8-byte atomic (--op): us", Place::pairs, {8, 8}, amo_lat,
-                      {"floor_fetch_add", "latency"}});
+const Register bench(
+    {"amo_lat", "one 8-byte atomic (--op): us", Place::pairs, {8, 8}, amo_lat, {"floor_fetch_add", "latency"}});
 
 }  // namespace
 }  // namespace railshmem::perf

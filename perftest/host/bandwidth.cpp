@@ -38,12 +38,27 @@ void bandwidth(Context& context) {
   }
 }
 
-const Register put_bw({"put_bw", "putmem_nbi x window + quiet: GB/s", Place::pairs, kSizes, bandwidth<Direction::put>,
-                       {"floor_memcpy", "bandwidth"}, {"floor_fi_bw", "bandwidth"}});
-const Register get_bw({"get_bw", "getmem_nbi x window + quiet: GB/s", Place::pairs, kSizes, bandwidth<Direction::get>,
-                       {"floor_memcpy", "bandwidth"}, {"floor_fi_bw", "bandwidth"}});
-const Register bibw({"bibw", "put_bw in both directions at once, summed: GB/s", Place::pairs, kSizes,
-                     bandwidth<Direction::both>, {"floor_memcpy", "bandwidth"}, {"floor_fi_bw", "bandwidth"}});
+const Register put_bw({"put_bw",
+                       "putmem_nbi x window + quiet: GB/s",
+                       Place::pairs,
+                       kSizes,
+                       bandwidth<Direction::put>,
+                       {"floor_memcpy", "bandwidth"},
+                       {"floor_fi_bw", "bandwidth"}});
+const Register get_bw({"get_bw",
+                       "getmem_nbi x window + quiet: GB/s",
+                       Place::pairs,
+                       kSizes,
+                       bandwidth<Direction::get>,
+                       {"floor_memcpy", "bandwidth"},
+                       {"floor_fi_bw", "bandwidth"}});
+const Register bibw({"bibw",
+                     "put_bw in both directions at once, summed: GB/s",
+                     Place::pairs,
+                     kSizes,
+                     bandwidth<Direction::both>,
+                     {"floor_memcpy", "bandwidth"},
+                     {"floor_fi_bw", "bandwidth"}});
 
 }  // namespace
 }  // namespace railshmem::perf
