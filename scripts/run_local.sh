@@ -53,7 +53,7 @@ bench() {
   if [ -s "$file" ]; then files="$files $file"; fi
 }
 
-bench p2p "" put_bw --sizes 1M
+bench p2p "" put_bw --sizes 1M --window 16
 bench p2p "" put_lat --sizes 8
 bench p2p "" p_lat
 bench p2p "" put_signal_pingpong --sizes 8
@@ -61,7 +61,7 @@ bench p2p "" barrier_lat
 bench p2p "" amo_lat
 for provider in $PROVIDERS; do
   bench ofi "$provider" put_lat --sizes 8
-  bench ofi "$provider" put_bw --sizes 1M
+  bench ofi "$provider" put_bw --sizes 1M --window 16
   bench ofi "$provider" put_rate --sizes 8
 done
 

@@ -60,10 +60,9 @@ struct Named {
   void (*run)(Context&, const char*);
 };
 // clang-format off
-#define RAILSHMEM_PERF_FETCHING(call, before) \
-  &run<Amo<[]([[maybe_unused]] unsigned long* w, [[maybe_unused]] uint64_t i, int pe) -> uint64_t { return call; }, before, true>>
-#define RAILSHMEM_PERF_SILENT(call, before) \
-  &run<Amo<[](unsigned long* w, [[maybe_unused]] uint64_t i, int pe) -> uint64_t { call; return 0; }, before, false>>
+#define RAILSHMEM_PERF_CALL [](unsigned long* w, [[maybe_unused]] uint64_t i, int pe) -> uint64_t
+#define RAILSHMEM_PERF_FETCHING(call, before) &run<Amo<RAILSHMEM_PERF_CALL { return call; }, before, true>>
+#define RAILSHMEM_PERF_SILENT(call, before) &run<Amo<RAILSHMEM_PERF_CALL { call; return 0; }, before, false>>
 const Named kOps[] = {
     {"fetch_add",    RAILSHMEM_PERF_FETCHING(shmem_ulong_atomic_fetch_add(w, 1, pe), kCounts)},
     {"add",          RAILSHMEM_PERF_SILENT(shmem_ulong_atomic_add(w, 1, pe), kCounts)},

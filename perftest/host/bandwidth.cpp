@@ -14,7 +14,10 @@ void bandwidth(Context& context) {
   const bool origin = context.is_origin();
   const bool target = context.is_target();
   const bool posts = origin || (D == Direction::both && target);
-  const Flow flow{posts, D == Direction::get ? target : posts, D == Direction::get ? origin : target || posts};
+  constexpr bool kGet = D == Direction::get;
+  const bool provides = kGet ? target : posts;
+  const bool receives = kGet ? origin : target || (D == Direction::both && origin);
+  const Flow flow{posts, provides, receives};
   const int peer = context.peer();
   const uint64_t capacity = context.largest();
   Symmetric source_memory(capacity);
