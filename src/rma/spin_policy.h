@@ -7,7 +7,7 @@ namespace railshmem {
 
 /// How a waiting PE spends its time: spin, then give the CPU away, then sleep.
 struct SpinPolicy {
-  uint32_t spins = 20000;       ///< turns with a pause instruction before the first yield
+  uint32_t spins = 1000;          ///< turns with a pause instruction before the first yield: some 30 us
   uint64_t yield_ns = 2000000;  ///< time of yielding before the first nap
   uint64_t nap_ns = 50000;      ///< first nap; doubles up to the longest
   uint64_t longest_nap_ns = 1000000;
