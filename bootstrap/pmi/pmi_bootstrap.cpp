@@ -43,7 +43,8 @@ UniqueFd connect_to_server(const std::string& host, const std::string& port) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int status = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
-  if (status != 0) throw Error(text("PMI_PORT names host '%s', which is unknown: %s", host.c_str(), gai_strerror(status)));
+  if (status != 0)
+    throw Error(text("PMI_PORT names host '%s', which is unknown: %s", host.c_str(), gai_strerror(status)));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   for (const addrinfo* one = found; one; one = one->ai_next) {
     UniqueFd fd(socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -124,9 +125,10 @@ void PmiBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byt
           wire_->ask(text("cmd=get kvsname=%s key=%s", kvs_.c_str(), key.c_str()), "get_result")["value"]);
       const auto chunk = chunk_of(slot, offset);
       if (bytes.size() != chunk.size())
-        throw Error(text("PE %d came to an exchange of another size than PE %d: the PEs do not make the same calls in "
-                         "the same order",
-                         pe, pe_));
+        throw Error(
+            text("PE %d came to an exchange of another size than PE %d: the PEs do not make the same calls in "
+                 "the same order",
+                 pe, pe_));
       std::copy(bytes.begin(), bytes.end(), chunk.begin());
     }
   }
