@@ -53,6 +53,30 @@ UniqueFd connect_to_server(const std::string& host, const std::string& port) {
   throw Error(text("PMI_PORT is %s:%s, but no PMI server answers there", host.c_str(), port.c_str()));
 }
 
+void finalize(pmi::Wire& wire) noexcept {
+  try {
+    wire.ask("cmd=finalize", "finalize_ack");
+  } catch (const std::exception& e) {
+    log_debug("PMI finalize: %s", e.what());
+  }
+}
+
+/// Finalizes at exit when MPI was in the process but never started: the process manager takes an exit without
+/// finalize for a crash and kills the other PEs.
+struct Farewell {
+  pid_t owner = getpid();
+  std::optional<pmi::Wire> wire;
+  ~Farewell() {
+    const bool mpi_used = find_loaded_mpi().phase != MpiPhase::before_init;
+    if (wire && !mpi_used && getpid() == owner) finalize(*wire);
+  }
+};
+
+void keep_for_exit(pmi::Wire wire) {
+  static Farewell farewell;  // its destructor is the exit handler
+  farewell.wire.emplace(std::move(wire));
+}
+
 }  // namespace
 
 PmiBootstrap::PmiBootstrap(double timeout_s) : timeout_s_(timeout_s), owner_(getpid()) {
@@ -97,12 +121,10 @@ void PmiBootstrap::connect_port() {
 PmiBootstrap::~PmiBootstrap() {
   if (getpid() != owner_) return;
   // PMI has one life per process: an MPI library here finalizes it, and its MPI_Init may be still to come.
-  if (find_loaded_mpi().flavour != MpiFlavour::none) return;
-  try {
-    wire_->ask("cmd=finalize", "finalize_ack");
-  } catch (const std::exception& e) {
-    log_debug("PMI finalize: %s", e.what());
-  }
+  if (find_loaded_mpi().flavour == MpiFlavour::none)
+    finalize(*wire_);
+  else
+    keep_for_exit(std::move(*wire_));
 }
 
 void PmiBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
