@@ -14,7 +14,8 @@ namespace {
 
 MpiFlavour mpi_of_launcher() noexcept {
   if (has_variable("OMPI_COMM_WORLD_SIZE")) return MpiFlavour::openmpi;
-  if (has_variable("PMI_FD") || has_variable("PMI_PORT") || has_variable("MPIR_CVAR_CH4_NETMOD")) return MpiFlavour::mpich;
+  if (has_variable("PMI_FD") || has_variable("PMI_PORT") || has_variable("MPIR_CVAR_CH4_NETMOD"))
+    return MpiFlavour::mpich;
   return MpiFlavour::none;
 }
 
@@ -27,14 +28,16 @@ std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& requ
   if (loaded.phase == MpiPhase::finalized)
     throw Error("the mpi bootstrap needs MPI, but MPI_Finalize was called already; start OpenSHMEM before it");
   if (flavour == MpiFlavour::none)
-    throw Error("the mpi bootstrap needs a program linked with Open MPI or MPICH, or started by their mpirun; neither is "
-                "here. SHMEM_MPI_PLUGIN names the plug-in for another MPI");
+    throw Error(
+        "the mpi bootstrap needs a program linked with Open MPI or MPICH, or started by their mpirun; neither is "
+        "here. SHMEM_MPI_PLUGIN names the plug-in for another MPI");
   const char* name = flavour == MpiFlavour::openmpi ? "mpi-openmpi" : "mpi-mpich";
   const std::string path = find_plugin(name);
   if (path.empty())
-    throw Error(text("librailshmem-bootstrap-%s.so is not installed next to the library; build RailSHMEM with that MPI, or "
-                     "name a plug-in in SHMEM_MPI_PLUGIN",
-                     name));
+    throw Error(
+        text("librailshmem-bootstrap-%s.so is not installed next to the library; build RailSHMEM with that MPI, or "
+             "name a plug-in in SHMEM_MPI_PLUGIN",
+             name));
   return start_plugin(path, env, request);
 }
 
@@ -71,16 +74,24 @@ std::unique_ptr<Bootstrap> make_bootstrap(const Env& env, const BootstrapRequest
   if (request.unique_id) return make_tcp_bootstrap_from_id(env, request.unique_id, request.pe, request.npes);
   if (request.mpi_comm) return make_mpi(env, request);
   switch (env.bootstrap == BootstrapKind::automatic ? kind_of_launcher() : env.bootstrap) {
-    case BootstrapKind::local: return std::make_unique<LocalBootstrap>(env.timeout_s);
-    case BootstrapKind::tcp: return make_tcp_bootstrap(env);
-    case BootstrapKind::pmi: return make_pmi(env);
-    case BootstrapKind::pmix: return make_pmix(env, request);
-    case BootstrapKind::mpi: return make_mpi(env, request);
-    case BootstrapKind::automatic: break;
+    case BootstrapKind::local:
+      return std::make_unique<LocalBootstrap>(env.timeout_s);
+    case BootstrapKind::tcp:
+      return make_tcp_bootstrap(env);
+    case BootstrapKind::pmi:
+      return make_pmi(env);
+    case BootstrapKind::pmix:
+      return make_pmix(env, request);
+    case BootstrapKind::mpi:
+      return make_mpi(env, request);
+    case BootstrapKind::automatic:
+      break;
   }
   return std::make_unique<SingleBootstrap>();
 }
 
-void make_unique_id(const Env& env, char (&id)[128]) { make_tcp_unique_id(env, id); }
+void make_unique_id(const Env& env, char (&id)[128]) {
+  make_tcp_unique_id(env, id);
+}
 
 }  // namespace railshmem

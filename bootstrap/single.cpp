@@ -13,6 +13,8 @@ void SingleBootstrap::allgather(std::span<const std::byte> mine, std::span<std::
   if (!mine.empty()) std::memmove(all.data(), mine.data(), mine.size());
 }
 
-void SingleBootstrap::abort(int status, std::string_view) noexcept { _exit(status); }
+void SingleBootstrap::abort(int status, std::string_view) noexcept {
+  _exit(status);
+}
 
 }  // namespace railshmem

@@ -20,8 +20,7 @@ using Bytes = std::vector<std::byte>;
 class Packer {
  public:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  Packer& add(const T& value) {
+  requires std::is_trivially_copyable_v<T> Packer& add(const T& value) {
     return add_bytes(std::as_bytes(std::span(&value, 1)));
   }
   Packer& add_text(std::string_view value) {
@@ -44,8 +43,7 @@ class Unpacker {
   explicit Unpacker(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  T get() {
+  requires std::is_trivially_copyable_v<T> T get() {
     T value;
     std::memcpy(&value, next(sizeof value).data(), sizeof value);
     return value;

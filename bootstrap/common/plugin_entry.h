@@ -15,6 +15,6 @@ inline constexpr const char* kPluginVersion = "railshmem_plugin_version";
 }  // namespace railshmem
 
 #define RAILSHMEM_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
-#define RAILSHMEM_PLUGIN_VERSION_HERE \
+#define RAILSHMEM_PLUGIN_VERSION_HERE                            \
   RAILSHMEM_PLUGIN_EXPORT const char railshmem_plugin_version[]; \
   const char railshmem_plugin_version[] = RAILSHMEM_VERSION_TEXT

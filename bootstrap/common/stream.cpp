@@ -14,7 +14,9 @@
 namespace railshmem {
 namespace {
 
-bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK; }
+bool would_block() noexcept {
+  return errno == EAGAIN || errno == EWOULDBLOCK;
+}
 
 }  // namespace
 
@@ -24,7 +26,9 @@ Stream::Stream(UniqueFd fd) : fd_(std::move(fd)), state_(State::open) {
   check_errno(fcntl(fd_.get(), F_SETFD, FD_CLOEXEC) == 0, "fcntl(FD_CLOEXEC)");
 }
 
-void Stream::push(uint32_t kind, Bytes payload) { push(kind, std::make_shared<const Bytes>(std::move(payload))); }
+void Stream::push(uint32_t kind, Bytes payload) {
+  push(kind, std::make_shared<const Bytes>(std::move(payload)));
+}
 
 void Stream::push(uint32_t kind, std::shared_ptr<const Bytes> payload) {
   if (!open()) return;

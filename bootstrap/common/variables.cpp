@@ -8,7 +8,9 @@
 
 namespace railshmem {
 
-bool has_variable(const char* name) noexcept { return launcher_variable(name) != nullptr; }
+bool has_variable(const char* name) noexcept {
+  return launcher_variable(name) != nullptr;
+}
 
 std::string need_variable(const char* name, const char* needed_by, const char* remedy) {
   const char* value = launcher_variable(name);

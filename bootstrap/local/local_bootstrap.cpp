@@ -22,9 +22,10 @@ UniqueFd launcher_socket() {
   int type = 0;
   socklen_t length = sizeof type;
   if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0)
-    throw Error(text("%s is %d, but oshrun's socket is not open there: the program was started by a PE, not by oshrun. "
-                     "Unset %s to run it on its own, or start it with oshrun",
-                     local::kFdVariable, fd, local::kFdVariable));
+    throw Error(
+        text("%s is %d, but oshrun's socket is not open there: the program was started by a PE, not by oshrun. "
+             "Unset %s to run it on its own, or start it with oshrun",
+             local::kFdVariable, fd, local::kFdVariable));
   // Programs that this PE starts must not find the socket.
   check_errno(fcntl(fd, F_SETFD, FD_CLOEXEC) == 0, "fcntl(FD_CLOEXEC)");
   UniqueFd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
@@ -70,7 +71,9 @@ void LocalBootstrap::allgather(std::span<const std::byte> mine, std::span<std::b
   throw Error(text("%s did not come to the exchange within %g s (SHMEM_TIMEOUT)", names.c_str(), timeout_s_));
 }
 
-void LocalBootstrap::barrier() { allgather({}, {}); }
+void LocalBootstrap::barrier() {
+  allgather({}, {});
+}
 
 void LocalBootstrap::abort(int status, std::string_view why) noexcept {
   try {

@@ -67,7 +67,8 @@ class MpiBootstrap final : public Bootstrap {
 
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     if (all.size() != mine.size() * static_cast<size_t>(npes_))
-      throw Error(text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
+      throw Error(
+          text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
     if (mine.size() > INT_MAX) throw Error(text("an exchange of %zu bytes per PE is too large for MPI", mine.size()));
     must_be_usable();
     const int nbytes = static_cast<int>(mine.size());
@@ -92,8 +93,9 @@ class MpiBootstrap final : public Bootstrap {
  private:
   void must_be_usable() const {
     if (!session_.usable())
-      throw Error("OpenSHMEM was started inside MPI and must be finalized before MPI_Finalize, in the process that "
-                  "started it");
+      throw Error(
+          "OpenSHMEM was started inside MPI and must be finalized before MPI_Finalize, in the process that "
+          "started it");
   }
 
   void finish(MPI_Request request, const char* call) {

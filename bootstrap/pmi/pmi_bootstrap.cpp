@@ -43,13 +43,38 @@ UniqueFd connect_to_server(const std::string& host, const std::string& port) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int status = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
-  if (status != 0) throw Error(text("PMI_PORT names host '%s', which is unknown: %s", host.c_str(), gai_strerror(status)));
+  if (status != 0)
+    throw Error(text("PMI_PORT names host '%s', which is unknown: %s", host.c_str(), gai_strerror(status)));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   for (const addrinfo* one = found; one; one = one->ai_next) {
     UniqueFd fd(socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (fd && connect(fd.get(), one->ai_addr, one->ai_addrlen) == 0) return fd;
   }
   throw Error(text("PMI_PORT is %s:%s, but no PMI server answers there", host.c_str(), port.c_str()));
+}
+
+void finalize(pmi::Wire& wire) noexcept {
+  try {
+    wire.ask("cmd=finalize", "finalize_ack");
+  } catch (const std::exception& e) {
+    log_debug("PMI finalize: %s", e.what());
+  }
+}
+
+/// Finalizes at exit when MPI was in the process but never started: the process manager takes an exit without
+/// finalize for a crash and kills the other PEs.
+struct Farewell {
+  pid_t owner = getpid();
+  std::optional<pmi::Wire> wire;
+  ~Farewell() {
+    const bool mpi_used = find_loaded_mpi().phase != MpiPhase::before_init;
+    if (wire && !mpi_used && getpid() == owner) finalize(*wire);
+  }
+};
+
+void keep_for_exit(pmi::Wire wire) {
+  static Farewell farewell;  // its destructor is the exit handler
+  farewell.wire.emplace(std::move(wire));
 }
 
 }  // namespace
@@ -96,12 +121,10 @@ void PmiBootstrap::connect_port() {
 PmiBootstrap::~PmiBootstrap() {
   if (getpid() != owner_) return;
   // PMI has one life per process: an MPI library here finalizes it, and its MPI_Init may be still to come.
-  if (find_loaded_mpi().flavour != MpiFlavour::none) return;
-  try {
-    wire_->ask("cmd=finalize", "finalize_ack");
-  } catch (const std::exception& e) {
-    log_debug("PMI finalize: %s", e.what());
-  }
+  if (find_loaded_mpi().flavour == MpiFlavour::none)
+    finalize(*wire_);
+  else
+    keep_for_exit(std::move(*wire_));
 }
 
 void PmiBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
@@ -124,9 +147,10 @@ void PmiBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byt
           wire_->ask(text("cmd=get kvsname=%s key=%s", kvs_.c_str(), key.c_str()), "get_result")["value"]);
       const auto chunk = chunk_of(slot, offset);
       if (bytes.size() != chunk.size())
-        throw Error(text("PE %d came to an exchange of another size than PE %d: the PEs do not make the same calls in "
-                         "the same order",
-                         pe, pe_));
+        throw Error(
+            text("PE %d came to an exchange of another size than PE %d: the PEs do not make the same calls in "
+                 "the same order",
+                 pe, pe_));
       std::copy(bytes.begin(), bytes.end(), chunk.begin());
     }
   }

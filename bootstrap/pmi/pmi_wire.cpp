@@ -64,8 +64,10 @@ std::string Wire::read_line(const char* expected) {
     if (!wait.revents) continue;
     char piece[4096];
     const ssize_t n = recv(fd_.get(), piece, sizeof piece, MSG_DONTWAIT);
-    if (n > 0) buffer_.append(piece, static_cast<size_t>(n));
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN)) throw Error("the PMI server closed the connection");
+    if (n > 0)
+      buffer_.append(piece, static_cast<size_t>(n));
+    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+      throw Error("the PMI server closed the connection");
   }
 }
 

@@ -63,7 +63,8 @@ class PmixBootstrap final : public Bootstrap {
 
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     if (all.size() != mine.size() * static_cast<size_t>(npes_))
-      throw Error(text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
+      throw Error(
+          text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
     if (mine.empty()) return barrier();
     const std::string key = text("railshmem-%llu", static_cast<unsigned long long>(next_exchange()));
     put(key, mine);
@@ -122,9 +123,10 @@ class PmixBootstrap final : public Bootstrap {
     if (fits) std::memcpy(slot.data(), value->data.bo.bytes, slot.size());
     PMIX_VALUE_RELEASE(value);
     if (!fits)
-      throw Error(text("PE %d came to an exchange of another size than PE %d: the PEs do not make the same calls in the "
-                       "same order",
-                       pe, this->pe()));
+      throw Error(
+          text("PE %d came to an exchange of another size than PE %d: the PEs do not make the same calls in the "
+               "same order",
+               pe, this->pe()));
   }
 
   /// Waits ourselves because not every server honours PMIX_TIMEOUT.

@@ -13,10 +13,18 @@
 namespace railshmem::tcp {
 namespace {
 
-sockaddr_in& v4(Address& a) noexcept { return reinterpret_cast<sockaddr_in&>(a.storage); }
-const sockaddr_in& v4(const Address& a) noexcept { return reinterpret_cast<const sockaddr_in&>(a.storage); }
-sockaddr_in6& v6(Address& a) noexcept { return reinterpret_cast<sockaddr_in6&>(a.storage); }
-const sockaddr_in6& v6(const Address& a) noexcept { return reinterpret_cast<const sockaddr_in6&>(a.storage); }
+sockaddr_in& v4(Address& a) noexcept {
+  return reinterpret_cast<sockaddr_in&>(a.storage);
+}
+const sockaddr_in& v4(const Address& a) noexcept {
+  return reinterpret_cast<const sockaddr_in&>(a.storage);
+}
+sockaddr_in6& v6(Address& a) noexcept {
+  return reinterpret_cast<sockaddr_in6&>(a.storage);
+}
+const sockaddr_in6& v6(const Address& a) noexcept {
+  return reinterpret_cast<const sockaddr_in6&>(a.storage);
+}
 
 }  // namespace
 
@@ -56,7 +64,8 @@ Address unpack_address(Unpacker& unpacker) {
   const auto version = unpacker.get<uint8_t>();
   const auto port = unpacker.get<uint16_t>();
   const auto bytes = unpacker.get<std::array<uint8_t, 16>>();
-  if (version != 4 && version != 6) throw Error(railshmem::text("an address of version %d is neither IPv4 nor IPv6", version));
+  if (version != 4 && version != 6)
+    throw Error(railshmem::text("an address of version %d is neither IPv4 nor IPv6", version));
   Address out = any_address(version == 6 ? AF_INET6 : AF_INET, port);
   if (version == 6)
     std::memcpy(&v6(out).sin6_addr, bytes.data(), 16);
@@ -85,7 +94,8 @@ std::vector<Address> resolve(const std::string& host, int port, const char* vari
   addrinfo* found = nullptr;
   const int status = getaddrinfo(host.c_str(), nullptr, &hints, &found);
   if (status != 0)
-    throw Error(railshmem::text("%s is '%s', which is no known host: %s", variable, host.c_str(), gai_strerror(status)));
+    throw Error(
+        railshmem::text("%s is '%s', which is no known host: %s", variable, host.c_str(), gai_strerror(status)));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   std::vector<Address> out;
   for (const addrinfo* one = found; one; one = one->ai_next)
@@ -103,9 +113,9 @@ std::vector<Address> interface_addresses(const std::string& interface) {
   for (const ifaddrs* one = found; one; one = one->ifa_next) {
     const int family = one->ifa_addr ? one->ifa_addr->sa_family : AF_UNSPEC;
     if ((family != AF_INET && family != AF_INET6) || !(one->ifa_flags & IFF_UP)) continue;
-    if (names.find(one->ifa_name) == std::string::npos) names += (names.empty() ? "" : ", ") + std::string(one->ifa_name);
-    const Address address =
-        address_of(one->ifa_addr, family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
+    if (names.find(one->ifa_name) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + std::string(one->ifa_name);
+    const Address address = address_of(one->ifa_addr, family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
     // Link-local addresses mean something else on every host.
     if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6(address).sin6_addr)) continue;
     if (interface.empty() || interface == one->ifa_name) out.push_back(address);

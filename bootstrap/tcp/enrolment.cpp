@@ -25,9 +25,10 @@ void Enrolment::wait_for_all() {
   std::vector<int> absent = missing();
   while (!absent.empty()) {
     if (deadline.passed())
-      refuse_all(text("%s of %d did not connect within %g s (SHMEM_TIMEOUT); PE 0 waits at %s. Were they started, and "
-                      "do their hosts reach this one?",
-                      pe_list(absent).c_str(), meeting_.npes, meeting_.timeout_s, meeting_.place.c_str()));
+      refuse_all(
+          text("%s of %d did not connect within %g s (SHMEM_TIMEOUT); PE 0 waits at %s. Were they started, and "
+               "do their hosts reach this one?",
+               pe_list(absent).c_str(), meeting_.npes, meeting_.timeout_s, meeting_.place.c_str()));
     poll_all(deadline);
     absent = missing();
   }

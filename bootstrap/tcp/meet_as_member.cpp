@@ -64,9 +64,10 @@ class Member {
       poll(nullptr, 0, deadline_.slice_ms(50));
       patience_s = std::min(patience_s * 2, 5.0);
     } while (!deadline_.passed());
-    throw Error(text("PE %d could not reach PE 0 at %s within %g s (SHMEM_TIMEOUT); last tried %s. Is PE 0 running there, "
-                     "and do firewalls let this host through?",
-                     meeting_.pe, meeting_.place.c_str(), meeting_.timeout_s, last_.c_str()));
+    throw Error(
+        text("PE %d could not reach PE 0 at %s within %g s (SHMEM_TIMEOUT); last tried %s. Is PE 0 running there, "
+             "and do firewalls let this host through?",
+             meeting_.pe, meeting_.place.c_str(), meeting_.timeout_s, last_.c_str()));
   }
 
   std::optional<Stream> try_root(const Address& address, double patience_s) {
@@ -103,7 +104,8 @@ class Member {
   Stream connect_parent(int parent, const Address& address) {
     UniqueFd fd = connect_to(address, Deadline(meeting_.timeout_s));
     if (!fd)
-      throw Error(text("PE %d could not connect to PE %d at %s", meeting_.pe, parent, failed_at(address, errno).c_str()));
+      throw Error(
+          text("PE %d could not connect to PE %d at %s", meeting_.pe, parent, failed_at(address, errno).c_str()));
     Stream stream(std::move(fd));
     stream.push(child, Packer().add(tree_key_).add(meeting_.pe).take());
     stream.flush(1.0);
@@ -152,6 +154,8 @@ class Member {
 
 }  // namespace
 
-std::vector<Neighbour> meet_as_member(const Meeting& meeting) { return Member(meeting).meet(); }
+std::vector<Neighbour> meet_as_member(const Meeting& meeting) {
+  return Member(meeting).meet();
+}
 
 }  // namespace railshmem::tcp

@@ -47,9 +47,10 @@ UniqueFd first_free_port(const Meeting& meeting) {
     }
     if (why == EADDRINUSE) refuse_second_root(meeting, meeting.addresses.front().with_port(port));
   }
-  throw Error(text("PE 0 cannot listen at %s: %s. MASTER_ADDR must be the host of RANK 0; SHMEM_TCP_PORTS sets how many "
-                   "ports are tried",
-                   meeting.place.c_str(), std::strerror(why)));
+  throw Error(
+      text("PE 0 cannot listen at %s: %s. MASTER_ADDR must be the host of RANK 0; SHMEM_TCP_PORTS sets how many "
+           "ports are tried",
+           meeting.place.c_str(), std::strerror(why)));
 }
 
 }  // namespace

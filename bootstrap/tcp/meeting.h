@@ -21,7 +21,7 @@ struct Meeting {
   std::vector<Address> addresses;  ///< of PE 0, any of which may be the right one
   int first_port;
   int nports;
-  std::string place;      ///< for messages: "MASTER_ADDR node1, ports 29500 to 29515"
+  std::string place;  ///< for messages: "MASTER_ADDR node1, ports 29500 to 29515"
   Reachability reachability = Reachability::everywhere;
   std::string interface;  ///< whose address this PE announces; empty = the one that reaches PE 0
   UniqueFd listener;      ///< PE 0's, when it is open already (unique id)

@@ -18,7 +18,7 @@ enum Kind : uint32_t {
   refused,  ///< text: why the job cannot form
   seat,     ///< Key of the tree, i32 parent, packed address of the parent
   // A child to its parent
-  child,    ///< Key of the tree, i32 pe
+  child,  ///< Key of the tree, i32 pe
   // Along the tree, for the job's life
   up,       ///< u64 bytes per PE, then the contributions of a subtree
   down,     ///< everyone's contributions in PE order

@@ -58,8 +58,10 @@ UniqueFd connect_to(const Address& address, Deadline deadline) noexcept {
     sockaddr_storage self{}, peer{};
     socklen_t self_length = sizeof self, peer_length = sizeof peer;
     getsockname(fd.get(), reinterpret_cast<sockaddr*>(&self), &self_length);
-    if (getpeername(fd.get(), reinterpret_cast<sockaddr*>(&peer), &peer_length) != 0) why = errno;
-    else if (self_length == peer_length && std::memcmp(&self, &peer, self_length) == 0) why = ECONNREFUSED;
+    if (getpeername(fd.get(), reinterpret_cast<sockaddr*>(&peer), &peer_length) != 0)
+      why = errno;
+    else if (self_length == peer_length && std::memcmp(&self, &peer, self_length) == 0)
+      why = ECONNREFUSED;
   }
   if (why != 0) {
     fd.reset();

@@ -50,9 +50,10 @@ Bytes TcpBootstrap::gather_up(std::span<const std::byte> mine) {
     Unpacker fields(payloads[i]);
     const auto each = fields.get<uint64_t>();
     if (each != mine.size() || fields.rest().size() != each * tree_.subtree(below[i]).size())
-      fail(text("PE %d came to an exchange of %zu bytes, PE %d to one of %zu bytes: the PEs do not make the same calls "
-                   "in the same order",
-                   pe_, mine.size(), below[i], static_cast<size_t>(each)));
+      fail(
+          text("PE %d came to an exchange of %zu bytes, PE %d to one of %zu bytes: the PEs do not make the same calls "
+               "in the same order",
+               pe_, mine.size(), below[i], static_cast<size_t>(each)));
     up.insert(up.end(), fields.rest().begin(), fields.rest().end());
   }
   return up;
@@ -78,6 +79,8 @@ void TcpBootstrap::hand_down(std::shared_ptr<const Bytes> all) {
   }
 }
 
-void TcpBootstrap::barrier() { allgather({}, {}); }
+void TcpBootstrap::barrier() {
+  allgather({}, {});
+}
 
 }  // namespace railshmem

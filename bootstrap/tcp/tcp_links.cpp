@@ -68,7 +68,9 @@ std::vector<Bytes> TcpBootstrap::await(std::span<Link> from, uint32_t kind, Dead
         if (!answered(link) && link.presence == Presence::left && !failure_)
           note_death(text("PE %d finished while PE %d waits for it in an exchange", link.pe, pe_), nullptr);
       if (failure_) throw Error(*failure_);
-      if (last) give_up(text("%s did not come to the exchange within %g s (SHMEM_TIMEOUT)", silent_pes(from).c_str(), timeout_s_));
+      if (last)
+        give_up(
+            text("%s did not come to the exchange within %g s (SHMEM_TIMEOUT)", silent_pes(from).c_str(), timeout_s_));
     }
     poll_links(deadline.slice_ms(kWaitSliceMs));
   }
@@ -77,8 +79,7 @@ std::vector<Bytes> TcpBootstrap::await(std::span<Link> from, uint32_t kind, Dead
 std::vector<Bytes> TcpBootstrap::take_answers(std::span<Link> from, uint32_t kind) {
   std::vector<Bytes> out;
   for (Link& link : from) {
-    if (link.answers.front().kind != kind)
-      give_up(text("PE %d and PE %d are not in the same exchange", pe_, link.pe));
+    if (link.answers.front().kind != kind) give_up(text("PE %d and PE %d are not in the same exchange", pe_, link.pe));
     out.push_back(std::move(link.answers.front().payload));
     link.answers.pop_front();
   }

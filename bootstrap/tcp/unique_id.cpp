@@ -34,8 +34,9 @@ Id decode(const char* id) {
   Unpacker fields(std::as_bytes(std::span(id, kIdSize)));
   Id out;
   if (fields.get<uint64_t>() != kIdMagic)
-    throw Error("the unique id was not made by shmemx_get_uniqueid of this library version, or its 128 bytes were not "
-                "copied whole");
+    throw Error(
+        "the unique id was not made by shmemx_get_uniqueid of this library version, or its 128 bytes were not "
+        "copied whole");
   out.key = fields.get<tcp::Key>();
   const auto count = fields.get<uint8_t>();
   for (unsigned i = 0; i < count && i < kMostAddresses; ++i) out.addresses.push_back(tcp::unpack_address(fields));
@@ -85,8 +86,9 @@ std::unique_ptr<Bootstrap> make_tcp_bootstrap_from_id(const Env& env, const char
     const std::lock_guard lock(ids.mutex);
     auto made_here = ids.listeners.extract(decoded.key);
     if (pe == 0 && !made_here)
-      throw Error("PE 0 did not make this unique id, or has joined by it before: the process that calls "
-                  "shmemx_get_uniqueid must be PE 0, and an id serves one job");
+      throw Error(
+          "PE 0 did not make this unique id, or has joined by it before: the process that calls "
+          "shmemx_get_uniqueid must be PE 0, and an id serves one job");
     if (pe != 0 && made_here)
       throw Error(text("this process made the unique id and must join as PE 0, not as PE %d", pe));
     if (made_here) meeting.listener = std::move(made_here.mapped());

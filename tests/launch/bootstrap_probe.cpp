@@ -49,7 +49,8 @@ int run(const std::vector<std::string>& words) {
   }
   if (what == "suite" || what == "silent") {
     railshmem::tests::check_bootstrap(*bootstrap, words.size() > 1 ? words[1] : "");
-    if (bootstrap->pe() == 0) std::printf("%s: %d PEs agree\n", std::string(bootstrap->name()).c_str(), bootstrap->npes());
+    if (bootstrap->pe() == 0)
+      std::printf("%s: %d PEs agree\n", std::string(bootstrap->name()).c_str(), bootstrap->npes());
     return 0;
   }
   return misbehave(*bootstrap, what, words.size() > 1 ? std::atoi(words[1].c_str()) : 0);

@@ -23,7 +23,7 @@ std::unique_ptr<Bootstrap> start(const char* expected, void* communicator = null
   BootstrapRequest request;
   request.mpi_comm = communicator;
   auto bootstrap = make_bootstrap(Env::parse(), request);
-  railshmem::tests::check_bootstrap(*bootstrap, "");
+  railshmem::tests::check_bootstrap(*bootstrap, "small");
   if (expected && bootstrap->name() != expected)
     throw Error(text("bootstrap %s, expected %s", std::string(bootstrap->name()).c_str(), expected));
   return bootstrap;
@@ -41,7 +41,7 @@ void shmem_first(const char* end) {
   auto bootstrap = start(nullptr);
   MPI_Init(nullptr, nullptr);
   check_mpi_sum();
-  railshmem::tests::check_bootstrap(*bootstrap, "");
+  railshmem::tests::check_bootstrap(*bootstrap, "small");
   if (std::string(end) == "mpi-last") bootstrap.reset();
   check_mpi_sum();
   MPI_Finalize();
@@ -74,12 +74,18 @@ int main(int argc, char** argv) {
   try {
     const std::string order = argc > 1 ? argv[1] : "";
     const char* end = argc > 2 ? argv[2] : "mpi-last";
-    if (order == "mpi-first") mpi_first(end);
-    else if (order == "shmem-first") shmem_first(end);
-    else if (order == "shmem-before") shmem_before_and_gone();
-    else if (order == "never-mpi") start(nullptr).reset();
-    else if (order == "half") half_of_the_world();
-    else throw Error("usage: mpi-first|shmem-first [mpi-last|shmem-last] | shmem-before | never-mpi | half");
+    if (order == "mpi-first")
+      mpi_first(end);
+    else if (order == "shmem-first")
+      shmem_first(end);
+    else if (order == "shmem-before")
+      shmem_before_and_gone();
+    else if (order == "never-mpi")
+      start(nullptr).reset();
+    else if (order == "half")
+      half_of_the_world();
+    else
+      throw Error("usage: mpi-first|shmem-first [mpi-last|shmem-last] | shmem-before | never-mpi | half");
     std::printf("fine\n");
     return 0;
   } catch (const std::exception& e) {

@@ -96,7 +96,10 @@ void Job::start() {
       decide(child.exec_errno == ENOENT ? 127 : 126, Phase::asked);
       return;
     }
-    pes_.push_back({child.pid, true, Member::stranger, Stream(std::move(child.control)),
+    pes_.push_back({child.pid,
+                    true,
+                    Member::stranger,
+                    Stream(std::move(child.control)),
                     {std::move(child.out), STDOUT_FILENO, LineTagger(pe)},
                     {std::move(child.err), STDERR_FILENO, LineTagger(pe)}});
     ++running_;

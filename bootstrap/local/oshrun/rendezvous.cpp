@@ -8,9 +8,10 @@ namespace railshmem::oshrun {
 std::shared_ptr<const Bytes> Rendezvous::contribute(int pe, Bytes bytes) {
   for (size_t other = 0; count_ > 0 && other < given_.size(); ++other) {
     if (!given_[other] || given_[other]->size() == bytes.size()) continue;
-    throw Error(text("PE %d came to an exchange of %zu bytes, PE %zu to one of %zu bytes: the PEs do not make the same "
-                     "calls in the same order",
-                     pe, bytes.size(), other, given_[other]->size()));
+    throw Error(
+        text("PE %d came to an exchange of %zu bytes, PE %zu to one of %zu bytes: the PEs do not make the same "
+             "calls in the same order",
+             pe, bytes.size(), other, given_[other]->size()));
   }
   std::optional<Bytes>& slot = given_[static_cast<size_t>(pe)];
   if (slot) throw Error(text("PE %d came twice to one exchange", pe));
