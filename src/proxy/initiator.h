@@ -113,6 +113,8 @@ class Initiator {
       if (followed == Post::ok) {
         count_request(t.remote.pe);
         t.cell->then = Then::nothing;
+        t.cell->count = &scope.writes;  // the answer may come first, while the rail still reads the source
+        ++scope.writes;
       }
     }
     finish_part(*t.cell);
