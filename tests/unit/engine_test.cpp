@@ -312,7 +312,9 @@ TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
   EngineJob<TypeParam> job({.tuning = {.max_inline = 100}, .channels = {{&channel}}});
   const RingView ring = channel.view().ring;
   const uint64_t* const completed = channel.view().completed;
-  const auto push = [&ring](const Command& command) { return device::push(ring, command, device::Deadline::never()).ticket; };
+  const auto push = [&ring](const Command& command) {
+    return device::push(ring, command, device::Deadline::never()).ticket;
+  };
   const auto wait_for = [&](uint64_t count) {
     while (__atomic_load_n(completed, __ATOMIC_ACQUIRE) < count) std::this_thread::yield();
   };
