@@ -107,4 +107,29 @@ class CellPool {
   size_t in_use_ = 0;
 };
 
+/// Cells in the order in which they came, linked through OpCell::next.
+class CellList {
+ public:
+  bool empty() const noexcept { return head_ == kNoCell; }
+  void push(CellPool& cells, OpCell& cell) noexcept {
+    cell.next = kNoCell;
+    (head_ == kNoCell ? head_ : cells[tail_].next) = cell.index;
+    tail_ = cell.index;
+  }
+  void push_front(OpCell& cell) noexcept {
+    cell.next = head_;
+    if (head_ == kNoCell) tail_ = cell.index;
+    head_ = cell.index;
+  }
+  OpCell& pop(CellPool& cells) noexcept {
+    OpCell& cell = cells[head_];
+    head_ = cell.next;
+    return cell;
+  }
+
+ private:
+  uint32_t head_ = kNoCell;
+  uint32_t tail_ = kNoCell;
+};
+
 }  // namespace railshmem

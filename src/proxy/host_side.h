@@ -223,7 +223,7 @@ class HostSide {
     wait(what, [&] { return done; });
   }
 
-  /// Polls this endpoint every turn and the proxy endpoint now and then: the peer may be waiting in the same way for us.
+  /// Polls this endpoint every turn and the proxy endpoint now and then: the peer may be waiting for us just so.
   template <class Done>
   void wait(const Operation& what, Done&& done) noexcept {
     if (done()) return;

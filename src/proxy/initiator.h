@@ -21,31 +21,9 @@
 #include "src/proxy/message.h"
 #include "src/proxy/operation.h"
 #include "src/proxy/scope.h"
-#include "src/proxy/tuning.h"
+#include "src/proxy/transfer.h"
 
 namespace railshmem {
-
-/// Who calls: identity of an endpoint, and what its initiator may use.
-struct InitiatorConfig {
-  Port port;
-  int pe;
-  int npes;
-  size_t cells;
-  Tuning tuning{};
-};
-
-/// A put or get on its way into the rail. Survives `again`: the next try goes on where this one stopped.
-struct Transfer {
-  OpKind kind;
-  Remote remote;
-  std::byte* local;  ///< a put only reads it
-  size_t nbytes;
-  size_t posted = 0;
-  OpCell* cell = nullptr;
-};
-
-/// May the source change as soon as the post was accepted?
-enum class Source : uint8_t { stable, copied };
 
 template <Rail R>
 class Initiator {
@@ -113,6 +91,8 @@ class Initiator {
       if (followed == Post::ok) {
         count_request(t.remote.pe);
         t.cell->then = Then::nothing;
+        t.cell->count = &scope.writes;  // the answer may come first, while the rail still reads the source
+        ++scope.writes;
       }
     }
     finish_part(*t.cell);
@@ -414,24 +394,17 @@ class Initiator {
   }
 
   void post_or_queue_signal(OpCell& cell) noexcept {
-    if (waiting_head_ == kNoCell && post_deferred_signal(cell)) return;
-    cell.next = kNoCell;
-    if (waiting_head_ == kNoCell) {
-      waiting_head_ = cell.index;
-    } else {
-      cells_[waiting_tail_].next = cell.index;
-    }
-    waiting_tail_ = cell.index;
+    if (!waiting_.empty() || !post_deferred_signal(cell)) waiting_.push(cells_, cell);
   }
 
   bool flush_signals() noexcept {
     bool moved = false;
-    while (waiting_head_ != kNoCell) {
-      OpCell& cell = cells_[waiting_head_];
-      const uint32_t next = cell.next;
-      if (!post_deferred_signal(cell)) break;
-      if (abandoned_) break;
-      waiting_head_ = next;
+    while (!waiting_.empty()) {
+      OpCell& cell = waiting_.pop(cells_);  // before the post, which may give the cell back
+      if (!post_deferred_signal(cell)) {
+        waiting_.push_front(cell);
+        break;
+      }
       moved = true;
     }
     return moved;
@@ -489,7 +462,7 @@ class Initiator {
     }
     for (auto& scope : scopes_)
       if (scope) scope->writes = scope->reads = scope->messages = 0;
-    waiting_head_ = kNoCell;
+    waiting_ = {};
     unanswered_ = 0;
     std::fill(unanswered_by_pe_.begin(), unanswered_by_pe_.end(), 0u);
   }
@@ -503,9 +476,8 @@ class Initiator {
   std::vector<std::unique_ptr<NetContext>> scopes_;
   std::vector<uint32_t> unanswered_by_pe_;
   size_t unanswered_ = 0;
-  size_t lasting_ = 0;               ///< open cells marked so
-  uint32_t waiting_head_ = kNoCell;  ///< signals that found no room, in order
-  uint32_t waiting_tail_ = kNoCell;
+  size_t lasting_ = 0;  ///< open cells marked so
+  CellList waiting_;    ///< signals that found no room
   bool abandoned_ = false;
   std::atomic<bool> leaving_{false};  ///< relaxed: set once by prepare_stop(); a late reader only dies for nothing
 };

@@ -47,8 +47,8 @@ class ProxySide {
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
 
   enum class Rest : uint8_t { none, nap, sleep };
-  /// How deep the proxy thread may sleep now, before which it calls this, and after which wake_up(). `fds` receives what
-  /// to sleep on; host producers of channels ring `doorbell`, kernels cannot.
+  /// How deep the proxy thread may sleep now; wake_up() follows, slept or not. `fds` receives what to sleep on. Host
+  /// producers of channels ring `doorbell`, kernels cannot.
   Rest rest(std::vector<int>& fds, int doorbell) noexcept {
     fds.clear();
     if (!lock_.try_lock()) return Rest::nap;  // a helper is at work

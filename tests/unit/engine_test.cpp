@@ -312,7 +312,9 @@ TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
   EngineJob<TypeParam> job({.tuning = {.max_inline = 100}, .channels = {{&channel}}});
   const RingView ring = channel.view().ring;
   const uint64_t* const completed = channel.view().completed;
-  const auto push = [&ring](const Command& command) { return device::push(ring, command, device::Deadline::never()).ticket; };
+  const auto push = [&ring](const Command& command) {
+    return device::push(ring, command, device::Deadline::never()).ticket;
+  };
   const auto wait_for = [&](uint64_t count) {
     while (__atomic_load_n(completed, __ATOMIC_ACQUIRE) < count) std::this_thread::yield();
   };
@@ -322,7 +324,8 @@ TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
   uint64_t fetched = 0, tickets = 0;
   constexpr uint64_t kRounds = 60;
   for (uint64_t round = 1; round <= kRounds; ++round) {
-    push({.op = CommandOp::put, .pe = 1, .nbytes = large.size(), .remote_offset = 1024, .local = address(large.data())});
+    push({.op = CommandOp::put, .pe = 1, .nbytes = large.size(), .remote_offset = 1024,
+          .local = address(large.data())});
     push({.op = CommandOp::put_inline, .pe = 1, .nbytes = 8, .remote_offset = 0, .value = round});
     push({.op = CommandOp::put_inline_signal, .pe = 1, .nbytes = 4, .remote_offset = 8, .value = round,
           .signal_offset = 16, .signal_value = round});

@@ -138,7 +138,8 @@ class ResponderDeathTest : public testing::Test {
 TEST_F(ResponderDeathTest, BadRangesAreNamed) {
   Fixture f;
   const auto exits = testing::ExitedWithCode(1);
-  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 128)), exits, "atomic operation from PE 2: 8 bytes at offset 128 are outside");
+  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 128)), exits,
+              "atomic operation from PE 2: 8 bytes at offset 128 are outside");
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 121)), exits, "outside this PE's heap segment of 128 bytes");
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, ~uint64_t{0})), exits, "outside");
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 4)), exits, "offset 4 is not aligned");

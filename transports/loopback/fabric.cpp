@@ -83,7 +83,8 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
     CardHead head{};
     if (cards[pe].size() < sizeof head) throw Error(text("PE %zu has no loopback card; set SHMEM_TRANSPORT alike", pe));
     std::memcpy(&head, cards[pe].data(), sizeof head);
-    const std::string host(reinterpret_cast<const char*>(cards[pe].data()) + sizeof head, cards[pe].size() - sizeof head);
+    const std::string host(reinterpret_cast<const char*>(cards[pe].data()) + sizeof head,
+                           cards[pe].size() - sizeof head);
     std::shared_ptr<Place> place;
     if (head.process == getpid() && head.machine == here) place = registry().find(head.key);
     if (!place)

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What callers hand to an Initiator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/plugin/rail.h"
+#include "src/proxy/cell_pool.h"
+#include "src/proxy/operation.h"
+#include "src/proxy/tuning.h"
+
+namespace railshmem {
+
+/// Who calls: identity of an endpoint, and what its initiator may use.
+struct InitiatorConfig {
+  Port port;
+  int pe;
+  int npes;
+  size_t cells;
+  Tuning tuning{};
+};
+
+/// A put or get on its way into the rail. Survives `again`: the next try goes on where this one stopped.
+struct Transfer {
+  OpKind kind;
+  Remote remote;
+  std::byte* local;  ///< a put only reads it
+  size_t nbytes;
+  size_t posted = 0;
+  OpCell* cell = nullptr;
+};
+
+/// May the source change as soon as the post was accepted?
+enum class Source : uint8_t { stable, copied };
+
+}  // namespace railshmem
