@@ -33,10 +33,8 @@ void Channel::publish() noexcept {
 }
 
 void Channel::fail(ChannelStatus why) noexcept {
-  uint64_t ok = 0;
-  // release: pairs with the acquire of the error word in waits, so that what led to the failure is visible after it.
-  __atomic_compare_exchange_n(&memory_.consumer->error, &ok, static_cast<uint64_t>(why), false, __ATOMIC_RELEASE,
-                              __ATOMIC_RELAXED);
+  // A release: pairs with the acquire in Waiter::turn(); without it what led to the failure may look undone there.
+  portable::set_once(&memory_.consumer->error, static_cast<uint64_t>(why));
 }
 
 ChannelStatus Channel::status() const noexcept {
@@ -51,7 +49,7 @@ bool Channel::arm(int eventfd) noexcept {
   ring_.publish();
   publish();
   // acq_rel: pairs with the exchange in wake_proxy(); with less, both sides could miss each other.
-  __atomic_exchange_n(&doorbell_, static_cast<uint32_t>(eventfd) + 1, __ATOMIC_ACQ_REL);
+  portable::exchange(&doorbell_, static_cast<uint32_t>(eventfd) + 1);
   if (!ring_.peek()) return true;
   disarm();
   return false;
@@ -59,7 +57,7 @@ bool Channel::arm(int eventfd) noexcept {
 
 void Channel::disarm() noexcept {
   // acq_rel: as in arm(). A producer that took the fd just before still rings: one wake-up too many, never one too few.
-  __atomic_exchange_n(&doorbell_, 0u, __ATOMIC_ACQ_REL);
+  portable::exchange(&doorbell_, 0);
 }
 
 ChannelView Channel::view() noexcept {

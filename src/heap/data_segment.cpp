@@ -87,7 +87,7 @@ ExecutableId identify(const Executable& program) {
   ExecutableId id;
   for (const auto& header : program.headers)
     if (header.p_type == PT_NOTE && take_build_id(program, header, id)) return id;
-  struct stat file{};
+  struct stat file {};
   const int64_t nbytes = stat("/proc/self/exe", &file) == 0 ? file.st_size : -1;
   std::memcpy(id.bytes.data() + 8, "layout", 6);  // never equal to a build id by accident of length
   hash_into(id.bytes.data(), program.headers.data(), program.headers.size_bytes());

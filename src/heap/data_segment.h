@@ -17,14 +17,14 @@ struct ExecutableId {
 /// The writable part of the executable, without what is read-only after relocation. Objects of shared libraries are
 /// not in it. The base differs between PEs (address randomisation), sizes and offsets do not.
 struct DataSegment {
-  std::byte* base = nullptr;         ///< start of the first page
-  size_t nbytes = 0;                 ///< whole pages
-  std::byte* objects = nullptr;      ///< first byte that belongs to the executable
+  std::byte* base = nullptr;     ///< start of the first page
+  size_t nbytes = 0;             ///< whole pages
+  std::byte* objects = nullptr;  ///< first byte that belongs to the executable
   size_t object_nbytes = 0;
-  size_t initialised_nbytes = 0;     ///< from `base`: backed by the executable's file, the rest starts as zeros
-  int protection = 0;                ///< PROT_* of the pages
-  int ranges = 0;                    ///< above 1, the segment has read-only or foreign gaps and must not be used whole
-  bool static_executable = false;    ///< libc's own objects are in it
+  size_t initialised_nbytes = 0;   ///< from `base`: backed by the executable's file, the rest starts as zeros
+  int protection = 0;              ///< PROT_* of the pages
+  int ranges = 0;                  ///< above 1, the segment has read-only or foreign gaps and must not be used whole
+  bool static_executable = false;  ///< libc's own objects are in it
   ExecutableId id;
 
   bool contains(const void* address) const noexcept {

@@ -15,12 +15,14 @@ namespace railshmem {
 namespace {
 
 PageRange g_range;
+int g_forking = 0;  // threads between their prepare handler and their parent handler
 
 /// From the parent's prepare handler to its other two, which run in the same thread. The child holds the writing end
 /// until it has its copy; when it dies, or was never born, the pipe closes just the same.
 thread_local int t_done[2] = {-1, -1};
 
 RAILSHMEM_BARE void before_fork() {
+  __atomic_fetch_add(&g_forking, 1, __ATOMIC_ACQ_REL);
   t_done[0] = t_done[1] = -1;
   if (g_range.fd >= 0 && raw(SYS_pipe2, t_done, O_CLOEXEC) != 0) t_done[0] = t_done[1] = -1;
 }
@@ -34,6 +36,7 @@ RAILSHMEM_BARE void close_both() noexcept {
 
 /// Without the wait the parent's next stores would show up in the child.
 RAILSHMEM_BARE void in_parent() {
+  __atomic_fetch_sub(&g_forking, 1, __ATOMIC_ACQ_REL);
   if (t_done[0] < 0) return;
   const int saved = errno;
   raw(SYS_close, t_done[1]);
@@ -51,7 +54,10 @@ RAILSHMEM_BARE void in_parent() {
 
 /// Writes no global before the copy is in place: it would be the parent's.
 RAILSHMEM_BARE void in_child() {
-  if (g_range.fd < 0) return;
+  if (g_range.fd < 0) {
+    g_forking = 0;
+    return;
+  }
   const int saved = errno;
   if (move_to_private(g_range) != 0) {
     static constexpr char kMessage[] = "railshmem: no memory for a forked child's copy of the globals\n";
@@ -60,20 +66,29 @@ RAILSHMEM_BARE void in_child() {
   }
   const int fd = g_range.fd;
   g_range = PageRange{};
+  g_forking = 0;  // only this thread was inherited
   raw(SYS_close, fd);
   close_both();
   errno = saved;
 }
 
+/// While the library is loaded, not when it is first needed: a fork() that another thread has begun by then would not
+/// call handlers registered in its middle.
+const bool g_installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
+
 }  // namespace
 
-bool install_fork_guard() noexcept {
-  // pthread_atfork cannot be undone, so a second World must not register twice.
-  static const bool installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
-  return installed;
+bool fork_guard_installed() noexcept {
+  return g_installed;
 }
-
-PageRange guarded_range() noexcept { return g_range; }
-void guard_range(const PageRange& range) noexcept { g_range = range; }
+bool fork_in_progress() noexcept {
+  return __atomic_load_n(&g_forking, __ATOMIC_ACQUIRE) != 0;
+}
+PageRange guarded_range() noexcept {
+  return g_range;
+}
+void guard_range(const PageRange& range) noexcept {
+  g_range = range;
+}
 
 }  // namespace railshmem

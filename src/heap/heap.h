@@ -22,7 +22,8 @@ class Heap {
 
   /// Memory that stays where it is, populated; the content is whatever was there before. nullptr, on all PEs alike,
   /// for 0 bytes, an `align` that is no power of two or above base_alignment, or when no room is left.
-  /// Throws Error when the room is there but the system lacks the memory; only this PE knows then, the heap is as before.
+  /// Throws Error when the room is there but the system lacks the memory; only this PE knows then, the heap is as
+  /// before.
   void* allocate(size_t nbytes, size_t align = OffsetAllocator::kGranule);
   /// False when `object` is not from allocate(), or was released already. Releasing nullptr does nothing, true.
   bool release(void* object);

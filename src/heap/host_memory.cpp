@@ -16,6 +16,7 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/heap/memory_file.h"
 #include "src/heap/memory_limit.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -25,20 +26,19 @@
 namespace railshmem {
 namespace {
 
-constexpr unsigned kHuge2M = 21u << 26;     // MFD_HUGE_2MB: the default size could be 1 GiB, which no slot is aligned to
+constexpr unsigned kHuge2M = 21u << 26;   // MFD_HUGE_2MB: the default size could be 1 GiB, which no slot is aligned to
 constexpr size_t kCheckFrom = 64u << 20;  // below, reading /proc costs more than the answer is worth
-constexpr int kPreferred = 1;               // MPOL_PREFERRED: a full node spills over; MPOL_BIND would kill
+constexpr int kPreferred = 1;             // MPOL_PREFERRED: a full node spills over; MPOL_BIND would kill
 
 [[noreturn]] void refuse(size_t nbytes, const std::string& why) {
-  throw Error(text("no memory for %zu bytes of symmetric segment: %s; lower SHMEM_SYMMETRIC_SIZE, allocate less or run "
-                   "fewer PEs per node",
-                   nbytes, why.c_str()));
+  throw Error(
+      text("no memory for %zu bytes of symmetric segment: %s; lower SHMEM_SYMMETRIC_SIZE, allocate less or run "
+           "fewer PEs per node",
+           nbytes, why.c_str()));
 }
 
 UniqueFd create(size_t nbytes, unsigned flags) {
-  UniqueFd fd(memfd_create("railshmem-heap", MFD_CLOEXEC | flags));
-  if (fd && ftruncate(fd.get(), static_cast<off_t>(nbytes)) != 0) fd.reset();
-  return fd;
+  return create_memory_file("railshmem-heap", nbytes, flags);
 }
 
 /// Empty when the pool is too small. Mapping once reserves the pages for the file's life, so no SIGBUS can follow.
@@ -85,10 +85,12 @@ HostMemory::HostMemory(size_t nbytes, HugePagesMode mode) : mode_(mode) {
   if (mode != HugePagesMode::off) fd_ = create_huge(nbytes_);
   huge_ = static_cast<bool>(fd_);
   if (mode == HugePagesMode::on && !huge_)
-    log_warn("SHMEM_HUGE_PAGES is on but %zu free huge pages of 2 MiB are not available (see "
-             "/proc/sys/vm/nr_hugepages); using ordinary pages",
-             nbytes_ / kAlign);
+    log_warn(
+        "SHMEM_HUGE_PAGES is on but %zu free huge pages of 2 MiB are not available (see "
+        "/proc/sys/vm/nr_hugepages); using ordinary pages",
+        nbytes_ / kAlign);
   if (!fd_) fd_ = create(nbytes_, 0);
+  if (!fd_ && errno == EFBIG) refuse(nbytes_, "the limit on file sizes (ulimit -f) is lower");
   if (!fd_) refuse(nbytes_, text("memfd_create or ftruncate: %s", std::strerror(errno)));
 }
 

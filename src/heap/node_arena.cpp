@@ -15,12 +15,15 @@
 namespace railshmem {
 namespace {
 
-size_t slot_alignment(size_t stride) { return std::min(stride & (~stride + 1), NodeArena::kMaxAlign); }
+size_t slot_alignment(size_t stride) {
+  return std::min(stride & (~stride + 1), NodeArena::kMaxAlign);
+}
 
 [[noreturn]] void refuse_range(size_t nslots, size_t stride, const char* why) {
-  throw Error(text("cannot reserve %zu slots of %zu bytes of address space: %s; lower SHMEM_SYMMETRIC_SIZE or raise "
-                   "the limit on virtual memory (ulimit -v)",
-                   nslots, stride, why));
+  throw Error(
+      text("cannot reserve %zu slots of %zu bytes of address space: %s; lower SHMEM_SYMMETRIC_SIZE or raise "
+           "the limit on virtual memory (ulimit -v)",
+           nslots, stride, why));
 }
 
 std::byte* reserve(size_t nslots, size_t stride) {
@@ -43,8 +46,8 @@ std::byte* reserve(size_t nslots, size_t stride) {
 
 NodeArena::NodeArena(size_t nslots, size_t stride) : nslots_(nslots), stride_(stride) {
   if (nslots == 0 || stride == 0 || stride % kAlign != 0)
-    throw Error(text("node arena of %zu slots of %zu bytes; the slot size must be a multiple of %zu", nslots, stride,
-                     kAlign));
+    throw Error(
+        text("node arena of %zu slots of %zu bytes; the slot size must be a multiple of %zu", nslots, stride, kAlign));
   base_ = reserve(nslots, stride);
 }
 
@@ -64,21 +67,26 @@ NodeArena::~NodeArena() {
   if (base_ != nullptr) munmap(base_, nslots_ * stride_);
 }
 
-size_t NodeArena::alignment() const noexcept { return slot_alignment(stride_); }
+size_t NodeArena::alignment() const noexcept {
+  return slot_alignment(stride_);
+}
 
 std::byte* NodeArena::map(size_t slot, int fd, size_t nbytes, size_t at) {
   if (slot >= nslots_ || nbytes == 0 || at > stride_ || nbytes > stride_ - at)
-    throw Error(text("%zu bytes at %zu of slot %zu do not fit: %zu slots of %zu bytes", nbytes, at, slot, nslots_,
-                     stride_));
+    throw Error(
+        text("%zu bytes at %zu of slot %zu do not fit: %zu slots of %zu bytes", nbytes, at, slot, nslots_, stride_));
   void* mapped = mmap(address(slot, at), nbytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
   if (mapped == MAP_FAILED)
-    throw Error(text("cannot map %zu bytes of shared memory for slot %zu: %s; lower SHMEM_SYMMETRIC_SIZE or raise the "
-                     "limit on virtual memory (ulimit -v)",
-                     nbytes, slot, std::strerror(errno)));
+    throw Error(
+        text("cannot map %zu bytes of shared memory for slot %zu: %s; lower SHMEM_SYMMETRIC_SIZE or raise the "
+             "limit on virtual memory (ulimit -v)",
+             nbytes, slot, std::strerror(errno)));
   return static_cast<std::byte*>(mapped);
 }
 
-std::byte* NodeArena::map_own(size_t slot, int fd, size_t nbytes, size_t at) { return map(slot, fd, nbytes, at); }
+std::byte* NodeArena::map_own(size_t slot, int fd, size_t nbytes, size_t at) {
+  return map(slot, fd, nbytes, at);
+}
 
 std::byte* NodeArena::map_peer(size_t slot, int fd, size_t nbytes, size_t at) {
   std::byte* mapped = map(slot, fd, nbytes, at);
@@ -89,8 +97,8 @@ std::byte* NodeArena::map_peer(size_t slot, int fd, size_t nbytes, size_t at) {
 
 void NodeArena::unmap(size_t slot) {
   if (slot >= nslots_) throw Error(text("slot %zu of %zu", slot, nslots_));
-  void* reserved = mmap(address(slot), stride_, PROT_NONE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  void* reserved =
+      mmap(address(slot), stride_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   check_errno(reserved != MAP_FAILED, "mmap of an empty slot");
 }
 

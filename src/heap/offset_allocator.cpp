@@ -79,7 +79,9 @@ bool OffsetAllocator::try_resize(size_t offset, size_t nbytes) {
   return true;
 }
 
-size_t OffsetAllocator::largest_free() const noexcept { return holes_.empty() ? 0 : holes_.rbegin()->first; }
+size_t OffsetAllocator::largest_free() const noexcept {
+  return holes_.empty() ? 0 : holes_.rbegin()->first;
+}
 
 void OffsetAllocator::add_hole(size_t offset, size_t nbytes) {
   blocks_.insert_or_assign(offset, Block{nbytes, false});
@@ -91,7 +93,9 @@ void OffsetAllocator::drop_hole(Blocks::iterator hole) {
   blocks_.erase(hole);
 }
 
-void OffsetAllocator::note_end(size_t end) noexcept { high_water_ = std::max(high_water_, end); }
+void OffsetAllocator::note_end(size_t end) noexcept {
+  high_water_ = std::max(high_water_, end);
+}
 
 void OffsetAllocator::check_invariants() const {
   size_t expected = 0;

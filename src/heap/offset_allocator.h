@@ -57,7 +57,7 @@ class OffsetAllocator {
   size_t capacity_;
   size_t used_ = 0;
   size_t high_water_ = 0;
-  Blocks blocks_;                                // by offset; they tile the range
+  Blocks blocks_;                              // by offset; they tile the range
   std::set<std::pair<size_t, size_t>> holes_;  // (nbytes, offset) of the unused ones
 };
 

@@ -55,11 +55,12 @@ UniqueFd try_open(const PeerFd& peer, std::string& why) {
                remedy(error));
     return fd;
   }
-  struct stat found{};
+  struct stat found {};
   if (fstat(fd.get(), &found) != 0 || found.st_ino != peer.inode || found.st_dev != peer.device) {
-    why = text("process %lld is another one here than the peer means; run the PEs of a host in one PID namespace "
-               "(docker --pid=host)",
-               pid);
+    why = text(
+        "process %lld is another one here than the peer means; run the PEs of a host in one PID namespace "
+        "(docker --pid=host)",
+        pid);
     fd.reset();
   }
   return fd;
@@ -68,7 +69,7 @@ UniqueFd try_open(const PeerFd& peer, std::string& why) {
 }  // namespace
 
 PeerFd describe_fd(int fd) {
-  struct stat found{};
+  struct stat found {};
   check_errno(fstat(fd, &found) == 0, "fstat");
   return PeerFd{getpid(), fd, found.st_dev, found.st_ino, host_hash()};
 }

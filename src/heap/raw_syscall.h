@@ -16,8 +16,12 @@
 namespace railshmem {
 
 // The kernel reads whole registers, and an int passed through "..." leaves the upper half undefined.
-RAILSHMEM_BARE inline long raw_argument(const volatile void* pointer) noexcept { return reinterpret_cast<long>(pointer); }
-RAILSHMEM_BARE inline long raw_argument(decltype(nullptr)) noexcept { return 0; }
+RAILSHMEM_BARE inline long raw_argument(const volatile void* pointer) noexcept {
+  return reinterpret_cast<long>(pointer);
+}
+RAILSHMEM_BARE inline long raw_argument(decltype(nullptr)) noexcept {
+  return 0;
+}
 template <std::integral T>
 RAILSHMEM_BARE inline long raw_argument(T value) noexcept {
   return static_cast<long>(value);

@@ -12,13 +12,18 @@
 
 #include "src/base/error.h"
 #include "src/heap/fork_guard.h"
+#include "src/heap/memory_file.h"
 #include "src/heap/page_mover.h"
 #include "src/heap/thread_park.h"
 
 namespace railshmem {
 namespace {
 
-SharedData refuse(std::string why) { return {UniqueFd(), std::move(why)}; }
+constexpr int kForkAttempts = 1000;  // of 0.2 ms: a fork of a large process takes tens of milliseconds
+
+SharedData refuse(std::string why) {
+  return {UniqueFd(), std::move(why)};
+}
 
 /// Empty when the whole range is ordinary private memory with the protection that it should have.
 std::string look_for_foreign_pages(const DataSegment& segment) {
@@ -55,6 +60,17 @@ PageRange range_of(const DataSegment& segment, int fd) {
   return PageRange{segment.base, segment.nbytes, segment.initialised_nbytes, segment.protection, fd};
 }
 
+/// Holds the other threads at a moment when none of them forks; empty, or why not.
+std::string park_outside_fork(ThreadPark& threads) {
+  for (int attempt = 0; attempt < kForkAttempts; ++attempt) {
+    if (!threads.park()) return threads.reason();
+    if (!fork_in_progress()) return "";
+    threads.release();
+    usleep(100);
+  }
+  return "another thread forks all the time";
+}
+
 }  // namespace
 
 SharedData share_data_segment(const DataSegment& segment) {
@@ -64,16 +80,16 @@ SharedData share_data_segment(const DataSegment& segment) {
     return {std::move(again), ""};
   }
   if (std::string why = unfit(segment); !why.empty()) return refuse(std::move(why));
-  UniqueFd memory(memfd_create("railshmem-data", MFD_CLOEXEC));
-  if (!memory || ftruncate(memory.get(), static_cast<off_t>(segment.nbytes)) != 0)
+  UniqueFd memory = create_memory_file("railshmem-data", segment.nbytes);
+  if (!memory)
     return refuse(text("no shared memory for %zu bytes of globals: %s", segment.nbytes, std::strerror(errno)));
   UniqueFd kept(fcntl(memory.get(), F_DUPFD_CLOEXEC, 0));
   if (!kept) return refuse(text("no file descriptor left: %s", std::strerror(errno)));
   const UniqueFd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-  if (!install_fork_guard()) return refuse("pthread_atfork failed");
+  if (!fork_guard_installed()) return refuse("pthread_atfork failed when the library was loaded");
   const PageRange range = range_of(segment, kept.get());
   ThreadPark threads;
-  if (!threads.park()) return refuse(threads.reason());
+  if (std::string why = park_outside_fork(threads); !why.empty()) return refuse(std::move(why));
   const int failed = move_to_file(range, pagemap.get());
   if (failed == 0) guard_range(range);  // before anybody runs on and forks
   threads.release();
@@ -86,8 +102,8 @@ bool unshare_data_segment(std::string* why) {
   const PageRange range = guarded_range();
   if (range.fd < 0) return true;
   ThreadPark threads;
-  if (!threads.park()) {
-    if (why != nullptr) *why = threads.reason();
+  if (std::string refusal = park_outside_fork(threads); !refusal.empty()) {
+    if (why != nullptr) *why = std::move(refusal);
     return false;
   }
   const int failed = move_to_private(range);

@@ -55,9 +55,12 @@ RAILSHMEM_BARE uint64_t hexadecimal(const char* digits) noexcept {
   uint64_t value = 0;
   for (;; ++digits) {
     const char c = *digits;
-    if (c >= '0' && c <= '9') value = value * 16 + static_cast<uint64_t>(c - '0');
-    else if (c >= 'a' && c <= 'f') value = value * 16 + static_cast<uint64_t>(c - 'a' + 10);
-    else return value;
+    if (c >= '0' && c <= '9')
+      value = value * 16 + static_cast<uint64_t>(c - '0');
+    else if (c >= 'a' && c <= 'f')
+      value = value * 16 + static_cast<uint64_t>(c - 'a' + 10);
+    else
+      return value;
   }
 }
 

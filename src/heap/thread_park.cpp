@@ -19,9 +19,9 @@ namespace railshmem {
 
 namespace {
 
-constexpr int kMaxThreads = 8192;                     // a table of 64 KiB; a process with more is not an HPC process
-constexpr uint64_t kBlockedNs = 200'000'000;          // threads that are being made or unmade block signals briefly
-constexpr uint64_t kSilentNs = 2'000'000'000;         // an oversubscribed node may not run a thread for a while
+constexpr int kMaxThreads = 8192;              // a table of 64 KiB; a process with more is not an HPC process
+constexpr uint64_t kBlockedNs = 200'000'000;   // threads that are being made or unmade block signals briefly
+constexpr uint64_t kSilentNs = 2'000'000'000;  // an oversubscribed node may not run a thread for a while
 
 enum Held : int { kFresh, kSignalled, kParked, kLeft, kGone };
 
@@ -41,10 +41,15 @@ struct ParkTable {
 
 namespace {
 
+int g_sanitizer_thread = 0;    // found out once, because it takes kBlockedNs
 ParkTable* g_table = nullptr;  // read by the handler; written only while no globals are being moved
 
-RAILSHMEM_BARE int load(const int& word) noexcept { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
-RAILSHMEM_BARE void store(int& word, int value) noexcept { __atomic_store_n(&word, value, __ATOMIC_RELEASE); }
+RAILSHMEM_BARE int load(const int& word) noexcept {
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+}
+RAILSHMEM_BARE void store(int& word, int value) noexcept {
+  __atomic_store_n(&word, value, __ATOMIC_RELEASE);
+}
 
 RAILSHMEM_BARE void hold_this_thread(int) {
   const int saved = errno;
@@ -109,7 +114,7 @@ bool ThreadPark::install_handler() noexcept {
     if (set_action(signal, nullptr, &before_) != 0 || (before_.sa_flags & SA_SIGINFO) != 0 ||
         before_.sa_handler != SIG_DFL)
       continue;
-    struct sigaction now{};
+    struct sigaction now {};
     now.sa_handler = hold_this_thread;
     now.sa_flags = SA_RESTART | SA_ONSTACK;
     sigfillset(&now.sa_mask);
@@ -121,43 +126,51 @@ bool ThreadPark::install_handler() noexcept {
   return false;
 }
 
+/// One step towards holding a thread. `deaf` counts those that block every signal for good.
+RAILSHMEM_BARE ThreadPark::Progress ThreadPark::hold(int tid, uint64_t waited_ns, int& deaf) noexcept {
+  ParkTable& table = *table_;
+  ParkTable::Entry* entry = find(table, tid);
+  if (entry == nullptr) {
+    if (table.count == kMaxThreads) return refuse(Refusal::crowd, tid), Progress::refused;
+    entry = &table.entry[table.count];
+    entry->tid = tid;
+    store(table.count, table.count + 1);  // release: the handler looks for its tid in what the count covers
+  }
+  if (load(entry->held) == kParked) return Progress::settled;
+  const TaskState state = inspect_task(tid, signal_, table.scratch);
+  if (state == TaskState::gone) {
+    store(entry->held, kGone);
+    return Progress::settled;
+  }
+  if (load(entry->held) == kGone) store(entry->held, kFresh);  // the number was given to a new thread
+  const bool known_deaf = kSanitizerThreads != 0 && tid == g_sanitizer_thread;
+  if (state == TaskState::blocked && load(entry->held) == kFresh && (known_deaf || waited_ns > kBlockedNs)) {
+    if (kSanitizerThreads != 0 && deaf == 0) g_sanitizer_thread = tid;
+    if (++deaf <= kSanitizerThreads) return Progress::settled;
+    return refuse(Refusal::blocked, tid), Progress::refused;
+  }
+  if (waited_ns > kSilentNs) return refuse(Refusal::silent, tid), Progress::refused;
+  if (state == TaskState::blocked || load(entry->held) != kFresh) return Progress::waiting;
+  store(entry->held, kSignalled);
+  if (raw(SYS_tgkill, raw(SYS_getpid), tid, signal_) != 0) store(entry->held, kGone);
+  return Progress::waiting;
+}
+
 /// Repeats until a listing shows nobody new while everybody known is held: then nobody is left to start a thread.
 RAILSHMEM_BARE bool ThreadPark::hold_all() noexcept {
-  ParkTable& table = *table_;
   const int self = static_cast<int>(raw(SYS_gettid));
-  const int process = static_cast<int>(raw(SYS_getpid));
   const uint64_t start = now_ns();
   for (;;) {
-    TaskList tasks(table.scratch);
+    TaskList tasks(table_->scratch);
     bool settled = true;
-    int sanitizer = 0;
-    const uint64_t waited = now_ns() - start;
+    int deaf = 0;
+    const uint64_t waited_ns = now_ns() - start;
     for (int tid = tasks.next(); tid > 0; tid = tasks.next()) {
       if (tid == self) continue;
       if (signal_ == 0 && !install_handler()) return refuse(Refusal::no_signal, tid);
-      ParkTable::Entry* entry = find(table, tid);
-      if (entry == nullptr) {
-        if (table.count == kMaxThreads) return refuse(Refusal::crowd, tid);
-        entry = &table.entry[table.count];
-        entry->tid = tid;
-        store(table.count, table.count + 1);
-      }
-      if (load(entry->held) == kParked) continue;
-      const TaskState state = inspect_task(tid, signal_, table.scratch);
-      if (state == TaskState::gone) {
-        store(entry->held, kGone);
-        continue;
-      }
-      if (load(entry->held) == kGone) store(entry->held, kFresh);  // the number was given to a new thread
-      if (state == TaskState::blocked && load(entry->held) == kFresh && waited > kBlockedNs) {
-        if (++sanitizer > kSanitizerThreads) return refuse(Refusal::blocked, tid);
-        continue;
-      }
-      if (waited > kSilentNs) return refuse(Refusal::silent, tid);
-      settled = false;
-      if (state == TaskState::blocked || load(entry->held) != kFresh) continue;
-      store(entry->held, kSignalled);
-      if (raw(SYS_tgkill, process, tid, signal_) != 0) store(entry->held, kGone);
+      const Progress progress = hold(tid, waited_ns, deaf);
+      if (progress == Progress::refused) return false;
+      settled = settled && progress == Progress::settled;
     }
     if (!tasks.complete()) return refuse(Refusal::proc, 0);
     if (settled) return true;
@@ -168,7 +181,7 @@ RAILSHMEM_BARE bool ThreadPark::hold_all() noexcept {
 RAILSHMEM_BARE void ThreadPark::restore_handler() noexcept {
   if (signal_ == 0) return;
   // Ignoring a signal discards those still pending; with the default action a thread that unblocks it later would die.
-  struct sigaction ignore{};
+  struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   set_action(signal_, &ignore, nullptr);
   set_action(signal_, &before_, nullptr);
@@ -197,15 +210,21 @@ RAILSHMEM_BARE void ThreadPark::release() noexcept {
 
 std::string ThreadPark::reason() const {
   switch (refusal_) {
-    case Refusal::none: return "";
-    case Refusal::memory: return "no memory for the table of threads";
-    case Refusal::proc: return "cannot list the threads of the process; is /proc mounted?";
-    case Refusal::crowd: return text("the process has more than %d threads", kMaxThreads);
-    case Refusal::no_signal: return "every real-time signal has a handler";
+    case Refusal::none:
+      return "";
+    case Refusal::memory:
+      return "no memory for the table of threads";
+    case Refusal::proc:
+      return "cannot list the threads of the process; is /proc mounted?";
+    case Refusal::crowd:
+      return text("the process has more than %d threads", kMaxThreads);
+    case Refusal::no_signal:
+      return "every real-time signal has a handler";
     case Refusal::blocked:
       return text("thread %d (%s) blocks all real-time signals, so it cannot be held; initialise before it is started",
                   culprit_, task_name(culprit_).c_str());
-    case Refusal::silent: return text("thread %d (%s) did not answer in time", culprit_, task_name(culprit_).c_str());
+    case Refusal::silent:
+      return text("thread %d (%s) did not answer in time", culprit_, task_name(culprit_).c_str());
   }
   return "";
 }

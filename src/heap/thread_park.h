@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <string>
 
 namespace railshmem {
@@ -28,14 +29,17 @@ class ThreadPark {
  private:
   enum class Refusal { none, memory, proc, crowd, no_signal, blocked, silent };
 
+  enum class Progress { settled, waiting, refused };
+
   bool refuse(Refusal refusal, int tid) noexcept;
   bool hold_all() noexcept;
+  Progress hold(int tid, uint64_t waited_ns, int& deaf) noexcept;
   bool install_handler() noexcept;
   void restore_handler() noexcept;
 
   ParkTable* table_ = nullptr;
   int signal_ = 0;
-  struct sigaction before_{};
+  struct sigaction before_ {};
   sigset_t mask_{};
   Refusal refusal_ = Refusal::none;
   int culprit_ = 0;

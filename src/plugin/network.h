@@ -54,9 +54,8 @@ struct NetworkConfig {
   int pe;
   int npes;
   bool threads_share_host_calls;  ///< several user threads may call at once (SHMEM_THREAD_MULTIPLE)
-  bool several_hosts;             ///< a provider that works inside one host only is no choice
-  bool oversubscribed;            ///< fewer CPUs than PEs times two on this node: spin little
-  bool several_hosts = false; ///< PEs run on more than one host: an address of this host only will not do
+  bool several_hosts = false;     ///< PEs run on more than one host: an address of this host only will not do
+  bool oversubscribed = false;    ///< fewer CPUs than twice the PEs of this host: spin little
 };
 
 /// The network that SHMEM_TRANSPORT allows, or null when it allows none. Defined in transports/registry.cpp.

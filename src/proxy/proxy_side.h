@@ -47,11 +47,14 @@ class ProxySide {
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
 
   enum class Rest : uint8_t { none, nap, sleep };
-  /// How deep the proxy thread may sleep now. `fds` receives what to sleep on.
-  Rest rest(std::vector<int>& fds) noexcept {
+  /// How deep the proxy thread may sleep now, before which it calls this, and after which wake_up(). `fds` receives what
+  /// to sleep on; host producers of channels ring `doorbell`, kernels cannot.
+  Rest rest(std::vector<int>& fds, int doorbell) noexcept {
     fds.clear();
     if (!lock_.try_lock()) return Rest::nap;  // a helper is at work
-    Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;  // a kernel cannot ring a doorbell
+    Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;
+    for (auto& drain : drains_)
+      if (!drain->channel().arm(doorbell)) deepest = Rest::none;
     for (auto& lane : lanes_) {
       R& rail = lane->initiator.rail();
       const int fd = rail.wait_fd();
@@ -65,6 +68,10 @@ class ProxySide {
     }
     lock_.unlock();
     return deepest;
+  }
+
+  void wake_up() noexcept {
+    for (auto& drain : drains_) drain->channel().disarm();
   }
 
   void ignore_failures() noexcept {

@@ -74,12 +74,14 @@ class RailPair {
   F& fabric(int pe) { return *fabric_[pe]; }
   std::byte* heap(int pe) { return heap_[pe].data(); }
 
-  /// Starts PE 1's thread; `message` runs on it for every message that PE 1 receives. The first exception is kept.
-  void start(OnMessage message = {}) {
-    peer_ = std::jthread([this, message](std::stop_token stop) {
+  /// Starts PE 1's thread; on it `message` runs for every message that PE 1 receives, and `work` after every poll:
+  /// the place for posts, because a refused one must let this thread poll before the next try.
+  void start(OnMessage message = {}, std::function<void()> work = {}) {
+    peer_ = std::jthread([this, message, work](std::stop_token stop) {
       while (!stop.stop_requested()) {
         serve(1, Port::proxy, message);
         serve(1, Port::host, message);
+        if (work) work();
       }
     });
   }

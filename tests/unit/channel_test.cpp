@@ -2,19 +2,16 @@
 #include "src/channel/channel.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <random>
 #include <thread>
 #include <vector>
 
 #include "include/shmem/device/push.h"
 #include "include/shmem/device/wait.h"
-#include "src/base/unique.h"
+#include "tests/unit/random_proxy.h"
 
 namespace railshmem {
 namespace {
@@ -25,15 +22,6 @@ using device::quiet;
 using device::wait_ticket;
 
 constexpr uint64_t kSecond = 1'000'000'000;
-
-Command store(uint64_t* to, uint64_t value) {
-  Command c;
-  c.op = CommandOp::put_inline;
-  c.nbytes = 8;
-  c.local = reinterpret_cast<uintptr_t>(to);  // stands for the target's memory
-  c.value = value;
-  return c;
-}
 
 TEST(Channel, QuietWaitsForThePrefixNotForTheCount) {
   Channel channel(4);
@@ -109,83 +97,10 @@ TEST(Channel, ArmRefusesWhenACommandIsThere) {
   EXPECT_LT(read(bell.get(), &rings, sizeof rings), 0) << "an awake proxy is not rung";
 }
 
-/// A proxy that executes put_inline in this process and finishes commands in random order; sleeps when it may.
-class RandomProxy {
- public:
-  RandomProxy(Channel& channel, bool sleeps, uint64_t expected)
-      : channel_(channel), bell_(eventfd(0, 0)), sleeps_(sleeps), expected_(expected) {}
-
-  void run() {
-    uint32_t idle = 0;
-    while (channel_.next() < expected_ || !flying_.empty()) {
-      const bool posted = post();
-      finish(posted ? random_() % 16 : flying_.size());
-      channel_.publish();
-      if (posted || !flying_.empty()) continue;
-      if (sleeps_ && channel_.next() < expected_)
-        sleep();
-      else
-        portable::relax(idle++);
-    }
-  }
-  uint64_t sleeps_taken() const { return sleeps_taken_; }
-
- private:
-  struct Flying {
-    uint64_t ticket;
-    Command command;
-  };
-
-  bool post() {
-    bool posted = false;
-    for (int budget = 0; budget < 32; ++budget, posted = true) {
-      const auto command = channel_.peek();
-      if (!command) break;
-      flying_.push_back({channel_.next(), *command});
-      channel_.pop();
-    }
-    return posted;
-  }
-
-  void finish(size_t n) {
-    for (; n > 0 && !flying_.empty(); --n) {
-      std::swap(flying_[random_() % flying_.size()], flying_.back());
-      const Flying& done = flying_.back();
-      *reinterpret_cast<uint64_t*>(done.command.local) = done.command.value;
-      channel_.complete(done.ticket);
-      flying_.pop_back();
-    }
-  }
-
-  // No timeout that would hide a lost wake-up: it fails the test instead.
-  void sleep() {
-    if (!channel_.arm(bell_.get())) return;
-    ++sleeps_taken_;
-    pollfd wait{bell_.get(), POLLIN, 0};
-    if (poll(&wait, 1, 20000) != 1) {
-      ADD_FAILURE() << "lost wake-up at ticket " << channel_.next();
-      channel_.fail(ChannelStatus::failed);
-      expected_ = 0;
-    } else {
-      uint64_t rings;
-      EXPECT_EQ(read(bell_.get(), &rings, sizeof rings), static_cast<ssize_t>(sizeof rings));
-    }
-    channel_.disarm();
-  }
-
-  Channel& channel_;
-  UniqueFd bell_;
-  bool sleeps_;
-  uint64_t expected_;
-  std::vector<Flying> flying_;
-  std::minstd_rand random_{20261124};
-  uint64_t sleeps_taken_ = 0;
-};
-
 TEST(Channel, MillionCommandsFromFourThreadsFinishInRandomOrder) {
   constexpr uint64_t kThreads = 4, kEach = 250000, kBatch = 100;
   Channel channel(8);
-  RandomProxy proxy(channel, false, kThreads * kEach);
+  RandomProxy proxy(channel, WhenIdle::spin, kThreads * kEach);
   std::vector<std::jthread> producers;
   for (uint64_t t = 0; t < kThreads; ++t) {
     producers.emplace_back([&channel] {
@@ -205,7 +120,7 @@ TEST(Channel, MillionCommandsFromFourThreadsFinishInRandomOrder) {
 TEST(Channel, NoWakeUpIsLostWhenTheProxySleepsBetweenCommands) {
   constexpr uint64_t kThreads = 2, kEach = 50000;
   Channel channel(2);
-  RandomProxy proxy(channel, true, kThreads * kEach);
+  RandomProxy proxy(channel, WhenIdle::sleep, kThreads * kEach);
   std::vector<std::jthread> producers;
   for (uint64_t t = 0; t < kThreads; ++t) {
     producers.emplace_back([&channel] {

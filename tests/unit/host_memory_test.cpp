@@ -2,6 +2,7 @@
 #include "src/heap/host_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ namespace {
 constexpr size_t kMiB = 1u << 20;
 
 size_t blocks(int fd) {
-  struct stat found{};
+  struct stat found {};
   EXPECT_EQ(fstat(fd, &found), 0);
   return static_cast<size_t>(found.st_blocks) * 512;
 }
@@ -74,6 +75,22 @@ TEST(HostMemory, MoreThanTheSystemHasIsRefusedBeforeTheKernelKills) {
   Segment segment(nbytes);  // creating is fine: most programs use a part
   EXPECT_THROW(segment.memory.populate(0, nbytes), Error);
   EXPECT_EQ(blocks(segment.memory.fd()), 0u);
+}
+
+/// Exits with 0 when the error names the limit.
+[[noreturn]] void create_beyond_the_file_size_limit() {
+  const rlimit small{kMiB, kMiB};
+  setrlimit(RLIMIT_FSIZE, &small);
+  try {
+    HostMemory memory(4 * kMiB, HugePagesMode::off);
+  } catch (const Error& e) {
+    _exit(std::strstr(e.what(), "ulimit -f") != nullptr ? 0 : 1);
+  }
+  _exit(2);
+}
+
+TEST(HostMemory, LimitOnFileSizesIsAnErrorNotASignal) {
+  EXPECT_EXIT(create_beyond_the_file_size_limit(), testing::ExitedWithCode(0), "");
 }
 
 TEST(HostMemory, HugePagesFallBack) {

@@ -148,9 +148,9 @@ TEST(OffsetAllocator, ExactFitAtTheVeryEndSucceeds) {
 TEST(OffsetAllocator, MisalignedLongHoleDoesNotHideAnAlignedOne) {
   OffsetAllocator allocator(1u << 16);
   ASSERT_EQ(allocator.allocate(64), 0u);
-  ASSERT_EQ(allocator.allocate(4096), 64u);           // becomes a hole without a multiple of 4096 in it but one
+  ASSERT_EQ(allocator.allocate(4096), 64u);  // becomes a hole without a multiple of 4096 in it but one
   ASSERT_EQ(allocator.allocate(64), 4160u);
-  ASSERT_EQ(allocator.allocate(4096, 4096), 8192u);   // becomes the aligned hole
+  ASSERT_EQ(allocator.allocate(4096, 4096), 8192u);  // becomes the aligned hole
   ASSERT_TRUE(allocator.allocate((1u << 16) - 12288).has_value());
   ASSERT_TRUE(allocator.allocate(8192 - 4224).has_value());
   ASSERT_TRUE(allocator.release(64));

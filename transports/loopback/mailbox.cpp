@@ -61,12 +61,11 @@ void Mailbox::give_back(uint32_t index) noexcept {
 bool Mailbox::arm() noexcept {
   const std::lock_guard lock(mutex_);
   if (arrived_ > 0) return false;
-  if (signalled_) drain();
+  drain();  // also a count that put() wrote after take() had looked: it would cut every sleep short
   armed_ = true;
   return true;
 }
 
-/// The write to the eventfd may still be on its way from put(): then it makes one later sleep short, which is harmless.
 void Mailbox::drain() noexcept {
   uint64_t count;
   [[maybe_unused]] const ssize_t got = ::read(eventfd_.get(), &count, sizeof count);

@@ -19,6 +19,14 @@
 namespace railshmem {
 namespace portable {
 
+#if defined(RAILSHMEM_MODEL)
+// tests/model runs this very code under a scheduler of its own: one turn of a thread per access.
+void model_step();
+void model_idle();
+#else
+RAILSHMEM_HD inline void model_step() {}
+#endif
+
 // Loads and stores have system scope: the partner may be a CPU, this GPU or another one. The host half uses compiler
 // builtins because std::atomic_ref is C++20 and these headers must compile as C++17.
 
@@ -28,6 +36,7 @@ RAILSHMEM_HD inline uint64_t load_relaxed(const uint64_t* from) {
   asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 #else
+  model_step();
   return __atomic_load_n(from, __ATOMIC_RELAXED);
 #endif
 }
@@ -38,6 +47,7 @@ RAILSHMEM_HD inline uint64_t load_acquire(const uint64_t* from) {
   asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 #else
+  model_step();
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 #endif
 }
@@ -46,6 +56,7 @@ RAILSHMEM_HD inline void store_relaxed(uint64_t* to, uint64_t value) {
 #if defined(__CUDA_ARCH__)
   asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 #else
+  model_step();
   __atomic_store_n(to, value, __ATOMIC_RELAXED);
 #endif
 }
@@ -54,6 +65,7 @@ RAILSHMEM_HD inline void store_release(uint64_t* to, uint64_t value) {
 #if defined(__CUDA_ARCH__)
   asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 #else
+  model_step();
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
 #endif
 }
@@ -65,9 +77,30 @@ RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
   asm volatile("atom.add.relaxed.gpu.u64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(operand) : "memory");
   return old;
 #else
+  model_step();
   return __atomic_fetch_add(at, operand, __ATOMIC_RELAXED);
 #endif
 }
+
+/// Stores `value` unless something is there already: the first reason stays.
+RAILSHMEM_HD inline void set_once(uint64_t* at, uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("{\n\t.reg .u64 old;\n\tatom.cas.release.sys.b64 old, [%0], 0, %1;\n\t}" ::"l"(at), "l"(value)
+               : "memory");
+#else
+  model_step();
+  uint64_t empty = 0;
+  __atomic_compare_exchange_n(at, &empty, value, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+#endif
+}
+
+#if !defined(__CUDA_ARCH__)
+/// The doorbell's exchange, host threads only. Acquires and releases: see Channel::arm.
+inline uint32_t exchange(uint32_t* at, uint32_t value) {
+  model_step();
+  return __atomic_exchange_n(at, value, __ATOMIC_ACQ_REL);
+}
+#endif
 
 /// Orders everything this thread wrote before everything it writes next, for CPUs, GPUs and NICs.
 RAILSHMEM_HD inline void release_fence() {
@@ -106,6 +139,9 @@ RAILSHMEM_HD inline uint64_t clock_ns() {
 RAILSHMEM_HD inline void relax(uint32_t turn) {
 #if defined(__CUDA_ARCH__)
   if (turn >= 64) __nanosleep(32);  // the first turns stay fast, long waits leave the memory path to others
+#elif defined(RAILSHMEM_MODEL)
+  (void)turn;
+  model_idle();
 #else
   if (turn % 256 == 255) {
     sched_yield();

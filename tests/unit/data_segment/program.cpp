@@ -27,13 +27,13 @@ int g_number = 12345;
 char g_text[64] = "before";
 int g_zero;
 int* g_pointer = &g_number;
-char g_big[kBig];                       // .bss that nobody touches
+char g_big[kBig];  // .bss that nobody touches
 alignas(4096) char g_page[3 * 4096];
 std::atomic<long> g_counter[8];
 std::string g_string = "constructed before main, long enough to live on the heap";
 
-#define CHECK(condition) \
-  do { \
+#define CHECK(condition)                          \
+  do {                                            \
     if (!(condition)) fail(__LINE__, #condition); \
   } while (false)
 
@@ -172,7 +172,7 @@ void untouched_memory_stays_untouched() {
   volatile char read_only_access = g_big[kBig / 4];  // maps the zero page; that is no content
   (void)read_only_access;
   const int fd = share();
-  struct stat found{};
+  struct stat found {};
   CHECK(fstat(fd, &found) == 0);
   CHECK(static_cast<size_t>(found.st_size) > kBig);
   CHECK(found.st_blocks * 512 < 8 << 20);
@@ -214,6 +214,36 @@ void writers_lose_nothing() {
   std::fprintf(stderr, "%ld %ld %ld %ld stores kept\n", expected[0], expected[1], expected[2], expected[3]);
 }
 
+void forks_during_the_move_stay_private() {
+  std::atomic<bool> stop{false};
+  std::atomic<int> forks{0};
+  std::vector<std::thread> forkers;
+  for (int i = 0; i < 3; ++i)
+    forkers.emplace_back([&, i] {
+      for (long mark = 1; !stop; ++mark) {
+        g_counter[i] = mark;
+        const pid_t child = fork();
+        if (child == 0) {
+          const bool own = g_counter[i] == mark;
+          g_counter[i] = -1;
+          _exit(own ? 0 : 1);
+        }
+        g_counter[i] = mark + 1;
+        int status = -1;
+        while (waitpid(child, &status, 0) < 0) continue;
+        CHECK(status == 0 && g_counter[i] == mark + 1);
+        ++forks;
+      }
+    });
+  for (int round = 0; round < 50; ++round) {
+    close(share());
+    unshare();
+  }
+  stop = true;
+  for (auto& forker : forkers) forker.join();
+  std::fprintf(stderr, "%d forks\n", forks.load());
+}
+
 void blocked_thread_is_refused() {
   std::atomic<bool> ready{false};
   std::atomic<bool> stop{false};
@@ -253,7 +283,8 @@ void timing() {
     unshare();
     const auto end = std::chrono::steady_clock::now();
     close(fd);
-    std::fprintf(stderr, "share %.1f us, unshare %.1f us\n", std::chrono::duration<double>(middle - start).count() * 1e6,
+    std::fprintf(stderr, "share %.1f us, unshare %.1f us\n",
+                 std::chrono::duration<double>(middle - start).count() * 1e6,
                  std::chrono::duration<double>(end - middle).count() * 1e6);
   }
 }
@@ -270,6 +301,7 @@ constexpr Case kCases[] = {
     {"spawn_works", spawn_works},
     {"untouched_memory_stays_untouched", untouched_memory_stays_untouched},
     {"writers_lose_nothing", writers_lose_nothing},
+    {"forks_during_the_move_stay_private", forks_during_the_move_stay_private},
     {"blocked_thread_is_refused", blocked_thread_is_refused},
     {"protected_pages_are_refused", protected_pages_are_refused},
     {"timing", timing},

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Framed messages over a connected socket, without ever blocking.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "bootstrap/common/pack.h"
+#include "src/base/unique.h"
+
+namespace railshmem {
+
+struct Frame {
+  uint32_t kind = 0;
+  Bytes payload;
+};
+
+class Stream {
+ public:
+  enum class State : uint8_t { open, closed, garbled };
+
+  Stream() = default;
+  /// Takes over a connected socket and makes it non-blocking and close-on-exec.
+  explicit Stream(UniqueFd fd);
+
+  int fd() const noexcept { return fd_.get(); }
+  /// closed: the peer ended or the connection broke; garbled: the peer does not speak this protocol.
+  State state() const noexcept { return state_; }
+  bool open() const noexcept { return state_ == State::open; }
+  /// Frames larger than this make the stream garbled: a guard against strangers during handshakes.
+  void set_frame_limit(uint64_t nbytes) noexcept { frame_limit_ = nbytes; }
+
+  void push(uint32_t kind, Bytes payload = {});
+  /// Shared because a launcher sends the same bytes to every PE and must not hold a copy for each.
+  void push(uint32_t kind, std::shared_ptr<const Bytes> payload);
+  bool has_output() const noexcept { return !output_.empty(); }
+
+  bool has_input() const noexcept { return !input_.empty(); }
+
+  /// Writes what the socket takes and reads what it has; pop() then, because poll() does not tell of what was read.
+  void pump();
+  /// Writes only: for a stream whose messages are somebody else's to pop.
+  void pump_output();
+  std::optional<Frame> pop();
+  /// pump() until everything is written or `seconds` have passed; for last words.
+  void flush(double seconds) noexcept;
+  void close() noexcept;
+
+ private:
+  struct Header {
+    uint32_t magic;
+    uint32_t kind;
+    uint64_t nbytes;
+  };
+  struct Output {
+    Header header;
+    std::shared_ptr<const Bytes> payload;
+    size_t sent;
+  };
+  static constexpr uint32_t kMagic = 0x4c494152;  // "RAIL"
+
+  void read_some();
+  void accept_header();
+
+  UniqueFd fd_;
+  State state_ = State::closed;
+  uint64_t frame_limit_ = uint64_t{1} << 40;
+  std::deque<Output> output_;
+  std::deque<Frame> input_;
+  Header header_{};
+  size_t received_ = 0;  ///< bytes of the frame being read, header included
+  Frame reading_;
+};
+
+}  // namespace railshmem

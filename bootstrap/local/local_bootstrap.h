@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PEs started by oshrun on one host: oshrun gathers and hands out, over one socket per PE.
+#pragma once
+
+#include <sys/types.h>
+
+#include <mutex>
+
+#include "bootstrap/common/deadline.h"
+#include "bootstrap/common/stream.h"
+#include "src/plugin/bootstrap.h"
+
+namespace railshmem {
+
+class LocalBootstrap final : public Bootstrap {
+ public:
+  /// Reads oshrun's variables; throws Error naming the one that is missing or wrong.
+  explicit LocalBootstrap(double timeout_s);
+  ~LocalBootstrap() override;
+
+  std::string_view name() const noexcept override { return "local"; }
+  int pe() const noexcept override { return pe_; }
+  int npes() const noexcept override { return npes_; }
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void barrier() override;
+  [[noreturn]] void abort(int status, std::string_view why) noexcept override;
+  std::optional<std::string> failure() noexcept override;
+
+ private:
+  void send(uint32_t kind, Bytes payload);
+  /// The next message of this kind; nothing when the time is over. Throws Error when a PE has died.
+  std::optional<Frame> await(uint32_t kind, Deadline deadline);
+  /// Reads the socket and sorts what came: notices to failure_, answers to answers_. Under mutex_.
+  void pump();
+
+  double timeout_s_;
+  Stream stream_;
+  int pe_;
+  int npes_;
+  pid_t owner_;       ///< a forked child must not say goodbye in the PE's name
+  std::mutex mutex_;  ///< failure() and abort() may run beside an exchange
+  std::deque<Frame> answers_;
+  std::optional<std::string> failure_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// oshrun's command line.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace railshmem::oshrun {
+
+struct Options {
+  int npes = 0;
+  bool tag_output = false;
+  double timeout_s = 0;  ///< 0 = no limit
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::string> command;
+};
+
+struct Parsed {
+  Options options;
+  int exit_status = 0;  ///< of oshrun itself when `message` is set
+  std::string message;  ///< help or what is wrong; empty = run the job
+};
+
+/// Parses up to the program name; everything behind it belongs to the program.
+Parsed parse_options(int argc, const char* const* argv);
+
+}  // namespace railshmem::oshrun

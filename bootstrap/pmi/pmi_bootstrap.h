@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PEs started by a PMI-1 process manager (MPICH's mpiexec): exchange through its key-value space.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "bootstrap/pmi/pmi_wire.h"
+#include "src/plugin/bootstrap.h"
+
+namespace railshmem {
+
+class PmiBootstrap final : public Bootstrap {
+ public:
+  explicit PmiBootstrap(double timeout_s);
+  ~PmiBootstrap() override;
+
+  std::string_view name() const noexcept override { return "pmi"; }
+  int pe() const noexcept override { return pe_; }
+  int npes() const noexcept override { return npes_; }
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void barrier() override;
+  [[noreturn]] void abort(int status, std::string_view why) noexcept override;
+
+ private:
+  void connect_port();
+  void connect_fd();
+
+  double timeout_s_;
+  pid_t owner_;  ///< a forked child must not finalize in the PE's name
+  std::optional<pmi::Wire> wire_;
+  int pe_ = 0;
+  int npes_ = 1;
+  std::string kvs_;
+  size_t chunk_nbytes_ = 0;  ///< bytes that fit into one value
+};
+
+}  // namespace railshmem

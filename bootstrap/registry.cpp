@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the bootstrap: what the caller gave, what SHMEM_BOOTSTRAP says, or what the launcher left in the environment.
+#include "bootstrap/common/loaded_mpi.h"
+#include "bootstrap/common/variables.h"
+#include "bootstrap/local/local_bootstrap.h"
+#include "bootstrap/local/protocol.h"
+#include "bootstrap/plugin_loader.h"
+#include "bootstrap/pmi/pmi_bootstrap.h"
+#include "bootstrap/single.h"
+#include "bootstrap/tcp/make_tcp.h"
+
+namespace railshmem {
+namespace {
+
+MpiFlavour mpi_of_launcher() noexcept {
+  if (has_variable("OMPI_COMM_WORLD_SIZE")) return MpiFlavour::openmpi;
+  if (has_variable("PMI_FD") || has_variable("PMI_PORT") || has_variable("MPIR_CVAR_CH4_NETMOD")) return MpiFlavour::mpich;
+  return MpiFlavour::none;
+}
+
+std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& request) {
+  if (!env.mpi_plugin.empty()) return start_plugin(env.mpi_plugin, env, request);
+  const LoadedMpi loaded = find_loaded_mpi();
+  const MpiFlavour flavour = loaded.flavour != MpiFlavour::none ? loaded.flavour : mpi_of_launcher();
+  if (request.mpi_comm && loaded.phase != MpiPhase::running)
+    throw Error("a communicator was given, but MPI is not running in this process; call MPI_Init first");
+  if (loaded.phase == MpiPhase::finalized)
+    throw Error("the mpi bootstrap needs MPI, but MPI_Finalize was called already; start OpenSHMEM before it");
+  if (flavour == MpiFlavour::none)
+    throw Error("the mpi bootstrap needs a program linked with Open MPI or MPICH, or started by their mpirun; neither is "
+                "here. SHMEM_MPI_PLUGIN names the plug-in for another MPI");
+  const char* name = flavour == MpiFlavour::openmpi ? "mpi-openmpi" : "mpi-mpich";
+  const std::string path = find_plugin(name);
+  if (path.empty())
+    throw Error(text("librailshmem-bootstrap-%s.so is not installed next to the library; build RailSHMEM with that MPI, or "
+                     "name a plug-in in SHMEM_MPI_PLUGIN",
+                     name));
+  return start_plugin(path, env, request);
+}
+
+std::unique_ptr<Bootstrap> make_pmix(const Env& env, const BootstrapRequest& request) {
+  need_variable("PMIX_RANK", "pmix", "start the program with Open MPI's mpirun, prterun or srun --mpi=pmix");
+  need_variable("PMIX_NAMESPACE", "pmix", "start the program with Open MPI's mpirun, prterun or srun --mpi=pmix");
+  const std::string path = find_plugin("pmix");
+  if (!path.empty()) return start_plugin(path, env, request);
+  if (env.bootstrap == BootstrapKind::automatic && mpi_of_launcher() != MpiFlavour::none) return make_mpi(env, request);
+  throw Error("librailshmem-bootstrap-pmix.so is not installed next to the library; build RailSHMEM with PMIx");
+}
+
+std::unique_ptr<Bootstrap> make_pmi(const Env& env) {
+  if (!has_variable("PMI_FD") && !has_variable("PMI_PORT"))
+    need_variable("PMI_FD", "pmi", "start the program with MPICH's mpiexec -n 2 program");
+  return std::make_unique<PmiBootstrap>(env.timeout_s);
+}
+
+/// What the launcher's variables say; automatic when there is no launcher.
+BootstrapKind kind_of_launcher() noexcept {
+  if (has_variable(local::kFdVariable)) return BootstrapKind::local;
+  const LoadedMpi mpi = find_loaded_mpi();
+  if (mpi.flavour != MpiFlavour::none && mpi.phase == MpiPhase::running) return BootstrapKind::mpi;
+  if (has_variable("PMIX_RANK") && has_variable("PMIX_NAMESPACE")) return BootstrapKind::pmix;
+  if (has_variable("PMI_FD") || has_variable("PMI_PORT")) return BootstrapKind::pmi;
+  if (has_variable("RANK") && has_variable("WORLD_SIZE") && has_variable("MASTER_ADDR") && has_variable("MASTER_PORT"))
+    return BootstrapKind::tcp;
+  return BootstrapKind::automatic;
+}
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> make_bootstrap(const Env& env, const BootstrapRequest& request) {
+  if (request.unique_id) return make_tcp_bootstrap_from_id(env, request.unique_id, request.pe, request.npes);
+  if (request.mpi_comm) return make_mpi(env, request);
+  switch (env.bootstrap == BootstrapKind::automatic ? kind_of_launcher() : env.bootstrap) {
+    case BootstrapKind::local: return std::make_unique<LocalBootstrap>(env.timeout_s);
+    case BootstrapKind::tcp: return make_tcp_bootstrap(env);
+    case BootstrapKind::pmi: return make_pmi(env);
+    case BootstrapKind::pmix: return make_pmix(env, request);
+    case BootstrapKind::mpi: return make_mpi(env, request);
+    case BootstrapKind::automatic: break;
+  }
+  return std::make_unique<SingleBootstrap>();
+}
+
+void make_unique_id(const Env& env, char (&id)[128]) { make_tcp_unique_id(env, id); }
+
+}  // namespace railshmem

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A job of one PE: a program started without any launcher.
+#pragma once
+
+#include "src/plugin/bootstrap.h"
+
+namespace railshmem {
+
+class SingleBootstrap final : public Bootstrap {
+ public:
+  std::string_view name() const noexcept override { return "single"; }
+  int pe() const noexcept override { return 0; }
+  int npes() const noexcept override { return 1; }
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void barrier() override {}
+  [[noreturn]] void abort(int status, std::string_view why) noexcept override;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PEs on several hosts, connected as a tree of TCP connections that stays open for the job's life.
+#pragma once
+
+#include <sys/types.h>
+
+#include <mutex>
+
+#include "bootstrap/common/deadline.h"
+#include "bootstrap/tcp/meeting.h"
+#include "bootstrap/tcp/tree.h"
+#include "src/plugin/bootstrap.h"
+
+namespace railshmem {
+
+class TcpBootstrap final : public Bootstrap {
+ public:
+  /// Throws Error naming the PEs that did not come, or the address that could not be reached.
+  explicit TcpBootstrap(tcp::Meeting meeting);
+  ~TcpBootstrap() override;
+
+  std::string_view name() const noexcept override { return "tcp"; }
+  int pe() const noexcept override { return pe_; }
+  int npes() const noexcept override { return tree_.npes; }
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void barrier() override;
+  [[noreturn]] void abort(int status, std::string_view why) noexcept override;
+  /// Also passes news of a death or an abort on to the neighbours; ends this process when the job was aborted.
+  std::optional<std::string> failure() noexcept override;
+
+ private:
+  enum class Presence : uint8_t { here, left };
+  struct Link {
+    int pe;
+    Stream stream;
+    Presence presence = Presence::here;
+    std::deque<Frame> answers;
+  };
+
+  bool has_parent() const noexcept { return pe_ != 0; }
+  std::span<Link> children() noexcept { return std::span(links_).subspan(has_parent() ? 1 : 0); }
+
+  Bytes gather_up(std::span<const std::byte> mine);
+  void hand_down(std::shared_ptr<const Bytes> all);
+  /// One answer of every link of `from`, in order; throws Error naming the PEs of those that have none in time.
+  std::vector<Bytes> await(std::span<Link> from, uint32_t kind, Deadline deadline);
+  void poll_links(int timeout_ms);
+  [[noreturn]] void fail(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    give_up(why);
+  }
+
+  // All under mutex_.
+  std::string silent_pes(std::span<const Link> from) const;
+  std::vector<Bytes> take_answers(std::span<Link> from, uint32_t kind);
+  /// Tells the other PEs why this one throws.
+  [[noreturn]] void give_up(const std::string& why);
+  void pump();
+  void on_frame(Link& link, Frame frame);
+  void note_death(const std::string& sentence, const Link* heard_from);
+  void say_to_others(uint32_t kind, const Bytes& payload, const Link* except);
+  [[noreturn]] void end_with(int status, const Link* heard_from);
+
+  double timeout_s_;
+  int pe_;
+  tcp::Tree tree_;
+  pid_t owner_;       ///< a forked child must not say goodbye in the PE's name
+  std::mutex mutex_;  ///< failure() and abort() may run beside an exchange
+  std::vector<Link> links_;
+  std::optional<std::string> failure_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "perftest/harness/measure.h"
+
+#include <cstdio>
+
+namespace railshmem::perf {
+
+bool check_message(Context& context, const void* buffer, uint64_t bytes, int sender, uint64_t round) {
+  const auto wrong = find_mismatch(buffer, bytes, sender, round);
+  if (!wrong) return true;
+  char text[160];
+  snprintf(text, sizeof text, "%llu bytes from PE %d, round %llu, offset %zu: got 0x%02x, expected 0x%02x",
+           static_cast<unsigned long long>(bytes), sender, static_cast<unsigned long long>(round), *wrong,
+           static_cast<const uint8_t*>(buffer)[*wrong], pattern_byte(sender, round, *wrong));
+  context.mismatch(text);
+  return false;
+}
+
+}  // namespace railshmem::perf

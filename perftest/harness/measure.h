@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Timing of operations between PEs, and the checked rounds of --validate.
+#pragma once
+
+#include "perftest/harness/context.h"
+#include "perftest/harness/pattern.h"
+
+namespace railshmem::perf {
+
+/// Runs `op` as often as PE 0 decides, in repetitions that all PEs start together. `acts`: this PE calls op (a target
+/// of one-sided operations does not, it waits in the barrier and progresses there); `times`: its numbers count.
+/// Returns the timing PEs' distributions on PE 0, an empty list elsewhere. Collective.
+template <class Op>
+std::vector<Distribution> measure(Context& context, bool acts, bool times, Op&& op) {
+  const auto seconds = [&](long n) {
+    shmem_barrier_all();
+    return acts ? seconds_of(n, op) : 0.0;
+  };
+  seconds(2);  // the first operations may connect or fault pages in
+  const double first = seconds(1);
+  const long warmup = context.agree(std::max(1L, warmup_for(first, context.options)));
+  Plan plan = plan_for(seconds(warmup) / static_cast<double>(warmup), context.options);
+  plan.iters = context.agree(plan.iters);
+  plan.group = context.agree(plan.group);
+  Series series;
+  for (int r = 0; r < context.options.repetitions; ++r) {
+    shmem_barrier_all();
+    if (times)
+      run_repetition(plan, op, series);
+    else if (acts)
+      seconds_of(plan.iters, op);
+  }
+  shmem_barrier_all();
+  std::vector<Distribution> timed;
+  for (const Distribution& d : context.gather(times ? distribution(series) : Distribution{}))
+    if (d.iters > 0) timed.push_back(d);
+  return timed;
+}
+
+/// Compares one received message; false when it is wrong.
+bool check_message(Context& context, const void* buffer, uint64_t bytes, int sender, uint64_t round);
+
+/// Who sends and who receives in a checked round.
+struct Flow {
+  bool posts;     ///< this PE calls the operation
+  bool provides;  ///< this PE's buffer holds what travels
+  bool receives;  ///< this PE compares
+};
+
+/// One checked round: `window` transfers of `bytes`, as many at a time as `capacity` has room for, each with a pattern
+/// of its own. `post(local offset = remote offset)` starts one and `complete()` ends those posted. Collective.
+template <class Post, class Complete>
+void checked_round(Context& context, const Flow& flow, char* source, char* target, uint64_t bytes, uint64_t capacity,
+                   Post&& post, Complete&& complete) {
+  const uint64_t window = static_cast<uint64_t>(context.options.window);
+  const uint64_t slots = std::clamp<uint64_t>(capacity / bytes, 1, window);
+  for (uint64_t round = 0; round < window; round += slots) {
+    const uint64_t count = std::min(slots, window - round);
+    for (uint64_t s = 0; flow.provides && s < count; ++s)
+      fill_pattern(source + s * bytes, bytes, context.pe, round + s);
+    shmem_barrier_all();
+    for (uint64_t s = 0; flow.posts && s < count; ++s) post(s * bytes);
+    if (flow.posts) complete();
+    shmem_barrier_all();
+    for (uint64_t s = 0; flow.receives && s < count; ++s)
+      check_message(context, target + s * bytes, bytes, context.peer(), round + s);
+  }
+  context.conclude_check();
+}
+
+}  // namespace railshmem::perf

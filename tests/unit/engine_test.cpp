@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/proxy/engine.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "include/shmem/device/push.h"
+#include "tests/support/engine_job.h"
+#include "tests/support/flaky_rail.h"
+#include "transports/loopback/fabric.h"
+
+namespace railshmem::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Plain {
+  using FabricType = loopback::Fabric;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config);
+  }
+};
+
+/// A provider that copies nothing, takes little at a time, has few slots and no wait object.
+struct Narrow {
+  using FabricType = loopback::Fabric;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(
+        TransportKind::loopback, config, tuning, config,
+        loopback::Options{.max_write = 1000, .inject = 0, .depth = 4, .has_wait_object = false});
+  }
+};
+
+/// Refuses, delays and reorders; a message may overtake data.
+struct Stormy {
+  using FabricType = Flaky<loopback::Fabric>;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config, FlakyOptions{},
+                                                loopback::Options{.max_write = 3000});
+  }
+};
+
+/// The same, but messages stay behind data.
+struct StormyOrdered {
+  using FabricType = Flaky<loopback::Fabric>;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config,
+                                                FlakyOptions{.seed = 7, .message_after_write = true});
+  }
+};
+
+template <class Setup>
+class EngineTest : public testing::Test {};
+using Setups = testing::Types<Plain, Narrow, Stormy, StormyOrdered>;
+TYPED_TEST_SUITE(EngineTest, Setups);
+
+constexpr Remote heap(int pe, uint64_t offset) { return {pe, SegmentId::heap, offset}; }
+constexpr size_t kSizes[] = {1, 7, 8, 63, 64, 65, 1000, 4095, 4096, 4097, 10000, 65536};
+
+TYPED_TEST(EngineTest, PutsAndGetsMoveEveryByte) {
+  EngineJob<TypeParam> job({.npes = 3});
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    auto& host = job.host(pe);
+    const int next = (pe + 1) % job.npes();
+    size_t offset = 0;
+    for (const size_t n : kSizes) {
+      std::vector<std::byte> bytes = filled(pe, n, n);
+      host.put(*scope, heap(next, offset), bytes.data(), n);
+      std::memset(bytes.data(), 0xee, n);  // the source is ours again
+      offset += n + 3;
+    }
+    host.quiet(*scope);
+    job.barrier();
+    const int previous = (pe + job.npes() - 1) % job.npes();
+    offset = 0;
+    for (const size_t n : kSizes) {
+      const std::vector<std::byte> expected = filled(previous, n, n);
+      EXPECT_EQ(std::memcmp(job.base(pe) + offset, expected.data(), n), 0) << n;
+      std::vector<std::byte> got(n);
+      host.get(*scope, heap(next, offset), got.data(), n);
+      EXPECT_EQ(got, filled(pe, n, n)) << n;
+      EXPECT_EQ(job.base(pe)[offset + n], std::byte{0}) << "written beyond the end";
+      offset += n + 3;
+    }
+    job.barrier();
+    job.engine(pe).drop_context(scope);
+  });
+}
+
+TYPED_TEST(EngineTest, QuietWaitsForEverythingOfItsContext) {
+  EngineJob<TypeParam> job;
+  job.run([&](int pe) {
+    if (pe != 0) return;  // its proxy alone is the target
+    NetContext* scope = job.engine(0).make_context();
+    auto& host = job.host(0);
+    for (uint64_t round = 0; round < 50; ++round) {
+      const std::vector<std::byte> large = filled(0, round, 20000);
+      const uint64_t small = round * 3 + 1;
+      std::vector<std::byte> got(20000);
+      uint64_t fetched = ~uint64_t{0};
+      host.put_nbi(*scope, heap(1, 1024), large.data(), large.size());
+      host.put_nbi(*scope, heap(1, 8), &small, 8);
+      host.get_nbi(*scope, heap(0, 50000), got.data(), got.size());
+      host.amo(*scope, heap(1, 16), {AmoOp::add, 8, 1, 0});
+      host.amo_nbi(*scope, heap(1, 24), {AmoOp::fetch_add, 8, 1, 0}, &fetched);
+      host.put_signal_nbi(*scope, heap(1, 32), &small, 8, {SegmentId::heap, 40, 1, SignalOp::add});
+      host.quiet(*scope);
+      EXPECT_EQ(scope->pending(), 0u);
+      EXPECT_EQ(std::memcmp(job.base(1) + 1024, large.data(), large.size()), 0);
+      EXPECT_EQ(job.load(1, 8), small);
+      EXPECT_EQ(job.load(1, 16), round + 1);
+      EXPECT_EQ(fetched, round);
+      EXPECT_EQ(job.load(1, 32), small);
+      EXPECT_EQ(job.load(1, 40), round + 1);
+    }
+  });
+}
+
+/// Returns how often a signal was seen before its data.
+template <class Setup>
+int overtaken_signals(const Tuning& tuning, int rounds) {
+  EngineJob<Setup> job({.tuning = tuning});
+  std::atomic<int> overtaken{0};
+  constexpr size_t kSignal = 0, kReady = 8, kData = 64;
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    auto& host = job.host(pe);
+    for (int round = 1; round <= rounds; ++round) {
+      const size_t n = kSizes[static_cast<size_t>(round) % std::size(kSizes)];
+      if (pe == 0) {
+        const std::vector<std::byte> bytes = filled(0, round, n);
+        const NetSignal signal{SegmentId::heap, kSignal, static_cast<uint64_t>(round), SignalOp::set};
+        if (round % 2 == 0) {
+          host.put_signal(*scope, heap(1, kData), bytes.data(), n, signal);
+        } else {
+          host.put_signal_nbi(*scope, heap(1, kData), bytes.data(), n, signal);
+        }
+        job.wait_until(0, kReady, static_cast<uint64_t>(round));
+        host.quiet(*scope);
+      } else {
+        job.wait_until(1, kSignal, static_cast<uint64_t>(round));
+        const std::vector<std::byte> expected = filled(0, round, n);
+        // With the deferral disabled data arrives while we look, so look through the rail, which copies in its turn.
+        std::vector<std::byte> seen(n);
+        std::memcpy(seen.data(), job.base(1) + kData, n);
+        if (seen != expected) ++overtaken;
+        host.flag(heap(0, kReady), static_cast<uint64_t>(round));
+      }
+    }
+  });
+  return overtaken;
+}
+
+TYPED_TEST(EngineTest, PutSignalNeverShowsItsSignalBeforeItsData) {
+  EXPECT_EQ(overtaken_signals<TypeParam>({}, 120), 0);
+  EXPECT_EQ(overtaken_signals<TypeParam>({.max_inline = 0}, 120), 0) << "without inline payload";
+}
+
+#if !defined(__SANITIZE_THREAD__)  // the race is the point
+TEST(Engine, DisabledDeferralIsNoticed) {
+  EXPECT_GT(overtaken_signals<Stormy>({.max_inline = 0, .signal_waits_for_data = false}, 120), 0);
+}
+#endif
+
+TYPED_TEST(EngineTest, AmoTotalsAreExact) {
+  constexpr int kRounds = 300;
+  EngineJob<TypeParam> job({.npes = 4});
+  std::vector<std::vector<uint64_t>> tickets(4);
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    auto& host = job.host(pe);
+    for (int i = 0; i < kRounds; ++i) {
+      host.amo(*scope, heap(0, 0), {AmoOp::add, 8, 1, 0});
+      host.amo(*scope, heap(1, 8), {AmoOp::add, 4, 0xffffffff, 0});
+      if (i % 8 == 0) tickets[pe].push_back(host.amo(*scope, heap(2, 16), {AmoOp::fetch_add, 8, 1, 0}));
+    }
+    host.amo(*scope, heap(3, 24), {AmoOp::bit_or, 8, uint64_t{1} << pe, 0});
+    host.amo(*scope, heap(3, 32), {AmoOp::bit_xor, 4, uint64_t{1} << pe, 0});
+    host.quiet(*scope);
+    job.barrier();
+    EXPECT_EQ(host.amo(*scope, heap(3, 24), {AmoOp::fetch, 8, 0, 0}), 15u);
+    EXPECT_EQ(host.amo(*scope, heap(3, 32), {AmoOp::fetch, 4, 0, 0}), 15u);
+    job.barrier();
+    if (pe == 0) {
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::swap, 8, 5, 0}), 0u);
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 4}), 5u);
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 5}), 5u);
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_and, 8, 8, 0}), 9u);
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_xor, 8, 1, 0}), 8u);
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_or, 8, 2, 0}), 9u);
+      host.amo(*scope, heap(3, 40), {AmoOp::bit_and, 8, 3, 0});
+      host.fence(*scope);  // or the next one may overtake it
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::swap, 8, 0, 0}), 3u);
+      host.amo(*scope, heap(3, 44), {AmoOp::set, 4, 0x12345678, 0});
+      host.fence(*scope);
+      EXPECT_EQ(host.amo(*scope, heap(3, 44), {AmoOp::fetch, 4, 0, 0}), 0x12345678u);
+      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch, 4, 0, 0}), 0u) << "a neighbour changed";
+    }
+  });
+  EXPECT_EQ(job.load(0, 0), 4u * kRounds);
+  EXPECT_EQ(job.load(1, 8), uint64_t{static_cast<uint32_t>(-4 * kRounds)}) << "4 bytes wrap without touching 8";
+  std::vector<uint64_t> all;
+  for (auto& mine : tickets) all.insert(all.end(), mine.begin(), mine.end());
+  std::sort(all.begin(), all.end());
+  for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i) << "a fetch_add was lost or done twice";
+}
+
+TYPED_TEST(EngineTest, FenceOrdersPutsAtTheirTarget) {
+  EngineJob<TypeParam> job;
+  constexpr uint64_t kRounds = 100;
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    auto& host = job.host(pe);
+    for (uint64_t round = 1; round <= kRounds; ++round) {
+      if (pe == 0) {
+        const std::vector<std::byte> bytes = filled(0, round, 5000);
+        host.put_nbi(*scope, heap(1, 64), bytes.data(), bytes.size());
+        host.fence(*scope);
+        if (round % 2 == 0) {
+          host.put(*scope, heap(1, 0), &round, 8);
+        } else {
+          host.amo(*scope, heap(1, 0), {AmoOp::set, 8, round, 0});
+        }
+        job.wait_until(0, 8, round);
+        host.quiet(*scope);
+      } else {
+        job.wait_until(1, 0, round);
+        EXPECT_EQ(std::memcmp(job.base(1) + 64, filled(0, round, 5000).data(), 5000), 0) << round;
+        host.flag(heap(0, 8), round);
+      }
+    }
+  });
+}
+
+TYPED_TEST(EngineTest, EverybodyFloodsEverybodyWithoutDeadlock) {
+  EngineJob<TypeParam> job({.npes = 4, .slots = 16, .tuning = {.max_unanswered = 32}});
+  constexpr int kRounds = 200;
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    auto& host = job.host(pe);
+    const std::vector<std::byte> bytes = filled(pe, 0, 600);
+    for (int i = 0; i < kRounds; ++i)
+      for (int to = 0; to < job.npes(); ++to) {
+        host.amo(*scope, heap(to, 0), {AmoOp::add, 8, 1, 0});
+        host.put_signal_nbi(*scope, heap(to, 4096 + 600u * static_cast<unsigned>(pe)), bytes.data(), bytes.size(),
+                            {SegmentId::heap, 8, 1, SignalOp::add});
+      }
+    host.quiet(*scope);
+  });
+  for (int pe = 0; pe < job.npes(); ++pe) {
+    EXPECT_EQ(job.load(pe, 0), 4u * kRounds);
+    EXPECT_EQ(job.load(pe, 8), 4u * kRounds);
+    for (int from = 0; from < job.npes(); ++from)
+      EXPECT_EQ(std::memcmp(job.base(pe) + 4096 + 600 * from, filled(from, 0, 600).data(), 600), 0);
+  }
+}
+
+TYPED_TEST(EngineTest, ThreadsShareHostCalls) {
+  EngineJob<TypeParam> job({.several_threads = true});
+  constexpr int kThreads = 3, kRounds = 100;
+  job.run([&](int pe) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&job, pe, t] {
+        NetContext* scope = job.engine(pe).make_context();
+        auto& host = job.host(pe);
+        const int other = 1 - pe;
+        for (uint64_t i = 0; i < kRounds; ++i) {
+          const uint64_t value = i * 10 + static_cast<uint64_t>(t);
+          const uint64_t offset = 64 + 8 * static_cast<uint64_t>(t);
+          host.put(*scope, heap(other, offset), &value, 8);
+          host.amo(*scope, heap(other, 0), {AmoOp::add, 8, 1, 0});
+          host.quiet(*scope);
+          uint64_t back = 0;
+          host.get(*scope, heap(other, offset), &back, 8);
+          ASSERT_EQ(back, value);
+        }
+        job.engine(pe).drop_context(scope);
+      });
+    for (auto& thread : threads) thread.join();
+  });
+  EXPECT_EQ(job.load(0, 0), uint64_t{kThreads * kRounds});
+  EXPECT_EQ(job.load(1, 0), uint64_t{kThreads * kRounds});
+}
+
+TYPED_TEST(EngineTest, DeferredSignalLeavesWhileTheHostComputes) {
+  EngineJob<TypeParam> job({.tuning = {.max_inline = 0}});
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    std::this_thread::sleep_for(5ms);  // the proxies sleep by now
+    if (pe == 0) {
+      static const std::vector<std::byte> bytes = filled(0, 1, 30000);
+      job.host(0).put_signal_nbi(*scope, heap(1, 64), bytes.data(), bytes.size(),
+                                 {SegmentId::heap, 0, 1, SignalOp::set});
+      job.barrier();  // no call until PE 1 has seen the signal
+      job.host(0).quiet(*scope);
+    } else {
+      job.wait_until(1, 0, 1);
+      EXPECT_EQ(std::memcmp(job.base(1) + 64, filled(0, 1, 30000).data(), 30000), 0);
+      job.barrier();
+    }
+  });
+}
+
+TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
+  Channel channel(6);
+  EngineJob<TypeParam> job({.tuning = {.max_inline = 100}, .channels = {{&channel}}});
+  const RingView ring = channel.view().ring;
+  const uint64_t* const completed = channel.view().completed;
+  const auto push = [&ring](const Command& command) { return device::push(ring, command, device::Deadline::never()).ticket; };
+  const auto wait_for = [&](uint64_t count) {
+    while (__atomic_load_n(completed, __ATOMIC_ACQUIRE) < count) std::this_thread::yield();
+  };
+  const std::vector<std::byte> large = filled(0, 1, 10000);
+  const auto address = [](const void* p) { return reinterpret_cast<uint64_t>(p); };
+  std::vector<std::byte> got(10000);
+  uint64_t fetched = 0, tickets = 0;
+  constexpr uint64_t kRounds = 60;
+  for (uint64_t round = 1; round <= kRounds; ++round) {
+    push({.op = CommandOp::put, .pe = 1, .nbytes = large.size(), .remote_offset = 1024, .local = address(large.data())});
+    push({.op = CommandOp::put_inline, .pe = 1, .nbytes = 8, .remote_offset = 0, .value = round});
+    push({.op = CommandOp::put_inline_signal, .pe = 1, .nbytes = 4, .remote_offset = 8, .value = round,
+          .signal_offset = 16, .signal_value = round});
+    push({.op = CommandOp::put_signal, .signal_op = SignalOp::add, .pe = 1, .nbytes = 50, .remote_offset = 20000,
+          .local = address(large.data()), .signal_offset = 24, .signal_value = 1});
+    push({.op = CommandOp::put_signal, .signal_op = SignalOp::add, .pe = 1, .nbytes = 5000, .remote_offset = 30000,
+          .local = address(large.data()), .signal_offset = 24, .signal_value = 1});
+    push({.op = CommandOp::signal, .signal_op = SignalOp::add, .pe = 1, .signal_offset = 24, .signal_value = 1});
+    push({.op = CommandOp::amo, .amo_op = AmoOp::add, .pe = 1, .nbytes = 4, .remote_offset = 32, .value = 2});
+    push({.op = CommandOp::fence, .pe = 1});
+    push({.op = CommandOp::get, .pe = 1, .nbytes = got.size(), .remote_offset = 1024, .local = address(got.data())});
+    tickets = 1 + push({.op = CommandOp::amo, .amo_op = AmoOp::fetch_add, .pe = 1, .nbytes = 8, .remote_offset = 40,
+                        .local = address(&fetched), .value = 1});
+    if (round % 10 != 0) continue;
+    wait_for(tickets);
+    EXPECT_EQ(got, large);
+    EXPECT_EQ(fetched, round - 1);
+    EXPECT_EQ(job.load(1, 0), round);
+    EXPECT_EQ(job.load(1, 8), round);
+    EXPECT_EQ(job.load(1, 16), round);
+    EXPECT_EQ(job.load(1, 24), 3 * round);
+    EXPECT_EQ(job.load(1, 32), 2 * round);
+    EXPECT_EQ(std::memcmp(job.base(1) + 20000, large.data(), 50), 0);
+    EXPECT_EQ(std::memcmp(job.base(1) + 30000, large.data(), 5000), 0);
+  }
+  EXPECT_EQ(tickets, 10 * kRounds);
+}
+
+TEST(Engine, ComputingHostIsALiveTarget) {
+  EngineJob<Plain> job;
+  NetContext* scope = job.engine(0).make_context();
+  for (uint64_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(job.host(0).amo(*scope, heap(1, 0), {AmoOp::fetch_add, 8, 1, 0}), i);
+    std::this_thread::sleep_for(1ms);  // PE 1's proxy goes to sleep and must wake up
+  }
+}
+
+double cpu_seconds(pthread_t thread) {
+  clockid_t clock;
+  timespec t{};
+  if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &t) != 0) return -1;
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+template <class Setup>
+void expect_idle_proxy_is_cheap() {
+  EngineJob<Setup> job;
+  std::this_thread::sleep_for(150ms);
+  const pthread_t thread = job.engine(0).loop().native_handle();
+  const double before = cpu_seconds(thread);
+  std::this_thread::sleep_for(1s);
+  const double used = cpu_seconds(thread) - before;
+  testing::Test::RecordProperty("idle_cpu_percent", std::to_string(100 * used));
+  printf("idle proxy: %.3f %% of a core\n", 100 * used);
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  EXPECT_LT(used, 0.10) << "sanitizers make every system call dearer";
+#else
+  EXPECT_LT(used, 0.02);
+#endif
+}
+TEST(Engine, IdleProxyIsCheapWithAWaitObject) { expect_idle_proxy_is_cheap<Plain>(); }
+TEST(Engine, IdleProxyIsCheapWithoutAWaitObject) { expect_idle_proxy_is_cheap<Narrow>(); }
+
+// ---- failures ------------------------------------------------------------------------------------------------------
+
+template <Failure kFailure>
+struct Failing {
+  using FabricType = Flaky<loopback::Fabric>;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(
+        TransportKind::loopback, config, tuning, config,
+        FlakyOptions{.again_one_in = 0, .delay_polls = 0, .fail_post = 3, .failure = kFailure});
+  }
+};
+
+template <Failure kFailure>
+void put_until_failure() {
+  EngineJob<Failing<kFailure>> job({.npes = 3});
+  NetContext* scope = job.engine(0).make_context();
+  const uint64_t value = 1;
+  for (int i = 0; i < 3; ++i) job.host(0).put(*scope, heap(2, 0), &value, 8);
+  job.host(0).quiet(*scope);
+}
+
+class EngineDeathTest : public testing::Test {
+ protected:
+  EngineDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(EngineDeathTest, FailedOperationIsNamed) {
+  EXPECT_EXIT(put_until_failure<Failure::event>(), testing::ExitedWithCode(1),
+              "put of 8 bytes to PE 2 over flaky loopback failed: Input/output error; look");
+  EXPECT_EXIT(put_until_failure<Failure::post>(), testing::ExitedWithCode(1),
+              "put of 8 bytes to PE 2 over flaky loopback failed: Input/output error; look");
+}
+TEST_F(EngineDeathTest, NamelessFailureNamesTheRail) {
+  EXPECT_EXIT(put_until_failure<Failure::nameless_event>(), testing::ExitedWithCode(1),
+              "rail flaky loopback failed: Input/output error, with outstanding .*put of 8 bytes to PE 2");
+}
+
+/// PE 1 never starts its proxy.
+void ask_a_silent_peer(bool fetch) {
+  const Env env = [] {
+    Env e = Env::parse([](const char*) -> const char* { return nullptr; });
+    e.timeout_s = 0.2;
+    return e;
+  }();
+  std::vector<std::unique_ptr<Engine<loopback::Fabric>>> engines;
+  std::vector<std::vector<std::byte>> cards;
+  std::vector<uint64_t> memory(16);
+  for (int pe = 0; pe < 2; ++pe) {
+    engines.push_back(Plain::make({&env, pe, 2, false, true}, {}));
+    const Segment segment{SegmentId::heap, reinterpret_cast<std::byte*>(memory.data()), 64};
+    cards.push_back(engines.back()->attach({&segment, 1}));
+  }
+  for (auto& engine : engines) engine->connect(cards);
+  engines[0]->start({});
+  NetContext* scope = engines[0]->make_context();
+  engines[0]->host().amo(*scope, heap(1, 0), {fetch ? AmoOp::fetch_add : AmoOp::add, 8, 1, 0});
+  engines[0]->host().quiet(*scope);
+}
+TEST_F(EngineDeathTest, SilentPeerIsNamedAfterTheTimeout) {
+  EXPECT_EXIT(ask_a_silent_peer(true), testing::ExitedWithCode(1),
+              "atomic operation on 8 bytes at PE 1 over loopback: no progress for 0.2 s: .*by PE 1.*SHMEM_TIMEOUT");
+  EXPECT_EXIT(ask_a_silent_peer(false), testing::ExitedWithCode(1),
+              "quiet over loopback: no progress for 0.2 s: 1 atomics or signals unanswered, 1 of them by PE 1");
+}
+
+TEST(Engine, FailuresAfterPrepareStopReleaseWhoWaits) {
+  EngineJob<Failing<Failure::event>> job({.npes = 3});
+  NetContext* scope = job.engine(0).make_context();
+  job.engine(0).prepare_stop();
+  const uint64_t value = 1;
+  for (int i = 0; i < 5; ++i) job.host(0).put(*scope, heap(2, 0), &value, 8);
+  job.host(0).quiet(*scope);
+  EXPECT_EQ(scope->pending(), 0u);
+}
+
+}  // namespace
+}  // namespace railshmem::test

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A peer that is killed must show as a failed post or a failed event, soon, and never as a hang.
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/base/env.h"
+#include "src/base/error.h"
+#include "tests/conformance/rail_pair.h"
+#include "transports/ofi/fabric.h"
+
+namespace railshmem::testing_support {
+namespace {
+
+constexpr const char* kChildVariable = "RAILSHMEM_TEST_PEER";  // "fd provider" of a re-executed test binary
+constexpr size_t kBytes = 1 << 16;
+
+void write_card(int fd, const std::vector<std::byte>& card) {
+  const auto nbytes = static_cast<uint32_t>(card.size());
+  ASSERT_EQ(::write(fd, &nbytes, sizeof nbytes), static_cast<ssize_t>(sizeof nbytes));
+  ASSERT_EQ(::write(fd, card.data(), card.size()), static_cast<ssize_t>(card.size()));
+}
+
+std::vector<std::byte> read_card(int fd) {
+  uint32_t nbytes = 0;
+  if (::recv(fd, &nbytes, sizeof nbytes, MSG_WAITALL) != static_cast<ssize_t>(sizeof nbytes)) return {};
+  std::vector<std::byte> card(nbytes);
+  if (::recv(fd, card.data(), nbytes, MSG_WAITALL) != static_cast<ssize_t>(nbytes)) return {};
+  return card;
+}
+
+/// One of two processes: a fabric that has exchanged cards through a socket.
+struct Process {
+  Process(int pe, int fd, const std::string& provider) : heap(kBytes) {
+    const Env env = Env::parse([&](const char* name) -> const char* {
+      if (name == std::string("SHMEM_OFI_PROVIDER")) return provider.c_str();
+      if (name == std::string("SHMEM_TIMEOUT")) return "3";
+      return nullptr;
+    });
+    NetworkConfig config{};
+    config.env = &env;
+    config.pe = pe;
+    config.npes = 2;
+    fabric = std::make_unique<ofi::Fabric>(config);
+    const Segment segments[] = {{SegmentId::heap, heap.data(), kBytes}};
+    std::vector<std::vector<std::byte>> cards(2);
+    cards[static_cast<size_t>(pe)] = fabric->attach(segments);
+    write_card(fd, cards[static_cast<size_t>(pe)]);
+    cards[static_cast<size_t>(1 - pe)] = read_card(fd);
+    fabric->connect(cards);
+  }
+  /// Polls both rails once; counts what came.
+  void poll() {
+    for (ofi::Rail* rail : {&fabric->host_rail(), &fabric->proxy_rails().front()}) {
+      RailEvent events[8];
+      const size_t n = rail->poll(events);
+      for (const RailEvent& event : std::span(events, n)) {
+        completed += event.kind == RailEvent::Kind::completed;
+        failed += event.kind == RailEvent::Kind::failed;
+        if (event.kind == RailEvent::Kind::message) rail->release(event);
+      }
+    }
+  }
+  Pages heap;
+  std::unique_ptr<ofi::Fabric> fabric;
+  size_t completed = 0;
+  size_t failed = 0;
+};
+
+/// Runs in the re-executed binary: a live target until it is killed.
+TEST(OfiPeer, DISABLED_LivesUntilKilled) {
+  const char* how = std::getenv(kChildVariable);
+  if (!how) GTEST_SKIP() << "only the peer death tests run this";
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int fd = -1;
+  char provider[64] = {};
+  ASSERT_EQ(std::sscanf(how, "%d %63s", &fd, provider), 2);
+  Process process(1, fd, provider);
+  for (;;) process.poll();
+}
+
+class OfiPeerDeath : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    const std::string how = std::to_string(ends[1]) + " " + GetParam();
+    const std::string filter = "--gtest_filter=OfiPeer.DISABLED_LivesUntilKilled";
+    child_ = fork();
+    ASSERT_GE(child_, 0);
+    if (child_ == 0) {
+      setenv(kChildVariable, how.c_str(), 1);
+      execl("/proc/self/exe", "peer", filter.c_str(), "--gtest_also_run_disabled_tests", nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    fd_ = ends[0];
+    try {
+      mine_ = std::make_unique<Process>(0, fd_, GetParam());
+    } catch (const Error& reason) {
+      GTEST_SKIP() << reason.what();
+    }
+  }
+  void TearDown() override {
+    end_child();
+    mine_.reset();
+    close(fd_);
+  }
+  void end_child() {
+    if (child_ <= 0) return;
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    child_ = -1;
+  }
+  Post write(OpSlot& slot) {
+    return mine_->fabric->host_rail().write({{1, SegmentId::heap, 0}, mine_->heap.data(), 4096, &slot, false});
+  }
+  /// A first write, so that the connection is up.
+  void warm_up(OpSlot& slot) {
+    wait_for("the first write", [&] {
+      mine_->poll();
+      return write(slot) == Post::ok;
+    });
+    wait_for("its event", [&] {
+      mine_->poll();
+      return mine_->completed == 1;
+    });
+  }
+
+  pid_t child_ = -1;
+  int fd_ = -1;
+  std::unique_ptr<Process> mine_;
+};
+
+TEST_P(OfiPeerDeath, PostsOrEventsFailWithinSeconds) {
+  std::vector<OpSlot> slots(256);
+  warm_up(slots[0]);
+  end_child();
+  const auto start = std::chrono::steady_clock::now();
+  bool refused = false;
+  size_t posted = 1;
+  wait_for("failure", [&] {
+    if (posted < slots.size()) {
+      const Post answer = write(slots[posted]);
+      posted += answer == Post::ok;
+      refused = refused || answer == Post::failed;
+    }
+    mine_->poll();
+    return refused || mine_->failed > 0;
+  });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("%s: failed %s after %.3f s\n", GetParam(), refused ? "post" : "event", took.count());
+  EXPECT_LT(took.count(), 5.0);
+}
+
+/// ofi_rxm forgets the connection and then answers "again" for ever while it tries to make a new one.
+TEST_P(OfiPeerDeath, PostsAfterTheLossWasNoticedFailToo) {
+  std::vector<OpSlot> slots(256);
+  warm_up(slots[0]);
+  end_child();
+  const auto noticed = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (std::chrono::steady_clock::now() < noticed) mine_->poll();
+  const auto start = std::chrono::steady_clock::now();
+  bool refused = false;
+  size_t posted = 1;
+  wait_for("failure", [&] {
+    const Post answer = posted < slots.size() ? write(slots[posted]) : Post::again;
+    posted += answer == Post::ok;
+    refused = answer == Post::failed;
+    mine_->poll();
+    return refused || mine_->failed > 0;
+  });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("%s: later %s failed after %.3f s, error %d\n", GetParam(), refused ? "post" : "event", took.count(),
+              mine_->fabric->host_rail().last_error());
+  EXPECT_LT(took.count(), 5.0);
+}
+
+TEST_P(OfiPeerDeath, OperationsInFlightFail) {
+  if (GetParam() == std::string("shm")) GTEST_SKIP() << "shm never tells; the engine's own deadline has to";
+  std::vector<OpSlot> slots(256);
+  warm_up(slots[0]);
+  kill(child_, SIGSTOP);  // so that nothing completes any more
+  size_t posted = 0;
+  while (posted < 8) {
+    const Post answer = write(slots[1 + posted]);
+    ASSERT_NE(answer, Post::failed);
+    if (answer == Post::again) break;
+    ++posted;
+  }
+  const size_t before = mine_->completed;  // shm completes writes without the peer
+  end_child();
+  const auto start = std::chrono::steady_clock::now();
+  wait_for("failed events", [&] {
+    mine_->poll();
+    return mine_->failed > 0 || mine_->completed - before >= posted;
+  });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("%s: %zu of %zu in flight failed after %.3f s\n", GetParam(), mine_->failed, posted, took.count());
+  EXPECT_LT(took.count(), 5.0);
+}
+
+std::string short_name(const testing::TestParamInfo<const char*>& provider) {
+  std::string name;
+  for (const char* c = provider.param; *c; ++c)
+    if (std::isalnum(static_cast<unsigned char>(*c))) name += *c;
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Providers, OfiPeerDeath, testing::Values("tcp;ofi_rxm", "net", "sockets", "shm"), short_name);
+
+}  // namespace
+}  // namespace railshmem::testing_support
