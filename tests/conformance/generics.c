@@ -124,6 +124,7 @@ static void test_evaluation(void* room) {
   shmem_p((++addresses, at), (long)(++values, 8), right);
   shmem_barrier_all();
   CHECK_EQ(*at, 8);
+  shmem_barrier_all();
   CHECK_EQ(shmem_atomic_fetch_add(at + addresses++ - 1, (long)++values, right), 8);
   shmem_barrier_all();
   CHECK_EQ(*at, 10);

@@ -87,7 +87,7 @@ void test_segments(unsigned char* heap_data, unsigned char* source) {
 /// Many signals one after the other, without any other synchronisation: a signal must never overtake its data.
 void test_rounds(unsigned char* dest, unsigned char* source) {
   constexpr size_t kBytes[] = {8, 4096, 70001, 64, 9000, 1};
-  const unsigned rounds = static_cast<unsigned>(check_rounds(1000));
+  const unsigned rounds = static_cast<unsigned>(check_rounds(npes > 4 ? 200 : 1000));
   for (unsigned r = 1; r <= rounds; ++r)
     round_trip(kMem, static_cast<int>(r % 4), dest, source, kBytes[r % 6], r % 3 ? heap_signal : &global_signal,
                static_cast<int>(r / 4 % 2), r);

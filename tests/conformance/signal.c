@@ -78,8 +78,8 @@ int main(void) {
   for (int i = 0; i < 2; ++i) {
     test_set_and_add(words[i]);
     test_generic(words[i]);
-    test_contention(words[i], check_rounds(1000));
-    test_ping_pong(words[i], check_rounds(3000));
+    test_contention(words[i], check_rounds(300));
+    test_ping_pong(words[i], check_rounds(npes > 2 ? 100 : 500));
   }
   shmem_free(heap_signal);
   return check_end();

@@ -37,6 +37,7 @@ void test_word(const char* name, long* word, long initial) {
   shmem_long_p(word, me + 500, right);
   shmem_barrier_all();
   CHECK_EQ(*word, left + 500);
+  shmem_barrier_all();
   CHECK_EQ(shmem_long_atomic_fetch_add(word, 7, right), me + 500);
   shmem_barrier_all();
   CHECK_EQ(*word, left + 507);
