@@ -19,8 +19,14 @@ void die_null_variable(const char* function) noexcept {
 }
 
 size_t next_start(size_t n) noexcept {
-  thread_local size_t turn = 0;
-  return n ? turn++ % n : 0;
+  // A scrambled counter (SplitMix64), not a plain one: a program that makes k any calls per round would see a plain one
+  // step by k, and never the indices in between when k and n have a common factor.
+  thread_local uint64_t turn = 0;
+  uint64_t z = turn += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  return n ? static_cast<size_t>(z % n) : 0;
 }
 
 }  // namespace railshmem

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One mistake, named by the first argument, made by PE 1 (or by the only PE); the library must end the job and say why.
+// A mistake that goes unnoticed ends with status 3, which no test accepts.
+#include <shmem.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { kUnnoticed = 3, kTooLate = 4, kHeapWords = 1000 };
+
+static long global_word;
+static long* words;
+static int npes;
+
+static void bad_pe_negative(void) { shmem_long_p(words, 1, -1); }
+static void bad_pe_npes(void) { shmem_long_put(words, &global_word, 1, npes); }
+static void bad_pe_get(void) { global_word = shmem_long_g(words, npes + 5); }
+static void bad_pe_amo(void) { shmem_long_atomic_inc(words, npes); }
+static void bad_pe_zero_length(void) { shmem_long_put(words, &global_word, 0, -7); }
+
+static void address_on_stack(void) {
+  long on_stack = 0;
+  shmem_long_p(&on_stack, 1, 0);
+}
+
+static void address_of_malloc(void) {
+  long* block = malloc(sizeof *block);
+  shmem_long_atomic_add(block, 1, 0);
+}
+
+/// From inside the heap over its end.
+static void address_past_end(void) { shmem_putmem(words, &global_word, (size_t)1 << 40, 0); }
+static void count_overflow(void) { shmem_long_put(words, &global_word, (size_t)-1 / 2, 0); }
+static void null_dest(void) { shmem_long_put(NULL, &global_word, 4, 0); }
+static void null_source(void) { shmem_long_put(words, NULL, 4, 0); }
+static void null_get(void) { shmem_getmem(NULL, words, 8, 0); }
+static void misaligned_amo(void) { shmem_long_atomic_inc((long*)((char*)words + 4), 0); }
+static void misaligned_signal(void) { shmem_signal_add((uint64_t*)((char*)words + 1), 1, 0); }
+static void bad_signal_op(void) { shmem_putmem_signal(words, &global_word, 8, (uint64_t*)(words + 2), 1, 17, 0); }
+static void bad_stride(void) { shmem_long_iput(words, &global_word, 0, 1, 2, 0); }
+static void bad_context(void) { shmem_ctx_long_p(SHMEM_CTX_INVALID, words, 1, 0); }
+static void bad_comparison(void) { shmem_long_wait_until(words, 99, 1); }
+static void free_twice(void) {
+  shmem_free(words);
+  shmem_free(words);
+}
+static void free_foreign(void) { shmem_free(&global_word); }
+
+static const struct {
+  const char* name;
+  void (*make)(void);
+  int collective;  // made by all PEs
+} kMistakes[] = {
+    {"bad_pe_negative", bad_pe_negative, 0}, {"bad_pe_npes", bad_pe_npes, 0},
+    {"bad_pe_get", bad_pe_get, 0}, {"bad_pe_amo", bad_pe_amo, 0}, {"bad_pe_zero_length", bad_pe_zero_length, 0},
+    {"address_on_stack", address_on_stack, 0}, {"address_of_malloc", address_of_malloc, 0},
+    {"address_past_end", address_past_end, 0}, {"count_overflow", count_overflow, 0}, {"null_dest", null_dest, 0},
+    {"null_source", null_source, 0}, {"null_get", null_get, 0}, {"misaligned_amo", misaligned_amo, 0},
+    {"misaligned_signal", misaligned_signal, 0}, {"bad_signal_op", bad_signal_op, 0}, {"bad_stride", bad_stride, 0},
+    {"bad_context", bad_context, 0}, {"bad_comparison", bad_comparison, 0}, {"free_twice", free_twice, 1},
+    {"free_foreign", free_foreign, 1},
+};
+
+static void make_mistake(const char* name, int me) {
+  for (size_t i = 0; i < sizeof kMistakes / sizeof *kMistakes; ++i) {
+    if (strcmp(kMistakes[i].name, name) != 0) continue;
+    if (kMistakes[i].collective || me == npes - 1) kMistakes[i].make();
+    // The others meet the end in a barrier.
+    if (!kMistakes[i].collective && me != npes - 1) shmem_barrier_all();
+    return;
+  }
+  fprintf(stderr, "bad_input knows no mistake called %s\n", name);
+}
+
+/// More than the heap is no mistake: NULL everywhere, and life goes on.
+static int too_large(void) {
+  void* block = shmem_malloc((size_t)1 << 45);
+  shmem_barrier_all();
+  shmem_finalize();
+  return block == NULL ? 0 : kUnnoticed;
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  alarm(40);  // a hang must not outlive the test
+  if (strcmp(what, "before_init") == 0) shmem_barrier_all();
+  if (strcmp(what, "before_init_put") == 0) shmem_long_p(&global_word, 1, 0);
+  if (strcmp(what, "before_init_malloc") == 0) return shmem_malloc(8) ? kTooLate : kUnnoticed;
+  shmem_init();
+  const int me = shmem_my_pe();
+  npes = shmem_n_pes();
+  if (strcmp(what, "nothing") == 0) {
+    shmem_finalize();
+    return 0;
+  }
+  if (strcmp(what, "too_large") == 0) return too_large();
+  if (strcmp(what, "global_exit") == 0) {
+    if (me == npes - 1) shmem_global_exit(7);
+    // The others compute and make no call that could notice.
+    for (volatile long i = 0;; ++i) {
+    }
+  }
+  if (strcmp(what, "lonely_barrier") == 0) {
+    if (me != npes - 1) shmem_barrier_all();
+    pause();
+  }
+  if (strcmp(what, "lonely_wait") == 0) {
+    if (me == 0) shmem_long_wait_until(&global_word, SHMEM_CMP_EQ, 1);
+    shmem_barrier_all();
+  }
+  if (strcmp(what, "after_finalize") == 0 || strcmp(what, "finalize_twice") == 0) {
+    shmem_finalize();
+    if (strcmp(what, "finalize_twice") == 0) shmem_finalize();
+    shmem_long_p(&global_word, 1, 0);
+    return kUnnoticed;
+  }
+  words = shmem_calloc(kHeapWords, sizeof(long));
+  if (!words) return kTooLate;
+  make_mistake(what, me);
+  fprintf(stderr, "the library did not notice: %s\n", what);
+  _exit(kUnnoticed);
+}
