@@ -24,6 +24,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")  # of programs; the libraries need none of ours
 find_package(Threads REQUIRED)
 
 # Everything of ours is compiled with these; warnings are errors in CI through RAILSHMEM_WERROR.
@@ -62,3 +63,9 @@ function(railshmem_require feature found)
   endif()
   message(STATUS "RailSHMEM ${feature}: ${RAILSHMEM_HAVE_${feature}} (asked: ${RAILSHMEM_${feature}})")
 endfunction()
+
+# A shared object must find every name in what it links. Sanitizers leave theirs to the program.
+if(NOT RAILSHMEM_SANITIZE)
+  string(APPEND CMAKE_SHARED_LINKER_FLAGS " -Wl,-z,defs")
+  string(APPEND CMAKE_MODULE_LINKER_FLAGS " -Wl,-z,defs")
+endif()
