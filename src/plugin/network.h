@@ -55,6 +55,7 @@ struct NetworkConfig {
   int npes;
   bool threads_share_host_calls;  ///< several user threads may call at once (SHMEM_THREAD_MULTIPLE)
   bool several_hosts = false;     ///< PEs run on more than one host: an address of this host only will not do
+  bool oversubscribed = false;    ///< fewer CPUs than twice the PEs of this host: spin little
 };
 
 /// The network that SHMEM_TRANSPORT allows, or null when it allows none. Defined in transports/registry.cpp.
