@@ -32,6 +32,7 @@ install(FILES ${generated_dir}/railshmem.pc DESTINATION ${pkgconfig_dir})
 # railshmem_wrapper(oshcc C OSHCC_CC CC compiler): a compiler wrapper in bin/
 function(railshmem_wrapper WRAPPER_NAME WRAPPER_LANGUAGE WRAPPER_VARIABLE WRAPPER_FALLBACK_VARIABLE compiler)
   cmake_path(GET compiler FILENAME WRAPPER_COMPILER)  # without its folder: the machine that runs it may be another
+  set(WRAPPER_CHOICE "\${${WRAPPER_VARIABLE}:-\${${WRAPPER_FALLBACK_VARIABLE}:-${WRAPPER_COMPILER}}}")
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}
              OUTPUT_VARIABLE WRAPPER_BIN_TO_PREFIX)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/install/oshwrapper.in ${generated_dir}/${WRAPPER_NAME} @ONLY)

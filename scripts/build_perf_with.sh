@@ -23,7 +23,9 @@ objects=$output.objects
 mkdir -p "$objects"
 for source in $sources; do
   object=$objects/$(echo "$source" | tr / _).o
-  if [ "$object" -nt "$source" ] && [ -z "$(find perftest -name '*.h' -newer "$object")" ]; then continue; fi
+  if [ -f "$object" ] && [ -z "$(find "$source" perftest -newer "$object" \( -path "$source" -o -name '*.h' \))" ]; then
+    continue
+  fi
   echo "$source"
   "$compiler" -std=c++20 -O2 -g -Wall -Wextra -Wshadow -iquote . -c "$source" -o "$object" "$@"
 done

@@ -21,6 +21,7 @@
 #include "src/proxy/message.h"
 #include "src/proxy/operation.h"
 #include "src/proxy/scope.h"
+#include "src/proxy/transfer.h"
 #include "src/proxy/tuning.h"
 
 namespace railshmem {
@@ -33,19 +34,6 @@ struct InitiatorConfig {
   size_t cells;
   Tuning tuning{};
 };
-
-/// A put or get on its way into the rail. Survives `again`: the next try goes on where this one stopped.
-struct Transfer {
-  OpKind kind;
-  Remote remote;
-  std::byte* local;  ///< a put only reads it
-  size_t nbytes;
-  size_t posted = 0;
-  OpCell* cell = nullptr;
-};
-
-/// May the source change as soon as the post was accepted?
-enum class Source : uint8_t { stable, copied };
 
 template <Rail R>
 class Initiator {
