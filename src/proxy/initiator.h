@@ -22,18 +22,8 @@
 #include "src/proxy/operation.h"
 #include "src/proxy/scope.h"
 #include "src/proxy/transfer.h"
-#include "src/proxy/tuning.h"
 
 namespace railshmem {
-
-/// Who calls: identity of an endpoint, and what its initiator may use.
-struct InitiatorConfig {
-  Port port;
-  int pe;
-  int npes;
-  size_t cells;
-  Tuning tuning{};
-};
 
 template <Rail R>
 class Initiator {

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a caller hands to the initiator: the part of an operation that outlives one try.
+// What callers hand to the initiator: its settings, and the part of an operation that outlives one try.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "src/plugin/rail.h"
-#include "src/proxy/operation.h"
+#include "src/proxy/cell_pool.h"
+#include "src/proxy/message.h"
+#include "src/proxy/tuning.h"
 
 namespace railshmem {
+
+/// Who calls: identity of an endpoint, and what its initiator may use.
+struct InitiatorConfig {
+  Port port;
+  int pe;
+  int npes;
+  size_t cells;
+  Tuning tuning{};
+};
 
 /// A put or get on its way into the rail. Survives `again`: the next try goes on where this one stopped.
 struct Transfer {
