@@ -40,7 +40,7 @@ check_lines() {
     awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines; split it by concept (limit 500)"; bad = 1 } END { exit bad }'
 }
 
-check_headers() { python3 tests/headers/check_headers.py --include include; }
+check_headers() { python3 tests/headers/check_headers.py --include include --nvcc "${NVCC:-nvcc}"; }
 check_api() { python3 scripts/check_api.py --include include; }
 check_env() { python3 scripts/gen_env_doc.py --check; }
 
