@@ -24,8 +24,14 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")  # of programs; the libraries need none of ours
 find_package(Threads REQUIRED)
+
+# A second build of the same sources costs little where ccache is installed.
+find_program(RAILSHMEM_CCACHE ccache)
+if(RAILSHMEM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${RAILSHMEM_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RAILSHMEM_CCACHE})
+endif()
 
 # Everything of ours is compiled with these; warnings are errors in CI through RAILSHMEM_WERROR.
 option(RAILSHMEM_WERROR "Warnings are errors" OFF)

@@ -75,8 +75,10 @@ int conclude(const Context& context) {
   if (!context.options.validate) return EXIT_SUCCESS;
   if (context.pe == 0) {
     const auto wrong = static_cast<unsigned long long>(context.mismatches());
-    if (wrong) fprintf(stderr, "shmem_perf: NOT validated: %llu transfers brought wrong data\n", wrong);
-    else fprintf(stderr, "shmem_perf: validated: every byte of the checked rounds was right\n");
+    if (wrong)
+      fprintf(stderr, "shmem_perf: NOT validated: %llu transfers brought wrong data\n", wrong);
+    else
+      fprintf(stderr, "shmem_perf: validated: every byte of the checked rounds was right\n");
   }
   return context.mismatches() ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -130,4 +132,6 @@ int perf_main(int argc, char** argv) {
 }  // namespace
 }  // namespace railshmem::perf
 
-int main(int argc, char** argv) { return railshmem::perf::perf_main(argc, argv); }
+int main(int argc, char** argv) {
+  return railshmem::perf::perf_main(argc, argv);
+}

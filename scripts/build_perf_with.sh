@@ -18,12 +18,12 @@ if pkg-config --exists libfabric; then
   sources="$sources perftest/floor/fabric.cpp perftest/floor/fabric_floors.cpp"
   fabric=$(pkg-config --cflags --libs libfabric)
 fi
-# Objects first, so that a change recompiles one file and a wrapper's include path comes after ours for perftest only.
+# Objects first, so that a change of one file recompiles one file. -iquote: the library's shmem.h must be found, not ours.
 objects=$output.objects
 mkdir -p "$objects"
 for source in $sources; do
   object=$objects/$(echo "$source" | tr / _).o
-  if [ -f "$object" ] && [ -z "$(find "$source" perftest -newer "$object" \( -path "$source" -o -name '*.h' \))" ]; then
+  if [ -f "$object" ] && [ -z "$(find perftest \( -name '*.h' -o -path "$source" \) -newer "$object")" ]; then
     continue
   fi
   echo "$source"

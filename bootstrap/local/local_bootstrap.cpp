@@ -36,10 +36,10 @@ UniqueFd launcher_socket() {
 
 LocalBootstrap::LocalBootstrap(double timeout_s)
     : timeout_s_(timeout_s),
+      stream_(launcher_socket()),
       pe_(need_number(local::kPeVariable, 0, INT_MAX, "local", kRemedy)),
       npes_(need_number(local::kNpesVariable, pe_ + 1, INT_MAX, "local", kRemedy)),
-      owner_(getpid()),
-      stream_(launcher_socket()) {
+      owner_(getpid()) {
   send(local::hello, Packer().add(pe_).add(npes_).take());
   if (!await(local::welcome, Deadline(timeout_s_)))
     throw Error(text("oshrun did not answer PE %d within %g s (SHMEM_TIMEOUT)", pe_, timeout_s_));

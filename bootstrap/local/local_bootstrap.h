@@ -34,11 +34,11 @@ class LocalBootstrap final : public Bootstrap {
   void pump();
 
   double timeout_s_;
+  Stream stream_;
   int pe_;
   int npes_;
   pid_t owner_;       ///< a forked child must not say goodbye in the PE's name
   std::mutex mutex_;  ///< failure() and abort() may run beside an exchange
-  Stream stream_;
   std::deque<Frame> answers_;
   std::optional<std::string> failure_;
 };

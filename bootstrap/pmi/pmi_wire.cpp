@@ -17,7 +17,7 @@ Fields parse_line(const std::string& line) {
     const size_t equal = line.find('=', at);
     if (equal == std::string::npos) break;
     const std::string key = line.substr(at, equal - at);
-    const size_t end = key == "msg" ? std::string::npos : line.find(' ', equal);
+    const size_t end = line.find(' ', equal);
     fields[key] = line.substr(equal + 1, end == std::string::npos ? end : end - equal - 1);
     if (end == std::string::npos) break;
     at = end;

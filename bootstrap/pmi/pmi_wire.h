@@ -13,7 +13,7 @@ namespace railshmem::pmi {
 
 using Fields = std::map<std::string, std::string>;
 
-/// "cmd=maxes vallen_max=1024" as fields. A value ends at a blank, except that of msg, which takes the rest.
+/// "cmd=maxes vallen_max=1024" as fields; a value ends at a blank, which msg has replaced by '_'.
 Fields parse_line(const std::string& line);
 
 class Wire {

@@ -8,10 +8,10 @@
 namespace railshmem::perf {
 namespace {
 
-constexpr size_t kPing = 0;                 // the parent's flag, and the helper's on a line of its own
+constexpr size_t kPing = 0;  // the parent's flag, and the helper's on a line of its own
 constexpr size_t kPong = 64;
-constexpr size_t kDataOffset = 4096;        // then the data
-constexpr double kConnectSeconds = 30;      // rxm answers EAGAIN while it connects
+constexpr size_t kDataOffset = 4096;    // then the data
+constexpr double kConnectSeconds = 30;  // rxm answers EAGAIN while it connects
 constexpr uint64_t kDelivered = FI_COMPLETION | FI_DELIVERY_COMPLETE;
 
 volatile uint64_t& flag_at(FabricEnd& end, size_t offset) {
@@ -141,8 +141,8 @@ const Register write_bench({"floor_fi_write_lat", "fi_writemsg, delivery complet
                             kLatencySizes, floor_fi_write_lat});
 const Register read_bench({"floor_fi_read_lat", "fi_readmsg to its completion: us", Place::floor, kLatencySizes,
                            floor_fi_read_lat});
-const Register bw_bench({"floor_fi_bw", "fi_writemsg x window, delivery complete: GB/s", Place::floor, {8, 4 << 20},
-                         floor_fi_bw});
+const Register bw_bench(
+    {"floor_fi_bw", "fi_writemsg x window, delivery complete: GB/s", Place::floor, {8, 4 << 20}, floor_fi_bw});
 const Register rate_bench({"floor_fi_rate", "8-byte fi_writemsg x window, delivery complete: Mops/s", Place::floor,
                            kLatencySizes, floor_fi_rate});
 const Register pingpong_bench({"floor_fi_pingpong", "fi_writemsg ping-pong, memory polled: us", Place::floor,

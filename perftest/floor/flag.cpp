@@ -41,8 +41,11 @@ void floor_flag_pingpong(Context& context) {
   context.add_latency("round_trip", sizeof count, {d});
 }
 
-const Register bench({"floor_flag_pingpong", "flag ping-pong of two processes through shared memory: us", Place::floor,
-                      {8, 8}, floor_flag_pingpong});
+const Register bench({"floor_flag_pingpong",
+                      "flag ping-pong of two processes through shared memory: us",
+                      Place::floor,
+                      {8, 8},
+                      floor_flag_pingpong});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -22,7 +22,9 @@ void idle(SharedHead& head, char* payload) {
 const RegisterRole idle_role("idle", idle);
 
 /// Stops the compiler from seeing that nobody reads the stores.
-inline void keep_stores() noexcept { asm volatile("" ::: "memory"); }
+inline void keep_stores() noexcept {
+  asm volatile("" ::: "memory");
+}
 
 void floor_memcpy(Context& context) {
   const std::vector<char> source(context.largest(), 1);
@@ -52,17 +54,16 @@ void floor_fetch_add(Context& context) {
   Partner partner("idle", 4096);
   auto* word = reinterpret_cast<uint64_t*>(partner.payload());
   volatile uint64_t seen = 0;
-  const Distribution d =
-      measure_alone(context.options, [&] { seen = __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST); });
+  const Distribution d = measure_alone(context.options, [&] { seen = __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST); });
   context.add_latency("latency", sizeof *word, {d});
 }
 
-const Register memcpy_bench({"floor_memcpy", "memcpy to memory shared with another process: GB/s", Place::floor,
-                             {8, 4 << 20}, floor_memcpy});
-const Register store_bench({"floor_store", "8-byte stores to shared memory: us and Mops/s", Place::floor, {8, 8},
-                            floor_store});
-const Register fetch_add_bench({"floor_fetch_add", "lock xadd on shared memory: us", Place::floor, {8, 8},
-                                floor_fetch_add});
+const Register memcpy_bench(
+    {"floor_memcpy", "memcpy to memory shared with another process: GB/s", Place::floor, {8, 4 << 20}, floor_memcpy});
+const Register store_bench(
+    {"floor_store", "8-byte stores to shared memory: us and Mops/s", Place::floor, {8, 8}, floor_store});
+const Register fetch_add_bench(
+    {"floor_fetch_add", "lock xadd on shared memory: us", Place::floor, {8, 8}, floor_fetch_add});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -30,7 +30,9 @@ std::map<std::string, Role>& roles() {
   return table;
 }
 
-[[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
 
 void nap() {
   const timespec pause{0, 200'000};
@@ -117,7 +119,9 @@ bool Partner::reached(uint32_t stage) {
   return false;
 }
 
-RegisterRole::RegisterRole(const char* name, Role role) { roles()[name] = role; }
+RegisterRole::RegisterRole(const char* name, Role role) {
+  roles()[name] = role;
+}
 
 int partner_main(const char* role, const char* fd_text) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

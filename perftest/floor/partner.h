@@ -29,7 +29,7 @@ struct SharedHead {
   alignas(64) std::atomic<uint64_t> pong;
   alignas(64) std::atomic<uint64_t> counter;
   alignas(64) char provider[128];
-  uint64_t nbytes;  ///< of the payload, or of each side's fabric region
+  uint64_t nbytes;     ///< of the payload, or of each side's fabric region
   FabricCard card[2];  ///< parent's, child's
 };
 inline constexpr size_t kPayloadOffset = 4096;

@@ -33,7 +33,9 @@ Symmetric::Symmetric(size_t nbytes) : address_(shmem_calloc(1, nbytes)) {
   throw std::runtime_error("no symmetric memory for " + std::to_string(nbytes) +
                            " bytes; lower --max-bytes or raise SHMEM_SYMMETRIC_SIZE");
 }
-Symmetric::~Symmetric() { shmem_free(address_); }
+Symmetric::~Symmetric() {
+  shmem_free(address_);
+}
 
 Context::Context(const Options& o, Report& report, double init)
     : options(o),
@@ -48,7 +50,9 @@ Context::Context(const Options& o, Report& report, double init)
   shmem_barrier_all();
 }
 
-uint64_t Context::largest() const { return *std::max_element(sizes.begin(), sizes.end()); }
+uint64_t Context::largest() const {
+  return *std::max_element(sizes.begin(), sizes.end());
+}
 
 long Context::agree(long value) {
   if (pe == 0) {

@@ -41,9 +41,9 @@ class Context {
   const Options& options;
   const int pe;
   const int npes;
-  const double init_seconds;         ///< how long shmem_init took here
-  std::vector<uint64_t> sizes;       ///< what the current bench shall run
-  const Bench* bench = nullptr;      ///< the current one
+  const double init_seconds;     ///< how long shmem_init took here
+  std::vector<uint64_t> sizes;   ///< what the current bench shall run
+  const Bench* bench = nullptr;  ///< the current one
 
   /// Origins are the PEs below N/2, each with the peer N/2 above it; PEs outside every pair idle in the barriers.
   int pairs() const noexcept { return pairs_; }

@@ -42,9 +42,9 @@ bool check_message(Context& context, const void* buffer, uint64_t bytes, int sen
 
 /// Who sends and who receives in a checked round.
 struct Flow {
-  bool posts;        ///< this PE calls the operation
-  bool provides;     ///< this PE's buffer holds what travels
-  bool receives;     ///< this PE compares
+  bool posts;     ///< this PE calls the operation
+  bool provides;  ///< this PE's buffer holds what travels
+  bool receives;  ///< this PE compares
 };
 
 /// One checked round: `window` transfers of `bytes`, as many at a time as `capacity` has room for, each with a pattern
@@ -56,7 +56,8 @@ void checked_round(Context& context, const Flow& flow, char* source, char* targe
   const uint64_t slots = std::clamp<uint64_t>(capacity / bytes, 1, window);
   for (uint64_t round = 0; round < window; round += slots) {
     const uint64_t count = std::min(slots, window - round);
-    for (uint64_t s = 0; flow.provides && s < count; ++s) fill_pattern(source + s * bytes, bytes, context.pe, round + s);
+    for (uint64_t s = 0; flow.provides && s < count; ++s)
+      fill_pattern(source + s * bytes, bytes, context.pe, round + s);
     shmem_barrier_all();
     for (uint64_t s = 0; flow.posts && s < count; ++s) post(s * bytes);
     if (flow.posts) complete();

@@ -37,11 +37,13 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--rounds", options.rounds, "Run everything this often, floors in between; rows show the medians")
       ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", options.seconds, "Time limit per row")->check(CLI::Range(1e-3, 86400.0));
-  app.add_option("--pairs", options.pairs, "Pairs of PEs (i with i + N/2); default: all")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--pairs", options.pairs, "Pairs of PEs (i with i + N/2); default: all")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--validate", options.validate, "Compare every byte of every transfer of a checked round");
   app.add_flag("--floor", options.floor, "Run the matching floor first and print the ratio to it");
-  app.add_option("--op", options.op, "Operation of amo_lat: fetch_add, add, inc, fetch_inc, set, fetch, swap, "
-                                     "compare_swap, xor, fetch_xor");
+  app.add_option("--op", options.op,
+                 "Operation of amo_lat: fetch_add, add, inc, fetch_inc, set, fetch, swap, "
+                 "compare_swap, xor, fetch_xor");
   app.add_option("--provider", options.provider, "libfabric provider of the floors; default: SHMEM_OFI_PROVIDER");
   app.add_option("--format", raw.format, "table, csv or json (one object a row)")
       ->check(CLI::IsMember({"table", "csv", "json"}));
@@ -66,8 +68,9 @@ void interpret(const Raw& raw, Options& options) {
     throw CLI::ValidationError("--min-bytes", raw.min_bytes + " exceeds --max-bytes " + raw.max_bytes);
   if (!options.list && options.benches.empty())
     throw CLI::ValidationError("bench", "name at least one; --list shows them all");
-  options.format = std::map<std::string, Format>{
-      {"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}}.at(raw.format);
+  options.format =
+      std::map<std::string, Format>{{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}}.at(
+          raw.format);
 }
 
 std::string variable(const char* name) {

@@ -27,7 +27,9 @@ Register::Register(const Bench& bench) {
   rows.insert(std::upper_bound(rows.begin(), rows.end(), bench, before), bench);
 }
 
-const std::vector<Bench>& benches() { return table(); }
+const std::vector<Bench>& benches() {
+  return table();
+}
 
 const Bench* find_bench(std::string_view name) {
   const auto& rows = table();

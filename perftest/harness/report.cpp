@@ -22,7 +22,9 @@ std::string digits(double value) {
   snprintf(buffer, sizeof buffer, "%.6g", value);
   return buffer;
 }
-double rounded(double value) { return std::strtod(digits(value).c_str(), nullptr); }
+double rounded(double value) {
+  return std::strtod(digits(value).c_str(), nullptr);
+}
 
 template <class T>
 void put_if(nlohmann::ordered_json& json, const char* key, const std::optional<T>& value) {
@@ -30,19 +32,23 @@ void put_if(nlohmann::ordered_json& json, const char* key, const std::optional<T
 }
 
 nlohmann::ordered_json to_json(const Row& row, const Stamp& stamp) {
-  nlohmann::ordered_json json{{"bench", row.bench},   {"transport", row.transport}, {"provider", row.provider},
-                              {"pes", row.pes},       {"bytes", row.bytes},         {"metric", row.metric},
-                              {"unit", row.unit},     {"value", rounded(row.value)}, {"p50", rounded(row.p50)},
-                              {"p99", rounded(row.p99)}, {"host", stamp.host},      {"version", stamp.version},
-                              {"date", stamp.date},   {"iters", row.iters}};
+  nlohmann::ordered_json json{{"bench", row.bench},      {"transport", row.transport},  {"provider", row.provider},
+                              {"pes", row.pes},          {"bytes", row.bytes},          {"metric", row.metric},
+                              {"unit", row.unit},        {"value", rounded(row.value)}, {"p50", rounded(row.p50)},
+                              {"p99", rounded(row.p99)}, {"host", stamp.host},          {"version", stamp.version},
+                              {"date", stamp.date},      {"iters", row.iters}};
   put_if(json, "validated", row.validated);
   if (row.floor) json["floor"] = rounded(*row.floor);
   if (row.ratio) json["ratio"] = rounded(*row.ratio);
   return json;
 }
 
-std::string text_of(const std::optional<double>& value) { return value ? digits(*value) : ""; }
-const char* text_of(const std::optional<bool>& value) { return !value ? "" : *value ? "yes" : "NO"; }
+std::string text_of(const std::optional<double>& value) {
+  return value ? digits(*value) : "";
+}
+const char* text_of(const std::optional<bool>& value) {
+  return !value ? "" : *value ? "yes" : "NO";
+}
 
 void write_csv(std::ostream& out, const std::vector<Row>& rows, const Stamp& stamp) {
   out << "bench,transport,provider,pes,bytes,metric,unit,value,p50,p99,host,version,date,iters,validated,floor,ratio\n";
@@ -63,10 +69,9 @@ void write_table(std::ostream& out, const std::vector<Row>& rows, const Stamp& s
   out << line;
   for (const Row& r : rows) {
     snprintf(line, sizeof line, "%-20s %-10s %-12s %4d %10llu %-10s %10s %10s %10s %-7s %9s %10s %8s\n",
-             r.bench.c_str(), r.transport.c_str(), r.provider.c_str(), r.pes,
-             static_cast<unsigned long long>(r.bytes), r.metric.c_str(), digits(r.value).c_str(),
-             digits(r.p50).c_str(), digits(r.p99).c_str(), r.unit.c_str(), text_of(r.validated),
-             text_of(r.floor).c_str(), text_of(r.ratio).c_str());
+             r.bench.c_str(), r.transport.c_str(), r.provider.c_str(), r.pes, static_cast<unsigned long long>(r.bytes),
+             r.metric.c_str(), digits(r.value).c_str(), digits(r.p50).c_str(), digits(r.p99).c_str(), r.unit.c_str(),
+             text_of(r.validated), text_of(r.floor).c_str(), text_of(r.ratio).c_str());
     out << line;
   }
 }
@@ -128,8 +133,10 @@ void Report::compare(size_t first, const FloorOf& floor) {
 void Report::write(std::ostream& out, Format format) const {
   const std::vector<Row> rows = merge_rounds(rows_);
   switch (format) {
-    case Format::table: return write_table(out, rows, stamp_);
-    case Format::csv: return write_csv(out, rows, stamp_);
+    case Format::table:
+      return write_table(out, rows, stamp_);
+    case Format::csv:
+      return write_csv(out, rows, stamp_);
     case Format::json:
       for (const Row& row : rows) out << to_json(row, stamp_).dump() << '\n';
   }

@@ -15,7 +15,8 @@ struct Plan {
   long group = 1;  ///< operations per clock reading
 };
 
-/// Operations shorter than 500 ns are timed 64 or more at a time: a reading costs about 20 ns and disturbs the pipeline.
+/// Operations shorter than 500 ns are timed 64 or more at a time: a reading costs about 20 ns and disturbs the
+/// pipeline.
 Plan plan_for(double op_seconds, const Options& options);
 
 /// Warm-up operations that fit into a tenth of the time limit.

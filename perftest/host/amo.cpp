@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // amo_lat: one 8-byte atomic on the peer's word, until its result is here or, without one, until quiet.
 // On unsigned long, the one unsigned type for which older libraries have every atomic.
+#include <stdexcept>
+#include <stdexcept>
 #include <string_view>
 
 #include "perftest/harness/measure.h"
@@ -59,10 +61,9 @@ struct Named {
   void (*run)(Context&, const char*);
 };
 // clang-format off
-#define RAILSHMEM_PERF_FETCHING(call, before) \
-  &run<Amo<[]([[maybe_unused]] unsigned long* w, [[maybe_unused]] uint64_t i, int pe) -> uint64_t { return call; }, before, true>>
-#define RAILSHMEM_PERF_SILENT(call, before) \
-  &run<Amo<[](unsigned long* w, [[maybe_unused]] uint64_t i, int pe) -> uint64_t { call; return 0; }, before, false>>
+#define RAILSHMEM_PERF_CALL [](unsigned long* w, [[maybe_unused]] uint64_t i, int pe) -> uint64_t
+#define RAILSHMEM_PERF_FETCHING(call, before) &run<Amo<RAILSHMEM_PERF_CALL { return call; }, before, true>>
+#define RAILSHMEM_PERF_SILENT(call, before) &run<Amo<RAILSHMEM_PERF_CALL { call; return 0; }, before, false>>
 const Named kOps[] = {
     {"fetch_add",    RAILSHMEM_PERF_FETCHING(shmem_ulong_atomic_fetch_add(w, 1, pe), kCounts)},
     {"add",          RAILSHMEM_PERF_SILENT(shmem_ulong_atomic_add(w, 1, pe), kCounts)},
@@ -86,8 +87,8 @@ void amo_lat(Context& context) {
   throw std::invalid_argument("--op '" + context.options.op + "' is no atomic of amo_lat; accepted: " + known);
 }
 
-const Register bench({"amo_lat", "one 8-byte atomic (--op): us", Place::pairs, {8, 8}, amo_lat,
-                      {"floor_fetch_add", "latency"}});
+const Register bench(
+    {"amo_lat", "one 8-byte atomic (--op): us", Place::pairs, {8, 8}, amo_lat, {"floor_fetch_add", "latency"}});
 
 }  // namespace
 }  // namespace railshmem::perf

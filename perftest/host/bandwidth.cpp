@@ -14,7 +14,10 @@ void bandwidth(Context& context) {
   const bool origin = context.is_origin();
   const bool target = context.is_target();
   const bool posts = origin || (D == Direction::both && target);
-  const Flow flow{posts, D == Direction::get ? target : posts, D == Direction::get ? origin : target || posts};
+  constexpr bool kGet = D == Direction::get;
+  const bool provides = kGet ? target : posts;
+  const bool receives = kGet ? origin : target || (D == Direction::both && origin);
+  const Flow flow{posts, provides, receives};
   const int peer = context.peer();
   const uint64_t capacity = context.largest();
   Symmetric source_memory(capacity);
@@ -38,12 +41,27 @@ void bandwidth(Context& context) {
   }
 }
 
-const Register put_bw({"put_bw", "putmem_nbi x window + quiet: GB/s", Place::pairs, kSizes, bandwidth<Direction::put>,
-                       {"floor_memcpy", "bandwidth"}, {"floor_fi_bw", "bandwidth"}});
-const Register get_bw({"get_bw", "getmem_nbi x window + quiet: GB/s", Place::pairs, kSizes, bandwidth<Direction::get>,
-                       {"floor_memcpy", "bandwidth"}, {"floor_fi_bw", "bandwidth"}});
-const Register bibw({"bibw", "put_bw in both directions at once, summed: GB/s", Place::pairs, kSizes,
-                     bandwidth<Direction::both>, {"floor_memcpy", "bandwidth"}, {"floor_fi_bw", "bandwidth"}});
+const Register put_bw({"put_bw",
+                       "putmem_nbi x window + quiet: GB/s",
+                       Place::pairs,
+                       kSizes,
+                       bandwidth<Direction::put>,
+                       {"floor_memcpy", "bandwidth"},
+                       {"floor_fi_bw", "bandwidth"}});
+const Register get_bw({"get_bw",
+                       "getmem_nbi x window + quiet: GB/s",
+                       Place::pairs,
+                       kSizes,
+                       bandwidth<Direction::get>,
+                       {"floor_memcpy", "bandwidth"},
+                       {"floor_fi_bw", "bandwidth"}});
+const Register bibw({"bibw",
+                     "put_bw in both directions at once, summed: GB/s",
+                     Place::pairs,
+                     kSizes,
+                     bandwidth<Direction::both>,
+                     {"floor_memcpy", "bandwidth"},
+                     {"floor_fi_bw", "bandwidth"}});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -15,8 +15,8 @@ void sync_lat(Context& context) {
   context.add_latency("latency", 0, measure(context, true, context.pe == 0, [] { shmem_sync_all(); }));
 }
 
-const Register barrier_bench({"barrier_lat", "barrier_all: us", Place::all, {0, 0}, barrier_lat, kFlagFloor,
-                              kFabricFloor});
+const Register barrier_bench(
+    {"barrier_lat", "barrier_all: us", Place::all, {0, 0}, barrier_lat, kFlagFloor, kFabricFloor});
 const Register sync_bench({"sync_lat", "sync_all: us", Place::all, {0, 0}, sync_lat, kFlagFloor, kFabricFloor});
 
 }  // namespace

@@ -17,8 +17,8 @@ void init_time(Context& context) {
   context.add("init", "ms", 0, slowest * 1e3, median(seconds) * 1e3, percentile(seconds, 0.99) * 1e3, 1);
 }
 
-const Register bench({"init_time", "shmem_init, the slowest PE (p50, p99: over the PEs): ms", Place::all, {0, 0},
-                      init_time});
+const Register bench(
+    {"init_time", "shmem_init, the slowest PE (p50, p99: over the PEs): ms", Place::all, {0, 0}, init_time});
 
 }  // namespace
 }  // namespace railshmem::perf

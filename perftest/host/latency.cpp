@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // put_lat, get_lat, p_lat, global_put_lat: one operation from its call to its completion at the target.
+#include <stdexcept>
+
 #include "perftest/harness/measure.h"
 
 namespace railshmem::perf {
@@ -68,14 +70,29 @@ void get_lat(Context& context) {
   }
 }
 
-const Register put_bench({"put_lat", "putmem + quiet: us", Place::pairs, kSizes, put_lat,
-                          {"floor_store", "latency"}, {"floor_fi_write_lat", "latency"}});
-const Register get_bench({"get_lat", "getmem: us", Place::pairs, kSizes, get_lat,
-                          {}, {"floor_fi_read_lat", "latency"}});
-const Register p_bench({"p_lat", "uint64_p + quiet: us", Place::pairs, {8, 8}, p_lat,
-                        {"floor_store", "latency"}, {"floor_fi_write_lat", "latency"}});
-const Register global_bench({"global_put_lat", "putmem + quiet to a global array of the executable: us", Place::pairs,
-                             kSizes, global_put_lat, {"floor_store", "latency"}, {"floor_fi_write_lat", "latency"}});
+const Register put_bench({"put_lat",
+                          "putmem + quiet: us",
+                          Place::pairs,
+                          kSizes,
+                          put_lat,
+                          {"floor_store", "latency"},
+                          {"floor_fi_write_lat", "latency"}});
+const Register get_bench(
+    {"get_lat", "getmem: us", Place::pairs, kSizes, get_lat, {}, {"floor_fi_read_lat", "latency"}});
+const Register p_bench({"p_lat",
+                        "uint64_p + quiet: us",
+                        Place::pairs,
+                        {8, 8},
+                        p_lat,
+                        {"floor_store", "latency"},
+                        {"floor_fi_write_lat", "latency"}});
+const Register global_bench({"global_put_lat",
+                             "putmem + quiet to a global array of the executable: us",
+                             Place::pairs,
+                             kSizes,
+                             global_put_lat,
+                             {"floor_store", "latency"},
+                             {"floor_fi_write_lat", "latency"}});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -32,8 +32,13 @@ void flag_pingpong(Context& context) {
                       0.5);
 }
 
-const Register flag_bench({"flag_pingpong", "uint64_p + wait_until, one way: us", Place::pairs, {8, 8}, flag_pingpong,
-                           kFlagFloor, kFabricFloor});
+const Register flag_bench({"flag_pingpong",
+                           "uint64_p + wait_until, one way: us",
+                           Place::pairs,
+                           {8, 8},
+                           flag_pingpong,
+                           kFlagFloor,
+                           kFabricFloor});
 
 #if RAILSHMEM_PERF_HAS(1, 6)
 void signal_pingpong(Context& context) {
@@ -48,8 +53,13 @@ void signal_pingpong(Context& context) {
                       0.5);
 }
 
-const Register signal_bench({"signal_pingpong", "signal_set + signal_wait_until, one way: us", Place::pairs, {8, 8},
-                             signal_pingpong, kFlagFloor, kFabricFloor});
+const Register signal_bench({"signal_pingpong",
+                             "signal_set + signal_wait_until, one way: us",
+                             Place::pairs,
+                             {8, 8},
+                             signal_pingpong,
+                             kFlagFloor,
+                             kFabricFloor});
 #endif
 
 #if RAILSHMEM_PERF_HAS(1, 5)
@@ -95,8 +105,13 @@ void put_signal_pingpong(Context& context) {
   }
 }
 
-const Register put_signal_bench({"put_signal_pingpong", "putmem_signal + signal_wait_until, one way: us", Place::pairs,
-                                 {8, 64 << 10}, put_signal_pingpong, kFlagFloor, kFabricFloor});
+const Register put_signal_bench({"put_signal_pingpong",
+                                 "putmem_signal + signal_wait_until, one way: us",
+                                 Place::pairs,
+                                 {8, 64 << 10},
+                                 put_signal_pingpong,
+                                 kFlagFloor,
+                                 kFabricFloor});
 #endif
 
 }  // namespace

@@ -23,9 +23,8 @@ void put_rate(Context& context) {
   Symmetric source(capacity);
   Symmetric dest(capacity);
   for (const uint64_t bytes : context.sizes)
-    rate(context, bytes, capacity, source.as(), dest.as(), [&](uint64_t offset) {
-      shmem_putmem_nbi(dest.as() + offset, source.as() + offset, bytes, context.peer());
-    });
+    rate(context, bytes, capacity, source.as(), dest.as(),
+         [&](uint64_t offset) { shmem_putmem_nbi(dest.as() + offset, source.as() + offset, bytes, context.peer()); });
 }
 
 void p_rate(Context& context) {
@@ -38,10 +37,20 @@ void p_rate(Context& context) {
   });
 }
 
-const Register put_bench({"put_rate", "putmem_nbi x window + quiet: Mops/s", Place::pairs, {8, 8}, put_rate,
-                          {"floor_store", "rate"}, {"floor_fi_rate", "rate"}});
-const Register p_bench({"p_rate", "uint64_p x window + quiet: Mops/s", Place::pairs, {8, 8}, p_rate,
-                        {"floor_store", "rate"}, {"floor_fi_rate", "rate"}});
+const Register put_bench({"put_rate",
+                          "putmem_nbi x window + quiet: Mops/s",
+                          Place::pairs,
+                          {8, 8},
+                          put_rate,
+                          {"floor_store", "rate"},
+                          {"floor_fi_rate", "rate"}});
+const Register p_bench({"p_rate",
+                        "uint64_p x window + quiet: Mops/s",
+                        Place::pairs,
+                        {8, 8},
+                        p_rate,
+                        {"floor_store", "rate"},
+                        {"floor_fi_rate", "rate"}});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -46,7 +46,9 @@ Json collect(const Wanted& wanted) {
   return out;
 }
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string plain(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 /// One line per entry: "key value, key value".
 void print_list(const char* title, const Json& list) {
@@ -81,7 +83,8 @@ void print(const Json& all) {
 
 int info_main(int argc, char** argv) {
   Wanted wanted;
-  CLI::App app("shmem_info: version, build, providers, topology and settings; everything without an option", "shmem_info");
+  CLI::App app("shmem_info: version, build, providers, topology and settings; everything without an option",
+               "shmem_info");
   app.add_flag("--env", wanted.env, "The environment variables with the values in force");
   app.add_flag("--providers", wanted.providers, "libfabric and its providers");
   app.add_flag("--topology", wanted.topology, "CPUs, NUMA nodes, network interfaces");
@@ -94,8 +97,10 @@ int info_main(int argc, char** argv) {
   }
   if (!wanted.env && !wanted.providers && !wanted.topology) wanted.env = wanted.providers = wanted.topology = true;
   const Json all = collect(wanted);
-  if (wanted.json) printf("%s\n", all.dump(2).c_str());
-  else print(all);
+  if (wanted.json)
+    printf("%s\n", all.dump(2).c_str());
+  else
+    print(all);
   return 0;
 }
 

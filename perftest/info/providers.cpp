@@ -22,12 +22,17 @@ struct FreeInfo {
   void operator()(fi_info* info) const noexcept { fi_freeinfo(info); }
 };
 
-const char* or_empty(const char* text) { return text ? text : ""; }
+const char* or_empty(const char* text) {
+  return text ? text : "";
+}
 
 Json capabilities(const fi_info& info) {
   Json names = Json::array();
-  const std::pair<uint64_t, const char*> known[] = {
-      {FI_RMA, "rma"}, {FI_ATOMIC, "atomic"}, {FI_HMEM, "hmem"}, {FI_RMA_EVENT, "rma_event"}, {FI_MULTI_RECV, "multi_recv"}};
+  const std::pair<uint64_t, const char*> known[] = {{FI_RMA, "rma"},
+                                                    {FI_ATOMIC, "atomic"},
+                                                    {FI_HMEM, "hmem"},
+                                                    {FI_RMA_EVENT, "rma_event"},
+                                                    {FI_MULTI_RECV, "multi_recv"}};
   for (const auto& [bit, name] : known)
     if (info.caps & bit) names.push_back(name);
   return names;
@@ -72,19 +77,18 @@ Json providers() {
     const std::string key = std::string(info->fabric_attr->prov_name) + " " + or_empty(info->domain_attr->name);
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
     seen.push_back(key);
-    Json entry{{"provider", info->fabric_attr->prov_name},
-               {"domain", or_empty(info->domain_attr->name)},
-               {"fabric", or_empty(info->fabric_attr->name)},
-               {"capabilities", capabilities(*info)},
-               {"inject_bytes", info->tx_attr->inject_size},
-               {"max_message", info->ep_attr->max_msg_size}};
+    Json entry{{"provider", info->fabric_attr->prov_name},    {"domain", or_empty(info->domain_attr->name)},
+               {"fabric", or_empty(info->fabric_attr->name)}, {"capabilities", capabilities(*info)},
+               {"inject_bytes", info->tx_attr->inject_size},  {"max_message", info->ep_attr->max_msg_size}};
     add_nic(entry, *info);
     out["domains"].push_back(entry);
   }
   return out;
 }
 #else
-Json providers() { return {{"libfabric", "not built in"}, {"domains", Json::array()}}; }
+Json providers() {
+  return {{"libfabric", "not built in"}, {"domains", Json::array()}};
+}
 #endif
 
 }  // namespace railshmem::info

@@ -57,7 +57,9 @@ Json machine() {
   const std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy> topology(raw);
   if (hwloc_topology_load(raw) != 0) throw std::runtime_error("hwloc cannot read this machine's topology");
   const auto count = [&](hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(raw, type); };
-  Json out{{"packages", count(HWLOC_OBJ_PACKAGE)}, {"cores", count(HWLOC_OBJ_CORE)}, {"cpus", count(HWLOC_OBJ_PU)},
+  Json out{{"packages", count(HWLOC_OBJ_PACKAGE)},
+           {"cores", count(HWLOC_OBJ_CORE)},
+           {"cpus", count(HWLOC_OBJ_PU)},
            {"numa", Json::array()}};
   if (const hwloc_obj_t package = hwloc_get_obj_by_type(raw, HWLOC_OBJ_PACKAGE, 0))
     if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) out["model"] = model;
@@ -70,7 +72,9 @@ Json machine() {
   return out;
 }
 #else
-Json machine() { return {{"cpus", sysconf(_SC_NPROCESSORS_ONLN)}, {"numa", Json::array()}}; }
+Json machine() {
+  return {{"cpus", sysconf(_SC_NPROCESSORS_ONLN)}, {"numa", Json::array()}};
+}
 #endif
 
 }  // namespace

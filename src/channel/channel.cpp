@@ -33,10 +33,8 @@ void Channel::publish() noexcept {
 }
 
 void Channel::fail(ChannelStatus why) noexcept {
-  uint64_t ok = 0;
-  // release: pairs with the acquire of the error word in waits, so that what led to the failure is visible after it.
-  __atomic_compare_exchange_n(&memory_.consumer->error, &ok, static_cast<uint64_t>(why), false, __ATOMIC_RELEASE,
-                              __ATOMIC_RELAXED);
+  // A release: pairs with the acquire in Waiter::turn(); without it what led to the failure may look undone there.
+  portable::set_once(&memory_.consumer->error, static_cast<uint64_t>(why));
 }
 
 ChannelStatus Channel::status() const noexcept {

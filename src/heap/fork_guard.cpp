@@ -72,14 +72,15 @@ RAILSHMEM_BARE void in_child() {
   errno = saved;
 }
 
+/// While the library is loaded, not when it is first needed: a fork() that another thread has begun by then would not
+/// call handlers registered in its middle.
+const bool g_installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
+
 }  // namespace
 
-bool install_fork_guard() noexcept {
-  // pthread_atfork cannot be undone, so a second World must not register twice.
-  static const bool installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
-  return installed;
+bool fork_guard_installed() noexcept {
+  return g_installed;
 }
-
 bool fork_in_progress() noexcept {
   return __atomic_load_n(&g_forking, __ATOMIC_ACQUIRE) != 0;
 }

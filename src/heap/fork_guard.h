@@ -6,8 +6,8 @@
 
 namespace railshmem {
 
-/// Registers the fork handlers, once per process. False when there is no memory for it.
-bool install_fork_guard() noexcept;
+/// Whether the fork handlers could be registered when the library was loaded.
+bool fork_guard_installed() noexcept;
 
 /// Whether a thread is in the middle of fork(): it decided how to treat the range when it entered, so the range must
 /// not change now.

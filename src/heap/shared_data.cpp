@@ -86,7 +86,7 @@ SharedData share_data_segment(const DataSegment& segment) {
   UniqueFd kept(fcntl(memory.get(), F_DUPFD_CLOEXEC, 0));
   if (!kept) return refuse(text("no file descriptor left: %s", std::strerror(errno)));
   const UniqueFd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-  if (!install_fork_guard()) return refuse("pthread_atfork failed");
+  if (!fork_guard_installed()) return refuse("pthread_atfork failed when the library was loaded");
   const PageRange range = range_of(segment, kept.get());
   ThreadPark threads;
   if (std::string why = park_outside_fork(threads); !why.empty()) return refuse(std::move(why));

@@ -44,7 +44,7 @@ int run(const std::vector<std::string>& words) {
   const auto bootstrap = make_bootstrap(Env::parse(), {});
   const std::string what = words.empty() ? "suite" : words[0];
   if (what == "silent" && bootstrap->pe() == std::atoi(words[1].c_str())) {
-    sleep(30);
+    sleep(12);
     return 0;
   }
   if (what == "suite" || what == "silent") {

@@ -2,6 +2,8 @@
 // What every bootstrap must do. All PEs call check_bootstrap(); it throws Error naming what is wrong.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 
@@ -30,12 +32,11 @@ inline void check_allgather(Bootstrap& bootstrap, size_t nbytes, size_t round) {
 inline void check_bootstrap(Bootstrap& bootstrap, const std::string& mode) {
   if (bootstrap.pe() < 0 || bootstrap.pe() >= bootstrap.npes())
     throw Error(text("PE %d of %d", bootstrap.pe(), bootstrap.npes()));
-  std::atomic<bool> stop{false};
   std::atomic<int> failures{0};
-  std::thread watcher;
+  std::jthread watcher;
   if (mode == "watched")
-    watcher = std::thread([&] {
-      while (!stop) failures += bootstrap.failure() ? 1 : 0;
+    watcher = std::jthread([&](std::stop_token stop) {
+      for (; !stop.stop_requested(); usleep(200)) failures += bootstrap.failure() ? 1 : 0;
     });
   // The largest only in small jobs: 64 PEs would move gigabytes.
   const size_t largest = bootstrap.npes() <= 8 ? 1 << 20 : 1 << 14;
@@ -50,8 +51,7 @@ inline void check_bootstrap(Bootstrap& bootstrap, const std::string& mode) {
   for (size_t pe = 0; pe < blobs.size(); ++pe)
     if (blobs[pe].size() != pe * 3) throw Error(text("blob of PE %zu has %zu bytes", pe, blobs[pe].size()));
   bootstrap.barrier();
-  stop = true;
-  if (watcher.joinable()) watcher.join();
+  watcher = {};
   if (failures != 0) throw Error("a failure was reported although nobody died");
 }
 

@@ -82,6 +82,18 @@ RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
 #endif
 }
 
+/// Stores `value` unless something is there already: the first reason stays.
+RAILSHMEM_HD inline void set_once(uint64_t* at, uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("{\n\t.reg .u64 old;\n\tatom.cas.release.sys.b64 old, [%0], 0, %1;\n\t}" ::"l"(at), "l"(value)
+               : "memory");
+#else
+  model_step();
+  uint64_t empty = 0;
+  __atomic_compare_exchange_n(at, &empty, value, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+#endif
+}
+
 #if !defined(__CUDA_ARCH__)
 /// The doorbell's exchange, host threads only. Acquires and releases: see Channel::arm.
 inline uint32_t exchange(uint32_t* at, uint32_t value) {

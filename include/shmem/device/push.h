@@ -7,7 +7,7 @@
 
 #include "shmem/detail/channel.h"
 #include "shmem/detail/portable.h"
-#include "shmem/device/wait.h"
+#include "shmem/device/reserve.h"
 
 #if !defined(__CUDA_ARCH__)
 #include <unistd.h>
@@ -16,57 +16,8 @@
 namespace railshmem {
 namespace device {
 
-/// Who pushes into a ring. A ring private to one thread (or to the leader of a warp or block) needs no atomic.
-enum class Producers : uint8_t { many, one };
-
 /// `released`: a system-scope release already covers what the command points to (or it points to nothing).
 enum class Payload : uint8_t { written, released };
-
-/// A reserved run of tickets, or why there is none.
-struct Reserved {
-  uint64_t ticket;
-  ChannelStatus status;
-};
-
-/// Waits until the slot of `ticket` may be written.
-RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, Deadline deadline) {
-  const uint64_t slots = uint64_t{1} << ring.log2_slots;
-  // acquire: pairs with the release below; a thread that trusts another's reading needs what that one acquired.
-  if (ticket - portable::load_acquire(ring.consumed_seen) < slots) return ChannelStatus::ok;
-  Waiter waiter(ring.error, deadline);
-  for (;;) {
-    // acquire: pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of
-    // the command that the slot still holds.
-    const uint64_t consumed = portable::load_acquire(ring.consumed);
-    if (ticket - consumed < slots) {
-      // Two threads may store in either order; an older value only costs its reader another look at `consumed`.
-      portable::store_release(ring.consumed_seen, consumed);
-      return ChannelStatus::ok;
-    }
-    const ChannelStatus status = waiter.turn();
-    if (status != ChannelStatus::ok) return status;
-  }
-}
-
-/// Takes the next `n` tickets and waits for room for all of them; n is at most the ring's size. They must be written:
-/// when the wait fails the ring has a hole, so the channel is marked dead, which ends every other wait on it as well.
-template <Producers P = Producers::many>
-RAILSHMEM_HD inline Reserved reserve(const RingView& ring, uint32_t n, Deadline deadline) {
-  if constexpr (P == Producers::one) {
-    // relaxed: only this thread writes the head.
-    const uint64_t ticket = portable::load_relaxed(ring.head);
-    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, deadline);
-    // Without room nothing was taken: the channel stays usable.
-    if (status == ChannelStatus::ok) portable::store_relaxed(ring.head, ticket + n);
-    return {ticket, status};
-  } else {
-    // relaxed: the head orders nothing; the slot's words carry the release.
-    const uint64_t ticket = portable::fetch_add_relaxed(ring.head, n);
-    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, deadline);
-    if (status != ChannelStatus::ok) mark_dead(ring.error, status);
-    return {ticket, status};
-  }
-}
 
 /// One word into a slot: never seen half written (see Ring::peek).
 RAILSHMEM_HD inline void store_word(Word* to, const Word& word) {
@@ -110,7 +61,7 @@ RAILSHMEM_HD inline void wake_proxy(const RingView& ring) {
 template <Producers P = Producers::many>
 RAILSHMEM_HD inline Reserved push(const RingView& ring, const Command& command, Deadline deadline,
                                   Payload payload = Payload::written) {
-  const Reserved reserved = reserve<P>(ring, 1, deadline);
+  const Reserved reserved = reserve_one<P>(ring, deadline);
   if (reserved.status != ChannelStatus::ok) return reserved;
   // One fence, then relaxed stores: a release per slot store would wait for the slot before it.
   if (payload == Payload::written) portable::release_fence();

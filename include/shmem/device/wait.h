@@ -45,20 +45,6 @@ class Waiter {
   uint32_t turns_ = 0;
 };
 
-/// Sets the error word unless it is set. The exchange keeps the first reason.
-RAILSHMEM_HD inline void mark_dead(uint64_t* error, ChannelStatus why) {
-#if defined(__CUDA_ARCH__)
-  // relaxed: the word is all there is to say. System scope: the proxy reads it too.
-  asm volatile("{\n\t.reg .u64 old;\n\tatom.cas.relaxed.sys.b64 old, [%0], 0, %1;\n\t}" ::"l"(error),
-               "l"(static_cast<uint64_t>(why))
-               : "memory");
-#else
-  uint64_t ok = 0;
-  // relaxed: the word is all there is to say.
-  __atomic_compare_exchange_n(error, &ok, static_cast<uint64_t>(why), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-#endif
-}
-
 /// Waits until every ticket below `count` is finished. A finished one counts even on a channel that died since.
 RAILSHMEM_HD inline ChannelStatus wait_completed(const ChannelView& channel, uint64_t count, Deadline deadline) {
   Waiter waiter(channel.ring.error, deadline);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tickets: who may write which slot, and when.
+#ifndef SHMEM_DEVICE_RESERVE_H
+#define SHMEM_DEVICE_RESERVE_H
+
+#include <stdint.h>
+
+#include "shmem/detail/portable.h"
+#include "shmem/detail/ring.h"
+#include "shmem/device/wait.h"
+
+namespace railshmem {
+namespace device {
+
+/// Who pushes into a ring. A ring private to one thread (or to the leader of a warp or block) needs no atomic.
+enum class Producers : uint8_t { many, one };
+
+/// A reserved run of tickets, or why there is none.
+struct Reserved {
+  uint64_t ticket;
+  ChannelStatus status;
+};
+
+/// Waits until the slot of `ticket` may be written.
+RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, Deadline deadline) {
+  const uint64_t slots = uint64_t{1} << ring.log2_slots;
+  // acquire: pairs with the release below; a thread that trusts another's reading needs what that one acquired.
+  if (ticket - portable::load_acquire(ring.consumed_seen) < slots) return ChannelStatus::ok;
+  Waiter waiter(ring.error, deadline);
+  for (;;) {
+    // acquire: pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of
+    // the command that the slot still holds.
+    const uint64_t consumed = portable::load_acquire(ring.consumed);
+    if (ticket - consumed < slots) {
+      // Two threads may store in either order; an older value only costs its reader another look at `consumed`.
+      portable::store_release(ring.consumed_seen, consumed);
+      return ChannelStatus::ok;
+    }
+    const ChannelStatus status = waiter.turn();
+    if (status != ChannelStatus::ok) return status;
+  }
+}
+
+/// Takes the next `n` tickets and waits for room for all of them; n is at most the ring's size. They must be written:
+/// when the wait fails the ring has a hole, so the channel is marked dead, which ends every other wait on it as well.
+template <Producers P = Producers::many>
+RAILSHMEM_HD inline Reserved reserve(const RingView& ring, uint32_t n, Deadline deadline) {
+  if constexpr (P == Producers::one) {
+    // relaxed: only this thread writes the head.
+    const uint64_t ticket = portable::load_relaxed(ring.head);
+    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, deadline);
+    // Without room nothing was taken: the channel stays usable.
+    if (status == ChannelStatus::ok) portable::store_relaxed(ring.head, ticket + n);
+    return {ticket, status};
+  } else {
+    // relaxed: the head orders nothing; the slot's words carry the release.
+    const uint64_t ticket = portable::fetch_add_relaxed(ring.head, n);
+    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, deadline);
+    if (status != ChannelStatus::ok) portable::set_once(ring.error, static_cast<uint64_t>(status));
+    return {ticket, status};
+  }
+}
+
+/// One ticket for each calling thread. Threads of a warp that call together on one ring share one atomic and one wait,
+/// and get neighbouring slots, so a kernel's ring has at least 32. Not only for speed: lanes that waited one by one
+/// could have tickets more than a ring apart, and a lane with room might be held at the loop's end by one that waits
+/// for that lane's command.
+template <Producers P = Producers::many>
+RAILSHMEM_HD inline Reserved reserve_one(const RingView& ring, Deadline deadline) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (P == Producers::many) {
+    const unsigned together = __match_any_sync(__activemask(), reinterpret_cast<unsigned long long>(ring.head));
+    unsigned before;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
+    before &= together;
+    Reserved run{0, ChannelStatus::ok};
+    if (before == 0) run = reserve<P>(ring, static_cast<uint32_t>(__popc(together)), deadline);
+    const int leader = __ffs(static_cast<int>(together)) - 1;
+    const unsigned long long first = __shfl_sync(together, static_cast<unsigned long long>(run.ticket), leader);
+    const unsigned long long status = __shfl_sync(together, static_cast<unsigned long long>(run.status), leader);
+    __syncwarp(together);  // what the leader acquired in its wait for room holds for every lane's stores
+    return {first + static_cast<unsigned>(__popc(before)), static_cast<ChannelStatus>(status)};
+  }
+#endif
+  return reserve<P>(ring, 1, deadline);
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that go wrong: they end soon, with the right status, and say who is to blame."""
+import os
+import signal
+import tempfile
+import time
+
+from launch_support import ID_PROBE, OSHRUN, PROBE, Case, Job, environment, free_port, main, oshrun, tcp, wait_all
+
+
+class Oshrun(Case):
+    def test_missing_program(self):
+        self.expect(oshrun("-n", 2, "no-such-program"), 127, "cannot start 'no-such-program': No such file")
+
+    def test_program_that_is_no_program(self):
+        self.expect(oshrun("-n", 2, "/etc/passwd"), 126, "cannot start '/etc/passwd': Permission denied")
+
+    def test_unknown_option(self):
+        self.expect(oshrun("-n", 2, "--bogus", "true"), 2, "unknown option --bogus")
+
+    def test_no_number(self):
+        self.expect(oshrun("true"), 2, "-n")
+        self.expect(oshrun("-n", 0, "true"), 2, "-n")
+
+    def test_exit_status_is_the_jobs(self):
+        result = oshrun("-n", 3, "sh", "-c", "test $RAILSHMEM_LAUNCHER_PE != 1 && exec sleep 60; exit 42")
+        self.expect(result, 42, "oshrun: PE 1 (pid ", "exited with status 42; ending the other PEs", within=10)
+
+    def test_killed_pe_is_named_and_the_rest_ends(self):
+        result = oshrun("-n", 4, "sh", "-c", "test $RAILSHMEM_LAUNCHER_PE != 3 && exec sleep 60; kill -9 $$")
+        self.expect(result, 137, "oshrun: PE 3 (pid ", "was killed by signal 9 (Killed); ending the other PEs", within=10)
+
+    def test_stubborn_pes_are_killed(self):
+        result = oshrun("-n", 2, "sh", "-c",
+                        "trap '' TERM; test $RAILSHMEM_LAUNCHER_PE = 1 && exit 9; while :; do sleep 0.1; done")
+        self.expect(result, 9, within=15)
+
+    def test_other_pes_learn_who_died(self):
+        result = oshrun("-n", 4, PROBE, "die-by-signal", 2)
+        self.expect(result, 134, "PE 2 (pid ", "was killed by signal 6", within=15)
+        for pe in (0, 1, 3):
+            self.assertIn(f"PE {pe} learnt: PE 2 (pid ", result.err, str(result))
+
+    def test_exit_without_finalize_is_noticed(self):
+        self.expect(oshrun("-n", 2, PROBE, "exit-early", 1), 5, "PE 0 learnt: PE 1 (pid ", "without finalizing")
+
+    def test_global_exit_status(self):
+        self.expect(oshrun("-n", 4, PROBE, "abort-7", 1), 7, within=10)
+        self.expect(oshrun("-n", 4, PROBE, "abort-0", 1), 0, within=10)
+
+    def test_timeout(self):
+        result = oshrun("-n", 2, "--timeout", 0.5, "sleep", 60)
+        self.expect(result, 124, "the job did not end within 0.5 s (--timeout)", within=10)
+
+    def test_absent_pe_is_named(self):
+        result = oshrun("-n", 3, PROBE, "silent", 1, SHMEM_TIMEOUT=1)
+        self.expect(result, 4, "PE 1 did not come to the exchange within 1 s", within=15)
+
+    def test_interrupt_ends_the_job(self):
+        job = Job([OSHRUN, "-n", "2", "sleep", "60"])
+        time.sleep(0.5)
+        job.process.send_signal(signal.SIGINT)
+        result = job.wait()
+        self.expect(result, 130, within=10)
+        self.assertEqual(result.err, "")
+
+    def test_nothing_is_left_when_oshrun_is_killed(self):
+        job = Job([OSHRUN, "-n", "2", "sh", "-c", "echo $$; exec sleep 60"])
+        pids = [int(job.process.stdout.readline()) for _ in range(2)]
+        job.process.kill()
+        job.wait()
+        self.assert_gone(pids)
+
+    def test_nothing_is_left_of_an_aborted_job(self):
+        program = "test $RAILSHMEM_LAUNCHER_PE = 1 && sleep 0.5 && exit 3; sleep 60 & echo $!; wait"
+        result = oshrun("-n", 2, "sh", "-c", program)
+        self.expect(result, 3, within=15)
+        self.assert_gone([int(result.out)])
+
+    def assert_gone(self, pids):
+        for _ in range(50):
+            if not any(os.path.exists(f"/proc/{pid}") and self.lives(pid) for pid in pids):
+                return
+            time.sleep(0.1)
+        self.fail(f"{pids} still run")
+
+    def lives(self, pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+                return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def test_stale_launcher_descriptor(self):
+        env = environment(RAILSHMEM_LAUNCHER_FD=77, RAILSHMEM_LAUNCHER_PE=0, RAILSHMEM_LAUNCHER_NPES=2)
+        self.expect(Job([PROBE], env).wait(), 4, "RAILSHMEM_LAUNCHER_FD is 77", "not by oshrun")
+
+
+class Tcp(Case):
+    def test_missing_rank_is_named_to_everyone(self):
+        for result in tcp(4, ranks=[0, 1], SHMEM_TIMEOUT=2):
+            self.expect(result, 4, "PE 2 and 3 of 4 did not connect within 2 s", within=8)
+
+    def test_missing_pe_zero(self):
+        port = free_port()
+        for result in tcp(2, ranks=[1], SHMEM_TIMEOUT=1, port=port):
+            self.expect(result, 4, f"PE 1 could not reach PE 0 at MASTER_ADDR 127.0.0.1, ports {port} to",
+                        "Connection refused", within=8)
+
+    def test_rank_given_twice(self):
+        results = tcp(3, ranks=[0, 1, 1], SHMEM_TIMEOUT=5)
+        self.expect(results[0], 4, "RANK 1 was given twice", within=8)
+        self.assertEqual([r.status for r in results], [4, 4, 4], str(results[1]) + str(results[2]))
+        self.assertTrue(all("RANK 1 was given twice" in r.err for r in results), str(results[1]) + str(results[2]))
+
+    def test_rank_zero_given_twice(self):
+        results = tcp(3, ranks=[0, 0], SHMEM_TIMEOUT=5)
+        for result in results:
+            self.expect(result, 4, "RANK 0 was given twice", within=8)
+
+    def test_rank_out_of_range(self):
+        self.expect(tcp(2, ranks=[2])[0], 4, "RANK is 2, but WORLD_SIZE is 2")
+
+    def test_sizes_differ(self):
+        for result in tcp(3, ranks=[0, 1], sizes=[3, 2], SHMEM_TIMEOUT=5):
+            self.expect(result, 4, "PE 1 (host ", "has WORLD_SIZE 2, but PE 0 (host ", "has 3", within=8)
+
+    def test_malformed_rank(self):
+        for rank in ("", "x", "1x", "-1", "99999999999", " 1"):
+            self.expect(tcp(2, ranks=[rank], SHMEM_BOOTSTRAP="tcp")[0], 4, f"RANK is '{rank}'")
+
+    def test_missing_variable(self):
+        env = environment(SHMEM_BOOTSTRAP="tcp", RANK=0, WORLD_SIZE=1, MASTER_PORT=1)
+        self.expect(Job([PROBE], env).wait(), 4, "needs MASTER_ADDR, which is not set", "torchrun")
+
+    def test_unknown_interface(self):
+        for result in tcp(18, ranks=[0, 1], SHMEM_TCP_INTERFACE="nope0", SHMEM_TIMEOUT=1)[1:]:
+            self.expect(result, 4, "SHMEM_TCP_INTERFACE is 'nope0'", "lo")
+
+    def test_everyone_learns_who_died(self):
+        results = tcp(20, "die-by-signal", 18)
+        for pe, result in enumerate(results):
+            self.expect(result, -signal.SIGABRT if pe == 18 else 5, *(["learnt: PE 18 has died"] if pe != 18 else []))
+
+    def test_abort_ends_everyone(self):
+        for result in tcp(20, "abort-7", 17):
+            self.expect(result, 7)
+
+    def test_absent_pe_is_named(self):
+        results = tcp(3, "silent", 1, SHMEM_TIMEOUT=1)
+        for result in results[::2]:
+            self.expect(result, 4, "PE 1 did not come to the exchange within 1 s", within=8)
+
+    def test_unique_id_needs_its_maker_as_pe_zero(self):
+        with tempfile.TemporaryDirectory() as folder:
+            jobs = [Job([ID_PROBE, str(pe), "2", f"{folder}/id", "1"], environment(SHMEM_TIMEOUT=2)) for pe in range(2)]
+            results = wait_all(jobs)
+            self.expect(results[0], 4, "PE 0 did not make this unique id")
+            self.expect(results[1], 4, "must join as PE 0, not as PE 1")
+
+
+class Choice(Case):
+    def test_explicit_choice_without_its_launcher(self):
+        for name, phrase in (("local", "RAILSHMEM_LAUNCHER_FD"), ("pmi", "PMI_FD"), ("pmix", "PMIX_RANK"),
+                             ("mpi", "Open MPI or MPICH"), ("tcp", "WORLD_SIZE")):
+            self.expect(Job([PROBE], environment(SHMEM_BOOTSTRAP=name)).wait(), 4, phrase)
+
+    def test_wrong_plugin(self):
+        env = environment(SHMEM_BOOTSTRAP="mpi", SHMEM_MPI_PLUGIN="/no/such.so")
+        self.expect(Job([PROBE], env).wait(), 4, "cannot load the bootstrap plug-in", "/no/such.so")
+
+
+class Hydra(Case):
+    def test_abort_status(self):
+        self.need("mpiexec.hydra")
+        result = Job(["mpiexec.hydra", "-n", "3", PROBE, "abort-7", "1"], environment(ASAN_OPTIONS="detect_leaks=0")).wait()
+        self.expect(result, 7, within=20)
+
+
+if __name__ == "__main__":
+    main()

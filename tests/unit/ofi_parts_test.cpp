@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of the libfabric transport that the rail suite cannot steer.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+
+#include "src/base/env.h"
+#include "src/base/error.h"
+#include "transports/ofi/card.h"
+#include "transports/ofi/fabric.h"
+#include "transports/ofi/local_memory.h"
+
+namespace railshmem::ofi {
+namespace {
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto* p = reinterpret_cast<const std::byte*>(text.data());
+  return {p, p + text.size()};
+}
+
+Card sample(const char* provider = "net") {
+  Card card;
+  card.provider = provider;
+  card.host_address = bytes_of("host");
+  card.rails.push_back({bytes_of("rail 0"), {RemoteRegion{1, 0x1000}, RemoteRegion{2, 0}}});
+  card.rails.push_back({bytes_of("another"), {RemoteRegion{~0ull, ~0ull}, RemoteRegion{}}});
+  return card;
+}
+
+std::string error_of(auto&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::unique_ptr<Fabric> open(const char* provider, int npes = 2) {
+  const Env env = Env::parse([&](const char* name) -> const char* {
+    return name == std::string_view("SHMEM_OFI_PROVIDER") ? provider : nullptr;
+  });
+  NetworkConfig config{};
+  config.env = &env;
+  config.pe = 0;
+  config.npes = npes;
+  return std::make_unique<Fabric>(config);
+}
+
+TEST(OfiCard, ComesBackAsItWent) {
+  const Card card = sample();
+  const Card back = decode(encode(card), 1);
+  EXPECT_EQ(back.provider, card.provider);
+  EXPECT_EQ(back.host_address, card.host_address);
+  ASSERT_EQ(back.rails.size(), 2u);
+  for (size_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(back.rails[r].address, card.rails[r].address);
+    for (size_t s = 0; s < kSegments; ++s) {
+      EXPECT_EQ(back.rails[r].regions[s].key, card.rails[r].regions[s].key);
+      EXPECT_EQ(back.rails[r].regions[s].base, card.rails[r].regions[s].base);
+    }
+  }
+}
+
+TEST(OfiCard, AnyCutOrAdditionIsAnErrorNamingThePe) {
+  const std::vector<std::byte> whole = encode(sample());
+  for (size_t n = 0; n < whole.size(); ++n)
+    EXPECT_NE(error_of([&] { decode(std::span(whole).first(n), 7); }).find("PE 7"), std::string::npos) << n;
+  auto longer = whole;
+  longer.push_back({});
+  EXPECT_NE(error_of([&] { decode(longer, 7); }).find("PE 7"), std::string::npos);
+}
+
+TEST(OfiCard, AnotherVersionIsNamed) {
+  auto card = encode(sample());
+  card[0] = std::byte{99};
+  EXPECT_NE(error_of([&] { decode(card, 3); }).find("PE 3 speaks version 99"), std::string::npos);
+}
+
+TEST(OfiFabric, AnotherProviderAtAPeerIsNamed) {
+  std::unique_ptr<Fabric> fabric;
+  const std::string missing = error_of([&] { fabric = open("tcp;ofi_rxm"); });
+  if (!fabric) GTEST_SKIP() << missing;
+  const std::vector<std::vector<std::byte>> cards = {fabric->attach({}), encode(sample("verbs;ofi_rxm"))};
+  const std::string message = error_of([&] { fabric->connect(cards); });
+  EXPECT_NE(message.find("PE 1 uses the libfabric provider 'verbs;ofi_rxm', PE 0 uses 'tcp;ofi_rxm'"), std::string::npos)
+      << message;
+}
+
+TEST(OfiFabric, UnknownProviderListsTheOthers) {
+  const std::string message = error_of([] { open("foo"); });
+  EXPECT_EQ(message.rfind("SHMEM_OFI_PROVIDER is 'foo'; available: ", 0), 0u) << message;
+}
+
+TEST(OfiFabric, DescribesWhatWasNegotiated) {
+  std::unique_ptr<Fabric> fabric;
+  const std::string missing = error_of([&] { fabric = open("tcp"); });
+  if (!fabric) GTEST_SKIP() << missing;
+  const std::string lines = fabric->describe();
+  for (const char* part : {"ofi rail tcp", "mr_mode", "progress manual", "order", "inject", "messages"})
+    EXPECT_NE(lines.find(part), std::string::npos) << part << " is missing in\n" << lines;
+}
+
+/// No provider of a plain machine asks for FI_MR_LOCAL, so it is forced here.
+TEST(OfiLocalMemory, RegistersForeignBuffersForTheirOperationOnly) {
+  const Env env = Env::parse([](const char*) -> const char* { return nullptr; });
+  std::vector<Nic> nics;
+  const std::string missing = error_of([&] { nics = find_nics(env, false); });
+  if (nics.empty()) GTEST_SKIP() << missing;
+  fi_info& info = *nics.front().info;
+  const auto fabric =
+      own<fid_fabric>("fi_fabric", "", [&](fid_fabric** out) { return fi_fabric(info.fabric_attr, out, nullptr); });
+  const auto domain =
+      own<fid_domain>("fi_domain", "", [&](fid_domain** out) { return fi_domain(fabric.get(), &info, out, nullptr); });
+  std::vector<std::byte> segment(8192);
+  std::vector<MemoryRegion> segments;
+  segments.emplace_back(info, domain.get(), nullptr, segment, 1);
+
+  LocalMemory local(true, domain.get(), 2);
+  std::array<std::byte, 64> buffer{};
+  std::array<OpSlot, 3> slots;
+  void* desc = nullptr;
+  EXPECT_EQ(local.describe(segments, segment.data() + 8, 100, &slots[0], desc), 0);
+  EXPECT_EQ(local.registered(), 0u) << "a buffer inside a segment was registered again";
+  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[0], desc), 0);
+  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[1], desc), 0);
+  EXPECT_EQ(local.registered(), 2u);
+  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[2], desc), EAGAIN);
+  local.forget(&slots[0]);
+  EXPECT_EQ(local.registered(), 1u);
+  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[2], desc), 0);
+  local.forget(&slots[1]);
+  local.forget(&slots[2]);
+  EXPECT_EQ(local.registered(), 0u);
+}
+
+}  // namespace
+}  // namespace railshmem::ofi
