@@ -9,6 +9,10 @@ foreach(layer ${layers})
 endforeach()
 
 add_library(railshmem SHARED ${objects})
+# Exports are listed; every other name must be found in the library itself or in what it links.
+set(export_map ${PROJECT_SOURCE_DIR}/src/railshmem.map)
+target_link_options(railshmem PRIVATE -Wl,--version-script=${export_map})
+set_target_properties(railshmem PROPERTIES LINK_DEPENDS ${export_map})
 set_target_properties(railshmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
 target_link_libraries(railshmem PRIVATE Threads::Threads ${libraries} ${CMAKE_DL_LIBS})
 target_include_directories(railshmem INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -40,7 +40,8 @@ NO_CTX = [""]
 NBI = ["", "_nbi"]
 
 # What a library may export beyond the names of the standard and their twins.
-EXTENSIONS = ["shmemx_init_attr", "shmemx_get_uniqueid", "shmemx_set_attr_uniqueid_args"]
+EXTENSIONS = ["shmemx_init_attr", "shmemx_get_uniqueid", "shmemx_set_attr_uniqueid_args",
+              "shmemx_build_options", "shmemx_describe_environment"]
 EXTENSION_PREFIX = "shmemx_"
 
 # (milestone, contexts, types, pattern with {t} for the type, the words for {w})

@@ -26,7 +26,8 @@ RULE = {
                 "src/base"] + PUBLIC,
     "bootstrap": ["bootstrap/common", "src/plugin", "src/base"],
     "transports": ["src/proxy", "src/channel", "src/heap", "src/plugin", "src/base"] + DETAIL,
-    "perftest": PUBLIC,
+    "perftest": PUBLIC + ["perftest/ring"],
+    "perftest/ring": ["perftest", "src/channel", "src/base"] + PUBLIC,  # the command ring without a proxy
     "examples": PUBLIC,
     "tests/conformance": PUBLIC + ["tests/support"],
     "tests/fault": PUBLIC,

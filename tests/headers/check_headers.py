@@ -81,7 +81,8 @@ def main():
     headers = sorted(str(path.relative_to(root)) for path in root.rglob("*.h"))
     # the C11 selections and the C++ overloads are each for one language; shmem.h picks
     only_c = {h for h in headers if h.startswith("shmem/generic/") and not h.endswith(("generic.h", "cpp.h"))}
-    only_cxx = {"shmem/generic/cpp.h"}
+    # what kernels share with the library is C++, like the kernels
+    only_cxx = {h for h in headers if h.startswith(("shmem/detail/", "shmem/device/")) or h == "shmem/generic/cpp.h"}
 
     jobs, found = [], {"c": 0, "c++": 0}
     for language, compilers, standards, hidden in (("c", options.cc, C_STANDARDS, only_cxx),

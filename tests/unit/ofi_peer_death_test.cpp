@@ -16,7 +16,7 @@
 
 #include "src/base/env.h"
 #include "src/base/error.h"
-#include "tests/conformance/rail_pair.h"
+#include "tests/support/rail_pair.h"
 #include "transports/ofi/fabric.h"
 
 namespace railshmem::testing_support {

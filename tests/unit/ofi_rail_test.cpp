@@ -4,7 +4,7 @@
 #include <string>
 
 #include "src/base/env.h"
-#include "tests/conformance/rail_suite.h"
+#include "tests/support/rail_suite.h"
 #include "transports/ofi/fabric.h"
 
 namespace railshmem::testing_support {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "src/base/error.h"
-#include "tests/conformance/rail_pair.h"
+#include "tests/support/rail_pair.h"
 
 namespace railshmem::testing_support {
 

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What `cmake --install` puts where. Everything finds everything else by relative paths, so a prefix can be moved.
+include(CMakePackageConfigHelpers)
+foreach(kind BIN INCLUDE LIB)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}DIR}")
+    message(FATAL_ERROR "CMAKE_INSTALL_${kind}DIR is '${CMAKE_INSTALL_${kind}DIR}'; it must be relative to the prefix")
+  endif()
+endforeach()
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/RailSHMEM)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(generated_dir ${PROJECT_BINARY_DIR}/install)
+
+install(TARGETS railshmem EXPORT RailSHMEMTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
+
+# find_package(RailSHMEM)
+install(EXPORT RailSHMEMTargets NAMESPACE RailSHMEM:: DESTINATION ${package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/install/RailSHMEMConfig.cmake.in
+                              ${generated_dir}/RailSHMEMConfig.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may change anything.
+write_basic_package_version_file(${generated_dir}/RailSHMEMConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${generated_dir}/RailSHMEMConfig.cmake ${generated_dir}/RailSHMEMConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# pkg-config
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}
+           OUTPUT_VARIABLE PC_TO_PREFIX)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/install/railshmem.pc.in ${generated_dir}/railshmem.pc @ONLY)
+install(FILES ${generated_dir}/railshmem.pc DESTINATION ${pkgconfig_dir})
+
+# railshmem_wrapper(oshcc C OSHCC_CC CC compiler): a compiler wrapper in bin/
+function(railshmem_wrapper WRAPPER_NAME WRAPPER_LANGUAGE WRAPPER_VARIABLE WRAPPER_FALLBACK_VARIABLE compiler)
+  cmake_path(GET compiler FILENAME WRAPPER_COMPILER)  # without its folder: the machine that runs it may be another
+  set(WRAPPER_CHOICE "\${${WRAPPER_VARIABLE}:-\${${WRAPPER_FALLBACK_VARIABLE}:-${WRAPPER_COMPILER}}}")
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}
+             OUTPUT_VARIABLE WRAPPER_BIN_TO_PREFIX)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/install/oshwrapper.in ${generated_dir}/${WRAPPER_NAME} @ONLY)
+  install(PROGRAMS ${generated_dir}/${WRAPPER_NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+railshmem_wrapper(oshcc C OSHCC_CC CC ${CMAKE_C_COMPILER})
+railshmem_wrapper(oshc++ C++ OSHCXX_CXX CXX ${CMAKE_CXX_COMPILER})

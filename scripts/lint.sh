@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The checks of the sources; ctest runs the same ones under the label lint.
+#   scripts/lint.sh                  all of them, clang-tidy on a few files
+#   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env spelling shell format tidy
+#   scripts/lint.sh --tidy           clang-tidy on all files (minutes)
+# BUILD_DIR (default build/release) is where clang-tidy finds compile_commands.json. Exit 77: all that was asked was
+# skipped, because a tool is missing.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD_DIR:-build/release}
+
+# Small, and from different corners: what clang-tidy reads in every run.
+tidy_sample="src/base/env_types.cpp src/heap/offset_allocator.cpp src/proxy/operation.cpp
+             bootstrap/local/oshrun/line_tagger.cpp transports/ofi/nic_choice.cpp"
+
+missing() {
+  if command -v "$1" >/dev/null; then return 1; fi
+  echo "SKIPPED: no $1"
+}
+
+check_layers() { python3 scripts/check_layers.py .; }
+
+check_spdx() {
+  # shellcheck disable=SC2046
+  without=$(for file in $(scripts/list_sources.sh code); do
+    head -n 4 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
+  done)
+  [ -z "$without" ] || {
+    echo "no SPDX line among the first four:"
+    echo "$without"
+    return 1
+  }
+}
+
+# Sources have their limit in check_layers.py; this is for everything else, generated data aside.
+check_lines() {
+  # shellcheck disable=SC2046
+  wc -l $(scripts/list_sources.sh text | grep -vE '(^|/)LICENSE$|\.(json|csv|png|svg|pdf)$') |
+    awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines; split it by concept (limit 500)"; bad = 1 } END { exit bad }'
+}
+
+check_headers() { python3 tests/headers/check_headers.py --include include --nvcc "${NVCC:-nvcc}"; }
+check_api() { python3 scripts/check_api.py --include include; }
+check_env() { python3 scripts/gen_env_doc.py --check; }
+
+check_spelling() {
+  missing codespell && return 77
+  # shellcheck disable=SC2046
+  codespell --ignore-words scripts/codespell_ignore.txt $(scripts/list_sources.sh text | grep -v codespell_ignore)
+}
+
+check_shell() {
+  missing shellcheck && return 77
+  # shellcheck disable=SC2046
+  shellcheck $(scripts/list_sources.sh shell)
+}
+
+check_format() { scripts/format.sh --check; }
+
+check_tidy() {
+  missing clang-tidy && return 77
+  if [ ! -f "$build/compile_commands.json" ]; then
+    echo "SKIPPED: no $build/compile_commands.json; configure first, or set BUILD_DIR"
+    return 77
+  fi
+  files=$tidy_sample
+  if [ -n "$whole" ]; then
+    # what this configuration compiles
+    files=$(scripts/list_sources.sh c | grep -E '^(src|bootstrap|transports|perftest)/.*\.cpp$' |
+      while read -r file; do if grep -qF "/$file\"" "$build/compile_commands.json"; then echo "$file"; fi; done)
+  fi
+  # shellcheck disable=SC2086
+  printf '%s\n' $files | xargs -P "$(nproc)" -n 1 clang-tidy -p "$build" --quiet \
+    --extra-arg=-include --extra-arg="$PWD/tests/lint/source_location.h" --extra-arg=-Wno-unknown-warning-option 2>&1 |
+    grep -vE '^[0-9]+ warnings? (and [0-9]+ errors? )?generated|^Suppressed|^Use -header-filter' >"$scratch/tidy"
+  cat "$scratch/tidy"
+  ! grep -qE ': (warning|error): |^Error while' "$scratch/tidy"
+}
+
+whole=
+checks=
+for argument; do
+  case $argument in
+    --tidy) whole=yes checks="$checks tidy" ;;
+    layers | spdx | lines | headers | api | env | spelling | shell | format | tidy) checks="$checks $argument" ;;
+    *)
+      sed -n '3,8p' "$0" >&2
+      exit 2
+      ;;
+  esac
+done
+checks=${checks:-layers spdx lines headers api env spelling shell format tidy}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+failed='' skipped='' passed=''
+for check in $checks; do
+  "check_$check"
+  case $? in
+    0) passed="$passed $check" ;;
+    77) skipped="$skipped $check" ;;
+    *) failed="$failed $check" ;;
+  esac
+done
+echo "lint: passed:${passed:- none}; skipped:${skipped:- none}; failed:${failed:- none}"
+[ -z "$failed" ] || exit 1
+[ -n "$passed" ] || exit 77

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds RailSHMEM three times and runs its tests:
+#   scripts/test.sh                 release: every test; dev (ASan, UBSan) and tsan: those where they find most
+#   scripts/test.sh --quick         release only
+#   scripts/test.sh --label LABEL   release only, and only the tests of this label (unit, conformance, launch, lint, ...)
+#   scripts/test.sh --no-install    with the packages that are there
+# The last lines are ctest's summary: of the stage that failed, or else of the release build.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+install=yes
+quick=''
+label=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) quick=yes ;;
+    --label)
+      label=${2:?--label needs a label}
+      quick=yes
+      shift
+      ;;
+    --no-install) install='' ;;
+    *)
+      sed -n '3,8p' "$0" >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+
+jobs=$(nproc)
+logs=build/logs
+mkdir -p "$logs"
+failed=''
+stages=()
+
+# Leaks and races inside libraries that are not ours.
+export LSAN_OPTIONS="suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0${LSAN_OPTIONS:+:$LSAN_OPTIONS}"
+export TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
+export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
+# Open MPI refuses to run as root, and to start more processes than cores, unless it is told.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
+
+# build PRESET TARGET...: configures, and compiles the targets (all: none given).
+build() {
+  local preset=$1
+  shift
+  step "$preset: build"
+  cmake --preset "$preset" -DRAILSHMEM_TESTS=ON >"$logs/$preset.configure" 2>&1 || {
+    cat "$logs/$preset.configure"
+    return 1
+  }
+  grep -E '^-- RailSHMEM' "$logs/$preset.configure"
+  cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"} >"$logs/$preset.build" 2>&1 || {
+    grep -E 'error|FAILED|undefined|Error' -A 5 "$logs/$preset.build" | head -n 100
+    return 1
+  }
+}
+
+# check NAME PRESET CTEST_ARGUMENT...: runs tests of a build; remembers a failure and goes on.
+check() {
+  local name=$1 preset=$2
+  shift 2
+  step "$name: test"
+  stages+=("$name")
+  ctest --test-dir "build/$preset" --parallel "$jobs" --output-on-failure --no-tests=error "$@" 2>&1 |
+    tee "$logs/$name.ctest" || failed="$failed $name"
+}
+
+# not_built NAME: a failure that ctest cannot report.
+not_built() {
+  stages+=("$1")
+  failed="$failed $1"
+  echo "the build of $1 failed" >"$logs/$1.ctest"
+}
+
+# What this machine cannot test, in one line; ctest lists the tests one by one.
+skipped() {
+  local why=''
+  command -v nvidia-smi >/dev/null || why="$why GPU tests: no GPU;"
+  grep -q 'RailSHMEM CUDA: ON' "$logs/release.configure" || why="$why CUDA header tests: no nvcc;"
+  grep -q 'RailSHMEM MPI: ON' "$logs/release.configure" || why="$why MPI launchers: no MPI;"
+  [ "$(id -u)" -eq 0 ] || why="$why two hosts in network namespaces: not root;"
+  [ -e /dev/infiniband ] || why="$why RDMA NICs: no /dev/infiniband;"
+  [ -z "$quick" ] || why="$why sanitizer builds: not asked for;"
+  echo "skipped:${why:- nothing}"
+}
+
+if [ -n "$install" ]; then
+  step "packages"
+  scripts/install_packages.sh test || exit 1
+fi
+scripts/check_cmake.sh || exit 1
+
+if build release; then
+  check release release ${label:+--label-regex "^($label)\$"}
+else
+  not_built release
+fi
+if [ -z "$quick" ]; then
+  # One program per family of calls, over both transports: what a sanitizer sees, it sees with few PEs.
+  programs="put_get put_signal amo wait ordering heap static_objects threads"
+  targets="unit_tests oshrun bootstrap_probe bootstrap_unique_id_probe"
+  for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
+  for program in $programs; do targets="$targets conformance_$program"; done
+  # shellcheck disable=SC2086
+  if build dev $targets; then
+    check dev dev --label-regex '^unit$'
+    check dev-fault dev --label-regex '^fault$'
+    check dev-conformance dev --tests-regex "^conformance\\.(${programs// /|})\\.(p2p|tcp_rxm)\\.2\$"
+  else
+    not_built dev
+  fi
+  if build tsan unit_tests; then
+    check tsan tsan --tests-regex 'Ring|Channel|Proxy|Engine|Watermark|Device'
+  else
+    not_built tsan
+  fi
+fi
+
+# summary STAGE: the end of ctest's output, from its verdict on.
+summary() {
+  local log=$logs/$1.ctest
+  printf '\n== %s\n' "$1"
+  if grep -q '% tests passed' "$log"; then
+    sed -n '/% tests passed/,$p' "$log"
+  else
+    tail -n 5 "$log"
+  fi
+}
+step "done"
+skipped
+first=${failed# }
+last=${first%% *}
+last=${last:-release}
+for stage in "${stages[@]}"; do
+  [ "$stage" = "$last" ] || summary "$stage"
+done
+[ -z "$failed" ] || echo "failed:$failed"
+summary "$last"
+[ -z "$failed" ]

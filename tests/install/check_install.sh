@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# One check of an installation: check_install.sh WHAT SOURCE_OR_BUILD_DIR PREFIX [CMAKE]. Exit 77: skipped.
+set -eu
+what=$1
+tree=$2
+prefix=$3
+cmake=${4:-cmake}
+unset OSHCC_CC OSHCXX_CXX CC CXX DESTDIR || true
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+# Runs PROGRAM with two PEs; its own exit status tells whether its values were right.
+run_two() {
+  "$prefix/bin/oshrun" -n 2 --timeout 120 "$@"
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+case $what in
+  install) # into one place, then moved to the other
+    rm -rf "$prefix" "$prefix.first"
+    "$cmake" --install "$tree" --prefix "$prefix.first" >"$work/log" || { cat "$work/log"; fail "cmake --install"; }
+    mv "$prefix.first" "$prefix"
+    for file in bin/oshrun bin/oshcc bin/oshc++ bin/shmem_perf bin/shmem_info lib/librailshmem.so lib/railshmem \
+        include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/shmem/types.h \
+        lib/cmake/RailSHMEM/RailSHMEMConfig.cmake lib/pkgconfig/railshmem.pc; do
+      [ -e "$prefix/$file" ] || fail "$file is not installed"
+    done
+    if grep -rlF -e "$tree" -e "$prefix.first" "$prefix/bin/oshcc" "$prefix/lib/cmake" "$prefix/lib/pkgconfig"; then
+      fail "the files above name the build tree or the first prefix"
+    fi
+    ;;
+  oshcc)
+    for example in "$tree"/examples/[0-9]*.c; do
+      "$prefix/bin/oshcc" -std=c11 -O2 -Wall -Werror "$example" -o "$work/program"
+      run_two "$work/program"
+    done
+    cd "$work" # separate stages, a path with blanks, a symbolic link and PATH instead of a path
+    mkdir "a b"
+    cp "$tree/examples/01_hello.c" "a b/hello.c"
+    ln -s "$prefix/bin/oshcc" linked_oshcc
+    PATH=$work:$PATH linked_oshcc -c "a b/hello.c" -o "a b/hello.o"
+    ./linked_oshcc "a b/hello.o" -o "a b/hello"
+    run_two "a b/hello"
+    "$prefix/bin/oshcc" --version >version || fail "oshcc --version"
+    for option in -show --showme; do
+      line=$("$prefix/bin/oshcc" $option -O2 x.c)
+      for word in "-I$prefix/include" -O2 x.c "-L$prefix/lib" -lrailshmem "-Wl,-rpath,$prefix/lib"; do
+        case " $line " in *" $word "*) ;; *) fail "oshcc $option lacks $word: $line" ;; esac
+      done
+    done
+    case $("$prefix/bin/oshcc" -show -c x.c) in *-lrailshmem*) fail "oshcc -c links" ;; esac
+    [ "$(OSHCC_CC='echo chosen' "$prefix/bin/oshcc" -c x.c)" = "chosen -I$prefix/include -c x.c" ] || fail "OSHCC_CC"
+    if "$prefix/bin/oshcc" -c no_such_file.c 2>message; then fail "oshcc hides the compiler's status"; fi
+    ;;
+  oshcxx)
+    printf '#include <shmem.h>\nint main() { shmem_init(); static int x; shmem_put(&x, &x, 1, 0); shmem_finalize(); }\n' \
+      >"$work/program.cpp"
+    "$prefix/bin/oshc++" -O2 -Wall -Werror "$work/program.cpp" -o "$work/program"
+    run_two "$work/program"
+    ;;
+  find_package)
+    "$cmake" -S "$tree/tests/install/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" \
+      -DEXAMPLE="$tree/examples/02_ring.c"
+    "$cmake" --build "$work/build"
+    run_two "$work/build/consumer"
+    ;;
+  pkg_config)
+    command -v pkg-config >/dev/null || { echo "SKIPPED: no pkg-config"; exit 77; }
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    # shellcheck disable=SC2046
+    cc "$tree/examples/01_hello.c" $(pkg-config --cflags --libs railshmem) "-Wl,-rpath,$prefix/lib" -o "$work/program"
+    run_two "$work/program"
+    ;;
+  programs) # they find the library of their own prefix
+    run_two "$prefix/bin/shmem_perf" put_bw --validate --sizes 8,64K --seconds 0.05 --repetitions 3
+    "$prefix/bin/shmem_info" >"$work/info" || fail "shmem_info"
+    ;;
+  needed) # PREFIX is the library itself here
+    readelf -d "$prefix" | grep NEEDED >"$work/needed"
+    cat "$work/needed"
+    if grep -iE 'libmpi|libmpich|cuda|libpmix|libpmi|libasan' "$work/needed"; then fail "the library must not need these"; fi
+    if readelf -d "$prefix" | grep TEXTREL; then fail "the library has text relocations"; fi
+    ;;
+  *) fail "unknown check $what" ;;
+esac
+echo "ok: $what"
