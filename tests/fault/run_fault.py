@@ -35,6 +35,7 @@ def parse():
     parser.add_argument("--forbid", action="append", default=[], metavar="REGEX", help="must not be in the output")
     parser.add_argument("--within", type=float, default=20, help="seconds the job may take")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--provider", metavar="A+B", help="SHMEM_OFI_PROVIDER, + for ; (which CMake takes for its own)")
     parser.add_argument("--ranks", type=int, default=0, metavar="N")
     parser.add_argument("--rank-env", action="append", default=[], metavar="RANK:NAME=VALUE", help="with --ranks")
     parser.add_argument("--victim", type=int, default=-1, help="with --ranks: this one ends by SIGKILL")
@@ -49,6 +50,8 @@ def environment(arguments, rank=None, port=None):
     out = {k: v for k, v in os.environ.items() if not k.startswith(HIDDEN)}
     out["SHMEM_SYMMETRIC_SIZE"] = "16M"
     out.update(entry.split("=", 1) for entry in arguments.env)
+    if arguments.provider:
+        out.update(SHMEM_TRANSPORT="ofi", SHMEM_OFI_PROVIDER=arguments.provider.replace("+", ";"))
     if rank is not None:
         out.update(RANK=str(rank), WORLD_SIZE=str(arguments.ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
         for entry in arguments.rank_env:
