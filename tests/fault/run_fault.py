@@ -32,6 +32,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--status", default="nonzero", help="a number, or nonzero")
     parser.add_argument("--expect", action="append", default=[], metavar="REGEX", help="must be in the output")
+    parser.add_argument("--expect-somewhere", action="append", default=[], metavar="REGEX",
+                        help="must be in the output of at least one process")
     parser.add_argument("--forbid", action="append", default=[], metavar="REGEX", help="must not be in the output")
     parser.add_argument("--within", type=float, default=20, help="seconds the job may take")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
@@ -124,6 +126,8 @@ def main():
             continue
         wrong += [f"nothing matches '{e}'" for e in arguments.expect if not re.search(e, process.text)]
         wrong += [f"something matches '{e}'" for e in arguments.forbid if re.search(e, process.text)]
+    everything = "".join(process.text for process in processes)
+    wrong += [f"nothing anywhere matches '{e}'" for e in arguments.expect_somewhere if not re.search(e, everything)]
     print(f"$ {' '.join(arguments.env)} {' '.join(arguments.command)}")
     for process in processes:
         print(process)
