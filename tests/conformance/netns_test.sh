@@ -34,6 +34,14 @@ for host in "$a" "$b"; do
   ip -n "$host" link set rail0 up
 done
 
+# A pair is up once each end has seen the other; before that libfabric finds no interface but lo.
+for _ in $(seq 50); do
+  up=$(for host in "$a" "$b"; do ip -n "$host" -o link show rail0; done | grep -c LOWER_UP)
+  [ "$up" -eq 2 ] && break
+  sleep 0.1
+done
+[ "$up" -eq 2 ] || skip "the veth pair does not come up"
+
 # One PE of a job, on the first host when its number is below 2.
 start_pe() {
   local pe=$1 host=$a

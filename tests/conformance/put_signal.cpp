@@ -116,6 +116,7 @@ void test_in_flight(unsigned char* dest, unsigned char* source, uint64_t* signal
 void test_contention(unsigned char* dest, unsigned char* source, uint64_t* sig) {
   const int rounds = check_rounds(200);
   check_step("signals from all PEs to all PEs");
+  shmem_barrier_all();  // up to here a PE knew only about its neighbours
   for (int r = 0; r < rounds; ++r)
     for (int pe = 0; pe < npes; ++pe)
       shmem_putmem_signal_nbi(dest + me * 8, source, 8, sig, 1, SHMEM_SIGNAL_ADD, pe);

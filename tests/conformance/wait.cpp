@@ -88,24 +88,26 @@ void test_polling(const Wait<T>& wait, T* word) {
     test_polling<T>(wait, static_cast<T*>(room));                                                 \
   }
 
-/// Many PEs increment one word by atomics; the waiter sees the final count, and then all that they put before.
-void test_counter(long* count, long* slots) {
+/// Many PEs increment one word by atomics; the waiter sees the final count, and then all that they put before. Two counts
+/// take turns, and quiet keeps a PE from being two rounds ahead, so that no count mixes rounds.
+void test_counter(long* counts, long* slots) {
   const int rounds = check_rounds(200);
   check_step("counter of arrivals");
-  *count = 0;
+  counts[0] = counts[1] = 0;
   for (int i = 0; i < npes; ++i) slots[i] = 0;
   shmem_barrier_all();
   for (long r = 1; r <= rounds; ++r) {
     for (int pe = 0; pe < npes; ++pe) {
       shmem_long_p(slots + me, r, pe);
       shmem_fence();
-      shmem_long_atomic_inc(count, pe);
+      shmem_long_atomic_inc(counts + r % 2, pe);
     }
-    shmem_long_wait_until(count, SHMEM_CMP_GE, r * npes);
+    shmem_quiet();
+    shmem_long_wait_until(counts + r % 2, SHMEM_CMP_GE, (r + 1) / 2 * npes);
     for (int i = 0; i < npes; ++i) CHECK(slots[i] >= r, "slot %d holds %ld in round %ld", i, slots[i], r);
   }
   shmem_barrier_all();
-  CHECK_EQ(*count, static_cast<long>(rounds) * npes);
+  CHECK_EQ(counts[0] + counts[1], static_cast<long>(rounds) * npes);
   shmem_barrier_all();
 }
 
@@ -120,7 +122,7 @@ int main() {
   void* room = check_alloc(64 + 8 * static_cast<size_t>(npes));
   RAILSHMEM_FOR_AMO_TYPES(TEST)
   RAILSHMEM_FOR_OLD_P2P_TYPES(TEST)
-  test_counter(static_cast<long*>(room), static_cast<long*>(room) + 1);
+  test_counter(static_cast<long*>(room), static_cast<long*>(room) + 2);
   shmem_free(room);
   return check_end();
 }
