@@ -116,14 +116,27 @@ class Initiator {
                    message.header.answer, outcome);
   }
 
-  /// Fire and forget.
+  /// Nobody waits for it, yet it counts as outstanding until the rail is done with it: providers with manual progress
+  /// (sockets, udp;ofi_rxd, and tcp with a full socket) send even an injected message only when they are polled.
   Post flag(Remote to, uint64_t value) noexcept {
     if (abandoned_) return Post::failed;
     FlagMessage message{};
     message.header = {MessageKind::flag, 0, 8, Answer::none, port_, to.segment, 0, pe_, kNoCell};
     message.offset = to.offset;
     message.value = value;
-    return send({to.pe, Port::proxy}, bytes_of(message), sizeof message, {OpKind::flag, to.pe, 8}, nullptr);
+    const Operation what{OpKind::flag, to.pe, 8};
+    OpCell* cell = cells_.take(what);
+    if (cell == nullptr) return Post::again;
+    const std::byte* bytes = bytes_of(message);
+    if (sizeof message > rail_.traits().inject) {
+      std::memcpy(cells_.buffer(*cell), bytes, sizeof message);
+      bytes = cells_.buffer(*cell);
+    }
+    const Post posted = rail_.send({{to.pe, Port::proxy}, bytes, sizeof message, cell});
+    if (posted == Post::ok) cell->parts_left = 1;
+    if (posted == Post::again) cells_.give(*cell);
+    if (posted == Post::failed) refuse(what);
+    return posted;
   }
 
   /// A message that nobody answers or waits for: the responder's acknowledgements and replies.
