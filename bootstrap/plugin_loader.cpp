@@ -30,7 +30,7 @@ std::string find_plugin(const std::string& name) {
   const std::string folder = own_folder();
   // The first for librailshmem.so, installed and in the build tree; the others for static programs in bin/.
   for (const char* place : {"/railshmem/", "/", "/../lib/railshmem/", "/../railshmem/"}) {
-    const std::string path = folder + place + "librailshmem-bootstrap-" + name + ".so";
+    std::string path = folder + place + "librailshmem-bootstrap-" + name + ".so";
     if (access(path.c_str(), R_OK) == 0) return path;
   }
   return {};

@@ -38,7 +38,7 @@ Bytes decode_base64(std::string_view encoded) {
   uint32_t bits = 0;
   int count = 0;
   for (const char c : encoded) {
-    const int value = kValues[static_cast<uint8_t>(c)];
+    const int8_t value = kValues[static_cast<uint8_t>(c)];
     if (value < 0) throw Error(text("a PMI value holds character %d, which is no base64", c));
     bits = (bits << 6) | static_cast<uint32_t>(value);
     if ((count += 6) >= 8) out.push_back(static_cast<std::byte>((bits >> (count -= 8)) & 255));

@@ -25,7 +25,7 @@ void TcpBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byt
       from += mine.size();
     }
     std::copy(ordered->begin(), ordered->end(), all.begin());
-    hand_down(std::move(ordered));
+    hand_down(ordered);
     return;
   }
   Link& parent = links_.front();
@@ -39,7 +39,7 @@ void TcpBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byt
   if (whole->size() != all.size())
     fail(text("PE %d expected %zu bytes of an exchange and got %zu", pe_, all.size(), whole->size()));
   std::copy(whole->begin(), whole->end(), all.begin());
-  hand_down(std::move(whole));
+  hand_down(whole);
 }
 
 Bytes TcpBootstrap::gather_up(std::span<const std::byte> mine) {
@@ -59,7 +59,7 @@ Bytes TcpBootstrap::gather_up(std::span<const std::byte> mine) {
   return up;
 }
 
-void TcpBootstrap::hand_down(std::shared_ptr<const Bytes> all) {
+void TcpBootstrap::hand_down(const std::shared_ptr<const Bytes>& all) {
   const Deadline deadline(timeout_s_);
   {
     const std::lock_guard lock(mutex_);

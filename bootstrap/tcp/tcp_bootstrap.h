@@ -41,7 +41,7 @@ class TcpBootstrap final : public Bootstrap {
   std::span<Link> children() noexcept { return std::span(links_).subspan(has_parent() ? 1 : 0); }
 
   Bytes gather_up(std::span<const std::byte> mine);
-  void hand_down(std::shared_ptr<const Bytes> all);
+  void hand_down(const std::shared_ptr<const Bytes>& all);
   /// One answer of every link of `from`, in order; throws Error naming the PEs of those that have none in time.
   std::vector<Bytes> await(std::span<Link> from, uint32_t kind, Deadline deadline);
   void poll_links(int timeout_ms);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "perftest/harness/timing.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace railshmem::perf {
 namespace {
 
@@ -19,8 +22,8 @@ Plan plan_for(double op_seconds, const Options& options) {
   if (op < kShortOperation) plan.group = std::max(kGroup, static_cast<long>(kUsefulSample / op));
   const double wanted = options.iters ? static_cast<double>(*options.iters) * op
                                       : std::max(kUsefulRepetition, static_cast<double>(kUsefulIters) * op);
-  // Half an operation more: 10 x 0.1 s must not come out as 9 operations.
-  const long fitting = static_cast<long>(std::min(wanted, limit) / op + 0.5);
+  // Rounded: 10 x 0.1 s must not come out as 9 operations.
+  const long fitting = std::lround(std::min(wanted, limit) / op);
   plan.iters = std::max(1L, (std::max(1L, fitting) + plan.group - 1) / plan.group) * plan.group;
   return plan;
 }

@@ -116,26 +116,25 @@ class Initiator {
                    message.header.answer, outcome);
   }
 
-  /// Nobody waits for it, yet it counts as outstanding until the rail is done with it: providers with manual progress
-  /// (sockets, udp;ofi_rxd, and tcp with a full socket) send even an injected message only when they are polled.
+  /// No scope waits for it, but a cell does, until the provider has taken the message over: with manual progress some
+  /// providers send only while somebody polls this endpoint.
   Post flag(Remote to, uint64_t value) noexcept {
     if (abandoned_) return Post::failed;
+    OpCell* cell = cells_.take({OpKind::flag, to.pe, 8});
+    if (cell == nullptr) return Post::again;
     FlagMessage message{};
     message.header = {MessageKind::flag, 0, 8, Answer::none, port_, to.segment, 0, pe_, kNoCell};
     message.offset = to.offset;
     message.value = value;
-    const Operation what{OpKind::flag, to.pe, 8};
-    OpCell* cell = cells_.take(what);
-    if (cell == nullptr) return Post::again;
-    const std::byte* bytes = bytes_of(message);
-    if (sizeof message > rail_.traits().inject) {
-      std::memcpy(cells_.buffer(*cell), bytes, sizeof message);
-      bytes = cells_.buffer(*cell);
+    std::memcpy(cells_.buffer(*cell), &message, sizeof message);
+    const Post posted = rail_.send({{to.pe, Port::proxy}, cells_.buffer(*cell), sizeof message, cell});
+    if (posted == Post::ok) {
+      cell->parts_left = 1;
+    } else if (posted == Post::again) {
+      cells_.give(*cell);
+    } else {
+      refuse(cell->what);
     }
-    const Post posted = rail_.send({{to.pe, Port::proxy}, bytes, sizeof message, cell});
-    if (posted == Post::ok) cell->parts_left = 1;
-    if (posted == Post::again) cells_.give(*cell);
-    if (posted == Post::failed) refuse(what);
     return posted;
   }
 

@@ -41,7 +41,7 @@ Identity make_identity(const Env& env) {
 }
 
 std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& mine) {
-  const std::vector<Identity> all = exchange(bootstrap, mine);
+  std::vector<Identity> all = exchange(bootstrap, mine);
   const int me = bootstrap.pe();
   for (int pe = 0; pe < bootstrap.npes(); ++pe) {
     const Identity& theirs = all[static_cast<size_t>(pe)];

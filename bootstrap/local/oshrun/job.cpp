@@ -283,6 +283,7 @@ void Job::kill_orphans() noexcept {
     char pids[4096] = {};
     if (!list || read(list.get(), pids, sizeof pids - 1) <= 0) return;
     char* end = nullptr;
+    // NOLINTNEXTLINE(bugprone-infinite-loop): strtol moves `end`
     for (const char* at = pids; const long pid = strtol(at, &end, 10); at = end) kill(static_cast<pid_t>(pid), SIGKILL);
     while (waitpid(-1, nullptr, 0) > 0) {
     }
