@@ -7,10 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
+#include <string>
 
 #include "shmem/types.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/witness.h"
+#include "src/rma/liveness.h"
 
 namespace railshmem::job {
 namespace {
@@ -52,6 +56,12 @@ void abort_job(int status, const char* why) noexcept {
   if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, why);
 }
 
+/// For messages about failed rails. While the World is torn down its Liveness takes exits for no deaths.
+std::optional<std::string> dead_peer() noexcept {
+  const PeState* state = g_pe_state;
+  return state && state->liveness ? state->liveness->dead_peer() : std::nullopt;
+}
+
 void print_settings(const Env& env, const World& world, int pe) {
   if (pe != 0) return;
   if (env.version) std::fprintf(stderr, "%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
@@ -83,6 +93,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     // release: pairs with abort_job().
     g_bootstrap.store(p.bootstrap.get(), std::memory_order_release);
     set_abort_hook(abort_job);
+    set_death_witness(dead_peer);
     warn_unknown_names(p.bootstrap->pe());
     WorldOptions options;
     options.several_threads_call = requested_thread_level == SHMEM_THREAD_MULTIPLE;

@@ -6,11 +6,18 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/witness.h"
 
 namespace railshmem {
 namespace {
 
 const char* reason(int error) noexcept { return std::strerror(std::abs(error)); }
+
+/// What to look at: the peer's death where one is known, otherwise `otherwise`.
+std::string advice(const std::string& otherwise) {
+  const std::string death = witnessed_death();
+  return death.empty() ? otherwise : death + "; see that PE's own output";
+}
 
 }  // namespace
 
@@ -34,19 +41,20 @@ std::string describe(const Operation& operation) {
 
 void die_without_progress(const Operation& operation, const std::string& rail, double timeout_s,
                           const std::string& detail) noexcept {
-  die("%s over %s: no progress for %g s%s%s; the peer is stopped, dead or unreachable (a larger SHMEM_TIMEOUT waits "
-      "longer)",
-      describe(operation).c_str(), rail.c_str(), timeout_s, detail.empty() ? "" : ": ", detail.c_str());
+  die("%s over %s: no progress for %g s%s%s; %s", describe(operation).c_str(), rail.c_str(), timeout_s,
+      detail.empty() ? "" : ": ", detail.c_str(),
+      advice("the peer is stopped, dead or unreachable (a larger SHMEM_TIMEOUT waits longer)").c_str());
 }
 
 void die_failed(const Operation& operation, const std::string& rail, int error) noexcept {
-  die("%s over %s failed: %s; look for an earlier message of PE %d, or check the network between the two hosts",
-      describe(operation).c_str(), rail.c_str(), reason(error), operation.pe);
+  const std::string otherwise =
+      text("look for an earlier message of PE %d, or check the network between the two hosts", operation.pe);
+  die("%s over %s failed: %s; %s", describe(operation).c_str(), rail.c_str(), reason(error), advice(otherwise).c_str());
 }
 
 void die_rail_failed(const std::string& rail, int error, const std::string& detail) noexcept {
-  die("rail %s failed: %s%s%s; look for an earlier message of another PE, or check this host's network interface",
-      rail.c_str(), reason(error), detail.empty() ? "" : ", with outstanding ", detail.c_str());
+  die("rail %s failed: %s%s%s; %s", rail.c_str(), reason(error), detail.empty() ? "" : ", with outstanding ",
+      detail.c_str(), advice("look for an earlier message of another PE, or check this host's network interface").c_str());
 }
 
 }  // namespace railshmem

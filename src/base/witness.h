@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who died: asked when a rail fails, because providers report a lost peer as any kind of error, often without saying
+// whose. The layer that knows registers itself; the layers that ask need not know it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace railshmem {
+
+/// The first dead peer as a sentence, or nothing. Any thread may call it. One per process; the last one set wins.
+using DeathWitness = std::optional<std::string> (*)() noexcept;
+void set_death_witness(DeathWitness witness) noexcept;
+
+/// What the witness says, empty when it knows of no death. May take half a second: a process closes its connections,
+/// which is what a rail sees, some milliseconds before the kernel reports its end.
+std::string witnessed_death() noexcept;
+
+}  // namespace railshmem
