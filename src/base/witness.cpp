@@ -16,7 +16,9 @@ constexpr int kTries = 50;  // half a second; the job is lost, so a clear messag
 }  // namespace
 
 // release: pairs with witnessed_death(); what the witness looks at is complete once it is here.
-void set_death_witness(DeathWitness witness) noexcept { g_witness.store(witness, std::memory_order_release); }
+void set_death_witness(DeathWitness witness) noexcept {
+  g_witness.store(witness, std::memory_order_release);
+}
 
 std::string witnessed_death() noexcept {
   // acquire: pairs with set_death_witness().

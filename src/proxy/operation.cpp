@@ -11,7 +11,9 @@
 namespace railshmem {
 namespace {
 
-const char* reason(int error) noexcept { return std::strerror(std::abs(error)); }
+const char* reason(int error) noexcept {
+  return std::strerror(std::abs(error));
+}
 
 /// What to look at: the peer's death where one is known, otherwise `otherwise`.
 std::string advice(const std::string& otherwise) {
@@ -25,16 +27,26 @@ std::string describe(const Operation& operation) {
   const int pe = operation.pe;
   const size_t n = operation.nbytes;
   switch (operation.kind) {
-    case OpKind::put: return text("put of %zu bytes to PE %d", n, pe);
-    case OpKind::get: return text("get of %zu bytes from PE %d", n, pe);
-    case OpKind::put_signal: return text("put_signal of %zu bytes to PE %d", n, pe);
-    case OpKind::signal: return text("signal to PE %d", pe);
-    case OpKind::amo: return text("atomic operation on %zu bytes at PE %d", n, pe);
-    case OpKind::flag: return text("flag to PE %d", pe);
-    case OpKind::answer: return text("answer to PE %d", pe);
-    case OpKind::quiet: return "quiet";
-    case OpKind::fence: return "fence";
-    case OpKind::none: break;
+    case OpKind::put:
+      return text("put of %zu bytes to PE %d", n, pe);
+    case OpKind::get:
+      return text("get of %zu bytes from PE %d", n, pe);
+    case OpKind::put_signal:
+      return text("put_signal of %zu bytes to PE %d", n, pe);
+    case OpKind::signal:
+      return text("signal to PE %d", pe);
+    case OpKind::amo:
+      return text("atomic operation on %zu bytes at PE %d", n, pe);
+    case OpKind::flag:
+      return text("flag to PE %d", pe);
+    case OpKind::answer:
+      return text("answer to PE %d", pe);
+    case OpKind::quiet:
+      return "quiet";
+    case OpKind::fence:
+      return "fence";
+    case OpKind::none:
+      break;
   }
   return "operation";
 }
@@ -54,7 +66,8 @@ void die_failed(const Operation& operation, const std::string& rail, int error) 
 
 void die_rail_failed(const std::string& rail, int error, const std::string& detail) noexcept {
   die("rail %s failed: %s%s%s; %s", rail.c_str(), reason(error), detail.empty() ? "" : ", with outstanding ",
-      detail.c_str(), advice("look for an earlier message of another PE, or check this host's network interface").c_str());
+      detail.c_str(),
+      advice("look for an earlier message of another PE, or check this host's network interface").c_str());
 }
 
 }  // namespace railshmem
