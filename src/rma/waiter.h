@@ -19,7 +19,10 @@ class Waiter {
 
   /// One turn of waiting. Ends the job when a peer died or the wait deadline passed.
   void turn() noexcept {
-    if (state_.network && net_progress(*state_.network)) return;
+    if (helping_ && net_progress(*state_.network)) {
+      turns_ = 0;
+      return;
+    }
     if (turns_++ < state_.spin.spins) [[likely]]
       return cpu_pause();
     slow_turn();
@@ -31,10 +34,10 @@ class Waiter {
 
   PeState& state_;
   const WaitFor what_;
+  bool helping_ = state_.network != nullptr;  ///< until this thread sleeps: then the proxy thread takes over
   uint32_t turns_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t next_look_ns_ = 0;
-  uint64_t nap_ns_ = 0;
   bool said_ = false;
 };
 
