@@ -59,6 +59,7 @@ class ProxyLoop {
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
   static constexpr uint64_t kNudgedSpinNs = 500000;       // longer than peers' pause between nudges (HostSide::nudge)
+  static constexpr uint32_t kTurnsPerClock = 16;  // a clock and a yield cost more than a look at an empty queue
   static constexpr uint64_t kSoonNs = 200000;             // a sleep this short was not worth its cost
   static constexpr uint64_t kLongestSpinNs = 2000000;     // sleeping once in 2 ms costs below 1 %
   static constexpr uint64_t kVisitPauseNs = 50000;        // between fruitless visits, each of which costs a membarrier
@@ -78,14 +79,13 @@ class ProxyLoop {
         nap_ns_ = kFirstNapNs;
         continue;
       }
+      if (++idle_turns_ % kTurnsPerClock != 0) continue;
       const uint64_t now = now_ns();
       if (idle_since == 0) idle_since = now;
       if (now - idle_since >= spin_ns_) {
         if (rest(now - idle_since)) idle_since = 0;
       } else if (config_.oversubscribed) {
         sched_yield();
-      } else {
-        cpu_pause();
       }
     }
   }
@@ -147,6 +147,7 @@ class ProxyLoop {
   uint64_t silent_since_ = 0;
   uint64_t next_visit_ = 0;
   uint64_t nap_ns_ = kFirstNapNs;
+  uint32_t idle_turns_ = 0;
   uint64_t spin_ns_ = base_spin_ns_;
   std::vector<int> fds_;
   std::atomic<bool> stop_{false};

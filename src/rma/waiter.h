@@ -23,12 +23,17 @@ class Waiter {
       turns_ = 0;
       return;
     }
-    if (turns_++ < state_.spin.spins) [[likely]]
-      return cpu_pause();
+    if (turns_++ < state_.spin.spins) [[likely]] {
+      if (!helping_) cpu_pause();  // a step of the network is pause enough
+      return;
+    }
+    if (helping_ && turns_ % kTurnsPerYield != 0) return;
     slow_turn();
   }
 
  private:
+  static constexpr uint32_t kTurnsPerYield = 16;  // a yield and a clock cost as much as several steps of the network
+
   void slow_turn() noexcept;
   void look_around(uint64_t now) noexcept;
 
