@@ -2,8 +2,10 @@
 // The host endpoint: every data-path call of the network, and how a call waits.
 #pragma once
 
+#include <array>
 #include <atomic>
 
+#include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/plugin/network.h"
 #include "src/proxy/initiator.h"
@@ -29,7 +31,8 @@ class HostSide {
         port_(config.threads),
         initiator_(rail, initiator),
         proxy_(proxy),
-        sleeper_(sleeper) {}
+        sleeper_(sleeper),
+        nudges_(!proxy.traffic_wakes()) {}
 
   NetContext* make_context() {
     const Entry entry(*this);
@@ -209,10 +212,22 @@ class HostSide {
   /// Repeats a post until the rail takes it.
   template <class Attempt>
   Post insist(const Operation& what, Attempt&& attempt) noexcept {
+    if (nudges_) nudge(what.pe);
     Post posted = attempt();
     if (posted == Post::again) [[unlikely]]
       wait(what, [&] { return (posted = attempt()) != Post::again; });
     return posted;
+  }
+
+  /// Where arriving data wakes nobody and leaves no event, a target in naps would not know of a stream of puts: a message
+  /// that changes nothing now and then keeps its proxy thread awake.
+  void nudge(int pe) noexcept {
+    NudgeTime& last = nudged_[static_cast<size_t>(pe) % nudged_.size()];
+    const uint64_t now = rough_clock();
+    if (last.pe == pe && now - last.at < kNudgeEveryUs * kRoughTicksPerUs) [[likely]]
+      return;
+    last = {pe, now};
+    initiator_.flag({pe, SegmentId::heap, 0}, 0);  // `again` does no harm: the next operation tries once more
   }
 
   /// Posts and waits for the completion.
@@ -249,12 +264,20 @@ class HostSide {
     scope.fence_before_write = false;
   }
 
+  static constexpr uint64_t kNudgeEveryUs = 200;
+  struct NudgeTime {
+    int pe = -1;
+    uint64_t at = 0;
+  };
+
   const HostConfig config_;
   const uint64_t timeout_ns_;
   PortLock port_;
   Initiator<R> initiator_;
   ProxySide<R>& proxy_;
   Sleeper& sleeper_;
+  const bool nudges_;
+  std::array<NudgeTime, 64> nudged_{};  ///< by PE modulo its size
   uint64_t moves_ = 0;  ///< polls that moved something, by any thread
   std::atomic<uint64_t> pending_{0};
   std::atomic<bool> urgent_{false};

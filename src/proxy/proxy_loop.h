@@ -35,6 +35,7 @@ class ProxyLoop {
         host_(host),
         sleeper_(sleeper),
         config_(config),
+        base_spin_ns_(proxy.traffic_wakes() ? config.spin_ns : std::max(config.spin_ns, kNudgedSpinNs)),
         helper_nap_ns_(1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us
                                                      : config.tuning.helper_nap_us)),
         thread_([this] { run(); }) {}
@@ -57,6 +58,10 @@ class ProxyLoop {
   // 100 ms without work naps grow further, which keeps an idle PE below 1 %.
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
+  static constexpr uint64_t kNudgedSpinNs = 500000;       // longer than peers' pause between nudges (HostSide::nudge)
+  static constexpr uint32_t kTurnsPerClock = 16;  // a clock and a yield cost more than a look at an empty queue
+  static constexpr uint64_t kSoonNs = 200000;             // a sleep this short was not worth its cost
+  static constexpr uint64_t kLongestSpinNs = 2000000;     // sleeping once in 2 ms costs below 1 %
   static constexpr uint64_t kVisitPauseNs = 50000;        // between fruitless visits, each of which costs a membarrier
 
   void run() noexcept {
@@ -74,14 +79,13 @@ class ProxyLoop {
         nap_ns_ = kFirstNapNs;
         continue;
       }
+      if (++idle_turns_ % kTurnsPerClock != 0) continue;
       const uint64_t now = now_ns();
       if (idle_since == 0) idle_since = now;
-      if (now - idle_since >= config_.spin_ns) {
-        rest(now - idle_since);
+      if (now - idle_since >= spin_ns_) {
+        if (rest(now - idle_since)) idle_since = 0;
       } else if (config_.oversubscribed) {
         sched_yield();
-      } else {
-        cpu_pause();
       }
     }
   }
@@ -101,22 +105,28 @@ class ProxyLoop {
     return moved;
   }
 
-  void rest(uint64_t idle_ns) noexcept {
+  /// True when traffic ended the rest. Plain writes of peers leave no event, so a provider's descriptor that is readable
+  /// soon after the last look is the only sign of them: then the thread looks longer before it rests again.
+  bool rest(uint64_t idle_ns) noexcept {
+    const uint64_t began = now_ns();
     const auto depth = proxy_.rest(fds_, sleeper_.fd());
-    if (depth != ProxySide<R>::Rest::none) sleep(depth, idle_ns);
+    const bool traffic = depth == ProxySide<R>::Rest::none || sleep(depth, idle_ns);
     proxy_.wake_up();
+    const bool soon = traffic && now_ns() - began < kSoonNs;
+    spin_ns_ = soon ? std::min(2 * spin_ns_, std::max(kLongestSpinNs, base_spin_ns_)) : base_spin_ns_;
+    return traffic;
   }
 
-  void sleep(typename ProxySide<R>::Rest depth, uint64_t idle_ns) noexcept {
+  bool sleep(typename ProxySide<R>::Rest depth, uint64_t idle_ns) noexcept {
     if (depth == ProxySide<R>::Rest::nap || host_.pending() > 0) {
       const bool deep = depth == ProxySide<R>::Rest::nap && host_.pending() == 0 && idle_ns > kLongIdleNs;
-      sleeper_.sleep(fds_, next_nap(deep ? kDeepNap * config_.nap_ns : config_.nap_ns));
-      return;
+      return sleeper_.sleep(fds_, next_nap(deep ? kDeepNap * config_.nap_ns : config_.nap_ns));
     }
     sleeper_.announce();
     host_.port().fence().heavy();  // pairs with light() in HostSide::wake_proxy(): we see its work, or it our sleep
-    if (!host_.urgent()) sleeper_.sleep(fds_, kLongestSleepNs);
+    const bool traffic = !host_.urgent() && sleeper_.sleep(fds_, kLongestSleepNs);
     sleeper_.retract();
+    return traffic;
   }
 
   /// Longer and longer while nothing happens, so that an idle proxy costs little.
@@ -130,12 +140,15 @@ class ProxyLoop {
   HostSide<R>& host_;
   Sleeper& sleeper_;
   const LoopConfig config_;
+  const uint64_t base_spin_ns_;  ///< without work before it rests
   const uint64_t helper_nap_ns_;
   uint64_t helps_seen_ = 0;
   uint64_t visits_seen_ = 0;
   uint64_t silent_since_ = 0;
   uint64_t next_visit_ = 0;
   uint64_t nap_ns_ = kFirstNapNs;
+  uint32_t idle_turns_ = 0;
+  uint64_t spin_ns_ = base_spin_ns_;
   std::vector<int> fds_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // last: it uses everything above

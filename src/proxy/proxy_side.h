@@ -44,6 +44,8 @@ class ProxySide {
     lock_.unlock();
     return moved;
   }
+  /// True when arriving traffic wakes a sleeping proxy thread.
+  bool traffic_wakes() noexcept { return lanes_.front()->initiator.rail().wait_fd() >= 0; }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
 
   enum class Rest : uint8_t { none, nap, sleep };

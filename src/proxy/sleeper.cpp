@@ -16,16 +16,19 @@ Sleeper::Sleeper() : eventfd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   check_errno(eventfd_.get() >= 0, "eventfd");
 }
 
-void Sleeper::sleep(std::span<const int> fds, uint64_t limit_ns) noexcept {
+bool Sleeper::sleep(std::span<const int> fds, uint64_t limit_ns) noexcept {
   std::array<pollfd, 17> sources;  // this eventfd and up to 16 rails; more rails are found by the next timeout
   sources[0] = {eventfd_.get(), POLLIN, 0};
   const size_t n = std::min(fds.size(), sources.size() - 1);
   for (size_t i = 0; i < n; ++i) sources[i + 1] = {fds[i], POLLIN, 0};
   const timespec limit{static_cast<time_t>(limit_ns / 1000000000u), static_cast<long>(limit_ns % 1000000000u)};
-  if (ppoll(sources.data(), n + 1, &limit, nullptr) > 0 && (sources[0].revents & POLLIN) != 0) {
+  int ready = ppoll(sources.data(), n + 1, &limit, nullptr);
+  if (ready > 0 && (sources[0].revents & POLLIN) != 0) {
     uint64_t wakes;
     [[maybe_unused]] const ssize_t got = ::read(eventfd_.get(), &wakes, sizeof wakes);
+    --ready;
   }
+  return ready > 0;
 }
 
 void Sleeper::wake() noexcept {

@@ -21,16 +21,16 @@ void Waiter::slow_turn() noexcept {
   if (started_ns_ == 0) {
     started_ns_ = now;
     next_look_ns_ = now + kLookEveryNs;
-    nap_ns_ = state_.spin.nap_ns;
   }
   if (now >= next_look_ns_) look_around(now);
-  if (now - started_ns_ < state_.spin.yield_ns) {
+  const uint64_t waited = now - started_ns_;
+  if (waited < (helping_ ? state_.spin.helping_ns : state_.spin.yield_ns)) {
     sched_yield();
     return;
   }
-  const timespec nap{0, static_cast<long>(nap_ns_)};
+  helping_ = false;
+  const timespec nap{0, static_cast<long>(std::min(waited / state_.spin.nap_share, state_.spin.longest_nap_ns))};
   nanosleep(&nap, nullptr);
-  nap_ns_ = std::min(nap_ns_ * 2, state_.spin.longest_nap_ns);
 }
 
 void Waiter::look_around(uint64_t now) noexcept {

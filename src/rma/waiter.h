@@ -19,22 +19,30 @@ class Waiter {
 
   /// One turn of waiting. Ends the job when a peer died or the wait deadline passed.
   void turn() noexcept {
-    if (state_.network && net_progress(*state_.network)) return;
-    if (turns_++ < state_.spin.spins) [[likely]]
-      return cpu_pause();
+    if (helping_ && net_progress(*state_.network)) {
+      turns_ = 0;
+      return;
+    }
+    if (turns_++ < state_.spin.spins) [[likely]] {
+      if (!helping_) cpu_pause();  // a step of the network is pause enough
+      return;
+    }
+    if (helping_ && turns_ % kTurnsPerYield != 0) return;
     slow_turn();
   }
 
  private:
+  static constexpr uint32_t kTurnsPerYield = 16;  // a yield and a clock cost as much as several steps of the network
+
   void slow_turn() noexcept;
   void look_around(uint64_t now) noexcept;
 
   PeState& state_;
   const WaitFor what_;
+  bool helping_ = state_.network != nullptr;  ///< until this thread sleeps: then the proxy thread takes over
   uint32_t turns_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t next_look_ns_ = 0;
-  uint64_t nap_ns_ = 0;
   bool said_ = false;
 };
 

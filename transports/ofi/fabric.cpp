@@ -11,8 +11,11 @@
 namespace railshmem::ofi {
 namespace {
 
-RailSetup rail_setup(const NetworkConfig& config, size_t ports) {
-  return {static_cast<size_t>(config.npes), ports, std::max<size_t>(config.env->ofi_slots, 1),
+enum class Use : uint8_t { host, proxy };
+
+RailSetup rail_setup(const NetworkConfig& config, Use use) {
+  const bool proxy = use == Use::proxy;  // only the proxy thread sleeps; only proxies answer to host endpoints
+  return {static_cast<size_t>(config.npes), proxy ? 2u : 1u, std::max<size_t>(config.env->ofi_slots, 1), proxy,
           static_cast<uint64_t>(config.env->timeout_s * 1e9)};
 }
 
@@ -43,8 +46,8 @@ AddressList list_for(const Rail& rail) { return {rail.address(), rail.info().add
 Fabric::Fabric(const NetworkConfig& config) : Fabric(config, find_nics(*config.env, config.several_hosts)) {}
 
 Fabric::Fabric(const NetworkConfig& config, std::vector<Nic> nics)
-    : pe_(config.pe), npes_(static_cast<size_t>(config.npes)), host_(nics.front(), rail_setup(config, 1)) {
-  for (const Nic& nic : nics) proxies_.emplace_back(nic, rail_setup(config, 2));
+    : pe_(config.pe), npes_(static_cast<size_t>(config.npes)), host_(nics.front(), rail_setup(config, Use::host)) {
+  for (const Nic& nic : nics) proxies_.emplace_back(nic, rail_setup(config, Use::proxy));
 }
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {

@@ -25,6 +25,8 @@ struct RailSetup {
   /// Endpoints of a peer that this rail reaches: 2 (proxy and host) for a proxy's rail, 1 (proxy) for a host's.
   size_t ports;
   size_t operations;    ///< in flight at most; what keeps the completion queue from overrunning
+  /// Somebody may sleep on this rail. A queue with a descriptor costs a system call per event on some providers.
+  bool sleeps;
   uint64_t timeout_ns;  ///< a peer that takes no post for so long is lost
 };
 
@@ -59,7 +61,7 @@ class Rail {
   bool vector_is_table() const noexcept { return addresses_.empty(); }
 
  private:
-  void open_queue(size_t depth);
+  void open_queue(size_t depth, bool sleeps);
   void open_endpoint();
   fi_addr_t peer(int pe, Port port) const noexcept {
     const size_t index = static_cast<size_t>(pe) * ports_ + static_cast<size_t>(port);

@@ -31,7 +31,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   domain_ = own<fid_domain>("fi_domain", provider,
                             [&](fid_domain** out) { return fi_domain(fabric_.get(), info_.get(), out, nullptr); });
   const size_t receives = std::min(kReceives, info_->rx_attr->size ? info_->rx_attr->size : kReceives);
-  open_queue(setup.operations + receives + kQueueSlack);
+  open_queue(setup.operations + receives + kQueueSlack, setup.sleeps);
   fi_av_attr table{};
   table.type = FI_AV_TABLE;
   table.count = setup.npes * setup.ports;
@@ -55,19 +55,19 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   traits_.message_after_write = orders_message_after_write(*info_);
 }
 
-void Rail::open_queue(size_t depth) {
+void Rail::open_queue(size_t depth, bool sleeps) {
   fi_cq_attr attr{};
   attr.size = depth;
   attr.format = FI_CQ_FORMAT_MSG;
   attr.wait_obj = FI_WAIT_FD;
   fid_cq* raw = nullptr;
-  if (fi_cq_open(domain_.get(), &attr, &raw, nullptr) == 0) {
+  if (sleeps && fi_cq_open(domain_.get(), &attr, &raw, nullptr) == 0) {
     cq_.reset(raw);
     if (fi_control(&cq_->fid, FI_GETWAIT, &wait_fd_) == 0 && wait_fd_ >= 0) return;
     wait_fd_ = -1;
     cq_.reset();
   }
-  attr.wait_obj = FI_WAIT_NONE;  // shm and rxd have nothing to wait on: the proxy naps instead
+  attr.wait_obj = FI_WAIT_NONE;  // also where there is nothing to wait on (shm, rxd): the proxy naps
   cq_ = own<fid_cq>("fi_cq_open", info_->fabric_attr->prov_name,
                     [&](fid_cq** out) { return fi_cq_open(domain_.get(), &attr, out, nullptr); });
 }
