@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
   }
   if (strcmp(what, "lonely_wait") == 0) {
     if (me == 0) shmem_long_wait_until(&global_word, SHMEM_CMP_EQ, 1);
-    shmem_barrier_all();
+    pause();  // alive, but waiting for nobody: PE 0 must be the one to complain
   }
   if (strcmp(what, "after_finalize") == 0 || strcmp(what, "finalize_twice") == 0) {
     shmem_finalize();
