@@ -11,7 +11,9 @@ enum { kSide = 128, kSteps = 200 };  // the grid has kSide x kSide inner points 
 #define ROW (kSide + 2)
 
 /// The rim: hot on top, warm on the left, cold elsewhere.
-static double rim(int row, int column) { return row == 0 ? 100.0 : column == 0 ? 50.0 : 0.0; }
+static double rim(int row, int column) {
+  return row == 0 ? 100.0 : column == 0 ? 50.0 : 0.0;
+}
 
 /// Rows first..first+rows-1 of the grid, with one row more on either side.
 static void set_up(double* grid, int first, int rows) {
@@ -41,8 +43,7 @@ static long compare_with_serial(const double* mine, int first, int rows) {
   for (int step = 0; step < kSteps; ++step) jacobi(grid[(step + 1) % 2], grid[step % 2], kSide);
   long wrong = 0;
   for (int r = 0; r < rows; ++r)
-    for (int c = 1; c <= kSide; ++c)
-      wrong += grid[kSteps % 2][(first + r) * ROW + c] != mine[(r + 1) * ROW + c];
+    for (int c = 1; c <= kSide; ++c) wrong += grid[kSteps % 2][(first + r) * ROW + c] != mine[(r + 1) * ROW + c];
   free(grid[0]);
   free(grid[1]);
   return wrong;
@@ -75,8 +76,7 @@ int main(void) {
     // take turns, and a neighbour can be one step ahead at most, so no halo is overwritten while it is read.
     if (up >= 0)
       shmem_double_put_signal(now + (rows_up + 1) * ROW, now + ROW, ROW, from_below, step + 1, SHMEM_SIGNAL_SET, up);
-    if (down >= 0)
-      shmem_double_put_signal(now, now + rows * ROW, ROW, from_above, step + 1, SHMEM_SIGNAL_SET, down);
+    if (down >= 0) shmem_double_put_signal(now, now + rows * ROW, ROW, from_above, step + 1, SHMEM_SIGNAL_SET, down);
     if (up >= 0) shmem_signal_wait_until(from_above, SHMEM_CMP_GE, step + 1);
     if (down >= 0) shmem_signal_wait_until(from_below, SHMEM_CMP_GE, step + 1);
     jacobi(grid[(step + 1) % 2], now, rows);

@@ -54,7 +54,8 @@ void abort_job(int status, const char* why) noexcept {
 
 void print_settings(const Env& env, const World& world, int pe) {
   if (pe != 0) return;
-  if (env.version) std::fprintf(stderr, "%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+  if (env.version)
+    std::fprintf(stderr, "%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
   if (env.info) std::fprintf(stderr, "%s\n%s%s", SHMEM_VENDOR_STRING, describe_env().c_str(), world.describe().c_str());
 }
 
@@ -110,8 +111,12 @@ void finish() {
   p.running.store(false, std::memory_order_relaxed);
 }
 
-bool running() noexcept { return process().running.load(std::memory_order_relaxed) || t_world; }
-int thread_level() noexcept { return process().thread_level.load(std::memory_order_relaxed); }
+bool running() noexcept {
+  return process().running.load(std::memory_order_relaxed) || t_world;
+}
+int thread_level() noexcept {
+  return process().thread_level.load(std::memory_order_relaxed);
+}
 
 World& world(const char* function) noexcept {
   if (t_world) return *t_world;

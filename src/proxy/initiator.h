@@ -143,8 +143,12 @@ class Initiator {
     for (size_t i = 0; i < n; ++i) {
       const RailEvent& event = events[i];
       switch (event.kind) {
-        case RailEvent::Kind::completed: completed(event.slot); break;
-        case RailEvent::Kind::failed: failed(event); break;
+        case RailEvent::Kind::completed:
+          completed(event.slot);
+          break;
+        case RailEvent::Kind::failed:
+          failed(event);
+          break;
         case RailEvent::Kind::message:
           if (!take_answer(event)) on_request(event.bytes, event.nbytes);
           rail_.release(event);
@@ -201,8 +205,15 @@ class Initiator {
 
   MessageHeader header(MessageKind kind, uint8_t op, uint8_t width, SegmentId segment, const NetContext& scope,
                        const OpCell* replied) const noexcept {
-    return {kind,    op,       width, replied != nullptr ? Answer::reply : Answer::acknowledge, port_,
-            segment, scope.id, pe_,   replied != nullptr ? replied->index : kNoCell};
+    return {kind,
+            op,
+            width,
+            replied != nullptr ? Answer::reply : Answer::acknowledge,
+            port_,
+            segment,
+            scope.id,
+            pe_,
+            replied != nullptr ? replied->index : kNoCell};
   }
   SignalMessage signal_message(const NetContext& scope, const NetSignal& signal, const OpCell* replied) const noexcept {
     return {header(MessageKind::signal, static_cast<uint8_t>(signal.op), 8, signal.segment, scope, replied),
@@ -351,10 +362,14 @@ class Initiator {
     const bool ticketed = outcome.channel != nullptr;
     OpCell* cell = nullptr;
     if ((ticketed || total > rail_.traits().inject) && (cell = cells_.take(what)) == nullptr) return Post::again;
-    const PutSignalMessage message{
-        header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8, signal.segment, scope,
-               ticketed ? cell : nullptr),
-        signal.offset, signal.value, t.remote.offset, static_cast<uint32_t>(t.nbytes), t.remote.segment, {}};
+    const PutSignalMessage message{header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8, signal.segment,
+                                          scope, ticketed ? cell : nullptr),
+                                   signal.offset,
+                                   signal.value,
+                                   t.remote.offset,
+                                   static_cast<uint32_t>(t.nbytes),
+                                   t.remote.segment,
+                                   {}};
     std::array<std::byte, kMaxMessage> small;
     std::byte* const bytes = cell != nullptr ? cells_.buffer(*cell) : small.data();
     std::memcpy(bytes, &message, sizeof message);

@@ -10,7 +10,9 @@
 namespace railshmem {
 namespace {
 
-const char* reason(int error) noexcept { return std::strerror(std::abs(error)); }
+const char* reason(int error) noexcept {
+  return std::strerror(std::abs(error));
+}
 
 }  // namespace
 
@@ -18,16 +20,26 @@ std::string describe(const Operation& operation) {
   const int pe = operation.pe;
   const size_t n = operation.nbytes;
   switch (operation.kind) {
-    case OpKind::put: return text("put of %zu bytes to PE %d", n, pe);
-    case OpKind::get: return text("get of %zu bytes from PE %d", n, pe);
-    case OpKind::put_signal: return text("put_signal of %zu bytes to PE %d", n, pe);
-    case OpKind::signal: return text("signal to PE %d", pe);
-    case OpKind::amo: return text("atomic operation on %zu bytes at PE %d", n, pe);
-    case OpKind::flag: return text("flag to PE %d", pe);
-    case OpKind::answer: return text("answer to PE %d", pe);
-    case OpKind::quiet: return "quiet";
-    case OpKind::fence: return "fence";
-    case OpKind::none: break;
+    case OpKind::put:
+      return text("put of %zu bytes to PE %d", n, pe);
+    case OpKind::get:
+      return text("get of %zu bytes from PE %d", n, pe);
+    case OpKind::put_signal:
+      return text("put_signal of %zu bytes to PE %d", n, pe);
+    case OpKind::signal:
+      return text("signal to PE %d", pe);
+    case OpKind::amo:
+      return text("atomic operation on %zu bytes at PE %d", n, pe);
+    case OpKind::flag:
+      return text("flag to PE %d", pe);
+    case OpKind::answer:
+      return text("answer to PE %d", pe);
+    case OpKind::quiet:
+      return "quiet";
+    case OpKind::fence:
+      return "fence";
+    case OpKind::none:
+      break;
   }
   return "operation";
 }

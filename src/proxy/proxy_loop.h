@@ -35,8 +35,8 @@ class ProxyLoop {
         host_(host),
         sleeper_(sleeper),
         config_(config),
-        helper_nap_ns_(1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us
-                                                     : config.tuning.helper_nap_us)),
+        helper_nap_ns_(
+            1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us : config.tuning.helper_nap_us)),
         thread_([this] { run(); }) {}
   ProxyLoop(const ProxyLoop&) = delete;  // the thread holds its address
 
@@ -57,7 +57,7 @@ class ProxyLoop {
   // 100 ms without work naps grow further, which keeps an idle PE below 1 %.
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
-  static constexpr uint64_t kVisitPauseNs = 50000;        // between fruitless visits, each of which costs a membarrier
+  static constexpr uint64_t kVisitPauseNs = 50000;  // between fruitless visits, each of which costs a membarrier
 
   void run() noexcept {
     pthread_setname_np(pthread_self(), "railshmem-proxy");

@@ -131,10 +131,10 @@ void test_fetched_at_quiet(long* words) {
   shmem_barrier_all();
 }
 
-#define TOTALS(N, T)                                                                                           \
-  test_totals<T>(#N, words, {shmem_##N##_atomic_inc, shmem_##N##_atomic_add, shmem_##N##_atomic_fetch_inc,     \
-                             shmem_##N##_atomic_fetch_add, shmem_##N##_atomic_fetch_inc_nbi,                  \
-                             shmem_##N##_atomic_fetch_add_nbi});
+#define TOTALS(N, T)                                                                            \
+  test_totals<T>(#N, words,                                                                     \
+                 {shmem_##N##_atomic_inc, shmem_##N##_atomic_add, shmem_##N##_atomic_fetch_inc, \
+                  shmem_##N##_atomic_fetch_add, shmem_##N##_atomic_fetch_inc_nbi, shmem_##N##_atomic_fetch_add_nbi});
 
 }  // namespace
 

@@ -11,10 +11,10 @@ static const double kMostSeconds = 12.0;  // without progress the loop would nev
 static long global_count;
 
 typedef struct {
-  long done;      // PEs that are through
-  long sum;       // by atomic_add
+  long done;  // PEs that are through
+  long sum;   // by atomic_add
   uint64_t signals;
-  long last;      // by p
+  long last;  // by p
   unsigned char block[kBlock];
 } Shared;
 

@@ -52,18 +52,18 @@ __attribute__((format(printf, 4, 5), noreturn)) static inline void check_failed(
 }
 
 /// CHECK(condition, printf format, values...): the values that make a failure understandable.
-#define CHECK(condition, ...)                                                   \
-  do {                                                                          \
-    __atomic_fetch_add(&check_count, 1, __ATOMIC_RELAXED);                      \
+#define CHECK(condition, ...)                                                    \
+  do {                                                                           \
+    __atomic_fetch_add(&check_count, 1, __ATOMIC_RELAXED);                       \
     if (!(condition)) check_failed(__FILE__, __LINE__, #condition, __VA_ARGS__); \
   } while (0)
 
 /// Integers (or what converts to them without loss).
-#define CHECK_EQ(actual, expected)                                                                              \
-  do {                                                                                                          \
-    const long long check_a = (long long)(actual), check_e = (long long)(expected);                             \
-    CHECK(check_a == check_e, #actual " is %lld (0x%llx), expected %lld (0x%llx)", check_a,                     \
-          (unsigned long long)check_a, check_e, (unsigned long long)check_e);                                   \
+#define CHECK_EQ(actual, expected)                                                          \
+  do {                                                                                      \
+    const long long check_a = (long long)(actual), check_e = (long long)(expected);         \
+    CHECK(check_a == check_e, #actual " is %lld (0x%llx), expected %lld (0x%llx)", check_a, \
+          (unsigned long long)check_a, check_e, (unsigned long long)check_e);               \
   } while (0)
 
 /// The pattern of a seed, byte by byte; neighbouring seeds and offsets differ, also at multiples of 256.
@@ -76,7 +76,9 @@ static unsigned char check_table[512];  // filled by check_prepare
 static inline const unsigned char* check_piece(unsigned seed, size_t i) {
   return check_table + (unsigned char)(check_byte(seed, i) * 183u);  // 7 * 183 = 1 modulo 256
 }
-static inline size_t check_piece_length(size_t i, size_t n) { return n - i < 256 - i % 256 ? n - i : 256 - i % 256; }
+static inline size_t check_piece_length(size_t i, size_t n) {
+  return n - i < 256 - i % 256 ? n - i : 256 - i % 256;
+}
 
 static inline void check_fill(void* at, size_t n, unsigned seed) {
   for (size_t i = 0, k; i < n; i += k) {
@@ -97,20 +99,20 @@ static inline size_t check_differs(const void* at, size_t n, unsigned seed) {
   return n;
 }
 
-#define CHECK_PATTERN(at, n, seed)                                                                             \
-  do {                                                                                                         \
-    const size_t check_n = (n), check_at = check_differs((at), check_n, (seed));                               \
-    CHECK(check_at == check_n, "byte %zu of %zu is 0x%02x, expected 0x%02x", check_at, check_n,                \
-          ((const unsigned char*)(at))[check_at], check_byte((seed), check_at));                               \
+#define CHECK_PATTERN(at, n, seed)                                                              \
+  do {                                                                                          \
+    const size_t check_n = (n), check_at = check_differs((at), check_n, (seed));                \
+    CHECK(check_at == check_n, "byte %zu of %zu is 0x%02x, expected 0x%02x", check_at, check_n, \
+          ((const unsigned char*)(at))[check_at], check_byte((seed), check_at));                \
   } while (0)
 
 /// All bytes of a range hold one value: guards around a destination, or memory that must be zero.
-#define CHECK_BYTES(at, n, value)                                                                          \
-  do {                                                                                                     \
-    const unsigned char* check_p = (const unsigned char*)(at);                                             \
-    for (size_t check_i = 0; check_i < (size_t)(n); ++check_i)                                             \
+#define CHECK_BYTES(at, n, value)                                                                            \
+  do {                                                                                                       \
+    const unsigned char* check_p = (const unsigned char*)(at);                                               \
+    for (size_t check_i = 0; check_i < (size_t)(n); ++check_i)                                               \
       CHECK(check_p[check_i] == (value), "byte %zu of %zu is 0x%02x, expected 0x%02x", check_i, (size_t)(n), \
-            check_p[check_i], (unsigned)(value));                                                          \
+            check_p[check_i], (unsigned)(value));                                                            \
   } while (0)
 
 static inline double check_seconds(void) {
@@ -120,8 +122,12 @@ static inline double check_seconds(void) {
 }
 
 /// Slow transports run fewer rounds of the same thing.
-static inline int check_quick(void) { return getenv("CONFORMANCE_QUICK") != NULL; }
-static inline int check_rounds(int rounds) { return check_quick() ? (rounds + 19) / 20 : rounds; }
+static inline int check_quick(void) {
+  return getenv("CONFORMANCE_QUICK") != NULL;
+}
+static inline int check_rounds(int rounds) {
+  return check_quick() ? (rounds + 19) / 20 : rounds;
+}
 
 static inline void check_on_alarm(int number) {
   static const char kText[] = ": not finished in time; it was in step: ";

@@ -8,47 +8,47 @@
 
 static int me, npes, right;
 
-#define TEST_AMO(N, T)                                            \
-  {                                                               \
-    T* const word = room;                                         \
-    check_step("old atomics of %s", #N);                          \
-    *word = 5;                                                    \
-    shmem_barrier_all();                                          \
-    CHECK_EQ(shmem_##N##_cswap(word, 5, 8, right), 5);            \
-    CHECK_EQ(shmem_##N##_cswap(word, 5, 9, right), 8);            \
-    CHECK_EQ(shmem_##N##_finc(word, right), 8);                   \
-    shmem_##N##_inc(word, right);                                 \
-    CHECK_EQ(shmem_##N##_fadd(word, 10, right), 10);              \
-    shmem_##N##_add(word, -3, right);                             \
-    shmem_barrier_all();                                          \
-    CHECK_EQ(*word, 17);                                          \
-    shmem_barrier_all();                                          \
+#define TEST_AMO(N, T)                                 \
+  {                                                    \
+    T* const word = room;                              \
+    check_step("old atomics of %s", #N);               \
+    *word = 5;                                         \
+    shmem_barrier_all();                               \
+    CHECK_EQ(shmem_##N##_cswap(word, 5, 8, right), 5); \
+    CHECK_EQ(shmem_##N##_cswap(word, 5, 9, right), 8); \
+    CHECK_EQ(shmem_##N##_finc(word, right), 8);        \
+    shmem_##N##_inc(word, right);                      \
+    CHECK_EQ(shmem_##N##_fadd(word, 10, right), 10);   \
+    shmem_##N##_add(word, -3, right);                  \
+    shmem_barrier_all();                               \
+    CHECK_EQ(*word, 17);                               \
+    shmem_barrier_all();                               \
   }
 
-#define TEST_EXTENDED(N, T)                                       \
-  {                                                               \
-    T* const word = room;                                         \
-    check_step("old fetch, set and swap of %s", #N);              \
-    *word = 1;                                                    \
-    shmem_barrier_all();                                          \
-    shmem_##N##_set(word, 6, right);                              \
-    CHECK_EQ(shmem_##N##_swap(word, 7, right), 6);                \
-    CHECK_EQ(shmem_##N##_fetch(word, right), 7);                  \
-    shmem_barrier_all();                                          \
-    CHECK_EQ(*word, 7);                                           \
-    shmem_barrier_all();                                          \
+#define TEST_EXTENDED(N, T)                          \
+  {                                                  \
+    T* const word = room;                            \
+    check_step("old fetch, set and swap of %s", #N); \
+    *word = 1;                                       \
+    shmem_barrier_all();                             \
+    shmem_##N##_set(word, 6, right);                 \
+    CHECK_EQ(shmem_##N##_swap(word, 7, right), 6);   \
+    CHECK_EQ(shmem_##N##_fetch(word, right), 7);     \
+    shmem_barrier_all();                             \
+    CHECK_EQ(*word, 7);                              \
+    shmem_barrier_all();                             \
   }
 
-#define TEST_WAIT(N, T)                                           \
-  {                                                               \
-    T* const word = room;                                         \
-    check_step("old wait of %s", #N);                             \
-    *word = 1;                                                    \
-    shmem_barrier_all();                                          \
-    shmem_##N##_p(word, 2, right);                                \
-    shmem_##N##_wait(word, 1);                                    \
-    CHECK_EQ(*word, 2);                                           \
-    shmem_barrier_all();                                          \
+#define TEST_WAIT(N, T)               \
+  {                                   \
+    T* const word = room;             \
+    check_step("old wait of %s", #N); \
+    *word = 1;                        \
+    shmem_barrier_all();              \
+    shmem_##N##_p(word, 2, right);    \
+    shmem_##N##_wait(word, 1);        \
+    CHECK_EQ(*word, 2);               \
+    shmem_barrier_all();              \
   }
 
 static void test_plain_waits(long* word) {

@@ -23,7 +23,9 @@ static unsigned random_below(unsigned n) {
   return (unsigned)(state >> 33) % n;
 }
 
-static size_t random_size(void) { return random_below(4) ? 1 + random_below(600) : 1 + random_below(kLargest); }
+static size_t random_size(void) {
+  return random_below(4) ? 1 + random_below(600) : 1 + random_below(kLargest);
+}
 
 static void check_block(const Block* block) {
   CHECK_PATTERN(block->at, block->size, block->seed + (unsigned)me);

@@ -11,7 +11,6 @@ enum { kWords = 1000 };
 static long global_word = 5;
 static int me, npes;
 
-
 static void check_reach(const int* reach, const long* words) {
   long on_stack = 0;
   char line[256] = "";

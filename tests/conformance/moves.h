@@ -39,6 +39,8 @@ inline const Moves kMoves[] = {
 };
 // clang-format on
 
-inline const Moves& mem_moves() { return kMoves[sizeof kMoves / sizeof kMoves[0] - 1]; }
+inline const Moves& mem_moves() {
+  return kMoves[sizeof kMoves / sizeof kMoves[0] - 1];
+}
 
 #endif

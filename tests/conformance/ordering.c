@@ -65,9 +65,13 @@ static void put_ctx_fence_inc(int r) {
 }
 
 /// Here the flag is the signal word.
-static int uses_signal(Write write) { return write == put_fence_put_signal || write == iput_fence_signal_set; }
+static int uses_signal(Write write) {
+  return write == put_fence_put_signal || write == iput_fence_signal_set;
+}
 
-static long expected(int pe, int r, int i) { return pe * 1000003L + r * 17L + i + 1; }
+static long expected(int pe, int r, int i) {
+  return pe * 1000003L + r * 17L + i + 1;
+}
 
 /// Checks slots from `read` on as far as the flag allows; returns the next one to read.
 static int check_slots(Write write, int read, int rounds) {

@@ -16,7 +16,9 @@ constexpr int kNcounts = sizeof kCounts / sizeof kCounts[0];
 
 int me, npes, right, left;
 
-size_t padded(size_t nbytes) { return (nbytes + kGap - 1) / kGap * kGap + kGap; }
+size_t padded(size_t nbytes) {
+  return (nbytes + kGap - 1) / kGap * kGap + kGap;
+}
 
 size_t area_bytes(size_t element) {
   size_t nbytes = kGap;
@@ -34,7 +36,9 @@ void for_each_block(size_t element, Visit visit) {
   }
 }
 
-unsigned seed_of(int pe, int form, size_t n) { return static_cast<unsigned>(pe * 40 + form * 7 + n % 5); }
+unsigned seed_of(int pe, int form, size_t n) {
+  return static_cast<unsigned>(pe * 40 + form * 7 + n % 5);
+}
 
 /// The area holds the pattern of `pe` in every block and guards everywhere else.
 void check_area(const unsigned char* area, size_t element, int pe, int form) {

@@ -108,13 +108,11 @@ void test_many_outstanding(unsigned char* remote, unsigned char* local) {
   constexpr size_t kSlot = 96;
   check_fill(local, n * kSlot, me + 3);
   shmem_barrier_all();
-  for (int i = 0; i < n; ++i)
-    shmem_putmem_nbi(remote + i * kSlot, local + i * kSlot, i % kSlot + 1, (me + i) % npes);
+  for (int i = 0; i < n; ++i) shmem_putmem_nbi(remote + i * kSlot, local + i * kSlot, i % kSlot + 1, (me + i) % npes);
   shmem_barrier_all();
   for (int i = 0; i < n; ++i) {
     const int from = ((me - i) % npes + npes) % npes;  // the one PE for which (from + i) % npes is this one
-    for (size_t b = 0; b < i % kSlot + 1; b += 7)
-      CHECK_EQ(remote[i * kSlot + b], check_byte(from + 3, i * kSlot + b));
+    for (size_t b = 0; b < i % kSlot + 1; b += 7) CHECK_EQ(remote[i * kSlot + b], check_byte(from + 3, i * kSlot + b));
   }
   shmem_barrier_all();
 }

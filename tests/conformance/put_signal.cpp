@@ -118,8 +118,7 @@ void test_contention(unsigned char* dest, unsigned char* source, uint64_t* sig) 
   check_step("signals from all PEs to all PEs");
   shmem_barrier_all();  // up to here a PE knew only about its neighbours
   for (int r = 0; r < rounds; ++r)
-    for (int pe = 0; pe < npes; ++pe)
-      shmem_putmem_signal_nbi(dest + me * 8, source, 8, sig, 1, SHMEM_SIGNAL_ADD, pe);
+    for (int pe = 0; pe < npes; ++pe) shmem_putmem_signal_nbi(dest + me * 8, source, 8, sig, 1, SHMEM_SIGNAL_ADD, pe);
   CHECK_EQ(shmem_signal_wait_until(sig, SHMEM_CMP_EQ, static_cast<uint64_t>(rounds) * npes), rounds * npes);
   shmem_barrier_all();
   CHECK_EQ(shmem_signal_fetch(sig), rounds * npes);

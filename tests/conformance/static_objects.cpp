@@ -12,7 +12,9 @@ namespace {
 int me, npes, right, left;
 
 /// Constructed at run time, before the library is started; the library must not undo that.
-int first_prime() { return getpid() > 0 ? 2 : 0; }
+int first_prime() {
+  return getpid() > 0 ? 2 : 0;
+}
 std::array<int, 4> constructed = {first_prime(), 3, 5, 7};
 
 struct Holder {

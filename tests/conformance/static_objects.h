@@ -13,10 +13,10 @@ enum { kStaticLongs = 300, kBssBytes = 1 << 20 };
 extern "C" {
 #endif
 
-extern long c_data[kStaticLongs];             // initialised: .data
-extern unsigned char c_bss[kBssBytes];        // zero: .bss
-long* c_static_data(void);                    // static at file scope, one word
-long* c_function_static(void);                // static in a function
+extern long c_data[kStaticLongs];       // initialised: .data
+extern unsigned char c_bss[kBssBytes];  // zero: .bss
+long* c_static_data(void);              // static at file scope, one word
+long* c_function_static(void);          // static in a function
 extern uint64_t c_signal;
 
 #ifdef __cplusplus

@@ -7,7 +7,9 @@ uint64_t c_signal = 0;
 
 static long file_static = 1234;
 
-long* c_static_data(void) { return &file_static; }
+long* c_static_data(void) {
+  return &file_static;
+}
 
 long* c_function_static(void) {
   static long word = 4321;

@@ -88,8 +88,9 @@ struct Shape {
   ptrdiff_t dst, sst;
   size_t bsize, nblocks;
 };
-constexpr Shape kShapes[] = {{1, 1, 1, 50}, {2, 1, 1, 33}, {1, 3, 1, 17}, {5, 4, 1, 64}, {7, 7, 1, 1}, {3, 3, 3, 20},
-                             {5, 4, 3, 21}, {64, 9, 8, 5}, {17, 40, 16, 3}, {1, 1, 1, 0}, {100, 100, 100, 2}};
+constexpr Shape kShapes[] = {{1, 1, 1, 50},   {2, 1, 1, 33}, {1, 3, 1, 17},     {5, 4, 1, 64},
+                             {7, 7, 1, 1},    {3, 3, 3, 20}, {5, 4, 3, 21},     {64, 9, 8, 5},
+                             {17, 40, 16, 3}, {1, 1, 1, 0},  {100, 100, 100, 2}};
 constexpr size_t kArea = 512;  // elements, more than any shape spans
 
 /// What dest must be after `source` was copied into an area of guards.

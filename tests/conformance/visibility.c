@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// quiet: what it completed is visible to every PE, whoever tells them. Three litmus tests over many rounds, and pe_quiet.
+// quiet: what it completed is visible to every PE, whoever tells them. Three litmus tests over many rounds, and
+// pe_quiet.
 #include "check.h"
 
 static int me, npes, right;

@@ -22,12 +22,18 @@ constexpr int kComparisons[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_
 template <class T>
 bool holds(T a, int cmp, T b) {
   switch (cmp) {
-    case SHMEM_CMP_EQ: return a == b;
-    case SHMEM_CMP_NE: return a != b;
-    case SHMEM_CMP_GT: return a > b;
-    case SHMEM_CMP_GE: return a >= b;
-    case SHMEM_CMP_LT: return a < b;
-    default: return a <= b;
+    case SHMEM_CMP_EQ:
+      return a == b;
+    case SHMEM_CMP_NE:
+      return a != b;
+    case SHMEM_CMP_GT:
+      return a > b;
+    case SHMEM_CMP_GE:
+      return a >= b;
+    case SHMEM_CMP_LT:
+      return a < b;
+    default:
+      return a <= b;
   }
 }
 
@@ -80,16 +86,16 @@ void test_polling(const Wait<T>& wait, T* word) {
   shmem_barrier_all();
 }
 
-#define TEST(N, T)                                                                                \
-  {                                                                                               \
-    const Wait<T> wait = {#N, shmem_##N##_wait_until, shmem_##N##_test, shmem_##N##_p};           \
-    test_comparisons<T>(wait, static_cast<T*>(room));                                             \
-    test_chain<T>(wait, static_cast<T*>(room));                                                   \
-    test_polling<T>(wait, static_cast<T*>(room));                                                 \
+#define TEST(N, T)                                                                      \
+  {                                                                                     \
+    const Wait<T> wait = {#N, shmem_##N##_wait_until, shmem_##N##_test, shmem_##N##_p}; \
+    test_comparisons<T>(wait, static_cast<T*>(room));                                   \
+    test_chain<T>(wait, static_cast<T*>(room));                                         \
+    test_polling<T>(wait, static_cast<T*>(room));                                       \
   }
 
-/// Many PEs increment one word by atomics; the waiter sees the final count, and then all that they put before. Two counts
-/// take turns, and quiet keeps a PE from being two rounds ahead, so that no count mixes rounds.
+/// Many PEs increment one word by atomics; the waiter sees the final count, and then all that they put before. Two
+/// counts take turns, and quiet keeps a PE from being two rounds ahead, so that no count mixes rounds.
 void test_counter(long* counts, long* slots) {
   const int rounds = check_rounds(200);
   check_step("counter of arrivals");

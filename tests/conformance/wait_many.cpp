@@ -149,13 +149,13 @@ void test_fairness(const Many<T>& f, T* words) {
     for (size_t i = 0; i < kN; ++i) CHECK(seen[form][i], "form %d never reported word %zu", form, i);
 }
 
-#define TEST(N, T)                                      \
-  {                                                     \
-    const Many<T> many = MANY(N);                       \
-    test_empty_sets<T>(many, static_cast<T*>(words));   \
-    test_answers<T>(many, static_cast<T*>(words));      \
-    test_arrivals<T>(many, static_cast<T*>(words));     \
-    test_fairness<T>(many, static_cast<T*>(words));     \
+#define TEST(N, T)                                    \
+  {                                                   \
+    const Many<T> many = MANY(N);                     \
+    test_empty_sets<T>(many, static_cast<T*>(words)); \
+    test_answers<T>(many, static_cast<T*>(words));    \
+    test_arrivals<T>(many, static_cast<T*>(words));   \
+    test_fairness<T>(many, static_cast<T*>(words));   \
   }
 
 }  // namespace

@@ -15,11 +15,21 @@ static long global_word;
 static long* words;
 static int npes;
 
-static void bad_pe_negative(void) { shmem_long_p(words, 1, -1); }
-static void bad_pe_npes(void) { shmem_long_put(words, &global_word, 1, npes); }
-static void bad_pe_get(void) { global_word = shmem_long_g(words, npes + 5); }
-static void bad_pe_amo(void) { shmem_long_atomic_inc(words, npes); }
-static void bad_pe_zero_length(void) { shmem_long_put(words, &global_word, 0, -7); }
+static void bad_pe_negative(void) {
+  shmem_long_p(words, 1, -1);
+}
+static void bad_pe_npes(void) {
+  shmem_long_put(words, &global_word, 1, npes);
+}
+static void bad_pe_get(void) {
+  global_word = shmem_long_g(words, npes + 5);
+}
+static void bad_pe_amo(void) {
+  shmem_long_atomic_inc(words, npes);
+}
+static void bad_pe_zero_length(void) {
+  shmem_long_put(words, &global_word, 0, -7);
+}
 
 static void address_on_stack(void) {
   long on_stack = 0;
@@ -32,35 +42,71 @@ static void address_of_malloc(void) {
 }
 
 /// From inside the heap over its end.
-static void address_past_end(void) { shmem_putmem(words, &global_word, (size_t)1 << 40, 0); }
-static void count_overflow(void) { shmem_long_put(words, &global_word, (size_t)-1 / 2, 0); }
-static void null_dest(void) { shmem_long_put(NULL, &global_word, 4, 0); }
-static void null_source(void) { shmem_long_put(words, NULL, 4, 0); }
-static void null_get(void) { shmem_getmem(NULL, words, 8, 0); }
-static void misaligned_amo(void) { shmem_long_atomic_inc((long*)((char*)words + 4), 0); }
-static void misaligned_signal(void) { shmem_signal_add((uint64_t*)((char*)words + 1), 1, 0); }
-static void bad_signal_op(void) { shmem_putmem_signal(words, &global_word, 8, (uint64_t*)(words + 2), 1, 17, 0); }
-static void bad_stride(void) { shmem_long_iput(words, &global_word, 0, 1, 2, 0); }
-static void bad_context(void) { shmem_ctx_long_p(SHMEM_CTX_INVALID, words, 1, 0); }
-static void bad_comparison(void) { shmem_long_wait_until(words, 99, 1); }
+static void address_past_end(void) {
+  shmem_putmem(words, &global_word, (size_t)1 << 40, 0);
+}
+static void count_overflow(void) {
+  shmem_long_put(words, &global_word, (size_t)-1 / 2, 0);
+}
+static void null_dest(void) {
+  shmem_long_put(NULL, &global_word, 4, 0);
+}
+static void null_source(void) {
+  shmem_long_put(words, NULL, 4, 0);
+}
+static void null_get(void) {
+  shmem_getmem(NULL, words, 8, 0);
+}
+static void misaligned_amo(void) {
+  shmem_long_atomic_inc((long*)((char*)words + 4), 0);
+}
+static void misaligned_signal(void) {
+  shmem_signal_add((uint64_t*)((char*)words + 1), 1, 0);
+}
+static void bad_signal_op(void) {
+  shmem_putmem_signal(words, &global_word, 8, (uint64_t*)(words + 2), 1, 17, 0);
+}
+static void bad_stride(void) {
+  shmem_long_iput(words, &global_word, 0, 1, 2, 0);
+}
+static void bad_context(void) {
+  shmem_ctx_long_p(SHMEM_CTX_INVALID, words, 1, 0);
+}
+static void bad_comparison(void) {
+  shmem_long_wait_until(words, 99, 1);
+}
 static void free_twice(void) {
   shmem_free(words);
   shmem_free(words);
 }
-static void free_foreign(void) { shmem_free(&global_word); }
+static void free_foreign(void) {
+  shmem_free(&global_word);
+}
 
 static const struct {
   const char* name;
   void (*make)(void);
   int collective;  // made by all PEs
 } kMistakes[] = {
-    {"bad_pe_negative", bad_pe_negative, 0}, {"bad_pe_npes", bad_pe_npes, 0},
-    {"bad_pe_get", bad_pe_get, 0}, {"bad_pe_amo", bad_pe_amo, 0}, {"bad_pe_zero_length", bad_pe_zero_length, 0},
-    {"address_on_stack", address_on_stack, 0}, {"address_of_malloc", address_of_malloc, 0},
-    {"address_past_end", address_past_end, 0}, {"count_overflow", count_overflow, 0}, {"null_dest", null_dest, 0},
-    {"null_source", null_source, 0}, {"null_get", null_get, 0}, {"misaligned_amo", misaligned_amo, 0},
-    {"misaligned_signal", misaligned_signal, 0}, {"bad_signal_op", bad_signal_op, 0}, {"bad_stride", bad_stride, 0},
-    {"bad_context", bad_context, 0}, {"bad_comparison", bad_comparison, 0}, {"free_twice", free_twice, 1},
+    {"bad_pe_negative", bad_pe_negative, 0},
+    {"bad_pe_npes", bad_pe_npes, 0},
+    {"bad_pe_get", bad_pe_get, 0},
+    {"bad_pe_amo", bad_pe_amo, 0},
+    {"bad_pe_zero_length", bad_pe_zero_length, 0},
+    {"address_on_stack", address_on_stack, 0},
+    {"address_of_malloc", address_of_malloc, 0},
+    {"address_past_end", address_past_end, 0},
+    {"count_overflow", count_overflow, 0},
+    {"null_dest", null_dest, 0},
+    {"null_source", null_source, 0},
+    {"null_get", null_get, 0},
+    {"misaligned_amo", misaligned_amo, 0},
+    {"misaligned_signal", misaligned_signal, 0},
+    {"bad_signal_op", bad_signal_op, 0},
+    {"bad_stride", bad_stride, 0},
+    {"bad_context", bad_context, 0},
+    {"bad_comparison", bad_comparison, 0},
+    {"free_twice", free_twice, 1},
     {"free_foreign", free_foreign, 1},
 };
 
