@@ -152,6 +152,7 @@ TYPED_TEST_P(RailSuite, MessagesReachBothPorts) {
       });
     }
   }
+  pair.stop();  // its thread reads `echoes`
 }
 
 TYPED_TEST_P(RailSuite, InjectedMessageNeedsNoSlot) {
