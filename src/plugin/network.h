@@ -92,7 +92,7 @@ void net_put_signal_nbi(Network&, NetContext&, Remote to, const void* source, si
 uint64_t net_amo(Network&, NetContext&, Remote to, const NetAmo&) noexcept;
 /// Fetching operation whose old value (`width` bytes) is in `*fetch` after the context's quiet.
 void net_amo_nbi(Network&, NetContext&, Remote to, const NetAmo&, void* fetch) noexcept;
-/// Library-internal flag: the target stores `value` (8 bytes, release); fire and forget, no quiet covers it.
+/// Library-internal flag: the target raises its 8 bytes to `value` (release), never lowers them; no quiet covers it.
 void net_flag(Network&, Remote to, uint64_t value) noexcept;
 /// Everything of this context before is ordered before everything after, for each target.
 void net_fence(Network&, NetContext&) noexcept;

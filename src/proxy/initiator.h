@@ -116,14 +116,26 @@ class Initiator {
                    message.header.answer, outcome);
   }
 
-  /// Fire and forget.
+  /// No scope waits for it, but a cell does, until the provider has taken the message over: with manual progress some
+  /// providers send only while somebody polls this endpoint.
   Post flag(Remote to, uint64_t value) noexcept {
     if (abandoned_) return Post::failed;
+    OpCell* cell = cells_.take({OpKind::flag, to.pe, 8});
+    if (cell == nullptr) return Post::again;
     FlagMessage message{};
     message.header = {MessageKind::flag, 0, 8, Answer::none, port_, to.segment, 0, pe_, kNoCell};
     message.offset = to.offset;
     message.value = value;
-    return send({to.pe, Port::proxy}, bytes_of(message), sizeof message, {OpKind::flag, to.pe, 8}, nullptr);
+    std::memcpy(cells_.buffer(*cell), &message, sizeof message);
+    const Post posted = rail_.send({{to.pe, Port::proxy}, cells_.buffer(*cell), sizeof message, cell});
+    if (posted == Post::ok) {
+      cell->parts_left = 1;
+    } else if (posted == Post::again) {
+      cells_.give(*cell);
+    } else {
+      refuse(cell->what);
+    }
+    return posted;
   }
 
   /// A message that nobody answers or waits for: the responder's acknowledgements and replies.

@@ -45,8 +45,7 @@ class Responder {
         break;
       case MessageKind::flag: {
         const auto message = as<FlagMessage>(bytes, nbytes);
-        // release: pairs with the acquire load of whoever waits for the flag.
-        __atomic_store_n(word<uint64_t>(header, message.offset, "flag"), message.value, __ATOMIC_RELEASE);
+        raise_flag(word<uint64_t>(header, message.offset, "flag"), message.value);
         break;
       }
       default:
