@@ -83,6 +83,7 @@ for package in $missing_optional; do
     echo "packages: this release has no $package; going on without it"
   fi
 done
+if [ -z "$missing_needed$found" ]; then exit 0; fi
 echo "packages: installing$missing_needed$found"
 # shellcheck disable=SC2086
 apt_get install -y --no-install-recommends $missing_needed $found >/dev/null

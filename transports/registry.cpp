@@ -40,8 +40,9 @@ std::unique_ptr<Network> make_network(const NetworkConfig& config) {
       return std::make_unique<Engine<loopback::Fabric>>(kind, config, Tuning{}, config);
     if (kind == TransportKind::ofi) {
       if (auto network = make_ofi(config)) return network;
-      throw Error("SHMEM_TRANSPORT names ofi, but this library was built without libfabric; configure with "
-                  "-DRAILSHMEM_OFI=ON, or set SHMEM_TRANSPORT to p2p");
+      throw Error(
+          "SHMEM_TRANSPORT names ofi, but this library was built without libfabric; configure with "
+          "-DRAILSHMEM_OFI=ON, or set SHMEM_TRANSPORT to p2p");
     }
   }
   return nullptr;

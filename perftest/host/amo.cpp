@@ -2,7 +2,6 @@
 // amo_lat: one 8-byte atomic on the peer's word, until its result is here or, without one, until quiet.
 // On unsigned long, the one unsigned type for which older libraries have every atomic.
 #include <stdexcept>
-#include <stdexcept>
 #include <string_view>
 
 #include "perftest/harness/measure.h"

@@ -19,9 +19,9 @@ inline Context& context_of(PeState& state, const char* function, shmem_ctx_t ctx
 }  // namespace railshmem
 
 /// Opens a function body: `state` and `context` of a call on the default context, or on `ctx`.
-#define RAILSHMEM_ENTER(FUNCTION)                              \
+#define RAILSHMEM_ENTER(FUNCTION)                                \
   ::railshmem::PeState& state = ::railshmem::pe_state(FUNCTION); \
   ::railshmem::Context& context = state.default_context
-#define RAILSHMEM_ENTER_CTX(FUNCTION)                          \
+#define RAILSHMEM_ENTER_CTX(FUNCTION)                            \
   ::railshmem::PeState& state = ::railshmem::pe_state(FUNCTION); \
   ::railshmem::Context& context = ::railshmem::context_of(state, FUNCTION, ctx)

@@ -81,5 +81,7 @@ size_t shmemx_describe_environment(char* buffer, size_t nbytes) {
   return table.size() + 1;
 }
 
-const char* shmemx_build_options(void) { return RAILSHMEM_BUILD_OPTIONS; }
+const char* shmemx_build_options(void) {
+  return RAILSHMEM_BUILD_OPTIONS;
+}
 }

@@ -25,7 +25,9 @@ void* allocate_aligned(const char* function, size_t align, size_t nbytes) noexce
 
 extern "C" {
 
-void* pshmem_malloc(size_t size) { return allocate("shmem_malloc", size, kAlign, false); }
+void* pshmem_malloc(size_t size) {
+  return allocate("shmem_malloc", size, kAlign, false);
+}
 
 void* pshmem_calloc(size_t count, size_t size) {
   World& world = job::world("shmem_calloc");
@@ -34,21 +36,35 @@ void* pshmem_calloc(size_t count, size_t size) {
   return world.memory().allocate("shmem_calloc", nbytes, kAlign, true);
 }
 
-void* pshmem_align(size_t alignment, size_t size) { return allocate_aligned("shmem_align", alignment, size); }
+void* pshmem_align(size_t alignment, size_t size) {
+  return allocate_aligned("shmem_align", alignment, size);
+}
 
 /// Hints say how the memory will be used; every kind of use is served by the one heap.
-void* pshmem_malloc_with_hints(size_t size, long) { return allocate("shmem_malloc_with_hints", size, kAlign, false); }
+void* pshmem_malloc_with_hints(size_t size, long) {
+  return allocate("shmem_malloc_with_hints", size, kAlign, false);
+}
 
 void* pshmem_realloc(void* ptr, size_t size) {
   return job::world("shmem_realloc").memory().reallocate("shmem_realloc", ptr, size);
 }
 
-void pshmem_free(void* ptr) { job::world("shmem_free").memory().release("shmem_free", ptr); }
+void pshmem_free(void* ptr) {
+  job::world("shmem_free").memory().release("shmem_free", ptr);
+}
 
-void* pshmalloc(size_t size) { return allocate("shmalloc", size, kAlign, false); }
-void pshfree(void* ptr) { job::world("shfree").memory().release("shfree", ptr); }
-void* pshrealloc(void* ptr, size_t size) { return job::world("shrealloc").memory().reallocate("shrealloc", ptr, size); }
-void* pshmemalign(size_t alignment, size_t size) { return allocate_aligned("shmemalign", alignment, size); }
+void* pshmalloc(size_t size) {
+  return allocate("shmalloc", size, kAlign, false);
+}
+void pshfree(void* ptr) {
+  job::world("shfree").memory().release("shfree", ptr);
+}
+void* pshrealloc(void* ptr, size_t size) {
+  return job::world("shrealloc").memory().reallocate("shrealloc", ptr, size);
+}
+void* pshmemalign(size_t alignment, size_t size) {
+  return allocate_aligned("shmemalign", alignment, size);
+}
 }
 RAILSHMEM_MEMORY_FUNCTIONS(RAILSHMEM_WEAK)
 extern "C" {

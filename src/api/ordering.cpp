@@ -57,8 +57,12 @@ void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int* target_pes, size_t npes) {
   quiet_towards(state, context, "shmem_ctx_pe_quiet", target_pes, npes);
 }
 
-void pshmem_barrier_all(void) { job::world("shmem_barrier_all").barrier("shmem_barrier_all"); }
-void pshmem_sync_all(void) { job::world("shmem_sync_all").sync("shmem_sync_all"); }
+void pshmem_barrier_all(void) {
+  job::world("shmem_barrier_all").barrier("shmem_barrier_all");
+}
+void pshmem_sync_all(void) {
+  job::world("shmem_sync_all").sync("shmem_sync_all");
+}
 }
 RAILSHMEM_ORDERING_FUNCTIONS(RAILSHMEM_WEAK)
 RAILSHMEM_BARRIER_FUNCTIONS(RAILSHMEM_WEAK)

@@ -24,8 +24,12 @@ const SegmentView* accessible(const PeState& state, const void* address, int pe)
 
 extern "C" {
 
-int pshmem_my_pe(void) { return pe_state("shmem_my_pe").me; }
-int pshmem_n_pes(void) { return pe_state("shmem_n_pes").npes; }
+int pshmem_my_pe(void) {
+  return pe_state("shmem_my_pe").me;
+}
+int pshmem_n_pes(void) {
+  return pe_state("shmem_n_pes").npes;
+}
 
 int pshmem_pe_accessible(int pe) {
   const PeState& state = pe_state("shmem_pe_accessible");
@@ -60,8 +64,12 @@ void pshmem_info_get_name(char* name) {
 
 void pshmem_pcontrol(int, ...) {}  // for profiling tools, which define their own
 
-int p_my_pe(void) { return pshmem_my_pe(); }
-int p_num_pes(void) { return pshmem_n_pes(); }
+int p_my_pe(void) {
+  return pshmem_my_pe();
+}
+int p_num_pes(void) {
+  return pshmem_n_pes();
+}
 }
 RAILSHMEM_QUERY_FUNCTIONS(RAILSHMEM_WEAK)
 RAILSHMEM_PROFILING_FUNCTIONS(RAILSHMEM_WEAK)

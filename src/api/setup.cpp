@@ -27,7 +27,9 @@ int try_start(const char* function, int requested, int* provided, const Bootstra
   }
 }
 
-void finish_at_exit() { job::finish(); }
+void finish_at_exit() {
+  job::finish();
+}
 
 }  // namespace
 
@@ -47,7 +49,9 @@ void pshmem_finalize(void) {
   job::finish();
 }
 
-void pshmem_global_exit(int status) { job::exit_all(status); }
+void pshmem_global_exit(int status) {
+  job::exit_all(status);
+}
 
 void pshmem_query_thread(int* provided) {
   if (provided) *provided = job::thread_level();

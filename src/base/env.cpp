@@ -16,7 +16,9 @@
 namespace railshmem {
 namespace {
 
-const char* process_lookup(const char* name) { return std::getenv(name); }
+const char* process_lookup(const char* name) {
+  return std::getenv(name);
+}
 
 /// The name under which a variable is set: itself, or its deprecated SMA_ twin (section 8 of the standard).
 const char* set_name(const Env::Lookup& lookup, const char* name, std::string& twin) {
@@ -67,7 +69,9 @@ Env Env::parse(const Lookup& lookup) {
   return env;
 }
 
-Env Env::parse() { return parse(process_lookup); }
+Env Env::parse() {
+  return parse(process_lookup);
+}
 
 const std::vector<EnvRow>& env_rows() {
   static const std::vector<EnvRow> rows = {
@@ -89,7 +93,9 @@ std::string describe_env(const Env::Lookup& lookup) {
   return out;
 }
 
-std::string describe_env() { return describe_env(process_lookup); }
+std::string describe_env() {
+  return describe_env(process_lookup);
+}
 
 std::vector<std::string> unknown_names(const std::vector<std::string>& environment) {
   std::vector<std::string> warnings;
@@ -98,9 +104,8 @@ std::vector<std::string> unknown_names(const std::vector<std::string>& environme
     if (name.rfind("SHMEM_", 0) != 0) continue;
     const auto& rows = env_rows();
     const auto distance = [&](const EnvRow& row) { return edit_distance(name, row.name); };
-    const auto nearest = std::min_element(rows.begin(), rows.end(), [&](const EnvRow& a, const EnvRow& b) {
-      return distance(a) < distance(b);
-    });
+    const auto nearest = std::min_element(rows.begin(), rows.end(),
+                                          [&](const EnvRow& a, const EnvRow& b) { return distance(a) < distance(b); });
     if (name != nearest->name)
       warnings.push_back(text("%s is no variable of this library; did you mean %s?", name.c_str(), nearest->name));
   }
@@ -113,6 +118,8 @@ std::vector<std::string> process_environment() {
   return out;
 }
 
-const char* launcher_variable(const char* name) noexcept { return std::getenv(name); }
+const char* launcher_variable(const char* name) noexcept {
+  return std::getenv(name);
+}
 
 }  // namespace railshmem

@@ -25,11 +25,20 @@ V choose(std::string_view value, const std::array<std::pair<const char*, V>, N>&
 
 int scale_bits(char suffix) {
   switch (suffix) {
-    case 'k': case 'K': return 10;
-    case 'm': case 'M': return 20;
-    case 'g': case 'G': return 30;
-    case 't': case 'T': return 40;
-    default: return -1;
+    case 'k':
+    case 'K':
+      return 10;
+    case 'm':
+    case 'M':
+      return 20;
+    case 'g':
+    case 'G':
+      return 30;
+    case 't':
+    case 'T':
+      return 40;
+    default:
+      return -1;
   }
 }
 
@@ -52,9 +61,15 @@ uint64_t parse_size(std::string_view value) {
 
 namespace env_types {
 
-bool Flag::parse(std::string_view) { return true; }
-std::string Text::parse(std::string_view value) { return std::string(value); }
-uint64_t Size::parse(std::string_view value) { return parse_size(value); }
+bool Flag::parse(std::string_view) {
+  return true;
+}
+std::string Text::parse(std::string_view value) {
+  return std::string(value);
+}
+uint64_t Size::parse(std::string_view value) {
+  return parse_size(value);
+}
 
 uint64_t Count::parse(std::string_view value) {
   uint64_t count = 0;
@@ -76,9 +91,16 @@ double Seconds::parse(std::string_view value) {
 
 LogLevel LogLevelText::parse(std::string_view value) {
   static constexpr std::array<std::pair<std::string_view, LogLevel>, 10> kWords{{
-      {"error", LogLevel::error}, {"warn", LogLevel::warn}, {"info", LogLevel::info}, {"debug", LogLevel::debug},
-      {"trace", LogLevel::trace}, {"0", LogLevel::error}, {"1", LogLevel::warn}, {"2", LogLevel::info},
-      {"3", LogLevel::debug}, {"4", LogLevel::trace},
+      {"error", LogLevel::error},
+      {"warn", LogLevel::warn},
+      {"info", LogLevel::info},
+      {"debug", LogLevel::debug},
+      {"trace", LogLevel::trace},
+      {"0", LogLevel::error},
+      {"1", LogLevel::warn},
+      {"2", LogLevel::info},
+      {"3", LogLevel::debug},
+      {"4", LogLevel::trace},
   }};
   for (const auto& [word, level] : kWords)
     if (value == word) return level;
@@ -86,9 +108,12 @@ LogLevel LogLevelText::parse(std::string_view value) {
 }
 
 BootstrapKind BootstrapName::parse(std::string_view value) {
-  return choose<BootstrapKind, 6>(value, {{{"auto", BootstrapKind::automatic}, {"local", BootstrapKind::local},
-                                           {"tcp", BootstrapKind::tcp}, {"pmi", BootstrapKind::pmi},
-                                           {"pmix", BootstrapKind::pmix}, {"mpi", BootstrapKind::mpi}}});
+  return choose<BootstrapKind, 6>(value, {{{"auto", BootstrapKind::automatic},
+                                           {"local", BootstrapKind::local},
+                                           {"tcp", BootstrapKind::tcp},
+                                           {"pmi", BootstrapKind::pmi},
+                                           {"pmix", BootstrapKind::pmix},
+                                           {"mpi", BootstrapKind::mpi}}});
 }
 
 std::vector<TransportKind> TransportList::parse(std::string_view value) {
@@ -96,9 +121,9 @@ std::vector<TransportKind> TransportList::parse(std::string_view value) {
   if (value == "auto") return list;
   while (true) {
     const size_t comma = value.find(',');
-    const auto kind = choose<TransportKind, 3>(value.substr(0, comma), {{{"p2p", TransportKind::p2p},
-                                                                        {"ofi", TransportKind::ofi},
-                                                                        {"loopback", TransportKind::loopback}}});
+    const auto kind = choose<TransportKind, 3>(
+        value.substr(0, comma),
+        {{{"p2p", TransportKind::p2p}, {"ofi", TransportKind::ofi}, {"loopback", TransportKind::loopback}}});
     for (const TransportKind seen : list)
       if (seen == kind) throw Error("accepted: auto, or each of p2p, ofi, loopback at most once");
     list.push_back(kind);
@@ -117,12 +142,15 @@ HugePagesMode HugePages::parse(std::string_view value) {
 }
 
 DataSegmentMode DataSegment::parse(std::string_view value) {
-  return choose<DataSegmentMode, 4>(value, {{{"auto", DataSegmentMode::automatic}, {"shared", DataSegmentMode::shared},
-                                             {"network", DataSegmentMode::network}, {"off", DataSegmentMode::off}}});
+  return choose<DataSegmentMode, 4>(value, {{{"auto", DataSegmentMode::automatic},
+                                             {"shared", DataSegmentMode::shared},
+                                             {"network", DataSegmentMode::network},
+                                             {"off", DataSegmentMode::off}}});
 }
 
 OfiProgressMode OfiProgress::parse(std::string_view value) {
-  return choose<OfiProgressMode, 3>(value, {{{"auto", OfiProgressMode::automatic}, {"manual", OfiProgressMode::manual},
+  return choose<OfiProgressMode, 3>(value, {{{"auto", OfiProgressMode::automatic},
+                                             {"manual", OfiProgressMode::manual},
                                              {"thread", OfiProgressMode::thread}}});
 }
 

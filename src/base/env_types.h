@@ -22,19 +22,55 @@ enum class OfiProgressMode : uint8_t { automatic, manual, thread };
 uint64_t parse_size(std::string_view value);
 
 namespace env_types {
-struct Flag          { using Value = bool;            static Value parse(std::string_view); };
-struct Text          { using Value = std::string;     static Value parse(std::string_view); };
-struct Size          { using Value = uint64_t;        static Value parse(std::string_view); };
-struct Count         { using Value = uint64_t;        static Value parse(std::string_view); };
-struct Seconds       { using Value = double;          static Value parse(std::string_view); };
-struct LogLevelText  { using Value = LogLevel;        static Value parse(std::string_view); };
-struct BootstrapName { using Value = BootstrapKind;   static Value parse(std::string_view); };
+struct Flag {
+  using Value = bool;
+  static Value parse(std::string_view);
+};
+struct Text {
+  using Value = std::string;
+  static Value parse(std::string_view);
+};
+struct Size {
+  using Value = uint64_t;
+  static Value parse(std::string_view);
+};
+struct Count {
+  using Value = uint64_t;
+  static Value parse(std::string_view);
+};
+struct Seconds {
+  using Value = double;
+  static Value parse(std::string_view);
+};
+struct LogLevelText {
+  using Value = LogLevel;
+  static Value parse(std::string_view);
+};
+struct BootstrapName {
+  using Value = BootstrapKind;
+  static Value parse(std::string_view);
+};
 /// Empty = auto.
-struct TransportList { using Value = std::vector<TransportKind>; static Value parse(std::string_view); };
-struct HeapKindName  { using Value = HeapKind;        static Value parse(std::string_view); };
-struct HugePages     { using Value = HugePagesMode;   static Value parse(std::string_view); };
-struct DataSegment   { using Value = DataSegmentMode; static Value parse(std::string_view); };
-struct OfiProgress   { using Value = OfiProgressMode; static Value parse(std::string_view); };
+struct TransportList {
+  using Value = std::vector<TransportKind>;
+  static Value parse(std::string_view);
+};
+struct HeapKindName {
+  using Value = HeapKind;
+  static Value parse(std::string_view);
+};
+struct HugePages {
+  using Value = HugePagesMode;
+  static Value parse(std::string_view);
+};
+struct DataSegment {
+  using Value = DataSegmentMode;
+  static Value parse(std::string_view);
+};
+struct OfiProgress {
+  using Value = OfiProgressMode;
+  static Value parse(std::string_view);
+};
 }  // namespace env_types
 
 }  // namespace railshmem

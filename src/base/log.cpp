@@ -33,36 +33,52 @@ void print_line(const char* level, const char* format, va_list args) noexcept {
 
 }  // namespace
 
-void set_log_level(LogLevel level) noexcept { g_level.store(level, std::memory_order_relaxed); }
-bool log_enabled(LogLevel level) noexcept { return level <= g_level.load(std::memory_order_relaxed); }
+void set_log_level(LogLevel level) noexcept {
+  g_level.store(level, std::memory_order_relaxed);
+}
+bool log_enabled(LogLevel level) noexcept {
+  return level <= g_level.load(std::memory_order_relaxed);
+}
 
 void set_log_pe(int pe) noexcept {
   t_pe = pe;
   int none = -1;
   g_process_pe.compare_exchange_strong(none, pe, std::memory_order_relaxed);
 }
-int log_pe() noexcept { return t_pe >= 0 ? t_pe : g_process_pe.load(std::memory_order_relaxed); }
+int log_pe() noexcept {
+  return t_pe >= 0 ? t_pe : g_process_pe.load(std::memory_order_relaxed);
+}
 
-uint64_t warnings_logged() noexcept { return g_warnings.load(std::memory_order_relaxed); }
+uint64_t warnings_logged() noexcept {
+  return g_warnings.load(std::memory_order_relaxed);
+}
 
-#define RAILSHMEM_LOG(level)                    \
-  if (!log_enabled(LogLevel::level)) return;    \
-  va_list args;                                 \
-  va_start(args, format);                       \
-  print_line(#level, format, args);             \
+#define RAILSHMEM_LOG(level)                 \
+  if (!log_enabled(LogLevel::level)) return; \
+  va_list args;                              \
+  va_start(args, format);                    \
+  print_line(#level, format, args);          \
   va_end(args)
 
-void log_error(const char* format, ...) noexcept { RAILSHMEM_LOG(error); }
+void log_error(const char* format, ...) noexcept {
+  RAILSHMEM_LOG(error);
+}
 void log_warn(const char* format, ...) noexcept {
   g_warnings.fetch_add(1, std::memory_order_relaxed);
   RAILSHMEM_LOG(warn);
 }
-void log_info(const char* format, ...) noexcept { RAILSHMEM_LOG(info); }
-void log_debug(const char* format, ...) noexcept { RAILSHMEM_LOG(debug); }
+void log_info(const char* format, ...) noexcept {
+  RAILSHMEM_LOG(info);
+}
+void log_debug(const char* format, ...) noexcept {
+  RAILSHMEM_LOG(debug);
+}
 
 #undef RAILSHMEM_LOG
 
-void set_abort_hook(AbortHook hook) noexcept { g_abort_hook.store(hook, std::memory_order_release); }
+void set_abort_hook(AbortHook hook) noexcept {
+  g_abort_hook.store(hook, std::memory_order_release);
+}
 
 void die(const char* format, ...) noexcept {
   char why[1024];

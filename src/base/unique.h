@@ -35,7 +35,9 @@ class Unique {
   H handle_ = Null;
 };
 
-inline void close_fd(int fd) noexcept { ::close(fd); }
+inline void close_fd(int fd) noexcept {
+  ::close(fd);
+}
 using UniqueFd = Unique<int, close_fd, -1>;
 
 }  // namespace railshmem

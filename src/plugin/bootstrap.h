@@ -35,8 +35,8 @@ class Bootstrap {
 
 /// What the caller of shmemx_init_attr gave; everything empty for a plain shmem_init.
 struct BootstrapRequest {
-  void* mpi_comm = nullptr;        ///< address of an MPI_Comm
-  const char* unique_id = nullptr; ///< 128 bytes from make_unique_id(), with pe and npes
+  void* mpi_comm = nullptr;         ///< address of an MPI_Comm
+  const char* unique_id = nullptr;  ///< 128 bytes from make_unique_id(), with pe and npes
   int pe = -1;
   int npes = -1;
 };
@@ -50,8 +50,7 @@ void make_unique_id(const Env& env, char (&id)[128]);
 
 /// Every PE's value of a plain struct, in PE order.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
-std::vector<T> exchange(Bootstrap& bootstrap, const T& mine) {
+requires std::is_trivially_copyable_v<T> std::vector<T> exchange(Bootstrap& bootstrap, const T& mine) {
   std::vector<T> all(static_cast<size_t>(bootstrap.npes()));
   bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
   return all;

@@ -73,26 +73,38 @@ struct RailTraits {
   size_t max_message;  ///< bytes of one message
   /// A message posted after a write to the same peer arrives after that write's data is in memory.
   bool message_after_write;
+  /// A write posted after another one to the same peer arrives after that one's data is in memory.
+  bool write_after_write = false;
 };
 
 /// write() of up to traits().inject bytes copies them at once, so local may be reused when it returns ok.
 template <class R>
 concept Rail = std::movable<R> && requires(R r, const RailWrite& w, const RailRead& g, const RailSend& s,
                                            std::span<RailEvent> events, const RailEvent& event) {
-  { r.traits() } noexcept -> std::same_as<const RailTraits&>;
-  { r.write(w) } noexcept -> std::same_as<Post>;
-  { r.read(g) } noexcept -> std::same_as<Post>;
-  { r.send(s) } noexcept -> std::same_as<Post>;
-  { r.poll(events) } noexcept -> std::same_as<size_t>;
-  { r.release(event) } noexcept;
+  { r.traits() }
+  noexcept->std::same_as<const RailTraits&>;
+  { r.write(w) }
+  noexcept->std::same_as<Post>;
+  { r.read(g) }
+  noexcept->std::same_as<Post>;
+  { r.send(s) }
+  noexcept->std::same_as<Post>;
+  { r.poll(events) }
+  noexcept->std::same_as<size_t>;
+  { r.release(event) }
+  noexcept;
   /// errno value of the last failed post.
-  { r.last_error() } noexcept -> std::same_as<int>;
+  { r.last_error() }
+  noexcept->std::same_as<int>;
   /// Something to poll(2) on until there may be events, or -1 where the provider has none.
-  { r.wait_fd() } noexcept -> std::same_as<int>;
+  { r.wait_fd() }
+  noexcept->std::same_as<int>;
   /// True when it is safe to sleep on wait_fd(): nothing is pending already.
-  { r.may_sleep() } noexcept -> std::same_as<bool>;
+  { r.may_sleep() }
+  noexcept->std::same_as<bool>;
   /// Short name for messages: provider and interface.
-  { r.name() } noexcept -> std::same_as<const std::string&>;
+  { r.name() }
+  noexcept->std::same_as<const std::string&>;
 };
 
 /// Contract: a technology's set-up of one PE: opens its rails, registers memory, learns the peers' addresses.
@@ -101,10 +113,12 @@ template <class F>
 concept Fabric = requires(F f, std::span<const Segment> segments, std::span<const std::vector<std::byte>> cards) {
   requires Rail<typename F::RailType>;
   { f.attach(segments) } -> std::same_as<std::vector<std::byte>>;
-  { f.connect(cards) };
+  {f.connect(cards)};
   /// The rail of host calls, and the rails that the proxy thread owns (one per NIC; at least one).
-  { f.host_rail() } noexcept -> std::same_as<typename F::RailType&>;
-  { f.proxy_rails() } noexcept -> std::same_as<std::span<typename F::RailType>>;
+  { f.host_rail() }
+  noexcept->std::same_as<typename F::RailType&>;
+  { f.proxy_rails() }
+  noexcept->std::same_as<std::span<typename F::RailType>>;
   { f.describe() } -> std::same_as<std::string>;
 };
 

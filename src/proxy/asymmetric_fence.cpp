@@ -16,7 +16,9 @@ constexpr bool kMembarrierIsUnderstood = false;
 constexpr bool kMembarrierIsUnderstood = true;
 #endif
 
-bool call_membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+bool call_membarrier(int command) noexcept {
+  return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
 
 /// Once per process: a process must announce that it will use the expedited form.
 bool register_process() noexcept {

@@ -68,17 +68,17 @@ class ChannelDrain {
       case CommandOp::put_signal:
       case CommandOp::put_inline_signal:
       case CommandOp::signal:
-        return initiator_.put_signal(scope_, transfer_, is_inline() ? Source::copied : Source::stable,
-                                     {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value,
-                                      c.signal_op},
-                                     outcome);
+        return initiator_.put_signal(
+            scope_, transfer_, is_inline() ? Source::copied : Source::stable,
+            {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op}, outcome);
       case CommandOp::amo:
         return initiator_.amo(scope_, remote(), {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare},
                               reinterpret_cast<void*>(c.local), outcome);
       case CommandOp::fence:
         // Exact for every PE, and more than asked: commands to other PEs wait too.
         return scope_.writes + scope_.messages == 0 ? finish_now() : Post::again;
-      case CommandOp::none: break;
+      case CommandOp::none:
+        break;
     }
     die("a device command has the unknown operation %d; is the kernel built against this library?",
         static_cast<int>(c.op));

@@ -4,7 +4,8 @@
 //   host threads ── HostSide ── Initiator ── host rail
 //                      │ help()                         proxy rail(s) ── Initiator + Responder ── ProxySide
 //                      └────────────────────────────────────────────────────────────────────────────┘
-//                                                         stepped by the thread of ProxyLoop or by a waiting host thread
+//                                                         stepped by the thread of ProxyLoop or by a waiting host
+//                                                         thread
 #pragma once
 
 #include <optional>
@@ -77,9 +78,7 @@ class Engine final : public Network {
   F& fabric() noexcept { return fabric_; }
 
  private:
-  InitiatorConfig initiator_config(Port port) const noexcept {
-    return {port, pe_, npes_, cells_, loop_config_.tuning};
-  }
+  InitiatorConfig initiator_config(Port port) const noexcept { return {port, pe_, npes_, cells_, loop_config_.tuning}; }
 
   const int pe_;
   const int npes_;

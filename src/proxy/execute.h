@@ -30,20 +30,28 @@ inline void copy_whole(std::byte* to, const std::byte* from, size_t nbytes) noex
 template <class Word>
 Word execute_amo(Word* word, AmoOp op, Word operand, Word compare) noexcept {
   switch (op) {
-    case AmoOp::fetch: return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-    case AmoOp::set: __atomic_store_n(word, operand, __ATOMIC_RELEASE); return 0;
-    case AmoOp::swap: return __atomic_exchange_n(word, operand, __ATOMIC_ACQ_REL);
+    case AmoOp::fetch:
+      return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    case AmoOp::set:
+      __atomic_store_n(word, operand, __ATOMIC_RELEASE);
+      return 0;
+    case AmoOp::swap:
+      return __atomic_exchange_n(word, operand, __ATOMIC_ACQ_REL);
     case AmoOp::compare_swap:
       __atomic_compare_exchange_n(word, &compare, operand, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
       return compare;  // holds the old value whether it matched or not
     case AmoOp::add:
-    case AmoOp::fetch_add: return __atomic_fetch_add(word, operand, __ATOMIC_ACQ_REL);
+    case AmoOp::fetch_add:
+      return __atomic_fetch_add(word, operand, __ATOMIC_ACQ_REL);
     case AmoOp::bit_and:
-    case AmoOp::fetch_and: return __atomic_fetch_and(word, operand, __ATOMIC_ACQ_REL);
+    case AmoOp::fetch_and:
+      return __atomic_fetch_and(word, operand, __ATOMIC_ACQ_REL);
     case AmoOp::bit_or:
-    case AmoOp::fetch_or: return __atomic_fetch_or(word, operand, __ATOMIC_ACQ_REL);
+    case AmoOp::fetch_or:
+      return __atomic_fetch_or(word, operand, __ATOMIC_ACQ_REL);
     case AmoOp::bit_xor:
-    case AmoOp::fetch_xor: return __atomic_fetch_xor(word, operand, __ATOMIC_ACQ_REL);
+    case AmoOp::fetch_xor:
+      return __atomic_fetch_xor(word, operand, __ATOMIC_ACQ_REL);
   }
   return 0;
 }

@@ -124,12 +124,14 @@ class HostSide {
   /// anything posted later. It orders more than asked: all targets at once. It waits when messages are unanswered,
   /// because rails promise no order among messages, nor of a write behind a message. With only puts pending, a rail
   /// that keeps messages behind writes needs no wait now: later messages are in order, and the next put waits
-  /// (order_writes). Gets are not ordered by fence. net_flag() belongs to no context; its users call quiet.
+  /// (order_writes) unless the rail keeps writes behind writes as well. Gets are not ordered by fence. net_flag()
+  /// belongs to no context; its users call quiet.
   void fence(NetContext& scope) noexcept {
     const Entry entry(*this);
     if (scope.writes + scope.messages == 0) return;
-    if (scope.messages == 0 && initiator_.rail().traits().message_after_write) {
-      scope.fence_before_write = true;
+    const RailTraits& traits = initiator_.rail().traits();
+    if (scope.messages == 0 && traits.message_after_write) {
+      scope.fence_before_write = !traits.write_after_write;
       return;
     }
     wait({OpKind::fence, -1, 0}, [&] { return scope.writes + scope.messages == 0; });
@@ -219,8 +221,8 @@ class HostSide {
     return posted;
   }
 
-  /// Where arriving data wakes nobody and leaves no event, a target in naps would not know of a stream of puts: a message
-  /// that changes nothing now and then keeps its proxy thread awake.
+  /// Where arriving data wakes nobody and leaves no event, a target in naps would not know of a stream of puts: a
+  /// message that changes nothing now and then keeps its proxy thread awake.
   void nudge(int pe) noexcept {
     NudgeTime& last = nudged_[static_cast<size_t>(pe) % nudged_.size()];
     const uint64_t now = rough_clock();
@@ -278,7 +280,7 @@ class HostSide {
   Sleeper& sleeper_;
   const bool nudges_;
   std::array<NudgeTime, 64> nudged_{};  ///< by PE modulo its size
-  uint64_t moves_ = 0;  ///< polls that moved something, by any thread
+  uint64_t moves_ = 0;                  ///< polls that moved something, by any thread
   std::atomic<uint64_t> pending_{0};
   std::atomic<bool> urgent_{false};
 };

@@ -22,6 +22,7 @@
 #include "src/proxy/operation.h"
 #include "src/proxy/scope.h"
 #include "src/proxy/transfer.h"
+#include "src/proxy/unanswered.h"
 
 namespace railshmem {
 
@@ -35,7 +36,7 @@ class Initiator {
         tuning_(config.tuning),
         cells_(config.cells),
         max_message_(std::min(rail.traits().max_message, kMaxMessage)),
-        unanswered_by_pe_(static_cast<size_t>(config.npes)) {
+        unanswered_(config.npes) {
     if (max_message_ < sizeof(PutSignalMessage))
       throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", rail.name().c_str(), max_message_,
                        sizeof(PutSignalMessage)));
@@ -89,7 +90,7 @@ class Initiator {
       const Post followed = send({t.remote.pe, Port::proxy}, bytes_of(message), sizeof message, t.cell->what, nullptr);
       if (followed == Post::failed) return Post::failed;
       if (followed == Post::ok) {
-        count_request(t.remote.pe);
+        unanswered_.add(t.remote.pe);
         t.cell->then = Then::nothing;
         t.cell->count = &scope.writes;  // the answer may come first, while the rail still reads the source
         ++scope.writes;
@@ -102,7 +103,7 @@ class Initiator {
   /// A fetched value goes to `fetch`. Others count as messages of the scope until the target acknowledges.
   Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
     if (abandoned_) return Post::failed;
-    if (unanswered_ >= tuning_.max_unanswered) return Post::again;
+    if (unanswered_.total() >= tuning_.max_unanswered) return Post::again;
     const bool fetches = amo_fetches(amo.op);
     OpCell* cell = nullptr;
     if (fetches || outcome.channel != nullptr) {
@@ -155,8 +156,12 @@ class Initiator {
     for (size_t i = 0; i < n; ++i) {
       const RailEvent& event = events[i];
       switch (event.kind) {
-        case RailEvent::Kind::completed: completed(event.slot); break;
-        case RailEvent::Kind::failed: failed(event); break;
+        case RailEvent::Kind::completed:
+          completed(event.slot);
+          break;
+        case RailEvent::Kind::failed:
+          failed(event);
+          break;
         case RailEvent::Kind::message:
           if (!take_answer(event)) on_request(event.bytes, event.nbytes);
           rail_.release(event);
@@ -175,7 +180,7 @@ class Initiator {
   }
 
   /// Cells in flight and unanswered messages. 0: nothing needs this endpoint polled.
-  size_t outstanding() const noexcept { return cells_.in_use() + unanswered_; }
+  size_t outstanding() const noexcept { return cells_.in_use() + unanswered_.total(); }
   /// Something here goes on only if somebody polls: a long transfer, or a signal behind its data.
   bool needs_polling() const noexcept { return lasting_ > 0; }
 
@@ -185,12 +190,7 @@ class Initiator {
 
   /// "5 unanswered messages (2 to PE 3), put of 8 bytes to PE 3" for messages; cold.
   std::string describe_outstanding() const {
-    std::string line;
-    for (size_t pe = 0; pe < unanswered_by_pe_.size(); ++pe)
-      if (unanswered_by_pe_[pe] > 0) {
-        line = text("%zu atomics or signals unanswered, %u of them by PE %zu", unanswered_, unanswered_by_pe_[pe], pe);
-        break;
-      }
+    std::string line = unanswered_.describe();
     if (const Operation one = cells_.any_in_flight(); one.kind != OpKind::none)
       line += text("%s%zu operations in flight, one of them a %s", line.empty() ? "" : ", ", cells_.in_use(),
                    describe(one).c_str());
@@ -213,8 +213,15 @@ class Initiator {
 
   MessageHeader header(MessageKind kind, uint8_t op, uint8_t width, SegmentId segment, const NetContext& scope,
                        const OpCell* replied) const noexcept {
-    return {kind,    op,       width, replied != nullptr ? Answer::reply : Answer::acknowledge, port_,
-            segment, scope.id, pe_,   replied != nullptr ? replied->index : kNoCell};
+    return {kind,
+            op,
+            width,
+            replied != nullptr ? Answer::reply : Answer::acknowledge,
+            port_,
+            segment,
+            scope.id,
+            pe_,
+            replied != nullptr ? replied->index : kNoCell};
   }
   SignalMessage signal_message(const NetContext& scope, const NetSignal& signal, const OpCell* replied) const noexcept {
     return {header(MessageKind::signal, static_cast<uint8_t>(signal.op), 8, signal.segment, scope, replied),
@@ -225,7 +232,7 @@ class Initiator {
 
   /// Takes the operation's cell, held until all segments are posted.
   bool open(NetContext& scope, Transfer& t, Source source, const Outcome& outcome) noexcept {
-    if (t.kind == OpKind::put_signal && unanswered_ >= tuning_.max_unanswered) return false;
+    if (t.kind == OpKind::put_signal && unanswered_.total() >= tuning_.max_unanswered) return false;
     OpCell* cell = cells_.take({t.kind, t.remote.pe, t.nbytes});
     if (cell == nullptr) return false;
     cell->parts_left = 1;
@@ -335,7 +342,7 @@ class Initiator {
       return posted;
     }
     ++scope.messages;
-    count_request(what.pe);
+    unanswered_.add(what.pe);
     if (answer == Answer::reply) {
       ++cell->parts_left;
       cell->count = &scope.messages;
@@ -346,27 +353,22 @@ class Initiator {
     return Post::ok;
   }
 
-  void count_request(int pe) noexcept {
-    ++unanswered_;
-    ++unanswered_by_pe_[static_cast<size_t>(pe)];
-  }
-  void count_answers(int pe, uint64_t count) noexcept {
-    unanswered_ -= count;
-    unanswered_by_pe_[static_cast<size_t>(pe)] -= static_cast<uint32_t>(count);
-  }
-
   Post put_signal_inline(NetContext& scope, const Transfer& t, const NetSignal& signal,
                          const Outcome& outcome) noexcept {
-    if (unanswered_ >= tuning_.max_unanswered) return Post::again;
+    if (unanswered_.total() >= tuning_.max_unanswered) return Post::again;
     const size_t total = sizeof(PutSignalMessage) + t.nbytes;
     const Operation what{OpKind::put_signal, t.remote.pe, t.nbytes};
     const bool ticketed = outcome.channel != nullptr;
     OpCell* cell = nullptr;
     if ((ticketed || total > rail_.traits().inject) && (cell = cells_.take(what)) == nullptr) return Post::again;
-    const PutSignalMessage message{
-        header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8, signal.segment, scope,
-               ticketed ? cell : nullptr),
-        signal.offset, signal.value, t.remote.offset, static_cast<uint32_t>(t.nbytes), t.remote.segment, {}};
+    const PutSignalMessage message{header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8, signal.segment,
+                                          scope, ticketed ? cell : nullptr),
+                                   signal.offset,
+                                   signal.value,
+                                   t.remote.offset,
+                                   static_cast<uint32_t>(t.nbytes),
+                                   t.remote.segment,
+                                   {}};
     std::array<std::byte, kMaxMessage> small;
     std::byte* const bytes = cell != nullptr ? cells_.buffer(*cell) : small.data();
     std::memcpy(bytes, &message, sizeof message);
@@ -375,7 +377,7 @@ class Initiator {
   }
 
   Post signal_only(NetContext& scope, int pe, const NetSignal& signal, const Outcome& outcome) noexcept {
-    if (unanswered_ >= tuning_.max_unanswered) return Post::again;
+    if (unanswered_.total() >= tuning_.max_unanswered) return Post::again;
     OpCell* cell = nullptr;
     if (outcome.channel != nullptr && (cell = cells_.take({OpKind::signal, pe, 8})) == nullptr) return Post::again;
     const SignalMessage message = signal_message(scope, signal, cell);
@@ -393,7 +395,7 @@ class Initiator {
     const Post posted = send({cell.what.pe, Port::proxy}, bytes_of(message), sizeof message, cell.what, &cell);
     if (posted == Post::again) return false;
     if (posted == Post::failed) return true;  // given up with everything else
-    count_request(cell.what.pe);
+    unanswered_.add(cell.what.pe);
     cell.then = Then::nothing;
     cell.outcome.done = nullptr;  // told when the data was there
     if (ticketed) {
@@ -432,12 +434,12 @@ class Initiator {
     if (h.kind == MessageKind::acknowledge) {
       const auto message = read_message<AcknowledgeMessage>(event.bytes);
       scopes_[h.scope]->messages -= message.count;
-      count_answers(h.pe, message.count);
+      unanswered_.remove(h.pe, message.count);
       return true;
     }
     const auto message = read_message<ReplyMessage>(event.bytes);
     OpCell& cell = cells_[h.cell];
-    count_answers(h.pe, 1);
+    unanswered_.remove(h.pe, 1);
     if (cell.fetch != nullptr)
       copy_whole(static_cast<std::byte*>(cell.fetch), bytes_of(message.value), cell.fetch_width);
     finish_part(cell);
@@ -475,8 +477,7 @@ class Initiator {
     for (auto& scope : scopes_)
       if (scope) scope->writes = scope->reads = scope->messages = 0;
     waiting_ = {};
-    unanswered_ = 0;
-    std::fill(unanswered_by_pe_.begin(), unanswered_by_pe_.end(), 0u);
+    unanswered_.clear();
   }
 
   R& rail_;
@@ -486,8 +487,7 @@ class Initiator {
   CellPool cells_;
   const size_t max_message_;
   std::vector<std::unique_ptr<NetContext>> scopes_;
-  std::vector<uint32_t> unanswered_by_pe_;
-  size_t unanswered_ = 0;
+  Unanswered unanswered_;
   size_t lasting_ = 0;  ///< open cells marked so
   CellList waiting_;    ///< signals that found no room
   bool abandoned_ = false;

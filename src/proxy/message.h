@@ -84,8 +84,8 @@ inline constexpr size_t kMaxMessage = 4096;
 
 /// Reads a struct from a receive buffer of any alignment.
 template <class M>
-  requires std::is_trivially_copyable_v<M>
-M read_message(const std::byte* bytes) noexcept {
+requires std::is_trivially_copyable_v<M> M read_message(const std::byte* bytes)
+noexcept {
   M message;
   std::memcpy(&message, bytes, sizeof message);
   return message;

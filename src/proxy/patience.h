@@ -27,9 +27,9 @@ class Patience {
   }
 
  private:
-  static constexpr uint32_t kTurnsPerHelp = 16;    // stepping the proxy endpoint costs a second CQ poll
-  static constexpr uint32_t kTurnsPerClock = 256;  // reading the clock costs as much as a poll
-  static constexpr uint64_t kLongWaitNs = 1000000; // beyond this a wait is no matter of latency: let others run
+  static constexpr uint32_t kTurnsPerHelp = 16;     // stepping the proxy endpoint costs a second CQ poll
+  static constexpr uint32_t kTurnsPerClock = 256;   // reading the clock costs as much as a poll
+  static constexpr uint64_t kLongWaitNs = 1000000;  // beyond this a wait is no matter of latency: let others run
 
   bool expired(uint64_t progress) noexcept {
     const uint64_t now = now_ns();

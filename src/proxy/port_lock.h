@@ -50,7 +50,7 @@ class PortLock {
   /// The proxy's side; false when a host thread is inside.
   bool try_enter() noexcept {
     if (host_in_.load(std::memory_order_relaxed) != 0) return false;  // a hint that saves the barrier
-    proxy_in_.store(1, std::memory_order_relaxed);  // relaxed: heavy() orders it before the load
+    proxy_in_.store(1, std::memory_order_relaxed);                    // relaxed: heavy() orders it before the load
     fence_.heavy();
     // acquire: pairs with leave(); without it we could see half of the host's changes.
     if (host_in_.load(std::memory_order_acquire) == 0) return true;

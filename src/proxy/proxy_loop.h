@@ -36,8 +36,8 @@ class ProxyLoop {
         sleeper_(sleeper),
         config_(config),
         base_spin_ns_(proxy.traffic_wakes() ? config.spin_ns : std::max(config.spin_ns, kNudgedSpinNs)),
-        helper_nap_ns_(1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us
-                                                     : config.tuning.helper_nap_us)),
+        helper_nap_ns_(
+            1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us : config.tuning.helper_nap_us)),
         thread_([this] { run(); }) {}
   ProxyLoop(const ProxyLoop&) = delete;  // the thread holds its address
 
@@ -58,11 +58,11 @@ class ProxyLoop {
   // 100 ms without work naps grow further, which keeps an idle PE below 1 %.
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
-  static constexpr uint64_t kNudgedSpinNs = 500000;       // longer than peers' pause between nudges (HostSide::nudge)
-  static constexpr uint32_t kTurnsPerClock = 16;  // a clock and a yield cost more than a look at an empty queue
-  static constexpr uint64_t kSoonNs = 200000;             // a sleep this short was not worth its cost
-  static constexpr uint64_t kLongestSpinNs = 2000000;     // sleeping once in 2 ms costs below 1 %
-  static constexpr uint64_t kVisitPauseNs = 50000;        // between fruitless visits, each of which costs a membarrier
+  static constexpr uint64_t kNudgedSpinNs = 500000;    // longer than peers' pause between nudges (HostSide::nudge)
+  static constexpr uint32_t kTurnsPerClock = 16;       // a clock and a yield cost more than a look at an empty queue
+  static constexpr uint64_t kSoonNs = 200000;          // a sleep this short was not worth its cost
+  static constexpr uint64_t kLongestSpinNs = 2000000;  // sleeping once in 2 ms costs below 1 %
+  static constexpr uint64_t kVisitPauseNs = 50000;     // between fruitless visits, each of which costs a membarrier
 
   void run() noexcept {
     pthread_setname_np(pthread_self(), "railshmem-proxy");
@@ -105,8 +105,8 @@ class ProxyLoop {
     return moved;
   }
 
-  /// True when traffic ended the rest. Plain writes of peers leave no event, so a provider's descriptor that is readable
-  /// soon after the last look is the only sign of them: then the thread looks longer before it rests again.
+  /// True when traffic ended the rest. Plain writes of peers leave no event, so a provider's descriptor that is
+  /// readable soon after the last look is the only sign of them: then the thread looks longer before it rests again.
   bool rest(uint64_t idle_ns) noexcept {
     const uint64_t began = now_ns();
     const auto depth = proxy_.rest(fds_, sleeper_.fd());

@@ -31,20 +31,25 @@ class Responder {
     if (header.pe < 0 || header.pe >= npes_) refuse(nbytes);
     uint64_t old = 0;
     switch (header.kind) {
-      case MessageKind::amo: old = execute_amo_message(as<AmoMessage>(bytes, nbytes)); break;
+      case MessageKind::amo:
+        old = execute_amo_message(as<AmoMessage>(bytes, nbytes));
+        break;
       case MessageKind::signal: {
         const auto message = as<SignalMessage>(bytes, nbytes);
         execute_signal(word<uint64_t>(header, message.offset, "signal"), static_cast<SignalOp>(header.op),
                        message.value);
         break;
       }
-      case MessageKind::put_signal: execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes); break;
+      case MessageKind::put_signal:
+        execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes);
+        break;
       case MessageKind::flag: {
         const auto message = as<FlagMessage>(bytes, nbytes);
         raise_flag(word<uint64_t>(header, message.offset, "flag"), message.value);
         break;
       }
-      default: refuse(nbytes);
+      default:
+        refuse(nbytes);
     }
     if (header.answer == Answer::reply) {
       answers_.reply({header.pe, header.port}, header.cell, old);
@@ -126,8 +131,9 @@ class Responder {
   }
 
   Post send(const PendingAnswer& answer) noexcept {
-    MessageHeader header{MessageKind::acknowledge, 0,           0, Answer::none, Port::proxy, SegmentId::heap,
-                         answer.scope,             initiator_.pe(), answer.cell};
+    MessageHeader header{
+        MessageKind::acknowledge, 0,          0, Answer::none, Port::proxy, SegmentId::heap, answer.scope,
+        initiator_.pe(),          answer.cell};
     if (answer.kind == Answer::reply) {
       header.kind = MessageKind::reply;
       const ReplyMessage message{header, answer.value};

@@ -13,20 +13,28 @@ template <class Word>
 [[gnu::always_inline]] inline Word amo_on(Word* at, AmoOp op, Word operand, Word compare) noexcept {
   // relaxed everywhere: fence and quiet order AMOs, as the standard has it; wait and test acquire.
   switch (op) {
-    case AmoOp::fetch: return __atomic_load_n(at, __ATOMIC_RELAXED);
-    case AmoOp::set: __atomic_store_n(at, operand, __ATOMIC_RELAXED); return 0;
-    case AmoOp::swap: return __atomic_exchange_n(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::fetch:
+      return __atomic_load_n(at, __ATOMIC_RELAXED);
+    case AmoOp::set:
+      __atomic_store_n(at, operand, __ATOMIC_RELAXED);
+      return 0;
+    case AmoOp::swap:
+      return __atomic_exchange_n(at, operand, __ATOMIC_RELAXED);
     case AmoOp::compare_swap:
       __atomic_compare_exchange_n(at, &compare, operand, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
       return compare;
     case AmoOp::add:
-    case AmoOp::fetch_add: return __atomic_fetch_add(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::fetch_add:
+      return __atomic_fetch_add(at, operand, __ATOMIC_RELAXED);
     case AmoOp::bit_and:
-    case AmoOp::fetch_and: return __atomic_fetch_and(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::fetch_and:
+      return __atomic_fetch_and(at, operand, __ATOMIC_RELAXED);
     case AmoOp::bit_or:
-    case AmoOp::fetch_or: return __atomic_fetch_or(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::fetch_or:
+      return __atomic_fetch_or(at, operand, __ATOMIC_RELAXED);
     case AmoOp::bit_xor:
-    case AmoOp::fetch_xor: return __atomic_fetch_xor(at, operand, __ATOMIC_RELAXED);
+    case AmoOp::fetch_xor:
+      return __atomic_fetch_xor(at, operand, __ATOMIC_RELAXED);
   }
   __builtin_unreachable();
 }

@@ -22,8 +22,7 @@ std::optional<std::string> Liveness::dead_peer() noexcept {
   if (leaving_.load(std::memory_order_relaxed)) return std::nullopt;
   for (const Watched& w : watched_) {
     pollfd ready{w.pidfd.get(), POLLIN, 0};
-    if (poll(&ready, 1, 0) > 0)
-      return text("PE %d (pid %d on this host) has ended", w.pe, static_cast<int>(w.pid));
+    if (poll(&ready, 1, 0) > 0) return text("PE %d (pid %d on this host) has ended", w.pe, static_cast<int>(w.pid));
   }
   return bootstrap_.failure();
 }

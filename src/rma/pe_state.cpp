@@ -22,8 +22,14 @@ PeState& find_pe_state(const char* function) noexcept {
   die("%s was called before shmem_init; call shmem_init or shmem_init_thread first", function);
 }
 
-void bind_pe_state(PeState* state) noexcept { t_pe_state = state; }
-PeState* bound_pe_state() noexcept { return g_pe_state ? g_pe_state : t_pe_state; }
-void set_finalized(bool finalized) noexcept { g_finalized.store(finalized, std::memory_order_relaxed); }
+void bind_pe_state(PeState* state) noexcept {
+  t_pe_state = state;
+}
+PeState* bound_pe_state() noexcept {
+  return g_pe_state ? g_pe_state : t_pe_state;
+}
+void set_finalized(bool finalized) noexcept {
+  g_finalized.store(finalized, std::memory_order_relaxed);
+}
 
 }  // namespace railshmem

@@ -7,13 +7,13 @@ namespace railshmem {
 
 /// How a waiting PE spends its time: spin, then give the CPU away, then sleep.
 struct SpinPolicy {
-  uint32_t spins = 1000;          ///< turns with a pause instruction before the first yield: some 30 us
-  uint64_t yield_ns = 2000000;    ///< time of yielding before the first nap
+  uint32_t spins = 1000;           ///< turns with a pause instruction before the first yield: some 30 us
+  uint64_t yield_ns = 2000000;     ///< time of yielding before the first nap
   uint64_t helping_ns = 50000000;  ///< the same where a network runs: so long a waiter does the proxy thread's work
   uint64_t nap_share = 64;         ///< a nap is this part of the time waited so far: it delays the end by 2 %
   uint64_t longest_nap_ns = 2000000;
-  double timeout_s = 60;          ///< after this a waiting PE checks and says whom it waits for
-  double wait_timeout_s = 3600;   ///< after this the wait is an error; 0 = never
+  double timeout_s = 60;         ///< after this a waiting PE checks and says whom it waits for
+  double wait_timeout_s = 3600;  ///< after this the wait is an error; 0 = never
 
   /// Fewer CPUs than running PEs: a PE that spins keeps the one it waits for from running.
   static SpinPolicy for_machine(int cpus, int pes_on_host, double timeout_s, double wait_timeout_s) {

@@ -28,12 +28,18 @@ inline void check_comparison(const char* function, int cmp) noexcept {
 template <class T>
 [[gnu::always_inline]] inline bool compares(T a, int cmp, T b) noexcept {
   switch (cmp) {
-    case kEq: return a == b;
-    case kNe: return a != b;
-    case kGt: return a > b;
-    case kGe: return a >= b;
-    case kLt: return a < b;
-    default: return a <= b;
+    case kEq:
+      return a == b;
+    case kNe:
+      return a != b;
+    case kGt:
+      return a > b;
+    case kGe:
+      return a >= b;
+    case kLt:
+      return a < b;
+    default:
+      return a <= b;
   }
 }
 
@@ -73,9 +79,7 @@ struct WaitSet {
   bool one_value;
 
   bool excluded(size_t i) const noexcept { return status && status[i] != 0; }
-  bool satisfied(size_t i) const noexcept {
-    return compares(load_variable(ivars + i), cmp, values[one_value ? 0 : i]);
-  }
+  bool satisfied(size_t i) const noexcept { return compares(load_variable(ivars + i), cmp, values[one_value ? 0 : i]); }
   bool empty() const noexcept {
     for (size_t i = 0; i < n; ++i)
       if (!excluded(i)) return false;

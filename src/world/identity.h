@@ -18,7 +18,7 @@ struct Identity {
   uint64_t node_size;       ///< SHMEM_NODE_SIZE
   uint64_t transports;      ///< SHMEM_TRANSPORT as a number
   int64_t pid;
-  uint64_t layout;          ///< version of this struct and of the wire messages
+  uint64_t layout;  ///< version of this struct and of the wire messages
 };
 static_assert(std::is_trivially_copyable_v<Identity>);
 

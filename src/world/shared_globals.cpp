@@ -89,7 +89,9 @@ void SharedGlobals::map_peers(LoadStore& load_store, const std::vector<PeerFd>& 
     load_store.map_peer(*arena_, slot, memory[slot], range_.nbytes, 0);  // its own slot too: one rule for all
 }
 
-Segment SharedGlobals::segment() const noexcept { return {SegmentId::data, range_.base, range_.nbytes}; }
+Segment SharedGlobals::segment() const noexcept {
+  return {SegmentId::data, range_.base, range_.nbytes};
+}
 
 SegmentView SharedGlobals::view() const noexcept {
   SegmentView view;

@@ -17,8 +17,9 @@ namespace railshmem {
 
 class SharedGlobals {
  public:
-  /// Collective. PEs that run different executables, or SHMEM_DATA_SEGMENT=off, leave the job without symmetric globals.
-  /// Node peers map each other's globals where `load_store` and the executable allow it; the network serves the rest.
+  /// Collective. PEs that run different executables, or SHMEM_DATA_SEGMENT=off, leave the job without symmetric
+  /// globals. Node peers map each other's globals where `load_store` and the executable allow it; the network serves
+  /// the rest.
   SharedGlobals(Bootstrap& bootstrap, const NodeLayout& layout, LoadStore* load_store, DataSegmentMode mode);
   /// Gives the objects back to this process, values kept; no peer may write any more.
   ~SharedGlobals();

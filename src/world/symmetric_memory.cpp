@@ -34,7 +34,8 @@ void SymmetricMemory::compare(const char* function, uint64_t nbytes, uint64_t al
   uint64_t theirs[3];
   get(state_, state_.default_context, function, theirs, mine, sizeof theirs, 0);
   if (theirs[0] != nbytes || theirs[1] != align || theirs[2] != offset)
-    die("%s: arguments differ between PEs: PE %d asked for %llu bytes (alignment %llu, object at offset %llu), PE 0 for "
+    die("%s: arguments differ between PEs: PE %d asked for %llu bytes (alignment %llu, object at offset %llu), PE 0 "
+        "for "
         "%llu bytes (alignment %llu, offset %llu); all PEs must make the same call",
         function, state_.me, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(align),
         static_cast<unsigned long long>(offset), static_cast<unsigned long long>(theirs[0]),

@@ -64,9 +64,10 @@ void World::start_network() {
   for (const Identity& identity : identities_) config.several_hosts |= identity.host != identities_[0].host;
   network_ = make_network(config);
   if (!network_ && heap_needs_it)
-    throw Error(text("PE %d reaches only %zu of %d PEs by load and store and SHMEM_TRANSPORT allows no network; add ofi "
-                     "to it or start all PEs on one host",
-                     bootstrap_.pe(), layout_.members.size(), bootstrap_.npes()));
+    throw Error(
+        text("PE %d reaches only %zu of %d PEs by load and store and SHMEM_TRANSPORT allows no network; add ofi "
+             "to it or start all PEs on one host",
+             bootstrap_.pe(), layout_.members.size(), bootstrap_.npes()));
   if (!network_) return;
   const Segment segments[] = {{SegmentId::heap, heap_->base(), heap_->nbytes()}, globals_->segment()};
   const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, network_->attach(segments));
@@ -93,8 +94,7 @@ void World::fill_state() {
   }
   state_.network = network_.get();
   if (network_) state_.default_context.net = network_->make_context();
-  state_.spin =
-      SpinPolicy::for_machine(usable_cpus(), layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
+  state_.spin = SpinPolicy::for_machine(usable_cpus(), layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
   std::vector<Liveness::Process> processes;
   const Identity& mine = identities_[static_cast<size_t>(state_.me)];
   for (int pe = 0; pe < state_.npes; ++pe) {
@@ -112,11 +112,13 @@ void World::barrier(const char* function) noexcept {
 }
 
 std::string World::describe() const {
-  std::string out = text("bootstrap %s, %d PEs, %zu nodes, %zu PEs on this node\n", std::string(bootstrap_.name()).c_str(),
-                         state_.npes, layout_.leaders.size(), layout_.members.size());
+  std::string out =
+      text("bootstrap %s, %d PEs, %zu nodes, %zu PEs on this node\n", std::string(bootstrap_.name()).c_str(),
+           state_.npes, layout_.leaders.size(), layout_.members.size());
   out += text("heap %zu bytes per PE%s\n", heap_->nbytes(), heap_->memory().huge() ? ", huge pages" : "");
   out += globals_->describe();
-  if (layout_.members.size() > 1) out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
+  if (layout_.members.size() > 1)
+    out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
   if (network_) out += network_->describe();
   return out;
 }

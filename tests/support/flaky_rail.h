@@ -19,10 +19,10 @@ enum class Failure : uint8_t { event, nameless_event, post };
 
 struct FlakyOptions {
   uint64_t seed = 1;
-  unsigned again_one_in = 3;        ///< 0: never
-  unsigned delay_polls = 8;         ///< polls until a write or read really happens, at most
+  unsigned again_one_in = 3;  ///< 0: never
+  unsigned delay_polls = 8;   ///< polls until a write or read really happens, at most
   bool message_after_write = false;
-  uint64_t fail_post = 0;           ///< the nth write or read of the host's rail fails; 0: none
+  uint64_t fail_post = 0;  ///< the nth write or read of the host's rail fails; 0: none
   Failure failure = Failure::event;
 };
 

@@ -43,9 +43,10 @@ class RailSuite : public ::testing::Test {
   std::unique_ptr<RailPair<F>> two_pes;
 };
 
-inline constexpr size_t kSizes[] = {1,    2,    3,    7,    8,    9,     63,    64,     65,      127,         128,
-                                    129,  255,  256,  257,  1000, 4095,  4096,  4097,   16384,   65536,       100003,
-                                    1u << 20, (1u << 20) + 1, 4u << 20};
+inline constexpr size_t kSizes[] = {1,       2,    3,    7,     8,     9,      63,       64,
+                                    65,      127,  128,  129,   255,   256,    257,      1000,
+                                    4095,    4096, 4097, 16384, 65536, 100003, 1u << 20, (1u << 20) + 1,
+                                    4u << 20};
 
 TYPED_TEST_SUITE_P(RailSuite);
 
@@ -151,6 +152,7 @@ TYPED_TEST_P(RailSuite, MessagesReachBothPorts) {
       });
     }
   }
+  pair.stop();  // its thread reads `echoes`
 }
 
 TYPED_TEST_P(RailSuite, InjectedMessageNeedsNoSlot) {
@@ -210,7 +212,9 @@ TYPED_TEST_P(RailSuite, BothRailsReachTheirOwnPe) {
   size_t done = 0;
   for (Port port : {Port::host, Port::proxy}) {
     fill(pair.heap(0), 5000, 11);
-    pair.post([&] { return pair.rail(0, port).write({{0, SegmentId::heap, 65536}, pair.heap(0), 5000, &slot, false}); });
+    pair.post([&] {
+      return pair.rail(0, port).write({{0, SegmentId::heap, 65536}, pair.heap(0), 5000, &slot, false});
+    });
     pair.wait_completed(++done);
     EXPECT_EQ(first_wrong(pair.heap(0) + 65536, 5000, 11), 5000u);
     std::memset(pair.heap(0) + 65536, 0, 5000);
@@ -234,8 +238,13 @@ TYPED_TEST_P(RailSuite, MessageStaysBehindTheWriteBeforeIt) {
   size_t done = 0;
   for (Port port : {Port::host, Port::proxy}) {
     // 1000 tries per size in all; the large ones are few because each is checked byte by byte.
-    for (const auto& [size, hundredths] : {std::pair<size_t, int>{8, 100}, {64, 100}, {200, 100}, {4096, 100},
-                                           {20000, 50}, {131072, 10}, {1u << 20, 2}}) {
+    for (const auto& [size, hundredths] : {std::pair<size_t, int>{8, 100},
+                                           {64, 100},
+                                           {200, 100},
+                                           {4096, 100},
+                                           {20000, 50},
+                                           {131072, 10},
+                                           {1u << 20, 2}}) {
       const int tries = hundredths * (port == Port::host ? 8 : 2);
       nbytes = size;
       for (int i = 0; i < tries; ++i) {

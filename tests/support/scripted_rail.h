@@ -35,8 +35,8 @@ class ScriptedRail {
   }
   template <class M>
   void deliver(const M& message) {
-    messages_.push_back({reinterpret_cast<const std::byte*>(&message),
-                         reinterpret_cast<const std::byte*>(&message) + sizeof message});
+    messages_.push_back(
+        {reinterpret_cast<const std::byte*>(&message), reinterpret_cast<const std::byte*>(&message) + sizeof message});
     const auto& bytes = messages_.back();
     events.push_back({RailEvent::Kind::message, 0, nullptr, bytes.data(), bytes.size(), nullptr});
   }

@@ -58,7 +58,9 @@ class EngineTest : public testing::Test {};
 using Setups = testing::Types<Plain, Narrow, Stormy, StormyOrdered>;
 TYPED_TEST_SUITE(EngineTest, Setups);
 
-constexpr Remote heap(int pe, uint64_t offset) { return {pe, SegmentId::heap, offset}; }
+constexpr Remote heap(int pe, uint64_t offset) {
+  return {pe, SegmentId::heap, offset};
+}
 constexpr size_t kSizes[] = {1, 7, 8, 63, 64, 65, 1000, 4095, 4096, 4097, 10000, 65536};
 
 TYPED_TEST(EngineTest, PutsAndGetsMoveEveryByte) {
@@ -324,21 +326,43 @@ TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
   uint64_t fetched = 0, tickets = 0;
   constexpr uint64_t kRounds = 60;
   for (uint64_t round = 1; round <= kRounds; ++round) {
-    push({.op = CommandOp::put, .pe = 1, .nbytes = large.size(), .remote_offset = 1024,
-          .local = address(large.data())});
+    push(
+        {.op = CommandOp::put, .pe = 1, .nbytes = large.size(), .remote_offset = 1024, .local = address(large.data())});
     push({.op = CommandOp::put_inline, .pe = 1, .nbytes = 8, .remote_offset = 0, .value = round});
-    push({.op = CommandOp::put_inline_signal, .pe = 1, .nbytes = 4, .remote_offset = 8, .value = round,
-          .signal_offset = 16, .signal_value = round});
-    push({.op = CommandOp::put_signal, .signal_op = SignalOp::add, .pe = 1, .nbytes = 50, .remote_offset = 20000,
-          .local = address(large.data()), .signal_offset = 24, .signal_value = 1});
-    push({.op = CommandOp::put_signal, .signal_op = SignalOp::add, .pe = 1, .nbytes = 5000, .remote_offset = 30000,
-          .local = address(large.data()), .signal_offset = 24, .signal_value = 1});
+    push({.op = CommandOp::put_inline_signal,
+          .pe = 1,
+          .nbytes = 4,
+          .remote_offset = 8,
+          .value = round,
+          .signal_offset = 16,
+          .signal_value = round});
+    push({.op = CommandOp::put_signal,
+          .signal_op = SignalOp::add,
+          .pe = 1,
+          .nbytes = 50,
+          .remote_offset = 20000,
+          .local = address(large.data()),
+          .signal_offset = 24,
+          .signal_value = 1});
+    push({.op = CommandOp::put_signal,
+          .signal_op = SignalOp::add,
+          .pe = 1,
+          .nbytes = 5000,
+          .remote_offset = 30000,
+          .local = address(large.data()),
+          .signal_offset = 24,
+          .signal_value = 1});
     push({.op = CommandOp::signal, .signal_op = SignalOp::add, .pe = 1, .signal_offset = 24, .signal_value = 1});
     push({.op = CommandOp::amo, .amo_op = AmoOp::add, .pe = 1, .nbytes = 4, .remote_offset = 32, .value = 2});
     push({.op = CommandOp::fence, .pe = 1});
     push({.op = CommandOp::get, .pe = 1, .nbytes = got.size(), .remote_offset = 1024, .local = address(got.data())});
-    tickets = 1 + push({.op = CommandOp::amo, .amo_op = AmoOp::fetch_add, .pe = 1, .nbytes = 8, .remote_offset = 40,
-                        .local = address(&fetched), .value = 1});
+    tickets = 1 + push({.op = CommandOp::amo,
+                        .amo_op = AmoOp::fetch_add,
+                        .pe = 1,
+                        .nbytes = 8,
+                        .remote_offset = 40,
+                        .local = address(&fetched),
+                        .value = 1});
     if (round % 10 != 0) continue;
     wait_for(tickets);
     EXPECT_EQ(got, large);
@@ -386,8 +410,12 @@ void expect_idle_proxy_is_cheap() {
   EXPECT_LT(used, 0.02);
 #endif
 }
-TEST(Engine, IdleProxyIsCheapWithAWaitObject) { expect_idle_proxy_is_cheap<Plain>(); }
-TEST(Engine, IdleProxyIsCheapWithoutAWaitObject) { expect_idle_proxy_is_cheap<Narrow>(); }
+TEST(Engine, IdleProxyIsCheapWithAWaitObject) {
+  expect_idle_proxy_is_cheap<Plain>();
+}
+TEST(Engine, IdleProxyIsCheapWithoutAWaitObject) {
+  expect_idle_proxy_is_cheap<Narrow>();
+}
 
 // ---- failures ------------------------------------------------------------------------------------------------------
 

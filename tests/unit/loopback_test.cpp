@@ -52,8 +52,8 @@ TEST(Loopback, TwoJobsDoNotMeet) {
   Pair one, two;
   uint64_t value = 5;
   OpSlot slot;
-  ASSERT_EQ(one.fabrics[0]->host_rail().write({{1, SegmentId::heap, 0}, reinterpret_cast<std::byte*>(&value), 8, &slot,
-                                               false}),
+  ASSERT_EQ(one.fabrics[0]->host_rail().write(
+                {{1, SegmentId::heap, 0}, reinterpret_cast<std::byte*>(&value), 8, &slot, false}),
             Post::ok);
   EXPECT_EQ(one.memory[1][0], 5u);
   EXPECT_EQ(two.memory[1][0], 0u);

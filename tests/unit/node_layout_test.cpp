@@ -53,7 +53,8 @@ TEST(NodeLayout, AllPesAgreeOnEveryNode) {
       EXPECT_EQ(mine.leaders, first.leaders);
       EXPECT_EQ(mine.members[static_cast<size_t>(mine.my_slot)], pe);
       EXPECT_EQ(mine.members.front(), mine.leaders[static_cast<size_t>(mine.my_node)]);
-      for (const int member : mine.members) EXPECT_EQ(make_node_layout(hosts, member, node_size, false).members, mine.members);
+      for (const int member : mine.members)
+        EXPECT_EQ(make_node_layout(hosts, member, node_size, false).members, mine.members);
       ++seen[static_cast<size_t>(pe)];
     }
   }

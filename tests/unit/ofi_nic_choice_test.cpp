@@ -94,8 +94,12 @@ TEST(NicChoice, NicMayBeNamedByDomainOrByInterface) {
 }
 
 TEST(NicChoice, RailsAreDistinctNicsOfOneProviderAndFamily) {
-  std::vector<NicFacts> listed = {nic("net", "eth0", AddressFamily::ipv6), nic("net", "eth0"), nic("net", "eth1"),
-                                  nic("net", "eth2", AddressFamily::ipv6), nic("net", "docker0"), nic("net", "lo"),
+  std::vector<NicFacts> listed = {nic("net", "eth0", AddressFamily::ipv6),
+                                  nic("net", "eth0"),
+                                  nic("net", "eth1"),
+                                  nic("net", "eth2", AddressFamily::ipv6),
+                                  nic("net", "docker0"),
+                                  nic("net", "lo"),
                                   nic("tcp;ofi_rxm", "eth3")};
   listed[4].host_bridge = true;
   EXPECT_EQ(choose_nics(listed, {"", "", false, 8}), (std::vector<size_t>{1, 2}));

@@ -84,7 +84,8 @@ TEST(OfiFabric, AnotherProviderAtAPeerIsNamed) {
   if (!fabric) GTEST_SKIP() << missing;
   const std::vector<std::vector<std::byte>> cards = {fabric->attach({}), encode(sample("verbs;ofi_rxm"))};
   const std::string message = error_of([&] { fabric->connect(cards); });
-  EXPECT_NE(message.find("PE 1 uses the libfabric provider 'verbs;ofi_rxm', PE 0 uses 'tcp;ofi_rxm'"), std::string::npos)
+  EXPECT_NE(message.find("PE 1 uses the libfabric provider 'verbs;ofi_rxm', PE 0 uses 'tcp;ofi_rxm'"),
+            std::string::npos)
       << message;
 }
 

@@ -208,7 +208,8 @@ TEST_P(OfiPeerDeath, OperationsInFlightFail) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const auto rest = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (std::chrono::steady_clock::now() < rest) mine_->poll();
-  std::printf("%s: %zu of %zu in flight failed, the first after %.3f s\n", GetParam(), mine_->failed, posted, took.count());
+  std::printf("%s: %zu of %zu in flight failed, the first after %.3f s\n", GetParam(), mine_->failed, posted,
+              took.count());
   EXPECT_LT(took.count(), 5.0);
   EXPECT_EQ(mine_->failed + mine_->completed - before, posted) << "an operation was left without an event";
 }

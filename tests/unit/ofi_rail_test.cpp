@@ -24,9 +24,9 @@ std::unique_ptr<ofi::Fabric> make_ofi(int pe, const char* provider, const char* 
   return std::make_unique<ofi::Fabric>(config);
 }
 
-#define OFI_MAKER(Name, provider, progress)                            \
-  struct Name {                                                        \
-    using FabricType = ofi::Fabric;                                    \
+#define OFI_MAKER(Name, provider, progress)                                                       \
+  struct Name {                                                                                   \
+    using FabricType = ofi::Fabric;                                                               \
     static std::unique_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, progress); } \
   }
 OFI_MAKER(TcpRxm, "tcp;ofi_rxm", "auto");

@@ -88,9 +88,10 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
     std::shared_ptr<Place> place;
     if (head.process == getpid() && head.machine == here) place = registry().find(head.key);
     if (!place)
-      throw Error(text("PE %d is in process %d on %s: loopback connects threads of one process only; set "
-                       "SHMEM_TRANSPORT to auto",
-                       head.pe, head.process, host.c_str()));
+      throw Error(
+          text("PE %d is in process %d on %s: loopback connects threads of one process only; set "
+               "SHMEM_TRANSPORT to auto",
+               head.pe, head.process, host.c_str()));
     places_.push_back(std::move(place));
   }
   host_.emplace(places_, mine_->host, options_);

@@ -24,8 +24,8 @@ using Places = std::vector<std::shared_ptr<Place>>;
 
 struct Options {
   size_t max_write = size_t{1} << 30;
-  size_t inject = 64;            ///< as tcp;ofi_rxm
-  size_t depth = 256;            ///< operations whose completion was not yet polled, and messages per mailbox
+  size_t inject = 64;  ///< as tcp;ofi_rxm
+  size_t depth = 256;  ///< operations whose completion was not yet polled, and messages per mailbox
   bool has_wait_object = true;
 };
 

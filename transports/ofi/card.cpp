@@ -15,10 +15,8 @@ constexpr uint32_t kCardVersion = 1;  // raise with any change of the layout bel
 class Writer {
  public:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void put(const T& value) {
-    put_bytes(std::as_bytes(std::span(&value, 1)));
-  }
+  requires std::is_trivially_copyable_v<T>
+  void put(const T& value) { put_bytes(std::as_bytes(std::span(&value, 1))); }
   void put_text(std::span<const std::byte> bytes) {
     put(static_cast<uint32_t>(bytes.size()));
     put_bytes(bytes);
@@ -33,8 +31,7 @@ class Reader {
  public:
   Reader(std::span<const std::byte> bytes, int pe) : rest_(bytes), pe_(pe) {}
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  T get() {
+  requires std::is_trivially_copyable_v<T> T get() {
     T value;
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
     return value;
@@ -71,9 +68,10 @@ std::vector<std::byte> encode(const Card& card) {
 Card decode(std::span<const std::byte> bytes, int pe) {
   Reader in(bytes, pe);
   if (const auto version = in.get<uint32_t>(); version != kCardVersion)
-    throw Error(text("PE %d speaks version %u of the libfabric transport, this PE version %u; install the same "
-                     "RailSHMEM everywhere",
-                     pe, version, kCardVersion));
+    throw Error(
+        text("PE %d speaks version %u of the libfabric transport, this PE version %u; install the same "
+             "RailSHMEM everywhere",
+             pe, version, kCardVersion));
   Card card;
   const auto provider = in.get_text();
   card.provider.assign(reinterpret_cast<const char*>(provider.data()), provider.size());

@@ -26,9 +26,10 @@ class AddressList {
 
   void add(int pe, std::span<const std::byte> address) {
     if (!strings_ && address.size() != mine_.size())
-      throw Error(text("PE %d has a network address of %zu bytes where this PE's has %zu: choose interfaces of one "
-                       "kind with SHMEM_OFI_NIC",
-                       pe, address.size(), mine_.size()));
+      throw Error(
+          text("PE %d has a network address of %zu bytes where this PE's has %zu: choose interfaces of one "
+               "kind with SHMEM_OFI_NIC",
+               pe, address.size(), mine_.size()));
     bytes_.insert(bytes_.end(), address.begin(), address.end());
   }
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
@@ -39,7 +40,9 @@ class AddressList {
   std::vector<std::byte> bytes_;
 };
 
-AddressList list_for(const Rail& rail) { return {rail.address(), rail.info().addr_format == FI_ADDR_STR}; }
+AddressList list_for(const Rail& rail) {
+  return {rail.address(), rail.info().addr_format == FI_ADDR_STR};
+}
 
 }  // namespace
 
@@ -76,9 +79,10 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
     const int pe = static_cast<int>(i);
     const Card card = decode(cards[i], pe);
     if (card.provider != mine)
-      throw Error(text("PE %d uses the libfabric provider '%s', PE %d uses '%s': set SHMEM_OFI_PROVIDER alike on all "
-                       "hosts",
-                       pe, card.provider.c_str(), pe_, mine.c_str()));
+      throw Error(
+          text("PE %d uses the libfabric provider '%s', PE %d uses '%s': set SHMEM_OFI_PROVIDER alike on all "
+               "hosts",
+               pe, card.provider.c_str(), pe_, mine.c_str()));
     for_host.add(pe, card.rails.front().address);
     for (size_t r = 0; r < proxies_.size(); ++r) {
       // A peer with fewer NICs serves several of our rails by one of its own.

@@ -68,11 +68,10 @@ std::string progress_text(const fi_info& info) {
 }
 
 std::string order_text(const fi_info& info) {
-  return names(info.tx_attr->msg_order & info.rx_attr->msg_order,
-               {{FI_ORDER_WAW, "write-after-write"},
-                {FI_ORDER_SAW, "send-after-write"},
-                {FI_ORDER_SAS, "send-after-send"}},
-               "none");
+  return names(
+      info.tx_attr->msg_order & info.rx_attr->msg_order,
+      {{FI_ORDER_WAW, "write-after-write"}, {FI_ORDER_SAW, "send-after-write"}, {FI_ORDER_SAS, "send-after-send"}},
+      "none");
 }
 
 bool orders_message_after_write(const fi_info& info) noexcept {

@@ -17,7 +17,9 @@ bool is_provider(const NicFacts& nic, const std::string& wanted, bool bare_exist
   return !bare_exists && nic.provider == wanted + ";ofi_rxm";
 }
 
-bool is_nic(const NicFacts& nic, const std::string& wanted) { return nic.domain == wanted || nic.interface == wanted; }
+bool is_nic(const NicFacts& nic, const std::string& wanted) {
+  return nic.domain == wanted || nic.interface == wanted;
+}
 
 /// Distinct values in the library's order, for messages.
 std::string available(std::span<const NicFacts> listed, const std::function<std::string(const NicFacts&)>& name) {
@@ -37,7 +39,9 @@ auto rank(const NicFacts& nic) {
 }
 
 /// One physical NIC: its bus address, or its domain where libfabric does not know the hardware.
-const std::string& identity(const NicFacts& nic) { return nic.pci.empty() ? nic.domain : nic.pci; }
+const std::string& identity(const NicFacts& nic) {
+  return nic.pci.empty() ? nic.domain : nic.pci;
+}
 
 void keep_provider(std::vector<size_t>& fit, std::span<const NicFacts> listed, const std::string& wanted) {
   const bool bare_exists =
@@ -63,9 +67,10 @@ void keep_remote(std::vector<size_t>& fit, std::span<const NicFacts> listed) {
   std::erase_if(fit, [&](size_t i) { return listed[i].loopback; });
   if (!fit.empty()) return;
   const auto name = [](const NicFacts& nic) { return nic.provider + " on " + nic.domain; };
-  throw Error(text("the job spans several hosts, but these do not reach another host: %s; check SHMEM_OFI_PROVIDER and "
-                   "SHMEM_OFI_NIC",
-                   available(before, name).c_str()));
+  throw Error(
+      text("the job spans several hosts, but these do not reach another host: %s; check SHMEM_OFI_PROVIDER and "
+           "SHMEM_OFI_NIC",
+           available(before, name).c_str()));
 }
 
 /// The best address of each NIC, in the order in which the NICs were listed, all of the best family among them.
@@ -99,9 +104,7 @@ std::vector<size_t> choose_nics(std::span<const NicFacts> listed, const NicReque
   std::stable_sort(fit.begin(), fit.end(), [&](size_t a, size_t b) { return rank(listed[a]) < rank(listed[b]); });
   // A rail beside the first must be as good: no loopback or bridge joins eth0, no second provider joins the first.
   const NicFacts& first = listed[fit.front()];
-  std::erase_if(fit, [&](size_t i) {
-    return listed[i].provider != first.provider || rank(listed[i]) != rank(first);
-  });
+  std::erase_if(fit, [&](size_t i) { return listed[i].provider != first.provider || rank(listed[i]) != rank(first); });
   std::vector<size_t> chosen = one_per_nic(fit, listed);
   if (chosen.size() > request.max_rails) chosen.resize(std::max<size_t>(request.max_rails, 1));
   return chosen;

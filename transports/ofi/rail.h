@@ -97,8 +97,8 @@ class Rail {
   Fid<fid_domain> domain_;
   Fid<fid_cq> cq_;
   Fid<fid_av> av_;
-  ReceivePool receives_;          // outlives the endpoint that its buffers are posted on
-  Fid<fid_mr> receives_mr_;       // only under FI_MR_LOCAL
+  ReceivePool receives_;     // outlives the endpoint that its buffers are posted on
+  Fid<fid_mr> receives_mr_;  // only under FI_MR_LOCAL
   Fid<fid_ep> ep_;
   std::vector<MemoryRegion> segments_;  // may be bound to the endpoint: closed before it
   LocalMemory local_;

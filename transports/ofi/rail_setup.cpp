@@ -53,6 +53,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
 #endif
   traits_.max_message = std::min(kMessageBytes, info_->ep_attr->max_msg_size);
   traits_.message_after_write = orders_message_after_write(*info_);
+  traits_.write_after_write = traits_.message_after_write;  // whose rule asks for ordered writes of every size too
 }
 
 void Rail::open_queue(size_t depth, bool sleeps) {
