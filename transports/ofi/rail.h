@@ -24,7 +24,7 @@ struct RailSetup {
   size_t npes;
   /// Endpoints of a peer that this rail reaches: 2 (proxy and host) for a proxy's rail, 1 (proxy) for a host's.
   size_t ports;
-  size_t operations;    ///< in flight at most; what keeps the completion queue from overrunning
+  size_t operations;  ///< in flight at most; what keeps the completion queue from overrunning
   /// Somebody may sleep on this rail. A queue with a descriptor costs a system call per event on some providers.
   bool sleeps;
   uint64_t timeout_ns;  ///< a peer that takes no post for so long is lost
