@@ -65,8 +65,10 @@ inline void execute_signal(uint64_t* signal, SignalOp op, uint64_t value) noexce
   }
 }
 
-/// Flags only grow: a message that was overtaken by a later one changes nothing.
+/// Flags only grow: a message that was overtaken by a later one changes nothing. 0 is a call to look, not a flag, and
+/// may name memory that a put is just writing.
 inline void raise_flag(uint64_t* flag, uint64_t value) noexcept {
+  if (value == 0) return;
   uint64_t seen = __atomic_load_n(flag, __ATOMIC_RELAXED);
   // release: pairs with the acquire load of whoever waits for the flag.
   while (seen < value && !__atomic_compare_exchange_n(flag, &seen, value, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {

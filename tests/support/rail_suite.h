@@ -295,6 +295,7 @@ TYPED_TEST_P(RailSuite, WaitFdWakesForAMessage) {
     });
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
   }
+  pair.stop();  // its thread reads `requests`
 }
 
 REGISTER_TYPED_TEST_SUITE_P(RailSuite, CompletedWriteIsInTheTargetsMemory, CompletedReadHasTheData,
