@@ -77,6 +77,10 @@ void warn_unknown_names(int pe) {
 }  // namespace
 
 int start(int requested_thread_level, const BootstrapRequest& request) {
+  if (t_world) {  // a PE that is a thread was started by whoever made its World
+    t_world->barrier("shmem_init");
+    return thread_level();
+  }
   Process& p = process();
   const std::lock_guard lock(p.mutex);
   if (p.users++ > 0) {
@@ -112,6 +116,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
 }
 
 void finish() {
+  if (t_world) return t_world->barrier("shmem_finalize");
   Process& p = process();
   const std::lock_guard lock(p.mutex);
   if (p.users == 0) return;

@@ -129,6 +129,12 @@ static inline int check_rounds(int rounds) {
   return check_quick() ? (rounds + 19) / 20 : rounds;
 }
 
+/// False where PEs are threads of one process: static objects are then private, not symmetric (CONFORMANCE_GLOBALS=0).
+static inline int check_globals(void) {
+  const char* value = getenv("CONFORMANCE_GLOBALS");
+  return value == NULL || strcmp(value, "0") != 0;
+}
+
 static inline void check_on_alarm(int number) {
   static const char kText[] = ": not finished in time; it was in step: ";
   (void)number;

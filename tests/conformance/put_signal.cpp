@@ -77,6 +77,7 @@ void test_types(unsigned char* dest, unsigned char* source) {
 /// Data and signal each in the heap and among the globals.
 void test_segments(unsigned char* heap_data, unsigned char* source) {
   for (unsigned k = 0; k < 32; ++k) {
+    if (!check_globals() && (k & 3) != 3) continue;
     unsigned char* const dest = k & 1 ? heap_data : global_data;
     uint64_t* const sig = k & 2 ? heap_signal : &global_signal;
     const int op = k & 4 ? SHMEM_SIGNAL_SET : SHMEM_SIGNAL_ADD;
@@ -89,8 +90,8 @@ void test_rounds(unsigned char* dest, unsigned char* source) {
   constexpr size_t kBytes[] = {8, 4096, 70001, 64, 9000, 1};
   const unsigned rounds = static_cast<unsigned>(check_rounds(npes > 4 ? 200 : 1000));
   for (unsigned r = 1; r <= rounds; ++r)
-    round_trip(kMem, static_cast<int>(r % 4), dest, source, kBytes[r % 6], r % 3 ? heap_signal : &global_signal,
-               static_cast<int>(r / 4 % 2), r);
+    round_trip(kMem, static_cast<int>(r % 4), dest, source, kBytes[r % 6],
+               r % 3 || !check_globals() ? heap_signal : &global_signal, static_cast<int>(r / 4 % 2), r);
 }
 
 /// Several in flight to each PE, each with its own signal, awaited in reverse order.
