@@ -21,13 +21,14 @@ class Patience {
   Turn turn(uint64_t progress) noexcept {
     // No pause instruction: every turn polls a completion queue, which is no tight loop.
     if (++turns_ % kTurnsPerHelp != 0) return Turn::spin;
-    if (yields_) sched_yield();
+    if (yields_ && turns_ % kTurnsPerYield == 0) sched_yield();
     if (turns_ % kTurnsPerClock == 0 && expired(progress)) return Turn::give_up;
     return Turn::help;
   }
 
  private:
   static constexpr uint32_t kTurnsPerHelp = 16;     // stepping the proxy endpoint costs a second CQ poll
+  static constexpr uint32_t kTurnsPerYield = 64;   // a yield costs as much as ten polls
   static constexpr uint32_t kTurnsPerClock = 256;   // reading the clock costs as much as a poll
   static constexpr uint64_t kLongWaitNs = 1000000;  // beyond this a wait is no matter of latency: let others run
 

@@ -32,7 +32,7 @@ class Waiter {
   }
 
  private:
-  static constexpr uint32_t kTurnsPerYield = 16;  // a yield and a clock cost as much as several steps of the network
+  static constexpr uint32_t kTurnsPerYield = 64;  // a yield and a clock cost as much as several steps of the network
 
   void slow_turn() noexcept;
   void look_around(uint64_t now) noexcept;
