@@ -28,7 +28,7 @@ class Patience {
 
  private:
   static constexpr uint32_t kTurnsPerHelp = 16;     // stepping the proxy endpoint costs a second CQ poll
-  static constexpr uint32_t kTurnsPerYield = 64;   // a yield costs as much as ten polls
+  static constexpr uint32_t kTurnsPerYield = 64;    // a yield costs as much as ten polls
   static constexpr uint32_t kTurnsPerClock = 256;   // reading the clock costs as much as a poll
   static constexpr uint64_t kLongWaitNs = 1000000;  // beyond this a wait is no matter of latency: let others run
 
