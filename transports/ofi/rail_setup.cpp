@@ -2,9 +2,14 @@
 // Opening an endpoint and learning its peers. The data path is in rail.cpp.
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
+#include <time.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <new>
+#include <string>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -16,6 +21,24 @@ namespace {
 constexpr size_t kReceives = 256;   // messages that may arrive between two polls: 1 MiB per rail
 constexpr size_t kQueueSlack = 64;  // errors of operations without a slot
 
+/// Providers whose addresses are strings make names from the process id (shm: a file in /dev/shm). A process that was
+/// killed leaves its name behind, and a later one with the same id could not start; so names get a part of their own.
+void make_name_unique(fi_info& info) {
+  if (info.addr_format != FI_ADDR_STR || !info.src_addr) return;
+  static std::atomic<unsigned> count{0};
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::string name =
+      text("%s_%llx_%u", static_cast<const char*>(info.src_addr),
+           static_cast<unsigned long long>(now.tv_sec) * 1000000000u + static_cast<unsigned long long>(now.tv_nsec),
+           count.fetch_add(1, std::memory_order_relaxed));
+  char* copy = strdup(name.c_str());  // the info frees it
+  if (!copy) throw std::bad_alloc();
+  std::free(info.src_addr);
+  info.src_addr = copy;
+  info.src_addrlen = name.size() + 1;
+}
+
 }  // namespace
 
 Rail::Rail(const Nic& nic, const RailSetup& setup)
@@ -25,6 +48,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
       name_(nic.name()),
       info_(fi_dupinfo(nic.info.get())) {
   if (!info_) throw std::bad_alloc();
+  make_name_unique(*info_);
   const char* provider = info_->fabric_attr->prov_name;
   fabric_ = own<fid_fabric>("fi_fabric", provider,
                             [&](fid_fabric** out) { return fi_fabric(info_->fabric_attr, out, nullptr); });
