@@ -85,8 +85,9 @@ RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
 /// Stores `value` unless something is there already: the first reason stays.
 RAILSHMEM_HD inline void set_once(uint64_t* at, uint64_t value) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("{\n\t.reg .u64 old;\n\tatom.cas.release.sys.b64 old, [%0], 0, %1;\n\t}" ::"l"(at), "l"(value)
-               : "memory");
+  // No compare-and-swap: the word may lie in host memory, and a GPU behind PCIe has no atomics there. Of two reasons
+  // that come within the same microsecond either may stay; the word never goes back to 0.
+  if (load_relaxed(at) == 0) store_release(at, value);
 #else
   model_step();
   uint64_t empty = 0;
