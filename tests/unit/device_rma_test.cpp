@@ -9,6 +9,7 @@
 
 #include "include/shmem/device/signal.h"
 #include "src/channel/channel.h"
+#include "tests/support/execute_command.h"
 
 namespace railshmem {
 namespace {
@@ -42,33 +43,11 @@ class DeviceRma : public ::testing::TestWithParam<int> {
         portable::relax(idle++);
         continue;
       }
-      execute(*command);
+      execute_command(*command, heaps_[command->pe % heaps_.size()].bytes);  // a fence names no PE
       channel_.complete(channel_.next());
       channel_.pop();
       channel_.publish();
     }
-  }
-
-  void execute(const Command& c) {
-    if (c.op == CommandOp::fence) return;
-    unsigned char* const heap = heaps_[c.pe].bytes;
-    unsigned char* const remote = heap + c.remote_offset;
-    auto* const local = reinterpret_cast<unsigned char*>(c.local);
-    if (c.op == CommandOp::put || c.op == CommandOp::put_signal) std::memcpy(remote, local, c.nbytes);
-    if (c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal) std::memcpy(remote, &c.value, c.nbytes);
-    if (c.op == CommandOp::get) std::memcpy(local, remote, c.nbytes);
-    if (c.op == CommandOp::amo && c.nbytes == 4) amo<uint32_t>(c, remote, local);
-    if (c.op == CommandOp::amo && c.nbytes == 8) amo<uint64_t>(c, remote, local);
-    const bool signals =
-        c.op == CommandOp::signal || c.op == CommandOp::put_signal || c.op == CommandOp::put_inline_signal;
-    if (signals) device::update_signal(words(heap + c.signal_offset), c.signal_value, c.signal_op);
-  }
-
-  template <class T>
-  static void amo(const Command& c, unsigned char* remote, unsigned char* local) {
-    const T old =
-        device::apply_amo(reinterpret_cast<T*>(remote), c.amo_op, static_cast<T>(c.value), static_cast<T>(c.compare));
-    if (local != nullptr) std::memcpy(local, &old, sizeof old);
   }
 
   std::vector<Heap> heaps_;

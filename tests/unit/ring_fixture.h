@@ -27,7 +27,7 @@ struct TestRing {
 };
 
 /// Every field follows from the seed, so a mixture of two commands equals none.
-inline Command command_of(uint64_t seed) {
+RAILSHMEM_HD inline Command command_of(uint64_t seed) {
   Command c;
   c.op = CommandOp::put_signal;
   c.context = static_cast<uint16_t>(seed);

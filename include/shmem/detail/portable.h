@@ -70,11 +70,17 @@ RAILSHMEM_HD inline void store_release(uint64_t* to, uint64_t value) {
 #endif
 }
 
-/// For counters shared by the threads of one GPU only (GPU scope there): a ring's head.
+/// For counters shared by the threads of one GPU only (GPU scope there) and never in its shared memory: a ring's head.
 RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
 #if defined(__CUDA_ARCH__)
   uint64_t old;
-  asm volatile("atom.add.relaxed.gpu.u64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(operand) : "memory");
+  // Global by name: a generic address could be shared memory, and the branch for that would wait for the result here.
+  asm volatile(
+      "{\n\t.reg .u64 global;\n\tcvta.to.global.u64 global, %1;\n\tatom.global.add.relaxed.gpu.u64 %0, [global], "
+      "%2;\n\t}"
+      : "=l"(old)
+      : "l"(at), "l"(operand)
+      : "memory");
   return old;
 #else
   model_step();
@@ -85,8 +91,9 @@ RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
 /// Stores `value` unless something is there already: the first reason stays.
 RAILSHMEM_HD inline void set_once(uint64_t* at, uint64_t value) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("{\n\t.reg .u64 old;\n\tatom.cas.release.sys.b64 old, [%0], 0, %1;\n\t}" ::"l"(at), "l"(value)
-               : "memory");
+  // No compare-and-swap: the word may lie in host memory, and a GPU behind PCIe has no atomics there. Of two reasons
+  // that come within the same microsecond either may stay; the word never goes back to 0.
+  if (load_relaxed(at) == 0) store_release(at, value);
 #else
   model_step();
   uint64_t empty = 0;

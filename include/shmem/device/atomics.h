@@ -13,6 +13,7 @@ namespace railshmem {
 namespace device {
 
 /// Executes the operation on mapped memory, at system scope; returns the old value. Relaxed: AMOs order nothing.
+/// In a kernel that is GPU memory: behind PCIe a GPU's operations on host memory are not atomic to CPUs.
 template <class T>
 RAILSHMEM_HD inline T apply_amo(T* at, AmoOp op, T operand, T compare) {
   static_assert(std::is_same<T, uint32_t>::value || std::is_same<T, uint64_t>::value, "bits of an AMO type");

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a network would do with a command, for a far PE whose heap is mapped in this process.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "include/shmem/device/signal.h"
+
+namespace railshmem {
+
+template <class T>
+void execute_amo(const Command& c, unsigned char* remote) {
+  const T old =
+      device::apply_amo(reinterpret_cast<T*>(remote), c.amo_op, static_cast<T>(c.value), static_cast<T>(c.compare));
+  if (c.local != 0) std::memcpy(reinterpret_cast<void*>(c.local), &old, sizeof old);
+}
+
+/// `heap` is that of the PE which `c` names.
+inline void execute_command(const Command& c, unsigned char* heap) {
+  if (c.op == CommandOp::fence) return;
+  unsigned char* const remote = heap + c.remote_offset;
+  auto* const local = reinterpret_cast<unsigned char*>(c.local);
+  if (c.op == CommandOp::put || c.op == CommandOp::put_signal) std::memcpy(remote, local, c.nbytes);
+  if (c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal) std::memcpy(remote, &c.value, c.nbytes);
+  if (c.op == CommandOp::get) std::memcpy(local, remote, c.nbytes);
+  if (c.op == CommandOp::amo && c.nbytes == 4) execute_amo<uint32_t>(c, remote);
+  if (c.op == CommandOp::amo && c.nbytes == 8) execute_amo<uint64_t>(c, remote);
+  const bool signals =
+      c.op == CommandOp::signal || c.op == CommandOp::put_signal || c.op == CommandOp::put_inline_signal;
+  if (signals) {
+    device::update_signal(reinterpret_cast<uint64_t*>(heap + c.signal_offset), c.signal_value, c.signal_op);
+  }
+}
+
+}  // namespace railshmem
