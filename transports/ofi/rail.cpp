@@ -55,7 +55,11 @@ Post Rail::send(const RailSend& op) noexcept {
   const bool copied = op.nbytes <= traits_.inject;
   if (!op.slot) {
     if (!copied) return fail(EINVAL);
-    return posted(fi_inject(ep_.get(), op.bytes, op.nbytes, to), op.to.pe, nullptr);
+    if (!swallows_) return posted(fi_inject(ep_.get(), op.bytes, op.nbytes, to), op.to.pe, nullptr);
+    if (outstanding_ >= max_outstanding_) return Post::again;
+    const iovec whole{const_cast<std::byte*>(op.bytes), op.nbytes};
+    const fi_msg message{&whole, nullptr, 1, to, &nobody_, 0};
+    return posted(fi_sendmsg(ep_.get(), &message, FI_COMPLETION | FI_INJECT), op.to.pe, &nobody_);
   }
   if (outstanding_ >= max_outstanding_) return Post::again;
   void* desc = nullptr;
@@ -103,8 +107,15 @@ size_t Rail::poll(std::span<RailEvent> events) noexcept {
   const ssize_t n = fi_cq_read(cq_.get(), entries, std::min(events.size(), kBatch));
   if (n == -FI_EAGAIN || n == 0) return 0;
   if (n < 0) return poll_error(events[0], n);
-  for (ssize_t i = 0; i < n; ++i) events[static_cast<size_t>(i)] = event_of(entries[i]);
-  return static_cast<size_t>(n);
+  size_t told = 0;
+  for (ssize_t i = 0; i < n; ++i) {
+    if (entries[i].op_context == &nobody_) {
+      --outstanding_;
+      continue;
+    }
+    events[told++] = event_of(entries[i]);
+  }
+  return told;
 }
 
 RailEvent Rail::event_of(const fi_cq_msg_entry& entry) noexcept {

@@ -62,6 +62,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   av_ = own<fid_av>("fi_av_open", provider,
                     [&](fid_av** out) { return fi_av_open(domain_.get(), &table, out, nullptr); });
   receives_ = ReceivePool(receives);
+  swallows_ = info_->ep_attr->protocol == FI_PROTO_SOCK_TCP;
   open_endpoint();
 
   traits_.inject = info_->tx_attr->inject_size;
