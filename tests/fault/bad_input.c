@@ -79,6 +79,9 @@ static void free_twice(void) {
   shmem_free(words);
   shmem_free(words);
 }
+static void unequal_malloc(void) {
+  shmem_malloc(shmem_my_pe() == 1 ? 64 : 128);
+}
 static void free_foreign(void) {
   shmem_free(&global_word);
 }
@@ -108,6 +111,7 @@ static const struct {
     {"bad_comparison", bad_comparison, 0},
     {"free_twice", free_twice, 1},
     {"free_foreign", free_foreign, 1},
+    {"unequal_malloc", unequal_malloc, 1},
 };
 
 static void make_mistake(const char* name, int me) {
