@@ -14,10 +14,10 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/plugin/execute.h"
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "src/proxy/cell_pool.h"
-#include "src/proxy/execute.h"
 #include "src/proxy/message.h"
 #include "src/proxy/operation.h"
 #include "src/proxy/scope.h"

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "src/base/log.h"
+#include "src/plugin/execute.h"
 #include "src/plugin/segment.h"
 #include "src/proxy/answer_queue.h"
-#include "src/proxy/execute.h"
 #include "src/proxy/initiator.h"
 #include "src/proxy/message.h"
 

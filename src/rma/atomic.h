@@ -5,39 +5,10 @@
 
 #include <type_traits>
 
+#include "src/plugin/execute.h"
 #include "src/rma/place.h"
 
 namespace railshmem {
-
-template <class Word>
-[[gnu::always_inline]] inline Word amo_on(Word* at, AmoOp op, Word operand, Word compare) noexcept {
-  // relaxed everywhere: fence and quiet order AMOs, as the standard has it; wait and test acquire.
-  switch (op) {
-    case AmoOp::fetch:
-      return __atomic_load_n(at, __ATOMIC_RELAXED);
-    case AmoOp::set:
-      __atomic_store_n(at, operand, __ATOMIC_RELAXED);
-      return 0;
-    case AmoOp::swap:
-      return __atomic_exchange_n(at, operand, __ATOMIC_RELAXED);
-    case AmoOp::compare_swap:
-      __atomic_compare_exchange_n(at, &compare, operand, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-      return compare;
-    case AmoOp::add:
-    case AmoOp::fetch_add:
-      return __atomic_fetch_add(at, operand, __ATOMIC_RELAXED);
-    case AmoOp::bit_and:
-    case AmoOp::fetch_and:
-      return __atomic_fetch_and(at, operand, __ATOMIC_RELAXED);
-    case AmoOp::bit_or:
-    case AmoOp::fetch_or:
-      return __atomic_fetch_or(at, operand, __ATOMIC_RELAXED);
-    case AmoOp::bit_xor:
-    case AmoOp::fetch_xor:
-      return __atomic_fetch_xor(at, operand, __ATOMIC_RELAXED);
-  }
-  __builtin_unreachable();
-}
 
 template <class T>
 using AmoWord = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -68,7 +39,8 @@ template <class T>
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]]
-    return amo_value<T>(amo_on(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
+    return amo_value<T>(
+        execute_amo(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
   return amo_value<T>(
       net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
@@ -82,8 +54,8 @@ template <class T>
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]] {
-    *fetch =
-        amo_value<T>(amo_on(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
+    *fetch = amo_value<T>(
+        execute_amo(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
     return;
   }
   net_amo_nbi(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}, fetch);

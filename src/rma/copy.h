@@ -10,7 +10,7 @@ namespace railshmem {
 
 /// Copies between private and mapped memory. Up to 16 bytes without a call; an aligned 8-byte (or 4-byte) copy is one
 /// access, so that a reader never sees half of it.
-[[gnu::always_inline]] inline void copy_bytes(void* to, const void* from, size_t nbytes) noexcept {
+[[gnu::always_inline]] inline void copy_block(void* to, const void* from, size_t nbytes) noexcept {
   if (nbytes == 8) {
     uint64_t value;
     __builtin_memcpy(&value, from, 8);

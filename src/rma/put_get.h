@@ -16,7 +16,7 @@ namespace railshmem {
   const Place place = locate(state, function, dest, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_bytes(place.direct, source, nbytes);
+    return copy_block(place.direct, source, nbytes);
   net_put(*state.network, *context.net, place.remote, source, nbytes);
 }
 
@@ -28,7 +28,7 @@ namespace railshmem {
   const Place place = locate(state, function, dest, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_bytes(place.direct, source, nbytes);
+    return copy_block(place.direct, source, nbytes);
   net_put_nbi(*state.network, *context.net, place.remote, source, nbytes);
 }
 
@@ -39,7 +39,7 @@ namespace railshmem {
   const Place place = locate(state, function, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_bytes(dest, place.direct, nbytes);
+    return copy_block(dest, place.direct, nbytes);
   net_get(*state.network, *context.net, place.remote, dest, nbytes);
 }
 
@@ -50,7 +50,7 @@ namespace railshmem {
   const Place place = locate(state, function, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_bytes(dest, place.direct, nbytes);
+    return copy_block(dest, place.direct, nbytes);
   net_get_nbi(*state.network, *context.net, place.remote, dest, nbytes);
 }
 

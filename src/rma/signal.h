@@ -10,15 +10,6 @@ namespace railshmem {
 [[noreturn, gnu::cold]] void die_bad_signal_op(const char* function, int op, int pe) noexcept;
 SignalOp checked_signal_op(const char* function, int op, int pe) noexcept;
 
-/// release: pairs with the acquire load of wait and test at the target; without it the data could arrive later.
-[[gnu::always_inline]] inline void apply_signal(uint64_t* at, uint64_t value, SignalOp op) noexcept {
-  if (op == SignalOp::set) {
-    __atomic_store_n(at, value, __ATOMIC_RELEASE);
-  } else {
-    __atomic_fetch_add(at, value, __ATOMIC_RELEASE);
-  }
-}
-
 /// What a put-with-signal knows besides the data.
 struct SignalTarget {
   uint64_t* address;
@@ -39,16 +30,16 @@ template <bool Nbi>
     check_local(function, "source", source, nbytes, pe);
   }
   if (flag.direct && data.direct) [[likely]] {
-    if (nbytes) copy_bytes(data.direct, source, nbytes);
-    return apply_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.value, signal.op);
+    if (nbytes) copy_block(data.direct, source, nbytes);
+    return execute_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.op, signal.value);
   }
   if (flag.direct) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
     net_put(*state.network, *context.net, data.remote, source, nbytes);
     net_quiet(*state.network, *context.net);
-    return apply_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.value, signal.op);
+    return execute_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.op, signal.value);
   }
   if (data.direct) {
-    if (nbytes) copy_bytes(data.direct, source, nbytes);
+    if (nbytes) copy_block(data.direct, source, nbytes);
     nbytes = 0;  // a message follows; the target's proxy sees our stores before it executes it
     data.remote = flag.remote;
   }

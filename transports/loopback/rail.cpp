@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/proxy/execute.h"
+#include "src/plugin/execute.h"
 
 namespace railshmem::loopback {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory operations that a target's CPU executes for its peers.
+// Memory operations of a PE's CPU on memory that peers see: by load/store callers, and by the proxy for remote PEs.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline void copy_whole(std::byte* to, const std::byte* from, size_t nbytes) noex
 /// One atomic operation on an aligned word; returns the old value (0 for `set`, which does not read).
 /// acq_rel: pairs with the acquire loads of wait_until and of local atomics on the same word.
 template <class Word>
-Word execute_amo(Word* word, AmoOp op, Word operand, Word compare) noexcept {
+[[gnu::always_inline]] inline Word execute_amo(Word* word, AmoOp op, Word operand, Word compare) noexcept {
   switch (op) {
     case AmoOp::fetch:
       return __atomic_load_n(word, __ATOMIC_ACQUIRE);
