@@ -23,7 +23,7 @@ Heap::Heap(HostMemory memory, std::byte* base, size_t header_nbytes, size_t base
   if (!offsets_.allocate(header_nbytes))
     throw Error(text("a heap of %zu bytes has no room for the %zu bytes the library needs; raise SHMEM_SYMMETRIC_SIZE",
                      memory_.nbytes(), header_nbytes));
-  populate_to(header_nbytes_);
+  populated_ = align_down(header_nbytes_, HostMemory::kAlign);
 }
 
 void* Heap::allocate(size_t nbytes, size_t align) {

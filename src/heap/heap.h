@@ -16,9 +16,12 @@ namespace railshmem {
 ///     Heap heap(std::move(memory), base, header_nbytes, arena.alignment());
 class Heap {
  public:
-  /// The first `header_nbytes` are a control area, zero and populated, that is never handed out.
+  /// The first `header_nbytes` are the library's own: zero, never handed out, and memory only where it was populated.
   /// `base_alignment` divides the base on every PE; it bounds what allocate() can promise.
   Heap(HostMemory memory, std::byte* base, size_t header_nbytes, size_t base_alignment = HostMemory::kAlign);
+
+  /// Makes sure that a part of the header is backed by memory. Throws Error.
+  void populate_header(size_t offset, size_t nbytes) { memory_.populate(offset, nbytes); }
 
   /// Memory that stays where it is, populated; the content is whatever was there before. nullptr, on all PEs alike,
   /// for 0 bytes, an `align` that is no power of two or above base_alignment, or when no room is left.

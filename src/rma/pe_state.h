@@ -8,6 +8,7 @@
 #include "src/plugin/network.h"
 #include "src/plugin/segment.h"
 #include "src/rma/spin_policy.h"
+#include "src/topology/pe_set.h"
 
 namespace railshmem {
 
@@ -24,9 +25,12 @@ struct SegmentView {
   int slots = 0;
 };
 
-/// An OpenSHMEM context: today the default one; its quiet and fence cover exactly its own operations.
+/// An OpenSHMEM context: its quiet and fence cover exactly its own operations.
 struct Context {
-  NetContext* net = nullptr;  ///< null when no network runs
+  NetContext* net = nullptr;   ///< null when no network runs
+  const PeSet* pes = nullptr;  ///< the team whose ranks its calls name; null: PEs of the world
+  int team_slot = 0;           ///< of that team; 0 is the world's
+  long options = 0;            ///< SHMEM_CTX_*
 };
 
 struct PeState {

@@ -15,18 +15,18 @@ NodeLayout make_node_layout(std::span<const uint64_t> host_of_pe, int me, int no
     int node = 0;  // index in leaders of the node that is being filled
   };
   std::unordered_map<uint64_t, Host> hosts;
-  std::vector<int> node_of_pe(host_of_pe.size());
+  layout.node_of_pe.resize(host_of_pe.size());
   for (int pe = 0; pe < npes; ++pe) {
     Host& host = hosts[host_of_pe[static_cast<size_t>(pe)]];
     if (host.pes++ % per_node == 0) {
       host.node = static_cast<int>(layout.leaders.size());
       layout.leaders.push_back(pe);
     }
-    node_of_pe[static_cast<size_t>(pe)] = host.node;
+    layout.node_of_pe[static_cast<size_t>(pe)] = host.node;
   }
-  layout.my_node = node_of_pe[static_cast<size_t>(me)];
+  layout.my_node = layout.node_of_pe[static_cast<size_t>(me)];
   for (int pe = 0; pe < npes; ++pe) {
-    if (node_of_pe[static_cast<size_t>(pe)] != layout.my_node) continue;
+    if (layout.node_of_pe[static_cast<size_t>(pe)] != layout.my_node) continue;
     if (pe == me) layout.my_slot = static_cast<int>(layout.members.size());
     layout.members.push_back(pe);
   }

@@ -11,8 +11,9 @@ namespace railshmem {
 struct NodeLayout {
   std::vector<int> members;  ///< PEs of this PE's node, ascending: slot -> PE
   int my_slot = 0;
-  std::vector<int> leaders;  ///< slot 0 of every node, ascending
-  int my_node = 0;           ///< index of this node in leaders
+  std::vector<int> leaders;     ///< slot 0 of every node, ascending
+  int my_node = 0;              ///< index of this node in leaders
+  std::vector<int> node_of_pe;  ///< PE -> index in leaders
   int pes_on_host = 1;
 
   bool consecutive() const noexcept { return members.back() - members.front() + 1 == static_cast<int>(members.size()); }

@@ -6,17 +6,19 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/collective/control_block.h"
+#include "src/collective/sync.h"
 #include "src/rma/ordering.h"
 #include "src/rma/put_get.h"
 
 namespace railshmem {
 
-SymmetricMemory::SymmetricMemory(PeState& state, WorldSync& sync, Heap& heap, bool compare_requests) noexcept
-    : state_(state), sync_(sync), heap_(heap), compare_requests_(compare_requests) {}
+SymmetricMemory::SymmetricMemory(Team& world, Heap& heap, bool compare_requests) noexcept
+    : world_(world), state_(world.state), heap_(heap), compare_requests_(compare_requests) {}
 
 void SymmetricMemory::barrier(const char* function) noexcept {
   quiet(state_, state_.default_context);
-  sync_.sync(function);
+  sync(world_, function);
 }
 
 uint64_t SymmetricMemory::offset_or_none(const void* object) const noexcept {

@@ -5,15 +5,15 @@
 
 #include <cstddef>
 
-#include "src/collective/world_sync.h"
 #include "src/heap/heap.h"
+#include "src/team/team.h"
 
 namespace railshmem {
 
 class SymmetricMemory {
  public:
   /// compare_requests: every PE compares its arguments with PE 0's and ends the job when they differ.
-  SymmetricMemory(PeState& state, WorldSync& sync, Heap& heap, bool compare_requests) noexcept;
+  SymmetricMemory(Team& world, Heap& heap, bool compare_requests) noexcept;
 
   /// nullptr on all PEs when there is no room. zero: the bytes are 0 on every PE before any PE returns.
   void* allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
@@ -25,8 +25,8 @@ class SymmetricMemory {
   void compare(const char* function, uint64_t nbytes, uint64_t align, uint64_t offset) noexcept;
   uint64_t offset_or_none(const void* object) const noexcept;
 
+  Team& world_;
   PeState& state_;
-  WorldSync& sync_;
   Heap& heap_;
   const bool compare_requests_;
 };

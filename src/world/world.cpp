@@ -5,6 +5,8 @@
 #include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/collective/control_block.h"
+#include "src/collective/sync.h"
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
 
@@ -19,8 +21,8 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
                                              options_.pes_are_threads ? DataSegmentMode::off : env_.data_segment);
   start_network();
   fill_state();
-  sync_ = std::make_unique<WorldSync>(state_, layout_);
-  memory_ = std::make_unique<SymmetricMemory>(state_, *sync_, *heap_, log_enabled(LogLevel::debug));
+  teams_ = std::make_unique<Teams>(state_, layout_, *heap_, kControlBytes, static_cast<int>(env_.teams_max));
+  memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_, log_enabled(LogLevel::debug));
   bootstrap_.barrier();  // no PE uses another before that one is ready
 }
 
@@ -39,7 +41,8 @@ World::~World() {
 
 void World::make_heap() {
   const size_t heap_bytes = std::max<size_t>(env_.symmetric_size, OffsetAllocator::kGranule);
-  HostMemory memory(kControlBytes + heap_bytes, env_.huge_pages);
+  const size_t header_bytes = kControlBytes + Teams::areas_nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max));
+  HostMemory memory(header_bytes + heap_bytes, env_.huge_pages);
   NodeReach reach =
       find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());
   layout_ = std::move(reach.layout);
@@ -47,7 +50,8 @@ void World::make_heap() {
   const auto my_slot = static_cast<size_t>(layout_.my_slot);
   arena_ = std::make_unique<NodeArena>(layout_.members.size(), nbytes);
   std::byte* base = arena_->map_own(my_slot, memory.fd(), nbytes);
-  heap_ = std::make_unique<Heap>(std::move(memory), base, kControlBytes, arena_->alignment());
+  heap_ = std::make_unique<Heap>(std::move(memory), base, header_bytes, arena_->alignment());
+  heap_->populate_header(0, kControlBytes);
   for (size_t slot = 0; slot < layout_.members.size(); ++slot)
     if (slot != my_slot) load_store_->map_peer(*arena_, slot, reach.memory_by_slot[slot], nbytes, 0);
 }
@@ -108,7 +112,11 @@ void World::fill_state() {
 
 void World::barrier(const char* function) noexcept {
   quiet(state_, state_.default_context);
-  sync_->sync(function);
+  sync(function);
+}
+
+void World::sync(const char* function) noexcept {
+  railshmem::sync(teams_->world(), function);
 }
 
 std::string World::describe() const {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "src/collective/world_sync.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
@@ -18,6 +17,7 @@
 #include "src/world/identity.h"
 #include "src/world/shared_globals.h"
 #include "src/world/symmetric_memory.h"
+#include "src/world/teams.h"
 
 namespace railshmem {
 
@@ -36,7 +36,8 @@ class World {
 
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
-  void sync(const char* function) noexcept { sync_->sync(function); }
+  Teams& teams() noexcept { return *teams_; }
+  void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
   /// The settings in force, for SHMEM_INFO=1: bootstrap, node, heap, transports.
@@ -61,7 +62,7 @@ class World {
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
   PeState state_;
-  std::unique_ptr<WorldSync> sync_;
+  std::unique_ptr<Teams> teams_;
   std::unique_ptr<SymmetricMemory> memory_;
 };
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/team/team.h"
+
+#include <unordered_map>
+
+#include "src/base/cpu.h"
+#include "src/plugin/network.h"
+
+namespace railshmem {
+
+TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout) {
+  TeamNodes nodes;
+  std::unordered_map<int, int> index_of;  // world's node -> index in leaders
+  nodes.node_of.reserve(static_cast<size_t>(pes.size));
+  for (int r = 0; r < pes.size; ++r) {
+    const int node = layout.node_of_pe[static_cast<size_t>(pes.pe(r))];
+    const auto [found, is_new] = index_of.try_emplace(node, static_cast<int>(nodes.leaders.size()));
+    if (is_new) nodes.leaders.push_back(r);
+    nodes.node_of.push_back(found->second);
+  }
+  nodes.my_node = nodes.node_of[static_cast<size_t>(rank)];
+  for (int r = 0; r < pes.size; ++r) {
+    if (nodes.node_of[static_cast<size_t>(r)] != nodes.my_node) continue;
+    if (r == rank) nodes.my_index = static_cast<int>(nodes.members.size());
+    nodes.members.push_back(r);
+  }
+  return nodes;
+}
+
+Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, const NodeLayout& layout,
+           size_t area_offset)
+    : state(pe_state),
+      pes(set),
+      rank(my_rank),
+      slot(area_slot),
+      offset(area_offset),
+      area(pe_state.npes),
+      nodes(find_team_nodes(set, my_rank, layout)),
+      share_cpus(layout.pes_on_host > usable_cpus()) {
+  for (const int member : nodes.members) areas_here.push_back(at(member, 0));
+  if (state.network) context.net = state.network->make_context();
+}
+
+Team::~Team() {
+  if (context.net) state.network->drop_context(context.net);
+}
+
+}  // namespace railshmem

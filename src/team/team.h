@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A team as its members see it: who belongs to it, where they are, and the state of its collectives.
+#pragma once
+
+#include <vector>
+
+#include "shmem/types.h"
+#include "src/rma/pe_state.h"
+#include "src/team/team_area.h"
+#include "src/topology/node_layout.h"
+#include "src/topology/pe_set.h"
+
+namespace railshmem {
+
+/// How a team lies on nodes. Ranks, not PEs.
+struct TeamNodes {
+  std::vector<int> members;  ///< the team's ranks on this node, ascending
+  int my_index = 0;          ///< in members
+  std::vector<int> leaders;  ///< lowest rank of every node of the team, ascending
+  int my_node = 0;           ///< index in leaders of this node
+  std::vector<int> node_of;  ///< rank -> index in leaders
+
+  bool one_node() const noexcept { return leaders.size() == 1; }
+  int size_here() const noexcept { return static_cast<int>(members.size()); }
+};
+
+TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout);
+
+/// Not copied: its collectives keep their numbers in it. One collective of a team runs at a time.
+struct Team {
+  Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, const NodeLayout& layout, size_t area_offset);
+  ~Team();
+  Team(const Team&) = delete;
+
+  int size() const noexcept { return pes.size; }
+  shmem_team_t handle() const noexcept { return reinterpret_cast<shmem_team_t>(static_cast<intptr_t>(slot) + 1); }
+
+  PeState& state;
+  const PeSet pes;
+  const int rank;       ///< of this PE
+  const int slot;       ///< which area; the same on every member
+  const size_t offset;  ///< of the area, from the start of every PE's heap
+  const TeamAreaLayout area;
+  const TeamNodes nodes;
+  std::vector<std::byte*> areas_here;  ///< the areas of nodes.members as addresses here
+  const bool share_cpus;               ///< PEs of this host outnumber its CPUs: wake as few as possible
+  shmem_team_config_t config{};        ///< as the program asked; num_contexts 0 when it did not
+  Context context;                     ///< what collectives post on, so that no user's quiet waits for them
+  uint64_t syncs = 0;                  ///< number of the last synchronisation
+  uint64_t exchanges = 0;              ///< number of the last full exchange: they take turns in the lines
+  uint64_t arrivals = 0;               ///< number of the last collective that used arrival flags
+
+  /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
+  std::byte* mine(size_t at) const noexcept {
+    return reinterpret_cast<std::byte*>(state.segment[0].base) + offset + at;
+  }
+  /// The same of a member on this node, by its index in nodes.members.
+  std::byte* here(int index, size_t at) const noexcept { return areas_here[static_cast<size_t>(index)] + at; }
+  /// A member's copy as an address here, or null where it is not load/store reachable.
+  std::byte* at(int of_rank, size_t at) const noexcept {
+    const SegmentView& heap = state.segment[0];
+    const int slot_on_node = state.slot(pes.pe(of_rank));
+    if (static_cast<unsigned>(slot_on_node - heap.first_slot) >= static_cast<unsigned>(heap.slots)) return nullptr;
+    return reinterpret_cast<std::byte*>(heap.node_base + static_cast<size_t>(slot_on_node) * heap.stride) + offset + at;
+  }
+};
+
+}  // namespace railshmem
