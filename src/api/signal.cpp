@@ -4,6 +4,7 @@
 
 #include "src/api/alias.h"
 #include "src/api/call.h"
+#include "src/api/probe.h"
 #include "src/rma/wait.h"
 
 using namespace railshmem;
@@ -14,7 +15,9 @@ using namespace railshmem;
                            int sig_op, int pe) {                                                                   \
     static constexpr char kName[] = #PREFIX #FUNCTION;                                                             \
     ENTER(kName);                                                                                                  \
-    put_signal<IS_NBI>(state, context, kName, dest, source, total_bytes(kName, nelems, ELEMENT, pe),               \
+    const size_t nbytes = total_bytes(kName, nelems, ELEMENT, pe);                                                 \
+    RAILSHMEM_PROBE(put_signal, kName, nbytes, pe, dest, source);                                                  \
+    put_signal<IS_NBI>(state, context, kName, dest, source, nbytes,                                                \
                        {sig_addr, signal, checked_signal_op(kName, sig_op, pe)}, pe);                              \
   }
 #define NO_CTX
@@ -30,10 +33,12 @@ using namespace railshmem;
 #define SIGNAL(NAME)                                                                                     \
   void pshmem_signal_##NAME(uint64_t* sig_addr, uint64_t signal, int pe) {                               \
     RAILSHMEM_ENTER("shmem_signal_" #NAME);                                                              \
+    RAILSHMEM_PROBE(signal, "shmem_signal_" #NAME, 8, pe, sig_addr);                                     \
     signal_only(state, context, "shmem_signal_" #NAME, {sig_addr, signal, SignalOp::NAME}, pe);          \
   }                                                                                                      \
   void pshmem_ctx_signal_##NAME(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {          \
     RAILSHMEM_ENTER_CTX("shmem_ctx_signal_" #NAME);                                                      \
+    RAILSHMEM_PROBE(signal, "shmem_ctx_signal_" #NAME, 8, pe, sig_addr);                                 \
     signal_only(state, context, "shmem_ctx_signal_" #NAME, {sig_addr, signal, SignalOp::NAME}, pe);      \
   }
 
@@ -53,7 +58,9 @@ uint64_t pshmem_signal_fetch(const uint64_t* sig_addr) {
 }
 
 uint64_t pshmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t cmp_value) {
-  return wait_until<uint64_t>(pe_state("shmem_signal_wait_until"), "shmem_signal_wait_until", sig_addr, cmp, cmp_value);
+  PeState& state = pe_state("shmem_signal_wait_until");
+  RAILSHMEM_PROBE_PLAIN(wait, "shmem_signal_wait_until", 8);
+  return wait_until<uint64_t>(state, "shmem_signal_wait_until", sig_addr, cmp, cmp_value);
 }
 }
 RAILSHMEM_PUT_SIGNAL_FUNCTIONS(RAILSHMEM_WEAK)

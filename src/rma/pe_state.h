@@ -13,6 +13,9 @@
 namespace railshmem {
 
 class Liveness;
+namespace observe {
+class Observer;
+}
 
 /// One symmetric segment and the PEs that can be reached in it by load and store: those of slots first_slot up to
 /// first_slot + slots - 1. A peer's address is arithmetic, no table: node_base + slot * stride + offset.
@@ -36,6 +39,8 @@ struct Context {
 struct PeState {
   int me = 0;
   int npes = 1;
+  /// Records or checks calls; null in most jobs, and then all it costs is the look at this pointer.
+  observe::Observer* observer = nullptr;
   SegmentView segment[kSegments];
   int first_pe_of_node = 0;  ///< PE of slot 0
   /// Slot of each PE, -1 off the node; null when the node's PEs are consecutive (the common case, no table then).

@@ -9,12 +9,14 @@
 #include "src/collective/sync.h"
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
+#include "src/world/observations.h"
 
 namespace railshmem {
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
     : env_(env), options_(options), bootstrap_(bootstrap) {
   identities_ = exchange_identities(bootstrap_, make_identity(env_));
+  observer_ = make_observer(env_, bootstrap_.pe());
   load_store_ = make_load_store(env_);
   make_heap();
   globals_ = std::make_unique<SharedGlobals>(bootstrap_, layout_, load_store_.get(),
@@ -37,6 +39,7 @@ World::~World() {
     log_error("shmem_finalize: %s", e.what());
   }
   if (network_) network_->stop();
+  if (observer_) publish_observations(*observer_, bootstrap_);
 }
 
 void World::make_heap() {
@@ -66,6 +69,7 @@ void World::start_network() {
   config.threads_share_host_calls = options_.several_threads_call;
   config.oversubscribed = 2 * layout_.pes_on_host > usable_cpus();
   for (const Identity& identity : identities_) config.several_hosts |= identity.host != identities_[0].host;
+  if (observer_ && observer_->recording()) config.observer = observer_.get();
   network_ = make_network(config);
   if (!network_ && heap_needs_it)
     throw Error(
@@ -82,6 +86,7 @@ void World::start_network() {
 void World::fill_state() {
   state_.me = bootstrap_.pe();
   state_.npes = bootstrap_.npes();
+  state_.observer = observer_.get();
   state_.first_pe_of_node = layout_.members.front();
   SegmentView& heap = state_.segment[static_cast<int>(SegmentId::heap)];
   heap.base = reinterpret_cast<uintptr_t>(heap_->base());

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/api/probe.h"
+
+#include "src/observe/observer.h"
+
+namespace railshmem {
+namespace {
+
+using observe::Way;
+
+/// The PE of the world that a context's rank means; -1 for one that the call itself is about to refuse.
+int world_pe(const PeState& state, const Context* context, int pe) noexcept {
+  const PeSet* pes = context ? context->pes : nullptr;
+  if (pe < 0 || pe >= (pes ? pes->size : state.npes)) return -1;
+  return pes ? pes->pe(pe) : pe;
+}
+
+/// Whether the PE's copy is mapped here; by the heap where the call names no symmetric address.
+Way way_to(const PeState& state, int pe, const void* symmetric) noexcept {
+  if (pe < 0) return Way::none;
+  const SegmentView& data = state.segment[1];
+  const bool is_data = reinterpret_cast<uintptr_t>(symmetric) - data.base < data.nbytes;
+  const SegmentView& view = is_data ? data : state.segment[0];
+  const int slot = state.slot(pe);
+  return static_cast<unsigned>(slot - view.first_slot) < static_cast<unsigned>(view.slots) ? Way::node : Way::network;
+}
+
+}  // namespace
+
+void begin_call(PeState& state, const Context* context, observe::Kind kind, const char* function, uint64_t nbytes,
+                int pe, const void* symmetric, const void*, const void*) noexcept {
+  observe::Observer& observer = *state.observer;
+  if (!observer.recording()) return;
+  const int target = world_pe(state, context, pe);
+  observer.begin(kind, way_to(state, target, symmetric), function, nbytes, target);
+}
+
+void end_call(PeState& state) noexcept {
+  if (state.observer->recording()) state.observer->end();
+}
+
+}  // namespace railshmem

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every API function tells SHMEM_STATS, SHMEM_TRACE and SHMEM_CHECK. In other jobs it costs the look at one
+// pointer, which lies beside what the call reads anyway.
+#pragma once
+
+#include "src/observe/kind.h"
+#include "src/rma/pe_state.h"
+
+namespace railshmem {
+
+/// One call of the program. What does not apply stays as it is.
+struct Call {
+  observe::Kind kind;
+  const char* function;
+  uint64_t nbytes = 0;
+  int pe = -1;                      ///< as the program gave it: a rank of the context's team
+  const void* symmetric = nullptr;  ///< the other PE's side of a transfer
+  const void* local = nullptr;      ///< this PE's side
+};
+
+/// Cold halves of Probe. `caller` is the address that the API function returns to.
+[[gnu::cold, gnu::noinline]] void begin_call(PeState& state, const Context* context, observe::Kind kind,
+                                             const char* function, uint64_t nbytes, int pe, const void* symmetric,
+                                             const void* local, const void* caller) noexcept;
+[[gnu::cold, gnu::noinline]] void end_call(PeState& state) noexcept;
+
+/// Lives in the API function itself, from its first line: `__builtin_return_address` must mean the program.
+class Probe {
+ public:
+  [[gnu::always_inline]] Probe(PeState& state, const Context* context, const Call& call) noexcept : state_(state) {
+    // One by one, in registers: a struct would be written to the stack before the branch.
+    if (state.observer) [[unlikely]]
+      begin_call(state, context, call.kind, call.function, call.nbytes, call.pe, call.symmetric, call.local,
+                 __builtin_return_address(0));
+  }
+  [[gnu::always_inline]] ~Probe() {
+    if (state_.observer) [[unlikely]]
+      end_call(state_);
+  }
+  Probe(const Probe&) = delete;
+
+ private:
+  PeState& state_;
+};
+
+}  // namespace railshmem
+
+/// The rest of the block is one call of the program: RAILSHMEM_PROBE(put, name, nbytes, pe, symmetric, local).
+#define RAILSHMEM_PROBE(KIND, ...) \
+  const ::railshmem::Probe probe(state, &context, {::railshmem::observe::Kind::KIND, __VA_ARGS__})
+/// The same for calls without a context.
+#define RAILSHMEM_PROBE_PLAIN(KIND, ...) \
+  const ::railshmem::Probe probe(state, nullptr, {::railshmem::observe::Kind::KIND, __VA_ARGS__})
