@@ -23,10 +23,10 @@ using namespace railshmem;
   }
 #define RAILSHMEM_UNWRAP(...) __VA_ARGS__
 
-#define OBSERVE(T) RAILSHMEM_PROBE(amo, kName, sizeof(T), pe, dest)
-#define FETCHING(T, OP, OPERAND, COMPARE) OBSERVE(T); return amo<T>(state, context, kName, AmoOp::OP, dest, OPERAND, COMPARE, pe)
-#define PLAIN(T, OP, OPERAND) OBSERVE(T); amo<T>(state, context, kName, AmoOp::OP, dest, OPERAND, static_cast<T>(0), pe)
-#define NBI(T, OP, OPERAND, COMPARE) OBSERVE(T); amo_nbi<T>(state, context, kName, AmoOp::OP, fetch, dest, OPERAND, COMPARE, pe)
+#define OBSERVED(T, OPERATION, ...) RAILSHMEM_OBSERVED(amo, OPERATION<T>, kName, (sizeof(T), pe, dest), __VA_ARGS__)
+#define FETCHING(T, OP, OPERAND, COMPARE) OBSERVED(T, amo, AmoOp::OP, dest, OPERAND, COMPARE, pe)
+#define PLAIN(T, OP, OPERAND) OBSERVED(T, amo_plain, AmoOp::OP, dest, OPERAND, pe)
+#define NBI(T, OP, OPERAND, COMPARE) OBSERVED(T, amo_nbi, AmoOp::OP, fetch, dest, OPERAND, COMPARE, pe)
 
 #define STANDARD(N, T)                                                                                                \
   BOTH(T, N##_atomic_compare_swap, (T* dest, T cond, T value, int pe), FETCHING(T, compare_swap, value, cond))        \

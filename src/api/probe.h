@@ -3,6 +3,8 @@
 // pointer, which lies beside what the call reads anyway.
 #pragma once
 
+#include <type_traits>
+
 #include "src/observe/kind.h"
 #include "src/rma/pe_state.h"
 
@@ -43,7 +45,32 @@ class Probe {
   PeState& state_;
 };
 
+/// begin_call(), the operation, end_call(): out of the way of the plain path.
+template <class Result, class... Args>
+[[gnu::cold, gnu::noinline]] Result observed(Result (*operation)(PeState&, Context&, const char*, Args...),
+                                             PeState& state, Context& context, const Call& call, const void* caller,
+                                             std::type_identity_t<Args>... args) noexcept {
+  struct End {
+    PeState& state;
+    ~End() { end_call(state); }
+  };
+  begin_call(state, &context, call.kind, call.function, call.nbytes, call.pe, call.symmetric, call.local, caller);
+  const End end{state};
+  return operation(state, context, call.function, args...);
+}
+
 }  // namespace railshmem
+
+/// RAILSHMEM_OBSERVED(put, put_nbi, name, (nbytes, pe, symmetric, local), dest, source, nbytes, pe) returns
+/// put_nbi(state, context, name, dest, source, nbytes, pe) as one call of the program. For functions of nanoseconds:
+/// unlike a Probe it does not burden their plain path with what comes after the operation.
+#define RAILSHMEM_OBSERVED(KIND, OPERATION, NAME, DETAILS, ...)                                      \
+  if (state.observer) [[unlikely]]                                                                   \
+    return ::railshmem::observed<decltype(OPERATION(state, context, NAME, __VA_ARGS__))>(            \
+        OPERATION, state, context, {::railshmem::observe::Kind::KIND, NAME, RAILSHMEM_LIST DETAILS}, \
+        __builtin_return_address(0), __VA_ARGS__);                                                   \
+  return OPERATION(state, context, NAME, __VA_ARGS__)
+#define RAILSHMEM_LIST(...) __VA_ARGS__
 
 /// The rest of the block is one call of the program: RAILSHMEM_PROBE(put, name, nbytes, pe, symmetric, local).
 #define RAILSHMEM_PROBE(KIND, ...) \

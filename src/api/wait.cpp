@@ -9,51 +9,51 @@ using namespace railshmem;
 
 // clang-format off
 // Tests are no waits: polling them is counted as nothing.
-#define WAITING(NAME, NBYTES)           \
-  PeState& state = pe_state(NAME);      \
+#define WAITING(NAME, NBYTES)      \
+  PeState& state = pe_state(NAME); \
   RAILSHMEM_PROBE_PLAIN(wait, NAME, NBYTES)
 #define TESTING(NAME, NBYTES) PeState& state = pe_state(NAME)
-#define SCALAR(N, T)                                                                         \
-  void pshmem_##N##_wait_until(T* ivar, int cmp, T cmp_value) {                              \
-    static constexpr char kName[] = "shmem_" #N "_wait_until";                               \
-    WAITING(kName, sizeof(T));                                                               \
-    wait_until<T>(state, kName, ivar, cmp, cmp_value);                                \
-  }                                                                                          \
-  int pshmem_##N##_test(T* ivar, int cmp, T cmp_value) {                                     \
-    static constexpr char kName[] = "shmem_" #N "_test";                                     \
-    TESTING(kName, sizeof(T));                                                               \
-    return test<T>(state, kName, ivar, cmp, cmp_value);                               \
+#define SCALAR(N, T)                                            \
+  void pshmem_##N##_wait_until(T* ivar, int cmp, T cmp_value) { \
+    static constexpr char kName[] = "shmem_" #N "_wait_until";  \
+    WAITING(kName, sizeof(T));                                  \
+    wait_until<T>(state, kName, ivar, cmp, cmp_value);          \
+  }                                                             \
+  int pshmem_##N##_test(T* ivar, int cmp, T cmp_value) {        \
+    static constexpr char kName[] = "shmem_" #N "_test";        \
+    TESTING(kName, sizeof(T));                                  \
+    return test<T>(state, kName, ivar, cmp, cmp_value);         \
   }
 
 // A call with all/any/some: without indices, and with them.
-#define MANY(ENTER, RESULT, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                                  \
-  RESULT pshmem_##FUNCTION(T* ivars, size_t nelems, const int* status, int cmp, VALUE) {                          \
-    static constexpr char kName[] = "shmem_" #FUNCTION;                                                           \
-    ENTER(kName, nelems * sizeof(T));                                                                             \
-    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE});                   \
+#define MANY(ENTER, RESULT, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                  \
+  RESULT pshmem_##FUNCTION(T* ivars, size_t nelems, const int* status, int cmp, VALUE) { \
+    static constexpr char kName[] = "shmem_" #FUNCTION;                                  \
+    ENTER(kName, nelems * sizeof(T));                                                    \
+    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE}); \
   }
-#define SOME(ENTER, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                                          \
-  size_t pshmem_##FUNCTION(T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, VALUE) {         \
-    static constexpr char kName[] = "shmem_" #FUNCTION;                                                           \
-    ENTER(kName, nelems * sizeof(T));                                                                             \
-    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE}, indices);          \
+#define SOME(ENTER, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                           \
+  size_t pshmem_##FUNCTION(T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, VALUE) { \
+    static constexpr char kName[] = "shmem_" #FUNCTION;                                                   \
+    ENTER(kName, nelems * sizeof(T));                                                                     \
+    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE}, indices);         \
   }
-#define MANIES(N, T, SUFFIX, VALUE, VALUES, ONE)                                                  \
-  MANY(WAITING, void, N##_wait_until_all##SUFFIX, wait_all, T, VALUE, VALUES, ONE)                         \
-  MANY(WAITING, size_t, N##_wait_until_any##SUFFIX, wait_any, T, VALUE, VALUES, ONE)                       \
-  SOME(WAITING, N##_wait_until_some##SUFFIX, wait_some, T, VALUE, VALUES, ONE)                             \
-  MANY(TESTING, int, N##_test_all##SUFFIX, test_all, T, VALUE, VALUES, ONE)                                \
-  MANY(TESTING, size_t, N##_test_any##SUFFIX, test_any, T, VALUE, VALUES, ONE)                             \
+#define MANIES(N, T, SUFFIX, VALUE, VALUES, ONE)                                     \
+  MANY(WAITING, void, N##_wait_until_all##SUFFIX, wait_all, T, VALUE, VALUES, ONE)   \
+  MANY(WAITING, size_t, N##_wait_until_any##SUFFIX, wait_any, T, VALUE, VALUES, ONE) \
+  SOME(WAITING, N##_wait_until_some##SUFFIX, wait_some, T, VALUE, VALUES, ONE)       \
+  MANY(TESTING, int, N##_test_all##SUFFIX, test_all, T, VALUE, VALUES, ONE)          \
+  MANY(TESTING, size_t, N##_test_any##SUFFIX, test_any, T, VALUE, VALUES, ONE)       \
   SOME(TESTING, N##_test_some##SUFFIX, test_some, T, VALUE, VALUES, ONE)
-#define ALL_FORMS(N, T)                                            \
-  SCALAR(N, T)                                                     \
-  MANIES(N, T, , T cmp_value, &cmp_value, true)                    \
+#define ALL_FORMS(N, T)                         \
+  SCALAR(N, T)                                  \
+  MANIES(N, T, , T cmp_value, &cmp_value, true) \
   MANIES(N, T, _vector, const T* cmp_values, cmp_values, false)
 
-#define OLD_WAIT(N, T) \
-  void pshmem_##N##_wait(T* ivar, T cmp_value) {                                                        \
-    WAITING("shmem_" #N "_wait", sizeof(T));                                                            \
-    wait_until<T>(state, "shmem_" #N "_wait", ivar, SHMEM_CMP_NE, cmp_value);                           \
+#define OLD_WAIT(N, T)                                                        \
+  void pshmem_##N##_wait(T* ivar, T cmp_value) {                              \
+    WAITING("shmem_" #N "_wait", sizeof(T));                                  \
+    wait_until<T>(state, "shmem_" #N "_wait", ivar, SHMEM_CMP_NE, cmp_value); \
   }
 
 extern "C" {
