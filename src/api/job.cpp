@@ -11,9 +11,12 @@
 #include <string>
 
 #include "shmem/types.h"
+#include "src/api/probe.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/witness.h"
+#include "src/check/agreement.h"
+#include "src/observe/observer.h"
 #include "src/rma/liveness.h"
 
 namespace railshmem::job {
@@ -128,6 +131,7 @@ void finish() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
   if (p.users == 0) return;
+  if (checking(p.world->state())) check::must_agree(p.world->teams().world(), {p.world->state(), "shmem_finalize"});
   if (--p.users > 0) return p.world->barrier("shmem_finalize");
   p.world.reset();
   g_pe_state = nullptr;

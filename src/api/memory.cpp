@@ -4,6 +4,7 @@
 #include "src/api/job.h"
 #include "src/api/probe.h"
 #include "src/base/align.h"
+#include "src/check/agreement.h"
 #include "src/rma/put_get.h"
 
 using namespace railshmem;
@@ -15,6 +16,16 @@ constexpr size_t kAlign = OffsetAllocator::kGranule;
 void* allocate_aligned(World& world, const char* function, size_t align, size_t nbytes) noexcept {
   if (!is_power_of_two(align)) return nullptr;  // the same on every PE, so no barrier is due
   return world.memory().allocate(function, nbytes, align < kAlign ? kAlign : align, false);
+}
+
+/// SHMEM_CHECK: all PEs must ask for the same.
+void agree(World& world, const char* name, const void* object, size_t size, size_t align) noexcept {
+  if (!checking(world.state())) return;
+  check::CollectiveCall call(world.state(), name);
+  if (object) call.address("ptr", object);
+  call.number("size", static_cast<long long>(size));
+  if (align != kAlign) call.number("alignment", static_cast<long long>(align));
+  check::must_agree(world.teams().world(), call);
 }
 
 }  // namespace
@@ -30,6 +41,7 @@ extern "C" {
 
 void* pshmem_malloc(size_t size) {
   ENTER("shmem_malloc", size);
+  agree(world, name, nullptr, size, kAlign);
   return world.memory().allocate(name, size, kAlign, false);
 }
 
@@ -37,44 +49,53 @@ void* pshmem_calloc(size_t count, size_t size) {
   size_t nbytes = 0;
   const bool overflows = __builtin_mul_overflow(count, size, &nbytes);
   ENTER("shmem_calloc", nbytes);
+  agree(world, name, nullptr, nbytes, kAlign);
   return overflows ? nullptr : world.memory().allocate(name, nbytes, kAlign, true);
 }
 
 void* pshmem_align(size_t alignment, size_t size) {
   ENTER("shmem_align", size);
+  agree(world, name, nullptr, size, alignment);
   return allocate_aligned(world, name, alignment, size);
 }
 
 /// Hints say how the memory will be used; every kind of use is served by the one heap.
 void* pshmem_malloc_with_hints(size_t size, long) {
   ENTER("shmem_malloc_with_hints", size);
+  agree(world, name, nullptr, size, kAlign);
   return world.memory().allocate(name, size, kAlign, false);
 }
 
 void* pshmem_realloc(void* ptr, size_t size) {
   ENTER("shmem_realloc", size);
+  agree(world, name, ptr, size, kAlign);
   return world.memory().reallocate(name, ptr, size);
 }
 
 void pshmem_free(void* ptr) {
   ENTER("shmem_free", 0);
+  agree(world, name, ptr, 0, kAlign);
   world.memory().release(name, ptr);
 }
 
 void* pshmalloc(size_t size) {
   ENTER("shmalloc", size);
+  agree(world, name, nullptr, size, kAlign);
   return world.memory().allocate(name, size, kAlign, false);
 }
 void pshfree(void* ptr) {
   ENTER("shfree", 0);
+  agree(world, name, ptr, 0, kAlign);
   world.memory().release(name, ptr);
 }
 void* pshrealloc(void* ptr, size_t size) {
   ENTER("shrealloc", size);
+  agree(world, name, ptr, size, kAlign);
   return world.memory().reallocate(name, ptr, size);
 }
 void* pshmemalign(size_t alignment, size_t size) {
   ENTER("shmemalign", size);
+  agree(world, name, nullptr, size, alignment);
   return allocate_aligned(world, name, alignment, size);
 }
 }

@@ -6,6 +6,7 @@
 #include "src/api/call.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
+#include "src/check/agreement.h"
 #include "src/rma/place.h"
 
 using namespace railshmem;
@@ -68,12 +69,14 @@ void pshmem_barrier_all(void) {
   World& world = job::world("shmem_barrier_all");
   PeState& state = world.state();
   RAILSHMEM_PROBE_PLAIN(barrier, "shmem_barrier_all");
+  if (checking(state)) check::must_agree(world.teams().world(), {state, "shmem_barrier_all"});
   world.barrier("shmem_barrier_all");
 }
 void pshmem_sync_all(void) {
   World& world = job::world("shmem_sync_all");
   PeState& state = world.state();
   RAILSHMEM_PROBE_PLAIN(barrier, "shmem_sync_all");
+  if (checking(state)) check::must_agree(world.teams().world(), {state, "shmem_sync_all"});
   world.sync("shmem_sync_all");
 }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/api/probe.h"
 
+#include "src/check/arguments.h"
 #include "src/observe/observer.h"
 
 namespace railshmem {
@@ -28,15 +29,20 @@ Way way_to(const PeState& state, int pe, const void* symmetric) noexcept {
 }  // namespace
 
 void begin_call(PeState& state, const Context* context, observe::Kind kind, const char* function, uint64_t nbytes,
-                int pe, const void* symmetric, const void*, const void*) noexcept {
+                int pe, const void* symmetric, const void* local) noexcept {
   observe::Observer& observer = *state.observer;
-  if (!observer.recording()) return;
   const int target = world_pe(state, context, pe);
+  if (observer.checking() && symmetric) check::check_transfer(state, function, symmetric, local, nbytes, target);
+  if (!observer.recording()) return;
   observer.begin(kind, way_to(state, target, symmetric), function, nbytes, target);
 }
 
 void end_call(PeState& state) noexcept {
   if (state.observer->recording()) state.observer->end();
+}
+
+bool is_checking(const PeState& state) noexcept {
+  return state.observer->checking();
 }
 
 }  // namespace railshmem

@@ -20,20 +20,20 @@ struct Call {
   const void* local = nullptr;      ///< this PE's side
 };
 
-/// Cold halves of Probe. `caller` is the address that the API function returns to.
+/// Cold halves of Probe.
 [[gnu::cold, gnu::noinline]] void begin_call(PeState& state, const Context* context, observe::Kind kind,
                                              const char* function, uint64_t nbytes, int pe, const void* symmetric,
-                                             const void* local, const void* caller) noexcept;
+                                             const void* local) noexcept;
 [[gnu::cold, gnu::noinline]] void end_call(PeState& state) noexcept;
+[[gnu::cold]] bool is_checking(const PeState& state) noexcept;
 
-/// Lives in the API function itself, from its first line: `__builtin_return_address` must mean the program.
+/// The rest of its block is one call of the program.
 class Probe {
  public:
   [[gnu::always_inline]] Probe(PeState& state, const Context* context, const Call& call) noexcept : state_(state) {
     // One by one, in registers: a struct would be written to the stack before the branch.
     if (state.observer) [[unlikely]]
-      begin_call(state, context, call.kind, call.function, call.nbytes, call.pe, call.symmetric, call.local,
-                 __builtin_return_address(0));
+      begin_call(state, context, call.kind, call.function, call.nbytes, call.pe, call.symmetric, call.local);
   }
   [[gnu::always_inline]] ~Probe() {
     if (state_.observer) [[unlikely]]
@@ -48,15 +48,20 @@ class Probe {
 /// begin_call(), the operation, end_call(): out of the way of the plain path.
 template <class Result, class... Args>
 [[gnu::cold, gnu::noinline]] Result observed(Result (*operation)(PeState&, Context&, const char*, Args...),
-                                             PeState& state, Context& context, const Call& call, const void* caller,
+                                             PeState& state, Context& context, const Call& call,
                                              std::type_identity_t<Args>... args) noexcept {
   struct End {
     PeState& state;
     ~End() { end_call(state); }
   };
-  begin_call(state, &context, call.kind, call.function, call.nbytes, call.pe, call.symmetric, call.local, caller);
+  begin_call(state, &context, call.kind, call.function, call.nbytes, call.pe, call.symmetric, call.local);
   const End end{state};
   return operation(state, context, call.function, args...);
+}
+
+/// True under SHMEM_CHECK=1.
+inline bool checking(const PeState& state) noexcept {
+  return state.observer && is_checking(state);
 }
 
 }  // namespace railshmem
@@ -68,7 +73,7 @@ template <class Result, class... Args>
   if (state.observer) [[unlikely]]                                                                   \
     return ::railshmem::observed<decltype(OPERATION(state, context, NAME, __VA_ARGS__))>(            \
         OPERATION, state, context, {::railshmem::observe::Kind::KIND, NAME, RAILSHMEM_LIST DETAILS}, \
-        __builtin_return_address(0), __VA_ARGS__);                                                   \
+        __VA_ARGS__);                                                   \
   return OPERATION(state, context, NAME, __VA_ARGS__)
 #define RAILSHMEM_LIST(...) __VA_ARGS__
 

@@ -36,6 +36,7 @@ struct SyncFlags {
 class TeamAreaLayout {
  public:
   static constexpr size_t kScratchBytes = size_t{128} << 10;
+  static constexpr size_t kRecordBytes = 512;
 
   explicit TeamAreaLayout(int npes) noexcept : npes_(static_cast<size_t>(npes)) {}
 
@@ -50,7 +51,10 @@ class TeamAreaLayout {
   size_t done(int rank) const noexcept { return line(3, rank); }
   /// Free use by a collective that knows its buffers to be free.
   size_t scratch() const noexcept { return align_up(line(4, 0), size_t{4096}); }
-  size_t nbytes() const noexcept { return scratch() + kScratchBytes; }
+  /// SHMEM_CHECK: what this member calls, and the number of the newest call that the next member shows.
+  size_t record() const noexcept { return scratch() + kScratchBytes; }
+  size_t record_flag() const noexcept { return record() + kRecordBytes; }
+  size_t nbytes() const noexcept { return record_flag() + sizeof(FlagLine); }
 
  private:
   static constexpr size_t kLines = sizeof(SyncFlags);

@@ -24,7 +24,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
   start_network();
   fill_state();
   teams_ = std::make_unique<Teams>(state_, layout_, *heap_, kControlBytes, static_cast<int>(env_.teams_max));
-  memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_, log_enabled(LogLevel::debug));
+  memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_);
   bootstrap_.barrier();  // no PE uses another before that one is ready
 }
 
