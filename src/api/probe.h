@@ -69,11 +69,10 @@ inline bool checking(const PeState& state) noexcept {
 /// RAILSHMEM_OBSERVED(put, put_nbi, name, (nbytes, pe, symmetric, local), dest, source, nbytes, pe) returns
 /// put_nbi(state, context, name, dest, source, nbytes, pe) as one call of the program. For functions of nanoseconds:
 /// unlike a Probe it does not burden their plain path with what comes after the operation.
-#define RAILSHMEM_OBSERVED(KIND, OPERATION, NAME, DETAILS, ...)                                      \
-  if (state.observer) [[unlikely]]                                                                   \
-    return ::railshmem::observed<decltype(OPERATION(state, context, NAME, __VA_ARGS__))>(            \
-        OPERATION, state, context, {::railshmem::observe::Kind::KIND, NAME, RAILSHMEM_LIST DETAILS}, \
-        __VA_ARGS__);                                                   \
+#define RAILSHMEM_OBSERVED(KIND, OPERATION, NAME, DETAILS, ...)                                                    \
+  if (state.observer) [[unlikely]]                                                                                 \
+    return ::railshmem::observed<decltype(OPERATION(state, context, NAME, __VA_ARGS__))>(                          \
+        OPERATION, state, context, {::railshmem::observe::Kind::KIND, NAME, RAILSHMEM_LIST DETAILS}, __VA_ARGS__); \
   return OPERATION(state, context, NAME, __VA_ARGS__)
 #define RAILSHMEM_LIST(...) __VA_ARGS__
 

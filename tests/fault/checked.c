@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One mistake, named by the first argument, that only SHMEM_CHECK=1 finds; the library must end the job and say where it
-// was made. A mistake that goes unnoticed ends with status 3, which no test accepts.
+// One mistake, named by the first argument, that only SHMEM_CHECK=1 finds; the library must end the job and say where
+// it was made. A mistake that goes unnoticed ends with status 3, which no test accepts.
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,18 +77,12 @@ static const struct {
   const char* name;
   void (*make)(void);
 } kMistakes[] = {
-    {"malloc_sizes", malloc_sizes},
-    {"malloc_or_free", malloc_or_free},
-    {"free_others", free_others},
-    {"align_differs", align_differs},
-    {"barrier_or_sync", barrier_or_sync},
-    {"barrier_or_finalize", barrier_or_finalize},
-    {"barrier_or_wait", barrier_or_wait},
-    {"put_overlap", put_overlap},
-    {"get_overlap", get_overlap},
-    {"put_overlap_mapped", put_overlap_mapped},
-    {"source_past_end", source_past_end},
-    {"put_to_stack", put_to_stack},
+    {"malloc_sizes", malloc_sizes},       {"malloc_or_free", malloc_or_free},
+    {"free_others", free_others},         {"align_differs", align_differs},
+    {"barrier_or_sync", barrier_or_sync}, {"barrier_or_finalize", barrier_or_finalize},
+    {"barrier_or_wait", barrier_or_wait}, {"put_overlap", put_overlap},
+    {"get_overlap", get_overlap},         {"put_overlap_mapped", put_overlap_mapped},
+    {"source_past_end", source_past_end}, {"put_to_stack", put_to_stack},
 };
 
 /// A little of everything, without a mistake: the checks must keep quiet.
