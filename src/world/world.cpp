@@ -48,7 +48,7 @@ void World::make_heap() {
   layout_ = std::move(reach.layout);
   const size_t nbytes = memory.nbytes();
   const auto my_slot = static_cast<size_t>(layout_.my_slot);
-  arena_ = std::make_unique<NodeArena>(layout_.members.size(), nbytes);
+  arena_ = std::make_unique<NodeArena>(layout_.members.size(), NodeArena::stride_for(nbytes));
   std::byte* base = arena_->map_own(my_slot, memory.fd(), nbytes);
   heap_ = std::make_unique<Heap>(std::move(memory), base, header_bytes, arena_->alignment());
   heap_->populate_header(0, kControlBytes);
