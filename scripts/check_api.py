@@ -14,6 +14,8 @@ import re
 import subprocess
 import sys
 
+import api_generics
+
 MILESTONE = 1  # the families up to this number must be declared and exported
 TOTAL = 1788  # C names of OpenSHMEM 1.6; guards the table itself
 
@@ -195,6 +197,12 @@ def main():
         report.expect_none("names of the reference not in the table, or the reverse", set(reference) ^ set(names))
         report.expect_none("prototypes that differ from the reference",
                            {name for name in api & set(reference) if plain[name] != reference[name]})
+
+    every_type = set(REDUCE_SUM) | set(RMA) | set(AMO)
+    calls, problems = api_generics.check(options.include, options.cc,
+                                         {name: plain[name] for name in api & set(names)}, every_type)
+    print(f"generics: {calls} calls of {len({api_generics.generic_of(n, every_type) for n in api} - {None})} generics compile")
+    report.expect_none("faults of the generics", problems)
 
     if options.library:
         symbols = exported(options.library, options.nm)
