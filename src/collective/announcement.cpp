@@ -12,13 +12,14 @@ Announcements::Announcements(Team& team, const char* function, const void* sourc
     : team_(team), number_(team.exchanges + 1) {
   Announcement mine{nbytes, 0, {}};
   if (nbytes > 0 && mine.is_short()) std::memcpy(mine.data, source, nbytes);
-  const size_t used = offsetof(Announcement, data) + (mine.is_short() ? nbytes : 0);
+  // Who passes on another member's line must know its length, so over the network all have the same.
+  const bool one_node = team.nodes.one_node();
+  const size_t used = !one_node ? sizeof mine : offsetof(Announcement, data) + (mine.is_short() ? nbytes : 0);
   // The lines of this exchange are the places of the blocks: a line apart, and the flags lie before them.
   std::byte* const first = team.mine(team.area.exchange(number_, 0)) + offsetof(ExchangeLine, payload);
   const Blocks lines{team, function, first, reinterpret_cast<const std::byte*>(&mine), used, 0, sizeof(ExchangeLine)};
-  const Operand places(team.state, first, used);
-  if (reach_of(team, places) == Reach::node)
-    blocks_by_push(lines, places);
+  if (one_node)  // the heap, where the lines lie, is always mapped
+    blocks_by_push(lines, Operand(team.state, first, used));
   else
     blocks_by_rails(lines);
   for (int rank = 0; rank < team.size(); ++rank) {
