@@ -5,6 +5,7 @@
 #define RAILSHMEM_SHMEM_LISTS_H
 
 #include "shmem/atomic.h"
+#include "shmem/collective.h"
 #include "shmem/deprecated.h"
 #include "shmem/memory.h"
 #include "shmem/ordering.h"
@@ -28,6 +29,7 @@
   RAILSHMEM_WAIT_FUNCTIONS(F)       \
   RAILSHMEM_ORDERING_FUNCTIONS(F)   \
   RAILSHMEM_BARRIER_FUNCTIONS(F)    \
+  RAILSHMEM_TEAM_DATA_FUNCTIONS(F)  \
   RAILSHMEM_OLD_WAIT_FUNCTIONS(F)   \
   RAILSHMEM_OLD_AMO_FUNCTIONS(F)
 
