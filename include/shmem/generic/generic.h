@@ -11,6 +11,7 @@
 #include "shmem/generic/deprecated.h"
 #include "shmem/generic/rma.h"
 #include "shmem/generic/signal.h"
+#include "shmem/generic/team.h"
 #include "shmem/generic/wait.h"
 #endif
 
