@@ -6,6 +6,7 @@
 
 #include "shmem/atomic.h"
 #include "shmem/deprecated.h"
+#include "shmem/lock.h"
 #include "shmem/memory.h"
 #include "shmem/ordering.h"
 #include "shmem/rma.h"
@@ -28,6 +29,7 @@
   RAILSHMEM_WAIT_FUNCTIONS(F)       \
   RAILSHMEM_ORDERING_FUNCTIONS(F)   \
   RAILSHMEM_BARRIER_FUNCTIONS(F)    \
+  RAILSHMEM_LOCK_FUNCTIONS(F)       \
   RAILSHMEM_OLD_WAIT_FUNCTIONS(F)   \
   RAILSHMEM_OLD_AMO_FUNCTIONS(F)
 
