@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/lock.h"
 
+#include <sched.h>
+
 #include "src/base/log.h"
 #include "src/rma/atomic.h"
 #include "src/rma/lock_turns.h"
@@ -74,6 +76,12 @@ class Lock {
   int home_ = 0;
 };
 
+/// A program that polls test_lock must drive what it waits for, and let the holder have the CPU.
+void give_way(PeState& state) noexcept {
+  if (state.network) net_progress(*state.network);
+  if (state.spin.share_cpus) sched_yield();
+}
+
 }  // namespace
 
 void set_lock(PeState& state, const char* function, long* address) noexcept {
@@ -91,12 +99,16 @@ void set_lock(PeState& state, const char* function, long* address) noexcept {
 
 bool test_lock(PeState& state, const char* function, long* address) noexcept {
   Lock lock(state, function, address);
-  if (state.lock_turns && !state.lock_turns->try_enter(lock.place_address())) return false;
+  if (state.lock_turns && !state.lock_turns->try_enter(lock.place_address())) {
+    give_way(state);
+    return false;
+  }
   if (lock.take_if_free()) {
     lock.set_held();
     return true;
   }
   if (state.lock_turns) state.lock_turns->leave(lock.place_address());
+  give_way(state);
   return false;
 }
 
