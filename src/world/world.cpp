@@ -7,6 +7,7 @@
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
+#include "src/rma/lock.h"
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
 
@@ -112,6 +113,8 @@ void World::fill_state() {
   }
   liveness_ = std::make_unique<Liveness>(bootstrap_, processes);
   state_.liveness = liveness_.get();
+  if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
+  state_.lock_turns = lock_turns_.get();
 }
 
 void World::barrier(const char* function) noexcept {
