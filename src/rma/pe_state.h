@@ -49,7 +49,7 @@ struct PeState {
   ContextTable* contexts = nullptr;  ///< all others
   SpinPolicy spin;
   Liveness* liveness = nullptr;
-  const Choice* choice = nullptr;  ///< algorithms of collectives
+  const Choice* choice = nullptr;   ///< algorithms of collectives
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
 
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
