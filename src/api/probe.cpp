@@ -9,13 +9,6 @@ namespace {
 
 using observe::Way;
 
-/// The PE of the world that a context's rank means; -1 for one that the call itself is about to refuse.
-int world_pe(const PeState& state, const Context* context, int pe) noexcept {
-  const PeSet* pes = context ? context->pes : nullptr;
-  if (pe < 0 || pe >= (pes ? pes->size : state.npes)) return -1;
-  return pes ? pes->pe(pe) : pe;
-}
-
 /// Whether the PE's copy is mapped here; by the heap where the call names no symmetric address.
 Way way_to(const PeState& state, int pe, const void* symmetric) noexcept {
   if (pe < 0) return Way::none;
@@ -31,7 +24,8 @@ Way way_to(const PeState& state, int pe, const void* symmetric) noexcept {
 void begin_call(PeState& state, const Context* context, observe::Kind kind, const char* function, uint64_t nbytes,
                 int pe, const void* symmetric, const void* local) noexcept {
   observe::Observer& observer = *state.observer;
-  const int target = world_pe(state, context, pe);
+  const int target = static_cast<unsigned>(pe) < static_cast<unsigned>(state.npes) ? pe : -1;
+  if (observer.checking() && context) check::check_context(function, *context);
   if (observer.checking() && symmetric) check::check_transfer(state, function, symmetric, local, nbytes, target);
   if (!observer.recording()) return;
   observer.begin(kind, way_to(state, target, symmetric), function, nbytes, target);

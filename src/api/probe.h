@@ -15,7 +15,7 @@ struct Call {
   observe::Kind kind;
   const char* function;
   uint64_t nbytes = 0;
-  int pe = -1;                      ///< as the program gave it: a rank of the context's team
+  int pe = -1;                      ///< of the world; one that does not exist is refused by the call itself
   const void* symmetric = nullptr;  ///< the other PE's side of a transfer
   const void* local = nullptr;      ///< this PE's side
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/check/arguments.h"
 
+#include <unistd.h>
+
+#include "shmem/types.h"
 #include "src/base/log.h"
 #include "src/check/call_site.h"
 #include "src/rma/place.h"
@@ -75,6 +78,13 @@ void check_transfer(const PeState& state, const char* function, const void* symm
   must_not_cross(state, function, here);
   if (const void* there = mapped_address(state, symmetric, nbytes, pe))
     must_not_overlap(function, here, {"the other PE's", there, nbytes});
+}
+
+void check_context(const char* function, const Context& context) noexcept {
+  if ((context.options & SHMEM_CTX_PRIVATE) == 0 || context.thread == gettid()) return;
+  die("%s: thread %d uses a SHMEM_CTX_PRIVATE context that thread %d made; make one in each thread, or do without the "
+      "option; called at %s",
+      function, gettid(), context.thread, find_call_site().data());
 }
 
 }  // namespace railshmem::check

@@ -29,4 +29,7 @@ void may_be_in_place(const char* function, const Buffer& one, const Buffer& othe
 void check_transfer(const PeState& state, const char* function, const void* symmetric, const void* local, size_t nbytes,
                     int pe) noexcept;
 
+/// A SHMEM_CTX_PRIVATE context belongs to the thread that made it.
+void check_context(const char* function, const Context& context) noexcept;
+
 }  // namespace railshmem::check

@@ -8,10 +8,24 @@
 namespace railshmem::observe {
 
 /// Calls of the program, in the order of the table that SHMEM_STATS=1 prints.
-enum class Kind : uint8_t { put, get, amo, signal, put_signal, wait, quiet, fence, barrier, collective, allocation };
-inline constexpr size_t kKinds = 11;
-inline constexpr const char* kKindNames[kKinds] = {"put",   "get",   "amo",     "signal",     "put_signal", "wait",
-                                                   "quiet", "fence", "barrier", "collective", "allocation"};
+enum class Kind : uint8_t {
+  put,
+  get,
+  amo,
+  signal,
+  put_signal,
+  wait,
+  quiet,
+  fence,
+  barrier,
+  collective,
+  lock,
+  allocation
+};
+inline constexpr size_t kKinds = 12;
+inline constexpr const char* kKindNames[kKinds] = {"put",        "get",        "amo",   "signal",
+                                                   "put_signal", "wait",       "quiet", "fence",
+                                                   "barrier",    "collective", "lock",  "allocation"};
 
 /// Which way a call went: to a PE reached by load and store, through the network, or to no PE in particular.
 enum class Way : uint8_t { node, network, none };

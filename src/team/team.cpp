@@ -18,6 +18,14 @@ TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout) 
     if (is_new) nodes.leaders.push_back(r);
     nodes.node_of.push_back(found->second);
   }
+  // Ranks grouped by node: count, add up, fill.
+  nodes.first.assign(nodes.leaders.size() + 1, 0);
+  for (const int node : nodes.node_of) ++nodes.first[static_cast<size_t>(node) + 1];
+  for (size_t node = 1; node < nodes.first.size(); ++node) nodes.first[node] += nodes.first[node - 1];
+  nodes.by_node.resize(nodes.node_of.size());
+  std::vector<int> next = nodes.first;
+  for (int r = 0; r < pes.size; ++r)
+    nodes.by_node[static_cast<size_t>(next[static_cast<size_t>(nodes.node_of[static_cast<size_t>(r)])]++)] = r;
   nodes.my_node = nodes.node_of[static_cast<size_t>(rank)];
   for (int r = 0; r < pes.size; ++r) {
     if (nodes.node_of[static_cast<size_t>(r)] != nodes.my_node) continue;
@@ -28,15 +36,21 @@ TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout) 
 }
 
 Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, const NodeLayout& layout,
-           size_t area_offset)
+           size_t area_offset, uint64_t first, uint32_t generation_of_slot)
     : state(pe_state),
       pes(set),
       rank(my_rank),
       slot(area_slot),
+      generation(generation_of_slot),
       offset(area_offset),
       area(pe_state.npes),
       nodes(find_team_nodes(set, my_rank, layout)),
-      share_cpus(layout.pes_on_host > usable_cpus()) {
+      share_cpus(layout.pes_on_host > usable_cpus()),
+      first_number(first),
+      syncs(first),
+      exchanges(first),
+      arrivals(first),
+      checks(first) {
   for (const int member : nodes.members) areas_here.push_back(at(member, 0));
   if (state.network) context.net = state.network->make_context();
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Locks: every name of include/shmem/lock.h.
+#include "src/rma/lock.h"
+
+#include "src/api/alias.h"
+#include "src/api/probe.h"
+
+using namespace railshmem;
+
+extern "C" {
+
+void pshmem_set_lock(long* lock) {
+  PeState& state = pe_state("shmem_set_lock");
+  RAILSHMEM_PROBE_PLAIN(lock, "shmem_set_lock", sizeof(long));
+  set_lock(state, "shmem_set_lock", lock);
+}
+void pshmem_clear_lock(long* lock) {
+  PeState& state = pe_state("shmem_clear_lock");
+  RAILSHMEM_PROBE_PLAIN(lock, "shmem_clear_lock", sizeof(long));
+  clear_lock(state, "shmem_clear_lock", lock);
+}
+int pshmem_test_lock(long* lock) {
+  PeState& state = pe_state("shmem_test_lock");
+  RAILSHMEM_PROBE_PLAIN(lock, "shmem_test_lock", sizeof(long));
+  return test_lock(state, "shmem_test_lock", lock) ? 0 : 1;
+}
+}
+RAILSHMEM_LOCK_FUNCTIONS(RAILSHMEM_WEAK)
