@@ -24,6 +24,8 @@ EXPECTED = {
     "quiet": [("shmem_quiet", ROUNDS, 0)],
     "fence": [("shmem_fence", ROUNDS, 0)],
     "barrier": [("shmem_sync_all", ROUNDS, 0), ("shmem_barrier_all", 1, 0)],
+    "collective": [("shmem_long_sum_reduce", ROUNDS, 32)],
+    "lock": [("shmem_set_lock", ROUNDS, 8), ("shmem_clear_lock", ROUNDS, 8)],
     "allocation": [("shmem_malloc", 1, 8 * WORDS), ("shmem_free", 1, 0)],
 }
 WITH_PE = ("put", "get", "amo", "signal", "put_signal")
