@@ -29,6 +29,11 @@ void use_signal(uint64_t* signal) {
   shmem_signal_set(SHMEM_CTX_DEFAULT, signal, 1, 0);
 }
 
+int use_team(shmem_team_t team);
+int use_team(shmem_team_t team) {
+  return shmem_sync(team) + shmem_sync(SHMEM_TEAM_WORLD);
+}
+
 // Selection must go by type: which function is chosen shows in the type of the result.
 #define IS(EXPRESSION, T) _Static_assert(_Generic(EXPRESSION, T : 1, default : 0), "result has another type")
 IS(shmem_g((const short*)0, 0), short);

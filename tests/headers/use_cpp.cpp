@@ -45,6 +45,7 @@ void use_overloads(uint64_t* signal) {
   (void)shmem_test(narrow, SHMEM_CMP_EQ, 1);
   shmem_signal_add(SHMEM_CTX_DEFAULT, signal, 1, 0);
   shmem_signal_set(signal, 1, 0);
+  (void)shmem_sync(SHMEM_TEAM_WORLD);
 }
 
 static_assert(std::is_same<decltype(shmem_g(static_cast<const short*>(nullptr), 0)), short>::value, "type kept");
