@@ -6,12 +6,16 @@
 
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
+#include "shmem/context.h"
 #include "shmem/deprecated.h"
+#include "shmem/lock.h"
 #include "shmem/memory.h"
 #include "shmem/ordering.h"
+#include "shmem/reduce.h"
 #include "shmem/rma.h"
 #include "shmem/setup.h"
 #include "shmem/signal.h"
+#include "shmem/team.h"
 #include "shmem/wait.h"
 
 // clang-format off
@@ -22,6 +26,9 @@
   RAILSHMEM_QUERY_FUNCTIONS(F)      \
   RAILSHMEM_PROFILING_FUNCTIONS(F)  \
   RAILSHMEM_MEMORY_FUNCTIONS(F)     \
+  RAILSHMEM_TEAM_FUNCTIONS(F)       \
+  RAILSHMEM_CONTEXT_FUNCTIONS(F)    \
+  RAILSHMEM_SESSION_FUNCTIONS(F)    \
   RAILSHMEM_RMA_FUNCTIONS(F)        \
   RAILSHMEM_PUT_SIGNAL_FUNCTIONS(F) \
   RAILSHMEM_SIGNAL_FUNCTIONS(F)     \
@@ -30,6 +37,8 @@
   RAILSHMEM_ORDERING_FUNCTIONS(F)   \
   RAILSHMEM_BARRIER_FUNCTIONS(F)    \
   RAILSHMEM_TEAM_DATA_FUNCTIONS(F)  \
+  RAILSHMEM_REDUCE_FUNCTIONS(F)     \
+  RAILSHMEM_LOCK_FUNCTIONS(F)       \
   RAILSHMEM_OLD_WAIT_FUNCTIONS(F)   \
   RAILSHMEM_OLD_AMO_FUNCTIONS(F)
 

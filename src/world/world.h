@@ -12,7 +12,9 @@
 #include "src/heap/node_arena.h"
 #include "src/plugin/bootstrap.h"
 #include "src/plugin/network.h"
+#include "src/rma/context_table.h"
 #include "src/rma/liveness.h"
+#include "src/rma/lock_turns.h"
 #include "src/rma/pe_state.h"
 #include "src/topology/node_layout.h"
 #include "src/world/identity.h"
@@ -63,7 +65,9 @@ class World {
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
+  std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
+  std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<SymmetricMemory> memory_;
 };

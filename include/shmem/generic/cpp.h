@@ -141,12 +141,27 @@ RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _fcollect)
 RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _alltoall)
 RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_STRIDED, _alltoalls)
 
+RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _and_reduce)
+RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _or_reduce)
+RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _xor_reduce)
+RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _max_reduce)
+RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _min_reduce)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_reduce)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _prod_reduce)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_inscan)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_exscan)
+
 /// The remaining names are functions for the default context; these add the context.
 inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
   shmem_ctx_signal_add(ctx, sig_addr, signal, pe);
 }
 inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
   shmem_ctx_signal_set(ctx, sig_addr, signal, pe);
+}
+
+/// Four arguments are the old active set, a C function.
+inline int shmem_sync(shmem_team_t team) {
+  return shmem_team_sync(team);
 }
 
 }  // extern "C++"

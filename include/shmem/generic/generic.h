@@ -10,8 +10,10 @@
 #include "shmem/generic/atomic.h"
 #include "shmem/generic/collective.h"
 #include "shmem/generic/deprecated.h"
+#include "shmem/generic/reduce.h"
 #include "shmem/generic/rma.h"
 #include "shmem/generic/signal.h"
+#include "shmem/generic/team.h"
 #include "shmem/generic/wait.h"
 #endif
 
