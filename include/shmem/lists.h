@@ -6,6 +6,7 @@
 
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
+#include "shmem/context.h"
 #include "shmem/deprecated.h"
 #include "shmem/memory.h"
 #include "shmem/ordering.h"
@@ -13,6 +14,7 @@
 #include "shmem/rma.h"
 #include "shmem/setup.h"
 #include "shmem/signal.h"
+#include "shmem/team.h"
 #include "shmem/wait.h"
 
 // clang-format off
@@ -23,6 +25,9 @@
   RAILSHMEM_QUERY_FUNCTIONS(F)      \
   RAILSHMEM_PROFILING_FUNCTIONS(F)  \
   RAILSHMEM_MEMORY_FUNCTIONS(F)     \
+  RAILSHMEM_TEAM_FUNCTIONS(F)       \
+  RAILSHMEM_CONTEXT_FUNCTIONS(F)    \
+  RAILSHMEM_SESSION_FUNCTIONS(F)    \
   RAILSHMEM_RMA_FUNCTIONS(F)        \
   RAILSHMEM_PUT_SIGNAL_FUNCTIONS(F) \
   RAILSHMEM_SIGNAL_FUNCTIONS(F)     \

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shmem/types.h"
 #include "src/plugin/network.h"
 #include "src/plugin/segment.h"
 #include "src/rma/spin_policy.h"
@@ -12,6 +13,7 @@
 
 namespace railshmem {
 
+class ContextTable;
 class Liveness;
 class Choice;
 
@@ -30,8 +32,8 @@ struct SegmentView {
 struct Context {
   NetContext* net = nullptr;   ///< null when no network runs
   const PeSet* pes = nullptr;  ///< the team whose ranks its calls name; null: PEs of the world
-  int team_slot = 0;           ///< of that team; 0 is the world's
-  long options = 0;            ///< SHMEM_CTX_*
+  shmem_team_t team = SHMEM_TEAM_WORLD;
+  long options = 0;  ///< SHMEM_CTX_*
 };
 
 struct PeState {
@@ -43,6 +45,7 @@ struct PeState {
   const int32_t* slot_of_pe = nullptr;
   Network* network = nullptr;
   Context default_context;
+  ContextTable* contexts = nullptr;  ///< all others
   SpinPolicy spin;
   Liveness* liveness = nullptr;
   const Choice* choice = nullptr;  ///< algorithms of collectives

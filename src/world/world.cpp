@@ -28,6 +28,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
 
 World::~World() {
   try {
+    contexts_->quiet_all(state_);
     barrier("shmem_finalize");
     liveness_->peers_may_leave();
     if (network_) network_->prepare_stop();
@@ -99,6 +100,8 @@ void World::fill_state() {
   state_.network = network_.get();
   state_.choice = &choice_;
   if (network_) state_.default_context.net = network_->make_context();
+  contexts_ = std::make_unique<ContextTable>(network_.get());
+  state_.contexts = contexts_.get();
   state_.spin = SpinPolicy::for_machine(usable_cpus(), layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
   std::vector<Liveness::Process> processes;
   const Identity& mine = identities_[static_cast<size_t>(state_.me)];

@@ -12,6 +12,7 @@
 #include "src/heap/node_arena.h"
 #include "src/plugin/bootstrap.h"
 #include "src/plugin/network.h"
+#include "src/rma/context_table.h"
 #include "src/rma/liveness.h"
 #include "src/rma/pe_state.h"
 #include "src/topology/node_layout.h"
@@ -64,6 +65,7 @@ class World {
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
   PeState state_;
+  std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<SymmetricMemory> memory_;
 };
