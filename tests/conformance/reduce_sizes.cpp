@@ -2,6 +2,8 @@
 //
 // Reductions of many sizes, of global objects, on a part of the world, back to back without a synchronisation, and the
 // bits of floating-point results.
+#include <algorithm>
+
 #include "check.h"
 #include "reduce_values.h"
 
@@ -81,8 +83,8 @@ void test_shared() {
   shmem_barrier_all();
 }
 
-/// One collective after the other, all kinds and sizes mixed, PEs out of step. What a slow PE has not yet taken must
-/// not be overwritten, and the source may be reused at once.
+/// One collective after the other, all kinds and sizes mixed (also with those that only move data), PEs out of step.
+/// What a slow PE has not yet taken must not be overwritten, and the source may be reused at once.
 void test_back_to_back(int rounds) {
   check_step("back to back");
   std::mt19937 same(12345), own(static_cast<unsigned>(me) + 1);  // one stream agrees on all PEs
@@ -90,7 +92,8 @@ void test_back_to_back(int rounds) {
     const unsigned round = 5000 + static_cast<unsigned>(r);
     const size_t most = same() % 16 == 0 ? capacity : same() % 4 == 0 ? 3000 : 30;
     const size_t n = 1 + same() % most;
-    const unsigned kind = same() % 5;
+    const unsigned kind = same() % 8;
+    const int root = static_cast<int>(same() % static_cast<unsigned>(npes));
     const bool in_place = same() % 3 == 0;
     long* const to = in_place ? source : dest;
     if (own() % 8 == 0) usleep(own() % 200);
@@ -111,6 +114,19 @@ void test_back_to_back(int rounds) {
         CHECK_EQ(shmem_long_sum_inscan(SHMEM_TEAM_WORLD, to, source, n), 0);
         check_sum(to, n, round, me + 1, everyone);
         break;
+      case 4:
+        CHECK_EQ(shmem_long_broadcast(SHMEM_TEAM_WORLD, dest, source, n, root), 0);
+        for (size_t i = 0; i < n; ++i)
+          CHECK(dest[i] == operand<long>(root, i, round), "broadcast of %zu: element %zu", n, i);
+        break;
+      case 5: {
+        const size_t each = std::min(n, capacity / static_cast<size_t>(npes));
+        CHECK_EQ(shmem_long_fcollect(SHMEM_TEAM_WORLD, dest, source, each), 0);
+        for (size_t i = 0; i < each; ++i)
+          CHECK(dest[static_cast<size_t>(root) * each + i] == operand<long>(root, i, round),
+                "fcollect of %zu: element %zu of PE %d", each, i, root);
+        break;
+      }
       default:
         CHECK_EQ(shmem_long_sum_exscan(SHMEM_TEAM_WORLD, to, source, n), 0);
         if (me > 0) check_sum(to, n, round, me, everyone);
