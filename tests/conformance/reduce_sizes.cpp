@@ -13,6 +13,9 @@ int me, npes;
 size_t capacity;  // elements of each array
 long *source, *dest;
 
+long* moved;  // more room, in elements
+constexpr size_t kMoved = 40000;
+
 constexpr size_t kGlobal = 5000;
 long global_source[kGlobal], global_dest[kGlobal];
 
@@ -83,6 +86,18 @@ void test_shared() {
   shmem_barrier_all();
 }
 
+/// Where a collective that moves data may write although some PEs are still busy with the one before: an array that
+/// nobody uses. When all are used up, PEs meet first.
+long* fresh(size_t n) {
+  static size_t used = 0;
+  if (used + n > kMoved) {
+    shmem_sync_all();
+    used = 0;
+  }
+  used += n;
+  return moved + used - n;
+}
+
 /// One collective after the other, all kinds and sizes mixed (also with those that only move data), PEs out of step.
 /// What a slow PE has not yet taken must not be overwritten, and the source may be reused at once.
 void test_back_to_back(int rounds) {
@@ -114,17 +129,21 @@ void test_back_to_back(int rounds) {
         CHECK_EQ(shmem_long_sum_inscan(SHMEM_TEAM_WORLD, to, source, n), 0);
         check_sum(to, n, round, me + 1, everyone);
         break;
-      case 4:
-        CHECK_EQ(shmem_long_broadcast(SHMEM_TEAM_WORLD, dest, source, n, root), 0);
-        for (size_t i = 0; i < n; ++i)
-          CHECK(dest[i] == operand<long>(root, i, round), "broadcast of %zu: element %zu", n, i);
+      case 4: {
+        const size_t part = std::min(n, kMoved / 4);
+        long* const into = fresh(part);
+        CHECK_EQ(shmem_long_broadcast(SHMEM_TEAM_WORLD, into, source, part, root), 0);
+        for (size_t i = 0; i < part; ++i)
+          CHECK(into[i] == operand<long>(root, i, round), "broadcast of %zu: element %zu", part, i);
         break;
+      }
       case 5: {
-        const size_t each = std::min(n, capacity / static_cast<size_t>(npes));
-        CHECK_EQ(shmem_long_fcollect(SHMEM_TEAM_WORLD, dest, source, each), 0);
-        for (size_t i = 0; i < each; ++i)
-          CHECK(dest[static_cast<size_t>(root) * each + i] == operand<long>(root, i, round),
-                "fcollect of %zu: element %zu of PE %d", each, i, root);
+        const size_t part = std::min(n, kMoved / 4 / static_cast<size_t>(npes));
+        long* const into = fresh(part * static_cast<size_t>(npes));
+        CHECK_EQ(shmem_long_fcollect(SHMEM_TEAM_WORLD, into, source, part), 0);
+        for (size_t i = 0; i < part; ++i)
+          CHECK(into[static_cast<size_t>(root) * part + i] == operand<long>(root, i, round),
+                "fcollect of %zu: element %zu of PE %d", part, i, root);
         break;
       }
       default:
@@ -169,6 +188,7 @@ int main(void) {
   capacity = (check_quick() ? size_t{140000} : size_t{400000}) / sizeof(long);
   source = static_cast<long*>(check_alloc(capacity * sizeof(long)));
   dest = static_cast<long*>(check_alloc(capacity * sizeof(long)));
+  moved = static_cast<long*>(check_alloc(kMoved * sizeof(long)));
   test_sizes(source, dest, capacity);
   if (check_globals()) {
     test_sizes(global_source, global_dest, kGlobal);
@@ -180,6 +200,7 @@ int main(void) {
     test_bits<double>("double", shmem_double_sum_reduce, n);
     test_bits<float>("float", shmem_float_sum_reduce, n);
   }
+  shmem_free(moved);
   shmem_free(dest);
   shmem_free(source);
   return check_end();
