@@ -14,6 +14,7 @@ namespace railshmem {
 
 class Liveness;
 class LockTurns;
+class Choice;
 
 /// One symmetric segment and the PEs that can be reached in it by load and store: those of slots first_slot up to
 /// first_slot + slots - 1. A peer's address is arithmetic, no table: node_base + slot * stride + offset.
@@ -46,6 +47,7 @@ struct PeState {
   SpinPolicy spin;
   Liveness* liveness = nullptr;
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
+  const Choice* choice = nullptr;  ///< algorithms of collectives
 
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
 };

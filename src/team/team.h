@@ -48,6 +48,7 @@ struct Team {
   Context context;                     ///< what collectives post on, so that no user's quiet waits for them
   uint64_t syncs = 0;                  ///< number of the last synchronisation
   uint64_t exchanges = 0;              ///< number of the last full exchange: they take turns in the lines
+  uint64_t gathers = 0;                ///< number of the last gather on the node
   uint64_t arrivals = 0;               ///< number of the last collective that used arrival flags
 
   /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.

@@ -14,7 +14,7 @@
 namespace railshmem {
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
-    : env_(env), options_(options), bootstrap_(bootstrap) {
+    : env_(env), options_(options), bootstrap_(bootstrap), choice_(env.collectives) {
   identities_ = exchange_identities(bootstrap_, make_identity(env_));
   load_store_ = make_load_store(env_);
   make_heap();
@@ -98,6 +98,7 @@ void World::fill_state() {
     state_.slot_of_pe = slots_.data();
   }
   state_.network = network_.get();
+  state_.choice = &choice_;
   if (network_) state_.default_context.net = network_->make_context();
   state_.spin = SpinPolicy::for_machine(usable_cpus(), layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
   std::vector<Liveness::Process> processes;

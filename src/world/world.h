@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/collective/choice.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
@@ -53,6 +54,7 @@ class World {
   Env env_;
   const WorldOptions options_;
   Bootstrap& bootstrap_;
+  const Choice choice_;
   std::vector<Identity> identities_;
   NodeLayout layout_;
   std::vector<int32_t> slots_;  ///< slot of each PE when the node's PEs are not consecutive
