@@ -12,7 +12,8 @@
 namespace railshmem {
 namespace {
 
-/// One call's view of a lock. All updates of other PEs' halves are AMOs, executed by the CPU of the half's owner's node.
+/// One call's view of a lock. All updates of other PEs' halves are AMOs, executed by the CPU of the half's owner's
+/// node.
 class Lock {
  public:
   Lock(PeState& state, const char* function, long* lock) noexcept

@@ -14,8 +14,8 @@
 namespace railshmem {
 
 /// Bits of a PE's place in the queue.
-inline constexpr uint32_t kLockHeld = 1u << 31;     ///< the lock is this PE's
-inline constexpr uint32_t kLockClaimed = 1u << 30;  ///< a thread of this PE has or awaits it; see LockTurns
+inline constexpr uint32_t kLockHeld = 1u << 31;          ///< the lock is this PE's
+inline constexpr uint32_t kLockClaimed = 1u << 30;       ///< a thread of this PE has or awaits it; see LockTurns
 inline constexpr uint32_t kLockNext = kLockClaimed - 1;  ///< the PE behind this one, plus one; 0: nobody known yet
 
 /// The word of a lock; its halves have an address each, so that atomic updates of one do not touch the other.

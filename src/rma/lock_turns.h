@@ -38,7 +38,9 @@ class LockTurns {
   };
   static constexpr size_t kBuckets = 16;  // threads seldom compete for more locks at a time
 
-  Bucket& bucket_of(const uint32_t* node) noexcept { return buckets_[reinterpret_cast<uintptr_t>(node) / 8 % kBuckets]; }
+  Bucket& bucket_of(const uint32_t* node) noexcept {
+    return buckets_[reinterpret_cast<uintptr_t>(node) / 8 % kBuckets];
+  }
   bool claim(uint32_t* node) noexcept;
 
   PeState& state_;

@@ -47,7 +47,7 @@ struct PeState {
   SpinPolicy spin;
   Liveness* liveness = nullptr;
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
-  const Choice* choice = nullptr;  ///< algorithms of collectives
+  const Choice* choice = nullptr;   ///< algorithms of collectives
 
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
 };

@@ -15,12 +15,15 @@ class Teams {
  public:
   static constexpr int kWorld = 0;
   static constexpr int kShared = 1;
+  static constexpr int kActiveSets = 2;  ///< the library's own; no handle leads to it
 
   /// Areas start `offset` bytes into the heap. `layout` must outlive this. Throws Error.
   Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots);
 
   Team& world() noexcept { return *teams_[kWorld]; }
   Team& shared() noexcept { return *teams_[kShared]; }
+  /// All PEs, for collectives of active sets; made at the first call, which no other PE need make at the same time.
+  Team& active_sets();
   /// The team behind a handle, or null when the handle is no team of this PE's.
   Team* find(shmem_team_t handle) noexcept {
     const auto slot = reinterpret_cast<uintptr_t>(handle) - 1;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/active/active_sets.h"
 #include "src/collective/choice.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
@@ -39,6 +40,7 @@ class World {
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
   Teams& teams() noexcept { return *teams_; }
+  ActiveSets& active_sets() noexcept { return *active_sets_; }
   void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
@@ -50,6 +52,7 @@ class World {
   void reach_node_peers();
   void start_network();
   void fill_state();
+  void make_active_sets();
 
   Env env_;
   const WorldOptions options_;
@@ -67,6 +70,7 @@ class World {
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   std::unique_ptr<Teams> teams_;
+  std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<SymmetricMemory> memory_;
 };
 
