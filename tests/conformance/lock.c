@@ -13,8 +13,8 @@ typedef struct {
   long lock[kLocks];
   long counter[kLocks];
   unsigned char block[kBlock];
-  long arrived;      // PEs that went to queue
-  long turns;        // entries of the log
+  long arrived;       // PEs that went to queue
+  long turns;         // entries of the log
   long log[1 << 14];  // who held the lock, one entry a turn
 } Shared;
 
