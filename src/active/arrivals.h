@@ -51,7 +51,7 @@ inline void settle(const ActiveSet& set) noexcept {
 }
 
 /// Within this PE; in place nothing is to do.
-inline void copy_own(void* to, const void* from, size_t nbytes) noexcept {
+inline void move_own(void* to, const void* from, size_t nbytes) noexcept {
   if (to != from && nbytes > 0) std::memmove(to, from, nbytes);
 }
 

@@ -37,7 +37,7 @@ void combine_from(const ActiveSet& set, const Reduction& job, Part part, const s
 /// reads it there; what comes down afterwards replaces it.
 void reduce_by_tree(const ActiveSet& set, const Reduction& job) noexcept {
   const BinomialTree tree(set, 0);
-  copy_own(job.dest, job.source, job.nbytes());
+  move_own(job.dest, job.source, job.nbytes());
   for (int k = 0; k < tree.child_slots(); ++k) {
     const int child = tree.child(k);
     if (child < 0) continue;
@@ -57,7 +57,7 @@ void reduce_by_shares(const ActiveSet& set, const Reduction& job) noexcept {
   for (size_t done = 0; done < share.count; done += step) {
     const Part part{share.first + done, std::min(step, share.count - done)};
     const size_t offset = part.first * job.element;
-    copy_own(job.dest + offset, job.source + offset, part.count * job.element);
+    move_own(job.dest + offset, job.source + offset, part.count * job.element);
     for (int i = 1; i < set.size(); ++i) combine_from(set, job, part, job.source, set.ahead(i));
   }
   constexpr int kArrived = sync_index(SyncWord::arrived);
