@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "src/collective/broadcast.h"
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
 #include "src/active/tree.h"
@@ -9,6 +10,7 @@ namespace railshmem {
 void active_broadcast(const ActiveSet& set, void* dest, const void* source, size_t nbytes, int root) noexcept {
   check_active_root(set, root);
   if (nbytes == 0) return;
+  if (set.team) return broadcast(*set.team, set.function, dest, source, nbytes, root, RootDest::untouched);
   const BinomialTree tree(set, root);
   const int index = sync_index(SyncWord::fell);
   if (!tree.is_root()) {

@@ -3,6 +3,8 @@
 
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
+#include "src/collective/blocks.h"
+#include "src/collective/collect.h"
 
 namespace railshmem {
 namespace {
@@ -68,11 +70,13 @@ uint64_t sum_of_lower_ranks(const ActiveSet& set, uint64_t mine) noexcept {
 
 void active_fcollect(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {
   if (nbytes == 0) return;
+  if (set.team) return fcollect(*set.team, set.function, dest, source, nbytes);
   if (nbytes <= kSmallBlock && set.size() > kFewMembers) return double_blocks(set, dest, source, nbytes);
   send_to_all(set, at(dest, static_cast<size_t>(set.rank) * nbytes), source, nbytes);
 }
 
 void active_collect(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {
+  if (set.team) return collect(*set.team, set.function, dest, source, nbytes);
   const uint64_t offset = sum_of_lower_ranks(set, nbytes);
   send_to_all(set, at(dest, offset), source, nbytes);
 }

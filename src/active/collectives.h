@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/active/active_set.h"
+#include "src/collective/alltoalls.h"
 #include "src/collective/reduction.h"
 
 namespace railshmem {
@@ -21,14 +22,8 @@ void active_collect(const ActiveSet& set, void* dest, const void* source, size_t
 /// Block r of `source` goes to member r, who keeps it as block of the sender.
 void active_alltoall(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept;
 
-/// The same with blocks of nelems elements that lie dst and sst elements apart.
-struct ActiveStrides {
-  ptrdiff_t dst;
-  ptrdiff_t sst;
-  size_t element;  ///< bytes
-  size_t nelems;
-};
-void active_alltoalls(const ActiveSet& set, void* dest, const void* source, const ActiveStrides& strides) noexcept;
+/// The same with blocks of elements that lie apart.
+void active_alltoalls(const ActiveSet& set, const SpacedBlocks& blocks) noexcept;
 
 /// Element by element over all members; dest may be source. nelems may be 0.
 void active_reduce(const ActiveSet& set, const Reduction& job) noexcept;

@@ -45,7 +45,7 @@ void reduce(const char* function, T* dest, const T* source, int nreduce, const A
   DATA(alltoall##BITS, (void* dest, const void* source, size_t nelems),                                             \
        active_alltoall(set, dest, source, active_bytes(set, nelems, BITS / 8)))                                     \
   DATA(alltoalls##BITS, (void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems),              \
-       active_alltoalls(set, dest, source, {dst, sst, BITS / 8, nelems}))                                           \
+       active_alltoalls(set, {static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), dst, sst, BITS / 8, nelems}))                                           \
   DATA(broadcast##BITS, (void* dest, const void* source, size_t nelems, int PE_root),                               \
        active_broadcast(set, dest, source, active_bytes(set, nelems, BITS / 8), PE_root))                           \
   DATA(collect##BITS, (void* dest, const void* source, size_t nelems),                                              \
