@@ -9,7 +9,7 @@
 namespace railshmem {
 namespace {
 
-constexpr int kFewMembers = 8;        // so many messages from each member cost less than rounds that wait
+constexpr int kFewMembers = 4;        // so many messages from each member cost less than rounds that wait
 constexpr size_t kSmallBlock = 2048;  // above, the bytes count and not the messages
 
 constexpr int kArrived = sync_index(SyncWord::arrived);

@@ -178,5 +178,6 @@ int main() {
   test_type<ComplexDouble>({SUM_CASES(complexd)});
   for (const int n : {3, 2000}) test_alternating(n, check_rounds(npes > 2 ? 200 : 600));
   for (const int n : {5, 3000}) test_same_bits(n);
+  test_alternating(40000, 4);  // several blocks for each member
   return check_end();
 }
