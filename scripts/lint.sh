@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The checks of the sources; ctest runs the same ones under the label lint.
 #   scripts/lint.sh                  all of them, clang-tidy on a few files
-#   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env spelling shell format tidy
+#   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env reference spelling shell format tidy
 #   scripts/lint.sh --tidy           clang-tidy on all files (minutes)
 # BUILD_DIR (default build/release) is where clang-tidy finds compile_commands.json. Exit 77: all that was asked was
 # skipped, because a tool is missing.
@@ -43,6 +43,7 @@ check_lines() {
 check_headers() { python3 tests/headers/check_headers.py --include include --nvcc "${NVCC:-nvcc}"; }
 check_api() { python3 scripts/check_api.py --include include; }
 check_env() { python3 scripts/gen_env_doc.py --check; }
+check_reference() { python3 scripts/gen_api_doc.py --check; }
 
 check_spelling() {
   missing codespell && return 77
@@ -83,14 +84,14 @@ checks=
 for argument; do
   case $argument in
     --tidy) whole=yes checks="$checks tidy" ;;
-    layers | spdx | lines | headers | api | env | spelling | shell | format | tidy) checks="$checks $argument" ;;
+    layers | spdx | lines | headers | api | env | reference | spelling | shell | format | tidy) checks="$checks $argument" ;;
     *)
       sed -n '3,8p' "$0" >&2
       exit 2
       ;;
   esac
 done
-checks=${checks:-layers spdx lines headers api env spelling shell format tidy}
+checks=${checks:-layers spdx lines headers api env reference spelling shell format tidy}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 

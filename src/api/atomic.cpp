@@ -4,6 +4,7 @@
 
 #include "src/api/alias.h"
 #include "src/api/call.h"
+#include "src/api/probe.h"
 
 using namespace railshmem;
 
@@ -22,9 +23,10 @@ using namespace railshmem;
   }
 #define RAILSHMEM_UNWRAP(...) __VA_ARGS__
 
-#define FETCHING(T, OP, OPERAND, COMPARE) return amo<T>(state, context, kName, AmoOp::OP, dest, OPERAND, COMPARE, pe)
-#define PLAIN(T, OP, OPERAND) amo<T>(state, context, kName, AmoOp::OP, dest, OPERAND, static_cast<T>(0), pe)
-#define NBI(T, OP, OPERAND, COMPARE) amo_nbi<T>(state, context, kName, AmoOp::OP, fetch, dest, OPERAND, COMPARE, pe)
+#define OBSERVED(T, OPERATION, ...) RAILSHMEM_OBSERVED(amo, OPERATION<T>, kName, (sizeof(T), pe, dest), __VA_ARGS__)
+#define FETCHING(T, OP, OPERAND, COMPARE) OBSERVED(T, amo, AmoOp::OP, dest, OPERAND, COMPARE, pe)
+#define PLAIN(T, OP, OPERAND) OBSERVED(T, amo_plain, AmoOp::OP, dest, OPERAND, pe)
+#define NBI(T, OP, OPERAND, COMPARE) OBSERVED(T, amo_nbi, AmoOp::OP, fetch, dest, OPERAND, COMPARE, pe)
 
 #define STANDARD(N, T)                                                                                                \
   BOTH(T, N##_atomic_compare_swap, (T* dest, T cond, T value, int pe), FETCHING(T, compare_swap, value, cond))        \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives that move data: every name of include/shmem/collective.h.
+#include "src/check/collective.h"
 #include "src/api/alias.h"
+#include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/collective/alltoalls.h"
 #include "src/collective/blocks.h"
@@ -12,26 +14,60 @@ using namespace railshmem;
 
 namespace {
 
+/// SHMEM_CHECK: `nelems` elements of `element` bytes for each of `blocks` members in dest, and likewise in source.
+void check_blocks(Team& team, check::CollectiveCall& call, void* dest, size_t dest_nbytes, const void* source,
+                  size_t source_nbytes, size_t nelems) noexcept {
+  call.number("nelems", static_cast<long long>(nelems));
+  check::check_collective(team, call, {"dest", dest, dest_nbytes}, {"source", source, source_nbytes},
+                          check::InPlace::forbidden);
+}
+
 int broadcast_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
                    size_t element, int root) {
   Team* const team = find_team(function, handle);
   if (!team) return kBadTeam;
+  PeState& state = team->state;
   check_member(function, *team, "PE_root", root);
+  const size_t nbytes = total_bytes(function, nelems, element, state.me);
+  RAILSHMEM_PROBE_PLAIN(collective, function, nbytes);
+  if (checking(state)) {
+    check::CollectiveCall call(state, function);
+    check_blocks(*team, call.number("PE_root", root), dest, nbytes, source, nbytes, nelems);
+  }
   if (nelems == 0) return 0;
-  broadcast(*team, function, dest, source, total_bytes(function, nelems, element, team->state.me), root);
+  broadcast(*team, function, dest, source, nbytes, root);
   return 0;
 }
 
 using BlockCollective = void (*)(Team&, const char*, void*, const void*, size_t) noexcept;
 
 template <BlockCollective kCollective>
+[[gnu::cold]] void check_block_call(Team& team, const char* function, void* dest, const void* source, size_t nbytes,
+                                    size_t nelems) noexcept {
+  check::CollectiveCall call(team.state, function);
+  const size_t all = nbytes * static_cast<size_t>(team.size());
+  if (kCollective == collect) {  // each member gives what it likes, from wherever it likes when that is nothing
+    check::must_be_symmetric(team.state, function, {"source", source, nbytes});
+    check::must_be_symmetric(team.state, function, {"dest", dest, nbytes});
+    check::must_not_overlap(function, {"dest", dest, nbytes}, {"source", source, nbytes});
+    check::must_agree(team, call.address("dest", dest));
+  } else {
+    check_blocks(team, call, dest, all, source, kCollective == fcollect ? nbytes : all, nelems);
+  }
+}
+
+template <BlockCollective kCollective>
 int block_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
                size_t element) {
   Team* const team = find_team(function, handle);
   if (!team) return kBadTeam;
+  PeState& state = team->state;
+  const size_t nbytes = total_bytes(function, nelems, element, state.me);
+  RAILSHMEM_PROBE_PLAIN(collective, function, nbytes);
+  if (checking(state)) check_block_call<kCollective>(*team, function, dest, source, nbytes, nelems);
   // Members of a collect may give nothing and still take part; of the others either all have nothing or none.
   if (nelems == 0 && kCollective != collect) return 0;
-  kCollective(*team, function, dest, source, total_bytes(function, nelems, element, team->state.me));
+  kCollective(*team, function, dest, source, nbytes);
   return 0;
 }
 
@@ -39,6 +75,14 @@ int alltoalls_call(const char* function, shmem_team_t handle, void* dest, const 
                    ptrdiff_t sst, size_t nelems, size_t element) {
   Team* const team = find_team(function, handle);
   if (!team) return kBadTeam;
+  PeState& state = team->state;
+  RAILSHMEM_PROBE_PLAIN(collective, function, nelems * element);
+  if (checking(state)) {
+    const size_t all = nelems * static_cast<size_t>(team->size());
+    check::CollectiveCall call(state, function);
+    check_blocks(*team, call.number("dst", dst).number("sst", sst), dest, check::strided_bytes(all, dst, element),
+                 source, check::strided_bytes(all, sst, element), nelems);
+  }
   if (nelems == 0) return 0;
   alltoalls(*team, function,
             {static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), dst, sst, element, nelems});

@@ -11,9 +11,12 @@
 #include <string>
 
 #include "shmem/types.h"
+#include "src/api/probe.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/witness.h"
+#include "src/check/agreement.h"
+#include "src/observe/observer.h"
 #include "src/rma/liveness.h"
 
 namespace railshmem::job {
@@ -38,12 +41,19 @@ Process& process() {
   return instance;
 }
 
+/// What a job that ends early has recorded. Read like dead_peer(): plainly, by whichever thread fails.
+void rescue_timeline() noexcept {
+  const PeState* state = g_pe_state;
+  if (state && state->observer) state->observer->rescue();
+}
+
 /// Says goodbye to launcher and peers. A World that still runs is left as it is: its teardown is collective, and the
 /// peers learn from the missing goodbye that this PE has gone.
 void leave_at_exit() {
   Process& p = process();
   if (p.world) {
     log_warn("this process exits without shmem_finalize; call it before returning from main");
+    rescue_timeline();
     return;
   }
   // release: no abort may use the bootstrap any more.
@@ -52,6 +62,7 @@ void leave_at_exit() {
 }
 
 void abort_job(int status, const char* why) noexcept {
+  rescue_timeline();
   // acquire: pairs with start(); the bootstrap is complete once its address is here.
   if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, why);
 }
@@ -120,6 +131,7 @@ void finish() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
   if (p.users == 0) return;
+  if (checking(p.world->state())) check::must_agree(p.world->teams().world(), {p.world->state(), "shmem_finalize"});
   if (--p.users > 0) return p.world->barrier("shmem_finalize");
   p.world.reset();
   g_pe_state = nullptr;
@@ -142,6 +154,7 @@ World& world(const char* function) noexcept {
 
 void exit_all(int status) noexcept {
   std::fflush(nullptr);
+  rescue_timeline();
   if (t_world) t_world->bootstrap().abort(status, "shmem_global_exit");
   if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, "shmem_global_exit");
   _exit(status);

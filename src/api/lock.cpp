@@ -3,19 +3,26 @@
 #include "src/rma/lock.h"
 
 #include "src/api/alias.h"
+#include "src/api/probe.h"
 
 using namespace railshmem;
 
 extern "C" {
 
 void pshmem_set_lock(long* lock) {
-  set_lock(pe_state("shmem_set_lock"), "shmem_set_lock", lock);
+  PeState& state = pe_state("shmem_set_lock");
+  RAILSHMEM_PROBE_PLAIN(lock, "shmem_set_lock", sizeof(long));
+  set_lock(state, "shmem_set_lock", lock);
 }
 void pshmem_clear_lock(long* lock) {
-  clear_lock(pe_state("shmem_clear_lock"), "shmem_clear_lock", lock);
+  PeState& state = pe_state("shmem_clear_lock");
+  RAILSHMEM_PROBE_PLAIN(lock, "shmem_clear_lock", sizeof(long));
+  clear_lock(state, "shmem_clear_lock", lock);
 }
 int pshmem_test_lock(long* lock) {
-  return test_lock(pe_state("shmem_test_lock"), "shmem_test_lock", lock) ? 0 : 1;
+  PeState& state = pe_state("shmem_test_lock");
+  RAILSHMEM_PROBE_PLAIN(lock, "shmem_test_lock", sizeof(long));
+  return test_lock(state, "shmem_test_lock", lock) ? 0 : 1;
 }
 }
 RAILSHMEM_LOCK_FUNCTIONS(RAILSHMEM_WEAK)

@@ -2,7 +2,9 @@
 // The symmetric heap: every name of include/shmem/memory.h and the old shmalloc family.
 #include "src/api/alias.h"
 #include "src/api/job.h"
+#include "src/api/probe.h"
 #include "src/base/align.h"
+#include "src/check/agreement.h"
 #include "src/rma/put_get.h"
 
 using namespace railshmem;
@@ -11,59 +13,90 @@ namespace {
 
 constexpr size_t kAlign = OffsetAllocator::kGranule;
 
-void* allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept {
-  return job::world(function).memory().allocate(function, nbytes, align, zero);
-}
-
-void* allocate_aligned(const char* function, size_t align, size_t nbytes) noexcept {
-  World& world = job::world(function);
+void* allocate_aligned(World& world, const char* function, size_t align, size_t nbytes) noexcept {
   if (!is_power_of_two(align)) return nullptr;  // the same on every PE, so no barrier is due
   return world.memory().allocate(function, nbytes, align < kAlign ? kAlign : align, false);
 }
 
+/// SHMEM_CHECK: all PEs must ask for the same.
+void agree(World& world, const char* name, const void* object, size_t size, size_t align) noexcept {
+  if (!checking(world.state())) return;
+  check::CollectiveCall call(world.state(), name);
+  if (object) call.address("ptr", object);
+  call.number("size", static_cast<long long>(size));
+  if (align != kAlign) call.number("alignment", static_cast<long long>(align));
+  check::must_agree(world.teams().world(), call);
+}
+
 }  // namespace
+
+/// Opens a function body: `world` and `name` of an allocation call.
+#define ENTER(NAME, NBYTES)            \
+  static constexpr char name[] = NAME; \
+  World& world = job::world(name);     \
+  PeState& state = world.state();      \
+  RAILSHMEM_PROBE_PLAIN(allocation, name, NBYTES)
 
 extern "C" {
 
 void* pshmem_malloc(size_t size) {
-  return allocate("shmem_malloc", size, kAlign, false);
+  ENTER("shmem_malloc", size);
+  agree(world, name, nullptr, size, kAlign);
+  return world.memory().allocate(name, size, kAlign, false);
 }
 
 void* pshmem_calloc(size_t count, size_t size) {
-  World& world = job::world("shmem_calloc");
   size_t nbytes = 0;
-  if (__builtin_mul_overflow(count, size, &nbytes)) return nullptr;
-  return world.memory().allocate("shmem_calloc", nbytes, kAlign, true);
+  const bool overflows = __builtin_mul_overflow(count, size, &nbytes);
+  ENTER("shmem_calloc", nbytes);
+  agree(world, name, nullptr, nbytes, kAlign);
+  return overflows ? nullptr : world.memory().allocate(name, nbytes, kAlign, true);
 }
 
 void* pshmem_align(size_t alignment, size_t size) {
-  return allocate_aligned("shmem_align", alignment, size);
+  ENTER("shmem_align", size);
+  agree(world, name, nullptr, size, alignment);
+  return allocate_aligned(world, name, alignment, size);
 }
 
 /// Hints say how the memory will be used; every kind of use is served by the one heap.
 void* pshmem_malloc_with_hints(size_t size, long) {
-  return allocate("shmem_malloc_with_hints", size, kAlign, false);
+  ENTER("shmem_malloc_with_hints", size);
+  agree(world, name, nullptr, size, kAlign);
+  return world.memory().allocate(name, size, kAlign, false);
 }
 
 void* pshmem_realloc(void* ptr, size_t size) {
-  return job::world("shmem_realloc").memory().reallocate("shmem_realloc", ptr, size);
+  ENTER("shmem_realloc", size);
+  agree(world, name, ptr, size, kAlign);
+  return world.memory().reallocate(name, ptr, size);
 }
 
 void pshmem_free(void* ptr) {
-  job::world("shmem_free").memory().release("shmem_free", ptr);
+  ENTER("shmem_free", 0);
+  agree(world, name, ptr, 0, kAlign);
+  world.memory().release(name, ptr);
 }
 
 void* pshmalloc(size_t size) {
-  return allocate("shmalloc", size, kAlign, false);
+  ENTER("shmalloc", size);
+  agree(world, name, nullptr, size, kAlign);
+  return world.memory().allocate(name, size, kAlign, false);
 }
 void pshfree(void* ptr) {
-  job::world("shfree").memory().release("shfree", ptr);
+  ENTER("shfree", 0);
+  agree(world, name, ptr, 0, kAlign);
+  world.memory().release(name, ptr);
 }
 void* pshrealloc(void* ptr, size_t size) {
-  return job::world("shrealloc").memory().reallocate("shrealloc", ptr, size);
+  ENTER("shrealloc", size);
+  agree(world, name, ptr, size, kAlign);
+  return world.memory().reallocate(name, ptr, size);
 }
 void* pshmemalign(size_t alignment, size_t size) {
-  return allocate_aligned("shmemalign", alignment, size);
+  ENTER("shmemalign", size);
+  agree(world, name, nullptr, size, alignment);
+  return allocate_aligned(world, name, alignment, size);
 }
 }
 RAILSHMEM_MEMORY_FUNCTIONS(RAILSHMEM_WEAK)

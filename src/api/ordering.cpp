@@ -5,6 +5,8 @@
 #include "src/api/alias.h"
 #include "src/api/call.h"
 #include "src/api/job.h"
+#include "src/api/probe.h"
+#include "src/check/agreement.h"
 #include "src/rma/place.h"
 
 using namespace railshmem;
@@ -25,16 +27,19 @@ extern "C" {
 
 void pshmem_fence(void) {
   RAILSHMEM_ENTER("shmem_fence");
+  RAILSHMEM_PROBE(fence, "shmem_fence");
   fence(state, context);
 }
 
 void pshmem_quiet(void) {
   RAILSHMEM_ENTER("shmem_quiet");
+  RAILSHMEM_PROBE(quiet, "shmem_quiet");
   quiet(state, context);
 }
 
 void pshmem_pe_quiet(const int* target_pes, size_t npes) {
   RAILSHMEM_ENTER("shmem_pe_quiet");
+  RAILSHMEM_PROBE(quiet, "shmem_pe_quiet");
   quiet_towards(state, context, "shmem_pe_quiet", target_pes, npes);
 }
 
@@ -42,26 +47,37 @@ void pshmem_pe_quiet(const int* target_pes, size_t npes) {
 void pshmem_ctx_fence(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_fence");
+  RAILSHMEM_PROBE(fence, "shmem_ctx_fence");
   fence(state, context);
 }
 
 void pshmem_ctx_quiet(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_quiet");
+  RAILSHMEM_PROBE(quiet, "shmem_ctx_quiet");
   quiet(state, context);
 }
 
 void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int* target_pes, size_t npes) {
   if (ctx == SHMEM_CTX_INVALID) return;
   RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_pe_quiet");
+  RAILSHMEM_PROBE(quiet, "shmem_ctx_pe_quiet");
   quiet_towards(state, context, "shmem_ctx_pe_quiet", target_pes, npes);
 }
 
 void pshmem_barrier_all(void) {
-  job::world("shmem_barrier_all").barrier("shmem_barrier_all");
+  World& world = job::world("shmem_barrier_all");
+  PeState& state = world.state();
+  RAILSHMEM_PROBE_PLAIN(barrier, "shmem_barrier_all");
+  if (checking(state)) check::must_agree(world.teams().world(), {state, "shmem_barrier_all"});
+  world.barrier("shmem_barrier_all");
 }
 void pshmem_sync_all(void) {
-  job::world("shmem_sync_all").sync("shmem_sync_all");
+  World& world = job::world("shmem_sync_all");
+  PeState& state = world.state();
+  RAILSHMEM_PROBE_PLAIN(barrier, "shmem_sync_all");
+  if (checking(state)) check::must_agree(world.teams().world(), {state, "shmem_sync_all"});
+  world.sync("shmem_sync_all");
 }
 }
 RAILSHMEM_ORDERING_FUNCTIONS(RAILSHMEM_WEAK)

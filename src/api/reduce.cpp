@@ -4,6 +4,8 @@
 
 #include "src/api/alias.h"
 #include "src/api/job.h"
+#include "src/api/probe.h"
+#include "src/check/collective.h"
 #include "src/collective/scan.h"
 #include "src/rma/put_get.h"
 
@@ -11,7 +13,7 @@ using namespace railshmem;
 
 namespace {
 
-struct Call {
+struct Reducer {
   const char* function;
   ReduceOp op;
   TypeKind kind;
@@ -20,13 +22,19 @@ struct Call {
 
 /// Checks what every algorithm takes for granted, then runs `algorithm(team, job)`.
 template <class Algorithm>
-int run(const Call& call, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+int run(const Reducer& call, shmem_team_t handle, void* dest, const void* source, size_t nelems,
         Algorithm&& algorithm) noexcept {
   Team* const team = job::world(call.function).teams().find(handle);
   if (!team) return 1;
-  if (nelems == 0) return 0;
   PeState& state = team->state;
   const size_t nbytes = total_bytes(call.function, nelems, call.element, state.me);
+  RAILSHMEM_PROBE_PLAIN(collective, call.function, nbytes);
+  if (checking(state)) {
+    check::CollectiveCall agreed(state, call.function);
+    check::check_collective(*team, agreed.number("nelems", static_cast<long long>(nelems)), {"dest", dest, nbytes},
+                            {"source", source, nbytes}, check::InPlace::allowed);
+  }
+  if (nelems == 0) return 0;
   check_local(call.function, "dest", dest, nbytes, state.me);
   check_local(call.function, "source", source, nbytes, state.me);
   locate(state, call.function, dest, nbytes, state.me);
@@ -36,10 +44,10 @@ int run(const Call& call, shmem_team_t handle, void* dest, const void* source, s
   return 0;
 }
 
-int reduce_on(const Call& call, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
+int reduce_on(const Reducer& call, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
   return run(call, team, dest, source, nelems, [](Team& t, const Reduction& job) noexcept { reduce(t, job); });
 }
-int scan_on(const Call& call, Scan kind, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
+int scan_on(const Reducer& call, Scan kind, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
   return run(call, team, dest, source, nelems, [=](Team& t, const Reduction& job) noexcept { scan(t, job, kind); });
 }
 
@@ -48,12 +56,12 @@ int scan_on(const Call& call, Scan kind, shmem_team_t team, void* dest, const vo
 // clang-format off
 #define REDUCE(NAME, OP, T)                                                                          \
   int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nreduce) {                   \
-    constexpr Call kCall{"shmem_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};                    \
+    constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};                    \
     return reduce_on(kCall, team, dest, source, nreduce);                                            \
   }
 #define SCAN(NAME, KIND, T)                                                                          \
   int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nelems) {                    \
-    constexpr Call kCall{"shmem_" #NAME, ReduceOp::sum, type_kind<T>(), sizeof(T)};                   \
+    constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::sum, type_kind<T>(), sizeof(T)};                   \
     return scan_on(kCall, Scan::KIND, team, dest, source, nelems);                                   \
   }
 

@@ -3,8 +3,10 @@
 #include "shmem/team.h"
 
 #include "src/api/alias.h"
+#include "src/api/probe.h"
 #include "src/api/team_of.h"
 #include "src/base/log.h"
+#include "src/check/agreement.h"
 #include "src/collective/sync.h"
 
 namespace railshmem {
@@ -92,6 +94,12 @@ int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, i
   *new_team = SHMEM_TEAM_INVALID;
   Team* parent = team_or_null(kName, parent_team);
   if (!parent) return 1;
+  PeState& state = parent->state;
+  RAILSHMEM_PROBE_PLAIN(collective, kName);
+  if (checking(state)) {
+    check::CollectiveCall call(state, kName);
+    check::must_agree(*parent, call.number("start", start).number("stride", stride).number("size", size));
+  }
   check_config(kName, config, config_mask);
   TeamPlan plans[] = {{{start, stride, size}, config, config_mask}};
   if (!is_valid(plans[0].ranks, parent->size()) || !try_split(*parent, kName, plans)) return 1;
@@ -107,7 +115,14 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
   need(kName, "yaxis_team", yaxis_team);
   *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
   Team* parent = team_or_null(kName, parent_team);
-  if (!parent || xrange < 1) return 1;
+  if (!parent) return 1;
+  PeState& state = parent->state;
+  RAILSHMEM_PROBE_PLAIN(collective, kName);
+  if (checking(state)) {
+    check::CollectiveCall call(state, kName);
+    check::must_agree(*parent, call.number("xrange", xrange));
+  }
+  if (xrange < 1) return 1;
   check_config(kName, xaxis_config, xaxis_mask);
   check_config(kName, yaxis_config, yaxis_mask);
   const Grid grid(parent->size(), xrange);
@@ -126,11 +141,18 @@ void pshmem_team_destroy(shmem_team_t team) {
     log_warn("shmem_team_destroy: a predefined team stays as it is");
     return;
   }
+  PeState& state = t->state;
+  RAILSHMEM_PROBE_PLAIN(collective, "shmem_team_destroy");
+  if (checking(state)) check::must_agree(*t, {state, "shmem_team_destroy"});
   job::world("shmem_team_destroy").teams().destroy(*t, "shmem_team_destroy");
 }
 
 int pshmem_team_sync(shmem_team_t team) {
-  sync(team_of("shmem_team_sync", team), "shmem_team_sync");
+  Team& t = team_of("shmem_team_sync", team);
+  PeState& state = t.state;
+  RAILSHMEM_PROBE_PLAIN(barrier, "shmem_team_sync");
+  if (checking(state)) check::must_agree(t, {state, "shmem_team_sync"});
+  sync(t, "shmem_team_sync");
   return 0;
 }
 }

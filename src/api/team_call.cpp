@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/api/team_call.h"
 
+#include "src/api/probe.h"
 #include "src/base/log.h"
+#include "src/check/call_site.h"
 
 namespace railshmem {
 
 void warn_bad_team(const char* function, shmem_team_t handle) noexcept {
+  if (checking(job::world(function).state()))
+    die("%s: team handle %p is no team that this PE belongs to, or one that was destroyed; called at %s", function,
+        static_cast<void*>(handle), check::find_call_site().data());
   log_warn("%s: team handle %p is no team that this PE belongs to; the call does nothing and returns %d", function,
            static_cast<void*>(handle), kBadTeam);
 }

@@ -64,6 +64,9 @@ namespace env_types {
 bool Flag::parse(std::string_view) {
   return true;
 }
+bool Switch::parse(std::string_view value) {
+  return choose<bool, 4>(value, {{{"1", true}, {"0", false}, {"on", true}, {"off", false}}});
+}
 std::string Text::parse(std::string_view value) {
   return std::string(value);
 }

@@ -26,6 +26,10 @@ struct Flag {
   using Value = bool;
   static Value parse(std::string_view);
 };
+struct Switch {
+  using Value = bool;
+  static Value parse(std::string_view);
+};
 struct Text {
   using Value = std::string;
   static Value parse(std::string_view);

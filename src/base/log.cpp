@@ -22,8 +22,8 @@ std::atomic<AbortHook> g_abort_hook{nullptr};
 void print_line(const char* level, const char* format, va_list args) noexcept {
   char line[2048];
   const int pe = log_pe();
-  int n = pe >= 0 ? std::snprintf(line, sizeof line, "railshmem: PE %d: %s: ", pe, level)
-                  : std::snprintf(line, sizeof line, "railshmem: pid %d: %s: ", static_cast<int>(getpid()), level);
+  int n = pe >= 0 ? std::snprintf(line, sizeof line, "railshmem: PE %d: %s", pe, level)
+                  : std::snprintf(line, sizeof line, "railshmem: pid %d: %s", static_cast<int>(getpid()), level);
   const int m = std::vsnprintf(line + n, sizeof line - static_cast<size_t>(n) - 1, format, args);
   n = m < 0 ? n : n + m;
   if (n > static_cast<int>(sizeof line) - 2) n = sizeof line - 2;
@@ -57,7 +57,7 @@ uint64_t warnings_logged() noexcept {
   if (!log_enabled(LogLevel::level)) return; \
   va_list args;                              \
   va_start(args, format);                    \
-  print_line(#level, format, args);          \
+  print_line(#level ": ", format, args);     \
   va_end(args)
 
 void log_error(const char* format, ...) noexcept {
@@ -76,6 +76,13 @@ void log_debug(const char* format, ...) noexcept {
 
 #undef RAILSHMEM_LOG
 
+void log_report(const char* format, ...) noexcept {
+  va_list args;
+  va_start(args, format);
+  print_line("", format, args);
+  va_end(args);
+}
+
 void set_abort_hook(AbortHook hook) noexcept {
   g_abort_hook.store(hook, std::memory_order_release);
 }
@@ -88,7 +95,7 @@ void die(const char* format, ...) noexcept {
   va_copy(again, args);
   std::vsnprintf(why, sizeof why, format, again);
   va_end(again);
-  print_line("error", format, args);
+  print_line("error: ", format, args);
   va_end(args);
   std::fflush(nullptr);
   // acquire: pairs with set_abort_hook; without it the hook's own state may not be visible yet.

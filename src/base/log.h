@@ -22,6 +22,9 @@ int log_pe() noexcept;
 [[gnu::format(printf, 1, 2)]] void log_info(const char* format, ...) noexcept;
 [[gnu::format(printf, 1, 2)]] void log_debug(const char* format, ...) noexcept;
 
+/// What the user asked to be printed (SHMEM_STATS): at every level, without one in the prefix.
+[[gnu::format(printf, 1, 2)]] void log_report(const char* format, ...) noexcept;
+
 /// Warnings printed so far by this process: test suites assert that it stays zero.
 uint64_t warnings_logged() noexcept;
 

@@ -11,7 +11,7 @@ namespace railshmem {
 struct ControlBlock {
   uint64_t nudge;  ///< offset 0: raised to 0, that is left alone, by messages that only wake a proxy thread
   uint64_t pad[7];
-  uint64_t request[8];  ///< arguments of the running collective call, compared in debug mode
+  std::byte latest[504];  ///< SHMEM_CHECK: this PE's newest collective call (src/check/collective_call.h)
 };
 inline constexpr size_t kControlBytes = 4096;
 static_assert(sizeof(ControlBlock) <= kControlBytes && std::is_trivially_copyable_v<ControlBlock>);

@@ -18,6 +18,9 @@
 namespace railshmem {
 
 class Channel;
+namespace observe {
+class Observer;
+}
 
 /// Completion scope of one OpenSHMEM context: what its quiet waits for. Made and owned by the network.
 class NetContext;
@@ -53,9 +56,10 @@ struct NetworkConfig {
   const Env* env;
   int pe;
   int npes;
-  bool threads_share_host_calls;  ///< several user threads may call at once (SHMEM_THREAD_MULTIPLE)
-  bool several_hosts = false;     ///< PEs run on more than one host: an address of this host only will not do
-  bool oversubscribed = false;    ///< fewer CPUs than twice the PEs of this host: spin little
+  bool threads_share_host_calls;          ///< several user threads may call at once (SHMEM_THREAD_MULTIPLE)
+  bool several_hosts = false;             ///< PEs run on more than one host: an address of this host only will not do
+  bool oversubscribed = false;            ///< fewer CPUs than twice the PEs of this host: spin little
+  observe::Observer* observer = nullptr;  ///< records what the engine does; null: nobody
 };
 
 /// The network that SHMEM_TRANSPORT allows, or null when it allows none. Defined in transports/registry.cpp.

@@ -37,9 +37,10 @@ class Engine final : public Network {
         npes_(config.npes),
         cells_(config.env->ofi_slots),
         host_config_{config.threads_share_host_calls ? HostThreads::several : HostThreads::one, config.oversubscribed,
-                     config.env->timeout_s},
-        loop_config_{config.pe, config.oversubscribed, config.env->proxy_spin_us * 1000,
-                     config.env->proxy_nap_us * 1000, tuning},
+                     config.env->timeout_s, config.observer},
+        loop_config_{
+            config.pe, config.oversubscribed, config.env->proxy_spin_us * 1000, config.env->proxy_nap_us * 1000,
+            tuning,    config.observer},
         fabric_(std::forward<Args>(fabric)...) {
     // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
     if (cells_ < 4) throw Error(text("SHMEM_OFI_SLOTS is %zu; at least 4 are needed", cells_));
@@ -53,7 +54,7 @@ class Engine final : public Network {
 
   void connect(std::span<const std::vector<std::byte>> cards) override {
     fabric_.connect(cards);
-    proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy));
+    proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy), host_config_.observer);
     host_.emplace(fabric_.host_rail(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
   }
 

@@ -7,6 +7,7 @@
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
+#include "src/observe/observer.h"
 #include "src/plugin/network.h"
 #include "src/proxy/initiator.h"
 #include "src/proxy/patience.h"
@@ -20,6 +21,7 @@ struct HostConfig {
   HostThreads threads;
   bool oversubscribed;
   double timeout_s;
+  observe::Observer* observer = nullptr;  ///< counts what is posted; null: nobody
 };
 
 template <Rail R>
@@ -246,9 +248,20 @@ class HostSide {
   Post insist(const Operation& what, Attempt&& attempt) noexcept {
     if (nudges_) nudge(what.pe);
     Post posted = attempt();
+    uint64_t refusals = 0;
     if (posted == Post::again) [[unlikely]]
-      wait(what, [&] { return (posted = attempt()) != Post::again; });
+      wait(what, [&] {
+        ++refusals;
+        return (posted = attempt()) != Post::again;
+      });
+    if (config_.observer) [[unlikely]]
+      count_post(refusals);
     return posted;
+  }
+
+  [[gnu::cold, gnu::noinline]] void count_post(uint64_t refusals) noexcept {
+    config_.observer->count(observe::Engine::posted, 1);
+    if (refusals > 0) config_.observer->count(observe::Engine::again, refusals);
   }
 
   /// Where arriving data wakes nobody and leaves no event, a target in naps would not know of a stream of puts: a

@@ -25,6 +25,7 @@ struct LoopConfig {
   uint64_t spin_ns;  ///< without work before it rests
   uint64_t nap_ns;   ///< longest rest where nothing would wake it
   Tuning tuning;
+  observe::Observer* observer = nullptr;  ///< records rests; null: nobody
 };
 
 template <Rail R>
@@ -67,11 +68,12 @@ class ProxyLoop {
   void run() noexcept {
     pthread_setname_np(pthread_self(), "railshmem-proxy");
     set_log_pe(config_.pe);
+    if (config_.observer) config_.observer->name_thread("proxy");
     uint64_t idle_since = 0;
     while (!stop_.load(std::memory_order_acquire)) {
       if (const uint64_t helps = proxy_.helps(); helps != helps_seen_) {
         helps_seen_ = helps;
-        sleeper_.sleep({}, helper_nap_ns_);
+        doze({}, helper_nap_ns_, "stay away");
         continue;
       }
       if (proxy_.try_step() | visit_host()) {
@@ -120,12 +122,23 @@ class ProxyLoop {
   bool sleep(typename ProxySide<R>::Rest depth, uint64_t idle_ns) noexcept {
     if (depth == ProxySide<R>::Rest::nap || host_.pending() > 0) {
       const bool deep = depth == ProxySide<R>::Rest::nap && host_.pending() == 0 && idle_ns > kLongIdleNs;
-      return sleeper_.sleep(fds_, next_nap(deep ? kDeepNap * config_.nap_ns : config_.nap_ns));
+      return doze(fds_, next_nap(deep ? kDeepNap * config_.nap_ns : config_.nap_ns), "nap");
     }
     sleeper_.announce();
     host_.port().fence().heavy();  // pairs with light() in HostSide::wake_proxy(): we see its work, or it our sleep
-    const bool traffic = !host_.urgent() && sleeper_.sleep(fds_, kLongestSleepNs);
+    const bool traffic = !host_.urgent() && doze(fds_, kLongestSleepNs, "sleep");
     sleeper_.retract();
+    return traffic;
+  }
+
+  bool doze(std::span<const int> fds, uint64_t limit_ns, const char* what) noexcept {
+    observe::Observer* const observer = config_.observer;
+    if (!observer) return sleeper_.sleep(fds, limit_ns);
+    const uint64_t began = observer->ticks();
+    const bool traffic = sleeper_.sleep(fds, limit_ns);
+    observer->did(what, began, 0, -1);
+    observer->count(observe::Engine::sleeps, 1);
+    observer->count(observe::Engine::slept_ticks, observer->ticks() - began);
     return traffic;
   }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
 #include "src/proxy/initiator.h"
 #include "src/proxy/responder.h"
@@ -17,8 +18,10 @@ namespace railshmem {
 template <Rail R>
 class ProxySide {
  public:
-  ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config) : npes_(config.npes) {
-    for (R& rail : rails) lanes_.push_back(std::make_unique<Lane>(rail, segments, config));
+  ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config,
+            observe::Observer* observer = nullptr)
+      : npes_(config.npes), observer_(observer) {
+    for (R& rail : rails) lanes_.push_back(std::make_unique<Lane>(rail, segments, config, observer));
   }
 
   /// Before the proxy thread runs. Channels use the first rail.
@@ -82,13 +85,22 @@ class ProxySide {
 
  private:
   struct Lane {
-    Lane(R& rail, std::span<const Segment> segments, const InitiatorConfig& config)
-        : initiator(rail, config), responder(initiator, segments, config.npes) {}
+    Lane(R& rail, std::span<const Segment> segments, const InitiatorConfig& config, observe::Observer* observer)
+        : initiator(rail, config), responder(initiator, segments, config.npes, observer) {}
     Initiator<R> initiator;
     Responder<R> responder;
   };
 
   bool step() noexcept {
+    if (!observer_) [[likely]]
+      return move_on();
+    const uint64_t began = observer_->ticks();
+    const bool moved = move_on();
+    if (moved) observer_->did("progress", began, 0, -1);
+    return moved;
+  }
+
+  bool move_on() noexcept {
     bool moved = false;
     for (auto& lane : lanes_) {
       Responder<R>& responder = lane->responder;
@@ -101,6 +113,7 @@ class ProxySide {
   }
 
   const int npes_;
+  observe::Observer* const observer_;  ///< null: nobody records
   TryLock lock_;
   std::atomic<uint64_t> helps_{0};
   std::vector<std::unique_ptr<Lane>> lanes_;

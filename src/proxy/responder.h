@@ -7,6 +7,7 @@
 #include <span>
 
 #include "src/base/log.h"
+#include "src/observe/observer.h"
 #include "src/plugin/execute.h"
 #include "src/plugin/segment.h"
 #include "src/proxy/answer_queue.h"
@@ -19,8 +20,8 @@ template <Rail R>
 class Responder {
  public:
   /// Answers leave through `initiator`, on the rail that the requests came from.
-  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes)
-      : initiator_(initiator), answers_(npes), npes_(npes) {
+  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, observe::Observer* observer = nullptr)
+      : initiator_(initiator), answers_(npes), npes_(npes), observer_(observer) {
     for (const Segment& segment : segments) segments_[static_cast<size_t>(segment.id)] = segment;
   }
 
@@ -29,6 +30,7 @@ class Responder {
     if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
     const auto header = read_message<MessageHeader>(bytes);
     if (header.pe < 0 || header.pe >= npes_) refuse(nbytes);
+    const uint64_t began = observer_ ? observer_->ticks() : 0;
     uint64_t old = 0;
     switch (header.kind) {
       case MessageKind::amo:
@@ -56,6 +58,8 @@ class Responder {
     } else if (header.answer == Answer::acknowledge) {
       answers_.acknowledge({header.pe, header.port}, header.scope, 1);
     }
+    if (observer_) [[unlikely]]
+      record(header.kind, began, nbytes, header.pe);
   }
 
   /// Sends what is owed, as far as there is room. True when something left.
@@ -130,6 +134,17 @@ class Responder {
         initiator_.rail().name().c_str());
   }
 
+  [[gnu::cold, gnu::noinline]] void record(MessageKind kind, uint64_t began, size_t nbytes, int pe) noexcept {
+    const char* what = "serve flag";
+    if (kind == MessageKind::amo) what = "serve amo";
+    if (kind == MessageKind::signal) what = "serve signal";
+    if (kind == MessageKind::put_signal) what = "serve put_signal";
+    const uint64_t carried = kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : sizeof(uint64_t);
+    observer_->did(what, began, carried, pe);
+    observer_->count(observe::Engine::served, 1);
+    observer_->count(observe::Engine::served_bytes, carried);
+  }
+
   Post send(const PendingAnswer& answer) noexcept {
     MessageHeader header{
         MessageKind::acknowledge, 0,          0, Answer::none, Port::proxy, SegmentId::heap, answer.scope,
@@ -147,6 +162,7 @@ class Responder {
   AnswerQueue answers_;
   std::array<Segment, kSegments> segments_{};
   const int npes_;
+  observe::Observer* const observer_;  ///< null: nobody records
 };
 
 }  // namespace railshmem

@@ -45,6 +45,13 @@ template <class T>
       net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
 
+/// The same where nobody wants the old value, and nothing is compared.
+template <class T>
+[[gnu::always_inline]] inline void amo_plain(PeState& state, Context& context, const char* function, AmoOp op,
+                                             const T* dest, T operand, int pe) noexcept {
+  amo<T>(state, context, function, op, dest, operand, static_cast<T>(0), pe);
+}
+
 /// Fetching operation whose old value is in *fetch after quiet.
 template <class T>
 [[gnu::always_inline]] inline void amo_nbi(PeState& state, Context& context, const char* function, AmoOp op, T* fetch,

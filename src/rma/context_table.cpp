@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/context_table.h"
 
+#include <unistd.h>
+
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/rma/ordering.h"
@@ -37,7 +39,7 @@ shmem_ctx_t ContextTable::create(const PeSet* pes, shmem_team_t team, long optio
     const std::lock_guard lock(mutex_);
     const size_t place = take_place();
     Entry& e = entry(place);
-    e.context = {net, pes, team, options};
+    e.context = {net, pes, team, options, gettid()};
     const uintptr_t handle = (++made_ << 20) | (place + 2);
     // release: pairs with find().
     e.handle.store(handle, std::memory_order_release);

@@ -17,6 +17,9 @@ class ContextTable;
 class Liveness;
 class Choice;
 class LockTurns;
+namespace observe {
+class Observer;
+}
 
 /// One symmetric segment and the PEs that can be reached in it by load and store: those of slots first_slot up to
 /// first_slot + slots - 1. A peer's address is arithmetic, no table: node_base + slot * stride + offset.
@@ -35,11 +38,14 @@ struct Context {
   const PeSet* pes = nullptr;  ///< the team whose ranks its calls name; null: PEs of the world
   shmem_team_t team = SHMEM_TEAM_WORLD;
   long options = 0;  ///< SHMEM_CTX_*
+  int thread = 0;    ///< SHMEM_CHECK: system number of the thread that made a SHMEM_CTX_PRIVATE context
 };
 
 struct PeState {
   int me = 0;
   int npes = 1;
+  /// Records or checks calls; null in most jobs, and then all it costs is the look at this pointer.
+  observe::Observer* observer = nullptr;
   SegmentView segment[kSegments];
   int first_pe_of_node = 0;  ///< PE of slot 0
   /// Slot of each PE, -1 off the node; null when the node's PEs are consecutive (the common case, no table then).

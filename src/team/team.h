@@ -50,7 +50,7 @@ struct Team {
     return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
   }
   /// Largest number that any collective of this team has used.
-  uint64_t highest_number() const noexcept { return std::max({syncs, exchanges, arrivals}); }
+  uint64_t highest_number() const noexcept { return std::max({syncs, exchanges, arrivals, checks}); }
 
   static constexpr int kSlotBits = 24;
 
@@ -73,6 +73,7 @@ struct Team {
   uint64_t exchanges;    ///< number of the last full exchange: they take turns in the lines
   uint64_t gathers = 0;  ///< number of the last gather on the node, whose flags never travel a network
   uint64_t arrivals;     ///< number of the last collective that used arrival flags
+  uint64_t checks;       ///< number of the last call that SHMEM_CHECK compared between members
 
   /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
   std::byte* mine(size_t at) const noexcept {

@@ -40,6 +40,7 @@ class TeamAreaLayout {
   static constexpr size_t kScratchBytes = size_t{128} << 10;
   static constexpr size_t kSlotBytes = size_t{16} << 10;
   static constexpr size_t kIncomingBytes = size_t{16} << 10;
+  static constexpr size_t kRecordBytes = 512;
 
   explicit TeamAreaLayout(int npes) noexcept : npes_(static_cast<size_t>(npes)) {}
 
@@ -60,7 +61,10 @@ class TeamAreaLayout {
   size_t done(int rank) const noexcept { return line(3, rank); }
   /// Free use by a collective that knows its buffers to be free.
   size_t scratch() const noexcept { return align_up(line(4, 0), size_t{4096}); }
-  size_t nbytes() const noexcept { return slots() + 2 * (kSlotBytes + kIncomingBytes); }
+  /// SHMEM_CHECK: what this member calls, and the number of the newest call that the next member shows.
+  size_t record() const noexcept { return slots() + 2 * (kSlotBytes + kIncomingBytes); }
+  size_t record_flag() const noexcept { return record() + kRecordBytes; }
+  size_t nbytes() const noexcept { return record_flag() + sizeof(FlagLine); }
 
  private:
   static constexpr size_t kLines = sizeof(SyncFlags);

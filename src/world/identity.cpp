@@ -10,7 +10,7 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kLayoutVersion = 1;
+constexpr uint64_t kLayoutVersion = 2;
 
 uint64_t as_number(const std::vector<TransportKind>& list) {
   uint64_t number = 0;
@@ -35,6 +35,9 @@ Identity make_identity(const Env& env) {
   mine.symmetric_size = env.symmetric_size;
   mine.node_size = env.node_size;
   mine.transports = as_number(env.transport);
+  mine.stats = env.stats;
+  mine.trace = !env.trace.empty();
+  mine.check = env.check;
   mine.pid = getpid();
   mine.layout = kLayoutVersion;
   return mine;
@@ -49,6 +52,9 @@ std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& 
     must_agree("SHMEM_SYMMETRIC_SIZE (bytes)", mine.symmetric_size, theirs.symmetric_size, me, pe);
     must_agree("SHMEM_NODE_SIZE", mine.node_size, theirs.node_size, me, pe);
     must_agree("SHMEM_TRANSPORT", mine.transports, theirs.transports, me, pe);
+    must_agree("SHMEM_STATS", mine.stats, theirs.stats, me, pe);
+    must_agree("SHMEM_TRACE (0: empty)", mine.trace, theirs.trace, me, pe);
+    must_agree("SHMEM_CHECK", mine.check, theirs.check, me, pe);
   }
   return all;
 }

@@ -12,8 +12,7 @@ namespace railshmem {
 
 class SymmetricMemory {
  public:
-  /// compare_requests: every PE compares its arguments with PE 0's and ends the job when they differ.
-  SymmetricMemory(Team& world, Heap& heap, bool compare_requests) noexcept;
+  SymmetricMemory(Team& world, Heap& heap) noexcept;
 
   /// nullptr on all PEs when there is no room. zero: the bytes are 0 on every PE before any PE returns.
   void* allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
@@ -22,13 +21,10 @@ class SymmetricMemory {
 
  private:
   void barrier(const char* function) noexcept;
-  void compare(const char* function, uint64_t nbytes, uint64_t align, uint64_t offset) noexcept;
-  uint64_t offset_or_none(const void* object) const noexcept;
 
   Team& world_;
   PeState& state_;
   Heap& heap_;
-  const bool compare_requests_;
 };
 
 }  // namespace railshmem

@@ -30,7 +30,7 @@ class Teams {
   static constexpr int kWorld = 0;
   static constexpr int kShared = 1;
   static constexpr int kActiveSets = 2;  ///< the library's own; no handle leads to it
-  static constexpr int kReserved = 3;  ///< the first slot for teams that programs split
+  static constexpr int kReserved = 3;    ///< the first slot for teams that programs split
   static constexpr size_t kMaxPlans = 2;
 
   /// Areas start `offset` bytes into the heap. `layout` must outlive this. Throws Error.

@@ -10,6 +10,7 @@
 #include "src/rma/lock.h"
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
+#include "src/world/observations.h"
 
 namespace railshmem {
 
@@ -18,6 +19,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
   Identity mine = make_identity(env_);
   mine.several_threads = options_.several_threads_call;
   identities_ = exchange_identities(bootstrap_, mine);
+  observer_ = make_observer(env_, bootstrap_.pe());
   load_store_ = make_load_store(env_);
   make_heap();
   globals_ = std::make_unique<SharedGlobals>(bootstrap_, layout_, load_store_.get(),
@@ -26,7 +28,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
   fill_state();
   teams_ = std::make_unique<Teams>(state_, layout_, *heap_, kControlBytes, static_cast<int>(env_.teams_max));
   make_active_sets();
-  memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_, log_enabled(LogLevel::debug));
+  memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_);
   bootstrap_.barrier();  // no PE uses another before that one is ready
 }
 
@@ -42,6 +44,7 @@ World::~World() {
     log_error("shmem_finalize: %s", e.what());
   }
   if (network_) network_->stop();
+  if (observer_) publish_observations(*observer_, bootstrap_);
 }
 
 void World::make_heap() {
@@ -71,6 +74,7 @@ void World::start_network() {
   config.threads_share_host_calls = options_.several_threads_call;
   config.oversubscribed = 2 * layout_.pes_on_host > usable_cpus();
   for (const Identity& identity : identities_) config.several_hosts |= identity.host != identities_[0].host;
+  if (observer_ && observer_->recording()) config.observer = observer_.get();
   network_ = make_network(config);
   if (!network_ && heap_needs_it)
     throw Error(
@@ -87,6 +91,7 @@ void World::start_network() {
 void World::fill_state() {
   state_.me = bootstrap_.pe();
   state_.npes = bootstrap_.npes();
+  state_.observer = observer_.get();
   state_.first_pe_of_node = layout_.members.front();
   SegmentView& heap = state_.segment[static_cast<int>(SegmentId::heap)];
   heap.base = reinterpret_cast<uintptr_t>(heap_->base());

@@ -11,6 +11,7 @@
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
+#include "src/observe/observer.h"
 #include "src/plugin/bootstrap.h"
 #include "src/plugin/network.h"
 #include "src/rma/context_table.h"
@@ -61,7 +62,8 @@ class World {
   const Choice choice_;
   std::vector<Identity> identities_;
   NodeLayout layout_;
-  std::vector<int32_t> slots_;  ///< slot of each PE when the node's PEs are not consecutive
+  std::vector<int32_t> slots_;                   ///< slot of each PE when the node's PEs are not consecutive
+  std::unique_ptr<observe::Observer> observer_;  ///< null unless SHMEM_STATS, SHMEM_TRACE or SHMEM_CHECK ask for it
   std::unique_ptr<LoadStore> load_store_;
   std::unique_ptr<NodeArena> arena_;
   std::unique_ptr<Heap> heap_;

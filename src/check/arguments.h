@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What SHMEM_CHECK finds in the arguments of one PE's call. Each function ends the job with a message that names the
+// call, its place in the program, the argument and its value.
+#pragma once
+
+#include "src/rma/pe_state.h"
+
+namespace railshmem::check {
+
+/// One buffer of a call.
+struct Buffer {
+  const char* argument;
+  const void* address;
+  size_t nbytes;
+};
+
+/// [address, address + nbytes) must be symmetric.
+void must_be_symmetric(const PeState& state, const char* function, const Buffer& buffer) noexcept;
+
+/// A local buffer may lie inside symmetric memory or outside, not across its border.
+void must_not_cross(const PeState& state, const char* function, const Buffer& buffer) noexcept;
+
+/// Two buffers may not share memory.
+void must_not_overlap(const char* function, const Buffer& one, const Buffer& other) noexcept;
+/// The same, but both may begin at one address.
+void may_be_in_place(const char* function, const Buffer& one, const Buffer& other) noexcept;
+
+/// A put or a get: `symmetric` is the address of the copy of PE `pe`; a local address of null is not checked.
+void check_transfer(const PeState& state, const char* function, const void* symmetric, const void* local, size_t nbytes,
+                    int pe) noexcept;
+
+/// A SHMEM_CTX_PRIVATE context belongs to the thread that made it.
+void check_context(const char* function, const Context& context) noexcept;
+
+}  // namespace railshmem::check

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is counted and drawn: kinds of calls, where they went, and what the network engine does beside them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace railshmem::observe {
+
+/// Calls of the program, in the order of the table that SHMEM_STATS=1 prints.
+enum class Kind : uint8_t {
+  put,
+  get,
+  amo,
+  signal,
+  put_signal,
+  wait,
+  quiet,
+  fence,
+  barrier,
+  collective,
+  lock,
+  allocation
+};
+inline constexpr size_t kKinds = 12;
+inline constexpr const char* kKindNames[kKinds] = {"put",        "get",        "amo",   "signal",
+                                                   "put_signal", "wait",       "quiet", "fence",
+                                                   "barrier",    "collective", "lock",  "allocation"};
+
+/// Which way a call went: to a PE reached by load and store, through the network, or to no PE in particular.
+enum class Way : uint8_t { node, network, none };
+inline constexpr size_t kWays = 3;
+inline constexpr const char* kWayNames[kWays] = {"node", "network", "-"};
+
+/// Sums of the network engine.
+enum class Engine : uint8_t {
+  posted,        ///< operations that host calls posted
+  again,         ///< attempts that the rail had no room for
+  served,        ///< requests of peers executed here
+  served_bytes,  ///< their data
+  sleeps,        ///< rests of the proxy thread
+  slept_ticks,
+};
+inline constexpr size_t kEngineSums = 6;
+
+}  // namespace railshmem::observe

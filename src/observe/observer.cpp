@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/observe/observer.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem::observe {
+namespace {
+
+/// The log of the calling thread, and whose.
+struct Mine {
+  uint64_t observer = 0;
+  ThreadLog* log = nullptr;
+};
+thread_local Mine t_mine;
+
+uint64_t next_id() noexcept {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+Observer::Observer(const Settings& settings) : id_(next_id()), settings_(settings) {
+  if (!settings.trace.empty()) spool_ = std::make_unique<Spool>(settings.trace, settings.trace_limit);
+  log();  // the thread that starts the library comes first
+}
+
+ThreadLog& Observer::log() noexcept {
+  if (t_mine.observer == id_) [[likely]]
+    return *t_mine.log;
+  return add_log();
+}
+
+ThreadLog& Observer::add_log() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    logs_.push_back(std::make_unique<ThreadLog>(static_cast<int>(logs_.size())));
+    t_mine = {id_, logs_.back().get()};
+    return *t_mine.log;
+  } catch (const std::bad_alloc&) {
+    die("no memory is left for the records of thread %zu; unset SHMEM_STATS and SHMEM_TRACE", logs_.size());
+  }
+}
+
+void Observer::name_thread(const char* name) noexcept {
+  ThreadLog& mine = log();
+  const std::lock_guard lock(mutex_);
+  mine.name = name;
+}
+
+void Observer::begin(Kind kind, Way way, const char* function, uint64_t nbytes, int pe) noexcept {
+  ThreadLog::Call& call = log().call;
+  if (call.depth++ > 0) return;
+  call.kind = kind;
+  call.way = way;
+  call.event = {0, 0, function, kKindNames[static_cast<size_t>(kind)], nbytes, pe};
+  call.event.began = ticks();
+}
+
+void Observer::end() noexcept {
+  const uint64_t now = ticks();
+  ThreadLog& mine = log();
+  ThreadLog::Call& call = mine.call;
+  if (--call.depth > 0) return;
+  call.event.ended = now;
+  mine.counters().count(call.kind, call.way, call.event.nbytes, now - call.event.began);
+  if (tracing()) keep(mine, call.event);
+}
+
+void Observer::did(const char* what, uint64_t began, uint64_t nbytes, int pe) noexcept {
+  if (tracing()) keep(log(), {began, ticks(), what, "proxy", nbytes, pe});
+}
+
+void Observer::keep(ThreadLog& log, const Event& event) noexcept {
+  if (log.keep(event)) [[likely]]
+    return;
+  const std::lock_guard lock(mutex_);
+  const std::span<const Event> full = log.kept();
+  if (!full.empty() && !spool_->append(log.number(), full)) log.dropped += full.size();
+  log.empty();
+  if (!log.make_room()) {
+    ++log.dropped;
+    return;
+  }
+  log.keep(event);
+}
+
+Totals Observer::finish() {
+  clock_.calibrate();
+  Totals totals;
+  const std::lock_guard lock(mutex_);
+  for (const auto& log : logs_) totals.add(log->counters().totals());
+  for (auto& ways : totals.calls)
+    for (Sum& sum : ways) sum.ticks = clock_.span_ns(sum.ticks);
+  uint64_t& slept = totals.engine[static_cast<size_t>(Engine::slept_ticks)];
+  slept = clock_.span_ns(slept);
+  return totals;
+}
+
+PartInfo Observer::write_part(const std::string& path) {
+  // A thread that dies while it holds the mutex must not hang in here.
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  for (int ms = 0; !lock && ms < 1000; ++ms) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock = std::unique_lock(mutex_, std::try_to_lock);
+  }
+  if (!lock) throw Error("the events of SHMEM_TRACE are locked, so their timeline cannot be written");
+  clock_.calibrate();
+  TimelineWriter file(path, settings_.pe, clock_);
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  file.name_process(text("PE %d (%s, pid %d)", settings_.pe, host, static_cast<int>(getpid())));
+  uint64_t dropped = 0;
+  for (const auto& log : logs_) {
+    file.name_thread(log->number(), log->name ? log->name : text("thread %d", log->number()));
+    dropped += log->dropped;
+  }
+  spool_->read([&](int thread, std::span<const Event> events) { file.write(thread, events); });
+  for (const auto& log : logs_) file.write(log->number(), log->kept());
+  return file.finish(dropped, 1);
+}
+
+std::string Observer::part_path() const {
+  return settings_.trace + ".pe" + std::to_string(settings_.pe);
+}
+
+void Observer::rescue() noexcept {
+  if (!tracing() || std::exchange(rescued_, true)) return;
+  try {
+    const PartInfo part = write_part(part_path());
+    log_warn("the job ends early; the timeline of this PE alone is in %s (%llu events, %llu dropped)",
+             part_path().c_str(), static_cast<unsigned long long>(part.events),
+             static_cast<unsigned long long>(part.dropped));
+  } catch (const std::exception& e) {
+    log_error("%s", e.what());
+  }
+}
+
+}  // namespace railshmem::observe

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/world/observations.h"
+
+#include <unistd.h>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/observe/report.h"
+
+namespace railshmem {
+namespace {
+
+using observe::PartInfo;
+
+void print_statistics(const std::vector<observe::Totals>& by_pe) {
+  log_report("stats: %s", observe::stats_heading().c_str());
+  for (size_t pe = 0; pe < by_pe.size(); ++pe)
+    for (const std::string& row : observe::stats_rows(static_cast<int>(pe), by_pe[pe]))
+      log_report("stats: %s", row.c_str());
+}
+
+std::string part_of(const std::string& file, int pe) {
+  return file + ".pe" + std::to_string(pe);
+}
+
+/// By PE 0, when all parts are closed.
+void join_timelines(observe::Observer& observer, const std::vector<PartInfo>& parts) {
+  const std::string& path = observer.settings().trace;
+  observe::TimelineWriter file(path, 0, observer.clock());
+  uint64_t dropped = 0;
+  int joined = 0;
+  for (int pe = 0; pe < static_cast<int>(parts.size()); ++pe) {
+    const PartInfo& part = parts[static_cast<size_t>(pe)];
+    const std::string name = part_of(path, pe);
+    if (part.nbytes == 0) continue;  // that PE has said why
+    // A file of the same name and another size is none of this job's.
+    if (observe::file_size(name) != part.nbytes) {
+      log_warn("the timeline of PE %d is not visible here and stays on its own host as %s", pe, name.c_str());
+      continue;
+    }
+    file.append_part(name, part);
+    ::unlink(name.c_str());
+    dropped += part.dropped;
+    ++joined;
+  }
+  file.finish(dropped, joined);
+  if (dropped > 0)
+    log_warn("SHMEM_TRACE: %llu events were dropped; raise SHMEM_TRACE_LIMIT, or trace less",
+             static_cast<unsigned long long>(dropped));
+}
+
+PartInfo write_part(observe::Observer& observer) noexcept {
+  try {
+    return observer.write_part(observer.part_path());
+  } catch (const std::exception& e) {
+    log_error("%s", e.what());
+    return {};
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<observe::Observer> make_observer(const Env& env, int pe) {
+  if (!env.stats && !env.check && env.trace.empty()) return nullptr;
+  return std::make_unique<observe::Observer>(observe::Settings{pe, env.stats, env.check, env.trace, env.trace_limit});
+}
+
+void publish_observations(observe::Observer& observer, Bootstrap& bootstrap) noexcept {
+  try {
+    if (observer.stats()) {
+      const std::vector<observe::Totals> by_pe = exchange(bootstrap, observer.finish());
+      if (bootstrap.pe() == 0) print_statistics(by_pe);
+    }
+    if (observer.tracing()) {
+      const std::vector<PartInfo> parts = exchange(bootstrap, write_part(observer));
+      if (bootstrap.pe() == 0) join_timelines(observer, parts);
+      bootstrap.barrier();  // whoever reads the file after any PE's end finds it whole
+    }
+  } catch (const std::exception& e) {
+    log_error("shmem_finalize: %s", e.what());
+  }
+}
+
+}  // namespace railshmem

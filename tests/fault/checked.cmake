@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What SHMEM_CHECK=1 finds: each message names the call, the PE, the values, and the place in the program.
+set(where "at [a-z_]*[+x0-9a-f]* ?(in )?checked .addr2line -fe checked 0x[0-9a-f]+.")
+
+# checked(name expectations...), over p2p and over the network.
+function(checked name)
+  set(expectations --expect "PE [0-9]: error: .*${where}")
+  foreach(regex ${ARGN})
+    list(APPEND expectations --expect "${regex}")
+  endforeach()
+  set(checked_job $<TARGET_FILE:oshrun> -n 3 --timeout 45 $<TARGET_FILE:fault_checked> ${name})
+  fault_test(check.${name}.p2p OPTIONS --env SHMEM_CHECK=1 --env SHMEM_TIMEOUT=4 --env SHMEM_TRANSPORT=p2p --within 20
+             ${expectations} COMMAND ${checked_job})
+  if(RAILSHMEM_HAVE_OFI AND NOT name MATCHES "mapped")
+    fault_test(check.${name}.tcp_rxm OPTIONS --env SHMEM_CHECK=1 --env SHMEM_TIMEOUT=4 --provider tcp+ofi_rxm --within 20
+               ${expectations} COMMAND ${checked_job})
+  endif()
+endfunction()
+
+# Calls that differ between PEs: both are named.
+function(differs name one other)
+  checked(${name} "collective call [0-9]+ on team 0 differs between PEs: PE [0-2] called .*; PE [0-2] called"
+          "called ${one}" "called ${other}")
+endfunction()
+differs(malloc_sizes "shmem_malloc.size 64." "shmem_malloc.size 128.")
+differs(malloc_or_free "shmem_malloc.size 64." "shmem_free.ptr heap.0x[0-9a-f]+, size 0.")
+differs(free_others "shmem_free.ptr heap.0x[0-9a-f]+" "shmem_free.ptr heap.0x[0-9a-f]+")
+differs(align_differs "shmem_align.size 64, alignment 256." "shmem_align.size 64, alignment 128.")
+differs(barrier_or_sync "shmem_barrier_all.." "shmem_sync_all..")
+differs(barrier_or_finalize "shmem_barrier_all.." "shmem_finalize..")
+checked(barrier_or_wait "shmem_barrier_all.., call [0-9]+ on team 0, at .*: PE 1 has not made this call within 4"
+        "its latest one is shmem_calloc.size 8000.*raise SHMEM_TIMEOUT")
+
+checked(put_overlap "PE 1: error: shmem_long_put: the local buffer .0x[0-9a-f]+, .80. and the other PE's .* overlap")
+checked(get_overlap "PE 1: error: shmem_long_get: .* overlap")
+checked(put_overlap_mapped "PE 1: error: shmem_long_put: .* overlap")
+checked(source_past_end "PE 1: error: shmem_putmem: the local buffer .0x[0-9a-f]+, .2. crosses the border"
+        "check the number of elements")
+checked(put_to_stack "PE 1: error: shmem_long_put: the symmetric address 0x[0-9a-f]+ is not symmetric" "shmem_malloc")
+
+fault_test(check.no_mistake.p2p OPTIONS --status 0 --forbid "error|warn" --env SHMEM_CHECK=1 --env SHMEM_TRANSPORT=p2p
+           COMMAND $<TARGET_FILE:oshrun> -n 3 --timeout 45 $<TARGET_FILE:fault_checked> no_mistake)
+if(RAILSHMEM_HAVE_OFI)
+  fault_test(check.no_mistake.tcp_rxm OPTIONS --status 0 --forbid "error|warn" --env SHMEM_CHECK=1 --provider tcp+ofi_rxm
+             COMMAND $<TARGET_FILE:oshrun> -n 3 --timeout 45 $<TARGET_FILE:fault_checked> no_mistake)
+endif()
