@@ -91,6 +91,15 @@ int run_all(const Options& options, double init_seconds) {
   return conclude(context);
 }
 
+/// Threads only for benches that start some: a library may have to lock for them.
+void start_library(const Options& options) {
+  bool threads = false;
+  for (const std::string& name : options.benches) threads |= name == "ctx_rate";
+  if (!threads) return shmem_init();
+  int provided = SHMEM_THREAD_SINGLE;
+  if (shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) != 0) exit(EXIT_FAILURE);
+}
+
 int perf_main(int argc, char** argv) {
   if (argc == 4 && strcmp(argv[1], kPartnerOption) == 0) return partner_main(argv[2], argv[3]);
   Parsed parsed = parse_options(argc, argv);
@@ -110,7 +119,7 @@ int perf_main(int argc, char** argv) {
     return *parsed.exit_status;
   }
   const uint64_t start = ticks();
-  shmem_init();
+  start_library(parsed.options);
   const double init_seconds = static_cast<double>(ticks() - start) * seconds_per_tick();
   try {
     const int status = run_all(parsed.options, init_seconds);

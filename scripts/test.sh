@@ -104,7 +104,7 @@ else
 fi
 if [ -z "$quick" ]; then
   # One program per family of calls, over both transports: what a sanitizer sees, it sees with few PEs.
-  programs="put_get put_signal amo wait ordering heap static_objects threads"
+  programs="put_get put_signal amo wait ordering heap static_objects threads teams team_split contexts sessions thread_contexts"
   targets="unit_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input"
   for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
   for program in $programs; do targets="$targets conformance_$program"; done
@@ -116,8 +116,14 @@ if [ -z "$quick" ]; then
   else
     not_built dev
   fi
-  if build tsan unit_tests; then
-    check tsan tsan --tests-regex 'Ring|Channel|Proxy|Engine|Watermark|Device'
+  # Under ThreadSanitizer: what several threads do, within the library and through it.
+  threaded="threads thread_contexts"
+  targets="unit_tests oshrun"
+  for program in $threaded; do targets="$targets conformance_$program"; done
+  # shellcheck disable=SC2086
+  if build tsan $targets; then
+    check tsan tsan --tests-regex 'Ring|Channel|Proxy|Engine|Watermark|Device|HostSide|PortLock'
+    check tsan-conformance tsan --tests-regex "^conformance\\.(${threaded// /|})\\.(p2p|tcp_rxm)\\.2\$"
   else
     not_built tsan
   fi

@@ -4,6 +4,7 @@
 #ifndef RAILSHMEM_SHMEM_LISTS_H
 #define RAILSHMEM_SHMEM_LISTS_H
 
+#include "shmem/active_set.h"
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
 #include "shmem/context.h"
@@ -39,6 +40,7 @@
   RAILSHMEM_TEAM_DATA_FUNCTIONS(F)  \
   RAILSHMEM_REDUCE_FUNCTIONS(F)     \
   RAILSHMEM_LOCK_FUNCTIONS(F)       \
+  RAILSHMEM_ACTIVE_SET_FUNCTIONS(F) \
   RAILSHMEM_OLD_WAIT_FUNCTIONS(F)   \
   RAILSHMEM_OLD_AMO_FUNCTIONS(F)
 

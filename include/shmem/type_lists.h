@@ -136,6 +136,15 @@ __extension__ typedef double _Complex railshmem_complexd;
   X(A, double, double)                         \
   RAILSHMEM_OLD_AMO_TYPES(X, A)
 #define RAILSHMEM_FOR_OLD_AMO_EXTENDED_TYPES(X) RAILSHMEM_OLD_AMO_EXTENDED_TYPES(RAILSHMEM_WITHOUT_A, X)
+
+/// Deprecated reductions over active sets: by and, or, xor; by max and min; by sum and product.
+#define RAILSHMEM_TO_ALL_BITS_TYPES(X, A) RAILSHMEM_OLD_WAIT_TYPES(X, A)
+#define RAILSHMEM_TO_ALL_ORDER_TYPES(X, A) \
+  RAILSHMEM_TO_ALL_BITS_TYPES(X, A)        \
+  X(A, float, float)                       \
+  X(A, double, double)                     \
+  X(A, longdouble, long double)
+#define RAILSHMEM_TO_ALL_SUM_TYPES(X, A) RAILSHMEM_TO_ALL_ORDER_TYPES(X, A) RAILSHMEM_COMPLEX_TYPES(X, A)
 // clang-format on
 
 #endif

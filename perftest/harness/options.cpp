@@ -39,6 +39,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--seconds", options.seconds, "Time limit per row")->check(CLI::Range(1e-3, 86400.0));
   app.add_option("--pairs", options.pairs, "Pairs of PEs (i with i + N/2); default: all")
       ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--threads", options.threads, "Threads of ctx_rate")->check(CLI::Range(1, 256));
   app.add_flag("--validate", options.validate, "Compare every byte of every transfer of a checked round");
   app.add_flag("--floor", options.floor, "Run the matching floor first and print the ratio to it");
   app.add_option("--op", options.op,

@@ -25,6 +25,7 @@ struct Options {
   int rounds = 1;
   double seconds = 1.0;  ///< limit per row
   int pairs = 0;         ///< 0 = all
+  int threads = 2;       ///< of benches that start threads
   bool validate = false;
   bool floor = false;
   std::string op = "fetch_add";

@@ -40,7 +40,9 @@ int pshmem_init_thread(int requested, int* provided) {
 }
 
 void pshmem_init(void) {
-  if (try_start("shmem_init", SHMEM_THREAD_SINGLE, nullptr, {}) != 0)
+  // The library may choose. Calls from one thread at a time cost nothing; from several at once they cost a lock where
+  // there is a network, which a program has to ask for.
+  if (try_start("shmem_init", SHMEM_THREAD_SERIALIZED, nullptr, {}) != 0)
     die("shmem_init: this PE cannot start; the reason is in the line before");
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 void send_own(const Blocks& blocks, int to, uint64_t number) noexcept {
   Team& team = blocks.team;
-  send(team, blocks.function, to, blocks.place_of(team.rank), blocks.block_for(to), blocks.nbytes,
-       team.area.exchange(number, team.rank), number);
+  deliver(team, blocks.function, to, blocks.place_of(team.rank), blocks.block_for(to), blocks.nbytes,
+          team.area.exchange(number, team.rank), number);
 }
 
 void send_within_node(const Blocks& blocks, uint64_t number) noexcept {
@@ -54,7 +54,7 @@ void blocks_by_rails(const Blocks& blocks) noexcept {
       await(team, blocks.function, from, line, number);
       for (const int to : nodes.members) {
         if (to == team.rank) continue;
-        send(team, blocks.function, to, blocks.place_of(from), blocks.place_of(from), blocks.nbytes, line, number);
+        deliver(team, blocks.function, to, blocks.place_of(from), blocks.place_of(from), blocks.nbytes, line, number);
       }
     }
   }

@@ -27,8 +27,8 @@ struct Positions {
 
 void send_part(const Broadcast& call, int to, size_t from_byte, size_t nbytes) noexcept {
   Team& team = call.team;
-  send(team, call.function, to, call.dest + from_byte, call.data() + from_byte, nbytes, team.area.arrival(team.rank),
-       call.number);
+  deliver(team, call.function, to, call.dest + from_byte, call.data() + from_byte, nbytes, team.area.arrival(team.rank),
+          call.number);
 }
 
 void await_part(const Broadcast& call, int from) noexcept {

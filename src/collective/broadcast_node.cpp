@@ -28,7 +28,7 @@ void push_unmapped(const Broadcast& call) noexcept {
   Team& team = call.team;
   for (const int to : team.nodes.members)
     if (to != team.rank)
-      send(team, call.function, to, call.dest, call.data(), call.nbytes, team.area.arrival(team.rank), call.number);
+      deliver(team, call.function, to, call.dest, call.data(), call.nbytes, team.area.arrival(team.rank), call.number);
 }
 
 void offer(const Broadcast& call) noexcept {

@@ -35,8 +35,8 @@ void push(const Collect& call, const Operand& dest) noexcept {
 
 /// Sends the piece of member `owner`, which is here at `from`, under the owner's flag.
 void send_piece(const Collect& call, int owner, const std::byte* from, int to) noexcept {
-  send(call.team, call.function, to, call.place_of(owner), from, call.announced.of(owner).nbytes,
-       call.team.area.arrival(owner), call.number);
+  deliver(call.team, call.function, to, call.place_of(owner), from, call.announced.of(owner).nbytes,
+          call.team.area.arrival(owner), call.number);
 }
 
 void send_to_all(const Collect& call) noexcept {

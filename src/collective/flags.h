@@ -37,8 +37,8 @@ inline void raise_here(Team& team, int index, size_t at, uint64_t number) noexce
 }
 
 /// push() whose source is free at once when it is short; a caller that sends more than kCopiedBytes settles.
-inline void send(Team& team, const char* function, int to, void* dest, const void* source, size_t nbytes, size_t at,
-                 uint64_t number) noexcept {
+inline void deliver(Team& team, const char* function, int to, void* dest, const void* source, size_t nbytes, size_t at,
+                    uint64_t number) noexcept {
   if (nbytes > kCopiedBytes) return push(team, function, to, dest, source, nbytes, at, number);
   push_copied(team, function, to, dest, source, nbytes, at, number);
 }

@@ -12,14 +12,15 @@
 namespace railshmem {
 
 struct Identity {
-  uint64_t host;            ///< see host_id()
-  uint64_t pid_namespace;   ///< process ids mean something only inside one
-  uint64_t symmetric_size;  ///< SHMEM_SYMMETRIC_SIZE
-  uint64_t node_size;       ///< SHMEM_NODE_SIZE
-  uint64_t transports;      ///< SHMEM_TRANSPORT as a number
-  uint64_t stats;           ///< SHMEM_STATS
-  uint64_t trace;           ///< whether SHMEM_TRACE names a file
-  uint64_t check;           ///< SHMEM_CHECK
+  uint64_t host;             ///< see host_id()
+  uint64_t pid_namespace;    ///< process ids mean something only inside one
+  uint64_t symmetric_size;   ///< SHMEM_SYMMETRIC_SIZE
+  uint64_t node_size;        ///< SHMEM_NODE_SIZE
+  uint64_t transports;       ///< SHMEM_TRANSPORT as a number
+  uint64_t several_threads;  ///< this PE asked for SHMEM_THREAD_MULTIPLE
+  uint64_t stats;            ///< SHMEM_STATS
+  uint64_t trace;            ///< whether SHMEM_TRACE names a file
+  uint64_t check;            ///< SHMEM_CHECK
   int64_t pid;
   uint64_t layout;  ///< version of this struct and of the wire messages
 };

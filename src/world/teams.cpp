@@ -50,6 +50,18 @@ Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset
   make(kShared, layout.consecutive() ? PeSet{layout.members.front(), 1, size} : PeSet{0, 1, size, &layout.members});
 }
 
+Team& Teams::active_sets() {
+  std::unique_ptr<Team>& team = teams_[kActiveSets];
+  if (!team) {
+    // The area is left as it is, zeros or flags of PEs that were here before: nobody had it earlier.
+    const size_t nbytes = TeamAreaLayout(state_.npes).nbytes();
+    const size_t at = offset_ + kActiveSets * nbytes;
+    heap_.populate_header(at, nbytes);
+    team = std::make_unique<Team>(state_, PeSet{0, 1, state_.npes}, state_.me, kActiveSets, layout_, at);
+  }
+  return *team;
+}
+
 Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
   const std::lock_guard lock(making_);
   const size_t nbytes = TeamAreaLayout(state_.npes).nbytes();

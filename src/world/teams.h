@@ -29,7 +29,8 @@ class Teams {
  public:
   static constexpr int kWorld = 0;
   static constexpr int kShared = 1;
-  static constexpr int kReserved = 3;  ///< the first slot for teams that programs split
+  static constexpr int kActiveSets = 2;  ///< the library's own; no handle leads to it
+  static constexpr int kReserved = 3;    ///< the first slot for teams that programs split
   static constexpr size_t kMaxPlans = 2;
 
   /// Areas start `offset` bytes into the heap. `layout` must outlive this. Throws Error.
@@ -37,11 +38,13 @@ class Teams {
 
   Team& world() noexcept { return *teams_[kWorld]; }
   Team& shared() noexcept { return *teams_[kShared]; }
+  /// All PEs, for collectives of active sets; made at the first call, which no other PE need make at the same time.
+  Team& active_sets();
   /// The team behind a handle, or null when the handle is no team of this PE's.
   Team* find(shmem_team_t handle) noexcept {
     constexpr auto kSlotMask = (uintptr_t{1} << Team::kSlotBits) - 1;
     const auto slot = (reinterpret_cast<uintptr_t>(handle) & kSlotMask) - 1;
-    if (slot >= teams_.size()) return nullptr;
+    if (slot >= teams_.size() || slot == kActiveSets) return nullptr;
     Team* team = teams_[slot].get();
     return team && team->handle() == handle ? team : nullptr;
   }

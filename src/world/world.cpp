@@ -16,7 +16,9 @@ namespace railshmem {
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
     : env_(env), options_(options), bootstrap_(bootstrap), choice_(env.collectives) {
-  identities_ = exchange_identities(bootstrap_, make_identity(env_));
+  Identity mine = make_identity(env_);
+  mine.several_threads = options_.several_threads_call;
+  identities_ = exchange_identities(bootstrap_, mine);
   observer_ = make_observer(env_, bootstrap_.pe());
   load_store_ = make_load_store(env_);
   make_heap();
@@ -25,6 +27,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
   start_network();
   fill_state();
   teams_ = std::make_unique<Teams>(state_, layout_, *heap_, kControlBytes, static_cast<int>(env_.teams_max));
+  make_active_sets();
   memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_);
   bootstrap_.barrier();  // no PE uses another before that one is ready
 }
@@ -120,6 +123,15 @@ void World::fill_state() {
   state_.liveness = liveness_.get();
   if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
   state_.lock_turns = lock_turns_.get();
+}
+
+void World::make_active_sets() {
+  // All PEs must take the same way, so one that may call from several threads decides for all.
+  bool one_at_a_time = Teams::kActiveSets < static_cast<int>(env_.teams_max);
+  for (const Identity& identity : identities_) one_at_a_time &= identity.several_threads == 0;
+  std::function<Team&()> make_team;
+  if (one_at_a_time) make_team = [this]() -> Team& { return teams_->active_sets(); };
+  active_sets_ = std::make_unique<ActiveSets>(state_, std::move(make_team));
 }
 
 void World::barrier(const char* function) noexcept {

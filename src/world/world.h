@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/active/active_sets.h"
 #include "src/collective/choice.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
@@ -41,6 +42,7 @@ class World {
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
   Teams& teams() noexcept { return *teams_; }
+  ActiveSets& active_sets() noexcept { return *active_sets_; }
   void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
@@ -52,6 +54,7 @@ class World {
   void reach_node_peers();
   void start_network();
   void fill_state();
+  void make_active_sets();
 
   Env env_;
   const WorldOptions options_;
@@ -71,6 +74,7 @@ class World {
   PeState state_;
   std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;
+  std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<SymmetricMemory> memory_;
 };
 

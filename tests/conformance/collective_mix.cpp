@@ -5,8 +5,6 @@
 
 namespace {
 
-const shmem_team_t kTeam = SHMEM_TEAM_WORLD;
-
 Op random_op(Dice& dice, int members, unsigned seed) {
   static constexpr size_t kLargest[] = {8, 64, 64, 600, 5000, 5000, 70000};
   const size_t largest = kLargest[dice.roll(7)];
@@ -22,20 +20,20 @@ Op random_op(Dice& dice, int members, unsigned seed) {
   return op;
 }
 
-void mixture(Ground& ground, int calls) {
-  const int me = team_rank(kTeam), members = team_size(kTeam);
+void mixture(Ground& ground, shmem_team_t team, int calls) {
+  const int me = shmem_team_my_pe(team), members = shmem_team_n_pes(team);
   Dice dice{2026};
   for (int call = 0; call < calls; ++call) {
     const Op op = random_op(dice, members, static_cast<unsigned>(call) + 1);
     if (dice.roll(16) == 0 && static_cast<int>(dice.roll(static_cast<unsigned>(members))) == me) usleep(2000);
-    ground.run(op, kTeam);
+    ground.run(op, team);
   }
 }
 
 /// The root sends everything before the others have taken anything; sizes alternate so that short messages could
 /// overtake long ones.
-void far_ahead(int calls) {
-  const int me = team_rank(kTeam), members = team_size(kTeam);
+void far_ahead(shmem_team_t team, int calls) {
+  const int me = shmem_team_my_pe(team), members = shmem_team_n_pes(team);
   static constexpr size_t kSizes[] = {8, 4096, 1, 3000, 8, 16, 4000, 64};
   constexpr size_t kSlot = 4096;
   auto* const dest = static_cast<unsigned char*>(check_alloc(kSlot * static_cast<size_t>(calls)));
@@ -43,14 +41,14 @@ void far_ahead(int calls) {
   for (int root = 0; root<members; root += members> 4 ? 3 : 1) {
     memset(dest, kUntouched, kSlot * static_cast<size_t>(calls));
     check_step("root %d far ahead", root);
-    team_sync(kTeam);
+    shmem_team_sync(team);
     if (me != root) usleep(20000);
     for (int call = 0; call < calls; ++call) {
       unsigned char* const slot = dest + kSlot * static_cast<size_t>(call);
       const size_t nbytes = kSizes[call % 8];
       const unsigned seed = static_cast<unsigned>(call * 13 + root);
       if (me == root) check_fill(source, nbytes, seed);
-      CHECK_EQ(shmem_broadcastmem(kTeam, slot, source, nbytes, root), 0);
+      CHECK_EQ(shmem_broadcastmem(team, slot, source, nbytes, root), 0);
       if (me == root) memset(source, kSpoilt, nbytes);
       CHECK_PATTERN(slot, nbytes, seed);
       CHECK_BYTES(slot + nbytes, kSlot - nbytes, kUntouched);
@@ -64,7 +62,13 @@ void far_ahead(int calls) {
 int main() {
   check_begin("collective_mix");
   Ground ground(size_t{12} << 20, size_t{3} << 20);
-  mixture(ground, check_quick() ? 250 : 1500);
-  far_ahead(check_quick() ? 100 : 400);
+  mixture(ground, SHMEM_TEAM_WORLD, check_quick() ? 250 : 1500);
+  far_ahead(SHMEM_TEAM_WORLD, check_quick() ? 100 : 400);
+  for (const TestTeam& one : make_test_teams()) {
+    check_step("team %s", one.name);
+    shmem_sync_all();
+    ground.change_team();
+    if (one.team != SHMEM_TEAM_INVALID) mixture(ground, one.team, check_quick() ? 80 : 300);
+  }
   return check_end();
 }

@@ -183,15 +183,25 @@ inline int call_op(const Op& op, shmem_team_t team, void* dest, const void* sour
   }
 }
 
-inline int team_rank(shmem_team_t) {
-  return shmem_my_pe();
-}
-inline int team_size(shmem_team_t) {
-  return shmem_n_pes();
-}
-inline int team_sync(shmem_team_t) {
-  shmem_sync_all();
-  return 0;
+/// Teams of every kind that this PE belongs to; SHMEM_TEAM_INVALID where it does not, so that the n-th is the same
+/// kind on all PEs. Collective.
+struct TestTeam {
+  const char* name;
+  shmem_team_t team;
+};
+inline std::vector<TestTeam> make_test_teams() {
+  const int n = shmem_n_pes();
+  const int odd = shmem_my_pe() % 2;
+  shmem_team_t reversed = SHMEM_TEAM_INVALID, halves = SHMEM_TEAM_INVALID, nested = SHMEM_TEAM_INVALID;
+  CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, n - 1, -1, n, NULL, 0, &reversed), 0);
+  // Both halves at once: PEs 0, 2, 4 ... and, where there are some, 1, 3, 5 ...
+  shmem_team_t rest = SHMEM_TEAM_INVALID;
+  CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (n + 1) / 2, NULL, 0, &halves), 0);
+  if (n > 1) CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 2, n / 2, NULL, 0, &rest), 0);
+  if (odd) halves = rest;
+  // All but the last of the reversed ones, so without PE 0.
+  if (n > 2) CHECK_EQ(shmem_team_split_strided(reversed, 0, 1, n - 1, NULL, 0, &nested), 0);
+  return {{"shared", SHMEM_TEAM_SHARED}, {"reversed", reversed}, {"every second", halves}, {"nested", nested}};
 }
 
 /// Symmetric memory for many calls without a synchronisation between them: every call gets a dest of its own, and all
@@ -209,7 +219,7 @@ class Ground {
 
   /// Runs and checks one call; synchronises the team only when the memory is used up.
   void run(const Op& op, shmem_team_t team) {
-    const int me = team_rank(team), members = team_size(team);
+    const int me = shmem_team_my_pe(team), members = shmem_team_n_pes(team);
     const size_t nbytes = op.dest_bytes(members);
     const size_t room = (nbytes + 2 * kGuard + 63) / 64 * 64;
     CHECK(room <= dest_bytes_ && op.source_room(members) <= source_bytes_, "%s of %zu elements does not fit",
@@ -228,12 +238,15 @@ class Ground {
     CHECK_BYTES(dest + nbytes, kGuard, kUntouched);
   }
 
-  /// All dests become untouched memory again; also needed before a call on another team.
+  /// To be called before another team's calls.
+  void change_team() { used_ = dest_bytes_; }
+
+  /// All dests become untouched memory again.
   void start_over(shmem_team_t team) {
     check_step("synchronising");
-    CHECK_EQ(team_sync(team), 0);
+    CHECK_EQ(shmem_team_sync(team), 0);
     memset(dest_, kUntouched, dest_bytes_);
-    CHECK_EQ(team_sync(team), 0);
+    CHECK_EQ(shmem_team_sync(team), 0);
     used_ = 0;
   }
 

@@ -8,7 +8,7 @@ const shmem_team_t kTeam = SHMEM_TEAM_WORLD;
 unsigned seed = 0;
 
 void sweep(Ground& ground, const std::vector<size_t>& sizes) {
-  const int members = team_size(kTeam);
+  const int members = shmem_team_n_pes(kTeam);
   for (const size_t nbytes : sizes) {
     for (int root = 0; root < members; ++root) {
       Op op{Kind::broadcast, &mem_forms(), nbytes, ++seed};
@@ -41,7 +41,7 @@ void sweep_strides(Ground& ground) {
 void nothing() {
   check_step("no elements, no addresses");
   for (int round = 0; round < 3; ++round) {
-    CHECK_EQ(shmem_int_broadcast(kTeam, NULL, NULL, 0, team_size(kTeam) - 1), 0);
+    CHECK_EQ(shmem_int_broadcast(kTeam, NULL, NULL, 0, shmem_team_n_pes(kTeam) - 1), 0);
     CHECK_EQ(shmem_double_fcollect(kTeam, NULL, NULL, 0), 0);
     CHECK_EQ(shmem_char_collect(kTeam, NULL, NULL, 0), 0);
     CHECK_EQ(shmem_alltoallmem(kTeam, NULL, NULL, 0), 0);
@@ -55,13 +55,13 @@ void nothing() {
 
 /// One member gives, in turn; the others pass NULL.
 void one_gives(Ground& ground) {
-  const int me = team_rank(kTeam), members = team_size(kTeam);
+  const int me = shmem_team_my_pe(kTeam), members = shmem_team_n_pes(kTeam);
   auto* const block = static_cast<unsigned char*>(check_alloc(300000));
   auto* const dest = static_cast<unsigned char*>(check_alloc(300000));
   for (const size_t nbytes : {size_t{1}, size_t{40}, size_t{41}, size_t{300000}})
     for (int giver = 0; giver < members; ++giver) {
       check_step("collect of %zu bytes of member %d only", nbytes, giver);
-      team_sync(kTeam);
+      shmem_team_sync(kTeam);
       if (me == giver) check_fill(block, nbytes, ++seed + 5);
       if (me != giver) ++seed;
       CHECK_EQ(shmem_collectmem(kTeam, dest, me == giver ? block : NULL, me == giver ? nbytes : 0), 0);
@@ -72,20 +72,20 @@ void one_gives(Ground& ground) {
 
 /// The standard is silent; programs do it and peers allow it: the root's, or the member's own, part stays in place.
 void in_place() {
-  const int me = team_rank(kTeam), members = team_size(kTeam);
+  const int me = shmem_team_my_pe(kTeam), members = shmem_team_n_pes(kTeam);
   auto* const block = static_cast<unsigned char*>(check_alloc(static_cast<size_t>(members) * 70000));
   for (const size_t nbytes : {size_t{8}, size_t{3000}, size_t{70000}}) {
     check_step("in place, %zu bytes", nbytes);
-    team_sync(kTeam);
+    shmem_team_sync(kTeam);
     const int root = members - 1;
     if (me == root) check_fill(block, nbytes, 9);
     CHECK_EQ(shmem_broadcastmem(kTeam, block, block, nbytes, root), 0);
     CHECK_PATTERN(block, nbytes, 9);
-    team_sync(kTeam);
+    shmem_team_sync(kTeam);
     unsigned char* const mine = block + static_cast<size_t>(me) * nbytes;
     check_fill(mine, nbytes, 20u + static_cast<unsigned>(me));
     // The other blocks are dest: ready on all members before any of them calls.
-    team_sync(kTeam);
+    shmem_team_sync(kTeam);
     CHECK_EQ(shmem_collectmem(kTeam, block, mine, nbytes), 0);
     for (int from = 0; from < members; ++from)
       CHECK_PATTERN(block + static_cast<size_t>(from) * nbytes, nbytes, 20u + static_cast<unsigned>(from));

@@ -5,7 +5,7 @@
 int main() {
   check_begin("collective_types");
   const shmem_team_t team = SHMEM_TEAM_WORLD;
-  const int members = team_size(team);
+  const int members = shmem_team_n_pes(team);
   Ground ground(size_t{1} << 20, size_t{256} << 10);
   unsigned seed = 1;
   for (const Forms& forms : kForms)

@@ -2,6 +2,8 @@
 //
 // Reductions of many sizes, of global objects, on a part of the world, back to back without a synchronisation, and the
 // bits of floating-point results.
+#include <algorithm>
+
 #include "check.h"
 #include "reduce_values.h"
 
@@ -10,6 +12,9 @@ namespace {
 int me, npes;
 size_t capacity;  // elements of each array
 long *source, *dest;
+
+long* moved;  // more room, in elements
+constexpr size_t kMoved = 40000;
 
 constexpr size_t kGlobal = 5000;
 long global_source[kGlobal], global_dest[kGlobal];
@@ -81,8 +86,20 @@ void test_shared() {
   shmem_barrier_all();
 }
 
-/// One collective after the other, all kinds and sizes mixed, PEs out of step. What a slow PE has not yet taken must
-/// not be overwritten, and the source may be reused at once.
+/// Where a collective that moves data may write although some PEs are still busy with the one before: an array that
+/// nobody uses. When all are used up, PEs meet first.
+long* fresh(size_t n) {
+  static size_t used = 0;
+  if (used + n > kMoved) {
+    shmem_sync_all();
+    used = 0;
+  }
+  used += n;
+  return moved + used - n;
+}
+
+/// One collective after the other, all kinds and sizes mixed (also with those that only move data), PEs out of step.
+/// What a slow PE has not yet taken must not be overwritten, and the source may be reused at once.
 void test_back_to_back(int rounds) {
   check_step("back to back");
   std::mt19937 same(12345), own(static_cast<unsigned>(me) + 1);  // one stream agrees on all PEs
@@ -90,7 +107,8 @@ void test_back_to_back(int rounds) {
     const unsigned round = 5000 + static_cast<unsigned>(r);
     const size_t most = same() % 16 == 0 ? capacity : same() % 4 == 0 ? 3000 : 30;
     const size_t n = 1 + same() % most;
-    const unsigned kind = same() % 5;
+    const unsigned kind = same() % 8;
+    const int root = static_cast<int>(same() % static_cast<unsigned>(npes));
     const bool in_place = same() % 3 == 0;
     long* const to = in_place ? source : dest;
     if (own() % 8 == 0) usleep(own() % 200);
@@ -111,6 +129,23 @@ void test_back_to_back(int rounds) {
         CHECK_EQ(shmem_long_sum_inscan(SHMEM_TEAM_WORLD, to, source, n), 0);
         check_sum(to, n, round, me + 1, everyone);
         break;
+      case 4: {
+        const size_t part = std::min(n, kMoved / 4);
+        long* const into = fresh(part);
+        CHECK_EQ(shmem_long_broadcast(SHMEM_TEAM_WORLD, into, source, part, root), 0);
+        for (size_t i = 0; i < part; ++i)
+          CHECK(into[i] == operand<long>(root, i, round), "broadcast of %zu: element %zu", part, i);
+        break;
+      }
+      case 5: {
+        const size_t part = std::min(n, kMoved / 4 / static_cast<size_t>(npes));
+        long* const into = fresh(part * static_cast<size_t>(npes));
+        CHECK_EQ(shmem_long_fcollect(SHMEM_TEAM_WORLD, into, source, part), 0);
+        for (size_t i = 0; i < part; ++i)
+          CHECK(into[static_cast<size_t>(root) * part + i] == operand<long>(root, i, round),
+                "fcollect of %zu: element %zu of PE %d", part, i, root);
+        break;
+      }
       default:
         CHECK_EQ(shmem_long_sum_exscan(SHMEM_TEAM_WORLD, to, source, n), 0);
         if (me > 0) check_sum(to, n, round, me, everyone);
@@ -153,6 +188,7 @@ int main(void) {
   capacity = (check_quick() ? size_t{140000} : size_t{400000}) / sizeof(long);
   source = static_cast<long*>(check_alloc(capacity * sizeof(long)));
   dest = static_cast<long*>(check_alloc(capacity * sizeof(long)));
+  moved = static_cast<long*>(check_alloc(kMoved * sizeof(long)));
   test_sizes(source, dest, capacity);
   if (check_globals()) {
     test_sizes(global_source, global_dest, kGlobal);
@@ -164,6 +200,7 @@ int main(void) {
     test_bits<double>("double", shmem_double_sum_reduce, n);
     test_bits<float>("float", shmem_float_sum_reduce, n);
   }
+  shmem_free(moved);
   shmem_free(dest);
   shmem_free(source);
   return check_end();

@@ -72,6 +72,55 @@ static void bad_stride(void) {
 static void bad_context(void) {
   shmem_ctx_long_p(SHMEM_CTX_INVALID, words, 1, 0);
 }
+static void destroyed_context(void) {
+  shmem_ctx_t ctx;
+  if (shmem_ctx_create(0, &ctx) != 0) exit(kTooLate);
+  shmem_ctx_destroy(ctx);
+  shmem_ctx_quiet(ctx);
+}
+static void context_of_nothing(void) {
+  shmem_ctx_long_p((shmem_ctx_t)(intptr_t)0x5eed, words, 1, 0);
+}
+static void context_of_an_address(void) {
+  shmem_ctx_t somewhere;
+  memset(&somewhere, 0xa5, sizeof somewhere);
+  shmem_ctx_fence(somewhere);
+}
+static shmem_ctx_t team_context(void) {
+  shmem_team_t team;
+  shmem_ctx_t ctx;
+  if (shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, NULL, 0, &team) != 0) exit(kTooLate);
+  if (shmem_team_create_ctx(team, 0, &ctx) != 0) exit(kTooLate);
+  return ctx;
+}
+static void bad_pe_of_team(void) {
+  shmem_ctx_long_p(team_context(), words, 1, npes);
+}
+static void bad_pe_of_team_quiet(void) {
+  const int pe = -1;
+  shmem_ctx_pe_quiet(team_context(), &pe, 1);
+}
+static void invalid_team_sync(void) {
+  shmem_team_sync(SHMEM_TEAM_INVALID);
+}
+static void team_of_nothing(void) {
+  shmem_team_n_pes((shmem_team_t)(intptr_t)77);
+}
+static void destroyed_team(void) {
+  shmem_team_t team;
+  if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team) != 0) exit(kTooLate);
+  shmem_team_destroy(team);
+  shmem_team_t other;  // in the same place
+  if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &other) != 0) exit(kTooLate);
+  shmem_team_my_pe(team);
+}
+static void split_without_place(void) {
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, NULL);
+}
+static void split_without_config(void) {
+  shmem_team_t team;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, SHMEM_TEAM_NUM_CONTEXTS, &team);
+}
 static void bad_comparison(void) {
   shmem_long_wait_until(words, 99, 1);
 }
@@ -108,6 +157,16 @@ static const struct {
     {"bad_signal_op", bad_signal_op, 0},
     {"bad_stride", bad_stride, 0},
     {"bad_context", bad_context, 0},
+    {"destroyed_context", destroyed_context, 0},
+    {"context_of_nothing", context_of_nothing, 0},
+    {"context_of_an_address", context_of_an_address, 0},
+    {"bad_pe_of_team", bad_pe_of_team, 1},
+    {"bad_pe_of_team_quiet", bad_pe_of_team_quiet, 1},
+    {"invalid_team_sync", invalid_team_sync, 0},
+    {"team_of_nothing", team_of_nothing, 0},
+    {"destroyed_team", destroyed_team, 1},
+    {"split_without_place", split_without_place, 1},
+    {"split_without_config", split_without_config, 1},
     {"bad_comparison", bad_comparison, 0},
     {"free_twice", free_twice, 1},
     {"free_foreign", free_foreign, 1},

@@ -133,6 +133,20 @@ static void destroyed_team(void) {
   shmem_team_destroy(team);
   shmem_long_broadcast(team, more, words, 10, 0);
 }
+static long sync_words[SHMEM_SYNC_SIZE];
+static void psync_contents(void) {
+  sync_words[5] = me == 1 ? 1000 : SHMEM_SYNC_VALUE;
+  shmem_barrier(0, 0, npes, sync_words);
+}
+static void active_roots(void) {
+  shmem_broadcast64(more, words, 10, me == 1 ? 1 : 0, 0, 0, npes, sync_words);
+}
+static void active_or_barrier(void) {
+  if (me == 1)
+    shmem_barrier_all();
+  else
+    shmem_fcollect32(more, words, 10, 0, 0, npes, sync_words);
+}
 static shmem_ctx_t ctx;
 static void* use_context(void* unused) {
   shmem_ctx_long_put(ctx, words, more, 1, 0);
@@ -149,6 +163,9 @@ static const struct {
   const char* name;
   void (*make)(void);
 } kMistakes[] = {
+    {"psync_contents", psync_contents},
+    {"active_roots", active_roots},
+    {"active_or_barrier", active_or_barrier},
     {"broadcast_or_barrier", broadcast_or_barrier},
     {"broadcast_roots", broadcast_roots},
     {"broadcast_dests", broadcast_dests},
@@ -181,6 +198,7 @@ static const struct {
 
 /// A little of everything, without a mistake: the checks must keep quiet.
 static int no_mistake(void) {
+  static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 10];
   for (int round = 0; round < 20; ++round) {
     long* block = shmem_calloc(kWords, sizeof(long));
     shmem_long_put(block, more, kWords, (me + 1) % npes);
@@ -198,6 +216,11 @@ static int no_mistake(void) {
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, words, 10);
     shmem_long_sum_inscan(SHMEM_TEAM_WORLD, more, words, 10);
     shmem_long_max_reduce(SHMEM_TEAM_WORLD, NULL, NULL, 0);
+    shmem_barrier(0, 0, npes, sync_words);
+    shmem_long_sum_to_all(more, more, 10, 0, 0, npes, work, sync_words);
+    shmem_collect64(more, words, (size_t)me, 0, 0, npes, sync_words);
+    if (me < 2 && npes > 1) shmem_broadcast64(more, words, 10, 1, 0, 0, 2, sync_words);
+    shmem_sync_all();
     shmem_team_t team;
     shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (npes + 1) / 2, NULL, 0, &team);
     if (me % 2 == 0) {

@@ -43,6 +43,10 @@ checked(broadcast_from_stack "shmem_long_broadcast: source 0x[0-9a-f]+ is not sy
 checked(reduce_overlap "shmem_long_sum_reduce: dest .* and source .* overlap")
 checked(alltoall_past_end "shmem_long_alltoall: dest .0x[0-9a-f]+, .402653184. reaches past the end of symmetric memory"
         "check the number of elements")
+differs(active_roots "shmem_broadcast64.PE_start 0, logPE_stride 0, PE_size 3, pSync globals.0x[0-9a-f]+, PE_root 0, nelems 10"
+        "shmem_broadcast64.PE_start 0, logPE_stride 0, PE_size 3, pSync globals.0x[0-9a-f]+, PE_root 1, nelems 10")
+differs(active_or_barrier "shmem_fcollect32.PE_start 0" "shmem_barrier_all..")
+checked(psync_contents "PE 1: error: shmem_barrier: pSync.5. is 1000, not SHMEM_SYNC_VALUE .0.")
 checked(teams_differ "shmem_team_sync.., call [0-9]+ on team [0-9]+, at .*has not made this call within 4"
         "its latest one is shmem_team_sync.., call [0-9]+ on team [0-9]")
 checked(destroyed_team "team handle 0x[0-9a-f]+ is no team that this PE belongs to, or one that was destroyed")

@@ -32,6 +32,10 @@ REFUSED = [
     "void f(int* p) { shmem_put(3, p, p, 1, 0); }",
     "void f(int* p) { shmem_put(SHMEM_TEAM_WORLD, p, p, 1, 0); }",
     "void f(int* p, double* q) { shmem_put(p, q, 1, 0); }",
+    "void f(double* p) { shmem_and_reduce(SHMEM_TEAM_WORLD, p, p, 1); }",
+    "void f(int* p, double* q) { shmem_sum_reduce(SHMEM_TEAM_WORLD, p, q, 1); }",
+    "void f(double _Complex* p) { shmem_max_reduce(SHMEM_TEAM_WORLD, p, p, 1); }",
+    "void f(int* p) { shmem_sum_inscan(p, p, 1); }",
 ]
 
 

@@ -19,6 +19,11 @@
   EXTENDED_TYPES(X, CALLS) X(CALLS, longdouble, long double) X(CALLS, char, char) X(CALLS, schar, signed char) \
   X(CALLS, short, short) X(CALLS, uchar, unsigned char) X(CALLS, ushort, unsigned short) X(CALLS, int8, int8_t) \
   X(CALLS, int16, int16_t) X(CALLS, uint8, uint8_t) X(CALLS, uint16, uint16_t)
+#define BITS_TYPES(X, CALLS) \
+  X(CALLS, uchar, unsigned char) X(CALLS, ushort, unsigned short) X(CALLS, uint, unsigned int) \
+  X(CALLS, ulong, unsigned long) X(CALLS, ulonglong, unsigned long long) X(CALLS, int8, int8_t) \
+  X(CALLS, int16, int16_t) X(CALLS, int32, int32_t) X(CALLS, int64, int64_t) X(CALLS, uint8, uint8_t) \
+  X(CALLS, uint16, uint16_t) X(CALLS, uint32, uint32_t) X(CALLS, uint64, uint64_t) X(CALLS, size, size_t)
 #define SHORT_TYPES(X, CALLS) X(CALLS, short, short) X(CALLS, ushort, unsigned short)
 #define OLD_TYPES(X, CALLS) X(CALLS, int, int) X(CALLS, long, long) X(CALLS, longlong, long long)
 #define OLD_EXTENDED_TYPES(X, CALLS) X(CALLS, float, float) X(CALLS, double, double) OLD_TYPES(X, CALLS)
@@ -80,6 +85,22 @@
   GENERIC_CALL(atomic_fetch_and_nbi, &fetched, DEST, 1, 0) \
   GENERIC_CALL(atomic_fetch_or_nbi, &fetched, DEST, 1, 0)  \
   GENERIC_CALL(atomic_fetch_xor_nbi, &fetched, DEST, 1, 0)
+
+#define GENERIC_REDUCE_CALL(NAME, T, DEST, SIGNAL) \
+  (void)SIGNAL;                                    \
+  (void)(shmem_##NAME(SHMEM_TEAM_WORLD, DEST, (const T*)DEST, 1) + 1);
+#define GENERIC_REDUCE_BITS_CALLS(T, DEST, SIGNAL) \
+  GENERIC_REDUCE_CALL(and_reduce, T, DEST, SIGNAL) \
+  GENERIC_REDUCE_CALL(or_reduce, T, DEST, SIGNAL)  \
+  GENERIC_REDUCE_CALL(xor_reduce, T, DEST, SIGNAL)
+#define GENERIC_REDUCE_ORDER_CALLS(T, DEST, SIGNAL) \
+  GENERIC_REDUCE_CALL(max_reduce, T, DEST, SIGNAL)  \
+  GENERIC_REDUCE_CALL(min_reduce, T, DEST, SIGNAL)
+#define GENERIC_REDUCE_SUM_CALLS(T, DEST, SIGNAL)   \
+  GENERIC_REDUCE_CALL(sum_reduce, T, DEST, SIGNAL)  \
+  GENERIC_REDUCE_CALL(prod_reduce, T, DEST, SIGNAL) \
+  GENERIC_REDUCE_CALL(sum_inscan, T, DEST, SIGNAL)  \
+  GENERIC_REDUCE_CALL(sum_exscan, T, DEST, SIGNAL)
 
 #define GENERIC_WAIT_CALLS(T, DEST, SIGNAL)   \
   (void)SIGNAL;                               \

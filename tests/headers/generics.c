@@ -16,6 +16,11 @@ RMA_TYPES(USE, GENERIC_RMA_CALLS)
 EXTENDED_TYPES(USE, GENERIC_EXTENDED_CALLS)
 STANDARD_TYPES(USE, GENERIC_STANDARD_CALLS)
 BITWISE_TYPES(USE, GENERIC_BITWISE_CALLS)
+BITS_TYPES(USE, GENERIC_REDUCE_BITS_CALLS)
+RMA_TYPES(USE, GENERIC_REDUCE_ORDER_CALLS)
+RMA_TYPES(USE, GENERIC_REDUCE_SUM_CALLS)
+USE(GENERIC_REDUCE_SUM_CALLS, complexf, float _Complex)
+USE(GENERIC_REDUCE_SUM_CALLS, complexd, double _Complex)
 SHORT_TYPES(USE, GENERIC_WAIT_CALLS)
 SHORT_TYPES(USE, GENERIC_WAIT_SHORT_CALLS)
 OLD_TYPES(USE, GENERIC_OLD_CALLS)
@@ -27,6 +32,11 @@ void use_signal(uint64_t* signal) {
   shmem_signal_add(SHMEM_CTX_DEFAULT, signal, 1, 0);
   shmem_signal_set(signal, 1, 0);
   shmem_signal_set(SHMEM_CTX_DEFAULT, signal, 1, 0);
+}
+
+int use_team(shmem_team_t team);
+int use_team(shmem_team_t team) {
+  return shmem_sync(team) + shmem_sync(SHMEM_TEAM_WORLD);
 }
 
 // Selection must go by type: which function is chosen shows in the type of the result.

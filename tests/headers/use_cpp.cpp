@@ -27,6 +27,21 @@ void values(T* dest, uint64_t* signal) {
 }
 
 template <class T>
+void ordered(T* dest, uint64_t* signal) {
+  GENERIC_REDUCE_ORDER_CALLS(T, dest, signal)
+}
+
+template <class T>
+void masks(T* dest, uint64_t* signal) {
+  GENERIC_REDUCE_BITS_CALLS(T, dest, signal)
+}
+
+template <class T>
+void summands(T* dest, uint64_t* signal) {
+  GENERIC_REDUCE_SUM_CALLS(T, dest, signal)
+}
+
+template <class T>
 void elements(T* dest, uint64_t* signal) {
   GENERIC_RMA_CALLS(T, dest, signal)
 }
@@ -40,11 +55,17 @@ void use_overloads(uint64_t* signal) {
   EXTENDED_TYPES(USE, values)
   STANDARD_TYPES(USE, words)
   BITWISE_TYPES(USE, bits)
+  BITS_TYPES(USE, masks)
+  RMA_TYPES(USE, ordered)
+  RMA_TYPES(USE, summands)
+  USE(summands, complexf, railshmem_complexf)
+  USE(summands, complexd, railshmem_complexd)
   short* narrow = nullptr;
   shmem_wait_until(narrow, SHMEM_CMP_EQ, 1);
   (void)shmem_test(narrow, SHMEM_CMP_EQ, 1);
   shmem_signal_add(SHMEM_CTX_DEFAULT, signal, 1, 0);
   shmem_signal_set(signal, 1, 0);
+  (void)shmem_sync(SHMEM_TEAM_WORLD);
 }
 
 static_assert(std::is_same<decltype(shmem_g(static_cast<const short*>(nullptr), 0)), short>::value, "type kept");

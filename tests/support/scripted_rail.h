@@ -19,6 +19,7 @@ class ScriptedRail {
     std::vector<std::byte> bytes;
     size_t nbytes;
     OpSlot* slot;
+    bool more = false;  ///< of a write: the rail was told that another follows
   };
 
   // ---- the script ----
@@ -48,7 +49,9 @@ class ScriptedRail {
 
   // ---- the rail ----
   const RailTraits& traits() const noexcept { return shape; }
-  Post write(const RailWrite& w) noexcept { return record({'w', w.to, {}, copy(w.local, w.nbytes), w.nbytes, w.slot}); }
+  Post write(const RailWrite& w) noexcept {
+    return record({'w', w.to, {}, copy(w.local, w.nbytes), w.nbytes, w.slot, w.more});
+  }
   Post read(const RailRead& r) noexcept { return record({'r', r.from, {}, {}, r.nbytes, r.slot}); }
   Post send(const RailSend& s) noexcept { return record({'s', {}, s.to, copy(s.bytes, s.nbytes), s.nbytes, s.slot}); }
   size_t poll(std::span<RailEvent> out) noexcept {

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Batches of small puts: which writes tell the rail that another follows, and that the last one always goes out.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <random>
+
+#include "src/proxy/initiator.h"
+#include "tests/support/scripted_rail.h"
+
+namespace railshmem::test {
+namespace {
+
+struct Batch {
+  explicit Batch(size_t cells = 64) {
+    initiator.emplace(rail, InitiatorConfig{Port::host, 0, 4, cells, {}});
+    scope = &initiator->add_scope();
+  }
+  Post put(Source source = Source::stable) {
+    Transfer t{OpKind::put, {3, SegmentId::heap, 8 * puts}, bytes.data(), 8};
+    const Post posted = initiator->batched_put(*scope, t, source);
+    if (posted == Post::ok) ++puts;
+    return posted;
+  }
+  void poll() {
+    initiator->poll([](const std::byte*, size_t) { FAIL(); });
+  }
+  /// Each write whose `more` promises another must have one behind it, directly.
+  void expect_promises_kept() {
+    for (size_t i = 0; i < rail.posted.size(); ++i)
+      if (rail.posted[i].more) {
+        ASSERT_LT(i + 1, rail.posted.size()) << "a doorbell that never rings";
+        ASSERT_EQ(rail.posted[i + 1].what, 'w');
+      }
+  }
+
+  ScriptedRail rail;
+  std::optional<Initiator<ScriptedRail>> initiator;
+  NetContext* scope;
+  std::vector<std::byte> bytes = std::vector<std::byte>(4096, std::byte{7});
+  uint64_t puts = 0;
+};
+
+const NetSignal kSignal{SegmentId::heap, 8, 1, SignalOp::set};
+
+TEST(Batch, EachWriteButTheLastTellsThatAnotherFollows) {
+  Batch b;
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(b.put(), Post::ok);
+  ASSERT_EQ(b.rail.posted.size(), 4u) << "the fifth is held back";
+  for (const auto& posted : b.rail.posted) EXPECT_TRUE(posted.more);
+  EXPECT_EQ(b.scope->writes, 5u) << "quiet waits for the held one too";
+  EXPECT_TRUE(b.initiator->needs_polling()) << "a sleeping proxy thread must look after it";
+  ASSERT_TRUE(b.initiator->release_held());
+  ASSERT_EQ(b.rail.posted.size(), 5u);
+  EXPECT_FALSE(b.rail.posted[4].more);
+  EXPECT_FALSE(b.initiator->needs_polling());
+  b.rail.complete_all_writes();
+  b.poll();
+  EXPECT_EQ(b.scope->pending(), 0u);
+  EXPECT_EQ(b.initiator->outstanding(), 0u);
+}
+
+TEST(Batch, EverythingThatComesBehindReleasesTheHeldWrite) {
+  const auto after = [](auto&& action, const char* what) {
+    Batch b;
+    ASSERT_EQ(b.put(), Post::ok);
+    ASSERT_EQ(b.rail.posted.size(), 0u);
+    action(b);
+    ASSERT_GE(b.rail.posted.size(), 1u) << what;
+    EXPECT_EQ(b.rail.posted[0].what, 'w') << what;
+    EXPECT_FALSE(b.rail.posted[0].more) << what;
+  };
+  after([](Batch& b) { b.poll(); }, "a wait");
+  after(
+      [](Batch& b) {
+        Transfer t{OpKind::put, {3, SegmentId::heap, 0}, b.bytes.data(), 4096};
+        b.initiator->transfer(*b.scope, t, Source::stable, {});
+      },
+      "a put");
+  after(
+      [](Batch& b) {
+        Transfer t{OpKind::get, {3, SegmentId::heap, 0}, b.bytes.data(), 8};
+        b.initiator->transfer(*b.scope, t, Source::stable, {});
+      },
+      "a get");
+  after(
+      [](Batch& b) {
+        Transfer t{OpKind::put_signal, {3, SegmentId::heap, 0}, b.bytes.data(), 8};
+        b.initiator->put_signal(*b.scope, t, Source::stable, kSignal, {});
+      },
+      "a put with signal");
+  after(
+      [](Batch& b) {
+        b.initiator->amo(*b.scope, {3, SegmentId::heap, 0}, {AmoOp::add, 8, 1, 0}, nullptr, {});
+      },
+      "an atomic");
+  after([](Batch& b) { b.initiator->flag({3, SegmentId::heap, 0}, 1); }, "a flag");
+  after(
+      [](Batch& b) {
+        NetContext& other = b.initiator->add_scope();
+        Transfer t{OpKind::put, {2, SegmentId::heap, 0}, b.bytes.data(), 8};
+        b.initiator->transfer(other, t, Source::stable, {});
+      },
+      "a put of another context");
+}
+
+TEST(Batch, LongBatchesRingTheDoorbellOnTheWay) {
+  Batch b(256);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(b.put(), Post::ok);
+  uint32_t run = 0;
+  for (const auto& posted : b.rail.posted) {
+    run = posted.more ? run + 1 : 0;
+    EXPECT_LT(run, HeldWrite::kLongestRun);
+  }
+}
+
+TEST(Batch, CopiedSourceMayChangeWhileItsWriteIsHeld) {
+  Batch b;
+  ASSERT_EQ(b.put(Source::copied), Post::ok);
+  b.bytes.assign(b.bytes.size(), std::byte{9});
+  ASSERT_TRUE(b.initiator->release_held());
+  EXPECT_EQ(b.rail.posted[0].bytes[0], std::byte{7});
+}
+
+TEST(Batch, FullRailKeepsTheHeldWriteUntilThereIsRoom) {
+  Batch b;
+  ASSERT_EQ(b.put(), Post::ok);
+  b.rail.room = 0;
+  EXPECT_FALSE(b.initiator->release_held());
+  Transfer t{OpKind::put, {3, SegmentId::heap, 0}, b.bytes.data(), 8};
+  EXPECT_EQ(b.initiator->transfer(*b.scope, t, Source::stable, {}), Post::again) << "not past the held one";
+  b.poll();
+  EXPECT_TRUE(b.rail.posted.empty());
+  b.rail.room = 8;
+  b.poll();
+  ASSERT_EQ(b.rail.posted.size(), 1u);
+  EXPECT_FALSE(b.rail.posted[0].more);
+}
+
+/// Any order of puts, other operations, full rails, few cells and polls: no promise is broken, nothing stays behind.
+TEST(Batch, RandomUseLeavesNothingBehind) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Batch b(4 + random() % 12);
+    size_t completed = 0;
+    uint64_t others = 0;
+    for (int step = 0; step < 300; ++step) {
+      b.rail.room = static_cast<int>(random() % 4);
+      switch (random() % 6) {
+        case 0: {
+          NetContext& scope = *b.scope;
+          Transfer t{OpKind::put, {1, SegmentId::heap, 0}, b.bytes.data(), 8};
+          if (b.initiator->transfer(scope, t, Source::stable, {}) == Post::ok) {
+            ++others;
+          } else if (t.cell != nullptr) {
+            b.rail.room = 1 << 20;
+            ASSERT_EQ(b.initiator->transfer(scope, t, Source::stable, {}), Post::ok);
+            ++others;
+          }
+          break;
+        }
+        case 1:
+          while (completed < b.rail.posted.size()) b.rail.complete(b.rail.posted[completed++].slot);
+          b.poll();
+          break;
+        default: {
+          Transfer t{OpKind::put, {3, SegmentId::heap, 8 * b.puts}, b.bytes.data(), 8};
+          while (b.initiator->batched_put(*b.scope, t, Source::stable) == Post::again) {
+            b.rail.room = 2;
+            while (completed < b.rail.posted.size()) b.rail.complete(b.rail.posted[completed++].slot);
+            b.poll();
+          }
+          ++b.puts;
+        }
+      }
+    }
+    b.rail.room = 1 << 20;
+    b.poll();  // a wait
+    b.expect_promises_kept();
+    EXPECT_EQ(b.rail.posted.size(), b.puts + others);
+    while (b.scope->pending() > 0) {
+      ASSERT_LT(completed, b.rail.posted.size());
+      while (completed < b.rail.posted.size()) b.rail.complete(b.rail.posted[completed++].slot);
+      b.poll();
+    }
+    EXPECT_EQ(b.initiator->outstanding(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace railshmem::test

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several threads on one host endpoint: a wait of one context does not hold up another.
+#include "src/proxy/host_side.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tests/support/scripted_rail.h"
+
+namespace railshmem::test {
+namespace {
+
+constexpr int kSlowPe = 1;
+constexpr int kFastPe = 2;
+
+/// Writes to the fast PE complete with the next poll, those to the slow one when the test says so.
+class SlowRail : public ScriptedRail {
+ public:
+  Post write(const RailWrite& w) noexcept {
+    (w.to.pe == kSlowPe ? slow_ : fast_).push_back(w.slot);
+    return Post::ok;
+  }
+  size_t poll(std::span<RailEvent> out) noexcept {
+    if (std::this_thread::get_id() == control->waiter && control->port->wanted()) ++control->impolite;
+    size_t n = 0;
+    for (; n < out.size() && !fast_.empty(); ++n) {
+      out[n] = {RailEvent::Kind::completed, 0, fast_.front(), nullptr, 0, nullptr};
+      fast_.pop_front();
+    }
+    for (; n < out.size() && control->release_slow && !slow_.empty(); ++n) {
+      out[n] = {RailEvent::Kind::completed, 0, slow_.front(), nullptr, 0, nullptr};
+      slow_.pop_front();
+    }
+    return n;
+  }
+
+  int wait_fd() const noexcept { return 0; }  // nobody needs nudges
+
+  struct Control {
+    std::atomic<bool> release_slow{false};
+    std::thread::id waiter{};
+    PortLock* port = nullptr;
+    uint64_t impolite = 0;  ///< polls of the waiter while another thread was at the door
+  };
+  std::shared_ptr<Control> control = std::make_shared<Control>();  // a rail can be moved
+
+ private:
+  std::deque<OpSlot*> fast_;
+  std::deque<OpSlot*> slow_;
+};
+
+struct Fixture {
+  explicit Fixture(HostThreads threads = HostThreads::several) {
+    const InitiatorConfig config{Port::host, 0, 4, 64, {}};
+    proxy.emplace(std::span<SlowRail>(&proxy_rail, 1), std::span<const Segment>(), config);
+    host.emplace(rail, config, HostConfig{threads, true, 60}, *proxy, sleeper);
+  }
+  SlowRail rail;
+  SlowRail proxy_rail;
+  Sleeper sleeper;
+  std::optional<ProxySide<SlowRail>> proxy;
+  std::optional<HostSide<SlowRail>> host;
+};
+
+TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
+  Fixture f;
+  NetContext* slow = f.host->make_context();
+  NetContext* fast = f.host->make_context();
+  std::atomic<bool> waiting{false};
+  std::atomic<bool> returned{false};
+  const uint64_t word = 1;
+  f.rail.control->port = &f.host->port();
+  std::thread waiter([&] {
+    f.host->put_nbi(*slow, {kSlowPe, SegmentId::heap, 0}, &word, 8);
+    f.rail.control->waiter = std::this_thread::get_id();
+    waiting = true;
+    f.host->quiet(*slow);
+    returned = true;
+  });
+  while (!waiting) std::this_thread::yield();
+  constexpr uint64_t kPuts = 3000;
+  for (uint64_t i = 0; i < kPuts; ++i) {
+    f.host->put_nbi(*fast, {kFastPe, SegmentId::heap, 0}, &word, 8);
+    if (i % 4 == 3) f.host->quiet(*fast);
+  }
+  f.host->quiet(*fast);
+  EXPECT_FALSE(returned) << "the slow write is not complete";
+  EXPECT_EQ(slow->pending(), 1u);
+  f.rail.control->release_slow = true;
+  waiter.join();
+  EXPECT_EQ(slow->pending(), 0u);
+  // Two calls a put at most; each can find the waiter in the middle of one poll, not of more.
+  EXPECT_LE(f.rail.control->impolite, 2 * kPuts);
+  f.host->drop_context(*slow);
+  f.host->drop_context(*fast);
+}
+
+/// Everyone waits for something else; whoever polls reaps for all.
+TEST(HostSideThreads, ManyWaitersPollForEachOther) {
+  Fixture f;
+  f.rail.control->release_slow = true;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&f, t] {
+      NetContext* scope = f.host->make_context();
+      const uint64_t word = 1;
+      for (int i = 0; i < 500; ++i) {
+        f.host->put_nbi(*scope, {t % 2 == 0 ? kSlowPe : kFastPe, SegmentId::heap, 0}, &word, 8);
+        f.host->quiet(*scope);
+        EXPECT_EQ(scope->pending(), 0u);
+      }
+      f.host->drop_context(*scope);
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(f.host->pending(), 0u);
+}
+
+TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {
+  ScriptedRail rail;
+  ScriptedRail proxy_rail;
+  Sleeper sleeper;
+  const InitiatorConfig config{Port::host, 0, 4, 64, {}};
+  ProxySide<ScriptedRail> proxy(std::span<ScriptedRail>(&proxy_rail, 1), {}, config);
+  HostSide<ScriptedRail> host(rail, config, {HostThreads::one, true, 60}, proxy, sleeper);
+  NetContext* scope = host.make_context();
+  const auto writes = [&] { return rail.count('w'); };
+  const auto put = [&](int n) {
+    static const uint64_t word = 1;
+    for (int i = 0; i < n; ++i) host.put_nbi(*scope, {1, SegmentId::heap, 0}, &word, 8);
+  };
+  const size_t announced = 3;
+  host.session_start(*scope, true, &announced);
+  put(2);
+  EXPECT_EQ(writes(), 1) << "one is held back";
+  put(1);
+  EXPECT_EQ(writes(), 3) << "nothing is to follow the third";
+  put(1);
+  EXPECT_EQ(writes(), 3) << "one more than announced is held like any other";
+  host.session_stop(*scope);
+  EXPECT_EQ(writes(), 4);
+  put(1);
+  EXPECT_EQ(writes(), 5) << "no session, no batch";
+  host.session_start(*scope, false, nullptr);
+  put(1);
+  EXPECT_EQ(writes(), 6) << "a session without batching";
+  host.session_start(*scope, true, nullptr);
+  host.session_start(*scope, false, nullptr);
+  put(1);
+  EXPECT_EQ(writes(), 6) << "a second start takes nothing away";
+  EXPECT_TRUE(host.urgent()) << "the proxy thread must look after it";
+  host.poll_as_proxy();
+  EXPECT_EQ(writes(), 7) << "the proxy thread has sent it";
+  put(1);
+  rail.complete_all_writes();  // the held one is not among them
+  const uint64_t large[1024] = {};
+  host.put_nbi(*scope, {1, SegmentId::heap, 0}, large, sizeof large);
+  EXPECT_EQ(writes(), 9) << "a large put goes behind the held one";
+  put(1);
+  host.progress();
+  EXPECT_EQ(writes(), 10) << "a thread that waits for memory sends it";
+}
+
+}  // namespace
+}  // namespace railshmem::test
