@@ -26,7 +26,12 @@ void on_members(const char* function, const ActiveTriplet& triplet, long* psync,
   const Probe probe(
       state, nullptr,
       {moves ? observe::Kind::collective : observe::Kind::barrier, function, arguments.nelems * arguments.element});
-  if (checking(state)) check::check_active_call(job::world(function).teams().world(), set, triplet, arguments);
+  if (checking(state)) {
+    // Several threads may be in such collectives at once, which the world's one area is not made for.
+    const bool several = job::thread_level() == SHMEM_THREAD_MULTIPLE;
+    Team* const world = several ? nullptr : &job::world(function).teams().world();
+    check::check_active_call(world, set, triplet, arguments);
+  }
   sets.use_team(set);
   body(set);
 }

@@ -18,9 +18,9 @@ struct ActiveArguments {
   InPlace in_place = InPlace::forbidden;
 };
 
-/// Checks pSync and the buffers of this PE. Sets of all PEs have an area, that of the world, in which the call is
-/// compared between members.
-void check_active_call(Team& world, const ActiveSet& set, const ActiveTriplet& triplet,
+/// Checks the buffers of this PE. Where `world` is given, sets of all PEs have an area, that of the world: then the
+/// call is compared between members, and pSync must be in order.
+void check_active_call(Team* world, const ActiveSet& set, const ActiveTriplet& triplet,
                        const ActiveArguments& arguments) noexcept;
 
 }  // namespace railshmem::check
