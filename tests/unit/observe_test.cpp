@@ -189,7 +189,7 @@ TEST_F(Observation, CallsInsideACallAreNotCalls) {
 
 /// A job may end while its threads record: what is written then is whole, only not all.
 TEST_F(Observation, APartCanBeWrittenWhileThreadsRecord) {
-  Observer observer({.trace = file()});
+  Observer observer({.trace = file(), .trace_limit = size_t{2} << 20});
   std::atomic<bool> stop{false};
   std::thread thread([&] {
     while (!stop.load()) {
