@@ -24,7 +24,7 @@ RULE = {
     "src/team": ["src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
     "src/collective": ["src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
     "src/active": ["src/collective", "src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
-    "src/check": ["src/collective", "src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
+    "src/check": ["src/active", "src/collective", "src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
     "src/world": ["src/observe", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin", "src/base"] + DETAIL,
     "src/api": ["src/check", "src/observe", "src/world", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin",
                 "src/base"] + PUBLIC,

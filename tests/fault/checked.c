@@ -2,6 +2,7 @@
 //
 // One mistake, named by the first argument, that only SHMEM_CHECK=1 finds; the library must end the job and say where
 // it was made. A mistake that goes unnoticed ends with status 3, which no test accepts.
+#include <pthread.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,20 +74,131 @@ static void put_to_stack(void) {
   if (me == 1) shmem_long_put(&on_stack, words, 1, 0);
 }
 
+static void broadcast_or_barrier(void) {
+  if (me == 1)
+    shmem_barrier_all();
+  else
+    shmem_long_broadcast(SHMEM_TEAM_WORLD, more, words, 10, 0);
+}
+static void broadcast_roots(void) {
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, more, words, 10, me == 1 ? 1 : 0);
+}
+static void broadcast_dests(void) {
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, more + me, words, 10, 0);
+}
+static void broadcast_sizes(void) {
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, more, words, me == 1 ? 11 : 10, 0);
+}
+static void broadcast_overlap(void) {
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, words + 5, words, 10, 0);
+}
+static void broadcast_from_stack(void) {
+  long on_stack[10] = {0};
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, words, on_stack, 10, 0);
+}
+static void reduce_operations(void) {
+  if (me == 1)
+    shmem_long_max_reduce(SHMEM_TEAM_WORLD, more, words, 10);
+  else
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, more, words, 10);
+}
+static void reduce_types(void) {
+  if (me == 1)
+    shmem_int_sum_reduce(SHMEM_TEAM_WORLD, (int*)more, (int*)words, 10);
+  else
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, more, words, 10);
+}
+static void reduce_overlap(void) {
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words + 1, words, 10);
+}
+static void alltoall_past_end(void) {
+  shmem_long_alltoall(SHMEM_TEAM_WORLD, words, more, (size_t)1 << 24);
+}
+static void alltoalls_strides(void) {
+  shmem_long_alltoalls(SHMEM_TEAM_WORLD, more, words, me == 1 ? 2 : 1, 1, 10);
+}
+static void split_arguments(void) {
+  shmem_team_t team;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, me == 1 ? 2 : 3, NULL, 0, &team);
+}
+/// PE 1 waits in another team than the others.
+static void teams_differ(void) {
+  shmem_team_t team;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team);
+  shmem_team_sync(me == 1 ? team : SHMEM_TEAM_WORLD);
+}
+static void destroyed_team(void) {
+  shmem_team_t team;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team);
+  shmem_team_destroy(team);
+  shmem_long_broadcast(team, more, words, 10, 0);
+}
+static long sync_words[SHMEM_SYNC_SIZE];
+static void psync_contents(void) {
+  sync_words[5] = me == 1 ? 1000 : SHMEM_SYNC_VALUE;
+  shmem_barrier(0, 0, npes, sync_words);
+}
+static void active_roots(void) {
+  shmem_broadcast64(more, words, 10, me == 1 ? 1 : 0, 0, 0, npes, sync_words);
+}
+static void active_or_barrier(void) {
+  if (me == 1)
+    shmem_barrier_all();
+  else
+    shmem_fcollect32(more, words, 10, 0, 0, npes, sync_words);
+}
+static shmem_ctx_t ctx;
+static void* use_context(void* unused) {
+  shmem_ctx_long_put(ctx, words, more, 1, 0);
+  return unused;
+}
+static void private_context(void) {
+  pthread_t thread;
+  shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx);
+  pthread_create(&thread, NULL, use_context, NULL);
+  pthread_join(thread, NULL);
+}
+
 static const struct {
   const char* name;
   void (*make)(void);
 } kMistakes[] = {
-    {"malloc_sizes", malloc_sizes},       {"malloc_or_free", malloc_or_free},
-    {"free_others", free_others},         {"align_differs", align_differs},
-    {"barrier_or_sync", barrier_or_sync}, {"barrier_or_finalize", barrier_or_finalize},
-    {"barrier_or_wait", barrier_or_wait}, {"put_overlap", put_overlap},
-    {"get_overlap", get_overlap},         {"put_overlap_mapped", put_overlap_mapped},
-    {"source_past_end", source_past_end}, {"put_to_stack", put_to_stack},
+    {"psync_contents", psync_contents},
+    {"active_roots", active_roots},
+    {"active_or_barrier", active_or_barrier},
+    {"broadcast_or_barrier", broadcast_or_barrier},
+    {"broadcast_roots", broadcast_roots},
+    {"broadcast_dests", broadcast_dests},
+    {"broadcast_sizes", broadcast_sizes},
+    {"broadcast_overlap", broadcast_overlap},
+    {"broadcast_from_stack", broadcast_from_stack},
+    {"reduce_operations", reduce_operations},
+    {"reduce_types", reduce_types},
+    {"reduce_overlap", reduce_overlap},
+    {"alltoall_past_end", alltoall_past_end},
+    {"alltoalls_strides", alltoalls_strides},
+    {"split_arguments", split_arguments},
+    {"teams_differ", teams_differ},
+    {"destroyed_team", destroyed_team},
+    {"private_context", private_context},
+
+    {"malloc_sizes", malloc_sizes},
+    {"malloc_or_free", malloc_or_free},
+    {"free_others", free_others},
+    {"align_differs", align_differs},
+    {"barrier_or_sync", barrier_or_sync},
+    {"barrier_or_finalize", barrier_or_finalize},
+    {"barrier_or_wait", barrier_or_wait},
+    {"put_overlap", put_overlap},
+    {"get_overlap", get_overlap},
+    {"put_overlap_mapped", put_overlap_mapped},
+    {"source_past_end", source_past_end},
+    {"put_to_stack", put_to_stack},
 };
 
 /// A little of everything, without a mistake: the checks must keep quiet.
 static int no_mistake(void) {
+  static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 10];
   for (int round = 0; round < 20; ++round) {
     long* block = shmem_calloc(kWords, sizeof(long));
     shmem_long_put(block, more, kWords, (me + 1) % npes);
@@ -96,6 +208,26 @@ static int no_mistake(void) {
     shmem_long_atomic_inc(words, 0);
     shmem_sync_all();
     block = shmem_realloc(block, 2 * kWords * sizeof(long));
+    shmem_long_broadcast(SHMEM_TEAM_WORLD, more, words, 10, round % npes);
+    shmem_long_collect(SHMEM_TEAM_WORLD, more, words, (size_t)me);
+    shmem_long_fcollect(SHMEM_TEAM_WORLD, more, words, 10);
+    shmem_long_alltoall(SHMEM_TEAM_WORLD, more, words, 10);
+    shmem_long_alltoalls(SHMEM_TEAM_WORLD, more, words, 2, 3, 10);
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, words, 10);
+    shmem_long_sum_inscan(SHMEM_TEAM_WORLD, more, words, 10);
+    shmem_long_max_reduce(SHMEM_TEAM_WORLD, NULL, NULL, 0);
+    shmem_barrier(0, 0, npes, sync_words);
+    shmem_long_sum_to_all(more, more, 10, 0, 0, npes, work, sync_words);
+    shmem_collect64(more, words, (size_t)me, 0, 0, npes, sync_words);
+    if (me < 2 && npes > 1) shmem_broadcast64(more, words, 10, 1, 0, 0, 2, sync_words);
+    shmem_sync_all();
+    shmem_team_t team;
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (npes + 1) / 2, NULL, 0, &team);
+    if (me % 2 == 0) {
+      shmem_team_sync(team);
+      shmem_long_sum_reduce(team, more, words, 10);
+      shmem_team_destroy(team);
+    }
     shmem_free(block);
     shmem_free(NULL);
   }
@@ -107,7 +239,8 @@ static int no_mistake(void) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   alarm(40);  // a hang must not outlive the test
-  shmem_init();
+  int provided;
+  shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
   me = shmem_my_pe();
   npes = shmem_n_pes();
   words = shmem_calloc(kWords, sizeof(long));

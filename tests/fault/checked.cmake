@@ -28,6 +28,29 @@ differs(free_others "shmem_free.ptr heap.0x[0-9a-f]+" "shmem_free.ptr heap.0x[0-
 differs(align_differs "shmem_align.size 64, alignment 256." "shmem_align.size 64, alignment 128.")
 differs(barrier_or_sync "shmem_barrier_all.." "shmem_sync_all..")
 differs(barrier_or_finalize "shmem_barrier_all.." "shmem_finalize..")
+differs(broadcast_or_barrier "shmem_long_broadcast.PE_root 0, nelems 10, dest globals.0x[0-9a-f]+, source heap.0x[0-9a-f]+."
+        "shmem_barrier_all..")
+differs(broadcast_roots "shmem_long_broadcast.PE_root 0," "shmem_long_broadcast.PE_root 1,")
+differs(broadcast_dests "shmem_long_broadcast.PE_root 0, nelems 10, dest globals" "shmem_long_broadcast")
+differs(broadcast_sizes "shmem_long_broadcast.PE_root 0, nelems 10," "shmem_long_broadcast.PE_root 0, nelems 11,")
+differs(reduce_operations "shmem_long_sum_reduce" "shmem_long_max_reduce")
+differs(reduce_types "shmem_long_sum_reduce" "shmem_int_sum_reduce")
+differs(alltoalls_strides "shmem_long_alltoalls.dst 1, sst 1, nelems 10" "shmem_long_alltoalls.dst 2, sst 1, nelems 10")
+differs(split_arguments "shmem_team_split_strided.start 0, stride 1, size 2"
+        "shmem_team_split_strided.start 0, stride 1, size 3")
+checked(broadcast_overlap "shmem_long_broadcast: dest .* and source .* overlap")
+checked(broadcast_from_stack "shmem_long_broadcast: source 0x[0-9a-f]+ is not symmetric" "shmem_malloc")
+checked(reduce_overlap "shmem_long_sum_reduce: dest .* and source .* overlap")
+checked(alltoall_past_end "shmem_long_alltoall: dest .0x[0-9a-f]+, .402653184. reaches past the end of symmetric memory"
+        "check the number of elements")
+differs(active_roots "shmem_broadcast64.PE_start 0, logPE_stride 0, PE_size 3, pSync globals.0x[0-9a-f]+, PE_root 0, nelems 10"
+        "shmem_broadcast64.PE_start 0, logPE_stride 0, PE_size 3, pSync globals.0x[0-9a-f]+, PE_root 1, nelems 10")
+differs(active_or_barrier "shmem_fcollect32.PE_start 0" "shmem_barrier_all..")
+checked(psync_contents "PE 1: error: shmem_barrier: pSync.5. is 1000, not SHMEM_SYNC_VALUE .0.")
+checked(teams_differ "shmem_team_sync.., call [0-9]+ on team [0-9]+, at .*has not made this call within 4"
+        "its latest one is shmem_team_sync.., call [0-9]+ on team [0-9]")
+checked(destroyed_team "team handle 0x[0-9a-f]+ is no team that this PE belongs to, or one that was destroyed")
+checked(private_context "shmem_ctx_long_put: thread [0-9]+ uses a SHMEM_CTX_PRIVATE context that thread [0-9]+ made")
 checked(barrier_or_wait "shmem_barrier_all.., call [0-9]+ on team 0, at .*: PE 1 has not made this call within 4"
         "its latest one is shmem_calloc.size 8000.*raise SHMEM_TIMEOUT")
 

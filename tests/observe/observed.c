@@ -9,6 +9,8 @@ enum { kRounds = 50, kWords = 100 };
 
 static uint64_t flag;
 static long counter;
+static long lock;
+static long sums[4];
 static long values[kWords];
 
 int main(int argc, char** argv) {
@@ -30,6 +32,9 @@ int main(int argc, char** argv) {
     shmem_quiet();
     shmem_signal_wait_until(&flag, SHMEM_CMP_GE, 2 * ((uint64_t)i + 1));
     shmem_sync_all();
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, sums, values, 4);
+    shmem_set_lock(&lock);
+    shmem_clear_lock(&lock);
   }
   // With an argument the job ends early: what was recorded must survive.
   if (argc > 1 && me == 0) shmem_global_exit(5);
