@@ -58,8 +58,11 @@ class TeamAreaLayout {
   size_t arrival(int rank) const noexcept { return line(2, rank); }
   /// "I have taken what I needed from you": FlagLine.
   size_t done(int rank) const noexcept { return line(3, rank); }
+  /// "The data of that member has arrived at you, by way of me": FlagLine, indexed by the member that it comes from.
+  /// Not the arrival line, because a flag has one writer: the owner's own next flag could come before.
+  size_t passed(int rank) const noexcept { return line(4, rank); }
   /// Free use by a collective that knows its buffers to be free.
-  size_t scratch() const noexcept { return align_up(line(4, 0), size_t{4096}); }
+  size_t scratch() const noexcept { return align_up(line(5, 0), size_t{4096}); }
   size_t nbytes() const noexcept { return slots() + 2 * (kSlotBytes + kIncomingBytes); }
 
  private:
