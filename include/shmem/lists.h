@@ -8,6 +8,7 @@
 #include "shmem/collective.h"
 #include "shmem/context.h"
 #include "shmem/deprecated.h"
+#include "shmem/lock.h"
 #include "shmem/memory.h"
 #include "shmem/ordering.h"
 #include "shmem/reduce.h"
@@ -37,6 +38,7 @@
   RAILSHMEM_BARRIER_FUNCTIONS(F)    \
   RAILSHMEM_TEAM_DATA_FUNCTIONS(F)  \
   RAILSHMEM_REDUCE_FUNCTIONS(F)     \
+  RAILSHMEM_LOCK_FUNCTIONS(F)       \
   RAILSHMEM_OLD_WAIT_FUNCTIONS(F)   \
   RAILSHMEM_OLD_AMO_FUNCTIONS(F)
 

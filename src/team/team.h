@@ -71,8 +71,8 @@ struct Team {
   const uint64_t first_number;
   uint64_t syncs;        ///< number of the last synchronisation
   uint64_t exchanges;    ///< number of the last full exchange: they take turns in the lines
+  uint64_t gathers = 0;  ///< number of the last gather on the node, whose flags never travel a network
   uint64_t arrivals;     ///< number of the last collective that used arrival flags
-  uint64_t gathers = 0;  ///< number of the last gather on the node, by stores that are over when it is
 
   /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
   std::byte* mine(size_t at) const noexcept {

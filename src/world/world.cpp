@@ -7,6 +7,7 @@
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
+#include "src/rma/lock.h"
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
 
@@ -49,7 +50,7 @@ void World::make_heap() {
   layout_ = std::move(reach.layout);
   const size_t nbytes = memory.nbytes();
   const auto my_slot = static_cast<size_t>(layout_.my_slot);
-  arena_ = std::make_unique<NodeArena>(layout_.members.size(), nbytes);
+  arena_ = std::make_unique<NodeArena>(layout_.members.size(), NodeArena::stride_for(nbytes));
   std::byte* base = arena_->map_own(my_slot, memory.fd(), nbytes);
   heap_ = std::make_unique<Heap>(std::move(memory), base, header_bytes, arena_->alignment());
   heap_->populate_header(0, kControlBytes);
@@ -112,6 +113,8 @@ void World::fill_state() {
   }
   liveness_ = std::make_unique<Liveness>(bootstrap_, processes);
   state_.liveness = liveness_.get();
+  if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
+  state_.lock_turns = lock_turns_.get();
 }
 
 void World::barrier(const char* function) noexcept {

@@ -14,6 +14,7 @@
 #include "src/plugin/network.h"
 #include "src/rma/context_table.h"
 #include "src/rma/liveness.h"
+#include "src/rma/lock_turns.h"
 #include "src/rma/pe_state.h"
 #include "src/topology/node_layout.h"
 #include "src/world/identity.h"
@@ -64,6 +65,7 @@ class World {
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
+  std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;
