@@ -4,13 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "src/base/error.h"
 #include "src/topology/host_id.h"
 
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kLayoutVersion = 1;
+constexpr uint64_t kLayoutVersion = 2;
 
 uint64_t as_number(const std::vector<TransportKind>& list) {
   uint64_t number = 0;
@@ -36,6 +38,7 @@ Identity make_identity(const Env& env) {
   mine.node_size = env.node_size;
   mine.transports = as_number(env.transport);
   mine.pid = getpid();
+  if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
   mine.layout = kLayoutVersion;
   return mine;
 }
@@ -51,6 +54,14 @@ std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& 
     must_agree("SHMEM_TRANSPORT", mine.transports, theirs.transports, me, pe);
   }
   return all;
+}
+
+int count_cpus(const std::vector<Identity>& identities, uint64_t host) noexcept {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const Identity& one : identities)
+    if (one.host == host) CPU_OR(&all, &all, &one.cpus);
+  return std::max(1, CPU_COUNT(&all));
 }
 
 }  // namespace railshmem
