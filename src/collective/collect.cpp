@@ -33,39 +33,70 @@ void push(const Collect& call, const Operand& dest) noexcept {
   }
 }
 
-/// Sends the piece of member `owner`, which is here at `from`, under the owner's flag.
-void send_piece(const Collect& call, int owner, const std::byte* from, int to) noexcept {
-  deliver(call.team, call.function, to, call.place_of(owner), from, call.announced.of(owner).nbytes,
-          call.team.area.arrival(owner), call.number);
+void send_own(const Collect& call, int to) noexcept {
+  Team& team = call.team;
+  deliver(team, call.function, to, call.place_of(team.rank), call.source, call.announced.of(team.rank).nbytes,
+          team.area.arrival(team.rank), call.number);
+}
+
+/// The piece of another member, which is here already.
+void pass_on(const Collect& call, int owner, int to) noexcept {
+  deliver(call.team, call.function, to, call.place_of(owner), call.place_of(owner), call.announced.of(owner).nbytes,
+          call.team.area.passed(owner), call.number);
+}
+
+void await_piece(const Collect& call, int owner, size_t flag) noexcept {
+  if (call.is_long(owner)) await(call.team, call.function, owner, flag, call.number);
 }
 
 void send_to_all(const Collect& call) noexcept {
   Team& team = call.team;
   if (!call.is_long(team.rank)) return;
-  for (int i = 1; i < team.size(); ++i) send_piece(call, team.rank, call.source, ahead(team, team.rank, i));
+  for (int i = 1; i < team.size(); ++i) send_own(call, ahead(team, team.rank, i));
 }
 
-/// To one member of each node, who passes it on.
+/// To one member of each node, who passes it on; always the same one, so each flag has one writer.
 void send_by_rails(const Collect& call) noexcept {
   Team& team = call.team;
   const TeamNodes& nodes = team.nodes;
   const int count = static_cast<int>(nodes.leaders.size());
   if (call.is_long(team.rank)) {
-    for (int i = 1; i < count; ++i)
-      send_piece(call, team.rank, call.source, nodes.partner((nodes.my_node + i) % count, nodes.my_index));
+    for (int i = 1; i < count; ++i) send_own(call, nodes.partner((nodes.my_node + i) % count, nodes.my_index));
     for (const int to : nodes.members)
-      if (to != team.rank) send_piece(call, team.rank, call.source, to);
+      if (to != team.rank) send_own(call, to);
   }
   for (int i = 1; i < count; ++i) {
     const int node = (nodes.my_node - i + count) % count;
     for (int index = nodes.my_index; index < nodes.size_of(node); index += nodes.size_here()) {
       const int owner = nodes.partner(node, index);
       if (!call.is_long(owner)) continue;
-      await(team, call.function, owner, team.area.arrival(owner), call.number);
+      await_piece(call, owner, team.area.arrival(owner));
       for (const int to : nodes.members)
-        if (to != team.rank) send_piece(call, owner, call.place_of(owner), to);
+        if (to != team.rank) pass_on(call, owner, to);
     }
   }
+}
+
+void await_from_senders(const Collect& call) noexcept {
+  Team& team = call.team;
+  for (int i = 1; i < team.size(); ++i) {
+    const int from = behind(team, team.rank, i);
+    await_piece(call, from, team.area.arrival(from));
+  }
+}
+
+/// After send_by_rails(): what came to this PE itself was awaited there.
+void await_from_rails(const Collect& call) noexcept {
+  Team& team = call.team;
+  const TeamNodes& nodes = team.nodes;
+  for (const int owner : nodes.members)
+    if (owner != team.rank) await_piece(call, owner, team.area.arrival(owner));
+  for (int node = 0; node < static_cast<int>(nodes.leaders.size()); ++node)
+    for (int index = 0; index < nodes.size_of(node); ++index) {
+      if (node == nodes.my_node || index % nodes.size_here() == nodes.my_index) continue;
+      const int owner = nodes.partner(node, index);
+      await_piece(call, owner, team.area.passed(owner));
+    }
 }
 
 void place_short_ones(const Collect& call) noexcept {
@@ -78,14 +109,6 @@ void place_short_ones(const Collect& call) noexcept {
   }
 }
 
-void await_long_ones(const Collect& call) noexcept {
-  Team& team = call.team;
-  for (int i = 1; i < team.size(); ++i) {
-    const int from = behind(team, team.rank, i);
-    if (call.is_long(from)) await(team, call.function, from, team.area.arrival(from), call.number);
-  }
-}
-
 }  // namespace
 
 void collect(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept {
@@ -95,22 +118,20 @@ void collect(Team& team, const char* function, void* dest, const void* source, s
   Collect call{team, function, static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), announced, 0};
   if (announced.all_short()) return place_short_ones(call);
   call.number = begin_arrival(team);
-  const Reach reach = reach_of(team, operand);
   // By the mean, which all members know.
-  switch (team.state.choice->pick(Collective::collect, reach, announced.total() / static_cast<size_t>(team.size()),
-                                  team.size())) {
-    case Algorithm::rails:
-      send_by_rails(call);
-      break;
-    case Algorithm::direct:
-      send_to_all(call);
-      break;
-    default:
-      push(call, operand);
-      break;
-  }
+  const Algorithm algorithm = team.state.choice->pick(
+      Collective::collect, reach_of(team, operand), announced.total() / static_cast<size_t>(team.size()), team.size());
+  if (algorithm == Algorithm::rails)
+    send_by_rails(call);
+  else if (algorithm == Algorithm::direct)
+    send_to_all(call);
+  else
+    push(call, operand);
   place_short_ones(call);
-  await_long_ones(call);
+  if (algorithm == Algorithm::rails)
+    await_from_rails(call);
+  else
+    await_from_senders(call);
   finish_sends(team, announced.total());
 }
 

@@ -8,7 +8,8 @@
 //
 // Arrival: only some members hear from some, and a sender may be far ahead. The flag of a sender counts collectives,
 // and a receiver waits for a number or a higher one. That is right only if a later flag is never seen before earlier
-// data: true for stores on a node, made true over the network by begin_arrival().
+// data: true for stores on a node, made true over the network by begin_arrival(); and only if one member alone writes
+// the flag, so who passes data on uses the `passed` lines.
 #pragma once
 
 #include "src/collective/link.h"

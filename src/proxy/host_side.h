@@ -300,9 +300,11 @@ class HostSide {
       if (entry.inside()) {
         poll();
         if (done()) return;
+      } else {
+        cpu_pause();
       }
       const Turn turn = patience.turn(moves());
-      if (turn == Turn::help) proxy_.help();
+      if (turn == Turn::help && entry.inside()) proxy_.help();
       if (turn == Turn::give_up) {
         if (!entry.inside()) port_.enter();  // what is outstanding is read inside
         give_up(what);

@@ -31,8 +31,11 @@ class PortLock {
 
   /// For a thread that only waits: enters unless somebody else is inside or wants to be.
   bool try_enter_idle() noexcept {
-    // acquire: pairs with leave(), as in lock_hosts().
-    if (several_ && (wanted() || hosts_.test_and_set(std::memory_order_acquire))) return false;
+    // test first: an attempt takes the line away from whoever is inside. acquire: pairs with leave(), as in
+    // lock_hosts().
+    if (several_ &&
+        (wanted() || hosts_.test(std::memory_order_relaxed) || hosts_.test_and_set(std::memory_order_acquire)))
+      return false;
     enter_before_proxy();
     return true;
   }

@@ -3,7 +3,6 @@
 
 #include <unordered_map>
 
-#include "src/base/cpu.h"
 #include "src/plugin/network.h"
 
 namespace railshmem {
@@ -45,7 +44,7 @@ Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, cons
       offset(area_offset),
       area(pe_state.npes),
       nodes(find_team_nodes(set, my_rank, layout)),
-      share_cpus(layout.pes_on_host > usable_cpus()),
+      share_cpus(layout.pes_on_host > layout.cpus_on_host),
       first_number(first),
       syncs(first),
       exchanges(first),

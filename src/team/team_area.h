@@ -59,8 +59,11 @@ class TeamAreaLayout {
   size_t arrival(int rank) const noexcept { return line(2, rank); }
   /// "I have taken what I needed from you": FlagLine.
   size_t done(int rank) const noexcept { return line(3, rank); }
+  /// "The data of that member has arrived at you, by way of me": FlagLine, indexed by the member that it comes from.
+  /// Not the arrival line, because a flag has one writer: the owner's own next flag could come before.
+  size_t passed(int rank) const noexcept { return line(4, rank); }
   /// Free use by a collective that knows its buffers to be free.
-  size_t scratch() const noexcept { return align_up(line(4, 0), size_t{4096}); }
+  size_t scratch() const noexcept { return align_up(line(5, 0), size_t{4096}); }
   /// SHMEM_CHECK: what this member calls, and the number of the newest call that the next member shows.
   size_t record() const noexcept { return slots() + 2 * (kSlotBytes + kIncomingBytes); }
   size_t record_flag() const noexcept { return record() + kRecordBytes; }

@@ -15,6 +15,7 @@ struct NodeLayout {
   int my_node = 0;              ///< index of this node in leaders
   std::vector<int> node_of_pe;  ///< PE -> index in leaders
   int pes_on_host = 1;
+  int cpus_on_host = 1;  ///< that they may run on, all together; filled in by World
 
   bool consecutive() const noexcept { return members.back() - members.front() + 1 == static_cast<int>(members.size()); }
 };

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "src/base/error.h"
 #include "src/topology/host_id.h"
 
@@ -39,6 +41,7 @@ Identity make_identity(const Env& env) {
   mine.trace = !env.trace.empty();
   mine.check = env.check;
   mine.pid = getpid();
+  if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
   mine.layout = kLayoutVersion;
   return mine;
 }
@@ -57,6 +60,14 @@ std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& 
     must_agree("SHMEM_CHECK", mine.check, theirs.check, me, pe);
   }
   return all;
+}
+
+int count_cpus(const std::vector<Identity>& identities, uint64_t host) noexcept {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const Identity& one : identities)
+    if (one.host == host) CPU_OR(&all, &all, &one.cpus);
+  return std::max(1, CPU_COUNT(&all));
 }
 
 }  // namespace railshmem

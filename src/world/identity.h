@@ -2,6 +2,8 @@
 // What every PE tells every other first, and what must agree before anything else is tried.
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -22,6 +24,7 @@ struct Identity {
   uint64_t trace;            ///< whether SHMEM_TRACE names a file
   uint64_t check;            ///< SHMEM_CHECK
   int64_t pid;
+  cpu_set_t cpus;   ///< that it may run on; empty when the system would not say
   uint64_t layout;  ///< version of this struct and of the wire messages
 };
 static_assert(std::is_trivially_copyable_v<Identity>);
@@ -31,5 +34,9 @@ Identity make_identity(const Env& env);
 
 /// Every PE's identity in PE order; throws Error naming the PE, the variable and both values where two must agree.
 std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& mine);
+
+/// CPUs that the PEs of a host may run on, all together. A launcher may bind each PE to some of its own, so no PE can
+/// tell from its own mask whether they share; and all must come to the same answer.
+int count_cpus(const std::vector<Identity>& identities, uint64_t host) noexcept;
 
 }  // namespace railshmem

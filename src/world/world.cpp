@@ -2,7 +2,6 @@
 #include "src/world/world.h"
 
 #include "src/base/align.h"
-#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
@@ -54,6 +53,7 @@ void World::make_heap() {
   NodeReach reach =
       find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());
   layout_ = std::move(reach.layout);
+  layout_.cpus_on_host = count_cpus(identities_, identities_[static_cast<size_t>(bootstrap_.pe())].host);
   const size_t nbytes = memory.nbytes();
   const auto my_slot = static_cast<size_t>(layout_.my_slot);
   arena_ = std::make_unique<NodeArena>(layout_.members.size(), NodeArena::stride_for(nbytes));
@@ -72,7 +72,7 @@ void World::start_network() {
   config.pe = bootstrap_.pe();
   config.npes = bootstrap_.npes();
   config.threads_share_host_calls = options_.several_threads_call;
-  config.oversubscribed = 2 * layout_.pes_on_host > usable_cpus();
+  config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
   for (const Identity& identity : identities_) config.several_hosts |= identity.host != identities_[0].host;
   if (observer_ && observer_->recording()) config.observer = observer_.get();
   network_ = make_network(config);
@@ -111,7 +111,7 @@ void World::fill_state() {
   if (network_) state_.default_context.net = network_->make_context();
   contexts_ = std::make_unique<ContextTable>(network_.get());
   state_.contexts = contexts_.get();
-  state_.spin = SpinPolicy::for_machine(usable_cpus(), layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
+  state_.spin = SpinPolicy::for_machine(layout_.cpus_on_host, layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
   std::vector<Liveness::Process> processes;
   const Identity& mine = identities_[static_cast<size_t>(state_.me)];
   for (int pe = 0; pe < state_.npes; ++pe) {

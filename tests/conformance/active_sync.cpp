@@ -43,7 +43,8 @@ void test_same_psync(long* psync, int log_stride, int rounds) {
   const int stride = 1 << log_stride, start = me % stride;
   const ActiveSet set = make_active_set(start, log_stride, (npes - start + stride - 1) / stride);
   CHECK_STEP_SET("the same pSync again and again", set);
-  for (long r = 1; r <= rounds; ++r) check_nobody_early(set, entered, psync, r, r % 3 ? shmem_barrier : shmem_sync);
+  const Synchronise both[] = {shmem_sync, shmem_barrier};
+  for (long r = 1; r <= rounds; ++r) check_nobody_early(set, entered, psync, r, both[r % 3 ? 1 : 0]);
   shmem_barrier_all();
   SyncArrays::check(psync);
   shmem_barrier_all();

@@ -20,6 +20,7 @@ struct Shared {
   long sum[kThreads];
   long all;
   uint64_t signal[kThreads];
+  uint64_t taken[kThreads];
   long gate;
 };
 Shared* shared;
@@ -36,7 +37,8 @@ void clear() {
   shmem_barrier_all();
 }
 
-/// Puts, gets, atomics and signals on one context; the neighbour's thread of the same number answers by its signal.
+/// Puts, gets, atomics and signals on one context; a round ends when the neighbour's thread of the same number has
+/// read.
 void traffic(shmem_ctx_t ctx, int t, int rounds) {
   for (long r = 1; r <= rounds; ++r) {
     long mine[16], back[16];
@@ -56,9 +58,10 @@ void traffic(shmem_ctx_t ctx, int t, int rounds) {
     shmem_ctx_long_get_nbi(ctx, back, shared->data[t], 16, right);
     shmem_ctx_quiet(ctx);
     for (int i = 0; i < 16; ++i) CHECK_EQ(back[i], mine[i]);
-    shmem_signal_wait_until(&shared->signal[t], SHMEM_CMP_GE, static_cast<uint64_t>(r));
-    const long first = __atomic_load_n(&shared->data[t][0], __ATOMIC_RELAXED);
-    CHECK(first >= 1000000L * left + 10000L * t + 16 * r, "element 0 is %ld in round %ld", first, r);
+    shmem_signal_wait_until(&shared->signal[t], SHMEM_CMP_EQ, static_cast<uint64_t>(r));
+    for (int i = 0; i < 16; ++i) CHECK_EQ(shared->data[t][i], 1000000L * left + 10000L * t + 16 * r + i);
+    shmem_ctx_signal_set(ctx, &shared->taken[t], static_cast<uint64_t>(r), left);
+    shmem_signal_wait_until(&shared->taken[t], SHMEM_CMP_EQ, static_cast<uint64_t>(r));
   }
 }
 
