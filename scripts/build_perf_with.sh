@@ -12,7 +12,7 @@ output=$2
 shift 2
 cd "$(dirname "$0")/.."
 sources="perftest/main.cpp perftest/harness/*.cpp perftest/host/*.cpp perftest/floor/partner.cpp
-         perftest/floor/memory.cpp perftest/floor/flag.cpp"
+         perftest/floor/memory.cpp perftest/floor/flag.cpp perftest/floor/reduce.cpp"
 fabric=""
 if pkg-config --exists libfabric; then
   sources="$sources perftest/floor/fabric.cpp perftest/floor/fabric_floors.cpp"

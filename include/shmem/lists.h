@@ -5,10 +5,13 @@
 #define RAILSHMEM_SHMEM_LISTS_H
 
 #include "shmem/atomic.h"
+#include "shmem/collective.h"
 #include "shmem/context.h"
 #include "shmem/deprecated.h"
+#include "shmem/lock.h"
 #include "shmem/memory.h"
 #include "shmem/ordering.h"
+#include "shmem/reduce.h"
 #include "shmem/rma.h"
 #include "shmem/setup.h"
 #include "shmem/signal.h"
@@ -33,6 +36,9 @@
   RAILSHMEM_WAIT_FUNCTIONS(F)       \
   RAILSHMEM_ORDERING_FUNCTIONS(F)   \
   RAILSHMEM_BARRIER_FUNCTIONS(F)    \
+  RAILSHMEM_TEAM_DATA_FUNCTIONS(F)  \
+  RAILSHMEM_REDUCE_FUNCTIONS(F)     \
+  RAILSHMEM_LOCK_FUNCTIONS(F)       \
   RAILSHMEM_OLD_WAIT_FUNCTIONS(F)   \
   RAILSHMEM_OLD_AMO_FUNCTIONS(F)
 

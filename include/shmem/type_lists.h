@@ -71,6 +71,49 @@
 #define RAILSHMEM_RMA_TYPES(X, A) RAILSHMEM_RMA_DISTINCT_TYPES(X, A) RAILSHMEM_RMA_ALIAS_TYPES(X, A)
 #define RAILSHMEM_FOR_RMA_TYPES(X) RAILSHMEM_RMA_TYPES(RAILSHMEM_WITHOUT_A, X)
 
+/// Reductions by and, or, xor: the unsigned types, and the signed ones of fixed width.
+#define RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(X, A) \
+  X(A, uchar, unsigned char)                       \
+  X(A, ushort, unsigned short)                     \
+  X(A, uint, unsigned int)                         \
+  X(A, ulong, unsigned long)                       \
+  X(A, ulonglong, unsigned long long)              \
+  X(A, int8, int8_t)                               \
+  X(A, int16, int16_t)                             \
+  X(A, int32, int32_t)                             \
+  X(A, int64, int64_t)
+#define RAILSHMEM_REDUCE_BITS_ALIAS_TYPES(X, A) \
+  X(A, uint8, uint8_t)                          \
+  X(A, uint16, uint16_t)                        \
+  X(A, uint32, uint32_t)                        \
+  X(A, uint64, uint64_t)                        \
+  X(A, size, size_t)
+#define RAILSHMEM_REDUCE_BITS_TYPES(X, A)     \
+  RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(X, A)  \
+  RAILSHMEM_REDUCE_BITS_ALIAS_TYPES(X, A)
+#define RAILSHMEM_FOR_REDUCE_BITS_TYPES(X) RAILSHMEM_REDUCE_BITS_TYPES(RAILSHMEM_WITHOUT_A, X)
+
+/// Reductions by max and min.
+#define RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(X, A) RAILSHMEM_RMA_DISTINCT_TYPES(X, A)
+#define RAILSHMEM_REDUCE_ORDER_TYPES(X, A) RAILSHMEM_RMA_TYPES(X, A)
+#define RAILSHMEM_FOR_REDUCE_ORDER_TYPES(X) RAILSHMEM_REDUCE_ORDER_TYPES(RAILSHMEM_WITHOUT_A, X)
+
+/// C's complex types; an extension in C++, which -pedantic accepts only so.
+#ifdef __cplusplus
+__extension__ typedef float _Complex railshmem_complexf;
+__extension__ typedef double _Complex railshmem_complexd;
+#define RAILSHMEM_COMPLEX_TYPES(X, A) X(A, complexf, railshmem_complexf) X(A, complexd, railshmem_complexd)
+#else
+#define RAILSHMEM_COMPLEX_TYPES(X, A) X(A, complexf, float _Complex) X(A, complexd, double _Complex)
+#endif
+
+/// Reductions by sum and product, and scans.
+#define RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(X, A) \
+  RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(X, A)     \
+  RAILSHMEM_COMPLEX_TYPES(X, A)
+#define RAILSHMEM_REDUCE_SUM_TYPES(X, A) RAILSHMEM_REDUCE_ORDER_TYPES(X, A) RAILSHMEM_COMPLEX_TYPES(X, A)
+#define RAILSHMEM_FOR_REDUCE_SUM_TYPES(X) RAILSHMEM_REDUCE_SUM_TYPES(RAILSHMEM_WITHOUT_A, X)
+
 /// Element sizes, in bits, of the untyped forms: X(A, BITS) or X(BITS).
 #define RAILSHMEM_SIZES(X, A) X(A, 8) X(A, 16) X(A, 32) X(A, 64) X(A, 128)
 #define RAILSHMEM_FOR_SIZES(X) X(8) X(16) X(32) X(64) X(128)

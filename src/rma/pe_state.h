@@ -15,6 +15,8 @@ namespace railshmem {
 
 class ContextTable;
 class Liveness;
+class Choice;
+class LockTurns;
 
 /// One symmetric segment and the PEs that can be reached in it by load and store: those of slots first_slot up to
 /// first_slot + slots - 1. A peer's address is arithmetic, no table: node_base + slot * stride + offset.
@@ -47,6 +49,8 @@ struct PeState {
   ContextTable* contexts = nullptr;  ///< all others
   SpinPolicy spin;
   Liveness* liveness = nullptr;
+  const Choice* choice = nullptr;   ///< algorithms of collectives
+  LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
 
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
 };

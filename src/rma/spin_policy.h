@@ -7,6 +7,7 @@ namespace railshmem {
 
 /// How a waiting PE spends its time: spin, then give the CPU away, then sleep.
 struct SpinPolicy {
+  bool share_cpus = false;         ///< PEs of this host outnumber its CPUs
   uint32_t spins = 1000;           ///< turns with a pause instruction before the first yield: some 30 us
   uint64_t yield_ns = 2000000;     ///< time of yielding before the first nap
   uint64_t helping_ns = 50000000;  ///< the same where a network runs: so long a waiter does the proxy thread's work
@@ -20,7 +21,8 @@ struct SpinPolicy {
     SpinPolicy policy;
     policy.timeout_s = timeout_s;
     policy.wait_timeout_s = wait_timeout_s;
-    if (pes_on_host > cpus) policy.spins = 100;
+    policy.share_cpus = pes_on_host > cpus;
+    if (policy.share_cpus) policy.spins = 100;
     return policy;
   }
 };

@@ -18,6 +18,14 @@ TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout) 
     if (is_new) nodes.leaders.push_back(r);
     nodes.node_of.push_back(found->second);
   }
+  // Ranks grouped by node: count, add up, fill.
+  nodes.first.assign(nodes.leaders.size() + 1, 0);
+  for (const int node : nodes.node_of) ++nodes.first[static_cast<size_t>(node) + 1];
+  for (size_t node = 1; node < nodes.first.size(); ++node) nodes.first[node] += nodes.first[node - 1];
+  nodes.by_node.resize(nodes.node_of.size());
+  std::vector<int> next = nodes.first;
+  for (int r = 0; r < pes.size; ++r)
+    nodes.by_node[static_cast<size_t>(next[static_cast<size_t>(nodes.node_of[static_cast<size_t>(r)])]++)] = r;
   nodes.my_node = nodes.node_of[static_cast<size_t>(rank)];
   for (int r = 0; r < pes.size; ++r) {
     if (nodes.node_of[static_cast<size_t>(r)] != nodes.my_node) continue;

@@ -20,9 +20,18 @@ struct TeamNodes {
   std::vector<int> leaders;  ///< lowest rank of every node of the team, ascending
   int my_node = 0;           ///< index in leaders of this node
   std::vector<int> node_of;  ///< rank -> index in leaders
+  std::vector<int> by_node;  ///< all ranks, node by node, ascending within each
+  std::vector<int> first;    ///< index in by_node of each node's first rank, and one past the last
 
   bool one_node() const noexcept { return leaders.size() == 1; }
   int size_here() const noexcept { return static_cast<int>(members.size()); }
+  int size_of(int node) const noexcept {
+    return first[static_cast<size_t>(node) + 1] - first[static_cast<size_t>(node)];
+  }
+  /// The rank on `node` that deals with member number `index` of another node.
+  int partner(int node, int index) const noexcept {
+    return by_node[static_cast<size_t>(first[static_cast<size_t>(node)] + index % size_of(node))];
+  }
 };
 
 TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout);
@@ -60,9 +69,10 @@ struct Team {
   /// Where the numbers below began: above those of all teams that had the area before, whose last flags may still be
   /// on their way. The area itself began with zeros.
   const uint64_t first_number;
-  uint64_t syncs;      ///< number of the last synchronisation
-  uint64_t exchanges;  ///< number of the last full exchange: they take turns in the lines
-  uint64_t arrivals;   ///< number of the last collective that used arrival flags
+  uint64_t syncs;        ///< number of the last synchronisation
+  uint64_t exchanges;    ///< number of the last full exchange: they take turns in the lines
+  uint64_t gathers = 0;  ///< number of the last gather on the node, whose flags never travel a network
+  uint64_t arrivals;     ///< number of the last collective that used arrival flags
 
   /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
   std::byte* mine(size_t at) const noexcept {

@@ -28,6 +28,8 @@ struct SyncFlags {
   FlagLine leader_round[kSyncRounds];  ///< dissemination among node leaders, written through the network
   FlagLine arrived;                    ///< leader only: members on the node that arrived, summed over all syncs
   FlagLine released;                   ///< leader only: number of the last finished sync
+  FlagLine gathered;                   ///< leader only: arrivals of members on the node, summed over all gathers
+  FlagLine answered;                   ///< leader only: number of the last gather whose work is done
 };
 
 /// Where things lie in a team's area, in bytes from its start. A pure function of the number of PEs of the world, so
@@ -36,6 +38,8 @@ struct SyncFlags {
 class TeamAreaLayout {
  public:
   static constexpr size_t kScratchBytes = size_t{128} << 10;
+  static constexpr size_t kSlotBytes = size_t{16} << 10;
+  static constexpr size_t kIncomingBytes = size_t{16} << 10;
 
   explicit TeamAreaLayout(int npes) noexcept : npes_(static_cast<size_t>(npes)) {}
 
@@ -44,19 +48,26 @@ class TeamAreaLayout {
   size_t exchange(uint64_t number, int rank) const noexcept {
     return kLines + (number % 2 * npes_ + static_cast<size_t>(rank)) * sizeof(ExchangeLine);
   }
+  /// Operands of full exchanges that are too long for a line; like the lines they take turns. `slot` is what its owner
+  /// offers, `incoming` what the others send over a network, `index` being one of kIncomingBytes / nbytes.
+  size_t slot(uint64_t number) const noexcept { return slots() + number % 2 * (kSlotBytes + kIncomingBytes); }
+  size_t incoming(uint64_t number, size_t index, size_t nbytes) const noexcept {
+    return slot(number) + kSlotBytes + index * nbytes;
+  }
   /// "My data has arrived at you": FlagLine.
   size_t arrival(int rank) const noexcept { return line(2, rank); }
   /// "I have taken what I needed from you": FlagLine.
   size_t done(int rank) const noexcept { return line(3, rank); }
   /// Free use by a collective that knows its buffers to be free.
   size_t scratch() const noexcept { return align_up(line(4, 0), size_t{4096}); }
-  size_t nbytes() const noexcept { return scratch() + kScratchBytes; }
+  size_t nbytes() const noexcept { return slots() + 2 * (kSlotBytes + kIncomingBytes); }
 
  private:
   static constexpr size_t kLines = sizeof(SyncFlags);
   size_t line(size_t array, int rank) const noexcept {
     return kLines + (array * npes_ + static_cast<size_t>(rank)) * sizeof(FlagLine);
   }
+  size_t slots() const noexcept { return scratch() + kScratchBytes; }
   size_t npes_;
 };
 

@@ -7,13 +7,14 @@
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
+#include "src/rma/lock.h"
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
 
 namespace railshmem {
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
-    : env_(env), options_(options), bootstrap_(bootstrap) {
+    : env_(env), options_(options), bootstrap_(bootstrap), choice_(env.collectives) {
   identities_ = exchange_identities(bootstrap_, make_identity(env_));
   load_store_ = make_load_store(env_);
   make_heap();
@@ -49,7 +50,7 @@ void World::make_heap() {
   layout_ = std::move(reach.layout);
   const size_t nbytes = memory.nbytes();
   const auto my_slot = static_cast<size_t>(layout_.my_slot);
-  arena_ = std::make_unique<NodeArena>(layout_.members.size(), nbytes);
+  arena_ = std::make_unique<NodeArena>(layout_.members.size(), NodeArena::stride_for(nbytes));
   std::byte* base = arena_->map_own(my_slot, memory.fd(), nbytes);
   heap_ = std::make_unique<Heap>(std::move(memory), base, header_bytes, arena_->alignment());
   heap_->populate_header(0, kControlBytes);
@@ -98,6 +99,7 @@ void World::fill_state() {
     state_.slot_of_pe = slots_.data();
   }
   state_.network = network_.get();
+  state_.choice = &choice_;
   if (network_) state_.default_context.net = network_->make_context();
   contexts_ = std::make_unique<ContextTable>(network_.get());
   state_.contexts = contexts_.get();
@@ -111,6 +113,8 @@ void World::fill_state() {
   }
   liveness_ = std::make_unique<Liveness>(bootstrap_, processes);
   state_.liveness = liveness_.get();
+  if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
+  state_.lock_turns = lock_turns_.get();
 }
 
 void World::barrier(const char* function) noexcept {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/collective/choice.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
@@ -13,6 +14,7 @@
 #include "src/plugin/network.h"
 #include "src/rma/context_table.h"
 #include "src/rma/liveness.h"
+#include "src/rma/lock_turns.h"
 #include "src/rma/pe_state.h"
 #include "src/topology/node_layout.h"
 #include "src/world/identity.h"
@@ -53,6 +55,7 @@ class World {
   Env env_;
   const WorldOptions options_;
   Bootstrap& bootstrap_;
+  const Choice choice_;
   std::vector<Identity> identities_;
   NodeLayout layout_;
   std::vector<int32_t> slots_;  ///< slot of each PE when the node's PEs are not consecutive
@@ -62,6 +65,7 @@ class World {
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
+  std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;

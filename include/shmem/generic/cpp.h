@@ -73,6 +73,17 @@
   RAILSHMEM_OVERLOAD(size_t, OP##_vector, N, (T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, \
       const T* cmp_values), (ivars, nelems, indices, status, cmp, cmp_values))
 
+/// Shapes of collectives.
+#define RAILSHMEM_CPP_BROADCAST(OP, N, T)                                                                     \
+  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root), (team, \
+      dest, source, nelems, PE_root))
+#define RAILSHMEM_CPP_TEAM_BLOCK(OP, N, T)                                                                         \
+  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems), (team, dest, source, \
+      nelems))
+#define RAILSHMEM_CPP_TEAM_STRIDED(OP, N, T)                                                                 \
+  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, \
+      size_t nelems), (team, dest, source, dst, sst, nelems))
+
 /// wait_until on long is already a C function.
 #define RAILSHMEM_CPP_WAIT_TYPES(X, A) \
   X(A, int, int)                       \
@@ -123,6 +134,22 @@ RAILSHMEM_AMO_DISTINCT_TYPES(RAILSHMEM_CPP_SOME, _wait_until_some)
 RAILSHMEM_AMO_DISTINCT_TYPES(RAILSHMEM_CPP_TEST_ALL, _test_all)
 RAILSHMEM_AMO_DISTINCT_TYPES(RAILSHMEM_CPP_ANY, _test_any)
 RAILSHMEM_AMO_DISTINCT_TYPES(RAILSHMEM_CPP_SOME, _test_some)
+
+RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_BROADCAST, _broadcast)
+RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _collect)
+RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _fcollect)
+RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _alltoall)
+RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_STRIDED, _alltoalls)
+
+RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _and_reduce)
+RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _or_reduce)
+RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _xor_reduce)
+RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _max_reduce)
+RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _min_reduce)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_reduce)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _prod_reduce)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_inscan)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_exscan)
 
 /// The remaining names are functions for the default context; these add the context.
 inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {

@@ -8,7 +8,9 @@
 #include "shmem/generic/cpp.h"
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #include "shmem/generic/atomic.h"
+#include "shmem/generic/collective.h"
 #include "shmem/generic/deprecated.h"
+#include "shmem/generic/reduce.h"
 #include "shmem/generic/rma.h"
 #include "shmem/generic/signal.h"
 #include "shmem/generic/team.h"

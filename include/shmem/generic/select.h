@@ -34,6 +34,10 @@ void railshmem_generic_has_no_function_for_this_type(void);
 #define RAILSHMEM_SELECT(TYPES, PICK, OP, ...) \
   RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0))(__VA_ARGS__)
 
+/// A call whose first argument is a team and whose second is the pointer.
+#define RAILSHMEM_SELECT_TEAM(TYPES, PICK, OP, ...) \
+  RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0))(__VA_ARGS__)
+
 /// A call whose first argument is the pointer, or a context with the pointer behind it.
 #define RAILSHMEM_SELECT_CTX(TYPES, PICK, OP, ...)                                            \
   _Generic(RAILSHMEM_FIRST(__VA_ARGS__, 0),                                                   \

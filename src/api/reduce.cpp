@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions and scans over teams: every name of include/shmem/reduce.h.
+#include "src/collective/reduce.h"
+
+#include "src/api/alias.h"
+#include "src/api/job.h"
+#include "src/collective/scan.h"
+#include "src/rma/put_get.h"
+
+using namespace railshmem;
+
+namespace {
+
+struct Call {
+  const char* function;
+  ReduceOp op;
+  TypeKind kind;
+  size_t element;
+};
+
+/// Checks what every algorithm takes for granted, then runs `algorithm(team, job)`.
+template <class Algorithm>
+int run(const Call& call, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+        Algorithm&& algorithm) noexcept {
+  Team* const team = job::world(call.function).teams().find(handle);
+  if (!team) return 1;
+  if (nelems == 0) return 0;
+  PeState& state = team->state;
+  const size_t nbytes = total_bytes(call.function, nelems, call.element, state.me);
+  check_local(call.function, "dest", dest, nbytes, state.me);
+  check_local(call.function, "source", source, nbytes, state.me);
+  locate(state, call.function, dest, nbytes, state.me);
+  locate(state, call.function, source, nbytes, state.me);
+  algorithm(*team, Reduction{call.function, find_combine(call.op, call.kind), call.element, nelems,
+                             static_cast<std::byte*>(dest), static_cast<const std::byte*>(source)});
+  return 0;
+}
+
+int reduce_on(const Call& call, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
+  return run(call, team, dest, source, nelems, [](Team& t, const Reduction& job) noexcept { reduce(t, job); });
+}
+int scan_on(const Call& call, Scan kind, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
+  return run(call, team, dest, source, nelems, [=](Team& t, const Reduction& job) noexcept { scan(t, job, kind); });
+}
+
+}  // namespace
+
+// clang-format off
+#define REDUCE(NAME, OP, T)                                                                          \
+  int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nreduce) {                   \
+    constexpr Call kCall{"shmem_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};                    \
+    return reduce_on(kCall, team, dest, source, nreduce);                                            \
+  }
+#define SCAN(NAME, KIND, T)                                                                          \
+  int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nelems) {                    \
+    constexpr Call kCall{"shmem_" #NAME, ReduceOp::sum, type_kind<T>(), sizeof(T)};                   \
+    return scan_on(kCall, Scan::KIND, team, dest, source, nelems);                                   \
+  }
+
+#define BITS(N, T)                    \
+  REDUCE(N##_and_reduce, bit_and, T)  \
+  REDUCE(N##_or_reduce, bit_or, T)    \
+  REDUCE(N##_xor_reduce, bit_xor, T)
+#define ORDER(N, T)                   \
+  REDUCE(N##_max_reduce, max, T)      \
+  REDUCE(N##_min_reduce, min, T)
+#define SUM(N, T)                     \
+  REDUCE(N##_sum_reduce, sum, T)      \
+  REDUCE(N##_prod_reduce, prod, T)    \
+  SCAN(N##_sum_inscan, inclusive, T)  \
+  SCAN(N##_sum_exscan, exclusive, T)
+// clang-format on
+
+extern "C" {
+RAILSHMEM_FOR_REDUCE_BITS_TYPES(BITS)
+RAILSHMEM_FOR_REDUCE_ORDER_TYPES(ORDER)
+RAILSHMEM_FOR_REDUCE_SUM_TYPES(SUM)
+}
+RAILSHMEM_REDUCE_FUNCTIONS(RAILSHMEM_WEAK)

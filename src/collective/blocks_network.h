@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks from every member to every other where some members are on other nodes.
+#pragma once
+
+#include "src/collective/blocks_node.h"
+
+namespace railshmem {
+
+/// Every member sends to every other.
+void blocks_by_sending(const Blocks& blocks) noexcept;
+/// All get the same block: every member sends it to one member of each node, who passes it on.
+void blocks_by_rails(const Blocks& blocks) noexcept;
+
+}  // namespace railshmem

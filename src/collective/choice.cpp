@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/collective/choice.h"
+
+#include <limits>
+#include <map>
+
+#include "src/base/error.h"
+
+namespace railshmem {
+namespace {
+
+#define COLLECTIVE(name)
+#define ALGORITHM(collective, reach, algorithm, help)
+#define CHOOSE(collective, reach, up_to_bytes, up_to_members, algorithm)
+
+struct Exists {
+  Collective collective;
+  Reach reach;
+  Algorithm algorithm;
+  std::string_view collective_name;
+  std::string_view reach_name;
+  std::string_view name;
+  std::string_view help;
+};
+
+#undef ALGORITHM
+#define ALGORITHM(collective, reach, algorithm, help) \
+  {Collective::collective, Reach::reach, Algorithm::algorithm, #collective, #reach, #algorithm, help},
+constexpr Exists kExisting[] = {
+#include "src/collective/choice_table.inc"
+};
+#undef ALGORITHM
+#define ALGORITHM(collective, reach, algorithm, help)
+
+/// Takes any size and any number of members.
+struct Any {
+  constexpr operator size_t() const { return std::numeric_limits<size_t>::max(); }
+  constexpr operator int() const { return std::numeric_limits<int>::max(); }
+};
+constexpr Any kAny;
+
+struct Chosen {
+  Collective collective;
+  Reach reach;
+  ChoiceRow row;
+};
+
+#undef CHOOSE
+#define CHOOSE(collective, reach, up_to_bytes, up_to_members, algorithm) \
+  {Collective::collective, Reach::reach, {up_to_bytes, up_to_members, Algorithm::algorithm}},
+constexpr Chosen kTable[] = {
+#include "src/collective/choice_table.inc"
+};
+#undef CHOOSE
+#undef ALGORITHM
+#undef COLLECTIVE
+
+constexpr bool exists(const Chosen& chosen) {
+  for (const Exists& e : kExisting)
+    if (e.collective == chosen.collective && e.reach == chosen.reach && e.algorithm == chosen.row.algorithm)
+      return true;
+  return false;
+}
+
+/// pick() runs to the row that takes everything, so there must be one, and every row must name what exists.
+constexpr bool table_is_whole() {
+  for (const Chosen& chosen : kTable)
+    if (!exists(chosen)) return false;
+  for (int c = 0; c < static_cast<int>(Collective::kCount); ++c)
+    for (int r = 0; r < static_cast<int>(Reach::kCount); ++r) {
+      bool ends = false;
+      for (const Chosen& chosen : kTable)
+        if (static_cast<int>(chosen.collective) == c && static_cast<int>(chosen.reach) == r)
+          ends = chosen.row.up_to_bytes == size_t{kAny} && chosen.row.up_to_members == int{kAny};
+      if (!ends) return false;
+    }
+  return true;
+}
+static_assert(table_is_whole());
+
+}  // namespace
+
+Choice::Choice(std::string_view overrides) {
+  for (const Chosen& chosen : kTable) rows_[index(chosen.collective, chosen.reach)].push_back(chosen.row);
+  while (!overrides.empty()) {
+    const size_t comma = overrides.find(',');
+    const std::string_view one = overrides.substr(0, comma);
+    const size_t equals = one.find('=');
+    if (equals == std::string_view::npos)
+      use(one, "");
+    else
+      use(one.substr(0, equals), one.substr(equals + 1));
+    overrides = comma == std::string_view::npos ? std::string_view{} : overrides.substr(comma + 1);
+  }
+}
+
+void Choice::use(std::string_view collective, std::string_view algorithm) {
+  bool found = false;
+  for (const Exists& e : kExisting) {
+    if (e.collective_name != collective || e.name != algorithm) continue;
+    rows_[index(e.collective, e.reach)] = {{kAny, kAny, e.algorithm}};
+    found = true;
+  }
+  if (!found)
+    throw Error(
+        text("SHMEM_COLLECTIVES has '%s=%s', which does not exist; accepted: collective=algorithm, "
+             "comma-separated, out of\n%s",
+             std::string(collective).c_str(), std::string(algorithm).c_str(), describe_algorithms().c_str()));
+}
+
+std::string describe_algorithms() {
+  std::string out;
+  for (const Exists& e : kExisting)
+    out += text("  %s=%s (%s): %s\n", std::string(e.collective_name).c_str(), std::string(e.name).c_str(),
+                std::string(e.reach_name).c_str(), std::string(e.help).c_str());
+  return out;
+}
+
+}  // namespace railshmem

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which algorithm a collective uses: by size and number of members from one table (choice_table.inc), or as the
+// program's user says (SHMEM_COLLECTIVES).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace railshmem {
+
+enum class Collective : uint8_t {
+#define COLLECTIVE(name) name,
+#define ALGORITHM(collective, reach, algorithm, help)
+#define CHOOSE(collective, reach, up_to_bytes, up_to_members, algorithm)
+#include "src/collective/choice_table.inc"
+#undef COLLECTIVE
+#undef ALGORITHM
+#undef CHOOSE
+  kCount
+};
+
+/// node: every member loads and stores the memory of every other; network: some do not.
+enum class Reach : uint8_t { node, network, kCount };
+
+/// What they do is said in choice_table.inc; collectives share names where they share the idea.
+enum class Algorithm : uint8_t { line, push, pull, chunks, tree, scatter, direct, rails, last };
+
+struct ChoiceRow {
+  size_t up_to_bytes;
+  int up_to_members;
+  Algorithm algorithm;
+};
+
+class Choice {
+ public:
+  /// `overrides`: "collective=algorithm", comma-separated; empty for the table alone. Throws Error listing what exists.
+  explicit Choice(std::string_view overrides = {});
+
+  /// `nbytes` is what choice_table.inc says for the collective.
+  Algorithm pick(Collective collective, Reach reach, size_t nbytes, int members) const noexcept {
+    const ChoiceRow* row = rows_[index(collective, reach)].data();
+    while (nbytes > row->up_to_bytes || members > row->up_to_members) ++row;  // the last row of a list takes all
+    return row->algorithm;
+  }
+
+ private:
+  static constexpr size_t kReaches = static_cast<size_t>(Reach::kCount);
+  static size_t index(Collective collective, Reach reach) noexcept {
+    return static_cast<size_t>(collective) * kReaches + static_cast<size_t>(reach);
+  }
+  void use(std::string_view collective, std::string_view algorithm);
+
+  std::array<std::vector<ChoiceRow>, static_cast<size_t>(Collective::kCount) * kReaches> rows_;
+};
+
+/// Every collective and its algorithms, a line each, for messages and SHMEM_INFO.
+std::string describe_algorithms();
+
+}  // namespace railshmem

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Full exchange: every member hands its operand to every other and waits for theirs; one flag latency.
+//
+// Everybody waits for everybody, so that members are at most one exchange apart and two sets of lines and slots, used
+// in turn, suffice (TeamAreaLayout::exchange). Whoever begins one raises team.exchanges on all members alike.
+#pragma once
+
+#include <cstring>
+
+#include "src/collective/link.h"
+#include "src/collective/reduction.h"
+
+namespace railshmem {
+
+inline constexpr size_t kLineBytes = sizeof(ExchangeLine::payload);
+inline constexpr size_t kPayloadAt = offsetof(ExchangeLine, payload);
+
+/// Between members on this node. Operands of up to kLineBytes travel in the lines; longer ones, up to
+/// TeamAreaLayout::kSlotBytes, are left in the own slot, where the others read them.
+class NodeExchange {
+ public:
+  NodeExchange(Team& team, const char* function, const std::byte* operand, size_t nbytes) noexcept
+      : team_(team), function_(function), number_(team.exchanges), in_line_(nbytes <= kLineBytes) {
+    const size_t line = team.area.exchange(number_, team.rank);
+    if (!in_line_) std::memcpy(team.mine(team.area.slot(number_)), operand, nbytes);
+    const int size = team.nodes.size_here();
+    for (int i = 0; i < size; ++i) {
+      std::byte* const there = team.here(i, line);
+      if (in_line_) copy_block(there + kPayloadAt, operand, nbytes);
+      // release: pairs with reached() in operand(); payload and slot are visible before it.
+      __atomic_store_n(reinterpret_cast<uint64_t*>(there), number_, __ATOMIC_RELEASE);
+    }
+  }
+
+  /// The operand of a member on this node, once it is there; valid until this PE begins the exchange after the next.
+  const std::byte* operand(int index) noexcept {
+    const int from = team_.nodes.members[static_cast<size_t>(index)];
+    const size_t line = team_.area.exchange(number_, from);
+    await(team_, function_, from, line, number_);
+    return in_line_ ? team_.mine(line) + kPayloadAt : team_.here(index, team_.area.slot(number_));
+  }
+
+ private:
+  Team& team_;
+  const char* const function_;
+  const uint64_t number_;
+  const bool in_line_;
+};
+
+/// Messages of one exchange between members that may be on different nodes. `index` tells the operands one member
+/// receives apart, and is below kIncomingBytes / nbytes.
+class NetExchange {
+ public:
+  NetExchange(Team& team, const char* function, size_t nbytes) noexcept
+      : team_(team), function_(function), number_(team.exchanges), nbytes_(nbytes) {}
+
+  static constexpr size_t capacity(size_t indices) noexcept { return TeamAreaLayout::kIncomingBytes / indices; }
+
+  void send_to(int rank, const std::byte* operand, int index) noexcept {
+    push_copied(team_, function_, rank, team_.mine(data_at(team_.rank, index)), operand, nbytes_,
+                team_.area.exchange(number_, team_.rank), number_);
+  }
+  const std::byte* receive_from(int rank, int index) noexcept {
+    await(team_, function_, rank, team_.area.exchange(number_, rank), number_);
+    return team_.mine(data_at(rank, index));
+  }
+
+ private:
+  size_t data_at(int sender, int index) const noexcept {
+    if (nbytes_ <= kLineBytes) return team_.area.exchange(number_, sender) + kPayloadAt;
+    return team_.area.incoming(number_, static_cast<size_t>(index), nbytes_);
+  }
+
+  Team& team_;
+  const char* const function_;
+  const uint64_t number_;
+  const size_t nbytes_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two protocols of flags behind which collectives move data, both without a synchronisation between two calls.
+//
+// Full exchange: every member hears from every other before it returns. Its lines take turns by number, so a member
+// that is one exchange ahead touches no line that a slower one still reads; to be two ahead it would have to hear from
+// that one in between. Messages of one exchange cannot overtake those of the exchange two before, which everybody has
+// received by then. So nobody waits for acknowledgements.
+//
+// Arrival: only some members hear from some, and a sender may be far ahead. The flag of a sender counts collectives,
+// and a receiver waits for a number or a higher one. That is right only if a later flag is never seen before earlier
+// data: true for stores on a node, made true over the network by begin_arrival().
+#pragma once
+
+#include "src/collective/link.h"
+#include "src/plugin/network.h"
+
+namespace railshmem {
+
+/// Data up to this size is copied by the network when it is sent; that of longer ones must stay until settle().
+inline constexpr size_t kCopiedBytes = 4096;
+
+/// The number of a new full exchange.
+inline uint64_t begin_exchange(Team& team) noexcept {
+  return ++team.exchanges;
+}
+
+/// The number of a new collective with arrival flags; what this PE sent before is at its targets.
+inline uint64_t begin_arrival(Team& team) noexcept {
+  if (team.context.net) settle(team);
+  return ++team.arrivals;
+}
+
+/// Sets a flag of a member on this node, by its index in nodes.members, behind the stores so far.
+inline void raise_here(Team& team, int index, size_t at, uint64_t number) noexcept {
+  // release: pairs with reached().
+  __atomic_store_n(reinterpret_cast<uint64_t*>(team.here(index, at)), number, __ATOMIC_RELEASE);
+}
+
+/// push() whose source is free at once when it is short; a caller that sends more than kCopiedBytes settles.
+inline void send(Team& team, const char* function, int to, void* dest, const void* source, size_t nbytes, size_t at,
+                 uint64_t number) noexcept {
+  if (nbytes > kCopiedBytes) return push(team, function, to, dest, source, nbytes, at, number);
+  push_copied(team, function, to, dest, source, nbytes, at, number);
+}
+
+/// The end of a collective that sent blocks of nbytes: their sources may be reused.
+inline void finish_sends(Team& team, size_t nbytes) noexcept {
+  if (nbytes > kCopiedBytes && team.context.net) settle(team);
+}
+
+/// Ranks after and before `rank` in a circle: everybody starts with another partner.
+inline int ahead(const Team& team, int rank, int distance) noexcept {
+  const int to = rank + distance;
+  return to < team.size() ? to : to - team.size();
+}
+inline int behind(const Team& team, int rank, int distance) noexcept {
+  const int from = rank - distance;
+  return from >= 0 ? from : from + team.size();
+}
+
+/// Sets this PE's line of a full exchange in the area of every other member; all are on this node.
+inline void raise_everywhere(Team& team, uint64_t number) noexcept {
+  for (int i = 1; i < team.size(); ++i)
+    raise_here(team, ahead(team, team.rank, i), team.area.exchange(number, team.rank), number);
+}
+
+/// Waits until every other member's line of a full exchange is here.
+inline void await_exchange(Team& team, const char* function, uint64_t number) noexcept {
+  for (int i = 1; i < team.size(); ++i) {
+    const int from = behind(team, team.rank, i);
+    await(team, function, from, team.area.exchange(number, from), number);
+  }
+}
+
+}  // namespace railshmem

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Element-wise arithmetic of reductions, by operation and by how an element is represented.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace railshmem {
+
+enum class ReduceOp : uint8_t { bit_and, bit_or, bit_xor, max, min, sum, prod };
+inline constexpr int kReduceOps = 7;
+
+/// C types of one representation share a kind: long, long long, int64_t and ptrdiff_t are all i64.
+enum class TypeKind : uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, long_double, c32, c64 };
+inline constexpr int kTypeKinds = 13;
+
+__extension__ typedef float _Complex ComplexFloat;
+__extension__ typedef double _Complex ComplexDouble;
+
+template <class T>
+constexpr TypeKind type_kind() noexcept {
+  if constexpr (std::is_same_v<T, ComplexFloat>) {
+    return TypeKind::c32;
+  } else if constexpr (std::is_same_v<T, ComplexDouble>) {
+    return TypeKind::c64;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return TypeKind::f32;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return TypeKind::f64;
+  } else if constexpr (std::is_same_v<T, long double>) {
+    return TypeKind::long_double;
+  } else {
+    static_assert(std::is_integral_v<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8));
+    constexpr int log2_size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return static_cast<TypeKind>(log2_size + (std::is_signed_v<T> ? 0 : 4));
+  }
+}
+
+/// out[i] = a[i] op b[i] for n elements. `out` may be the same array as `a`, `b` or both, but must not overlap them
+/// otherwise. Integers wrap. The order of the two operands matters only to the bits of a NaN and of a zero's sign.
+using Combine = void (*)(void* out, const void* a, const void* b, size_t n) noexcept;
+
+/// Null for what does not exist: bits of floating-point types, order of complex ones.
+Combine find_combine(ReduceOp op, TypeKind kind) noexcept;
+
+}  // namespace railshmem

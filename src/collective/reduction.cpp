@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/collective/reduction.h"
+
+#include <cstring>
+#include <utility>
+
+#include "src/collective/operand_stream.h"
+
+namespace railshmem {
+
+Part part_of(size_t n, size_t element, int index, int parts) noexcept {
+  const size_t line = sizeof(FlagLine) / element;
+  const size_t share = align_up((n + static_cast<size_t>(parts) - 1) / static_cast<size_t>(parts), line);
+  const size_t first = std::min(n, share * static_cast<size_t>(index));
+  return {first, std::min(share, n - first)};
+}
+
+void deliver(Team& team, const Reduction& job, int to, Part part) noexcept {
+  std::byte* const block = job.dest + part.first * job.element;
+  put_nbi(team.state, team.context, job.function, block, block, part.count * job.element, team.pes.pe(to));
+}
+
+void combine_part(Team& team, const Reduction& job, const Operands& operands, const Ranks& writers,
+                  Part part) noexcept {
+  if (part.count == 0) return;
+  // dest may be one of the operands: it is written only with the last one at hand.
+  alignas(64) std::byte partial[OperandStream::kBlockBytes];
+  const std::byte* left = nullptr;
+  const int last = operands.ranks.size - 1;
+  OperandStream stream(team, job, operands, part);
+  stream.run([&](Part block, int index, const std::byte* operand, bool stays) noexcept {
+    std::byte* const result = job.dest + block.first * job.element;
+    const size_t nbytes = block.count * job.element;
+    if (index > 0) {
+      std::byte* const out = index == last ? result : partial;
+      job.combine(out, left, operand, block.count);
+      left = out;
+    } else if (last > 0 && stays) {
+      left = operand;
+    } else {
+      std::byte* const out = last == 0 ? result : partial;
+      if (out != operand) std::memcpy(out, operand, nbytes);
+      left = out;
+    }
+    if (index == last)
+      for (int w = 0; w < writers.size; ++w)
+        if (writers[w] != team.rank) deliver(team, job, writers[w], block);
+  });
+}
+
+void scan_part(Team& team, const Reduction& job, Scan scan, Part part) noexcept {
+  if (part.count == 0) return;
+  constexpr size_t kBlock = 4096;  // the longest put whose source the network copies, so that sums may go on changing
+  alignas(64) std::byte buffers[2][kBlock];
+  std::byte* sum = buffers[0];  // of the operands so far
+  std::byte* next = buffers[1];
+  OperandStream stream(team, job, {Ranks::all(team), job.source}, part, kBlock);
+  stream.run([&](Part block, int rank, const std::byte* operand, bool) noexcept {
+    const size_t nbytes = block.count * job.element;
+    // The operand is read before the same member's dest is written, which may be the same array.
+    if (rank == 0) {
+      std::memset(sum, 0, nbytes);
+      std::memcpy(next, operand, nbytes);
+    } else {
+      job.combine(next, sum, operand, block.count);
+    }
+    const std::byte* result = scan == Scan::inclusive ? next : sum;
+    put(team.state, team.context, job.function, job.dest + block.first * job.element, result, nbytes,
+        team.pes.pe(rank));
+    std::swap(sum, next);
+  });
+}
+
+}  // namespace railshmem

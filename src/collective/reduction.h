@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all algorithms of reduce and scan have in common: the call, ranks, and the work on a part of the vector.
+#pragma once
+
+#include "src/collective/reduce_ops.h"
+#include "src/team/team.h"
+
+namespace railshmem {
+
+/// One call of a reduction or scan, its arguments checked.
+struct Reduction {
+  const char* function;
+  Combine combine;
+  size_t element;  ///< bytes
+  size_t nelems;   ///< at least 1
+  std::byte* dest;
+  const std::byte* source;
+
+  size_t nbytes() const noexcept { return nelems * element; }
+};
+
+/// Some members of a team, in rank order.
+struct Ranks {
+  const int* list = nullptr;  ///< null: all members, 0 to size - 1
+  int size = 0;
+
+  int operator[](int i) const noexcept { return list ? list[i] : i; }
+  static Ranks all(const Team& team) noexcept { return {nullptr, team.size()}; }
+  static Ranks here(const Team& team) noexcept { return {team.nodes.members.data(), team.nodes.size_here()}; }
+  static Ranks leaders(const Team& team) noexcept {
+    return {team.nodes.leaders.data(), static_cast<int>(team.nodes.leaders.size())};
+  }
+};
+
+/// A run of elements.
+struct Part {
+  size_t first;
+  size_t count;
+};
+
+/// Part `index` of `parts` of n elements: equal but for the last, and cut at cache lines, so that no two members write
+/// to one.
+Part part_of(size_t n, size_t element, int index, int parts) noexcept;
+
+/// The number of members to choose an algorithm for. PEs that share CPUs are as good as very many: what costs is to
+/// wake one another.
+inline int crowd(const Team& team) noexcept {
+  return team.share_cpus ? 1 << 20 : team.size();
+}
+
+/// Which members' operands lie where: `from` is the symmetric address in every reader's memory.
+struct Operands {
+  Ranks ranks;
+  const std::byte* from;
+};
+
+/// Combines `part` of the operands, in rank order, into this PE's dest, then copies it to the dest of the `writers`
+/// other than this PE. All operands must be ready and nobody else may touch this part of them or of dest. Over the
+/// network the copies are complete after settle().
+void combine_part(Team& team, const Reduction& job, const Operands& operands, const Ranks& writers, Part part) noexcept;
+
+enum class Scan : uint8_t { inclusive, exclusive };
+
+/// Prefix sums of `part` of all members' sources into their dests; otherwise as combine_part().
+void scan_part(Team& team, const Reduction& job, Scan scan, Part part) noexcept;
+
+/// Copies elements of this PE's dest to the dest of member `to`.
+void deliver(Team& team, const Reduction& job, int to, Part part) noexcept;
+
+}  // namespace railshmem
