@@ -48,7 +48,7 @@ TEST(Choice, OverridesHoldForAllSizesAndLeaveTheRestAlone) {
 }
 
 TEST(Choice, WhatDoesNotExistIsAnErrorThatListsWhatDoes) {
-  for (const char* wrong : {"broadcast=pul", "broadcas=pull", "broadcast", "=", "broadcast=pull,", "broadcast=pull,,",
+  for (const char* wrong : {"broadcast=pul", "cast=pull", "broadcast", "=", "broadcast=pull,", "broadcast=pull,,",
                             "alltoall=rails", "broadcast=pull;fcollect=push"}) {
     const std::string message = message_of(wrong);
     EXPECT_NE(message.find("SHMEM_COLLECTIVES"), std::string::npos) << wrong;
