@@ -14,6 +14,8 @@ import re
 import subprocess
 import sys
 
+import api_generics
+
 MILESTONE = 1  # the families up to this number must be declared and exported
 TOTAL = 1788  # C names of OpenSHMEM 1.6; guards the table itself
 
@@ -42,6 +44,8 @@ NBI = ["", "_nbi"]
 # What a library may export beyond the names of the standard and their twins.
 EXTENSIONS = ["shmemx_init_attr", "shmemx_get_uniqueid", "shmemx_set_attr_uniqueid_args",
               "shmemx_build_options", "shmemx_describe_environment"]
+EXTENSIONS += [f"shmemx_{t}_{w}_{m}{v}" for t in OLD_P2P for w in ("wait_until", "test") for m in ("all", "any", "some")
+               for v in ("", "_vector")]
 EXTENSION_PREFIX = "shmemx_"
 
 # (milestone, contexts, types, pattern with {t} for the type, the words for {w})
@@ -193,6 +197,12 @@ def main():
         report.expect_none("names of the reference not in the table, or the reverse", set(reference) ^ set(names))
         report.expect_none("prototypes that differ from the reference",
                            {name for name in api & set(reference) if plain[name] != reference[name]})
+
+    every_type = set(REDUCE_SUM) | set(RMA) | set(AMO)
+    calls, problems = api_generics.check(options.include, options.cc,
+                                         {name: plain[name] for name in api & set(names)}, every_type)
+    print(f"generics: {calls} calls of {len({api_generics.generic_of(n, every_type) for n in api} - {None})} generics compile")
+    report.expect_none("faults of the generics", problems)
 
     if options.library:
         symbols = exported(options.library, options.nm)

@@ -77,6 +77,12 @@ void net_amo_nbi(Network& network, NetContext& scope, Remote to, const NetAmo& a
 void net_flag(Network& network, Remote to, uint64_t value) noexcept {
   with_host(network, [&](auto& host) { host.flag(to, value); });
 }
+void net_session_start(Network& network, NetContext& scope, bool batch, const size_t* total_ops) noexcept {
+  with_host(network, [&](auto& host) { host.session_start(scope, batch, total_ops); });
+}
+void net_session_stop(Network& network, NetContext& scope) noexcept {
+  with_host(network, [&](auto& host) { host.session_stop(scope); });
+}
 void net_fence(Network& network, NetContext& scope) noexcept {
   with_host(network, [&](auto& host) { host.fence(scope); });
 }

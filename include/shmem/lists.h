@@ -7,6 +7,7 @@
 #include "shmem/active_set.h"
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
+#include "shmem/context.h"
 #include "shmem/deprecated.h"
 #include "shmem/lock.h"
 #include "shmem/memory.h"
@@ -15,6 +16,7 @@
 #include "shmem/rma.h"
 #include "shmem/setup.h"
 #include "shmem/signal.h"
+#include "shmem/team.h"
 #include "shmem/wait.h"
 
 // clang-format off
@@ -25,6 +27,9 @@
   RAILSHMEM_QUERY_FUNCTIONS(F)      \
   RAILSHMEM_PROFILING_FUNCTIONS(F)  \
   RAILSHMEM_MEMORY_FUNCTIONS(F)     \
+  RAILSHMEM_TEAM_FUNCTIONS(F)       \
+  RAILSHMEM_CONTEXT_FUNCTIONS(F)    \
+  RAILSHMEM_SESSION_FUNCTIONS(F)    \
   RAILSHMEM_RMA_FUNCTIONS(F)        \
   RAILSHMEM_PUT_SIGNAL_FUNCTIONS(F) \
   RAILSHMEM_SIGNAL_FUNCTIONS(F)     \
@@ -32,9 +37,9 @@
   RAILSHMEM_WAIT_FUNCTIONS(F)       \
   RAILSHMEM_ORDERING_FUNCTIONS(F)   \
   RAILSHMEM_BARRIER_FUNCTIONS(F)    \
-  RAILSHMEM_LOCK_FUNCTIONS(F)       \
   RAILSHMEM_TEAM_DATA_FUNCTIONS(F)  \
   RAILSHMEM_REDUCE_FUNCTIONS(F)     \
+  RAILSHMEM_LOCK_FUNCTIONS(F)       \
   RAILSHMEM_ACTIVE_SET_FUNCTIONS(F) \
   RAILSHMEM_OLD_WAIT_FUNCTIONS(F)   \
   RAILSHMEM_OLD_AMO_FUNCTIONS(F)

@@ -49,10 +49,17 @@
   RAILSHMEM_AMO_TYPES(RAILSHMEM_WAIT_MANY_TYPED, F)   \
   RAILSHMEM_AMO_TYPES(RAILSHMEM_WAIT_VECTOR_TYPED, F)
 
+/// The many-word forms for short types. The standard has short types, deprecated, for one word only; programs use them
+/// in the generics all the same, which find these extensions (shmemx_).
+#define RAILSHMEM_WAIT_SHORT_FUNCTIONS(F)               \
+  RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_WAIT_MANY_TYPED, F) \
+  RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_WAIT_VECTOR_TYPED, F)
+
 // clang-format on
 
 RAILSHMEM_BEGIN_C
 RAILSHMEM_WAIT_FUNCTIONS(RAILSHMEM_DECLARE)
+RAILSHMEM_WAIT_SHORT_FUNCTIONS(RAILSHMEM_DECLARE_EXTENSION)
 RAILSHMEM_END_C
 
 #endif

@@ -118,6 +118,26 @@ bool FabricEnd::read(size_t offset, size_t nbytes) {
   return post("fi_readmsg", offset, nbytes, FI_COMPLETION, fi_readmsg);
 }
 
+bool FabricEnd::send(size_t offset, size_t nbytes) {
+  const ssize_t status = fi_inject(ep_.get(), region_.data() + offset, nbytes, peer_);
+  if (status == -FI_EAGAIN) return false;
+  check(static_cast<int>(status), "fi_inject");
+  return true;
+}
+
+void FabricEnd::receive(size_t offset, size_t nbytes) {
+  iovec local{region_.data() + offset, nbytes};
+  void* descriptor = fi_mr_desc(mr_.get());
+  fi_msg message{};
+  message.msg_iov = &local;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = FI_ADDR_UNSPEC;
+  message.context = &contexts_[next_context_];
+  check(static_cast<int>(fi_recvmsg(ep_.get(), &message, FI_COMPLETION)), "fi_recvmsg");
+  if (++next_context_ == contexts_.size()) next_context_ = 0;
+}
+
 size_t FabricEnd::poll() {
   fi_cq_entry entries[64];
   const ssize_t got = fi_cq_read(cq_.get(), entries, std::size(entries));

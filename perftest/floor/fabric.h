@@ -40,6 +40,10 @@ class FabricEnd {
   /// Post one operation between equal offsets; false = no room now, poll and try again.
   bool write(size_t offset, size_t nbytes, uint64_t flags);
   bool read(size_t offset, size_t nbytes);
+  /// A message of at most inject_bytes(), without a completion here; false = no room now, poll and try again.
+  bool send(size_t offset, size_t nbytes);
+  /// A buffer for one message, whose arrival poll() counts.
+  void receive(size_t offset, size_t nbytes);
   /// Number of operations completed since the last call; throws when one failed.
   size_t poll();
   size_t inject_bytes() const noexcept { return info_->tx_attr->inject_size; }

@@ -25,16 +25,21 @@ void send_flag(FabricEnd& end, size_t offset, uint64_t value) {
   while (!end.write(offset, sizeof value, flags)) end.poll();
 }
 
-/// The helper progresses its side and answers every new flag value.
-void fabric_role(SharedHead& head, char*) {
-  FabricEnd end(head.provider, head.nbytes);
-  uint64_t seen = 0;
-  flag_at(end, kPing) = seen;
+/// The helper's way into the session.
+void meet_parent(SharedHead& head, FabricEnd& end) {
   head.card[1] = end.card();
   head.child_stage.store(kReady, std::memory_order_release);
   while (head.parent_stage.load(std::memory_order_acquire) < kReady) sched_yield();
   end.connect(head.card[0]);
   head.child_stage.store(kConnected, std::memory_order_release);
+}
+
+/// The helper progresses its side and answers every new flag value.
+void fabric_role(SharedHead& head, char*) {
+  FabricEnd end(head.provider, head.nbytes);
+  uint64_t seen = 0;
+  flag_at(end, kPing) = seen;
+  meet_parent(head, end);
   while (head.parent_stage.load(std::memory_order_acquire) != kQuit) {
     end.poll();
     const uint64_t now = flag_at(end, kPing);
@@ -45,11 +50,29 @@ void fabric_role(SharedHead& head, char*) {
 }
 const RegisterRole role("fabric", fabric_role);
 
+constexpr size_t kRequestBytes = 32;  // an operation, its operands and who asks
+constexpr size_t kReplyBytes = 16;
+
+/// The helper executes an atomic for every request and replies with the old value.
+void request_role(SharedHead& head, char*) {
+  FabricEnd end(head.provider, head.nbytes);
+  end.receive(kPing, kRequestBytes);
+  meet_parent(head, end);
+  while (head.parent_stage.load(std::memory_order_acquire) != kQuit) {
+    if (end.poll() == 0) continue;
+    uint64_t* const word = reinterpret_cast<uint64_t*>(end.region() + kDataOffset);
+    flag_at(end, kPong) = __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+    end.receive(kPing, kRequestBytes);
+    while (!end.send(kPong, kReplyBytes)) end.poll();
+  }
+}
+const RegisterRole requests("fabric_requests", request_role);
+
 /// Both ends, connected and warm.
 class Session {
  public:
-  Session(const Context& context, size_t data_bytes)
-      : partner_("fabric", 64, kDataOffset + data_bytes, provider_name(context.options)),
+  Session(const Context& context, size_t data_bytes, const char* role_name = "fabric")
+      : partner_(role_name, 64, kDataOffset + data_bytes, provider_name(context.options)),
         end_(provider_name(context.options), kDataOffset + data_bytes) {
     partner_.head().card[0] = end_.card();
     partner_.announce(kReady);
@@ -136,6 +159,18 @@ void floor_fi_pingpong(Context& context) {
   context.add_latency("round_trip", sizeof count, {d});
 }
 
+void floor_fi_request(Context& context) {
+  Session session(context, sizeof(uint64_t), "fabric_requests");
+  FabricEnd& end = session.end();
+  const Distribution d = measure_alone(context.options, [&] {
+    end.receive(kPong, kReplyBytes);
+    while (!end.send(kPing, kRequestBytes)) end.poll();
+    while (end.poll() == 0) {
+    }
+  });
+  context.add_latency("round_trip", sizeof(uint64_t), {d});
+}
+
 constexpr Range kLatencySizes{8, 8};
 const Register write_bench({"floor_fi_write_lat", "fi_writemsg, delivery complete, to its completion: us", Place::floor,
                             kLatencySizes, floor_fi_write_lat});
@@ -145,6 +180,8 @@ const Register bw_bench(
     {"floor_fi_bw", "fi_writemsg x window, delivery complete: GB/s", Place::floor, {8, 4 << 20}, floor_fi_bw});
 const Register rate_bench({"floor_fi_rate", "8-byte fi_writemsg x window, delivery complete: Mops/s", Place::floor,
                            kLatencySizes, floor_fi_rate});
+const Register request_bench({"floor_fi_request", "message, atomic at the other side, reply: us", Place::floor,
+                              kLatencySizes, floor_fi_request});
 const Register pingpong_bench({"floor_fi_pingpong", "fi_writemsg ping-pong, memory polled: us", Place::floor,
                                kLatencySizes, floor_fi_pingpong});
 

@@ -86,8 +86,13 @@ void amo_lat(Context& context) {
   throw std::invalid_argument("--op '" + context.options.op + "' is no atomic of amo_lat; accepted: " + known);
 }
 
-const Register bench(
-    {"amo_lat", "one 8-byte atomic (--op): us", Place::pairs, {8, 8}, amo_lat, {"floor_fetch_add", "latency"}});
+const Register bench({"amo_lat",
+                      "one 8-byte atomic (--op): us",
+                      Place::pairs,
+                      {8, 8},
+                      amo_lat,
+                      {"floor_fetch_add", "latency"},
+                      {"floor_fi_request", "round_trip"}});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -8,8 +8,13 @@ namespace railshmem {
 void die_bad_context(const char* function, shmem_ctx_t ctx) noexcept {
   if (ctx == SHMEM_CTX_INVALID)
     die("%s: the context is SHMEM_CTX_INVALID; use SHMEM_CTX_DEFAULT or a context that was created", function);
-  die("%s: %p is no context of this library; use SHMEM_CTX_DEFAULT or a context that was created", function,
-      static_cast<void*>(ctx));
+  die("%s: %p is no context of this library, or one that was destroyed; use SHMEM_CTX_DEFAULT or a context that was "
+      "created",
+      function, static_cast<void*>(ctx));
+}
+
+void die_bad_team_pe(const char* function, int pe, int size) noexcept {
+  die("%s: PE %d does not exist in the team of this context, which has PEs 0 to %d", function, pe, size - 1);
 }
 
 }  // namespace railshmem

@@ -19,27 +19,30 @@ using namespace railshmem;
   }
 
 // A call with all/any/some: without indices, and with them.
-#define MANY(RESULT, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                                  \
-  RESULT pshmem_##FUNCTION(T* ivars, size_t nelems, const int* status, int cmp, VALUE) {                          \
+#define MANY(PREFIX, RESULT, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                                  \
+  RESULT PREFIX##FUNCTION(T* ivars, size_t nelems, const int* status, int cmp, VALUE) {                          \
     static constexpr char kName[] = "shmem_" #FUNCTION;                                                           \
     return OPERATION(STATE(kName), WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE});                   \
   }
-#define SOME(FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                                          \
-  size_t pshmem_##FUNCTION(T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, VALUE) {         \
+#define SOME(PREFIX, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                                          \
+  size_t PREFIX##FUNCTION(T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, VALUE) {         \
     static constexpr char kName[] = "shmem_" #FUNCTION;                                                           \
     return OPERATION(STATE(kName), WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE}, indices);          \
   }
-#define MANIES(N, T, SUFFIX, VALUE, VALUES, ONE)                                                  \
-  MANY(void, N##_wait_until_all##SUFFIX, wait_all, T, VALUE, VALUES, ONE)                         \
-  MANY(size_t, N##_wait_until_any##SUFFIX, wait_any, T, VALUE, VALUES, ONE)                       \
-  SOME(N##_wait_until_some##SUFFIX, wait_some, T, VALUE, VALUES, ONE)                             \
-  MANY(int, N##_test_all##SUFFIX, test_all, T, VALUE, VALUES, ONE)                                \
-  MANY(size_t, N##_test_any##SUFFIX, test_any, T, VALUE, VALUES, ONE)                             \
-  SOME(N##_test_some##SUFFIX, test_some, T, VALUE, VALUES, ONE)
+#define MANIES(PREFIX, N, T, SUFFIX, VALUE, VALUES, ONE)                                                  \
+  MANY(PREFIX, void, N##_wait_until_all##SUFFIX, wait_all, T, VALUE, VALUES, ONE)                         \
+  MANY(PREFIX, size_t, N##_wait_until_any##SUFFIX, wait_any, T, VALUE, VALUES, ONE)                       \
+  SOME(PREFIX, N##_wait_until_some##SUFFIX, wait_some, T, VALUE, VALUES, ONE)                             \
+  MANY(PREFIX, int, N##_test_all##SUFFIX, test_all, T, VALUE, VALUES, ONE)                                \
+  MANY(PREFIX, size_t, N##_test_any##SUFFIX, test_any, T, VALUE, VALUES, ONE)                             \
+  SOME(PREFIX, N##_test_some##SUFFIX, test_some, T, VALUE, VALUES, ONE)
 #define ALL_FORMS(N, T)                                            \
   SCALAR(N, T)                                                     \
-  MANIES(N, T, , T cmp_value, &cmp_value, true)                    \
-  MANIES(N, T, _vector, const T* cmp_values, cmp_values, false)
+  MANIES(pshmem_, N, T, , T cmp_value, &cmp_value, true)           \
+  MANIES(pshmem_, N, T, _vector, const T* cmp_values, cmp_values, false)
+#define SHORT_FORMS(N, T)                                          \
+  MANIES(shmemx_, N, T, , T cmp_value, &cmp_value, true)           \
+  MANIES(shmemx_, N, T, _vector, const T* cmp_values, cmp_values, false)
 
 #define OLD_WAIT(N, T) \
   void pshmem_##N##_wait(T* ivar, T cmp_value) {                                                        \
@@ -48,6 +51,7 @@ using namespace railshmem;
 
 extern "C" {
 RAILSHMEM_FOR_AMO_TYPES(ALL_FORMS)
+RAILSHMEM_FOR_OLD_P2P_TYPES(SHORT_FORMS)
 RAILSHMEM_FOR_OLD_P2P_TYPES(SCALAR)
 RAILSHMEM_FOR_OLD_WAIT_TYPES(OLD_WAIT)
 // clang-format on

@@ -57,8 +57,8 @@ class NetExchange {
   static constexpr size_t capacity(size_t indices) noexcept { return TeamAreaLayout::kIncomingBytes / indices; }
 
   void send_to(int rank, const std::byte* operand, int index) noexcept {
-    send(team_, function_, rank, team_.mine(data_at(team_.rank, index)), operand, nbytes_,
-         team_.area.exchange(number_, team_.rank), number_);
+    push_copied(team_, function_, rank, team_.mine(data_at(team_.rank, index)), operand, nbytes_,
+                team_.area.exchange(number_, team_.rank), number_);
   }
   const std::byte* receive_from(int rank, int index) noexcept {
     await(team_, function_, rank, team_.area.exchange(number_, rank), number_);

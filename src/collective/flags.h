@@ -40,8 +40,7 @@ inline void raise_here(Team& team, int index, size_t at, uint64_t number) noexce
 inline void deliver(Team& team, const char* function, int to, void* dest, const void* source, size_t nbytes, size_t at,
                     uint64_t number) noexcept {
   if (nbytes > kCopiedBytes) return push(team, function, to, dest, source, nbytes, at, number);
-  put_signal<false>(team.state, team.context, function, dest, source, nbytes,
-                    {reinterpret_cast<uint64_t*>(team.mine(at)), number, SignalOp::set}, team.pes.pe(to));
+  push_copied(team, function, to, dest, source, nbytes, at, number);
 }
 
 /// The end of a collective that sent blocks of nbytes: their sources may be reused.

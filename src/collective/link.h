@@ -37,8 +37,8 @@ inline void push(Team& team, const char* function, int to, void* dest, const voi
 }
 
 /// A push() whose source may be reused at once: for small operands on the network, which travel with their flag.
-inline void send(Team& team, const char* function, int to, void* dest, const void* source, size_t nbytes, size_t at,
-                 uint64_t number) noexcept {
+inline void push_copied(Team& team, const char* function, int to, void* dest, const void* source, size_t nbytes,
+                        size_t at, uint64_t number) noexcept {
   put_signal<false>(team.state, team.context, function, dest, source, nbytes,
                     {reinterpret_cast<uint64_t*>(team.mine(at)), number, SignalOp::set}, team.pes.pe(to));
 }

@@ -44,7 +44,7 @@ void disseminate_among_leaders(Team& team, const char* function) noexcept {
 /// One counter and one flag in the leader's memory: a PE needs the CPU only twice, which is what counts when PEs
 /// outnumber CPUs. Between nodes the leader goes on alone.
 void arrive_and_wait(Team& team, const char* function) noexcept {
-  const uint64_t all = team.syncs * static_cast<uint64_t>(team.nodes.size_here());
+  const uint64_t all = (team.syncs - team.first_number) * static_cast<uint64_t>(team.nodes.size_here());
   uint64_t* const released = reinterpret_cast<uint64_t*>(team.here(0, kReleased));
   // acq_rel: the last one to arrive must see, and pass on, what all others released.
   const uint64_t arrived = __atomic_add_fetch(reinterpret_cast<uint64_t*>(team.here(0, kArrived)), 1, __ATOMIC_ACQ_REL);

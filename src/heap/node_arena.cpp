@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -65,6 +66,10 @@ NodeArena& NodeArena::operator=(NodeArena&& other) noexcept {
 
 NodeArena::~NodeArena() {
   if (base_ != nullptr) munmap(base_, nslots_ * stride_);
+}
+
+size_t NodeArena::stride_for(size_t nbytes) noexcept {
+  return align_up(nbytes, std::clamp(std::bit_ceil(nbytes), kAlign, kMaxAlign));
 }
 
 size_t NodeArena::alignment() const noexcept {

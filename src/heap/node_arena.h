@@ -33,6 +33,9 @@ class NodeArena {
   std::byte* base() const noexcept { return base_; }
   size_t nslots() const noexcept { return nslots_; }
   size_t stride() const noexcept { return stride_; }
+  /// The stride for segments of `nbytes`: so much larger that slots are aligned to any object they can hold. Only
+  /// addresses are spent.
+  static size_t stride_for(size_t nbytes) noexcept;
   /// What every slot's start is a multiple of: the largest power of two that divides the stride, at most kMaxAlign.
   /// It depends on the stride alone, so it is the same on every PE.
   size_t alignment() const noexcept;

@@ -94,6 +94,10 @@ uint64_t net_amo(Network&, NetContext&, Remote to, const NetAmo&) noexcept;
 void net_amo_nbi(Network&, NetContext&, Remote to, const NetAmo&, void* fetch) noexcept;
 /// Library-internal flag: the target raises its 8 bytes to `value` (release), never lowers them; no quiet covers it.
 void net_flag(Network&, Remote to, uint64_t value) noexcept;
+/// Hints for what follows on this context (OpenSHMEM 1.6 section 9.9): `batch` once given stays; total_ops may be null.
+/// What a batch holds back goes out with the next operation, wait or look of the proxy thread, and at stop.
+void net_session_start(Network&, NetContext&, bool batch, const size_t* total_ops) noexcept;
+void net_session_stop(Network&, NetContext&) noexcept;
 /// Everything of this context before is ordered before everything after, for each target.
 void net_fence(Network&, NetContext&) noexcept;
 /// Everything of this context has completed at its target; fetched values and got data have arrived.

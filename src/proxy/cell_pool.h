@@ -23,10 +23,18 @@ enum class Then : uint8_t { nothing, send_signal };
 
 /// Who wants to know: a blocked call, or the producer of a channel's command.
 struct Outcome {
-  bool* done = nullptr;
+  bool* done = nullptr;  ///< see tell()
   Channel* channel = nullptr;
   uint64_t ticket = 0;
 };
+
+inline void tell(bool* done) noexcept {
+  // release: pairs with is_told(); the caller, who may not hold the endpoint, must see the data.
+  if (done != nullptr) __atomic_store_n(done, true, __ATOMIC_RELEASE);
+}
+inline bool is_told(const bool& done) noexcept {
+  return __atomic_load_n(&done, __ATOMIC_ACQUIRE);
+}
 
 /// One operation, or one segment of a longer one (`parent` then names the operation's own cell).
 struct OpCell : OpSlot {
@@ -41,7 +49,7 @@ struct OpCell : OpSlot {
   uint32_t next = kNoCell;      ///< in the free list, or in the list of signals waiting for room
   uint32_t parts_left = 0;      ///< events (segments, replies, holds) until the operation is complete
   NetContext* scope = nullptr;  ///< null: nobody waits for it
-  uint64_t* count = nullptr;    ///< the counter of `scope` that completion lowers; null: the answer lowers it
+  Counter* count = nullptr;     ///< the counter of `scope` that completion lowers; null: the answer lowers it
   void* fetch = nullptr;        ///< where a reply's value goes
   uint64_t signal_offset = 0;
   uint64_t signal_value = 0;

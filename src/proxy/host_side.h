@@ -45,28 +45,30 @@ class HostSide {
   }
 
   void put(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
-    const Entry entry(*this);
+    Entry entry(*this);
     order_writes(scope);
+    if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::copied);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
     if (nbytes <= kMaxMessage || nbytes <= initiator_.rail().traits().inject) {
       insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::copied, {}); });
       return;
     }
-    blocking({OpKind::put, to.pe, nbytes},
+    blocking(entry, {OpKind::put, to.pe, nbytes},
              [&](bool* done) { return initiator_.transfer(scope, t, Source::stable, {done}); });
   }
 
   void put_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
     const Entry entry(*this);
     order_writes(scope);
+    if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::stable);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
     insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
   }
 
   void get(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
-    const Entry entry(*this);
+    Entry entry(*this);
     Transfer t{OpKind::get, from, bytes(dest), nbytes};
-    blocking({OpKind::get, from.pe, nbytes},
+    blocking(entry, {OpKind::get, from.pe, nbytes},
              [&](bool* done) { return initiator_.transfer(scope, t, Source::stable, {done}); });
   }
 
@@ -77,7 +79,7 @@ class HostSide {
   }
 
   void put_signal(NetContext& scope, Remote to, const void* source, size_t nbytes, const NetSignal& signal) noexcept {
-    const Entry entry(*this);
+    Entry entry(*this);
     if (!initiator_.travels_inline(nbytes)) order_writes(scope);
     Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
     const Source kind = nbytes <= kMaxMessage ? Source::copied : Source::stable;
@@ -85,7 +87,7 @@ class HostSide {
     if (kind == Source::copied) {
       insist(what, [&] { return initiator_.put_signal(scope, t, kind, signal, {}); });
     } else {
-      blocking(what, [&](bool* done) { return initiator_.put_signal(scope, t, kind, signal, {done}); });
+      blocking(entry, what, [&](bool* done) { return initiator_.put_signal(scope, t, kind, signal, {done}); });
     }
   }
 
@@ -99,11 +101,11 @@ class HostSide {
   }
 
   uint64_t amo(NetContext& scope, Remote to, const NetAmo& op) noexcept {
-    const Entry entry(*this);
+    Entry entry(*this);
     const Operation what{OpKind::amo, to.pe, op.width};
     uint64_t old = 0;
     if (amo_fetches(op.op)) {
-      blocking(what, [&](bool* done) { return initiator_.amo(scope, to, op, &old, {done}); });
+      blocking(entry, what, [&](bool* done) { return initiator_.amo(scope, to, op, &old, {done}); });
     } else {
       insist(what, [&] { return initiator_.amo(scope, to, op, nullptr, {}); });
     }
@@ -129,25 +131,40 @@ class HostSide {
   void fence(NetContext& scope) noexcept {
     const Entry entry(*this);
     if (scope.writes + scope.messages == 0) return;
+    const Operation what{OpKind::fence, -1, 0};
+    wait(what, [&] { return initiator_.release_held(); });
     const RailTraits& traits = initiator_.rail().traits();
     if (scope.messages == 0 && traits.message_after_write) {
       scope.fence_before_write = !traits.write_after_write;
       return;
     }
-    wait({OpKind::fence, -1, 0}, [&] { return scope.writes + scope.messages == 0; });
+    wait(what, [&] { return scope.writes + scope.messages == 0; });
   }
 
   void quiet(NetContext& scope) noexcept {
+    if (scope.pending() == 0) return;
+    Entry entry(*this);
+    watch(entry, {OpKind::quiet, -1, 0}, [&] { return scope.pending() == 0; });
+  }
+
+  /// `total_ops` may be null.
+  void session_start(NetContext& scope, bool batch, const size_t* total_ops) noexcept {
     const Entry entry(*this);
-    wait({OpKind::quiet, -1, 0}, [&] { return scope.pending() == 0; });
+    scope.session.batches |= batch;
+    if (total_ops != nullptr) scope.session.ops_left = *total_ops;
+  }
+  void session_stop(NetContext& scope) noexcept {
+    const Entry entry(*this);
+    scope.session = {};
+    wait({OpKind::put, -1, 0}, [&] { return initiator_.release_held(); });
   }
 
   /// One step by a thread that waits for memory to change.
   bool progress() noexcept {
     bool moved = false;
-    if (pending() > 0) {
-      const Entry entry(*this);
+    if (pending() > 0 && port_.try_enter_idle()) {
       moved = poll();
+      leave();
     }
     return proxy_.help() || moved;
   }
@@ -174,15 +191,27 @@ class HostSide {
    public:
     explicit Entry(HostSide& side) noexcept : side_(side) { side_.port_.enter(); }
     ~Entry() {
-      side_.publish();
-      side_.wake_proxy();
-      side_.port_.leave();
+      if (inside_) side_.leave();
     }
     Entry(const Entry&) = delete;
 
+    bool inside() const noexcept { return inside_; }
+    void leave() noexcept {
+      side_.leave();
+      inside_ = false;
+    }
+    void try_return() noexcept { inside_ = side_.port_.try_enter_idle(); }
+
    private:
     HostSide& side_;
+    bool inside_ = true;
   };
+
+  void leave() noexcept {
+    publish();
+    wake_proxy();
+    port_.leave();
+  }
 
   static std::byte* bytes(const void* p) noexcept { return static_cast<std::byte*>(const_cast<void*>(p)); }
 
@@ -207,7 +236,8 @@ class HostSide {
       die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
           initiator_.rail().name().c_str());
     });
-    if (moved) ++moves_;
+    // relaxed: a sign of life for those who wait outside; one writer at a time.
+    if (moved) moves_.store(moves() + 1, std::memory_order_relaxed);
     return moved;
   }
 
@@ -232,14 +262,47 @@ class HostSide {
     initiator_.flag({pe, SegmentId::heap, 0}, 0);  // `again` does no harm: the next operation tries once more
   }
 
-  /// Posts and waits for the completion.
-  template <class Attempt>
-  void blocking(const Operation& what, Attempt&& attempt) noexcept {
-    bool done = false;
-    if (insist(what, [&] { return attempt(&done); }) == Post::failed) return;
-    wait(what, [&] { return done; });
+  /// A small put of a batching session. The last of the announced ones waits for none.
+  void batch(NetContext& scope, Remote to, const void* source, size_t nbytes, Source kind) noexcept {
+    Transfer t{OpKind::put, to, bytes(source), nbytes};
+    insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.batched_put(scope, t, kind); });
+    if (scope.session.ops_left != SIZE_MAX && scope.session.ops_left > 0 && --scope.session.ops_left == 0)
+      initiator_.release_held();  // no room: the next poll tries again
   }
 
+  /// Posts and waits for the completion, maybe outside.
+  template <class Attempt>
+  void blocking(Entry& entry, const Operation& what, Attempt&& attempt) noexcept {
+    bool done = false;
+    if (insist(what, [&] { return attempt(&done); }) == Post::failed) return;
+    watch(entry, what, [&] { return is_told(done); });
+  }
+
+  /// Waits for what can be seen without the endpoint. One waiting thread polls it, the others look on; and all of them
+  /// leave it to threads that want to post, so that a long wait of one context does not hold up another's operations.
+  template <class Done>
+  void watch(Entry& entry, const Operation& what, Done&& done) noexcept {
+    Patience patience(timeout_ns_, config_.oversubscribed);
+    while (!done()) {
+      if (entry.inside()) {
+        poll();
+        if (done()) return;
+      }
+      const Turn turn = patience.turn(moves());
+      if (turn == Turn::help) proxy_.help();
+      if (turn == Turn::give_up) {
+        if (!entry.inside()) port_.enter();  // what is outstanding is read inside
+        give_up(what);
+      }
+      if (!entry.inside()) {
+        entry.try_return();
+      } else if (port_.wanted()) {
+        entry.leave();
+      }
+    }
+  }
+
+  /// The same for what needs the endpoint, a post that found no room: inside again when it returns.
   /// Polls this endpoint every turn and the proxy endpoint now and then: the peer may be waiting for us just so.
   template <class Done>
   void wait(const Operation& what, Done&& done) noexcept {
@@ -248,15 +311,17 @@ class HostSide {
     for (;;) {
       poll();
       if (done()) return;
-      const Turn turn = patience.turn(moves_);
-      if (turn == Turn::help) {
-        proxy_.help();
-        port_.pass();
-      } else if (turn == Turn::give_up) {
-        die_without_progress(what, initiator_.rail().name(), config_.timeout_s, initiator_.describe_outstanding());
-      }
+      const Turn turn = patience.turn(moves());
+      if (turn == Turn::help) proxy_.help();
+      if (turn == Turn::give_up) give_up(what);
+      port_.pass();
     }
   }
+
+  [[noreturn]] void give_up(const Operation& what) noexcept {
+    die_without_progress(what, initiator_.rail().name(), config_.timeout_s, initiator_.describe_outstanding());
+  }
+  uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
 
   /// The waiting half of a fence that found only puts pending.
   void order_writes(NetContext& scope) noexcept {
@@ -280,7 +345,7 @@ class HostSide {
   Sleeper& sleeper_;
   const bool nudges_;
   std::array<NudgeTime, 64> nudged_{};  ///< by PE modulo its size
-  uint64_t moves_ = 0;                  ///< polls that moved something, by any thread
+  std::atomic<uint64_t> moves_{0};      ///< polls that moved something, by any thread
   std::atomic<uint64_t> pending_{0};
   std::atomic<bool> urgent_{false};
 };

@@ -18,9 +18,11 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "src/proxy/cell_pool.h"
+#include "src/proxy/held_write.h"
+#include "src/proxy/letterhead.h"
 #include "src/proxy/message.h"
 #include "src/proxy/operation.h"
-#include "src/proxy/scope.h"
+#include "src/proxy/scopes.h"
 #include "src/proxy/transfer.h"
 #include "src/proxy/unanswered.h"
 
@@ -31,8 +33,7 @@ class Initiator {
  public:
   Initiator(R& rail, const InitiatorConfig& config)
       : rail_(rail),
-        port_(config.port),
-        pe_(config.pe),
+        letterhead_{config.port, config.pe},
         tuning_(config.tuning),
         cells_(config.cells),
         max_message_(std::min(rail.traits().max_message, kMaxMessage)),
@@ -43,15 +44,9 @@ class Initiator {
   }
   Initiator(const Initiator&) = delete;  // cells point to its scopes
 
-  NetContext& add_scope() {
-    for (size_t id = 0; id < scopes_.size(); ++id)
-      if (!scopes_[id]) return *(scopes_[id] = std::make_unique<NetContext>(static_cast<uint16_t>(id)));
-    if (scopes_.size() > UINT16_MAX) throw Error("more than 65536 contexts exist; destroy some");
-    scopes_.push_back(std::make_unique<NetContext>(static_cast<uint16_t>(scopes_.size())));
-    return *scopes_.back();
-  }
+  NetContext& add_scope() { return scopes_.add(); }
   /// The scope must be quiet.
-  void drop_scope(const NetContext& scope) noexcept { scopes_[scope.id].reset(); }
+  void drop_scope(const NetContext& scope) noexcept { scopes_.drop(scope); }
 
   // ---- posts -------------------------------------------------------------------------------------------------------
   // failed comes only while leaving: the operation is over, and its outcome was not told.
@@ -59,16 +54,40 @@ class Initiator {
   /// Posts all segments of a put or get; counts in `scope` until they are complete.
   Post transfer(NetContext& scope, Transfer& t, Source source, const Outcome& outcome) noexcept {
     if (abandoned_) return Post::failed;
+    if (!release_held()) return Post::again;
     if (t.cell == nullptr && !open(scope, t, source, outcome)) return Post::again;
     const Post posted = post_segments(t);
     if (posted == Post::ok) finish_part(*t.cell);  // the hold of open()
     return posted;
   }
 
+  /// A put that may wait for the next one (see HeldWrite): at most kMaxMessage bytes, one write.
+  Post batched_put(NetContext& scope, Transfer& t, Source source) noexcept {
+    if (abandoned_) return Post::failed;
+    if (t.cell == nullptr) {
+      if (!open(scope, t, Source::stable, {})) return Post::again;
+      if (source == Source::copied) t.local = copied(*t.cell, t.local, t.nbytes);
+    }
+    if (!release_held(held_.may_run_on())) return Post::again;
+    held_.hold(t);
+    return Post::ok;
+  }
+
+  /// False when the rail has no room for the held write; true also when there is none.
+  bool release_held(bool more = false) noexcept {
+    if (held_.empty()) [[likely]]
+      return true;
+    const Operation what = held_.cell()->what;
+    const Post posted = held_.post(rail_, more);
+    if (posted == Post::failed) refuse(what);
+    return posted != Post::again;
+  }
+
   /// Data, then signal. Small payloads travel inside the message; `outcome.done` tells when the source is free.
   Post put_signal(NetContext& scope, Transfer& t, Source source, const NetSignal& signal,
                   const Outcome& outcome) noexcept {
     if (abandoned_) return Post::failed;
+    if (!release_held()) return Post::again;
     if (t.nbytes == 0) return signal_only(scope, t.remote.pe, signal, outcome);
     if (t.cell == nullptr) {
       if (travels_inline(t.nbytes)) return put_signal_inline(scope, t, signal, outcome);
@@ -86,7 +105,7 @@ class Initiator {
     // Where the rail keeps a message behind the data of earlier writes, the signal need not wait for their completion.
     // Should it find no room now, it goes when the data is there. A channel's ticket needs the cell for the reply.
     if (signal_may_follow() && outcome.channel == nullptr) {
-      const SignalMessage message = signal_message(scope, signal, nullptr);
+      const SignalMessage message = letterhead_.signal(scope, signal, nullptr);
       const Post followed = send({t.remote.pe, Port::proxy}, bytes_of(message), sizeof message, t.cell->what, nullptr);
       if (followed == Post::failed) return Post::failed;
       if (followed == Post::ok) {
@@ -103,7 +122,7 @@ class Initiator {
   /// A fetched value goes to `fetch`. Others count as messages of the scope until the target acknowledges.
   Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
     if (abandoned_) return Post::failed;
-    if (unanswered_.total() >= tuning_.max_unanswered) return Post::again;
+    if (unanswered_.total() >= tuning_.max_unanswered || !release_held()) return Post::again;
     const bool fetches = amo_fetches(amo.op);
     OpCell* cell = nullptr;
     if (fetches || outcome.channel != nullptr) {
@@ -111,8 +130,9 @@ class Initiator {
       cell->fetch = fetches ? fetch : nullptr;
       cell->fetch_width = amo.width;
     }
-    const AmoMessage message{header(MessageKind::amo, static_cast<uint8_t>(amo.op), amo.width, to.segment, scope, cell),
-                             to.offset, amo.operand, amo.compare};
+    const AmoMessage message{
+        letterhead_.header(MessageKind::amo, static_cast<uint8_t>(amo.op), amo.width, to.segment, scope, cell),
+        to.offset, amo.operand, amo.compare};
     return request(scope, {OpKind::amo, to.pe, amo.width}, bytes_of(message), sizeof message, cell,
                    message.header.answer, outcome);
   }
@@ -121,12 +141,10 @@ class Initiator {
   /// providers send only while somebody polls this endpoint.
   Post flag(Remote to, uint64_t value) noexcept {
     if (abandoned_) return Post::failed;
+    if (!release_held()) return Post::again;
     OpCell* cell = cells_.take({OpKind::flag, to.pe, 8});
     if (cell == nullptr) return Post::again;
-    FlagMessage message{};
-    message.header = {MessageKind::flag, 0, 8, Answer::none, port_, to.segment, 0, pe_, kNoCell};
-    message.offset = to.offset;
-    message.value = value;
+    const FlagMessage message = letterhead_.flag(to, value);
     std::memcpy(cells_.buffer(*cell), &message, sizeof message);
     const Post posted = rail_.send({{to.pe, Port::proxy}, cells_.buffer(*cell), sizeof message, cell});
     if (posted == Post::ok) {
@@ -147,10 +165,11 @@ class Initiator {
 
   // ---- progress ----------------------------------------------------------------------------------------------------
 
-  /// Reaps a batch of events and posts signals whose data has arrived. Requests of peers go to `on_request(bytes,
-  /// nbytes)`. True when something moved.
+  /// Reaps a batch of events and posts what waits: a held write, signals whose data has arrived. Requests of peers go
+  /// to `on_request(bytes, nbytes)`. True when something moved.
   template <class OnRequest>
   bool poll(OnRequest&& on_request) noexcept {
+    release_held();  // without room now, the next poll tries again
     std::array<RailEvent, kEventBatch> events;
     const size_t n = rail_.poll(events);
     for (size_t i = 0; i < n; ++i) {
@@ -181,11 +200,11 @@ class Initiator {
 
   /// Cells in flight and unanswered messages. 0: nothing needs this endpoint polled.
   size_t outstanding() const noexcept { return cells_.in_use() + unanswered_.total(); }
-  /// Something here goes on only if somebody polls: a long transfer, or a signal behind its data.
-  bool needs_polling() const noexcept { return lasting_ > 0; }
+  /// Something here goes on only if somebody polls: a long transfer, a signal behind its data, a held write.
+  bool needs_polling() const noexcept { return lasting_ > 0 || !held_.empty(); }
 
   R& rail() noexcept { return rail_; }
-  int pe() const noexcept { return pe_; }
+  int pe() const noexcept { return letterhead_.pe; }
   bool leaving() const noexcept { return leaving_.load(std::memory_order_relaxed); }
 
   /// "5 unanswered messages (2 to PE 3), put of 8 bytes to PE 3" for messages; cold.
@@ -199,7 +218,6 @@ class Initiator {
 
  private:
   static constexpr size_t kEventBatch = 16;  // enough to amortise a CQ read, small enough to stay in L1
-
   template <class M>
   static const std::byte* bytes_of(const M& message) noexcept {
     return reinterpret_cast<const std::byte*>(&message);
@@ -209,23 +227,6 @@ class Initiator {
   bool signal_may_follow() const noexcept {
     return rail_.traits().inject >= sizeof(SignalMessage) &&
            (rail_.traits().message_after_write || !tuning_.signal_waits_for_data);
-  }
-
-  MessageHeader header(MessageKind kind, uint8_t op, uint8_t width, SegmentId segment, const NetContext& scope,
-                       const OpCell* replied) const noexcept {
-    return {kind,
-            op,
-            width,
-            replied != nullptr ? Answer::reply : Answer::acknowledge,
-            port_,
-            segment,
-            scope.id,
-            pe_,
-            replied != nullptr ? replied->index : kNoCell};
-  }
-  SignalMessage signal_message(const NetContext& scope, const NetSignal& signal, const OpCell* replied) const noexcept {
-    return {header(MessageKind::signal, static_cast<uint8_t>(signal.op), 8, signal.segment, scope, replied),
-            signal.offset, signal.value};
   }
 
   // ---- cells -------------------------------------------------------------------------------------------------------
@@ -244,14 +245,15 @@ class Initiator {
       cell->count = t.kind == OpKind::get ? &scope.reads : &scope.writes;
       ++*cell->count;
     }
-    if (source == Source::copied && t.nbytes > rail_.traits().inject) {
-      std::memcpy(cells_.buffer(*cell), t.local, t.nbytes);
-      t.local = cells_.buffer(*cell);
-    }
+    if (source == Source::copied && t.nbytes > rail_.traits().inject) t.local = copied(*cell, t.local, t.nbytes);
     cell->lasting = t.kind == OpKind::put_signal || t.nbytes > kMaxMessage;
     if (cell->lasting) ++lasting_;
     t.cell = cell;
     return true;
+  }
+
+  std::byte* copied(const OpCell& cell, const std::byte* bytes, size_t nbytes) noexcept {
+    return static_cast<std::byte*>(std::memcpy(cells_.buffer(cell), bytes, nbytes));
   }
 
   Post post_segments(Transfer& t) noexcept {
@@ -283,7 +285,7 @@ class Initiator {
   /// One event less to wait for. The last one ends the operation.
   void finish_part(OpCell& cell) noexcept {
     if (--cell.parts_left > 0) return;
-    if (cell.outcome.done != nullptr) *cell.outcome.done = true;
+    tell(cell.outcome.done);
     if (cell.then == Then::send_signal) {
       post_or_queue_signal(cell);
       return;
@@ -348,7 +350,7 @@ class Initiator {
       cell->count = &scope.messages;
       cell->outcome = outcome;
     } else if (outcome.done != nullptr) {
-      *outcome.done = true;
+      tell(outcome.done);
     }
     return Post::ok;
   }
@@ -361,8 +363,8 @@ class Initiator {
     const bool ticketed = outcome.channel != nullptr;
     OpCell* cell = nullptr;
     if ((ticketed || total > rail_.traits().inject) && (cell = cells_.take(what)) == nullptr) return Post::again;
-    const PutSignalMessage message{header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8, signal.segment,
-                                          scope, ticketed ? cell : nullptr),
+    const PutSignalMessage message{letterhead_.header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8,
+                                                      signal.segment, scope, ticketed ? cell : nullptr),
                                    signal.offset,
                                    signal.value,
                                    t.remote.offset,
@@ -380,7 +382,7 @@ class Initiator {
     if (unanswered_.total() >= tuning_.max_unanswered) return Post::again;
     OpCell* cell = nullptr;
     if (outcome.channel != nullptr && (cell = cells_.take({OpKind::signal, pe, 8})) == nullptr) return Post::again;
-    const SignalMessage message = signal_message(scope, signal, cell);
+    const SignalMessage message = letterhead_.signal(scope, signal, cell);
     return request(scope, {OpKind::signal, pe, 8}, bytes_of(message), sizeof message, cell, message.header.answer,
                    outcome);
   }
@@ -391,7 +393,7 @@ class Initiator {
   bool post_deferred_signal(OpCell& cell) noexcept {
     const bool ticketed = cell.outcome.channel != nullptr;
     const NetSignal signal{cell.signal_segment, cell.signal_offset, cell.signal_value, cell.signal_op};
-    const SignalMessage message = signal_message(*cell.scope, signal, ticketed ? &cell : nullptr);
+    const SignalMessage message = letterhead_.signal(*cell.scope, signal, ticketed ? &cell : nullptr);
     const Post posted = send({cell.what.pe, Port::proxy}, bytes_of(message), sizeof message, cell.what, &cell);
     if (posted == Post::again) return false;
     if (posted == Post::failed) return true;  // given up with everything else
@@ -433,7 +435,7 @@ class Initiator {
     if (abandoned_) return true;
     if (h.kind == MessageKind::acknowledge) {
       const auto message = read_message<AcknowledgeMessage>(event.bytes);
-      scopes_[h.scope]->messages -= message.count;
+      scopes_[h.scope].messages -= message.count;
       unanswered_.remove(h.pe, message.count);
       return true;
     }
@@ -470,26 +472,26 @@ class Initiator {
     for (uint32_t i = 0; i < cells_.size(); ++i) {
       OpCell& cell = cells_[i];
       if (cell.what.kind == OpKind::none) continue;
-      if (cell.outcome.done != nullptr) *cell.outcome.done = true;
+      tell(cell.outcome.done);
       if (cell.outcome.channel != nullptr) cell.outcome.channel->complete(cell.outcome.ticket);
       close(cell);
     }
-    for (auto& scope : scopes_)
-      if (scope) scope->writes = scope->reads = scope->messages = 0;
+    scopes_.clear_all();
     waiting_ = {};
+    held_.forget();
     unanswered_.clear();
   }
 
   R& rail_;
-  const Port port_;
-  const int pe_;
+  const Letterhead letterhead_;
   const Tuning tuning_;
   CellPool cells_;
   const size_t max_message_;
-  std::vector<std::unique_ptr<NetContext>> scopes_;
+  Scopes scopes_;
   Unanswered unanswered_;
   size_t lasting_ = 0;  ///< open cells marked so
   CellList waiting_;    ///< signals that found no room
+  HeldWrite held_;      ///< the last write of a batch
   bool abandoned_ = false;
   std::atomic<bool> leaving_{false};  ///< relaxed: set once by prepare_stop(); a late reader only dies for nothing
 };

@@ -16,7 +16,8 @@ namespace railshmem {
 enum class HostThreads : uint8_t { one, several };
 
 /// Biased mutual exclusion. enter() and leave() of a single host thread are plain stores and loads; the proxy's
-/// try_enter() pays for both with a process-wide barrier. Several host threads first exclude each other by a spinlock.
+/// try_enter() pays for both with a process-wide barrier. Several host threads first exclude each other by a spinlock,
+/// which those that merely wait for something give to those that want to post (wanted(), try_enter_idle()).
 class PortLock {
  public:
   explicit PortLock(HostThreads threads, AsymmetricFence::Kind kind = AsymmetricFence::Kind::best) noexcept
@@ -25,12 +26,19 @@ class PortLock {
 
   void enter() noexcept {
     if (several_) lock_hosts();
-    // relaxed: light() orders it before the load; pairs with heavy() in try_enter().
-    host_in_.store(1, std::memory_order_relaxed);
-    fence_.light();
-    // acquire: pairs with leave_proxy(); without it the proxy's changes to the endpoint could be missed.
-    if (proxy_in_.load(std::memory_order_acquire) != 0) wait_for_proxy();
+    enter_before_proxy();
   }
+
+  /// For a thread that only waits: enters unless somebody else is inside or wants to be.
+  bool try_enter_idle() noexcept {
+    // acquire: pairs with leave(), as in lock_hosts().
+    if (several_ && (wanted() || hosts_.test_and_set(std::memory_order_acquire))) return false;
+    enter_before_proxy();
+    return true;
+  }
+
+  /// Another host thread is at the door: a thread that is inside to wait should leave. relaxed: a hint.
+  bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed) > 0; }
 
   void leave() noexcept {
     // relaxed: only the proxy reads it, as a sign of life.
@@ -40,10 +48,18 @@ class PortLock {
     if (several_) hosts_.clear(std::memory_order_release);  // release: pairs with lock_hosts()
   }
 
-  /// Lets other host threads in; a thread that waits calls it every turn.
+  /// Lets a thread in that wants to, for one that waits and must stay inside; to be called every turn.
   void pass() noexcept {
-    if (!several_) return;
+    if (!wanted()) return;
     leave();
+    // Whoever left has the lock in its cache and would win it back again and again: step aside until it is taken.
+    for (int turn = 1; turn <= kStepAside && wanted() && !hosts_.test(std::memory_order_relaxed); ++turn) {
+      if (turn % 64 == 0) {
+        sched_yield();
+      } else {
+        cpu_pause();
+      }
+    }
     enter();
   }
 
@@ -66,7 +82,24 @@ class PortLock {
   AsymmetricFence& fence() noexcept { return fence_; }
 
  private:
+  static constexpr int kStepAside = 1024;  // with 16 yields: the thread at the door may not be running
+
+  void enter_before_proxy() noexcept {
+    // relaxed: light() orders it before the load; pairs with heavy() in try_enter().
+    host_in_.store(1, std::memory_order_relaxed);
+    fence_.light();
+    // acquire: pairs with leave_proxy(); without it the proxy's changes to the endpoint could be missed.
+    if (proxy_in_.load(std::memory_order_acquire) != 0) wait_for_proxy();
+  }
+
   void lock_hosts() noexcept {
+    if (!hosts_.test_and_set(std::memory_order_acquire)) return;  // acquire: pairs with leave()
+    wanted_.fetch_add(1, std::memory_order_relaxed);
+    wait_for_hosts();
+    wanted_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  [[gnu::noinline]] void wait_for_hosts() noexcept {
     for (int turn = 1; hosts_.test_and_set(std::memory_order_acquire); ++turn) {  // acquire: pairs with leave()
       // 64 turns are longer than any post; after that the holder is probably not running.
       if (turn % 64 == 0) {
@@ -96,6 +129,7 @@ class PortLock {
   const bool several_;
   AsymmetricFence fence_;
   std::atomic_flag hosts_{};
+  std::atomic<int> wanted_{0};  ///< host threads at the door
   alignas(kCacheLine) std::atomic<uint32_t> host_in_{0};
   std::atomic<uint64_t> visits_{0};  // written with host_in_, so on its line
   alignas(kCacheLine) std::atomic<uint32_t> proxy_in_{0};

@@ -1,26 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one context still waits for.
+// What one context still waits for, and what its session hopes for.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace railshmem {
 
-/// Counts of operations that are posted but not complete. Plain integers: whoever touches them holds the endpoint
-/// (PortLock for the host's, the proxy lock for the proxy's).
+/// A number that whoever holds the endpoint changes, and that a thread of the context reads while another holds it.
+class Counter {
+ public:
+  // acquire: pairs with the release below. Who sees 0 sees the data of the gets that were counted.
+  operator uint64_t() const noexcept { return value_.load(std::memory_order_acquire); }
+  void operator=(uint64_t value) noexcept { value_.store(value, std::memory_order_release); }
+  // Not one atomic step, because there is one writer at a time.
+  void operator+=(uint64_t n) noexcept { *this = value_.load(std::memory_order_relaxed) + n; }
+  void operator-=(uint64_t n) noexcept { *this = value_.load(std::memory_order_relaxed) - n; }
+  void operator++() noexcept { *this += 1; }
+  void operator--() noexcept { *this -= 1; }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+/// Hints of a session (OpenSHMEM 1.6 section 9.9). Held by the endpoint, as everything below but the counters.
+struct Session {
+  bool batches = false;        ///< small puts may wait for each other
+  size_t ops_left = SIZE_MAX;  ///< announced and not yet issued
+};
+
+/// Counts of operations that are posted but not complete, changed by whoever holds the endpoint (PortLock for the
+/// host's, the proxy lock for the proxy's).
 class NetContext {
  public:
   explicit NetContext(uint16_t id_on_wire) noexcept : id(id_on_wire) {}
   NetContext(const NetContext&) = delete;  // its address is the caller's handle
 
   uint64_t pending() const noexcept { return writes + reads + messages; }
+  void clear() noexcept {
+    writes = 0;
+    reads = 0;
+    messages = 0;
+  }
 
   const uint16_t id;
-  uint64_t writes = 0;    ///< puts whose data is not yet known to be in the target's memory
-  uint64_t reads = 0;     ///< gets whose data is not here
-  uint64_t messages = 0;  ///< AMOs, signals and put_signals that the target has not answered
+  Counter writes;    ///< puts whose data is not yet known to be in the target's memory
+  Counter reads;     ///< gets whose data is not here
+  Counter messages;  ///< AMOs, signals and put_signals that the target has not answered
   /// A fence was called while writes were pending: the next write waits for them, the next message need not.
   bool fence_before_write = false;
+  Session session;
 };
 
 }  // namespace railshmem

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shmem/types.h"
 #include "src/plugin/network.h"
 #include "src/plugin/segment.h"
 #include "src/rma/spin_policy.h"
@@ -12,9 +13,10 @@
 
 namespace railshmem {
 
+class ContextTable;
 class Liveness;
-class LockTurns;
 class Choice;
+class LockTurns;
 
 /// One symmetric segment and the PEs that can be reached in it by load and store: those of slots first_slot up to
 /// first_slot + slots - 1. A peer's address is arithmetic, no table: node_base + slot * stride + offset.
@@ -31,8 +33,8 @@ struct SegmentView {
 struct Context {
   NetContext* net = nullptr;   ///< null when no network runs
   const PeSet* pes = nullptr;  ///< the team whose ranks its calls name; null: PEs of the world
-  int team_slot = 0;           ///< of that team; 0 is the world's
-  long options = 0;            ///< SHMEM_CTX_*
+  shmem_team_t team = SHMEM_TEAM_WORLD;
+  long options = 0;  ///< SHMEM_CTX_*
 };
 
 struct PeState {
@@ -44,10 +46,11 @@ struct PeState {
   const int32_t* slot_of_pe = nullptr;
   Network* network = nullptr;
   Context default_context;
+  ContextTable* contexts = nullptr;  ///< all others
   SpinPolicy spin;
   Liveness* liveness = nullptr;
-  LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
   const Choice* choice = nullptr;   ///< algorithms of collectives
+  LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
 
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
 };

@@ -36,15 +36,20 @@ TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout) 
 }
 
 Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, const NodeLayout& layout,
-           size_t area_offset)
+           size_t area_offset, uint64_t first, uint32_t generation_of_slot)
     : state(pe_state),
       pes(set),
       rank(my_rank),
       slot(area_slot),
+      generation(generation_of_slot),
       offset(area_offset),
       area(pe_state.npes),
       nodes(find_team_nodes(set, my_rank, layout)),
-      share_cpus(layout.pes_on_host > usable_cpus()) {
+      share_cpus(layout.pes_on_host > usable_cpus()),
+      first_number(first),
+      syncs(first),
+      exchanges(first),
+      arrivals(first) {
   for (const int member : nodes.members) areas_here.push_back(at(member, 0));
   if (state.network) context.net = state.network->make_context();
 }

@@ -2,6 +2,7 @@
 // A team as its members see it: who belongs to it, where they are, and the state of its collectives.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "shmem/types.h"
@@ -37,17 +38,27 @@ TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout);
 
 /// Not copied: its collectives keep their numbers in it. One collective of a team runs at a time.
 struct Team {
-  Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, const NodeLayout& layout, size_t area_offset);
+  /// Numbers of collectives go on from `first_number`. Throws Error.
+  Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, const NodeLayout& layout, size_t area_offset,
+       uint64_t first_number = 0, uint32_t generation_of_slot = 0);
   ~Team();
   Team(const Team&) = delete;
 
   int size() const noexcept { return pes.size; }
-  shmem_team_t handle() const noexcept { return reinterpret_cast<shmem_team_t>(static_cast<intptr_t>(slot) + 1); }
+  /// Slot plus one, and above it the generation, by which the handle of a destroyed team is known.
+  shmem_team_t handle() const noexcept {
+    return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
+  }
+  /// Largest number that any collective of this team has used.
+  uint64_t highest_number() const noexcept { return std::max({syncs, exchanges, arrivals}); }
+
+  static constexpr int kSlotBits = 24;
 
   PeState& state;
   const PeSet pes;
-  const int rank;       ///< of this PE
-  const int slot;       ///< which area; the same on every member
+  const int rank;  ///< of this PE
+  const int slot;  ///< which area; the same on every member
+  const uint32_t generation;
   const size_t offset;  ///< of the area, from the start of every PE's heap
   const TeamAreaLayout area;
   const TeamNodes nodes;
@@ -55,10 +66,13 @@ struct Team {
   const bool share_cpus;               ///< PEs of this host outnumber its CPUs: wake as few as possible
   shmem_team_config_t config{};        ///< as the program asked; num_contexts 0 when it did not
   Context context;                     ///< what collectives post on, so that no user's quiet waits for them
-  uint64_t syncs = 0;                  ///< number of the last synchronisation
-  uint64_t exchanges = 0;              ///< number of the last full exchange: they take turns in the lines
-  uint64_t gathers = 0;                ///< number of the last gather on the node
-  uint64_t arrivals = 0;               ///< number of the last collective that used arrival flags
+  /// Where the numbers below began: above those of all teams that had the area before, whose last flags may still be
+  /// on their way. The area itself began with zeros.
+  const uint64_t first_number;
+  uint64_t syncs;        ///< number of the last synchronisation
+  uint64_t exchanges;    ///< number of the last full exchange: they take turns in the lines
+  uint64_t gathers = 0;  ///< number of the last gather on the node, whose flags never travel a network
+  uint64_t arrivals;     ///< number of the last collective that used arrival flags
 
   /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
   std::byte* mine(size_t at) const noexcept {

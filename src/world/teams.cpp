@@ -1,16 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/teams.h"
 
+#include <sched.h>
+
+#include <bit>
 #include <cstring>
 
-namespace railshmem {
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/collective/agree.h"
+#include "src/collective/sync.h"
+#include "src/rma/context_table.h"
+#include "src/rma/ordering.h"
 
-size_t Teams::areas_nbytes(int npes, int slots) noexcept {
+namespace railshmem {
+namespace {
+
+constexpr size_t kSlotWords = 5;  // of a ballot: 320 slots are agreed on at once
+constexpr size_t kFlagsWord = 5;
+constexpr uint64_t kHasSlots = 1;   // this PE's slots are in the voting thread's hands
+constexpr uint64_t kCanBeMade = 2;  // and it has no objection to the configuration
+
+bool is_member(const Team& parent, const TeamPlan& plan) noexcept {
+  return select(parent.pes, plan.ranks).rank(parent.state.me) >= 0;
+}
+
+bool is_possible(const TeamPlan& plan) noexcept {
+  return (plan.config_mask & SHMEM_TEAM_NUM_CONTEXTS) == 0 || (plan.config && plan.config->num_contexts >= 0);
+}
+
+}  // namespace
+
+size_t Teams::areas_nbytes(int npes, int slots) {
+  if (slots < kReserved || slots >= 1 << Team::kSlotBits)
+    throw Error(text("SHMEM_TEAMS_MAX is %d; it must be %d to %d, because the library has %d teams of its own", slots,
+                     kReserved, (1 << Team::kSlotBits) - 1, kReserved));
   return static_cast<size_t>(slots) * TeamAreaLayout(npes).nbytes();
 }
 
 Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots)
-    : state_(state), layout_(layout), heap_(heap), offset_(offset), teams_(static_cast<size_t>(slots)) {
+    : state_(state),
+      layout_(layout),
+      heap_(heap),
+      offset_(offset),
+      slots_(slots, kReserved),
+      teams_(static_cast<size_t>(slots)) {
   make(kWorld, {0, 1, state.npes});
   const int size = static_cast<int>(layout.members.size());
   make(kShared, layout.consecutive() ? PeSet{layout.members.front(), 1, size} : PeSet{0, 1, size, &layout.members});
@@ -19,6 +53,7 @@ Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset
 Team& Teams::active_sets() {
   std::unique_ptr<Team>& team = teams_[kActiveSets];
   if (!team) {
+    const std::lock_guard lock(making_);
     // The area is left as it is, zeros or flags of PEs that were here before: nobody had it earlier.
     const size_t nbytes = TeamAreaLayout(state_.npes).nbytes();
     const size_t at = offset_ + kActiveSets * nbytes;
@@ -28,12 +63,102 @@ Team& Teams::active_sets() {
   return *team;
 }
 
-void Teams::make(int slot, const PeSet& pes) {
+Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
+  const std::lock_guard lock(making_);
   const size_t nbytes = TeamAreaLayout(state_.npes).nbytes();
   const size_t at = offset_ + static_cast<size_t>(slot) * nbytes;
   heap_.populate_header(at, nbytes);
   std::memset(heap_.base() + at, 0, nbytes);
-  teams_[static_cast<size_t>(slot)] = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at);
+  const uint32_t generation = slot < kReserved ? 0 : ++generation_;
+  auto& place = teams_[static_cast<size_t>(slot)];
+  place = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at, first_number, generation);
+  return *place;
+}
+
+bool Teams::split(Team& parent, const char* function, std::span<TeamPlan> plans) {
+  const std::optional<Places> places = agree_on_places(parent, function, plans);
+  if (!places) {
+    log_info("%s: no team was made; at most %zu may exist at once (SHMEM_TEAMS_MAX)", function, teams_.size());
+    return false;
+  }
+  Ballot ballot;
+  ballot.common[0] = make_all(parent, function, plans, *places) ? 1 : 0;
+  // Also what makes the teams usable at once: nobody returns before all areas are ready.
+  if (agree(parent, function, ballot).common[0] != 0) return true;
+  for (TeamPlan& plan : plans)
+    if (Team* team = std::exchange(plan.made, nullptr)) unmake(*team);
+  return false;
+}
+
+/// The lowest slots that are free on all members of the teams to be made. Ends with the slots taken here.
+std::optional<Teams::Places> Teams::agree_on_places(Team& parent, const char* function,
+                                                    std::span<const TeamPlan> plans) {
+  bool member = false;
+  bool possible = true;
+  for (const TeamPlan& plan : plans)
+    if (is_member(parent, plan)) {
+      member = true;
+      possible &= is_possible(plan);
+    }
+  const TeamSlots::Splitter splitter(slots_, parent.slot);
+  for (;; sched_yield()) {  // again only while another thread of some PE splits another team
+    const TeamSlots::Claim claim(slots_, parent.slot);
+    Places places{};
+    size_t found = 0;
+    bool all_have_slots = true;
+    for (size_t word = 0; word < slots_.words() && found < plans.size() && all_have_slots; word += kSlotWords) {
+      Ballot mine;
+      for (size_t i = 0; i < kSlotWords; ++i)
+        mine.common[i] = !member ? ~uint64_t{0} : claim.owns() ? slots_.free_word(word + i) : 0;
+      mine.common[kFlagsWord] = (!member || claim.owns() ? kHasSlots : 0) | (possible ? kCanBeMade : 0);
+      mine.highest = slots_.highest_number();
+      const Ballot all = agree(parent, function, mine);
+      if ((all.common[kFlagsWord] & kCanBeMade) == 0) return std::nullopt;
+      all_have_slots = (all.common[kFlagsWord] & kHasSlots) != 0;
+      places.first_number = std::max(places.first_number, all.highest);
+      for (size_t i = 0; i < kSlotWords; ++i)
+        for (uint64_t bits = all.common[i]; bits != 0 && found < plans.size(); bits &= bits - 1)
+          places.slot[found++] = static_cast<int>(64 * (word + i)) + std::countr_zero(bits);
+    }
+    if (!all_have_slots) continue;
+    if (found < plans.size()) return std::nullopt;
+    for (size_t i = 0; i < plans.size(); ++i)
+      if (is_member(parent, plans[i])) slots_.take(places.slot[i]);
+    return places;
+  }
+}
+
+/// False when this PE lacks memory for one of them.
+bool Teams::make_all(const Team& parent, const char* function, std::span<TeamPlan> plans,
+                     const Places& places) noexcept {
+  bool all = true;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    TeamPlan& plan = plans[i];
+    if (!is_member(parent, plan)) continue;
+    try {
+      plan.made = &make(places.slot[i], select(parent.pes, plan.ranks), places.first_number);
+      if ((plan.config_mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) plan.made->config = *plan.config;
+    } catch (const std::exception& e) {
+      log_warn("%s: no team was made: %s", function, e.what());
+      slots_.give(places.slot[i], 0);
+      all = false;
+    }
+  }
+  return all;
+}
+
+void Teams::unmake(Team& team) noexcept {
+  const int slot = team.slot;
+  const uint64_t number = team.highest_number();
+  teams_[static_cast<size_t>(slot)].reset();
+  slots_.give(slot, number);
+}
+
+void Teams::destroy(Team& team, const char* function) noexcept {
+  state_.contexts->destroy_of(state_, team.handle());
+  quiet(state_, team.context);  // no member's area is written to any more,
+  sync(team, function);         // and every member knows it
+  unmake(team);
 }
 
 }  // namespace railshmem

@@ -3,19 +3,35 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "src/heap/heap.h"
+#include "src/team/split.h"
 #include "src/team/team.h"
+#include "src/world/team_slots.h"
 
 namespace railshmem {
 
-/// Slots are team areas in the heap; a handle is a slot plus one. Slot 0 is the world, slot 1 the node.
+/// One team to be made out of a parent, as this PE sees it.
+struct TeamPlan {
+  Triplet ranks;  ///< of the parent
+  const shmem_team_config_t* config;
+  long config_mask;
+  Team* made = nullptr;  ///< the result; stays null on PEs that are no members
+};
+
+/// Slots are team areas in the heap. Slot 0 is the world, slot 1 the node. Disjoint teams may have the same slot on
+/// different PEs; a team has the same slot on all its members.
 class Teams {
  public:
   static constexpr int kWorld = 0;
   static constexpr int kShared = 1;
   static constexpr int kActiveSets = 2;  ///< the library's own; no handle leads to it
+  static constexpr int kReserved = 3;    ///< the first slot for teams that programs split
+  static constexpr size_t kMaxPlans = 2;
 
   /// Areas start `offset` bytes into the heap. `layout` must outlive this. Throws Error.
   Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots);
@@ -26,20 +42,40 @@ class Teams {
   Team& active_sets();
   /// The team behind a handle, or null when the handle is no team of this PE's.
   Team* find(shmem_team_t handle) noexcept {
-    const auto slot = reinterpret_cast<uintptr_t>(handle) - 1;
-    return slot < teams_.size() ? teams_[slot].get() : nullptr;
+    constexpr auto kSlotMask = (uintptr_t{1} << Team::kSlotBits) - 1;
+    const auto slot = (reinterpret_cast<uintptr_t>(handle) & kSlotMask) - 1;
+    if (slot >= teams_.size() || slot == kActiveSets) return nullptr;
+    Team* team = teams_[slot].get();
+    return team && team->handle() == handle ? team : nullptr;
   }
 
-  /// Bytes of `slots` areas.
-  static size_t areas_nbytes(int npes, int slots) noexcept;
+  /// Collective over the parent: makes one team per plan, or none and returns false, on all PEs alike. The plans of all
+  /// PEs are as many, at most kMaxPlans; a plan is the same on the members of its team, and teams of one plan do not
+  /// overlap. Triplets are valid.
+  bool split(Team& parent, const char* function, std::span<TeamPlan> plans);
+  /// Collective over the team, which must not be a predefined one. Ends its contexts as well.
+  void destroy(Team& team, const char* function) noexcept;
+
+  /// Bytes of `slots` areas. Throws Error when they are too few.
+  static size_t areas_nbytes(int npes, int slots);
 
  private:
-  void make(int slot, const PeSet& pes);
+  struct Places {
+    int slot[kMaxPlans];
+    uint64_t first_number;
+  };
+  std::optional<Places> agree_on_places(Team& parent, const char* function, std::span<const TeamPlan> plans);
+  Team& make(int slot, const PeSet& pes, uint64_t first_number = 0);
+  bool make_all(const Team& parent, const char* function, std::span<TeamPlan> plans, const Places& places) noexcept;
+  void unmake(Team& team) noexcept;
 
   PeState& state_;
   const NodeLayout& layout_;
   Heap& heap_;
   const size_t offset_;
+  TeamSlots slots_;
+  std::mutex making_;                         ///< memory of areas, generations
+  uint32_t generation_ = 0;                   ///< teams made so far
   std::vector<std::unique_ptr<Team>> teams_;  ///< by slot
 };
 

@@ -32,6 +32,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
 
 World::~World() {
   try {
+    contexts_->quiet_all(state_);
     barrier("shmem_finalize");
     liveness_->peers_may_leave();
     if (network_) network_->prepare_stop();
@@ -52,7 +53,7 @@ void World::make_heap() {
   layout_ = std::move(reach.layout);
   const size_t nbytes = memory.nbytes();
   const auto my_slot = static_cast<size_t>(layout_.my_slot);
-  arena_ = std::make_unique<NodeArena>(layout_.members.size(), nbytes);
+  arena_ = std::make_unique<NodeArena>(layout_.members.size(), NodeArena::stride_for(nbytes));
   std::byte* base = arena_->map_own(my_slot, memory.fd(), nbytes);
   heap_ = std::make_unique<Heap>(std::move(memory), base, header_bytes, arena_->alignment());
   heap_->populate_header(0, kControlBytes);
@@ -103,6 +104,8 @@ void World::fill_state() {
   state_.network = network_.get();
   state_.choice = &choice_;
   if (network_) state_.default_context.net = network_->make_context();
+  contexts_ = std::make_unique<ContextTable>(network_.get());
+  state_.contexts = contexts_.get();
   state_.spin = SpinPolicy::for_machine(usable_cpus(), layout_.pes_on_host, env_.timeout_s, env_.wait_timeout_s);
   std::vector<Liveness::Process> processes;
   const Identity& mine = identities_[static_cast<size_t>(state_.me)];
@@ -119,7 +122,7 @@ void World::fill_state() {
 
 void World::make_active_sets() {
   // All PEs must take the same way, so one that may call from several threads decides for all.
-  bool one_at_a_time = Teams::kActiveSets < static_cast<int>(env_.teams_max);
+  bool one_at_a_time = true;
   for (const Identity& identity : identities_) one_at_a_time &= identity.several_threads == 0;
   std::function<Team&()> make_team;
   if (one_at_a_time) make_team = [this]() -> Team& { return teams_->active_sets(); };

@@ -13,6 +13,7 @@
 #include "src/heap/node_arena.h"
 #include "src/plugin/bootstrap.h"
 #include "src/plugin/network.h"
+#include "src/rma/context_table.h"
 #include "src/rma/liveness.h"
 #include "src/rma/lock_turns.h"
 #include "src/rma/pe_state.h"
@@ -69,6 +70,7 @@ class World {
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
+  std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<SymmetricMemory> memory_;

@@ -114,6 +114,25 @@ static int me, npes, right, left;
 
 // clang-format on
 
+#ifndef __cplusplus
+/// Extensions: the standard has short words in the scalar calls only, C programs use them in all.
+static void test_short_words(void* room) {
+  short* at = room;
+  const short seven = 7;
+  size_t indices[2];
+  check_step("many short words");
+  at[0] = 7;
+  at[1] = -1;
+  const int status[2] = {0, 1};
+  shmem_wait_until_all(at, 2, status, SHMEM_CMP_EQ, seven);
+  CHECK_EQ(shmem_wait_until_any(at, 2, NULL, SHMEM_CMP_LT, 0), 1);
+  CHECK_EQ(shmem_test_some(at, 2, indices, NULL, SHMEM_CMP_EQ, seven), 1);
+  CHECK_EQ(indices[0], 0);
+  CHECK_EQ(shmem_test_all_vector(at, 1, NULL, SHMEM_CMP_EQ, &seven), 1);
+  CHECK_EQ(shmem_test_any((unsigned short*)room, 2, NULL, SHMEM_CMP_EQ, 0xffff), 1);
+}
+#endif
+
 /// Arguments are evaluated once, whatever the macros expand to.
 static void test_evaluation(void* room) {
   long* at = (long*)room;
@@ -149,6 +168,9 @@ int main(void) {
   FOR_EXTENDED(TEST_EXTENDED)
   FOR_STANDARD(TEST_STANDARD)
   FOR_BITWISE(TEST_BITWISE)
+#ifndef __cplusplus
+  test_short_words(room);
+#endif
   test_evaluation(room);
   shmem_free(sig);
   shmem_free(room);

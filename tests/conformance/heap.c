@@ -31,7 +31,7 @@ static void test_alignment(void) {
     test_block(block, n, _Alignof(max_align_t));
     shmem_free(block);
   }
-  for (size_t alignment = 1; alignment <= 65536; alignment *= 2) {
+  for (size_t alignment = 1; alignment <= (size_t)16 << 20; alignment *= 2) {
     check_step("align to %zu", alignment);
     unsigned char* block = shmem_align(alignment, 100);
     unsigned char* next = shmem_align(alignment, 1);

@@ -102,6 +102,12 @@
   (void)shmem_test_any_vector(DEST, 1, status, SHMEM_CMP_EQ, &fetched);                 \
   (void)shmem_test_some_vector(DEST, 1, indices, status, SHMEM_CMP_EQ, &fetched);
 
+/// The many-word forms of short types, extensions.
+#define GENERIC_WAIT_SHORT_CALLS(T, DEST, SIGNAL) \
+  T fetched = 0;                                  \
+  (void)SIGNAL;                                   \
+  GENERIC_WAIT_MANY_CALLS(T, DEST)
+
 #define GENERIC_OLD_CALLS(T, DEST, SIGNAL) \
   (void)SIGNAL;                            \
   (void)(T)shmem_cswap(DEST, 1, 2, 0);     \

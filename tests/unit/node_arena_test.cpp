@@ -37,6 +37,13 @@ TEST(NodeArena, AlignmentFollowsTheStride) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.address(1)) % (64 * kMiB), 0u);
 }
 
+TEST(NodeArena, StridesAreAsAlignedAsTheLargestObject) {
+  EXPECT_EQ(NodeArena::stride_for(1), NodeArena::kAlign);
+  EXPECT_EQ(NodeArena::stride_for(514 * kMiB), 1024 * kMiB);
+  EXPECT_EQ(NodeArena::stride_for(64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(NodeArena::stride_for(NodeArena::kMaxAlign + 1), 2 * NodeArena::kMaxAlign);
+}
+
 TEST(NodeArena, MoveKeepsTheMappingAndDestructionUnmaps) {
   std::byte* base = nullptr;
   {

@@ -159,6 +159,11 @@ inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signa
   shmem_ctx_signal_set(ctx, sig_addr, signal, pe);
 }
 
+/// Four arguments are the old active set, a C function.
+inline int shmem_sync(shmem_team_t team) {
+  return shmem_team_sync(team);
+}
+
 }  // extern "C++"
 
 #endif

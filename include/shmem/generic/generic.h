@@ -13,6 +13,7 @@
 #include "shmem/generic/reduce.h"
 #include "shmem/generic/rma.h"
 #include "shmem/generic/signal.h"
+#include "shmem/generic/team.h"
 #include "shmem/generic/wait.h"
 #endif
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Teams: every name of include/shmem/team.h.
+#include "shmem/team.h"
+
+#include "src/api/alias.h"
+#include "src/api/team_of.h"
+#include "src/base/log.h"
+#include "src/collective/sync.h"
+
+namespace railshmem {
+
+Team& team_of(const char* function, shmem_team_t handle) noexcept {
+  if (Team* team = job::world(function).teams().find(handle)) [[likely]]
+    return *team;
+  if (handle == SHMEM_TEAM_INVALID)
+    die("%s: the team is SHMEM_TEAM_INVALID; only members of a team may call this", function);
+  die("%s: %p is no team of this PE, or one that was destroyed; use a predefined team or one that was split", function,
+      static_cast<void*>(handle));
+}
+
+Team* team_or_null(const char* function, shmem_team_t handle) noexcept {
+  return handle == SHMEM_TEAM_INVALID ? nullptr : &team_of(function, handle);
+}
+
+}  // namespace railshmem
+
+using namespace railshmem;
+
+namespace {
+
+void need(const char* function, const char* argument, const void* pointer) noexcept {
+  if (!pointer) die("%s: %s is NULL; pass the address of a variable", function, argument);
+}
+
+void check_config(const char* function, const shmem_team_config_t* config, long mask) noexcept {
+  if (mask != 0 && !config)
+    die("%s: the configuration is NULL but the mask is 0x%lx; pass a configuration, or 0", function, mask);
+}
+
+/// A split either ends well or leaves no trace: Error and a lack of memory are failures of the call.
+bool try_split(Team& parent, const char* function, std::span<TeamPlan> plans) noexcept {
+  try {
+    return job::world(function).teams().split(parent, function, plans);
+  } catch (const std::exception& e) {
+    // This PE alone may know, in the middle of a collective call.
+    die("%s: %s", function, e.what());
+  }
+}
+
+shmem_team_t handle_of(const Team* team) noexcept {
+  return team ? team->handle() : SHMEM_TEAM_INVALID;
+}
+
+}  // namespace
+
+extern "C" {
+
+int pshmem_team_my_pe(shmem_team_t team) {
+  const Team* t = team_or_null("shmem_team_my_pe", team);
+  return t ? t->rank : -1;
+}
+
+int pshmem_team_n_pes(shmem_team_t team) {
+  const Team* t = team_or_null("shmem_team_n_pes", team);
+  return t ? t->size() : -1;
+}
+
+int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t* config) {
+  const Team* t = team_or_null("shmem_team_get_config", team);
+  if (!t) return 1;
+  check_config("shmem_team_get_config", config, config_mask);
+  if ((config_mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) config->num_contexts = t->config.num_contexts;
+  return 0;
+}
+
+int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team) {
+  const Team* from = team_or_null("shmem_team_translate_pe", src_team);
+  const Team* to = team_or_null("shmem_team_translate_pe", dest_team);
+  if (!from || !to || src_pe < 0 || src_pe >= from->size()) return -1;
+  return to->pes.rank(from->pes.pe(src_pe));
+}
+
+void* pshmem_team_ptr(shmem_team_t team, const void* dest, int pe) {
+  const Team* t = team_or_null("shmem_team_ptr", team);
+  return t && pe >= 0 && pe < t->size() ? pshmem_ptr(dest, t->pes.pe(pe)) : nullptr;
+}
+
+int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+                              const shmem_team_config_t* config, long config_mask, shmem_team_t* new_team) {
+  static constexpr char kName[] = "shmem_team_split_strided";
+  need(kName, "new_team", new_team);
+  *new_team = SHMEM_TEAM_INVALID;
+  Team* parent = team_or_null(kName, parent_team);
+  if (!parent) return 1;
+  check_config(kName, config, config_mask);
+  TeamPlan plans[] = {{{start, stride, size}, config, config_mask}};
+  if (!is_valid(plans[0].ranks, parent->size()) || !try_split(*parent, kName, plans)) return 1;
+  *new_team = handle_of(plans[0].made);
+  return 0;
+}
+
+int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t* xaxis_config, long xaxis_mask,
+                         shmem_team_t* xaxis_team, const shmem_team_config_t* yaxis_config, long yaxis_mask,
+                         shmem_team_t* yaxis_team) {
+  static constexpr char kName[] = "shmem_team_split_2d";
+  need(kName, "xaxis_team", xaxis_team);
+  need(kName, "yaxis_team", yaxis_team);
+  *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
+  Team* parent = team_or_null(kName, parent_team);
+  if (!parent || xrange < 1) return 1;
+  check_config(kName, xaxis_config, xaxis_mask);
+  check_config(kName, yaxis_config, yaxis_mask);
+  const Grid grid(parent->size(), xrange);
+  TeamPlan plans[] = {{grid.row_of(parent->rank), xaxis_config, xaxis_mask},
+                      {grid.column_of(parent->rank), yaxis_config, yaxis_mask}};
+  if (!try_split(*parent, kName, plans)) return 1;
+  *xaxis_team = handle_of(plans[0].made);
+  *yaxis_team = handle_of(plans[1].made);
+  return 0;
+}
+
+void pshmem_team_destroy(shmem_team_t team) {
+  Team* t = team_or_null("shmem_team_destroy", team);
+  if (!t) return;
+  if (t->slot < Teams::kReserved) {
+    log_warn("shmem_team_destroy: a predefined team stays as it is");
+    return;
+  }
+  job::world("shmem_team_destroy").teams().destroy(*t, "shmem_team_destroy");
+}
+
+int pshmem_team_sync(shmem_team_t team) {
+  sync(team_of("shmem_team_sync", team), "shmem_team_sync");
+  return 0;
+}
+}
+RAILSHMEM_TEAM_FUNCTIONS(RAILSHMEM_WEAK)

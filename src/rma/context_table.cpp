@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/rma/context_table.h"
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/rma/ordering.h"
+
+namespace railshmem {
+
+ContextTable::~ContextTable() {
+  for (size_t place = 0; place < used_places_; ++place)
+    if (Entry& e = entry(place); e.handle.load(std::memory_order_relaxed) != 0 && e.context.net)
+      network_->drop_context(e.context.net);
+  for (auto& block : blocks_) delete[] block.load(std::memory_order_relaxed);
+}
+
+/// Throws std::bad_alloc, or Error when all places are in use.
+size_t ContextTable::take_place() {
+  if (!free_.empty()) {
+    const size_t place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+  if (used_places_ == kMost) throw Error(text("%zu contexts exist", kMost));
+  if (used_places_ % kPerBlock == 0) {
+    free_.reserve(used_places_ + kPerBlock);  // so that destroy() cannot fail
+    // release: pairs with find().
+    blocks_[used_places_ / kPerBlock].store(new Entry[kPerBlock], std::memory_order_release);
+  }
+  return used_places_++;
+}
+
+shmem_ctx_t ContextTable::create(const PeSet* pes, shmem_team_t team, long options) noexcept {
+  NetContext* net = nullptr;
+  try {
+    if (network_) net = network_->make_context();
+    const std::lock_guard lock(mutex_);
+    const size_t place = take_place();
+    Entry& e = entry(place);
+    e.context = {net, pes, team, options};
+    const uintptr_t handle = (++made_ << 20) | (place + 2);
+    // release: pairs with find().
+    e.handle.store(handle, std::memory_order_release);
+    return reinterpret_cast<shmem_ctx_t>(handle);
+  } catch (const std::exception& e) {
+    log_info("no room for another context: %s", e.what());
+    if (net) network_->drop_context(net);
+    return SHMEM_CTX_INVALID;
+  }
+}
+
+void ContextTable::destroy(PeState& state, shmem_ctx_t handle) noexcept {
+  Context* const context = find(handle);
+  if (!context) return;
+  quiet(state, *context);
+  if (context->net) network_->drop_context(context->net);
+  const size_t place = (reinterpret_cast<uintptr_t>(handle) & kPlaceMask) - 2;
+  const std::lock_guard lock(mutex_);
+  // relaxed: the mutex passes the entry on to its next user.
+  entry(place).handle.store(0, std::memory_order_relaxed);
+  free_.push_back(place);
+}
+
+/// Visits the contexts that `wanted` selects; the mutex is free during a visit, which may wait for peers.
+template <class Wanted, class Visit>
+void ContextTable::for_each(Wanted&& wanted, Visit&& visit) noexcept {
+  std::unique_lock lock(mutex_);
+  for (size_t place = 0; place < used_places_; ++place) {
+    Entry& e = entry(place);
+    // relaxed: handles change under the mutex only.
+    const uintptr_t handle = e.handle.load(std::memory_order_relaxed);
+    if (handle == 0 || !wanted(e.context)) continue;
+    lock.unlock();
+    visit(reinterpret_cast<shmem_ctx_t>(handle), e.context);
+    lock.lock();
+  }
+}
+
+void ContextTable::destroy_of(PeState& state, shmem_team_t team) noexcept {
+  for_each([&](const Context& context) { return context.team == team; },
+           [&](shmem_ctx_t handle, Context&) { destroy(state, handle); });
+}
+
+void ContextTable::quiet_all(PeState& state) noexcept {
+  for_each([](const Context&) { return true; }, [&](shmem_ctx_t, Context& context) { quiet(state, context); });
+}
+
+}  // namespace railshmem
