@@ -44,10 +44,13 @@ int run(const Reducer& call, shmem_team_t handle, void* dest, const void* source
   return 0;
 }
 
-int reduce_on(const Reducer& call, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
+// Not inlined: there are 194 callers.
+[[gnu::noinline]] int reduce_on(const Reducer& call, shmem_team_t team, void* dest, const void* source,
+                                size_t nelems) noexcept {
   return run(call, team, dest, source, nelems, [](Team& t, const Reduction& job) noexcept { reduce(t, job); });
 }
-int scan_on(const Reducer& call, Scan kind, shmem_team_t team, void* dest, const void* source, size_t nelems) noexcept {
+[[gnu::noinline]] int scan_on(const Reducer& call, Scan kind, shmem_team_t team, void* dest, const void* source,
+                              size_t nelems) noexcept {
   return run(call, team, dest, source, nelems, [=](Team& t, const Reduction& job) noexcept { scan(t, job, kind); });
 }
 
@@ -56,12 +59,12 @@ int scan_on(const Reducer& call, Scan kind, shmem_team_t team, void* dest, const
 // clang-format off
 #define REDUCE(NAME, OP, T)                                                                          \
   int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nreduce) {                   \
-    constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};                    \
+    static constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};                    \
     return reduce_on(kCall, team, dest, source, nreduce);                                            \
   }
 #define SCAN(NAME, KIND, T)                                                                          \
   int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nelems) {                    \
-    constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::sum, type_kind<T>(), sizeof(T)};                   \
+    static constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::sum, type_kind<T>(), sizeof(T)};                   \
     return scan_on(kCall, Scan::KIND, team, dest, source, nelems);                                   \
   }
 

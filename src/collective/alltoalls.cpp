@@ -92,6 +92,41 @@ void by_sending(const Spaced& call) noexcept {
   await_exchange(team, call.function, number);
 }
 
+/// Elements of a packed message: so many that each sender has a part of the incoming area, and that the network copies.
+size_t packed_elements(const Spaced& call) noexcept {
+  const size_t room = TeamAreaLayout::kIncomingBytes / static_cast<size_t>(call.team.size());
+  return std::min(room, kCopiedBytes) / call.element;
+}
+
+/// A full exchange for each round; the incoming area takes turns like the lines.
+void by_packing(const Spaced& call) noexcept {
+  Team& team = call.team;
+  const size_t at_once = packed_elements(call);
+  const size_t window = at_once * call.element;
+  std::byte packed[kCopiedBytes];
+  call.keep_own();
+  for (size_t done = 0; done < call.nelems; done += at_once) {
+    const size_t n = std::min(at_once, call.nelems - done);
+    const uint64_t number = begin_exchange(team);
+    const auto part_of = [&](int sender) {
+      return team.mine(team.area.incoming(number, static_cast<size_t>(sender), window));
+    };
+    for (int i = 1; i < team.size(); ++i) {
+      const int to = ahead(team, team.rank, i);
+      spaced_copy(packed, call.element, call.source + call.block(to) + done * call.from_step, call.from_step,
+                  call.element, n);
+      push_copied(team, call.function, to, part_of(team.rank), packed, n * call.element,
+                  team.area.exchange(number, team.rank), number);
+    }
+    for (int i = 1; i < team.size(); ++i) {
+      const int from = behind(team, team.rank, i);
+      await(team, call.function, from, team.area.exchange(number, from), number);
+      spaced_copy(call.dest + call.place(from) + done * call.to_step, call.to_step, part_of(from), call.element,
+                  call.element, n);
+    }
+  }
+}
+
 size_t checked_span(const Spaced& call, size_t step) noexcept {
   const int me = call.team.state.me;
   const size_t elements = total_bytes(call.function, call.nelems, static_cast<size_t>(call.team.size()), me);
@@ -117,6 +152,9 @@ void alltoalls(Team& team, const char* function, const SpacedBlocks& b) noexcept
   if (team.size() == 1) return call.keep_own();
   const Reach reach = reach_of(team, dest);
   switch (team.state.choice->pick(Collective::alltoalls, reach, b.nelems * b.element, team.size())) {
+    case Algorithm::packed:
+      if (packed_elements(call) > 0) return by_packing(call);
+      return by_sending(call);  // a team of more than a thousand
     case Algorithm::direct:
       return by_sending(call);
     case Algorithm::pull: {

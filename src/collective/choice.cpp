@@ -82,15 +82,14 @@ static_assert(table_is_whole());
 
 Choice::Choice(std::string_view overrides) {
   for (const Chosen& chosen : kTable) rows_[index(chosen.collective, chosen.reach)].push_back(chosen.row);
-  while (!overrides.empty()) {
+  if (overrides.empty()) return;
+  while (true) {
     const size_t comma = overrides.find(',');
     const std::string_view one = overrides.substr(0, comma);
     const size_t equals = one.find('=');
-    if (equals == std::string_view::npos)
-      use(one, "");
-    else
-      use(one.substr(0, equals), one.substr(equals + 1));
-    overrides = comma == std::string_view::npos ? std::string_view{} : overrides.substr(comma + 1);
+    use(one.substr(0, equals), equals == std::string_view::npos ? "" : one.substr(equals + 1));
+    if (comma == std::string_view::npos) return;
+    overrides.remove_prefix(comma + 1);
   }
 }
 

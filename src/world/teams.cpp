@@ -53,6 +53,7 @@ Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset
 Team& Teams::active_sets() {
   std::unique_ptr<Team>& team = teams_[kActiveSets];
   if (!team) {
+    const std::lock_guard lock(making_);
     // The area is left as it is, zeros or flags of PEs that were here before: nobody had it earlier.
     const size_t nbytes = TeamAreaLayout(state_.npes).nbytes();
     const size_t at = offset_ + kActiveSets * nbytes;

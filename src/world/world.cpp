@@ -127,7 +127,7 @@ void World::fill_state() {
 
 void World::make_active_sets() {
   // All PEs must take the same way, so one that may call from several threads decides for all.
-  bool one_at_a_time = Teams::kActiveSets < static_cast<int>(env_.teams_max);
+  bool one_at_a_time = true;
   for (const Identity& identity : identities_) one_at_a_time &= identity.several_threads == 0;
   std::function<Team&()> make_team;
   if (one_at_a_time) make_team = [this]() -> Team& { return teams_->active_sets(); };

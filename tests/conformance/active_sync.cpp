@@ -9,6 +9,7 @@ int me, npes;
 long global_psync[SHMEM_BARRIER_SYNC_SIZE];  // zero, which is SHMEM_SYNC_VALUE here; checked
 
 using Synchronise = void (*)(int, int, int, long*);
+constexpr Synchronise kCalls[] = {shmem_barrier, shmem_sync};  // shmem_sync is overloaded in C++
 
 /// Each member says that it has entered, on itself; after the synchronisation every member must have.
 void check_nobody_early(const ActiveSet& set, long* entered, long* psync, long round, Synchronise synchronise) {
@@ -43,8 +44,7 @@ void test_same_psync(long* psync, int log_stride, int rounds) {
   const int stride = 1 << log_stride, start = me % stride;
   const ActiveSet set = make_active_set(start, log_stride, (npes - start + stride - 1) / stride);
   CHECK_STEP_SET("the same pSync again and again", set);
-  const Synchronise both[] = {shmem_sync, shmem_barrier};
-  for (long r = 1; r <= rounds; ++r) check_nobody_early(set, entered, psync, r, both[r % 3 ? 1 : 0]);
+  for (long r = 1; r <= rounds; ++r) check_nobody_early(set, entered, psync, r, kCalls[r % 3 == 0]);
   shmem_barrier_all();
   SyncArrays::check(psync);
   shmem_barrier_all();
