@@ -22,7 +22,7 @@ struct Settings {
   int pe = 0;
   bool stats = false;
   bool check = false;
-  std::string trace{};                       ///< the timeline's file; empty: none
+  std::string trace{};                         ///< the timeline's file; empty: none
   uint64_t trace_limit = uint64_t{128} << 20;  ///< bytes of events that a PE keeps aside
 };
 
