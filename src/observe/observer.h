@@ -23,7 +23,7 @@ struct Settings {
   bool stats = false;
   bool check = false;
   std::string trace{};                       ///< the timeline's file; empty: none
-  uint64_t trace_limit = uint64_t{1} << 30;  ///< bytes of events that a PE keeps aside
+  uint64_t trace_limit = uint64_t{128} << 20;  ///< bytes of events that a PE keeps aside
 };
 
 class Observer {
