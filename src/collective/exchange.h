@@ -13,20 +13,29 @@
 namespace railshmem {
 
 inline constexpr size_t kLineBytes = sizeof(ExchangeLine::payload);
-inline constexpr size_t kPayloadAt = offsetof(ExchangeLine, payload);
+/// Where an operand lies in its line: aligned to its elements, of which three of 16 bytes fit as well.
+inline size_t payload_at(size_t element) noexcept {
+  return element > offsetof(ExchangeLine, payload) ? 16 : offsetof(ExchangeLine, payload);
+}
 
 /// Between members on this node. Operands of up to kLineBytes travel in the lines; longer ones, up to
 /// TeamAreaLayout::kSlotBytes, are left in the own slot, where the others read them.
 class NodeExchange {
  public:
-  NodeExchange(Team& team, const char* function, const std::byte* operand, size_t nbytes) noexcept
-      : team_(team), function_(function), number_(team.exchanges), in_line_(nbytes <= kLineBytes) {
+  NodeExchange(Team& team, const Reduction& job) noexcept
+      : team_(team),
+        function_(job.function),
+        number_(team.exchanges),
+        payload_(payload_at(job.element)),
+        in_line_(job.nbytes() <= kLineBytes) {
+    const std::byte* const operand = job.source;
+    const size_t nbytes = job.nbytes();
     const size_t line = team.area.exchange(number_, team.rank);
     if (!in_line_) std::memcpy(team.mine(team.area.slot(number_)), operand, nbytes);
     const int size = team.nodes.size_here();
     for (int i = 0; i < size; ++i) {
       std::byte* const there = team.here(i, line);
-      if (in_line_) copy_block(there + kPayloadAt, operand, nbytes);
+      if (in_line_) copy_block(there + payload_, operand, nbytes);
       // release: pairs with reached() in operand(); payload and slot are visible before it.
       __atomic_store_n(reinterpret_cast<uint64_t*>(there), number_, __ATOMIC_RELEASE);
     }
@@ -37,13 +46,14 @@ class NodeExchange {
     const int from = team_.nodes.members[static_cast<size_t>(index)];
     const size_t line = team_.area.exchange(number_, from);
     await(team_, function_, from, line, number_);
-    return in_line_ ? team_.mine(line) + kPayloadAt : team_.here(index, team_.area.slot(number_));
+    return in_line_ ? team_.mine(line) + payload_ : team_.here(index, team_.area.slot(number_));
   }
 
  private:
   Team& team_;
   const char* const function_;
   const uint64_t number_;
+  const size_t payload_;
   const bool in_line_;
 };
 
@@ -51,8 +61,12 @@ class NodeExchange {
 /// receives apart, and is below kIncomingBytes / nbytes.
 class NetExchange {
  public:
-  NetExchange(Team& team, const char* function, size_t nbytes) noexcept
-      : team_(team), function_(function), number_(team.exchanges), nbytes_(nbytes) {}
+  NetExchange(Team& team, const Reduction& job) noexcept
+      : team_(team),
+        function_(job.function),
+        number_(team.exchanges),
+        payload_(payload_at(job.element)),
+        nbytes_(job.nbytes()) {}
 
   static constexpr size_t capacity(size_t indices) noexcept { return TeamAreaLayout::kIncomingBytes / indices; }
 
@@ -67,13 +81,14 @@ class NetExchange {
 
  private:
   size_t data_at(int sender, int index) const noexcept {
-    if (nbytes_ <= kLineBytes) return team_.area.exchange(number_, sender) + kPayloadAt;
+    if (nbytes_ <= kLineBytes) return team_.area.exchange(number_, sender) + payload_;
     return team_.area.incoming(number_, static_cast<size_t>(index), nbytes_);
   }
 
   Team& team_;
   const char* const function_;
   const uint64_t number_;
+  const size_t payload_;
   const size_t nbytes_;
 };
 

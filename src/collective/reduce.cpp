@@ -15,7 +15,7 @@ namespace {
 /// Every member computes the whole result from every operand: no second wait.
 void reduce_direct(Team& team, const Reduction& job) noexcept {
   ++team.exchanges;
-  NodeExchange exchange(team, job.function, job.source, job.nbytes());
+  NodeExchange exchange(team, job);
   const std::byte* left = exchange.operand(0);
   for (int i = 1; i < team.size(); ++i) {
     job.combine(job.dest, left, exchange.operand(i), job.nelems);

@@ -17,7 +17,7 @@ constexpr size_t kTreeIndices = kSyncRounds + 2;  // a round each, and to and fr
 void exchange_all(Team& team, const Reduction& job) noexcept {
   const Ranks leaders = Ranks::leaders(team);
   const int me = team.nodes.my_node;
-  NetExchange exchange(team, job.function, job.nbytes());
+  NetExchange exchange(team, job);
   std::byte* const mine = team.mine(team.area.slot(team.exchanges));
   std::memcpy(mine, job.dest, job.nbytes());  // dest takes the sums while this operand waits for its turn
   for (int i = 1; i < leaders.size; ++i) exchange.send_to(leaders[(me + i) % leaders.size], mine, me);
@@ -37,7 +37,7 @@ void exchange_in_tree(Team& team, const Reduction& job) noexcept {
   const int me = team.nodes.my_node;
   int power = 1;
   while (power <= leaders.size / 2) power *= 2;
-  NetExchange exchange(team, job.function, job.nbytes());
+  NetExchange exchange(team, job);
   if (me >= power) {
     exchange.send_to(leaders[me - power], job.dest, 0);
     std::memcpy(job.dest, exchange.receive_from(leaders[me - power], 1), job.nbytes());

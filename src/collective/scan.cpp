@@ -28,13 +28,13 @@ void add_up(Team& team, const Reduction& job, Scan kind, Operand&& operand) noex
 
 void scan_direct_on_node(Team& team, const Reduction& job, Scan kind) noexcept {
   ++team.exchanges;
-  NodeExchange exchange(team, job.function, job.source, job.nbytes());
+  NodeExchange exchange(team, job);
   add_up(team, job, kind, [&](int i) { return exchange.operand(i); });
 }
 
 void scan_direct(Team& team, const Reduction& job, Scan kind) noexcept {
   ++team.exchanges;
-  NetExchange exchange(team, job.function, job.nbytes());
+  NetExchange exchange(team, job);
   std::byte* const mine = team.mine(team.area.slot(team.exchanges));
   std::memcpy(mine, job.source, job.nbytes());
   for (int i = 1; i < team.size(); ++i) exchange.send_to((team.rank + i) % team.size(), mine, team.rank);
