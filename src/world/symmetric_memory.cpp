@@ -41,8 +41,11 @@ void* SymmetricMemory::reallocate(const char* function, void* object, size_t nby
     return nullptr;
   }
   barrier(function);  // nobody writes to the object any more while it may move
-  if (heap_.size_of(object) == 0)
-    die("%s: %p was not returned by a symmetric allocation call, or was freed already", function, object);
+  if (heap_.size_of(object) == 0) {
+    // Undefined today; up to OpenSHMEM 1.3 the answer was NULL, and programs test for it.
+    log_error("%s: %p was not returned by a symmetric allocation call, or was freed already", function, object);
+    return nullptr;
+  }
   void* moved = nullptr;
   try {
     moved = heap_.resize(object, nbytes);

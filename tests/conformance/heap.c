@@ -115,6 +115,7 @@ static void test_realloc(void) {
     shmem_free(fence);
   }
   CHECK(shmem_realloc(block, 0) == NULL, "size %d gave a block", 0);
+  CHECK(shmem_realloc(block, 10) == NULL, "a freed block was resized to %d bytes", 10);  // with a message
 }
 
 /// All PEs run out at the same call, keep what they have, and go on after freeing.
