@@ -26,13 +26,13 @@ void on_members(const char* function, const ActiveTriplet& triplet, long* psync,
   const Probe probe(
       state, nullptr,
       {moves ? observe::Kind::collective : observe::Kind::barrier, function, arguments.nelems * arguments.element});
+  sets.use_team(set);
+  // Without a team several threads of some PE may be in such collectives at once, which the world's one area is not
+  // made for; and what this PE's own thread level is, others do not know.
   if (checking(state)) {
-    // Several threads may be in such collectives at once, which the world's one area is not made for.
-    const bool several = job::thread_level() == SHMEM_THREAD_MULTIPLE;
-    Team* const world = several ? nullptr : &job::world(function).teams().world();
+    Team* const world = set.team ? &job::world(function).teams().world() : nullptr;
     check::check_active_call(world, set, triplet, arguments);
   }
-  sets.use_team(set);
   body(set);
 }
 

@@ -33,8 +33,8 @@ struct SyncFlags {
 };
 
 /// Where things lie in a team's area, in bytes from its start. A pure function of the number of PEs of the world, so
-/// it is the same on every PE. An area is all zero when its team is made; every array below is indexed by the rank
-/// of the member that writes.
+/// it is the same on every PE. An area is all zero when its team is made, but for `released`, which may hold a number
+/// of the team before; every array below is indexed by the rank of the member that writes.
 class TeamAreaLayout {
  public:
   static constexpr size_t kScratchBytes = size_t{128} << 10;

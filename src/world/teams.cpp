@@ -25,6 +25,15 @@ bool is_member(const Team& parent, const TeamPlan& plan) noexcept {
   return select(parent.pes, plan.ranks).rank(parent.state.me) >= 0;
 }
 
+/// Slow members of the team before may still be on their way out of its last sync and look at `released` here, whose
+/// number is old to the new team. Everything else of that team's is over.
+void clear_area(std::byte* area, size_t nbytes) noexcept {
+  constexpr size_t kKept = offsetof(SyncFlags, released);
+  constexpr size_t kBehind = kKept + sizeof(FlagLine);
+  std::memset(area, 0, kKept);
+  std::memset(area + kBehind, 0, nbytes - kBehind);
+}
+
 bool is_possible(const TeamPlan& plan) noexcept {
   return (plan.config_mask & SHMEM_TEAM_NUM_CONTEXTS) == 0 || (plan.config && plan.config->num_contexts >= 0);
 }
@@ -68,7 +77,7 @@ Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
   const size_t nbytes = TeamAreaLayout(state_.npes).nbytes();
   const size_t at = offset_ + static_cast<size_t>(slot) * nbytes;
   heap_.populate_header(at, nbytes);
-  std::memset(heap_.base() + at, 0, nbytes);
+  clear_area(heap_.base() + at, nbytes);
   const uint32_t generation = slot < kReserved ? 0 : ++generation_;
   auto& place = teams_[static_cast<size_t>(slot)];
   place = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at, first_number, generation);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Splits of every shape against a model: members, order, and that a new team works at once.
+#include <unistd.h>
+
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -157,6 +159,33 @@ void churn() {
   for (shmem_team_t& team : kept) shmem_team_destroy(team);
 }
 
+/// The area of a destroyed team goes to a team of other PEs at once, while a slow member is still on its way out: PE 1
+/// sleeps in destroy when PE 0, the last to come, goes on with PE 2.
+void inherit() {
+  if (npes < 3) return;
+  long* const announced = &inbox[npes];
+  shmem_long_p(announced, 0, me);
+  shmem_sync_all();
+  shmem_team_t pairs[2];  // PEs 0 and 1, PEs 0 and 2
+  for (int i = 0; i < 2; ++i)
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, i + 1, 2, nullptr, 0, &pairs[i]), 0);
+  for (long turn = 1; turn <= 10; ++turn) {
+    shmem_team_t first = SHMEM_TEAM_INVALID, heir = SHMEM_TEAM_INVALID;
+    if (me < 2) CHECK_EQ(shmem_team_split_strided(pairs[0], 0, 1, 2, nullptr, 0, &first), 0);
+    if (me == 0) {
+      usleep(50000);
+      shmem_long_p(announced, turn, me);
+    }
+    while (me == 2 && shmem_long_g(announced, 0) < turn) continue;  // wide awake
+    shmem_team_destroy(first);
+    if (me == 0 || me == 2) CHECK_EQ(shmem_team_split_strided(pairs[1], 0, 1, 2, nullptr, 0, &heir), 0);
+    if (me < 2) CHECK_EQ(shmem_team_sync(pairs[0]), 0);  // PE 1 is out
+    shmem_team_destroy(heir);
+  }
+  shmem_sync_all();
+  for (const shmem_team_t pair : pairs) shmem_team_destroy(pair);
+}
+
 }  // namespace
 
 int main() {
@@ -175,5 +204,6 @@ int main() {
   shmem_sync_all();
   nested();
   churn();
+  inherit();
   return check_end();
 }
