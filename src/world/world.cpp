@@ -44,6 +44,9 @@ World::~World() {
   }
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_);
+  // Should what follows fail, its message asks nobody who is gone.
+  state_.liveness = nullptr;
+  state_.observer = nullptr;
 }
 
 void World::make_heap() {
