@@ -111,8 +111,7 @@ void World::fill_state() {
   }
   state_.network = network_.get();
   const SegmentView data = globals_->view();
-  state_.mixed_reach =
-      network_ && data.nbytes > 0 && (data.first_slot != heap.first_slot || data.slots != heap.slots);
+  state_.mixed_reach = network_ && data.nbytes > 0 && (data.first_slot != heap.first_slot || data.slots != heap.slots);
   state_.choice = &choice_;
   if (network_) state_.default_context.net = network_->make_context();
   contexts_ = std::make_unique<ContextTable>(network_.get());
