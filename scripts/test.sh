@@ -104,21 +104,21 @@ else
   not_built release
 fi
 if [ -z "$quick" ]; then
-  # One program per family of calls, over both transports: what a sanitizer sees, it sees with few PEs.
-  programs="put_get put_signal amo wait ordering heap static_objects threads teams team_split contexts sessions thread_contexts"
-  targets="unit_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input"
+  # The whole transport suite, over both transports: what a sanitizer sees, it sees with few PEs.
+  programs=$(sed -n 's/^conformance_program(\([a-z_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
+  targets="unit_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input fault_bad_old_call fault_checked"
   for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
   for program in $programs; do targets="$targets conformance_$program"; done
   # shellcheck disable=SC2086
   if build dev $targets; then
     check dev dev --label-regex '^unit$'
     check dev-fault dev --label-regex '^fault$' --exclude-regex 'lost_peer'
-    check dev-conformance dev --tests-regex "^conformance\\.(${programs// /|})\\.(p2p|tcp_rxm)\\.2\$"
+    check dev-conformance dev --tests-regex '^conformance\..*\.(p2p\.3|tcp_rxm\.2)$'
   else
     not_built dev
   fi
   # Under ThreadSanitizer: what several threads do, within the library and through it.
-  threaded="threads thread_contexts"
+  threaded="threads thread_contexts lock_threads active_threads"
   targets="unit_tests oshrun"
   for program in $threaded; do targets="$targets conformance_$program"; done
   # shellcheck disable=SC2086

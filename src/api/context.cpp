@@ -4,8 +4,10 @@
 
 #include "src/api/alias.h"
 #include "src/api/call.h"
+#include "src/api/probe.h"
 #include "src/api/team_of.h"
 #include "src/base/log.h"
+#include "src/check/arguments.h"
 #include "src/rma/session.h"
 
 using namespace railshmem;
@@ -43,6 +45,7 @@ void pshmem_ctx_destroy(shmem_ctx_t ctx) {
     log_warn("shmem_ctx_destroy: the default context stays as it is");
     return;
   }
+  if (checking(state)) check::check_context("shmem_ctx_destroy", context);
   state.contexts->destroy(state, ctx);
 }
 

@@ -49,7 +49,8 @@ int shmemx_init_attr(unsigned int flags, shmemx_init_attr_t* attr) {
   return guard("shmemx_init_attr", [&] {
     if (flags != 0 && (!attr || attr->size != sizeof *attr))
       throw Error("attr is NULL or its size is not set; begin with SHMEMX_INIT_ATTR_INITIALIZER");
-    job::start(SHMEM_THREAD_SINGLE, flags ? request_of(flags, *attr) : BootstrapRequest{});
+    // The same level as shmem_init.
+    job::start(SHMEM_THREAD_SERIALIZED, flags ? request_of(flags, *attr) : BootstrapRequest{});
   });
 }
 

@@ -154,6 +154,7 @@ World& world(const char* function) noexcept {
 
 void exit_all(int status) noexcept {
   std::fflush(nullptr);
+  if (!t_world) claim_the_end();
   rescue_timeline();
   if (t_world) t_world->bootstrap().abort(status, "shmem_global_exit");
   if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, "shmem_global_exit");

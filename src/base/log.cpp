@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/base/log.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,6 +18,8 @@ std::atomic<int> g_process_pe{-1};
 thread_local int t_pe = -1;
 std::atomic<uint64_t> g_warnings{0};
 std::atomic<AbortHook> g_abort_hook{nullptr};
+std::atomic<bool> g_ending{false};
+thread_local bool t_ending = false;
 
 /// Writes the line with one write() so that lines of several PEs do not mix.
 void print_line(const char* level, const char* format, va_list args) noexcept {
@@ -87,6 +90,15 @@ void set_abort_hook(AbortHook hook) noexcept {
   g_abort_hook.store(hook, std::memory_order_release);
 }
 
+void claim_the_end() noexcept {
+  constexpr timespec kPause{0, 10'000'000};
+  constexpr int kTries = 3000;  // half a minute
+  // relaxed: nothing is handed over.
+  if (!t_ending && g_ending.exchange(true, std::memory_order_relaxed))
+    for (int i = 0; i < kTries; ++i) nanosleep(&kPause, nullptr);
+  t_ending = true;
+}
+
 void die(const char* format, ...) noexcept {
   char why[1024];
   va_list args;
@@ -97,6 +109,7 @@ void die(const char* format, ...) noexcept {
   va_end(again);
   print_line("error: ", format, args);
   va_end(args);
+  claim_the_end();
   std::fflush(nullptr);
   // acquire: pairs with set_abort_hook; without it the hook's own state may not be visible yet.
   if (const AbortHook hook = g_abort_hook.exchange(nullptr, std::memory_order_acquire)) hook(kAbortStatus, why);

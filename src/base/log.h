@@ -35,6 +35,9 @@ void set_abort_hook(AbortHook hook) noexcept;
 /// Status of a job that the library itself ends.
 inline constexpr int kAbortStatus = 1;
 
+/// Lets the first thread pass that ends the job, and that one again. Others wait for its end, which may take a while.
+void claim_the_end() noexcept;
+
 /// Prints an error and ends the whole job: for the data path, where the standard has no status to return.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void die(const char* format, ...) noexcept;
 

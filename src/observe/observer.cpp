@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <thread>
-#include <utility>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -20,6 +19,25 @@ struct Mine {
 };
 thread_local Mine t_mine;
 
+/// Which observers a thread that ends may still tell. Never destroyed: threads may end while the process exits.
+struct Living {
+  std::mutex mutex;
+  std::vector<Observer*> observers;
+};
+Living& living() {
+  static Living& instance = *new Living;
+  return instance;
+}
+
+struct Farewell {
+  ~Farewell() {
+    const std::lock_guard lock(living().mutex);
+    for (Observer* observer : living().observers)
+      if (observer->id() == t_mine.observer) observer->thread_ended(*t_mine.log);
+    t_mine = {};  // the main thread may record again in a function of atexit()
+  }
+};
+
 uint64_t next_id() noexcept {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -30,6 +48,13 @@ uint64_t next_id() noexcept {
 Observer::Observer(const Settings& settings) : id_(next_id()), settings_(settings) {
   if (!settings.trace.empty()) spool_ = std::make_unique<Spool>(settings.trace, settings.trace_limit);
   log();  // the thread that starts the library comes first
+  const std::lock_guard lock(living().mutex);
+  living().observers.push_back(this);
+}
+
+Observer::~Observer() {
+  const std::lock_guard lock(living().mutex);
+  std::erase(living().observers, this);
 }
 
 ThreadLog& Observer::log() noexcept {
@@ -40,13 +65,26 @@ ThreadLog& Observer::log() noexcept {
 
 ThreadLog& Observer::add_log() noexcept {
   try {
+    thread_local Farewell farewell;
     const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      t_mine = {id_, idle_.back()};
+      idle_.pop_back();
+      return *t_mine.log;
+    }
+    idle_.reserve(logs_.size() + 1);  // so that thread_ended() cannot fail
     logs_.push_back(std::make_unique<ThreadLog>(static_cast<int>(logs_.size())));
     t_mine = {id_, logs_.back().get()};
     return *t_mine.log;
   } catch (const std::bad_alloc&) {
     die("no memory is left for the records of thread %zu; unset SHMEM_STATS and SHMEM_TRACE", logs_.size());
   }
+}
+
+void Observer::thread_ended(ThreadLog& log) noexcept {
+  const std::lock_guard lock(mutex_);
+  log.call.depth = 0;
+  if (!log.name) idle_.push_back(&log);  // a name is for one thread
 }
 
 void Observer::name_thread(const char* name) noexcept {
@@ -132,7 +170,7 @@ std::string Observer::part_path() const {
 }
 
 void Observer::rescue() noexcept {
-  if (!tracing() || std::exchange(rescued_, true)) return;
+  if (!tracing() || rescued_.exchange(true)) return;
   try {
     const PartInfo part = write_part(part_path());
     log_warn("the job ends early; the timeline of this PE alone is in %s (%llu events, %llu dropped)",

@@ -31,6 +31,7 @@ class Observer {
   /// Throws Error when the timeline cannot be written.
   explicit Observer(const Settings& settings);
   Observer(const Observer&) = delete;
+  ~Observer();
 
   bool stats() const noexcept { return settings_.stats; }
   bool tracing() const noexcept { return spool_ != nullptr; }
@@ -46,6 +47,10 @@ class Observer {
   /// Something that the engine did on this thread, from `began` until now.
   void did(const char* what, uint64_t began, uint64_t nbytes, int pe) noexcept;
   void count(Engine what, uint64_t by) noexcept { log().counters().count(what, by); }
+  /// Called for every thread that recorded, when it ends: its log waits for the next thread that starts, so that a
+  /// program may start any number.
+  void thread_ended(ThreadLog& log) noexcept;
+  uint64_t id() const noexcept { return id_; }
   /// How this thread is called in the timeline; a literal.
   void name_thread(const char* name) noexcept;
 
@@ -72,7 +77,8 @@ class Observer {
   std::unique_ptr<Spool> spool_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadLog>> logs_;  ///< of every thread that ever recorded
-  bool rescued_ = false;
+  std::vector<ThreadLog*> idle_;                  ///< those of threads that ended
+  std::atomic<bool> rescued_{false};
 };
 
 }  // namespace railshmem::observe

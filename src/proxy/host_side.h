@@ -48,7 +48,7 @@ class HostSide {
 
   void put(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
     Entry entry(*this);
-    order_writes(scope);
+    admit_write(scope);
     if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::copied);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
     if (nbytes <= kMaxMessage || nbytes <= initiator_.rail().traits().inject) {
@@ -61,7 +61,7 @@ class HostSide {
 
   void put_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
     const Entry entry(*this);
-    order_writes(scope);
+    admit_write(scope);
     if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::stable);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
     insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
@@ -69,6 +69,7 @@ class HostSide {
 
   void get(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
     Entry entry(*this);
+    admit(scope);
     Transfer t{OpKind::get, from, bytes(dest), nbytes};
     blocking(entry, {OpKind::get, from.pe, nbytes},
              [&](bool* done) { return initiator_.transfer(scope, t, Source::stable, {done}); });
@@ -76,12 +77,14 @@ class HostSide {
 
   void get_nbi(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
     const Entry entry(*this);
+    admit(scope);
     Transfer t{OpKind::get, from, bytes(dest), nbytes};
     insist({OpKind::get, from.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
   }
 
   void put_signal(NetContext& scope, Remote to, const void* source, size_t nbytes, const NetSignal& signal) noexcept {
     Entry entry(*this);
+    admit(scope);
     if (!initiator_.travels_inline(nbytes)) order_writes(scope);
     Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
     const Source kind = nbytes <= kMaxMessage ? Source::copied : Source::stable;
@@ -96,6 +99,7 @@ class HostSide {
   void put_signal_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes,
                       const NetSignal& signal) noexcept {
     const Entry entry(*this);
+    admit(scope);
     if (!initiator_.travels_inline(nbytes)) order_writes(scope);
     Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
     insist({OpKind::put_signal, to.pe, nbytes},
@@ -104,6 +108,7 @@ class HostSide {
 
   uint64_t amo(NetContext& scope, Remote to, const NetAmo& op) noexcept {
     Entry entry(*this);
+    admit(scope);
     const Operation what{OpKind::amo, to.pe, op.width};
     uint64_t old = 0;
     if (amo_fetches(op.op)) {
@@ -116,6 +121,7 @@ class HostSide {
 
   void amo_nbi(NetContext& scope, Remote to, const NetAmo& op, void* fetch) noexcept {
     const Entry entry(*this);
+    admit(scope);
     insist({OpKind::amo, to.pe, op.width}, [&] { return initiator_.amo(scope, to, op, fetch, {}); });
   }
 
@@ -140,13 +146,21 @@ class HostSide {
       scope.fence_before_write = !traits.write_after_write;
       return;
     }
-    wait(what, [&] { return scope.writes + scope.messages == 0; });
+    Drain drain(scope);
+    wait(what, [&] {
+      drain.turn();
+      return scope.writes + scope.messages == 0;
+    });
   }
 
   void quiet(NetContext& scope) noexcept {
     if (scope.pending() == 0) return;
     Entry entry(*this);
-    watch(entry, {OpKind::quiet, -1, 0}, [&] { return scope.pending() == 0; });
+    Drain drain(scope);
+    watch(entry, {OpKind::quiet, -1, 0}, [&] {
+      drain.turn();
+      return scope.pending() == 0;
+    });
   }
 
   /// `total_ops` may be null.
@@ -337,6 +351,17 @@ class HostSide {
     die_without_progress(what, initiator_.rail().name(), config_.timeout_s, initiator_.describe_outstanding());
   }
   uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
+
+  /// Before a post on `scope`, in favour of those who wait for all of it.
+  void admit(NetContext& scope) noexcept {
+    const auto free = [&] { return scope.draining.load(std::memory_order_relaxed) == 0; };
+    if (!free()) [[unlikely]]
+      wait({OpKind::quiet, -1, 0}, free);
+  }
+  void admit_write(NetContext& scope) noexcept {
+    admit(scope);
+    order_writes(scope);
+  }
 
   /// The waiting half of a fence that found only puts pending.
   void order_writes(NetContext& scope) noexcept {

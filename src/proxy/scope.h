@@ -30,6 +30,24 @@ struct Session {
   size_t ops_left = SIZE_MAX;  ///< announced and not yet issued
 };
 
+class NetContext;
+
+/// Keeps a quiet from waiting for ever while other threads go on posting on its context. Not from the start: threads
+/// that share a context would pay for each other's every quiet.
+class Drain {
+ public:
+  explicit Drain(NetContext& scope) noexcept : scope_(scope) {}
+  inline ~Drain();
+  Drain(const Drain&) = delete;
+  /// Once per turn of the wait.
+  inline void turn() noexcept;
+
+ private:
+  static constexpr uint32_t kPatience = 1024;  // turns; some 100 us, longer than most quiets take
+  NetContext& scope_;
+  uint32_t turns_ = 0;
+};
+
 /// Counts of operations that are posted but not complete, changed by whoever holds the endpoint (PortLock for the
 /// host's, the proxy lock for the proxy's).
 class NetContext {
@@ -50,7 +68,17 @@ class NetContext {
   Counter messages;  ///< AMOs, signals and put_signals that the target has not answered
   /// A fence was called while writes were pending: the next write waits for them, the next message need not.
   bool fence_before_write = false;
+  /// Threads whose quiet or fence has waited for long: others post nothing here until it has ended. relaxed: seen soon
+  /// is enough, and what it holds back is ordered by the endpoint.
+  std::atomic<uint32_t> draining{0};
   Session session;
 };
+
+Drain::~Drain() {
+  if (turns_ >= kPatience) scope_.draining.fetch_sub(1, std::memory_order_relaxed);
+}
+void Drain::turn() noexcept {
+  if (turns_ < kPatience && ++turns_ == kPatience) scope_.draining.fetch_add(1, std::memory_order_relaxed);
+}
 
 }  // namespace railshmem

@@ -9,6 +9,8 @@
 
 namespace railshmem {
 
+std::atomic<uintptr_t> ContextTable::made_{0};
+
 ContextTable::~ContextTable() {
   for (size_t place = 0; place < used_places_; ++place)
     if (Entry& e = entry(place); e.handle.load(std::memory_order_relaxed) != 0 && e.context.net)
@@ -40,7 +42,8 @@ shmem_ctx_t ContextTable::create(const PeSet* pes, shmem_team_t team, long optio
     const size_t place = take_place();
     Entry& e = entry(place);
     e.context = {net, pes, team, options, gettid()};
-    const uintptr_t handle = (++made_ << 20) | (place + 2);
+    // relaxed: only to be different.
+    const uintptr_t handle = ((made_.fetch_add(1, std::memory_order_relaxed) + 1) << 20) | (place + 2);
     // release: pairs with find().
     e.handle.store(handle, std::memory_order_release);
     return reinterpret_cast<shmem_ctx_t>(handle);

@@ -14,7 +14,7 @@
 namespace railshmem {
 
 /// A handle is a place in the table plus two (0 is no context, 1 the default one), and above it the number of contexts
-/// that were made before, by which the handle of a destroyed context is known.
+/// that the process made before, by which the handle of a destroyed context is known, also one from before finalize.
 class ContextTable {
  public:
   static constexpr size_t kMost = size_t{1} << 16;  // as many completion scopes as a network has
@@ -67,7 +67,7 @@ class ContextTable {
   std::mutex mutex_;          ///< making and ending, and what follows
   std::vector<size_t> free_;  ///< places that were in use
   size_t used_places_ = 0;    ///< places ever used
-  uintptr_t made_ = 0;
+  static std::atomic<uintptr_t> made_;
 };
 
 }  // namespace railshmem

@@ -9,7 +9,12 @@ namespace railshmem {
 inline void fence(PeState& state, Context& context) noexcept {
   // release: later stores to mapped memory stay behind earlier ones; a waiting peer acquires.
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  if (context.net) net_fence(*state.network, *context.net);
+  if (!context.net) return;
+  // The network orders what it carries, but a store that follows would overtake what is still on its way to that PE.
+  if (state.mixed_reach) [[unlikely]]
+    net_quiet(*state.network, *context.net);
+  else
+    net_fence(*state.network, *context.net);
 }
 
 inline void quiet(PeState& state, Context& context) noexcept {

@@ -51,6 +51,8 @@ struct PeState {
   /// Slot of each PE, -1 off the node; null when the node's PEs are consecutive (the common case, no table then).
   const int32_t* slot_of_pe = nullptr;
   Network* network = nullptr;
+  /// Some PE is reached by load and store in one segment and through the network in the other: see fence().
+  bool mixed_reach = false;
   Context default_context;
   ContextTable* contexts = nullptr;  ///< all others
   SpinPolicy spin;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "src/base/error.h"
 #include "src/topology/host_id.h"
@@ -12,11 +13,19 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kLayoutVersion = 2;
+constexpr uint64_t kLayoutVersion = 3;
 
 uint64_t as_number(const std::vector<TransportKind>& list) {
   uint64_t number = 0;
   for (const TransportKind kind : list) number = number * 8 + static_cast<uint64_t>(kind) + 1;
+  return number;
+}
+
+/// FNV-1a: the same on every PE, whatever its standard library. 0 for an empty text.
+uint64_t as_number(std::string_view in) {
+  uint64_t number = 0;
+  for (const char c : in)
+    number = ((number ? number : 0xcbf29ce484222325) ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return number;
 }
 
@@ -36,6 +45,9 @@ Identity make_identity(const Env& env) {
   mine.pid_namespace = pid_namespace.st_ino;
   mine.symmetric_size = env.symmetric_size;
   mine.node_size = env.node_size;
+  mine.teams_max = env.teams_max;
+  mine.collectives = as_number(env.collectives);
+  mine.data_segment = static_cast<uint64_t>(env.data_segment);
   mine.transports = as_number(env.transport);
   mine.stats = env.stats;
   mine.trace = !env.trace.empty();
@@ -54,6 +66,9 @@ std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& 
     must_agree("the version of the library", mine.layout, theirs.layout, me, pe);
     must_agree("SHMEM_SYMMETRIC_SIZE (bytes)", mine.symmetric_size, theirs.symmetric_size, me, pe);
     must_agree("SHMEM_NODE_SIZE", mine.node_size, theirs.node_size, me, pe);
+    must_agree("SHMEM_TEAMS_MAX", mine.teams_max, theirs.teams_max, me, pe);
+    must_agree("SHMEM_COLLECTIVES (its hash)", mine.collectives, theirs.collectives, me, pe);
+    must_agree("SHMEM_DATA_SEGMENT (as a number)", mine.data_segment, theirs.data_segment, me, pe);
     must_agree("SHMEM_TRANSPORT", mine.transports, theirs.transports, me, pe);
     must_agree("SHMEM_STATS", mine.stats, theirs.stats, me, pe);
     must_agree("SHMEM_TRACE (0: empty)", mine.trace, theirs.trace, me, pe);

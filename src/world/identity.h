@@ -18,6 +18,9 @@ struct Identity {
   uint64_t pid_namespace;    ///< process ids mean something only inside one
   uint64_t symmetric_size;   ///< SHMEM_SYMMETRIC_SIZE
   uint64_t node_size;        ///< SHMEM_NODE_SIZE
+  uint64_t teams_max;        ///< SHMEM_TEAMS_MAX, which moves where the heap begins
+  uint64_t collectives;      ///< SHMEM_COLLECTIVES as a number: members of a team must use one algorithm
+  uint64_t data_segment;     ///< SHMEM_DATA_SEGMENT as a number
   uint64_t transports;       ///< SHMEM_TRANSPORT as a number
   uint64_t several_threads;  ///< this PE asked for SHMEM_THREAD_MULTIPLE
   uint64_t stats;            ///< SHMEM_STATS

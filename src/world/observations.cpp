@@ -23,8 +23,8 @@ std::string part_of(const std::string& file, int pe) {
   return file + ".pe" + std::to_string(pe);
 }
 
-/// By PE 0, when all parts are closed.
-void join_timelines(observe::Observer& observer, const std::vector<PartInfo>& parts) {
+/// By PE 0, when all parts are closed. Throws nothing: the other PEs wait for PE 0 behind it.
+void join_timelines(observe::Observer& observer, const std::vector<PartInfo>& parts) noexcept try {
   const std::string& path = observer.settings().trace;
   observe::TimelineWriter file(path, 0, observer.clock());
   uint64_t dropped = 0;
@@ -47,6 +47,8 @@ void join_timelines(observe::Observer& observer, const std::vector<PartInfo>& pa
   if (dropped > 0)
     log_warn("SHMEM_TRACE: %llu events were dropped; raise SHMEM_TRACE_LIMIT, or trace less",
              static_cast<unsigned long long>(dropped));
+} catch (const std::exception& e) {
+  log_error("%s; the parts that are not in it stay as %s", e.what(), part_of(observer.settings().trace, 0).c_str());
 }
 
 PartInfo write_part(observe::Observer& observer) noexcept {

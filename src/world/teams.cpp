@@ -40,6 +40,8 @@ bool is_possible(const TeamPlan& plan) noexcept {
 
 }  // namespace
 
+std::atomic<uint32_t> Teams::generation_{0};
+
 size_t Teams::areas_nbytes(int npes, int slots) {
   if (slots < kReserved || slots >= 1 << Team::kSlotBits)
     throw Error(text("SHMEM_TEAMS_MAX is %d; it must be %d to %d, because the library has %d teams of its own", slots,
@@ -78,7 +80,7 @@ Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
   const size_t at = offset_ + static_cast<size_t>(slot) * nbytes;
   heap_.populate_header(at, nbytes);
   clear_area(heap_.base() + at, nbytes);
-  const uint32_t generation = slot < kReserved ? 0 : ++generation_;
+  const uint32_t generation = slot < kReserved ? 0 : generation_.fetch_add(1, std::memory_order_relaxed) + 1;
   auto& place = teams_[static_cast<size_t>(slot)];
   place = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at, first_number, generation);
   return *place;

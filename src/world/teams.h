@@ -2,6 +2,7 @@
 // The teams of a PE: the predefined ones and those the program split, by handle.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -74,8 +75,8 @@ class Teams {
   Heap& heap_;
   const size_t offset_;
   TeamSlots slots_;
-  std::mutex making_;                         ///< memory of areas, generations
-  uint32_t generation_ = 0;                   ///< teams made so far
+  std::mutex making_;                         ///< memory of areas
+  static std::atomic<uint32_t> generation_;   ///< teams that the process made so far, also before a finalize
   std::vector<std::unique_ptr<Team>> teams_;  ///< by slot
 };
 

@@ -44,6 +44,9 @@ World::~World() {
   }
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_);
+  // Should what follows fail, its message asks nobody who is gone.
+  state_.liveness = nullptr;
+  state_.observer = nullptr;
 }
 
 void World::make_heap() {
@@ -107,6 +110,8 @@ void World::fill_state() {
     state_.slot_of_pe = slots_.data();
   }
   state_.network = network_.get();
+  const SegmentView data = globals_->view();
+  state_.mixed_reach = network_ && data.nbytes > 0 && (data.first_slot != heap.first_slot || data.slots != heap.slots);
   state_.choice = &choice_;
   if (network_) state_.default_context.net = network_->make_context();
   contexts_ = std::make_unique<ContextTable>(network_.get());

@@ -152,11 +152,21 @@ static void* use_context(void* unused) {
   shmem_ctx_long_put(ctx, words, more, 1, 0);
   return unused;
 }
-static void private_context(void) {
+static void* destroy_context(void* unused) {
+  shmem_ctx_destroy(ctx);
+  return unused;
+}
+static void with_private_context(void* (*what)(void*)) {
   pthread_t thread;
   shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx);
-  pthread_create(&thread, NULL, use_context, NULL);
+  pthread_create(&thread, NULL, what, NULL);
   pthread_join(thread, NULL);
+}
+static void private_context(void) {
+  with_private_context(use_context);
+}
+static void private_context_destroyed(void) {
+  with_private_context(destroy_context);
 }
 
 static const struct {
@@ -181,6 +191,7 @@ static const struct {
     {"teams_differ", teams_differ},
     {"destroyed_team", destroyed_team},
     {"private_context", private_context},
+    {"private_context_destroyed", private_context_destroyed},
 
     {"malloc_sizes", malloc_sizes},
     {"malloc_or_free", malloc_or_free},
@@ -241,7 +252,7 @@ int main(int argc, char** argv) {
   alarm(40);  // a hang must not outlive the test
   int provided;
   // Collectives of active sets are compared only where one thread makes them.
-  const int needs_threads = strcmp(what, "private_context") == 0;
+  const int needs_threads = strncmp(what, "private_context", 15) == 0;
   shmem_init_thread(needs_threads ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SERIALIZED, &provided);
   me = shmem_my_pe();
   npes = shmem_n_pes();

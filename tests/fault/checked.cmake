@@ -51,6 +51,7 @@ checked(teams_differ "shmem_team_sync.., call [0-9]+ on team [0-9]+, at .*has no
         "its latest one is shmem_team_sync.., call [0-9]+ on team [0-9]")
 checked(destroyed_team "team handle 0x[0-9a-f]+ is no team that this PE belongs to, or one that was destroyed")
 checked(private_context "shmem_ctx_long_put: thread [0-9]+ uses a SHMEM_CTX_PRIVATE context that thread [0-9]+ made")
+checked(private_context_destroyed "shmem_ctx_destroy: thread [0-9]+ uses a SHMEM_CTX_PRIVATE context that thread [0-9]+ made")
 checked(barrier_or_wait "shmem_barrier_all.., call [0-9]+ on team 0, at .*: PE 1 has not made this call within 4"
         "its latest one is shmem_calloc.size 8000.*raise SHMEM_TIMEOUT")
 

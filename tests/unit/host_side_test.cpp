@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "src/base/cpu.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -55,21 +56,48 @@ class SlowRail : public ScriptedRail {
   std::deque<OpSlot*> slow_;
 };
 
+/// A write completes some time after it was posted, as over a network.
+class LateRail : public ScriptedRail {
+ public:
+  Post write(const RailWrite& w) noexcept {
+    writes_.push_back({w.slot, now_ns() + 5'000'000});
+    return Post::ok;
+  }
+  size_t poll(std::span<RailEvent> out) noexcept {
+    const uint64_t now = now_ns();
+    size_t n = 0;
+    for (; n < out.size() && !writes_.empty() && writes_.front().due <= now; ++n) {
+      out[n] = {RailEvent::Kind::completed, 0, writes_.front().slot, nullptr, 0, nullptr};
+      writes_.pop_front();
+    }
+    return n;
+  }
+  int wait_fd() const noexcept { return 0; }
+
+ private:
+  struct Write {
+    OpSlot* slot;
+    uint64_t due;
+  };
+  std::deque<Write> writes_;
+};
+
+template <class R = SlowRail>
 struct Fixture {
   explicit Fixture(HostThreads threads = HostThreads::several) {
     const InitiatorConfig config{Port::host, 0, 4, 64, {}};
-    proxy.emplace(std::span<SlowRail>(&proxy_rail, 1), std::span<const Segment>(), config);
+    proxy.emplace(std::span<R>(&proxy_rail, 1), std::span<const Segment>(), config);
     host.emplace(rail, config, HostConfig{threads, true, 60}, *proxy, sleeper);
   }
-  SlowRail rail;
-  SlowRail proxy_rail;
+  R rail;
+  R proxy_rail;
   Sleeper sleeper;
-  std::optional<ProxySide<SlowRail>> proxy;
-  std::optional<HostSide<SlowRail>> host;
+  std::optional<ProxySide<R>> proxy;
+  std::optional<HostSide<R>> host;
 };
 
 TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
-  Fixture f;
+  Fixture<> f;
   NetContext* slow = f.host->make_context();
   NetContext* fast = f.host->make_context();
   std::atomic<bool> waiting{false};
@@ -103,7 +131,7 @@ TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
 
 /// Everyone waits for something else; whoever polls reaps for all.
 TEST(HostSideThreads, ManyWaitersPollForEachOther) {
-  Fixture f;
+  Fixture<> f;
   f.rail.control->release_slow = true;
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)
@@ -119,6 +147,38 @@ TEST(HostSideThreads, ManyWaitersPollForEachOther) {
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(f.host->pending(), 0u);
+}
+
+/// One thread posts without a pause, the other only wants what it posted before to be complete.
+template <class Complete>
+void complete_beside_a_stream(Complete&& complete) {
+  Fixture<LateRail> f;
+  NetContext* shared = f.host->make_context();
+  std::atomic<bool> streaming{false};
+  std::atomic<bool> completed{false};
+  const uint64_t word = 1;
+  std::thread stream([&] {
+    const uint64_t give_up = now_ns() + 20'000'000'000;
+    while (!completed && now_ns() < give_up) {
+      f.host->put_nbi(*shared, {kFastPe, SegmentId::heap, 0}, &word, 8);
+      streaming = true;
+    }
+    EXPECT_TRUE(completed) << "it waits as long as the other thread posts";
+  });
+  while (!streaming) std::this_thread::yield();
+  for (int i = 0; i < 20; ++i) {
+    f.host->put_nbi(*shared, {kFastPe, SegmentId::heap, 0}, &word, 8);
+    complete(*f.host, *shared);
+  }
+  completed = true;
+  stream.join();
+  f.host->drop_context(*shared);
+}
+TEST(HostSideThreads, QuietEndsWhileAnotherThreadGoesOnPosting) {
+  complete_beside_a_stream([](auto& host, NetContext& scope) { host.quiet(scope); });
+}
+TEST(HostSideThreads, FenceEndsWhileAnotherThreadGoesOnPosting) {
+  complete_beside_a_stream([](auto& host, NetContext& scope) { host.fence(scope); });
 }
 
 TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {

@@ -163,6 +163,37 @@ TEST_F(Observation, ManyThreadsLoseNothing) {
   EXPECT_EQ(part.dropped, 0u);
 }
 
+TEST_F(Observation, AThreadTakesOverTheLogOfOneThatEnded) {
+  constexpr int kThreads = 300;
+  constexpr int kCalls = 100;
+  Observer observer({.stats = true, .trace = file()});
+  for (int t = 0; t < kThreads; ++t)
+    std::thread([&] {
+      for (int i = 0; i < kCalls; ++i) {
+        observer.begin(Kind::put, Way::node, "shmem_put", 8, 1);
+        observer.end();
+      }
+    }).join();
+  EXPECT_EQ(observer.finish().calls[0][0].calls, static_cast<uint64_t>(kThreads) * kCalls);
+  EXPECT_EQ(observer.write_part(observer.part_path()).events, static_cast<uint64_t>(kThreads) * kCalls);
+  EXPECT_EQ(count(read(observer.part_path()), "thread_name"), 2u) << "memory is kept for each thread that ever ran";
+}
+
+TEST_F(Observation, AThreadMayOutliveItsObserver) {
+  std::atomic<int> step{0};
+  auto observer = std::make_unique<Observer>(Settings{.stats = true});
+  std::thread thread([&] {
+    observer->begin(Kind::put, Way::node, "shmem_put", 8, 1);
+    observer->end();
+    step = 1;
+    while (step != 2) std::this_thread::yield();
+  });
+  while (step != 1) std::this_thread::yield();
+  observer.reset();
+  step = 2;
+  thread.join();
+}
+
 TEST_F(Observation, WhatDoesNotFitIsCounted) {
   constexpr uint64_t kCalls = 50000;
   Observer observer({.trace = file(), .trace_limit = 500000});
