@@ -16,10 +16,9 @@ namespace {
 
 /// SHMEM_CHECK: `nelems` elements of `element` bytes for each of `blocks` members in dest, and likewise in source.
 void check_blocks(Team& team, check::CollectiveCall& call, void* dest, size_t dest_nbytes, const void* source,
-                  size_t source_nbytes, size_t nelems) noexcept {
+                  size_t source_nbytes, size_t nelems, check::InPlace in_place) noexcept {
   call.number("nelems", static_cast<long long>(nelems));
-  check::check_collective(team, call, {"dest", dest, dest_nbytes}, {"source", source, source_nbytes},
-                          check::InPlace::forbidden);
+  check::check_collective(team, call, {"dest", dest, dest_nbytes}, {"source", source, source_nbytes}, in_place);
 }
 
 int broadcast_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
@@ -32,9 +31,10 @@ int broadcast_call(const char* function, shmem_team_t handle, void* dest, const 
   RAILSHMEM_PROBE_PLAIN(collective, function, nbytes);
   if (checking(state)) {
     check::CollectiveCall call(state, function);
-    check_blocks(*team, call.number("PE_root", root), dest, nbytes, source, nbytes, nelems);
+    check_blocks(*team, call.number("PE_root", root), dest, nbytes, source, nbytes, nelems, check::InPlace::allowed);
   }
   if (nelems == 0) return 0;
+  if (team->rank == root) check_local(function, "source", source, nbytes, state.me);
   broadcast(*team, function, dest, source, nbytes, root);
   return 0;
 }
@@ -52,7 +52,8 @@ template <BlockCollective kCollective>
     check::must_not_overlap(function, {"dest", dest, nbytes}, {"source", source, nbytes});
     check::must_agree(team, call.address("dest", dest));
   } else {
-    check_blocks(team, call, dest, all, source, kCollective == fcollect ? nbytes : all, nelems);
+    check_blocks(team, call, dest, all, source, kCollective == fcollect ? nbytes : all, nelems,
+                 check::InPlace::forbidden);
   }
 }
 
@@ -67,6 +68,7 @@ int block_call(const char* function, shmem_team_t handle, void* dest, const void
   if (checking(state)) check_block_call<kCollective>(*team, function, dest, source, nbytes, nelems);
   // Members of a collect may give nothing and still take part; of the others either all have nothing or none.
   if (nelems == 0 && kCollective != collect) return 0;
+  if (nelems > 0) check_local(function, "source", source, nbytes, state.me);
   kCollective(*team, function, dest, source, nbytes);
   return 0;
 }
@@ -81,9 +83,10 @@ int alltoalls_call(const char* function, shmem_team_t handle, void* dest, const 
     const size_t all = nelems * static_cast<size_t>(team->size());
     check::CollectiveCall call(state, function);
     check_blocks(*team, call.number("dst", dst).number("sst", sst), dest, check::strided_bytes(all, dst, element),
-                 source, check::strided_bytes(all, sst, element), nelems);
+                 source, check::strided_bytes(all, sst, element), nelems, check::InPlace::forbidden);
   }
   if (nelems == 0) return 0;
+  check_local(function, "source", source, nelems * element, state.me);
   alltoalls(*team, function,
             {static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), dst, sst, element, nelems});
   return 0;

@@ -54,6 +54,9 @@ static void null_dest(void) {
 static void null_source(void) {
   shmem_long_put(words, NULL, 4, 0);
 }
+static void null_collective(void) {
+  shmem_long_fcollect(SHMEM_TEAM_WORLD, words, NULL, 1);
+}
 static void null_get(void) {
   shmem_getmem(NULL, words, 8, 0);
 }
@@ -169,6 +172,7 @@ static const struct {
     {"count_overflow", count_overflow, 0},
     {"null_dest", null_dest, 0},
     {"null_source", null_source, 0},
+    {"null_collective", null_collective, 0},
     {"null_get", null_get, 0},
     {"misaligned_amo", misaligned_amo, 0},
     {"misaligned_signal", misaligned_signal, 0},
