@@ -59,10 +59,19 @@ bench p2p "" p_lat
 bench p2p "" put_signal_pingpong --sizes 8
 bench p2p "" barrier_lat
 bench p2p "" amo_lat
+bench p2p "" reduce_lat --sizes 8
+bench p2p "" reduce_lat --sizes 64K
+bench p2p "" broadcast_lat --sizes 8
+bench p2p "" broadcast_bw --sizes 1M
+bench p2p "" fcollect_bw --sizes 1M
+bench p2p "" alltoall_bw --sizes 1M
+bench p2p "" ctx_rate --threads 2
 for provider in $PROVIDERS; do
   bench ofi "$provider" put_lat --sizes 8
   bench ofi "$provider" put_bw --sizes 1M --window 16
   bench ofi "$provider" put_rate --sizes 8
+  bench ofi "$provider" barrier_lat
+  bench ofi "$provider" amo_lat
 done
 
 if [ -z "$files" ]; then
