@@ -30,6 +30,8 @@ while [ $# -gt 0 ]; do
 done
 
 jobs=$(nproc)
+# Most tests wait for processes to start, or for a deadline, rather than compute.
+tests_at_once=$((2 * jobs))
 logs=build/logs
 mkdir -p "$logs"
 failed=''
@@ -69,7 +71,7 @@ check() {
   shift 2
   step "$name: test"
   stages+=("$name")
-  ctest --test-dir "build/$preset" --parallel "$jobs" --output-on-failure --no-tests=error "$@" 2>&1 |
+  ctest --test-dir "build/$preset" --parallel "$tests_at_once" --output-on-failure --no-tests=error "$@" 2>&1 |
     tee "$logs/$name.ctest" || failed="$failed $name"
 }
 
