@@ -24,10 +24,15 @@ int find_frame(void* const* frames, int n) noexcept {
   Dl_info here{};
   dladdr(reinterpret_cast<const void*>(&find_call_site), &here);
   int outside = -1;
+  bool inside = false;  // a sanitizer's frame of backtrace() may come first
   for (int i = 0; i < n; ++i) {
     Dl_info frame{};
     if (!dladdr(frames[i], &frame)) continue;
-    if (frame.dli_fbase != here.dli_fbase) return outside >= 0 ? outside : i;
+    if (frame.dli_fbase == here.dli_fbase) {
+      inside = true;
+    } else if (inside) {
+      return outside >= 0 ? outside : i;
+    }
     if (is_api(frame.dli_sname) && i + 1 < n) outside = i + 1;
   }
   return outside;
