@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "src/collective/link.h"
+#include "src/collective/flags.h"
 
 namespace railshmem {
 namespace {
@@ -18,7 +18,7 @@ void combine(Ballot& all, const Ballot& other) noexcept {
 /// Dissemination: after round r a ballot covers 2^(r+1) members. Some count twice at the end, which changes neither an
 /// AND nor a maximum. Who returns has heard of all, so lines are used in turn as full exchanges ask for.
 Ballot agree(Team& team, const char* function, const Ballot& mine) noexcept {
-  const uint64_t number = ++team.exchanges;
+  const uint64_t number = begin_exchange(team);
   const int size = team.size();
   std::array<Ballot, kSyncRounds> sent;  // the network may read each of them until settle()
   Ballot all = mine;

@@ -36,30 +36,17 @@ struct Spaced {
 };
 
 void by_push(const Spaced& call, const Operand& dest) noexcept {
-  Team& team = call.team;
-  const uint64_t number = begin_exchange(team);
-  for (int i = 1; i < team.size(); ++i) {
-    const int to = ahead(team, team.rank, i);
-    call.copy(dest.of(team, to), team.rank, call.source + call.block(to));
-    raise_here(team, to, team.area.exchange(number, team.rank), number);
-  }
-  call.keep_own();
-  await_exchange(team, call.function, number);
+  exchange_by_push(
+      call.team, call.function,
+      [&](int to) noexcept { call.copy(dest.of(call.team, to), call.team.rank, call.source + call.block(to)); },
+      [&]() noexcept { call.keep_own(); });
 }
 
 void by_pull(const Spaced& call, const Operand& source) noexcept {
-  Team& team = call.team;
-  const uint64_t entered = begin_exchange(team);
-  raise_everywhere(team, entered);
-  call.keep_own();
-  for (int i = 1; i < team.size(); ++i) {
-    const int from = behind(team, team.rank, i);
-    await(team, call.function, from, team.area.exchange(entered, from), entered);
-    call.copy(call.dest, from, source.of(team, from) + call.block(team.rank));
-  }
-  const uint64_t copied = begin_exchange(team);
-  raise_everywhere(team, copied);
-  await_exchange(team, call.function, copied);
+  exchange_by_pull(
+      call.team, call.function,
+      [&](int from) noexcept { call.copy(call.dest, from, source.of(call.team, from) + call.block(call.team.rank)); },
+      [&]() noexcept { call.keep_own(); });
 }
 
 /// Elements that lie side by side in dest go as blocks that the network copies at once, others one by one.

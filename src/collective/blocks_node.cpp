@@ -25,33 +25,20 @@ void blocks_by_line(const Blocks& blocks) noexcept {
 
 void blocks_by_push(const Blocks& blocks, const Operand& dest) noexcept {
   Team& team = blocks.team;
-  const uint64_t number = begin_exchange(team);
-  const size_t my_line = team.area.exchange(number, team.rank);
   const size_t my_place = static_cast<size_t>(team.rank) * blocks.place_step;
-  for (int i = 1; i < team.size(); ++i) {
-    const int to = ahead(team, team.rank, i);
-    copy_block(dest.of(team, to) + my_place, blocks.block_for(to), blocks.nbytes);
-    raise_here(team, to, my_line, number);
-  }
-  blocks.keep_own();
-  await_exchange(team, blocks.function, number);
+  exchange_by_push(
+      team, blocks.function,
+      [&](int to) noexcept { copy_block(dest.of(team, to) + my_place, blocks.block_for(to), blocks.nbytes); },
+      [&]() noexcept { blocks.keep_own(); });
 }
 
 void blocks_by_pull(const Blocks& blocks, const Operand& source) noexcept {
   Team& team = blocks.team;
-  const uint64_t entered = begin_exchange(team);
-  raise_everywhere(team, entered);
-  blocks.keep_own();
   const size_t my_block = static_cast<size_t>(team.rank) * blocks.step;
-  for (int i = 1; i < team.size(); ++i) {
-    const int from = behind(team, team.rank, i);
-    await(team, blocks.function, from, team.area.exchange(entered, from), entered);
-    copy_block(blocks.place_of(from), source.of(team, from) + my_block, blocks.nbytes);
-  }
-  // The sources are free when everybody has copied.
-  const uint64_t copied = begin_exchange(team);
-  raise_everywhere(team, copied);
-  await_exchange(team, blocks.function, copied);
+  exchange_by_pull(
+      team, blocks.function,
+      [&](int from) noexcept { copy_block(blocks.place_of(from), source.of(team, from) + my_block, blocks.nbytes); },
+      [&]() noexcept { blocks.keep_own(); });
 }
 
 }  // namespace railshmem

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "src/collective/link.h"
+#include "src/collective/flags.h"
 #include "src/collective/reduction.h"
 
 namespace railshmem {
@@ -34,10 +34,8 @@ class NodeExchange {
     if (!in_line_) std::memcpy(team.mine(team.area.slot(number_)), operand, nbytes);
     const int size = team.nodes.size_here();
     for (int i = 0; i < size; ++i) {
-      std::byte* const there = team.here(i, line);
-      if (in_line_) copy_block(there + payload_, operand, nbytes);
-      // release: pairs with reached() in operand(); payload and slot are visible before it.
-      __atomic_store_n(reinterpret_cast<uint64_t*>(there), number_, __ATOMIC_RELEASE);
+      if (in_line_) copy_block(team.here(i, line) + payload_, operand, nbytes);
+      raise_here(team, i, line, number_);
     }
   }
 

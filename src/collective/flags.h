@@ -73,4 +73,34 @@ inline void await_exchange(Team& team, const char* function, uint64_t number) no
   }
 }
 
+/// A full exchange on one node in which everybody writes to everybody: `give(to)` copies this PE's data to a member.
+template <class Give, class KeepOwn>
+void exchange_by_push(Team& team, const char* function, Give&& give, KeepOwn&& keep_own) noexcept {
+  const uint64_t number = begin_exchange(team);
+  for (int i = 1; i < team.size(); ++i) {
+    const int to = ahead(team, team.rank, i);
+    give(to);
+    raise_here(team, to, team.area.exchange(number, team.rank), number);
+  }
+  keep_own();
+  await_exchange(team, function, number);
+}
+
+/// The same with everybody reading: `take(from)` copies a member's data here once it has entered. Returns when all
+/// have read, so that the sources are free.
+template <class Take, class KeepOwn>
+void exchange_by_pull(Team& team, const char* function, Take&& take, KeepOwn&& keep_own) noexcept {
+  const uint64_t entered = begin_exchange(team);
+  raise_everywhere(team, entered);
+  keep_own();
+  for (int i = 1; i < team.size(); ++i) {
+    const int from = behind(team, team.rank, i);
+    await(team, function, from, team.area.exchange(entered, from), entered);
+    take(from);
+  }
+  const uint64_t copied = begin_exchange(team);
+  raise_everywhere(team, copied);
+  await_exchange(team, function, copied);
+}
+
 }  // namespace railshmem

@@ -9,17 +9,22 @@ namespace railshmem {
 inline constexpr size_t kGatheredAt = offsetof(SyncFlags, gathered);
 inline constexpr size_t kAnsweredAt = offsetof(SyncFlags, answered);
 
+/// Members counted in when all are there.
+inline uint64_t arrivals_due(const Team& team) noexcept {
+  return (team.gathers - team.first_number) * static_cast<uint64_t>(team.nodes.size_here());
+}
+
 /// Counts this PE in. True for the last member on the node.
 inline bool arrive(Team& team) noexcept {
-  const uint64_t all = ++team.gathers * static_cast<uint64_t>(team.nodes.size_here());
+  ++team.gathers;
   // acq_rel: who works must see what all others stored, and pass it on.
-  return __atomic_add_fetch(reinterpret_cast<uint64_t*>(team.here(0, kGatheredAt)), 1, __ATOMIC_ACQ_REL) == all;
+  return __atomic_add_fetch(reinterpret_cast<uint64_t*>(team.here(0, kGatheredAt)), 1, __ATOMIC_ACQ_REL) ==
+         arrivals_due(team);
 }
 
 /// The leader, after arrive(): waits for the rest of the node.
 inline void await_node(Team& team, const char* function) noexcept {
-  const uint64_t all = team.gathers * static_cast<uint64_t>(team.nodes.size_here());
-  wait_for(team.state, {function}, [&] { return reached(team.here(0, kGatheredAt), all); });
+  wait_for(team.state, {function}, [&] { return reached(team.here(0, kGatheredAt), arrivals_due(team)); });
 }
 
 /// Who worked: lets the others go.
@@ -29,7 +34,8 @@ inline void answer_node(Team& team) noexcept {
 }
 
 inline void await_answer(Team& team, const char* function) noexcept {
-  wait_for(team.state, {function}, [&] { return reached(team.here(0, kAnsweredAt), team.gathers); });
+  wait_for(team.state, {function, team.pes.pe(team.nodes.members[0])},
+           [&] { return reached(team.here(0, kAnsweredAt), team.gathers); });
 }
 
 }  // namespace railshmem

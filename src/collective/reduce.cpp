@@ -14,7 +14,7 @@ namespace {
 
 /// Every member computes the whole result from every operand: no second wait.
 void reduce_direct(Team& team, const Reduction& job) noexcept {
-  ++team.exchanges;
+  begin_exchange(team);
   NodeExchange exchange(team, job);
   const std::byte* left = exchange.operand(0);
   for (int i = 1; i < team.size(); ++i) {

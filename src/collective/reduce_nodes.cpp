@@ -60,7 +60,7 @@ void exchange_in_tree(Team& team, const Reduction& job) noexcept {
 /// Short vectors: the leader works for its node. One way over the network, or one per round.
 template <class Exchange>
 void reduce_by_leaders(Team& team, const Reduction& job, Exchange&& exchange_among_leaders) noexcept {
-  ++team.exchanges;
+  begin_exchange(team);
   const Ranks here = Ranks::here(team);
   const Part all{0, job.nelems};
   const bool alone = here.size == 1;

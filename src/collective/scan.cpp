@@ -27,13 +27,13 @@ void add_up(Team& team, const Reduction& job, Scan kind, Operand&& operand) noex
 }
 
 void scan_direct_on_node(Team& team, const Reduction& job, Scan kind) noexcept {
-  ++team.exchanges;
+  begin_exchange(team);
   NodeExchange exchange(team, job);
   add_up(team, job, kind, [&](int i) { return exchange.operand(i); });
 }
 
 void scan_direct(Team& team, const Reduction& job, Scan kind) noexcept {
-  ++team.exchanges;
+  begin_exchange(team);
   NetExchange exchange(team, job);
   std::byte* const mine = team.mine(team.area.slot(team.exchanges));
   std::memcpy(mine, job.source, job.nbytes());

@@ -48,6 +48,7 @@ Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, cons
       first_number(first),
       syncs(first),
       exchanges(first),
+      gathers(first),
       arrivals(first),
       checks(first) {
   for (const int member : nodes.members) areas_here.push_back(at(member, 0));

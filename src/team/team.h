@@ -50,7 +50,7 @@ struct Team {
     return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
   }
   /// Largest number that any collective of this team has used.
-  uint64_t highest_number() const noexcept { return std::max({syncs, exchanges, arrivals, checks}); }
+  uint64_t highest_number() const noexcept { return std::max({syncs, exchanges, gathers, arrivals, checks}); }
 
   static constexpr int kSlotBits = 24;
 
@@ -69,11 +69,11 @@ struct Team {
   /// Where the numbers below began: above those of all teams that had the area before, whose last flags may still be
   /// on their way. The area itself began with zeros.
   const uint64_t first_number;
-  uint64_t syncs;        ///< number of the last synchronisation
-  uint64_t exchanges;    ///< number of the last full exchange: they take turns in the lines
-  uint64_t gathers = 0;  ///< number of the last gather on the node, whose flags never travel a network
-  uint64_t arrivals;     ///< number of the last collective that used arrival flags
-  uint64_t checks;       ///< number of the last call that SHMEM_CHECK compared between members
+  uint64_t syncs;      ///< number of the last synchronisation
+  uint64_t exchanges;  ///< number of the last full exchange: they take turns in the lines
+  uint64_t gathers;    ///< number of the last gather on the node
+  uint64_t arrivals;   ///< number of the last collective that used arrival flags
+  uint64_t checks;     ///< number of the last call that SHMEM_CHECK compared between members
 
   /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
   std::byte* mine(size_t at) const noexcept {

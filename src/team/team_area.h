@@ -26,14 +26,12 @@ inline constexpr int kSyncRounds = 24;  // dissemination among up to 2^24 member
 struct SyncFlags {
   FlagLine round[kSyncRounds];         ///< dissemination among the members on a node, written by node peers
   FlagLine leader_round[kSyncRounds];  ///< dissemination among node leaders, written through the network
-  FlagLine arrived;                    ///< leader only: members on the node that arrived, summed over all syncs
-  FlagLine released;                   ///< leader only: number of the last finished sync
   FlagLine gathered;                   ///< leader only: arrivals of members on the node, summed over all gathers
   FlagLine answered;                   ///< leader only: number of the last gather whose work is done
 };
 
 /// Where things lie in a team's area, in bytes from its start. A pure function of the number of PEs of the world, so
-/// it is the same on every PE. An area is all zero when its team is made, but for `released`, which may hold a number
+/// it is the same on every PE. An area is all zero when its team is made, but for `answered`, which may hold a number
 /// of the team before; every array below is indexed by the rank of the member that writes.
 class TeamAreaLayout {
  public:

@@ -25,10 +25,10 @@ bool is_member(const Team& parent, const TeamPlan& plan) noexcept {
   return select(parent.pes, plan.ranks).rank(parent.state.me) >= 0;
 }
 
-/// Slow members of the team before may still be on their way out of its last sync and look at `released` here, whose
+/// Slow members of the team before may still be on their way out of its last sync and look at `answered` here, whose
 /// number is old to the new team. Everything else of that team's is over.
 void clear_area(std::byte* area, size_t nbytes) noexcept {
-  constexpr size_t kKept = offsetof(SyncFlags, released);
+  constexpr size_t kKept = offsetof(SyncFlags, answered);
   constexpr size_t kBehind = kKept + sizeof(FlagLine);
   std::memset(area, 0, kKept);
   std::memset(area + kBehind, 0, nbytes - kBehind);
