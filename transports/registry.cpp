@@ -12,9 +12,16 @@
 namespace railshmem {
 namespace {
 
+Tuning tuning_of(const Env& env) {
+  Tuning tuning;
+  tuning.stripe_min = env.ofi_stripe_min;
+  tuning.keeps_order = !env.test_unordered;
+  return tuning;
+}
+
 std::unique_ptr<Network> make_ofi([[maybe_unused]] const NetworkConfig& config) {
 #if RAILSHMEM_HAVE_OFI
-  return std::make_unique<Engine<ofi::Fabric>>(TransportKind::ofi, config, Tuning{}, config);
+  return std::make_unique<Engine<ofi::Fabric>>(TransportKind::ofi, config, tuning_of(*config.env), config);
 #else
   return nullptr;
 #endif
@@ -37,7 +44,8 @@ std::unique_ptr<Network> make_network(const NetworkConfig& config) {
   if (allowed.empty()) return make_ofi(config);  // loopback only on request: it cannot leave the process
   for (const TransportKind kind : allowed) {
     if (kind == TransportKind::loopback)
-      return std::make_unique<Engine<loopback::Fabric>>(kind, config, Tuning{}, config);
+      return std::make_unique<Engine<loopback::Fabric>>(kind, config, tuning_of(*config.env), config,
+                                                        loopback::Options{.rails = config.env->ofi_rails_per_nic});
     if (kind == TransportKind::ofi) {
       if (auto network = make_ofi(config)) return network;
       throw Error(
@@ -88,6 +96,9 @@ void net_fence(Network& network, NetContext& scope) noexcept {
 }
 void net_quiet(Network& network, NetContext& scope) noexcept {
   with_host(network, [&](auto& host) { host.quiet(scope); });
+}
+void net_quiet(Network& network, NetContext& scope, int pe) noexcept {
+  with_host(network, [&](auto& host) { host.quiet(scope, pe); });
 }
 bool net_progress(Network& network) noexcept {
   return with_host(network, [](auto& host) { return host.progress(); });

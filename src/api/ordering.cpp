@@ -13,12 +13,14 @@ using namespace railshmem;
 
 namespace {
 
-/// Completing more than the listed PEs is allowed; checking the list finds a program's mistakes.
 void quiet_towards(PeState& state, Context& context, const char* function, const int* pes, size_t npes) noexcept {
   if (npes == 0) return;
   check_local(function, "target_pes", pes, npes * sizeof(int), state.me);
-  for (size_t i = 0; i < npes; ++i) check_pe(state, function, world_pe(context, function, pes[i]));
-  quiet(state, context);
+  for (size_t i = 0; i < npes; ++i) {
+    const int pe = world_pe(context, function, pes[i]);
+    check_pe(state, function, pe);
+    quiet(state, context, pe);
+  }
 }
 
 }  // namespace

@@ -102,10 +102,13 @@ void net_flag(Network&, Remote to, uint64_t value) noexcept;
 /// What a batch holds back goes out with the next operation, wait or look of the proxy thread, and at stop.
 void net_session_start(Network&, NetContext&, bool batch, const size_t* total_ops) noexcept;
 void net_session_stop(Network&, NetContext&) noexcept;
-/// Everything of this context before is ordered before everything after, for each target.
+/// Everything of this context before is ordered before everything after, for each target. Returns at once: what comes
+/// after waits where it has to, target by target.
 void net_fence(Network&, NetContext&) noexcept;
 /// Everything of this context has completed at its target; fetched values and got data have arrived.
 void net_quiet(Network&, NetContext&) noexcept;
+/// The same for what goes to `pe`.
+void net_quiet(Network&, NetContext&, int pe) noexcept;
 /// One bounded step of progress by a thread that waits for something; never blocks. True when something happened.
 bool net_progress(Network&) noexcept;
 

@@ -114,9 +114,9 @@ concept Fabric = requires(F f, std::span<const Segment> segments, std::span<cons
   requires Rail<typename F::RailType>;
   { f.attach(segments) } -> std::same_as<std::vector<std::byte>>;
   {f.connect(cards)};
-  /// The rail of host calls, and the rails that the proxy thread owns (one per NIC; at least one).
-  { f.host_rail() }
-  noexcept->std::same_as<typename F::RailType&>;
+  /// The rails of host calls and those that the proxy thread owns: as many, at least one.
+  { f.host_rails() }
+  noexcept->std::same_as<std::span<typename F::RailType>>;
   { f.proxy_rails() }
   noexcept->std::same_as<std::span<typename F::RailType>>;
   { f.describe() } -> std::same_as<std::string>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers that a target owes, in one queue; acknowledgements to the same scope are folded into one.
+// Answers that a target owes, in one queue; acknowledgements to one endpoint are folded into one.
 #pragma once
 
 #include <cstdint>
@@ -13,47 +13,49 @@ namespace railshmem {
 struct PendingAnswer {
   Endpoint to;
   Answer kind;
-  uint16_t scope;  ///< of an acknowledgement
-  uint32_t cell;   ///< of a reply
-  uint64_t value;  ///< of a reply; count of an acknowledgement
+  uint8_t rail;  ///< that the request came over
+  // Of a reply; what an acknowledgement says is read when it is sent.
+  uint32_t cell;
+  uint32_t sequence;
+  uint64_t value;
 };
 
-/// Grows only when peers ask faster than the rail takes answers. Its size is bounded by what they may have unanswered
-/// (Tuning::max_unanswered and their cells), so growth ends.
+/// Grows only when peers ask faster than the rails take answers. Its size is bounded by what they may have unanswered
+/// (kWindow per endpoint), so growth ends.
 class AnswerQueue {
  public:
-  explicit AnswerQueue(int npes) : ring_(kFirstCapacity), last_acknowledge_(static_cast<size_t>(npes) * 2, kNowhere) {}
+  explicit AnswerQueue(int npes) : ring_(kFirstCapacity), acknowledges_(static_cast<size_t>(npes) * 2) {}
 
   bool empty() const noexcept { return head_ == tail_; }
   size_t size() const noexcept { return static_cast<size_t>(tail_ - head_); }
 
-  void acknowledge(Endpoint to, uint16_t scope, uint64_t count) noexcept {
-    uint64_t& last = last_acknowledge_[slot_of(to)];
-    if (last != kNowhere && last >= head_ && at(last).scope == scope) {
-      at(last).value += count;
-      return;
-    }
-    last = tail_;
-    push({to, Answer::acknowledge, scope, 0, count});
+  void acknowledge(Endpoint to, size_t rail) noexcept {
+    bool& waits = acknowledges_[slot_of(to)].waits;
+    if (waits) return;
+    waits = true;
+    push({to, Answer::acknowledge, static_cast<uint8_t>(rail), 0, 0, 0});
   }
-  void reply(Endpoint to, uint32_t cell, uint64_t value) noexcept { push({to, Answer::reply, 0, cell, value}); }
+  void reply(Endpoint to, size_t rail, uint32_t cell, uint32_t sequence, uint64_t value) noexcept {
+    push({to, Answer::reply, static_cast<uint8_t>(rail), cell, sequence, value});
+  }
 
   const PendingAnswer& front() const noexcept { return ring_[head_ & (ring_.size() - 1)]; }
-  void pop() noexcept { ++head_; }
+  void pop() noexcept {
+    if (front().kind == Answer::acknowledge) acknowledges_[slot_of(front().to)].waits = false;
+    ++head_;
+  }
   /// Puts the first one last: its target has no room now, others may have.
   void rotate() noexcept {
     const PendingAnswer first = front();
-    pop();
-    if (first.kind == Answer::acknowledge) {
-      acknowledge(first.to, first.scope, first.value);
-    } else {
-      push(first);
-    }
+    ++head_;
+    push(first);
   }
 
  private:
   static constexpr size_t kFirstCapacity = 1024;  // a power of two: positions are masked
-  static constexpr uint64_t kNowhere = ~uint64_t{0};
+  struct Acknowledge {
+    bool waits = false;
+  };
 
   static size_t slot_of(Endpoint to) noexcept {
     return static_cast<size_t>(to.pe) * 2 + (to.port == Port::host ? 1 : 0);
@@ -72,8 +74,8 @@ class AnswerQueue {
   }
 
   std::vector<PendingAnswer> ring_;
-  std::vector<uint64_t> last_acknowledge_;  ///< by endpoint: position of its newest acknowledgement
-  uint64_t head_ = 0;                       ///< positions only grow
+  std::vector<Acknowledge> acknowledges_;  ///< by endpoint: whether one is in the ring
+  uint64_t head_ = 0;                      ///< positions only grow
   uint64_t tail_ = 0;
 };
 

@@ -36,24 +36,34 @@ inline bool is_told(const bool& done) noexcept {
   return __atomic_load_n(&done, __ATOMIC_ACQUIRE);
 }
 
-/// One operation, or one segment of a longer one (`parent` then names the operation's own cell).
+/// One operation, or one piece of a longer one (`parent` then names the operation's own cell).
 struct OpCell : OpSlot {
   Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
   Then then = Then::nothing;
   SignalOp signal_op{};
   SegmentId signal_segment{};
+  SegmentId segment{};  ///< of the remote memory
   uint8_t fetch_width = 0;
-  bool lasting = false;  ///< goes on only if somebody polls; see Initiator::needs_polling()
+  uint8_t rail = 0;            ///< that the operation, or its request, was posted on
+  bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
+  bool awaits_answer = false;  ///< a request: it stands in the outbox
   uint32_t index = 0;
   uint32_t parent = kNoCell;
-  uint32_t next = kNoCell;      ///< in the free list, or in the list of signals waiting for room
-  uint32_t parts_left = 0;      ///< events (segments, replies, holds) until the operation is complete
+  uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
+  uint32_t previous = kNoCell;
+  uint32_t parts_left = 0;     ///< events and holds until the operation is complete, its answer apart
+  uint32_t sequence = 0;       ///< of a request
+  uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
+  uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
+  std::byte* local = nullptr;
   NetContext* scope = nullptr;  ///< null: nobody waits for it
-  Counter* count = nullptr;     ///< the counter of `scope` that completion lowers; null: the answer lowers it
   void* fetch = nullptr;        ///< where a reply's value goes
   uint64_t signal_offset = 0;
   uint64_t signal_value = 0;
   Outcome outcome{};
+
+  Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
+  NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
 
 /// Fixed at construction; take() and give() never allocate. One thread at a time.
@@ -76,11 +86,11 @@ class CellPool {
     cell.then = Then::nothing;
     cell.fetch_width = 0;
     cell.lasting = false;
+    cell.awaits_answer = false;
     cell.parent = kNoCell;
     cell.next = kNoCell;
     cell.parts_left = 0;
     cell.scope = nullptr;
-    cell.count = nullptr;
     cell.fetch = nullptr;
     cell.outcome = {};
     ++in_use_;
@@ -98,6 +108,7 @@ class CellPool {
   std::byte* buffer(const OpCell& cell) noexcept { return buffers_.get() + cell.index * kMaxMessage; }
 
   OpCell& operator[](uint32_t index) noexcept { return cells_[index]; }
+  const OpCell& operator[](uint32_t index) const noexcept { return cells_[index]; }
   size_t size() const noexcept { return cells_.size(); }
   size_t in_use() const noexcept { return in_use_; }
 

@@ -62,26 +62,36 @@ class ChannelDrain {
     switch (c.op) {
       case CommandOp::put:
       case CommandOp::put_inline:
+        if (!may_go(OpKind::put)) return Post::again;
+        [[fallthrough]];
       case CommandOp::get:
         if (c.nbytes == 0) return finish_now();
         return initiator_.transfer(scope_, transfer_, is_inline() ? Source::copied : Source::stable, outcome);
       case CommandOp::put_signal:
       case CommandOp::put_inline_signal:
       case CommandOp::signal:
+        if (!may_go(OpKind::put_signal)) return Post::again;
         return initiator_.put_signal(
             scope_, transfer_, is_inline() ? Source::copied : Source::stable,
             {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op}, outcome);
       case CommandOp::amo:
+        if (!may_go(OpKind::amo)) return Post::again;
         return initiator_.amo(scope_, remote(), {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare},
                               reinterpret_cast<void*>(c.local), outcome);
       case CommandOp::fence:
-        // Exact for every PE, and more than asked: commands to other PEs wait too.
-        return scope_.writes + scope_.messages == 0 ? finish_now() : Post::again;
+        ++scope_.fences;
+        return finish_now();
       case CommandOp::none:
         break;
     }
     die("a device command has the unknown operation %d; is the kernel built against this library?",
         static_cast<int>(c.op));
+  }
+
+  bool may_go(OpKind kind) noexcept {
+    // A put_signal whose data does not travel inside the message begins with a write.
+    if (kind == OpKind::put_signal && !initiator_.travels_inline(transfer_.nbytes)) kind = OpKind::put;
+    return transfer_.cell != nullptr || initiator_.in_order(scope_, static_cast<int>(command_->pe), kind);
   }
 
   Post finish_now() noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Turns any Fabric into a Network.
 //
-//   host threads ── HostSide ── Initiator ── host rail
-//                      │ help()                         proxy rail(s) ── Initiator + Responder ── ProxySide
+//   host threads ── HostSide ── Initiator ── host rails
+//                      │ help()                         proxy rails ── Initiator   + Responder ── ProxySide
 //                      └────────────────────────────────────────────────────────────────────────────┘
 //                                                         stepped by the thread of ProxyLoop or by a waiting host
 //                                                         thread
@@ -55,7 +55,7 @@ class Engine final : public Network {
   void connect(std::span<const std::vector<std::byte>> cards) override {
     fabric_.connect(cards);
     proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy), host_config_.observer);
-    host_.emplace(fabric_.host_rail(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
+    host_.emplace(fabric_.host_rails(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
   }
 
   void start(std::span<Channel* const> channels) override {

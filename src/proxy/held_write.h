@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/plugin/rail.h"
 #include "src/proxy/cell_pool.h"
-#include "src/proxy/transfer.h"
+#include "src/proxy/rail_set.h"
 
 namespace railshmem {
 
@@ -19,31 +18,27 @@ class HeldWrite {
   static constexpr uint32_t kLongestRun = 32;
 
   bool empty() const noexcept { return cell_ == nullptr; }
-  /// A further write may announce itself to the one before.
-  bool may_run_on() const noexcept { return run_ + 1 < kLongestRun; }
+  OpCell& cell() noexcept { return *cell_; }
+  size_t rail() const noexcept { return rail_; }
 
-  void hold(const Transfer& t) noexcept {
-    cell_ = t.cell;
-    write_ = {t.remote, t.local, t.nbytes, t.cell, false};
+  /// A further write may announce itself to the one before: it goes over the same rail, which is among `usable`.
+  bool may_run_on(RailMask usable) const noexcept {
+    return cell_ != nullptr && run_ + 1 < kLongestRun && ((usable >> rail_) & 1) != 0;
   }
-
-  /// Posts it; on `again` it is still held. `more`: another write follows at once.
-  template <Rail R>
-  Post post(R& rail, bool more) noexcept {
-    write_.more = more;
-    const Post posted = rail.write(write_);
-    if (posted == Post::again) return posted;
+  void hold(OpCell& cell, size_t rail) noexcept {
+    cell_ = &cell;
+    rail_ = rail;
+  }
+  /// It was posted; `more`: with the promise that another write follows at once.
+  void let_go(bool more) noexcept {
     run_ = more ? run_ + 1 : 0;
     cell_ = nullptr;
-    return posted;
   }
-
-  const OpCell* cell() const noexcept { return cell_; }
   void forget() noexcept { cell_ = nullptr; }
 
  private:
   OpCell* cell_ = nullptr;
-  RailWrite write_{};
+  size_t rail_ = 0;
   uint32_t run_ = 0;  ///< writes since the last doorbell
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host endpoint: every data-path call of the network, and how a call waits.
+// The host endpoints: every data-path call of the network, and how a call waits.
 #pragma once
 
 #include <array>
@@ -27,11 +27,12 @@ struct HostConfig {
 template <Rail R>
 class HostSide {
  public:
-  HostSide(R& rail, const InitiatorConfig& initiator, const HostConfig& config, ProxySide<R>& proxy, Sleeper& sleeper)
+  HostSide(std::span<R> rails, const InitiatorConfig& initiator, const HostConfig& config, ProxySide<R>& proxy,
+           Sleeper& sleeper)
       : config_(config),
         timeout_ns_(config.timeout_s > 0 ? static_cast<uint64_t>(config.timeout_s * 1e9) : ~uint64_t{0}),
         port_(config.threads),
-        initiator_(rail, initiator),
+        initiator_(rails, initiator),
         proxy_(proxy),
         sleeper_(sleeper),
         nudges_(!proxy.traffic_wakes()) {}
@@ -48,10 +49,10 @@ class HostSide {
 
   void put(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
     Entry entry(*this);
-    admit_write(scope);
+    admit(scope, to.pe, OpKind::put);
     if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::copied);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
-    if (nbytes <= kMaxMessage || nbytes <= initiator_.rail().traits().inject) {
+    if (nbytes <= kMaxMessage || nbytes <= initiator_.traits().inject) {
       insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::copied, {}); });
       return;
     }
@@ -61,7 +62,7 @@ class HostSide {
 
   void put_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
     const Entry entry(*this);
-    admit_write(scope);
+    admit(scope, to.pe, OpKind::put);
     if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::stable);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
     insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
@@ -84,8 +85,7 @@ class HostSide {
 
   void put_signal(NetContext& scope, Remote to, const void* source, size_t nbytes, const NetSignal& signal) noexcept {
     Entry entry(*this);
-    admit(scope);
-    if (!initiator_.travels_inline(nbytes)) order_writes(scope);
+    admit(scope, to.pe, initiator_.travels_inline(nbytes) ? OpKind::put_signal : OpKind::put);
     Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
     const Source kind = nbytes <= kMaxMessage ? Source::copied : Source::stable;
     const Operation what{OpKind::put_signal, to.pe, nbytes};
@@ -99,8 +99,7 @@ class HostSide {
   void put_signal_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes,
                       const NetSignal& signal) noexcept {
     const Entry entry(*this);
-    admit(scope);
-    if (!initiator_.travels_inline(nbytes)) order_writes(scope);
+    admit(scope, to.pe, initiator_.travels_inline(nbytes) ? OpKind::put_signal : OpKind::put);
     Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
     insist({OpKind::put_signal, to.pe, nbytes},
            [&] { return initiator_.put_signal(scope, t, Source::stable, signal, {}); });
@@ -108,7 +107,7 @@ class HostSide {
 
   uint64_t amo(NetContext& scope, Remote to, const NetAmo& op) noexcept {
     Entry entry(*this);
-    admit(scope);
+    admit(scope, to.pe, OpKind::amo);
     const Operation what{OpKind::amo, to.pe, op.width};
     uint64_t old = 0;
     if (amo_fetches(op.op)) {
@@ -121,7 +120,7 @@ class HostSide {
 
   void amo_nbi(NetContext& scope, Remote to, const NetAmo& op, void* fetch) noexcept {
     const Entry entry(*this);
-    admit(scope);
+    admit(scope, to.pe, OpKind::amo);
     insist({OpKind::amo, to.pe, op.width}, [&] { return initiator_.amo(scope, to, op, fetch, {}); });
   }
 
@@ -130,27 +129,14 @@ class HostSide {
     insist({OpKind::flag, to.pe, 8}, [&] { return initiator_.flag(to, value); });
   }
 
-  /// What is exact: everything of this context posted before (puts, AMOs, signals) is in its target's memory before
-  /// anything posted later. It orders more than asked: all targets at once. It waits when messages are unanswered,
-  /// because rails promise no order among messages, nor of a write behind a message. With only puts pending, a rail
-  /// that keeps messages behind writes needs no wait now: later messages are in order, and the next put waits
-  /// (order_writes) unless the rail keeps writes behind writes as well. Gets are not ordered by fence. net_flag()
+  /// Everything of this context posted before (puts, AMOs, signals) is in its target's memory before anything posted
+  /// later to the same target. Nothing waits here: each later operation waits for the earlier ones to its own target,
+  /// where the rail does not keep them in order anyway (Initiator::in_order). Gets are not ordered by fence. net_flag()
   /// belongs to no context; its users call quiet.
   void fence(NetContext& scope) noexcept {
+    if (scope.pending() == 0) return;
     const Entry entry(*this);
-    if (scope.writes + scope.messages == 0) return;
-    const Operation what{OpKind::fence, -1, 0};
-    wait(what, [&] { return initiator_.release_held(); });
-    const RailTraits& traits = initiator_.rail().traits();
-    if (scope.messages == 0 && traits.message_after_write) {
-      scope.fence_before_write = !traits.write_after_write;
-      return;
-    }
-    Drain drain(scope);
-    wait(what, [&] {
-      drain.turn();
-      return scope.writes + scope.messages == 0;
-    });
+    ++scope.fences;
   }
 
   void quiet(NetContext& scope) noexcept {
@@ -160,6 +146,18 @@ class HostSide {
     watch(entry, {OpKind::quiet, -1, 0}, [&] {
       drain.turn();
       return scope.pending() == 0;
+    });
+  }
+
+  /// The same for one target.
+  void quiet(NetContext& scope, int pe) noexcept {
+    const PeerCounts& peer = scope.peer(pe);
+    if (peer.pending() == 0) return;
+    Entry entry(*this);
+    Drain drain(scope);
+    watch(entry, {OpKind::quiet, pe, 0}, [&] {
+      drain.turn();
+      return peer.pending() == 0;
     });
   }
 
@@ -249,9 +247,9 @@ class HostSide {
   }
 
   bool poll() noexcept {
-    const bool moved = initiator_.poll([this](const std::byte*, size_t nbytes) {
+    const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
       die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
-          initiator_.rail().name().c_str());
+          initiator_.rails()[r].name().c_str());
     });
     // relaxed: a sign of life for those who wait outside; one writer at a time.
     if (moved) moves_.store(moves() + 1, std::memory_order_relaxed);
@@ -349,7 +347,7 @@ class HostSide {
   }
 
   [[noreturn]] void give_up(const Operation& what) noexcept {
-    die_without_progress(what, initiator_.rail().name(), config_.timeout_s, initiator_.describe_outstanding());
+    die_without_progress(what, initiator_.name(), config_.timeout_s, initiator_.describe_outstanding());
   }
   uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
 
@@ -359,17 +357,11 @@ class HostSide {
     if (!free()) [[unlikely]]
       wait({OpKind::quiet, -1, 0}, free);
   }
-  void admit_write(NetContext& scope) noexcept {
+  /// The same, and behind the scope's last fence.
+  void admit(NetContext& scope, int pe, OpKind kind) noexcept {
     admit(scope);
-    order_writes(scope);
-  }
-
-  /// The waiting half of a fence that found only puts pending.
-  void order_writes(NetContext& scope) noexcept {
-    if (!scope.fence_before_write) [[likely]]
-      return;
-    wait({OpKind::fence, -1, 0}, [&] { return scope.writes == 0; });
-    scope.fence_before_write = false;
+    if (!initiator_.in_order(scope, pe, kind)) [[unlikely]]
+      wait({OpKind::fence, pe, 0}, [&] { return initiator_.in_order(scope, pe, kind); });
   }
 
   static constexpr uint64_t kNudgeEveryUs = 200;

@@ -5,7 +5,6 @@
 #include "src/plugin/network.h"
 #include "src/proxy/cell_pool.h"
 #include "src/proxy/message.h"
-#include "src/proxy/scope.h"
 
 namespace railshmem {
 
@@ -13,27 +12,15 @@ struct Letterhead {
   Port port;
   int pe;
 
-  /// `replied`: the cell that the reply names; null for a message that is acknowledged.
-  MessageHeader header(MessageKind kind, uint8_t op, uint8_t width, SegmentId segment, const NetContext& scope,
-                       const OpCell* replied) const noexcept {
-    return {kind,
-            op,
-            width,
-            replied != nullptr ? Answer::reply : Answer::acknowledge,
-            port,
-            segment,
-            scope.id,
-            pe,
-            replied != nullptr ? replied->index : kNoCell};
+  /// A request from `cell`, which waits for the answer. Its sequence number is given when it is sent.
+  MessageHeader header(MessageKind kind, uint8_t op, uint8_t width, SegmentId segment, const OpCell& cell,
+                       Answer answer = Answer::acknowledge) const noexcept {
+    return {kind, op, width, answer, port, segment, 0, pe, cell.index, cell.sequence, 0};
   }
 
-  SignalMessage signal(const NetContext& scope, const NetSignal& signal, const OpCell* replied) const noexcept {
-    return {header(MessageKind::signal, static_cast<uint8_t>(signal.op), 8, signal.segment, scope, replied),
-            signal.offset, signal.value};
-  }
-
-  FlagMessage flag(Remote to, uint64_t value) const noexcept {
-    return {{MessageKind::flag, 0, 8, Answer::none, port, to.segment, 0, pe, kNoCell}, to.offset, value};
+  SignalMessage signal(const NetSignal& signal, const OpCell& cell) const noexcept {
+    return {header(MessageKind::signal, static_cast<uint8_t>(signal.op), 8, signal.segment, cell), signal.offset,
+            signal.value};
   }
 };
 

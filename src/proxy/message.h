@@ -18,8 +18,13 @@ namespace railshmem {
 
 enum class MessageKind : uint8_t { amo, put_signal, signal, flag, acknowledge, reply };
 
-/// How the target answers a request: acknowledgements are counted per scope, a reply names the cell that waits.
+/// How the target answers a request: an acknowledgement tells a source all of its requests that were executed, a reply
+/// brings one fetched value to the cell that waits for it.
 enum class Answer : uint8_t { none, acknowledge, reply };
+
+/// Requests that one endpoint may have unanswered at one target. The target remembers for as many which ones it has
+/// executed, so a request that comes twice, over two rails, is executed once.
+inline constexpr uint32_t kWindow = 256;
 
 struct MessageHeader {
   MessageKind kind;
@@ -28,9 +33,11 @@ struct MessageHeader {
   Answer answer;      ///< what the source expects
   Port port;          ///< which endpoint of the source sent this
   SegmentId segment;  ///< of the word
-  uint16_t scope;     ///< of the source; comes back in acknowledge
+  uint16_t unused;
   int32_t pe;         ///< of the source
   uint32_t cell;      ///< of the source; comes back in reply
+  uint32_t sequence;  ///< counts the requests from this endpoint to this target; see Outbox and Inbox
+  uint32_t unused2;
 };
 
 struct AmoMessage {
@@ -63,9 +70,10 @@ struct FlagMessage {
   uint64_t value;
 };
 
+/// Every request before header.sequence was executed, and those after it whose bit is set: bit 0 is sequence + 1.
 struct AcknowledgeMessage {
   MessageHeader header;
-  uint64_t count;
+  uint64_t executed;
 };
 
 struct ReplyMessage {
@@ -74,9 +82,9 @@ struct ReplyMessage {
 };
 
 // An AMO, a signal and every answer must fit what providers inject (tcp;ofi_rxm: 64 bytes): no buffer, no completion.
-static_assert(sizeof(MessageHeader) == 16 && sizeof(AmoMessage) == 40 && sizeof(SignalMessage) == 32);
-static_assert(sizeof(PutSignalMessage) == 48 && sizeof(FlagMessage) == 32);
-static_assert(sizeof(AcknowledgeMessage) == 24 && sizeof(ReplyMessage) == 24);
+static_assert(sizeof(MessageHeader) == 24 && sizeof(AmoMessage) == 48 && sizeof(SignalMessage) == 40);
+static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40);
+static_assert(sizeof(AcknowledgeMessage) == 32 && sizeof(ReplyMessage) == 32);
 static_assert(std::is_trivially_copyable_v<AmoMessage> && std::is_trivially_copyable_v<PutSignalMessage>);
 
 /// Longest message ever sent, and the size of a cell's buffer: more would cost a page per cell without saving a trip.

@@ -42,9 +42,9 @@ std::string describe(const Operation& operation) {
     case OpKind::answer:
       return text("answer to PE %d", pe);
     case OpKind::quiet:
-      return "quiet";
+      return pe < 0 ? "quiet" : text("quiet towards PE %d", pe);
     case OpKind::fence:
-      return "fence";
+      return text("operation to PE %d behind a fence", pe);
     case OpKind::none:
       break;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The proxy endpoint: serves peers' requests and this PE's channels. Stepped by the proxy thread or by whoever waits.
+// The proxy endpoints: serve peers' requests and this PE's channels. Stepped by the proxy thread or by whoever waits.
 #pragma once
 
 #include <atomic>
@@ -20,14 +20,14 @@ class ProxySide {
  public:
   ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config,
             observe::Observer* observer = nullptr)
-      : npes_(config.npes), observer_(observer) {
-    for (R& rail : rails) lanes_.push_back(std::make_unique<Lane>(rail, segments, config, observer));
-  }
+      : npes_(config.npes),
+        observer_(observer),
+        initiator_(rails, config),
+        responder_(initiator_, segments, config.npes, observer) {}
 
-  /// Before the proxy thread runs. Channels use the first rail.
+  /// Before the proxy thread runs.
   void serve(std::span<Channel* const> channels) {
-    for (Channel* channel : channels)
-      drains_.push_back(std::make_unique<ChannelDrain<R>>(*channel, lanes_.front()->initiator, npes_));
+    for (Channel* channel : channels) drains_.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_));
   }
 
   /// One bounded step, unless another thread is at it. True when something moved.
@@ -48,7 +48,12 @@ class ProxySide {
     return moved;
   }
   /// True when arriving traffic wakes a sleeping proxy thread.
-  bool traffic_wakes() noexcept { return lanes_.front()->initiator.rail().wait_fd() >= 0; }
+  bool traffic_wakes() noexcept {
+    RailSet<R>& rails = initiator_.rails();
+    for (size_t r = 0; r < rails.size(); ++r)
+      if (rails[r].wait_fd() < 0) return false;
+    return true;
+  }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
 
   enum class Rest : uint8_t { none, nap, sleep };
@@ -60,12 +65,11 @@ class ProxySide {
     Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;
     for (auto& drain : drains_)
       if (!drain->channel().arm(doorbell)) deepest = Rest::none;
-    for (auto& lane : lanes_) {
-      R& rail = lane->initiator.rail();
+    const bool busy = responder_.owes_answers() || initiator_.needs_polling();
+    for (size_t r = 0; r < initiator_.rails().size(); ++r) {
+      R& rail = initiator_.rails()[r];
       const int fd = rail.wait_fd();
-      if (fd < 0 || lane->responder.owes_answers() || lane->initiator.needs_polling()) {
-        if (deepest == Rest::sleep) deepest = Rest::nap;
-      }
+      if ((fd < 0 || busy) && deepest == Rest::sleep) deepest = Rest::nap;
       if (fd >= 0) {
         fds.push_back(fd);
         if (!rail.may_sleep()) deepest = Rest::none;
@@ -79,18 +83,9 @@ class ProxySide {
     for (auto& drain : drains_) drain->channel().disarm();
   }
 
-  void ignore_failures() noexcept {
-    for (auto& lane : lanes_) lane->initiator.ignore_failures();
-  }
+  void ignore_failures() noexcept { initiator_.ignore_failures(); }
 
  private:
-  struct Lane {
-    Lane(R& rail, std::span<const Segment> segments, const InitiatorConfig& config, observe::Observer* observer)
-        : initiator(rail, config), responder(initiator, segments, config.npes, observer) {}
-    Initiator<R> initiator;
-    Responder<R> responder;
-  };
-
   bool step() noexcept {
     if (!observer_) [[likely]]
       return move_on();
@@ -101,13 +96,9 @@ class ProxySide {
   }
 
   bool move_on() noexcept {
-    bool moved = false;
-    for (auto& lane : lanes_) {
-      Responder<R>& responder = lane->responder;
-      moved |= lane->initiator.poll(
-          [&responder](const std::byte* bytes, size_t nbytes) { responder.execute(bytes, nbytes); });
-      if (responder.owes_answers()) moved |= responder.flush();
-    }
+    bool moved = initiator_.poll(
+        [this](size_t r, const std::byte* bytes, size_t nbytes) { responder_.execute(r, bytes, nbytes); });
+    if (responder_.owes_answers()) moved |= responder_.flush();
     for (auto& drain : drains_) moved |= drain->step();
     return moved;
   }
@@ -116,7 +107,8 @@ class ProxySide {
   observe::Observer* const observer_;  ///< null: nobody records
   TryLock lock_;
   std::atomic<uint64_t> helps_{0};
-  std::vector<std::unique_ptr<Lane>> lanes_;
+  Initiator<R> initiator_;
+  Responder<R> responder_;
   std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
 };
 

@@ -11,6 +11,7 @@
 #include "src/plugin/execute.h"
 #include "src/plugin/segment.h"
 #include "src/proxy/answer_queue.h"
+#include "src/proxy/inbox.h"
 #include "src/proxy/initiator.h"
 #include "src/proxy/message.h"
 
@@ -19,44 +20,35 @@ namespace railshmem {
 template <Rail R>
 class Responder {
  public:
-  /// Answers leave through `initiator`, on the rail that the requests came from.
+  /// Answers leave through `initiator`, on the rail that the requests came from where it can.
   Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, observe::Observer* observer = nullptr)
-      : initiator_(initiator), answers_(npes), npes_(npes), observer_(observer) {
+      : initiator_(initiator),
+        inbox_(npes, !initiator.rails().single()),
+        answers_(npes),
+        npes_(npes),
+        observer_(observer) {
     for (const Segment& segment : segments) segments_[static_cast<size_t>(segment.id)] = segment;
   }
 
-  /// Executes one message. Answers are only collected: flush() sends them, one per source and scope where it can.
-  void execute(const std::byte* bytes, size_t nbytes) noexcept {
+  /// Executes one message that came over rail `r`, unless it has been here before. Answers are only collected: flush()
+  /// sends them, acknowledgements one per source.
+  void execute(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
     const auto header = read_message<MessageHeader>(bytes);
-    if (header.pe < 0 || header.pe >= npes_) refuse(nbytes);
+    if (header.pe < 0 || header.pe >= npes_ || header.port > Port::host) refuse(nbytes);
+    const Endpoint from{header.pe, header.port};
     const uint64_t began = observer_ ? observer_->ticks() : 0;
     uint64_t old = 0;
-    switch (header.kind) {
-      case MessageKind::amo:
-        old = execute_amo_message(as<AmoMessage>(bytes, nbytes));
-        break;
-      case MessageKind::signal: {
-        const auto message = as<SignalMessage>(bytes, nbytes);
-        execute_signal(word<uint64_t>(header, message.offset, "signal"), static_cast<SignalOp>(header.op),
-                       message.value);
-        break;
-      }
-      case MessageKind::put_signal:
-        execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes);
-        break;
-      case MessageKind::flag: {
-        const auto message = as<FlagMessage>(bytes, nbytes);
-        raise_flag(word<uint64_t>(header, message.offset, "flag"), message.value);
-        break;
-      }
-      default:
-        refuse(nbytes);
+    if (is_first(header, from, nbytes)) {
+      old = execute(header, bytes, nbytes);
+      if (header.answer == Answer::reply) inbox_.keep_value(from, header.sequence, old);
+    } else if (header.answer == Answer::reply) {
+      old = inbox_.value(from, header.sequence);
     }
     if (header.answer == Answer::reply) {
-      answers_.reply({header.pe, header.port}, header.cell, old);
+      answers_.reply(from, r, header.cell, header.sequence, old);
     } else if (header.answer == Answer::acknowledge) {
-      answers_.acknowledge({header.pe, header.port}, header.scope, 1);
+      answers_.acknowledge(from, r);
     }
     if (observer_) [[unlikely]]
       record(header.kind, began, nbytes, header.pe);
@@ -80,7 +72,38 @@ class Responder {
   bool owes_answers() const noexcept { return !answers_.empty(); }
 
  private:
-  static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rail should be reaped again
+  static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rails should be reaped again
+
+  bool is_first(const MessageHeader& header, Endpoint from, size_t nbytes) noexcept {
+    if (header.answer == Answer::none) return true;  // not numbered
+    const Inbox::Arrival arrival = inbox_.note(from, header.sequence);
+    if (arrival == Inbox::Arrival::impossible) refuse(nbytes);
+    return arrival == Inbox::Arrival::first;
+  }
+
+  /// Returns the old value of an atomic operation.
+  uint64_t execute(const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+    switch (header.kind) {
+      case MessageKind::amo:
+        return execute_amo_message(as<AmoMessage>(bytes, nbytes));
+      case MessageKind::signal: {
+        const auto message = as<SignalMessage>(bytes, nbytes);
+        execute_signal(word<uint64_t>(header, message.offset, "signal"), static_cast<SignalOp>(header.op),
+                       message.value);
+        return 0;
+      }
+      case MessageKind::put_signal:
+        execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes);
+        return 0;
+      case MessageKind::flag: {
+        const auto message = as<FlagMessage>(bytes, nbytes);
+        raise_flag(word<uint64_t>(header, message.offset, "flag"), message.value);
+        return 0;
+      }
+      default:
+        refuse(nbytes);
+    }
+  }
 
   template <class M>
   M as(const std::byte* bytes, size_t nbytes) const noexcept {
@@ -131,7 +154,7 @@ class Responder {
 
   [[noreturn, gnu::cold]] void refuse(size_t nbytes) const noexcept {
     die("a message of %zu bytes over %s is none of ours; do all PEs run the same build?", nbytes,
-        initiator_.rail().name().c_str());
+        initiator_.rails().name().c_str());
   }
 
   [[gnu::cold, gnu::noinline]] void record(MessageKind kind, uint64_t began, size_t nbytes, int pe) noexcept {
@@ -147,18 +170,23 @@ class Responder {
 
   Post send(const PendingAnswer& answer) noexcept {
     MessageHeader header{
-        MessageKind::acknowledge, 0,          0, Answer::none, Port::proxy, SegmentId::heap, answer.scope,
-        initiator_.pe(),          answer.cell};
+        MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), answer.cell,
+        answer.sequence,          0};
     if (answer.kind == Answer::reply) {
       header.kind = MessageKind::reply;
-      const ReplyMessage message{header, answer.value};
-      return initiator_.answer(answer.to, reinterpret_cast<const std::byte*>(&message), sizeof message);
+      return send(answer, ReplyMessage{header, answer.value});
     }
-    const AcknowledgeMessage message{header, answer.value};
-    return initiator_.answer(answer.to, reinterpret_cast<const std::byte*>(&message), sizeof message);
+    const Inbox::State state = inbox_.state(answer.to);
+    header.sequence = state.first_missing;
+    return send(answer, AcknowledgeMessage{header, state.executed});
+  }
+  template <class M>
+  Post send(const PendingAnswer& answer, const M& message) noexcept {
+    return initiator_.answer(answer.rail, answer.to, reinterpret_cast<const std::byte*>(&message), sizeof message);
   }
 
   Initiator<R>& initiator_;
+  Inbox inbox_;
   AnswerQueue answers_;
   std::array<Segment, kSegments> segments_{};
   const int npes_;

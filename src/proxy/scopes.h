@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scopes of an endpoint by the number that answers carry.
+// The scopes of an endpoint.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,19 @@ namespace railshmem {
 
 class Scopes {
  public:
+  explicit Scopes(int npes) : npes_(npes) {}
+
   /// Throws Error when 65536 exist.
   NetContext& add() {
     if (!free_.empty()) {
       const uint16_t id = free_.back();
-      scopes_[id] = std::make_unique<NetContext>(id);
+      scopes_[id] = std::make_unique<NetContext>(id, npes_);
       free_.pop_back();
       return *scopes_[id];
     }
     if (scopes_.size() > UINT16_MAX) throw Error("65536 contexts and teams exist; destroy some");
     free_.reserve(scopes_.size() + 1);  // so that drop() cannot fail
-    scopes_.push_back(std::make_unique<NetContext>(static_cast<uint16_t>(scopes_.size())));
+    scopes_.push_back(std::make_unique<NetContext>(static_cast<uint16_t>(scopes_.size()), npes_));
     return *scopes_.back();
   }
   /// The scope must be quiet.
@@ -34,13 +36,13 @@ class Scopes {
     free_.push_back(id);
   }
 
-  NetContext& operator[](uint16_t id) noexcept { return *scopes_[id]; }
   void clear_all() noexcept {
     for (auto& scope : scopes_)
       if (scope) scope->clear();
   }
 
  private:
+  const int npes_;
   std::vector<std::unique_ptr<NetContext>> scopes_;
   std::vector<uint16_t> free_;
 };

@@ -21,14 +21,13 @@ struct InitiatorConfig {
   Tuning tuning{};
 };
 
-/// A put or get on its way into the rail. Survives `again`: the next try goes on where this one stopped.
+/// A put or get on its way into the rails. Survives `again`: the next try goes on where this one stopped.
 struct Transfer {
   OpKind kind;
   Remote remote;
   std::byte* local;  ///< a put only reads it
   size_t nbytes;
-  size_t posted = 0;
-  OpCell* cell = nullptr;
+  OpCell* cell = nullptr;  ///< once it has one
 };
 
 /// May the source change as soon as the post was accepted?

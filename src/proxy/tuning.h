@@ -8,8 +8,6 @@ namespace railshmem {
 
 /// Constants of the engine that tests vary; users never see them.
 struct Tuning {
-  /// Unanswered messages per endpoint: bounds the target's answer queue and the acknowledgements in flight.
-  size_t max_unanswered = 1024;
   /// Largest put_signal payload that travels inside the message, before the provider's own limit.
   size_t max_inline = 4096;
   /// How long the proxy thread stays away after a waiting host thread stepped the proxy endpoint itself: as long as a
@@ -18,8 +16,16 @@ struct Tuning {
   uint64_t helper_nap_oversubscribed_us = 1000;  // a nap costs up to 17 us of a CPU that the helper needs
   /// How long the host must have been silent before the proxy thread drives the host's endpoint.
   uint64_t host_silence_us = 200;
+  /// Puts and gets from this size on go over all rails (SHMEM_OFI_STRIPE_MIN).
+  size_t stripe_min = size_t{128} << 10;
+  /// A striped operation is cut so that every rail gets several pieces of it, within these bounds: a shorter one costs
+  /// more than it moves, a longer one leaves rails idle at the end and hides for long that a rail has died.
+  size_t shortest_piece = size_t{64} << 10;
+  size_t longest_piece = size_t{1} << 20;
+  /// Bytes of pieces in flight per rail: covers 400 Gb/s for 40 us; what waits behind them can still go elsewhere.
+  size_t rail_window = size_t{2} << 20;
   /// Only tests set this to false, to prove that they see a signal that overtakes its data.
-  bool signal_waits_for_data = true;
+  bool keeps_order = true;
 };
 
 }  // namespace railshmem

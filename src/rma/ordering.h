@@ -24,4 +24,10 @@ inline void quiet(PeState& state, Context& context) noexcept {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/// The same for what went to `pe` (a PE of the world).
+inline void quiet(PeState& state, Context& context, int pe) noexcept {
+  if (context.net) net_quiet(*state.network, *context.net, pe);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // as above
+}
+
 }  // namespace railshmem

@@ -66,7 +66,7 @@ Fabric::~Fabric() {
 }
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
-  mine_ = std::make_shared<Place>(options_.depth);
+  mine_ = std::make_shared<Place>(options_.rails, options_.depth);
   for (const Segment& segment : segments) mine_->segments[static_cast<size_t>(segment.id)] = segment;
   key_ = registry().add(mine_);
   const std::string host = host_name();
@@ -94,13 +94,19 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
                head.pe, head.process, host.c_str()));
     places_.push_back(std::move(place));
   }
-  host_.emplace(places_, mine_->host, options_);
-  proxy_.emplace(places_, mine_->proxy, options_);
+  for (size_t pe = 0; pe < places_.size(); ++pe)
+    if (places_[pe]->proxy.size() != options_.rails)
+      throw Error(text("PE %zu has %zu loopback rails where this PE has %zu: set SHMEM_OFI_RAILS_PER_NIC alike", pe,
+                       places_[pe]->proxy.size(), options_.rails));
+  for (size_t r = 0; r < options_.rails; ++r) {
+    hosts_.emplace_back(places_, *mine_->host[r], r, options_);
+    proxies_.emplace_back(places_, *mine_->proxy[r], r, options_);
+  }
 }
 
 std::string Fabric::describe() const {
-  return text("loopback: %d PEs as threads of process %d, inject %zu bytes, writes of at most %zu bytes", npes_,
-              static_cast<int>(getpid()), options_.inject, options_.max_write);
+  return text("loopback: %d PEs as threads of process %d, %zu rails, inject %zu bytes, writes of at most %zu bytes",
+              npes_, static_cast<int>(getpid()), options_.rails, options_.inject, options_.max_write);
 }
 
 }  // namespace railshmem::loopback

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +24,8 @@ class Fabric {
   std::vector<std::byte> attach(std::span<const Segment> segments);
   /// Throws Error when a peer lives in another process.
   void connect(std::span<const std::vector<std::byte>> cards);
-  RailType& host_rail() noexcept { return *host_; }
-  std::span<RailType> proxy_rails() noexcept { return {&*proxy_, 1}; }
+  std::span<RailType> host_rails() noexcept { return hosts_; }
+  std::span<RailType> proxy_rails() noexcept { return proxies_; }
   std::string describe() const;
 
  private:
@@ -36,8 +35,8 @@ class Fabric {
   std::shared_ptr<Place> mine_;
   uint64_t key_ = 0;  ///< under which peers find mine_; 0: not attached
   Places places_;     ///< by PE
-  std::optional<RailType> host_;
-  std::optional<RailType> proxy_;
+  std::vector<RailType> hosts_;
+  std::vector<RailType> proxies_;
 };
 
 static_assert(railshmem::Fabric<Fabric>);

@@ -10,12 +10,14 @@
 
 namespace railshmem::loopback {
 
-LoopbackRail::LoopbackRail(const Places& places, Mailbox& inbox, const Options& options)
+LoopbackRail::LoopbackRail(const Places& places, Mailbox& inbox, size_t index, const Options& options)
     : places_(&places),
       inbox_(&inbox),
+      index_(index),
       traits_{options.inject, options.max_write, kMessageBytes, true},
       has_wait_object_(options.has_wait_object),
-      done_(options.depth) {}
+      done_(options.depth),
+      name_(options.rails == 1 ? "loopback" : "loopback " + std::to_string(index)) {}
 
 Post LoopbackRail::write(const RailWrite& write) noexcept {
   if (full()) return Post::again;
@@ -49,7 +51,7 @@ Post LoopbackRail::send(const RailSend& send) noexcept {
   if (send.slot != nullptr && full()) return Post::again;
   if (send.nbytes > kMessageBytes || (send.slot == nullptr && send.nbytes > traits_.inject)) return refuse(EMSGSIZE);
   Place& place = *(*places_)[static_cast<size_t>(send.to.pe)];
-  Mailbox& box = send.to.port == Port::proxy ? place.proxy : place.host;
+  Mailbox& box = *(send.to.port == Port::proxy ? place.proxy : place.host)[index_];
   if (!box.put(send.bytes, send.nbytes)) return Post::again;
   if (send.slot != nullptr) complete(send.slot);
   return Post::ok;

@@ -15,10 +15,15 @@ namespace railshmem::loopback {
 
 /// What peers can reach of one PE. Shared by its fabric and those of its peers, whichever ends last.
 struct Place {
-  explicit Place(size_t mailbox_depth) : proxy(mailbox_depth), host(mailbox_depth) {}
+  Place(size_t rails, size_t mailbox_depth) {
+    for (size_t r = 0; r < rails; ++r) {
+      proxy.push_back(std::make_unique<Mailbox>(mailbox_depth));
+      host.push_back(std::make_unique<Mailbox>(mailbox_depth));
+    }
+  }
   std::array<Segment, kSegments> segments{};
-  Mailbox proxy;
-  Mailbox host;
+  std::vector<std::unique_ptr<Mailbox>> proxy;  ///< by rail
+  std::vector<std::unique_ptr<Mailbox>> host;
 };
 using Places = std::vector<std::shared_ptr<Place>>;
 
@@ -27,11 +32,13 @@ struct Options {
   size_t inject = 64;  ///< as tcp;ofi_rxm
   size_t depth = 256;  ///< operations whose completion was not yet polled, and messages per mailbox
   bool has_wait_object = true;
+  size_t rails = 1;  ///< rail r of one PE talks to rail r of another
 };
 
 class LoopbackRail {
  public:
-  LoopbackRail(const Places& places, Mailbox& inbox, const Options& options);
+  /// Number `index` of its PE.
+  LoopbackRail(const Places& places, Mailbox& inbox, size_t index, const Options& options);
 
   const RailTraits& traits() const noexcept { return traits_; }
   Post write(const RailWrite& write) noexcept;
@@ -52,13 +59,14 @@ class LoopbackRail {
 
   const Places* places_;
   Mailbox* inbox_;
+  size_t index_;
   RailTraits traits_;
   bool has_wait_object_;
   std::vector<OpSlot*> done_;  ///< a ring of completions that poll() has not delivered
   size_t first_ = 0;
   size_t last_ = 0;
   int last_error_ = 0;
-  std::string name_ = "loopback";
+  std::string name_;
 };
 
 static_assert(Rail<LoopbackRail>);

@@ -10,7 +10,7 @@
 namespace railshmem::ofi {
 namespace {
 
-constexpr uint32_t kCardVersion = 1;  // raise with any change of the layout below
+constexpr uint32_t kCardVersion = 2;  // raise with any change of the layout below
 
 class Writer {
  public:
@@ -56,10 +56,10 @@ std::vector<std::byte> encode(const Card& card) {
   Writer out;
   out.put(kCardVersion);
   out.put_text(std::as_bytes(std::span(card.provider)));
-  out.put_text(card.host_address);
   out.put(static_cast<uint32_t>(card.rails.size()));
   for (const Card::Rail& rail : card.rails) {
     out.put_text(rail.address);
+    out.put_text(rail.host_address);
     out.put(rail.regions);
   }
   return std::move(out.written);
@@ -75,13 +75,13 @@ Card decode(std::span<const std::byte> bytes, int pe) {
   Card card;
   const auto provider = in.get_text();
   card.provider.assign(reinterpret_cast<const char*>(provider.data()), provider.size());
-  const auto host = in.get_text();
-  card.host_address.assign(host.begin(), host.end());
   const auto nrails = in.get<uint32_t>();
   for (uint32_t i = 0; i < nrails; ++i) {
     Card::Rail& rail = card.rails.emplace_back();
     const auto address = in.get_text();
     rail.address.assign(address.begin(), address.end());
+    const auto host = in.get_text();
+    rail.host_address.assign(host.begin(), host.end());
     rail.regions = in.get<std::array<RemoteRegion, kSegments>>();
   }
   if (nrails == 0 || !in.at_end()) throw Error(text("the network card of PE %d is damaged", pe));

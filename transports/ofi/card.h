@@ -15,11 +15,11 @@ namespace railshmem::ofi {
 
 struct Card {
   struct Rail {
-    std::vector<std::byte> address;
+    std::vector<std::byte> address;               ///< of the proxy's endpoint
+    std::vector<std::byte> host_address;          ///< of the host calls' endpoint
     std::array<RemoteRegion, kSegments> regions;  ///< zero for a segment that the job does not have
   };
   std::string provider;
-  std::vector<std::byte> host_address;
   std::vector<Rail> rails;
 };
 

@@ -49,29 +49,36 @@ AddressList list_for(const Rail& rail) {
 Fabric::Fabric(const NetworkConfig& config) : Fabric(config, find_nics(*config.env, config.several_hosts)) {}
 
 Fabric::Fabric(const NetworkConfig& config, std::vector<Nic> nics)
-    : pe_(config.pe), npes_(static_cast<size_t>(config.npes)), host_(nics.front(), rail_setup(config, Use::host)) {
-  for (const Nic& nic : nics) proxies_.emplace_back(nic, rail_setup(config, Use::proxy));
+    : pe_(config.pe), npes_(static_cast<size_t>(config.npes)) {
+  for (const Nic& nic : nics)
+    for (size_t copy = 0; copy < std::max<size_t>(config.env->ofi_rails_per_nic, 1); ++copy) {
+      proxies_.emplace_back(nic, rail_setup(config, Use::proxy));
+      hosts_.emplace_back(nic, rail_setup(config, Use::host));
+    }
 }
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
   Card card;
-  card.provider = host_.info().fabric_attr->prov_name;
-  card.host_address = host_.address();
-  host_.add_local(segments);
-  for (Rail& rail : proxies_) {
+  card.provider = proxies_.front().info().fabric_attr->prov_name;
+  for (size_t r = 0; r < proxies_.size(); ++r) {
     Card::Rail& entry = card.rails.emplace_back();
-    entry.address = rail.address();
-    const std::vector<RemoteRegion> regions = rail.expose(segments);
+    entry.address = proxies_[r].address();
+    entry.host_address = hosts_[r].address();
+    const std::vector<RemoteRegion> regions = proxies_[r].expose(segments);
     std::copy(regions.begin(), regions.end(), entry.regions.begin());
+    hosts_[r].add_local(segments);
   }
   return encode(card);
 }
 
 void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
-  const std::string mine = host_.info().fabric_attr->prov_name;
-  AddressList for_host = list_for(host_);
+  const std::string mine = proxies_.front().info().fabric_attr->prov_name;
+  std::vector<AddressList> for_hosts;
   std::vector<AddressList> for_proxies;
-  for (const Rail& rail : proxies_) for_proxies.push_back(list_for(rail));
+  for (size_t r = 0; r < proxies_.size(); ++r) {
+    for_hosts.push_back(list_for(hosts_[r]));
+    for_proxies.push_back(list_for(proxies_[r]));
+  }
   regions_.assign(proxies_.size(), {});
   for (auto& table : regions_) table.reserve(npes_ * kSegments);
 
@@ -83,17 +90,19 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
           text("PE %d uses the libfabric provider '%s', PE %d uses '%s': set SHMEM_OFI_PROVIDER alike on all "
                "hosts",
                pe, card.provider.c_str(), pe_, mine.c_str()));
-    for_host.add(pe, card.rails.front().address);
     for (size_t r = 0; r < proxies_.size(); ++r) {
       // A peer with fewer NICs serves several of our rails by one of its own.
-      const Card::Rail& peer = card.rails[r % card.rails.size()];
-      for_proxies[r].add(pe, peer.address);
-      for_proxies[r].add(pe, card.host_address);
-      regions_[r].insert(regions_[r].end(), peer.regions.begin(), peer.regions.end());
+      const Card::Rail& partner = card.rails[r % card.rails.size()];
+      for_hosts[r].add(pe, partner.address);
+      for_proxies[r].add(pe, partner.address);
+      for_proxies[r].add(pe, partner.host_address);
+      regions_[r].insert(regions_[r].end(), partner.regions.begin(), partner.regions.end());
     }
   }
-  host_.connect(for_host.bytes(), regions_.front());  // the first rail's proxy is what host calls target
-  for (size_t r = 0; r < proxies_.size(); ++r) proxies_[r].connect(for_proxies[r].bytes(), regions_[r]);
+  for (size_t r = 0; r < proxies_.size(); ++r) {
+    hosts_[r].connect(for_hosts[r].bytes(), regions_[r]);
+    proxies_[r].connect(for_proxies[r].bytes(), regions_[r]);
+  }
 }
 
 std::string Fabric::describe() const {

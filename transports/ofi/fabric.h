@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libfabric as one PE uses it: a rail for host calls, and one rail per NIC for the proxy thread.
+// libfabric as one PE uses it: per NIC a rail for host calls and a rail for the proxy thread.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace railshmem::ofi {
 
 /// Every rail has a domain of its own, so that the host's thread and the proxy's never share a lock.
 ///
-/// Memory per peer, for jobs of 100,000 PEs: 32 B per proxy rail for keys and bases (3.2 MB), shared with the host
-/// rail; addresses cost what the provider's table takes, and 24 B more where it does not number them in order.
+/// Memory per peer, for jobs of 100,000 PEs: 32 B per NIC for keys and bases (3.2 MB); addresses cost what the
+/// provider's table takes, and 24 B more where it does not number them in order.
 class Fabric {
  public:
   using RailType = Rail;
@@ -26,7 +26,7 @@ class Fabric {
 
   std::vector<std::byte> attach(std::span<const Segment> segments);
   void connect(std::span<const std::vector<std::byte>> cards);
-  Rail& host_rail() noexcept { return host_; }
+  std::span<Rail> host_rails() noexcept { return hosts_; }
   std::span<Rail> proxy_rails() noexcept { return proxies_; }
   std::string describe() const;
 
@@ -35,9 +35,9 @@ class Fabric {
 
   int pe_;
   size_t npes_;
-  std::vector<std::vector<RemoteRegion>> regions_;  ///< per proxy rail: [pe * kSegments + segment]; rails read it
+  std::vector<std::vector<RemoteRegion>> regions_;  ///< per NIC: [pe * kSegments + segment]; its two rails read it
   std::vector<Rail> proxies_;
-  Rail host_;
+  std::vector<Rail> hosts_;
 };
 
 static_assert(railshmem::Fabric<Fabric>);

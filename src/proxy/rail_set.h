@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rails of one port, and which of them an operation takes. One thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/base/error.h"
+#include "src/plugin/rail.h"
+#include "src/proxy/rail_meter.h"
+
+namespace railshmem {
+
+/// Sets of rails are bit masks.
+using RailMask = uint32_t;
+inline constexpr size_t kMostRails = 32;
+inline constexpr size_t kNoRail = ~size_t{0};
+
+struct RailCounts {
+  uint64_t operations = 0;  ///< posts that the rail took
+  uint64_t nbytes = 0;
+  uint64_t again = 0;  ///< posts that it had no room for
+};
+
+template <Rail R>
+class RailSet {
+ public:
+  RailSet(std::span<R> rails, int me, size_t window) : rails_(rails), me_(me), window_(window), lanes_(rails.size()) {
+    if (rails.empty() || rails.size() > kMostRails)
+      throw Error(
+          text("%zu rails: this library drives 1 to %zu per PE; set SHMEM_OFI_MAX_RAILS", rails.size(), kMostRails));
+    all_ = static_cast<RailMask>((uint64_t{1} << rails.size()) - 1);
+    traits_ = rails[0].traits();
+    for (const R& rail : rails) {
+      const RailTraits& other = rail.traits();
+      traits_.inject = std::min(traits_.inject, other.inject);
+      traits_.max_write = std::min(traits_.max_write, other.max_write);
+      traits_.max_message = std::min(traits_.max_message, other.max_message);
+      traits_.message_after_write &= other.message_after_write;
+      traits_.write_after_write &= other.write_after_write;
+    }
+  }
+
+  size_t size() const noexcept { return rails_.size(); }
+  bool single() const noexcept { return rails_.size() == 1; }
+  R& operator[](size_t r) noexcept { return rails_[r]; }
+  const R& operator[](size_t r) const noexcept { return rails_[r]; }
+  /// What every rail can do.
+  const RailTraits& traits() const noexcept { return traits_; }
+  /// For messages: one rail by its name, several by the first.
+  std::string name() const {
+    return single() ? rails_[0].name() : text("%zu rails (%s, ...)", size(), rails_[0].name().c_str());
+  }
+  /// Rails that reach `pe` now.
+  RailMask usable(int) const noexcept { return all_; }
+
+  /// The rail to try first for a short operation: in turn, from a start that differs between pairs of PEs, so that
+  /// sources do not all load the same rail of a target; but not behind long operations that another rail has not got.
+  size_t pick(int pe) noexcept {
+    if (single()) return 0;
+    const RailMask usable_now = usable(pe);
+    size_t r = after((start(pe) + turn_++) % size(), usable_now);
+    if (long_bytes_ == 0) return r;
+    for (RailMask rest = usable_now; rest != 0; rest &= rest - 1) {
+      const auto other = static_cast<size_t>(std::countr_zero(rest));
+      if (lanes_[other].meter.in_flight() + kMuchQueued < lanes_[r].meter.in_flight()) r = other;
+    }
+    return r;
+  }
+
+  /// The rail that takes the next `nbytes` of a long operation, of which `unposted` and others are still to come; not
+  /// one of `full`. kNoRail: wait, rails that are busy will be through with it sooner.
+  size_t claim(int pe, size_t nbytes, uint64_t unposted, RailMask full) const noexcept {
+    if (single()) return full == 0 ? 0 : kNoRail;
+    double speeds = 0;
+    double load = static_cast<double>(unposted);
+    double first_end = 0;
+    double best_end = 0;
+    size_t best = kNoRail;
+    for (RailMask rest = usable(pe); rest != 0; rest &= rest - 1) {
+      const auto r = static_cast<size_t>(std::countr_zero(rest));
+      const uint64_t queued = lanes_[r].meter.in_flight();
+      const double speed = this->speed(r);
+      const double end = static_cast<double>(queued + nbytes) / speed;
+      speeds += speed;
+      load += static_cast<double>(queued);
+      if (first_end == 0 || end < first_end) first_end = end;
+      const bool room = ((full >> r) & 1) == 0 && (queued == 0 || queued + nbytes <= window_);
+      if (room && (best == kNoRail || end < best_end)) {
+        best = r;
+        best_end = end;
+      }
+    }
+    // Behind the first to end, a rail helps only as long as it ends before all could.
+    return best == kNoRail || best_end <= first_end || best_end <= load / speeds ? best : kNoRail;
+  }
+
+  // ---- accounts ----------------------------------------------------------------------------------------------------
+
+  /// Events or answers that somebody waits for on this rail.
+  bool waits_for(size_t r) const noexcept { return lanes_[r].waiting > 0; }
+  void expect(size_t r) noexcept { ++lanes_[r].waiting; }
+  void came(size_t r) noexcept { --lanes_[r].waiting; }
+
+  void count(size_t r, Post posted, size_t nbytes) noexcept {
+    RailCounts& counts = lanes_[r].counts;
+    if (posted == Post::ok) {
+      ++counts.operations;
+      counts.nbytes += nbytes;
+    } else {
+      ++counts.again;
+    }
+  }
+  const RailCounts& counts(size_t r) const noexcept { return lanes_[r].counts; }
+
+  void long_posted(size_t r, size_t nbytes) noexcept {
+    if (single()) return;
+    long_bytes_ += nbytes;
+    lanes_[r].meter.posted(nbytes, now_ns());
+  }
+  void long_completed(size_t r, size_t nbytes) noexcept {
+    if (single()) return;
+    long_bytes_ -= nbytes;
+    lanes_[r].meter.completed(nbytes, now_ns());
+  }
+
+  /// The first rail of `of` from r on, around; r itself when there is none.
+  static size_t after(size_t r, RailMask of) noexcept {
+    if (of == 0) return r;
+    const RailMask at_or_after = of & ~((RailMask{1} << r) - 1);
+    return static_cast<size_t>(std::countr_zero(at_or_after != 0 ? at_or_after : of));
+  }
+
+ private:
+  static constexpr uint64_t kMuchQueued = uint64_t{64} << 10;  // takes longer than what a turn of its own evens out
+
+  struct Lane {
+    RailMeter meter;
+    uint64_t waiting = 0;
+    RailCounts counts;
+  };
+
+  /// Any mixing will do: neighbours must not start alike.
+  size_t start(int pe) const noexcept {
+    const uint64_t pair = (static_cast<uint64_t>(static_cast<uint32_t>(me_)) << 32) | static_cast<uint32_t>(pe);
+    return (pair * 0x9e3779b97f4a7c15u) >> 40;
+  }
+  /// A rail that was not measured yet counts as the fastest; none so slow that it is never measured again.
+  double speed(size_t r) const noexcept {
+    double fastest = 0;
+    for (const Lane& lane : lanes_) fastest = std::max(fastest, lane.meter.rate());
+    if (fastest == 0) return 1;
+    const double own = lanes_[r].meter.rate();
+    return own == 0 ? fastest : std::max(own, fastest / 64);
+  }
+
+  const std::span<R> rails_;
+  const int me_;
+  const size_t window_;
+  RailMask all_ = 0;
+  RailTraits traits_{};
+  uint64_t turn_ = 0;
+  uint64_t long_bytes_ = 0;  ///< in flight, of long operations
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace railshmem
