@@ -12,10 +12,10 @@ namespace railshmem {
 
 struct PendingAnswer {
   Endpoint to;
-  Answer kind;
+  MessageKind kind;
   uint8_t rail;  ///< that the request came over
-  // Of a reply; what an acknowledgement says is read when it is sent.
-  uint32_t cell;
+  // Of a reply; what an acknowledgement or an account says is read when it is sent.
+  uint32_t cell;  ///< or number of the inquiry
   uint32_t sequence;
   uint64_t value;
 };
@@ -33,15 +33,19 @@ class AnswerQueue {
     bool& waits = acknowledges_[slot_of(to)].waits;
     if (waits) return;
     waits = true;
-    push({to, Answer::acknowledge, static_cast<uint8_t>(rail), 0, 0, 0});
+    push({to, MessageKind::acknowledge, static_cast<uint8_t>(rail), 0, 0, 0});
   }
   void reply(Endpoint to, size_t rail, uint32_t cell, uint32_t sequence, uint64_t value) noexcept {
-    push({to, Answer::reply, static_cast<uint8_t>(rail), cell, sequence, value});
+    push({to, MessageKind::reply, static_cast<uint8_t>(rail), cell, sequence, value});
+  }
+  void pong(Endpoint to, size_t rail) noexcept { push({to, MessageKind::pong, static_cast<uint8_t>(rail), 0, 0, 0}); }
+  void account(Endpoint to, size_t rail, uint32_t inquiry) noexcept {
+    push({to, MessageKind::account, static_cast<uint8_t>(rail), inquiry, 0, 0});
   }
 
   const PendingAnswer& front() const noexcept { return ring_[head_ & (ring_.size() - 1)]; }
   void pop() noexcept {
-    if (front().kind == Answer::acknowledge) acknowledges_[slot_of(front().to)].waits = false;
+    if (front().kind == MessageKind::acknowledge) acknowledges_[slot_of(front().to)].waits = false;
     ++head_;
   }
   /// Puts the first one last: its target has no room now, others may have.

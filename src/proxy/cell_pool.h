@@ -19,7 +19,7 @@ namespace railshmem {
 inline constexpr uint32_t kNoCell = ~uint32_t{0};
 
 /// What happens once all parts of an operation are complete.
-enum class Then : uint8_t { nothing, send_signal };
+enum class Then : uint8_t { nothing, send_signal, repeat_signal };
 
 /// Who wants to know: a blocked call, or the producer of a channel's command.
 struct Outcome {
@@ -47,6 +47,9 @@ struct OpCell : OpSlot {
   uint8_t rail = 0;            ///< that the operation, or its request, was posted on
   bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
   bool awaits_answer = false;  ///< a request: it stands in the outbox
+  bool in_flight = false;      ///< the rail will tell an event of it
+  bool lost_data = false;      ///< its rail died before its data was known to be there; see Failover
+  bool lost_request = false;   ///< the same before its request was answered
   uint32_t index = 0;
   uint32_t parent = kNoCell;
   uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
@@ -87,6 +90,9 @@ class CellPool {
     cell.fetch_width = 0;
     cell.lasting = false;
     cell.awaits_answer = false;
+    cell.in_flight = false;
+    cell.lost_data = false;
+    cell.lost_request = false;
     cell.parent = kNoCell;
     cell.next = kNoCell;
     cell.parts_left = 0;

@@ -8,6 +8,7 @@
 //                                                         thread
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "src/base/error.h"
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
+#include "src/proxy/engine_keeper.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
@@ -54,6 +56,9 @@ class Engine final : public Network {
 
   void connect(std::span<const std::vector<std::byte>> cards) override {
     fabric_.connect(cards);
+    if constexpr (ReopensRails<F>) {
+      if (fabric_.proxy_rails().size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_);
+    }
     proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy), host_config_.observer);
     host_.emplace(fabric_.host_rails(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
   }
@@ -79,7 +84,9 @@ class Engine final : public Network {
   F& fabric() noexcept { return fabric_; }
 
  private:
-  InitiatorConfig initiator_config(Port port) const noexcept { return {port, pe_, npes_, cells_, loop_config_.tuning}; }
+  InitiatorConfig initiator_config(Port port) const noexcept {
+    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get()};
+  }
 
   const int pe_;
   const int npes_;
@@ -88,6 +95,7 @@ class Engine final : public Network {
   const LoopConfig loop_config_;
   std::vector<Segment> segments_;
   F fabric_;
+  std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   Sleeper sleeper_;
   std::optional<ProxySide<RailType>> proxy_;  // its rails belong to the fabric
   std::optional<HostSide<RailType>> host_;

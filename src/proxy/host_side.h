@@ -33,6 +33,7 @@ class HostSide {
         timeout_ns_(config.timeout_s > 0 ? static_cast<uint64_t>(config.timeout_s * 1e9) : ~uint64_t{0}),
         port_(config.threads),
         initiator_(rails, initiator),
+        keeper_(initiator.keeper),
         proxy_(proxy),
         sleeper_(sleeper),
         nudges_(!proxy.traffic_wakes()) {}
@@ -193,6 +194,7 @@ class HostSide {
   /// True when something moved; false also when a host thread is inside.
   bool poll_as_proxy() noexcept {
     if (!port_.try_enter()) return false;
+    learn();
     const bool moved = poll();
     publish();
     port_.leave_proxy();
@@ -204,7 +206,10 @@ class HostSide {
  private:
   class Entry {
    public:
-    explicit Entry(HostSide& side) noexcept : side_(side) { side_.port_.enter(); }
+    explicit Entry(HostSide& side) noexcept : side_(side) {
+      side_.port_.enter();
+      side_.learn();
+    }
     ~Entry() {
       if (inside_) side_.leave();
     }
@@ -226,6 +231,17 @@ class HostSide {
     publish();
     wake_proxy();
     port_.leave();
+  }
+
+  /// Peers' rails that were opened anew, before anything is posted to them.
+  void learn() noexcept {
+    if (keeper_ == nullptr || !keeper_->has_news_for_host()) [[likely]]
+      return;
+    try {
+      keeper_->learn_for_host();
+    } catch (const std::exception& error) {
+      log_warn("a peer opened a rail anew, but this PE cannot use it: %s", error.what());
+    }
   }
 
   static std::byte* bytes(const void* p) noexcept { return static_cast<std::byte*>(const_cast<void*>(p)); }
@@ -374,6 +390,7 @@ class HostSide {
   const uint64_t timeout_ns_;
   PortLock port_;
   Initiator<R> initiator_;
+  RailKeeper* const keeper_;  ///< null: rails are not opened anew
   ProxySide<R>& proxy_;
   Sleeper& sleeper_;
   const bool nudges_;

@@ -48,6 +48,14 @@ class Inbox {
     return state;
   }
 
+  /// The same for all numbers that the source may ask about.
+  void account(Endpoint from, AccountMessage& account) const noexcept {
+    const Source& source = at(from);
+    account.header.sequence = source.first_missing;
+    for (uint32_t i = 0; i < kWindow; ++i)
+      account.executed[i / 64] |= uint64_t{executed(source, source.first_missing + i)} << (i % 64);
+  }
+
   /// The value that a fetching request brought, for a repetition of it: kept until its source may use its number mod
   /// kWindow again, which it does only after it has had the answer.
   void keep_value(Endpoint from, uint32_t sequence, uint64_t value) noexcept {

@@ -18,6 +18,11 @@ struct Letterhead {
     return {kind, op, width, answer, port, segment, 0, pe, cell.index, cell.sequence, 0};
   }
 
+  /// A message that nobody counts or waits for.
+  MessageHeader bare(MessageKind kind) const noexcept {
+    return {kind, 0, 0, Answer::none, port, SegmentId::heap, 0, pe, kNoCell, 0, 0};
+  }
+
   SignalMessage signal(const NetSignal& signal, const OpCell& cell) const noexcept {
     return {header(MessageKind::signal, static_cast<uint8_t>(signal.op), 8, signal.segment, cell), signal.offset,
             signal.value};

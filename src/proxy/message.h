@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What endpoints say to each other: plain structs, one per kind, all starting with the same header.
 //
-// Requests (amo, put_signal, signal, flag) go to a proxy endpoint, whose owner executes them. Answers (acknowledge,
-// reply) go back to the endpoint that asked, host or proxy. All PEs of a job run the same build on the same
+// Requests (amo, put_signal, signal, flag, card) go to a proxy endpoint, whose owner executes them. Answers
+// (acknowledge, reply) go back to the endpoint that asked, host or proxy. The last four ask and tell whether a rail is
+// alive and what has arrived over one that is not; they may be lost. All PEs of a job run the same build on the same
 // architecture (checked at start), so structs travel as they lie in memory.
 #pragma once
 
@@ -16,7 +17,19 @@
 
 namespace railshmem {
 
-enum class MessageKind : uint8_t { amo, put_signal, signal, flag, acknowledge, reply };
+enum class MessageKind : uint8_t {
+  amo,
+  put_signal,
+  signal,
+  flag,
+  card,
+  acknowledge,
+  reply,
+  ping,
+  pong,
+  inquiry,
+  account
+};
 
 /// How the target answers a request: an acknowledgement tells a source all of its requests that were executed, a reply
 /// brings one fetched value to the cell that waits for it.
@@ -81,10 +94,24 @@ struct ReplyMessage {
   uint64_t value;
 };
 
+/// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper).
+struct CardMessage {
+  MessageHeader header;
+  uint32_t nbytes;
+  uint32_t unused;
+};
+
+/// ping, pong and inquiry are headers; this answers an inquiry: requests before header.sequence were executed, and
+/// those from it on whose bit is set.
+struct AccountMessage {
+  MessageHeader header;
+  uint64_t executed[kWindow / 64];
+};
+
 // An AMO, a signal and every answer must fit what providers inject (tcp;ofi_rxm: 64 bytes): no buffer, no completion.
 static_assert(sizeof(MessageHeader) == 24 && sizeof(AmoMessage) == 48 && sizeof(SignalMessage) == 40);
 static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40);
-static_assert(sizeof(AcknowledgeMessage) == 32 && sizeof(ReplyMessage) == 32);
+static_assert(sizeof(AcknowledgeMessage) == 32 && sizeof(ReplyMessage) == 32 && sizeof(AccountMessage) == 56);
 static_assert(std::is_trivially_copyable_v<AmoMessage> && std::is_trivially_copyable_v<PutSignalMessage>);
 
 /// Longest message ever sent, and the size of a cell's buffer: more would cost a page per cell without saving a trip.

@@ -23,7 +23,7 @@ class ProxySide {
       : npes_(config.npes),
         observer_(observer),
         initiator_(rails, config),
-        responder_(initiator_, segments, config.npes, observer) {}
+        responder_(initiator_, segments, config.npes, config.keeper, observer) {}
 
   /// Before the proxy thread runs.
   void serve(std::span<Channel* const> channels) {

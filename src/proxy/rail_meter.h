@@ -23,11 +23,8 @@ class RailMeter {
     rate_ = rate_ == 0 ? rate : 0.75 * rate_ + 0.25 * rate;
     begin(now_ns);
   }
-  /// What was posted is gone: the rail died.
-  void forget() noexcept {
-    in_flight_ = 0;
-    moved_ = 0;
-  }
+  /// They never complete.
+  void lost(uint64_t nbytes) noexcept { in_flight_ -= nbytes; }
 
   uint64_t in_flight() const noexcept { return in_flight_; }
   /// 0: not measured yet.

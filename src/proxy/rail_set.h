@@ -8,34 +8,29 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/plugin/rail.h"
+#include "src/proxy/path_table.h"
 #include "src/proxy/rail_meter.h"
 
 namespace railshmem {
 
-/// Sets of rails are bit masks.
-using RailMask = uint32_t;
-inline constexpr size_t kMostRails = 32;
-inline constexpr size_t kNoRail = ~size_t{0};
-
 struct RailCounts {
   uint64_t operations = 0;  ///< posts that the rail took
   uint64_t nbytes = 0;
-  uint64_t again = 0;  ///< posts that it had no room for
+  uint64_t again = 0;      ///< posts that it had no room for
+  uint64_t failovers = 0;  ///< times that operations of it had to go over others
 };
 
 template <Rail R>
 class RailSet {
  public:
-  RailSet(std::span<R> rails, int me, size_t window) : rails_(rails), me_(me), window_(window), lanes_(rails.size()) {
-    if (rails.empty() || rails.size() > kMostRails)
-      throw Error(
-          text("%zu rails: this library drives 1 to %zu per PE; set SHMEM_OFI_MAX_RAILS", rails.size(), kMostRails));
-    all_ = static_cast<RailMask>((uint64_t{1} << rails.size()) - 1);
+  RailSet(std::span<R> rails, int me, int npes, size_t window)
+      : paths(checked(rails).size(), npes), rails_(rails), me_(me), window_(window), lanes_(rails.size()) {
     traits_ = rails[0].traits();
     for (const R& rail : rails) {
       const RailTraits& other = rail.traits();
@@ -46,6 +41,8 @@ class RailSet {
       traits_.write_after_write &= other.write_after_write;
     }
   }
+
+  PathTable paths;
 
   size_t size() const noexcept { return rails_.size(); }
   bool single() const noexcept { return rails_.size() == 1; }
@@ -58,7 +55,21 @@ class RailSet {
     return single() ? rails_[0].name() : text("%zu rails (%s, ...)", size(), rails_[0].name().c_str());
   }
   /// Rails that reach `pe` now.
-  RailMask usable(int) const noexcept { return all_; }
+  RailMask usable(int pe) const noexcept { return paths.usable(pe); }
+  /// A post to `pe` failed for good: the path is no more. False when no other is left.
+  bool lose(size_t r, int pe) noexcept {
+    if (single()) return false;
+    if (paths.is_up(r, pe)) lost_.push_back({r, pe});  // allocates rarely, and never while all is well
+    paths.set_up(r, pe, false);
+    return !paths.hopeless(pe);
+  }
+  struct Lost {
+    size_t rail;
+    int pe;
+  };
+  /// Paths that lose() was told of since the last call.
+  std::vector<Lost> take_lost() noexcept { return std::exchange(lost_, {}); }
+  bool has_lost() const noexcept { return !lost_.empty(); }
 
   /// The rail to try first for a short operation: in turn, from a start that differs between pairs of PEs, so that
   /// sources do not all load the same rail of a target; but not behind long operations that another rail has not got.
@@ -117,12 +128,18 @@ class RailSet {
       ++counts.again;
     }
   }
+  void count_failover(size_t r) noexcept { ++lanes_[r].counts.failovers; }
   const RailCounts& counts(size_t r) const noexcept { return lanes_[r].counts; }
 
   void long_posted(size_t r, size_t nbytes) noexcept {
     if (single()) return;
     long_bytes_ += nbytes;
     lanes_[r].meter.posted(nbytes, now_ns());
+  }
+  /// A piece that was posted did not complete, and never will.
+  void long_lost(size_t r, size_t nbytes) noexcept {
+    long_bytes_ -= nbytes;
+    lanes_[r].meter.lost(nbytes);
   }
   void long_completed(size_t r, size_t nbytes) noexcept {
     if (single()) return;
@@ -160,12 +177,19 @@ class RailSet {
     return own == 0 ? fastest : std::max(own, fastest / 64);
   }
 
+  static std::span<R> checked(std::span<R> rails) {
+    if (rails.empty() || rails.size() > kMostRails)
+      throw Error(
+          text("%zu rails: this library drives 1 to %zu per PE; set SHMEM_OFI_MAX_RAILS", rails.size(), kMostRails));
+    return rails;
+  }
+
   const std::span<R> rails_;
   const int me_;
   const size_t window_;
-  RailMask all_ = 0;
   RailTraits traits_{};
   uint64_t turn_ = 0;
+  std::vector<Lost> lost_;
   uint64_t long_bytes_ = 0;  ///< in flight, of long operations
   std::vector<Lane> lanes_;
 };

@@ -13,6 +13,7 @@
 #include "src/proxy/answer_queue.h"
 #include "src/proxy/inbox.h"
 #include "src/proxy/initiator.h"
+#include "src/proxy/inquiries.h"
 #include "src/proxy/message.h"
 
 namespace railshmem {
@@ -21,8 +22,10 @@ template <Rail R>
 class Responder {
  public:
   /// Answers leave through `initiator`, on the rail that the requests came from where it can.
-  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, observe::Observer* observer = nullptr)
+  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, RailKeeper* keeper = nullptr,
+            observe::Observer* observer = nullptr)
       : initiator_(initiator),
+        keeper_(keeper),
         inbox_(npes, !initiator.rails().single()),
         answers_(npes),
         npes_(npes),
@@ -37,6 +40,8 @@ class Responder {
     const auto header = read_message<MessageHeader>(bytes);
     if (header.pe < 0 || header.pe >= npes_ || header.port > Port::host) refuse(nbytes);
     const Endpoint from{header.pe, header.port};
+    if (header.kind == MessageKind::ping) return answers_.pong(from, r);
+    if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
     const uint64_t began = observer_ ? observer_->ticks() : 0;
     uint64_t old = 0;
     if (is_first(header, from, nbytes)) {
@@ -57,6 +62,8 @@ class Responder {
   /// Sends what is owed, as far as there is room. True when something left.
   bool flush() noexcept {
     bool sent = false;
+    inquiries_.take_due(
+        [this](const Inquiry& inquiry) { answers_.account(inquiry.from, inquiry.rail, inquiry.number); });
     // A target without room goes to the end of the queue once per pass; the cap keeps a pass short.
     for (size_t tries = std::min(answers_.size(), kMaxTries); tries > 0 && !answers_.empty(); --tries) {
       if (send(answers_.front()) == Post::again) {
@@ -69,7 +76,7 @@ class Responder {
     return sent;
   }
 
-  bool owes_answers() const noexcept { return !answers_.empty(); }
+  bool owes_answers() const noexcept { return !answers_.empty() || !inquiries_.empty(); }
 
  private:
   static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rails should be reaped again
@@ -100,6 +107,9 @@ class Responder {
         raise_flag(word<uint64_t>(header, message.offset, "flag"), message.value);
         return 0;
       }
+      case MessageKind::card:
+        learn(as<CardMessage>(bytes, nbytes), bytes, nbytes);
+        return 0;
       default:
         refuse(nbytes);
     }
@@ -128,6 +138,15 @@ class Responder {
     copy_whole(to, bytes + sizeof message, message.nbytes);
     execute_signal(word<uint64_t>(header, message.signal_offset, "put_signal"), static_cast<SignalOp>(header.op),
                    message.value);
+  }
+
+  [[gnu::cold]] void learn(const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
+    if (nbytes < sizeof message + message.nbytes || keeper_ == nullptr) refuse(nbytes);
+    try {
+      keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes});
+    } catch (const std::exception& error) {
+      log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", message.header.pe, error.what());
+    }
   }
 
   /// This PE's memory; a range outside it ends the job, because the source already counts on the operation.
@@ -172,8 +191,17 @@ class Responder {
     MessageHeader header{
         MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), answer.cell,
         answer.sequence,          0};
-    if (answer.kind == Answer::reply) {
-      header.kind = MessageKind::reply;
+    header.kind = answer.kind;
+    if (answer.kind == MessageKind::pong) {
+      initiator_.pong(answer.rail, answer.to, header);  // lost if there is no room: the next ping asks again
+      return Post::ok;
+    }
+    if (answer.kind == MessageKind::account) {
+      AccountMessage account{header, {}};
+      inbox_.account(answer.to, account);
+      return send(answer, account);
+    }
+    if (answer.kind == MessageKind::reply) {
       return send(answer, ReplyMessage{header, answer.value});
     }
     const Inbox::State state = inbox_.state(answer.to);
@@ -186,8 +214,10 @@ class Responder {
   }
 
   Initiator<R>& initiator_;
+  RailKeeper* const keeper_;  ///< null: a single rail
   Inbox inbox_;
   AnswerQueue answers_;
+  Inquiries inquiries_;
   std::array<Segment, kSegments> segments_{};
   const int npes_;
   observe::Observer* const observer_;  ///< null: nobody records

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "src/plugin/rail.h"
+#include "src/plugin/rail_keeper.h"
 #include "src/proxy/cell_pool.h"
 #include "src/proxy/operation.h"
 #include "src/proxy/tuning.h"
@@ -19,6 +20,7 @@ struct InitiatorConfig {
   int npes;
   size_t cells;
   Tuning tuning{};
+  RailKeeper* keeper = nullptr;  ///< opens dead rails anew; null: nobody does
 };
 
 /// A put or get on its way into the rails. Survives `again`: the next try goes on where this one stopped.

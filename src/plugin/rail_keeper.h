@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract: a technology's control of rails that died: opens them anew, and learns of peers that did. Never on the data
+// path, so virtual; may throw Error.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "src/plugin/rail.h"
+
+namespace railshmem {
+
+class RailKeeper {
+ public:
+  virtual ~RailKeeper() = default;
+
+  /// Closes rail `r` of `port` and opens it anew, in the same place. From the closing on nothing that was posted on it
+  /// touches memory, here or at peers, and its events are gone. Returns the card that peers need to reach it. After an
+  /// Error it stays closed (posts answer `again`): call again later. The caller owns the port.
+  virtual std::vector<std::byte> reopen(Port port, size_t r) = 0;
+
+  /// Peer `pe` opened a rail anew and sent this card. Called by whoever owns the proxy port.
+  virtual void learn(int pe, std::span<const std::byte> card) = 0;
+  /// Cards that the host port's rails have not learned yet. learn_for_host() is called by whoever owns the host port.
+  virtual bool has_news_for_host() const noexcept = 0;
+  virtual void learn_for_host() = 0;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of an initiator share: rails, cells, and how one post is accounted for.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "src/proxy/cell_pool.h"
+#include "src/proxy/letterhead.h"
+#include "src/proxy/operation.h"
+#include "src/proxy/rail_set.h"
+#include "src/proxy/transfer.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Desk {
+ public:
+  Desk(std::span<R> rail_span, const InitiatorConfig& config)
+      : rails(rail_span, config.pe, config.npes, config.tuning.rail_window),
+        letterhead{config.port, config.pe},
+        tuning(config.tuning),
+        cells(config.cells) {}
+  Desk(const Desk&) = delete;  // its users share it by reference
+
+  RailSet<R> rails;
+  const Letterhead letterhead;
+  const Tuning tuning;
+  CellPool cells;
+  size_t lasting = 0;                ///< open cells marked so
+  bool abandoned = false;            ///< everything counts as done
+  std::atomic<bool> leaving{false};  ///< relaxed: set once by prepare_stop(); a late reader only dies for nothing
+
+  // ---- the life of a cell ------------------------------------------------------------------------------------------
+
+  void count_in(NetContext& scope, OpCell& cell, const Outcome& outcome) noexcept {
+    cell.scope = &scope;
+    cell.outcome = outcome;
+    scope.opened(cell.what);
+  }
+  /// The operation is complete.
+  void end(OpCell& cell) noexcept {
+    if (cell.scope != nullptr) cell.scope->closed(cell.what);
+    tell(cell.outcome.done);
+    if (cell.outcome.channel != nullptr) cell.outcome.channel->complete(cell.outcome.ticket);
+    if (cell.lasting) --lasting;
+    cells.give(cell);
+  }
+
+  // ---- posts -------------------------------------------------------------------------------------------------------
+
+  /// One try on each rail that reaches `pe`, from `first` on, until one does not answer `again`.
+  template <class Attempt>
+  Post try_rails(int pe, size_t first, Attempt&& attempt) noexcept {
+    const RailMask usable = rails.usable(pe);
+    if (usable == 0) return Post::again;
+    size_t r = first;
+    do {
+      const Post posted = attempt(r);
+      if (posted != Post::again) return posted;
+      r = rails.after((r + 1) % rails.size(), usable);
+    } while (r != first);
+    return Post::again;
+  }
+
+  /// One write or read, of a whole operation or of a piece. Its completion ends one part.
+  Post post(OpCell& cell, size_t r, bool more = false) noexcept {
+    const size_t n = cell.what.nbytes;
+    cell.rail = static_cast<uint8_t>(r);
+    const Post posted = cell.what.kind == OpKind::get ? rails[r].read({cell.remote(), cell.local, n, &cell})
+                                                      : rails[r].write({cell.remote(), cell.local, n, &cell, more});
+    if (posted == Post::ok) [[likely]]
+      cell.in_flight = true;
+    return account(posted, cell.what, r, n, posted == Post::ok);
+  }
+
+  /// A message. With a carrier, its completion is one part more of it.
+  Post send(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes, OpCell* carrier,
+            const Operation& what) noexcept {
+    const Post posted = rails[r].send({to, bytes, nbytes, carrier});
+    if (posted == Post::ok && carrier != nullptr) {
+      ++carrier->parts_left;
+      carrier->in_flight = true;
+    }
+    return account(posted, what, r, nbytes, carrier != nullptr);
+  }
+
+ private:
+  Post account(Post posted, const Operation& what, size_t r, size_t nbytes, bool evented) noexcept {
+    if (posted == Post::ok && evented) rails.expect(r);
+    if (posted == Post::failed) [[unlikely]] {
+      if (leaving.load(std::memory_order_relaxed)) {
+        abandoned = true;  // the initiator settles the rest at its next poll
+        return posted;
+      }
+      if (!rails.lose(r, what.pe)) die_failed(what, rails[r].name(), rails[r].last_error());
+      posted = Post::again;  // another rail may take it
+    }
+    rails.count(r, posted, nbytes);
+    return posted;
+  }
+};
+
+}  // namespace railshmem

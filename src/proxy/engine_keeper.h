@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RailKeeper of an engine: its two ports are served by different threads, its fabric is one.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "src/plugin/rail_keeper.h"
+
+namespace railshmem {
+
+/// A fabric whose rails can be opened anew; the functions are those of RailKeeper, learn() once per port.
+template <class F>
+concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<const std::byte> card) {
+  { f.reopen(port, r) } -> std::same_as<std::vector<std::byte>>;
+  {f.learn(port, pe, card)};
+};
+
+template <class F>
+class EngineKeeper final : public RailKeeper {
+ public:
+  explicit EngineKeeper(F& fabric) : fabric_(fabric) {}
+
+  std::vector<std::byte> reopen(Port port, size_t r) override {
+    const std::lock_guard lock(mutex_);
+    return fabric_.reopen(port, r);
+  }
+
+  void learn(int pe, std::span<const std::byte> card) override {
+    const std::lock_guard lock(mutex_);
+    for_host_.push_back({pe, {card.begin(), card.end()}});
+    // release: pairs with has_news_for_host(); relaxed would do, the mutex orders what follows
+    has_news_.store(true, std::memory_order_release);
+    fabric_.learn(Port::proxy, pe, card);
+  }
+
+  bool has_news_for_host() const noexcept override { return has_news_.load(std::memory_order_acquire); }
+  void learn_for_host() override {
+    const std::lock_guard lock(mutex_);
+    has_news_.store(false, std::memory_order_relaxed);
+    for (const News& news : std::exchange(for_host_, {})) fabric_.learn(Port::host, news.pe, news.card);
+  }
+
+ private:
+  struct News {
+    int pe;
+    std::vector<std::byte> card;
+  };
+  F& fabric_;
+  std::mutex mutex_;
+  std::vector<News> for_host_;
+  std::atomic<bool> has_news_{false};
+};
+
+}  // namespace railshmem

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happens when a rail dies: notices it, brings its unfinished operations over other rails, and takes it back.
+//
+// A path is a rail of this port and a peer. It is lost when the provider says so, or when it owes something and is
+// silent while another path to the same PE answers. Then, per peer:
+//   releasing    wait until the provider has let go of what was on the path; what it keeps is freed by closing the rail
+//   quarantine   packets of the closed rail may still be under way
+//   inquiring    ask the peer, over another rail, which requests it has executed
+//   replaying    post the rest again: what was executed is not repeated, so signals and AMOs happen once
+// Nothing here runs, and nothing is allocated, while all rails live; a single rail has no failover.
+#pragma once
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/base/witness.h"
+#include "src/proxy/desk.h"
+#include "src/proxy/path_watch.h"
+#include "src/proxy/rail_reopener.h"
+#include "src/proxy/requests.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Failover {
+ public:
+  Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
+      : desk_(desk), requests_(requests), watch_(desk), reopener_(desk, requests, keeper) {}
+
+  /// Something here goes on only if somebody polls.
+  bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
+
+  /// At every poll of a port with several rails. `finish_part(cell)` and `answered(cell)` as in Initiator.
+  template <class FinishPart, class Answered>
+  void step(FinishPart&& finish_part, Answered&& answered) noexcept {
+    if (desk_.rails.has_lost()) [[unlikely]]
+      for (const auto& lost : desk_.rails.take_lost()) down(lost.rail, lost.pe, now_ns(), "failed");
+    if (++polls_ % kPollsPerClock != 0) return;
+    const uint64_t now = now_ns();
+    watch_.look(
+        now, [&](size_t r, int pe) { down(r, pe, now, "is silent"); }, [this](int pe) { return find(pe) != nullptr; });
+    if (reopener_.active())
+      reopener_.step(
+          now, [&](size_t r, int pe) { down(r, pe, now, nullptr); }, [this](OpCell& cell) { strand(cell); });
+    for (size_t i = 0; i < recoveries_.size();)
+      if (advance(recoveries_[i], now, finish_part, answered)) {
+        desk_.rails.paths.set_recovers(recoveries_[i].pe, false);
+        recoveries_.erase(recoveries_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+  }
+
+  /// The provider gave up the operation of this cell, or its rail was closed: it is kept for the replay.
+  void strand(OpCell& cell) noexcept {
+    desk_.rails.came(cell.rail);
+    cell.in_flight = false;
+    switch (cell.what.kind) {
+      case OpKind::answer:
+        desk_.cells.give(cell);  // who misses it will ask
+        return;
+      case OpKind::put:
+      case OpKind::get:
+        break;
+      case OpKind::put_signal:
+        if (cell.request_bytes == 0 && (cell.then != Then::nothing || signal_is_copied())) break;
+        [[fallthrough]];
+      default:  // the carrier of a request, sent again with it
+        --cell.parts_left;
+        return;
+    }
+    cell.lost_data = true;
+    if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
+  }
+
+  /// The target's answer to an inquiry.
+  void account(const AccountMessage& message) noexcept {
+    Recovery* const recovery = find(message.header.pe);
+    if (recovery == nullptr || recovery->stage != Stage::inquiring || message.header.cell != recovery->number) return;
+    recovery->account = message;
+    recovery->stage = Stage::replaying;
+  }
+
+ private:
+  static constexpr uint32_t kPollsPerClock = 32;  // a clock costs as much as a poll of an idle queue
+
+  enum class Stage : uint8_t { releasing, closing, quarantine, inquiring, replaying };
+  struct Recovery {
+    int pe;
+    uint32_t number;  ///< tells the account of this inquiry from an older one's
+    RailMask rails;   ///< whose operations are to be brought over others
+    Stage stage;
+    uint64_t since;
+    uint64_t ask_at = 0;
+    size_t asked = 0;
+    AccountMessage account{};
+  };
+
+  Recovery* find(int pe) noexcept {
+    for (Recovery& recovery : recoveries_)
+      if (recovery.pe == pe) return &recovery;
+    return nullptr;
+  }
+  bool signal_is_copied() const noexcept { return desk_.rails.traits().inject >= sizeof(SignalMessage); }
+
+  /// `why`: for the warning; null when another one has told it.
+  void down(size_t r, int pe, uint64_t now, const char* why) noexcept {
+    PathTable& paths = desk_.rails.paths;
+    paths.set_up(r, pe, false);
+    if (why != nullptr && paths.hopeless(pe)) die_unreachable(r, pe);
+    if (why != nullptr) {
+      log_warn("rail %s to PE %d %s; its operations go over the other rails", desk_.rails[r].name().c_str(), pe, why);
+      desk_.rails.count_failover(r);
+    }
+    watch_.lost(r, pe, now);
+    Recovery* recovery = find(pe);
+    if (recovery == nullptr) recovery = &recoveries_.emplace_back(Recovery{pe, 0, 0, Stage::releasing, now});
+    recovery->number = ++inquiries_;
+    recovery->rails |= RailMask{1} << r;
+    recovery->stage = Stage::releasing;
+    recovery->since = now;
+    paths.set_recovers(pe, true);
+  }
+
+  /// True when it is over.
+  template <class FinishPart, class Answered>
+  bool advance(Recovery& recovery, uint64_t now, FinishPart&& finish_part, Answered&& answered) noexcept {
+    switch (recovery.stage) {
+      case Stage::releasing:
+      case Stage::closing:
+        release(recovery, now);
+        return false;
+      case Stage::quarantine:
+        if (now - recovery.since < desk_.tuning.quarantine_ns) return false;
+        lose_requests(recovery);
+        recovery.stage = Stage::inquiring;
+        recovery.ask_at = now;
+        return false;
+      case Stage::inquiring:
+        if (now >= recovery.ask_at) inquire(recovery, now);
+        return false;
+      case Stage::replaying:
+        return replay_data(recovery, finish_part) & replay_requests(recovery, answered);
+    }
+    return false;
+  }
+
+  void release(Recovery& recovery, uint64_t now) noexcept {
+    RailMask held = 0;
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (on(cell, recovery) && cell.in_flight) held |= RailMask{1} << cell.rail;
+    }
+    if (held == 0) {
+      recovery.stage = Stage::quarantine;
+      recovery.since = now;
+    } else if (recovery.stage == Stage::releasing && now - recovery.since >= desk_.tuning.rail_timeout_ns / 4) {
+      recovery.stage = Stage::closing;
+      for (RailMask rest = held; rest != 0; rest &= rest - 1)
+        reopener_.close(static_cast<size_t>(std::countr_zero(rest)), now);
+    }
+  }
+
+  static bool on(const OpCell& cell, const Recovery& recovery) noexcept {
+    return cell.what.kind != OpKind::none && cell.what.pe == recovery.pe && ((recovery.rails >> cell.rail) & 1) != 0;
+  }
+
+  /// Answers to requests that went over the lost rails are not expected any more.
+  void lose_requests(const Recovery& recovery) noexcept {
+    requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
+      if (cell.lost_request || !on(cell, recovery)) return;
+      cell.lost_request = true;
+      desk_.rails.came(cell.rail);
+    });
+  }
+
+  void inquire(Recovery& recovery, uint64_t now) noexcept {
+    const RailMask usable = desk_.rails.usable(recovery.pe);
+    if (!witnessed_death().empty()) die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
+    recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;
+    if (usable == 0) return;  // a rail is being opened anew
+    MessageHeader header = desk_.letterhead.bare(MessageKind::inquiry);
+    header.cell = recovery.number;
+    watch_.send_header(desk_.rails.after(recovery.asked++ % desk_.rails.size(), usable), recovery.pe, header);
+  }
+
+  bool executed(const Recovery& recovery, const OpCell& cell) const noexcept {
+    const uint32_t ahead = cell.sequence - recovery.account.header.sequence;
+    if (ahead >= kWindow) return true;  // before the first one missing
+    return (recovery.account.executed[ahead / 64] >> (ahead % 64)) & 1;
+  }
+
+  /// True when no data is missing any more.
+  template <class FinishPart>
+  bool replay_data(Recovery& recovery, FinishPart&& finish_part) noexcept {
+    bool complete = true;
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || cell.what.pe != recovery.pe) continue;
+      if (cell.then == Then::repeat_signal) complete = false;
+      if (!cell.lost_data) continue;
+      const bool signalled =
+          cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
+      if (signalled && (!cell.awaits_answer || executed(recovery, cell))) {
+        cell.lost_data = false;  // whose signal was seen is not written again: its reader may be through with it
+        finish_part(cell);
+        continue;
+      }
+      const Post posted =
+          desk_.try_rails(recovery.pe, desk_.rails.pick(recovery.pe), [&](size_t r) { return desk_.post(cell, r); });
+      if (posted != Post::ok) {
+        complete = false;
+        continue;
+      }
+      cell.lost_data = false;
+      if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
+      if (signalled) {
+        cell.then = Then::repeat_signal;
+        complete = false;
+      }
+    }
+    return complete;
+  }
+
+  /// In the order of their numbers. True when none is left.
+  template <class Answered>
+  bool replay_requests(Recovery& recovery, Answered&& answered) noexcept {
+    bool complete = true;
+    requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
+      if (!cell.lost_request || !complete) return;
+      if (cell.fetch == nullptr && executed(recovery, cell)) {
+        requests_.outbox().remove(desk_.cells, cell);
+        answered(cell);
+      } else if (cell.then == Then::repeat_signal || cell.lost_data || requests_.repeat(cell) != Post::ok) {
+        complete = false;
+      } else {
+        cell.lost_request = false;
+      }
+    });
+    return complete;
+  }
+
+  [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {
+    const std::string death = witnessed_death();
+    die("PE %d is not reached over any of %zu rails any more, last over %s: %s; %s", pe, desk_.rails.size(),
+        desk_.rails[r].name().c_str(), death.empty() ? "all failed" : death.c_str(),
+        death.empty() ? "look for an earlier message of that PE, or check the network between the two hosts"
+                      : "see that PE's own output");
+  }
+
+  Desk<R>& desk_;
+  Requests<R>& requests_;
+  PathWatch<R> watch_;
+  RailReopener<R> reopener_;
+  std::vector<Recovery> recoveries_;  ///< one per peer at most
+  uint32_t inquiries_ = 0;
+  uint32_t polls_ = 0;
+};
+
+}  // namespace railshmem

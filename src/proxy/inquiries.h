@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Peers that want to know what has arrived from them over a rail that they have given up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/plugin/rail.h"
+
+namespace railshmem {
+
+struct Inquiry {
+  Endpoint from;
+  size_t rail;      ///< that it came over
+  uint32_t number;  ///< goes back with the account
+  uint64_t since_ns;
+  uint32_t passes = 0;  ///< of the endpoint since then
+};
+
+/// What the dead rail had delivered to this host may still lie in a queue of the provider or of the kernel. So an
+/// account is given only after the rails have been looked at many times.
+class Inquiries {
+ public:
+  bool empty() const noexcept { return waiting_.empty(); }
+  void add(Endpoint from, size_t rail, uint32_t number) noexcept {
+    for (const Inquiry& inquiry : waiting_)
+      if (inquiry.from.pe == from.pe && inquiry.from.port == from.port && inquiry.number == number) return;
+    waiting_.push_back({from, rail, number, now_ns()});
+  }
+
+  /// Once per pass: hands out those that have waited long enough.
+  template <class Due>
+  void take_due(Due&& due) noexcept {
+    if (waiting_.empty()) [[likely]]
+      return;
+    const uint64_t now = now_ns();
+    for (size_t i = 0; i < waiting_.size();) {
+      if (++waiting_[i].passes < kPasses || now - waiting_[i].since_ns < kDrainNs) {
+        ++i;
+        continue;
+      }
+      due(waiting_[i]);
+      waiting_[i] = waiting_.back();
+      waiting_.pop_back();
+    }
+  }
+
+ private:
+  static constexpr uint32_t kPasses = 64;         // each reads at least one message or piece per connection
+  static constexpr uint64_t kDrainNs = 10000000;  // 10 ms: a full socket buffer is read in less
+
+  std::vector<Inquiry> waiting_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notices paths that have gone silent, and those that live again.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "src/base/log.h"
+#include "src/proxy/desk.h"
+#include "src/proxy/message.h"
+
+namespace railshmem {
+
+template <Rail R>
+class PathWatch {
+ public:
+  explicit PathWatch(Desk<R>& desk) : desk_(desk), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
+
+  bool active() const noexcept { return !sick_.empty(); }
+
+  /// Looks after every path from time to time: `silent(r, pe)` for one that is silent while another answers. A path to
+  /// a PE for which `recovers(pe)` is not taken back yet.
+  template <class Silent, class Recovers>
+  void look(uint64_t now, Silent&& silent, Recovers&& recovers) noexcept {
+    if (now - last_look_ns_ < period_ns_) return;
+    last_look_ns_ = now;
+    ++look_;
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || !(cell.in_flight || (cell.awaits_answer && !cell.lost_request))) continue;
+      if (paths().is_up(cell.rail, cell.what.pe)) look_at(cell.rail, cell.what.pe, now);
+    }
+    size_t pings = kPingsPerLook;
+    for (size_t i = 0; i < sick_.size();) {
+      if (treat(sick_[i], now, pings, silent, recovers)) {
+        sick_[i] = sick_.back();
+        sick_.pop_back();
+      } else {
+        ++i;
+      }
+    }
+  }
+
+  /// The path is dead; from now on it is asked now and then whether it lives again.
+  void lost(size_t r, int pe, uint64_t now) noexcept {
+    for (Sick& sick : sick_)
+      if (sick.rail == r && sick.pe == pe) {
+        sick.dead = true;
+        sick.moves = paths().at(r, pe).moves;
+        return;
+      }
+    sick_.push_back({r, pe, true, false, now, now, paths().at(r, pe).moves, kNoRail, 0});
+  }
+
+  /// A message that is nothing but a header. It may be lost.
+  void send_header(size_t r, int pe, const MessageHeader& header) noexcept {
+    const Operation what{OpKind::answer, pe, sizeof header};
+    const auto* bytes = reinterpret_cast<const std::byte*>(&header);
+    if (sizeof header <= desk_.rails.traits().inject) {
+      desk_.send(r, {pe, Port::proxy}, bytes, sizeof header, nullptr, what);
+      return;
+    }
+    OpCell* const carrier = desk_.cells.take(what);
+    if (carrier == nullptr) return;
+    carrier->rail = static_cast<uint8_t>(r);
+    std::byte* const buffer = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(*carrier), bytes, sizeof header));
+    if (desk_.send(r, {pe, Port::proxy}, buffer, sizeof header, carrier, what) != Post::ok) desk_.cells.give(*carrier);
+  }
+
+ private:
+  static constexpr uint32_t kLooksPerTimeout = 8;
+  static constexpr uint32_t kLooksToSuspect = 2;  // a quarter of the timeout: nothing new goes there meanwhile
+  static constexpr size_t kPingsPerLook = 64;     // a rail that comes back to thousands of peers does so in waves
+
+  struct Sick {
+    size_t rail;
+    int pe;
+    bool dead;              ///< else suspect
+    bool witness_answered;  ///< at the last look
+    uint64_t since_ns;
+    uint64_t pinged_ns;
+    uint32_t moves;  ///< of the path at the start
+    size_t witness;  ///< another rail to the same PE; kNoRail: none was asked
+    uint32_t witness_moves;
+  };
+
+  PathTable& paths() noexcept { return desk_.rails.paths; }
+
+  void look_at(size_t r, int pe, uint64_t now) noexcept {
+    Path& path = paths().at(r, pe);
+    if (path.look == look_) return;
+    const bool watched = path.look + 1 == look_;
+    path.look = look_;
+    if (!watched || path.moves != path.seen) {
+      path.seen = path.moves;
+      path.quiet = 0;
+    } else if (++path.quiet >= kLooksToSuspect) {
+      suspect(r, pe, now);
+    }
+  }
+
+  void suspect(size_t r, int pe, uint64_t now) noexcept {
+    const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
+    if (others == 0) return;  // nothing to take its place: SHMEM_TIMEOUT decides
+    paths().set_up(r, pe, false);
+    const size_t witness = desk_.rails.after(r, others);
+    sick_.push_back({r, pe, false, false, now, now, paths().at(r, pe).moves, witness, paths().at(witness, pe).moves});
+    ping(r, pe);
+    ping(witness, pe);
+  }
+
+  void ping(size_t r, int pe) noexcept { send_header(r, pe, desk_.letterhead.bare(MessageKind::ping)); }
+
+  /// True when it is well again.
+  template <class Silent, class Recovers>
+  bool treat(Sick& sick, uint64_t now, size_t& pings, Silent&& silent, Recovers&& recovers) noexcept {
+    const bool alive = paths().at(sick.rail, sick.pe).moves != sick.moves;
+    if (alive && (!sick.dead || !recovers(sick.pe)) && paths().is_open(sick.rail)) {
+      paths().set_up(sick.rail, sick.pe, true);
+      if (sick.dead) log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
+      return true;
+    }
+    if (!sick.dead) {
+      const size_t r = sick.rail;
+      const int pe = sick.pe;
+      // The witness must have answered before the last look already: both answers may be under way together.
+      if (now - sick.since_ns >= desk_.tuning.rail_timeout_ns && sick.witness_answered) {
+        silent(r, pe);  // calls lost()
+        return false;
+      }
+      sick.witness_answered = paths().at(sick.witness, pe).moves != sick.witness_moves;
+      ping(r, pe);
+      ping(sick.witness, pe);
+    } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail)) {
+      sick.pinged_ns = now;
+      --pings;
+      ping(sick.rail, sick.pe);
+    }
+    return false;
+  }
+
+  Desk<R>& desk_;
+  const uint64_t period_ns_;
+  uint64_t last_look_ns_ = 0;
+  uint32_t look_ = 1;
+  std::vector<Sick> sick_;  ///< paths that are suspect or dead
+};
+
+}  // namespace railshmem

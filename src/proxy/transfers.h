@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts and gets on their way into the rails: whole ones, long ones in pieces, and the held write of a batch.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/proxy/bulk_queue.h"
+#include "src/proxy/desk.h"
+#include "src/proxy/held_write.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Transfers {
+ public:
+  explicit Transfers(Desk<R>& desk)
+      : desk_(desk),
+        longest_whole_(desk.rails.single() ? desk.rails.traits().max_write
+                                           : std::min(desk.rails.traits().max_write, desk.tuning.stripe_min - 1)) {}
+  Transfers(const Transfers&) = delete;
+
+  /// Longer operations go in pieces.
+  size_t longest_whole() const noexcept { return longest_whole_; }
+
+  /// Takes the operation's cell, held for its one piece or for all of them. Null: none is free.
+  OpCell* open(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
+    OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
+    if (cell == nullptr) return nullptr;
+    cell->parts_left = 1;
+    cell->segment = t.remote.segment;
+    cell->remote_offset = t.remote.offset;
+    cell->local = t.local;
+    desk_.count_in(scope, *cell, outcome);
+    if (source == Source::copied && t.nbytes > desk_.rails.traits().inject) copy_source(*cell);
+    cell->lasting = t.kind == OpKind::put_signal || t.nbytes > std::min(kMaxMessage, longest_whole_);
+    if (cell->lasting) ++desk_.lasting;
+    return cell;
+  }
+
+  /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`
+  /// nothing happened.
+  Post start(OpCell& cell, size_t first) noexcept {
+    if (cell.what.nbytes <= longest_whole_)
+      return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
+    if (bulks_.full()) return Post::again;
+    const RailTraits& traits = desk_.rails.traits();
+    bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, desk_.rails.size(), desk_.tuning, traits.max_write));
+    return Post::ok;
+  }
+
+  bool has_bulks() const noexcept { return !bulks_.empty(); }
+  /// Posts pieces of long operations as far as rails have room; a full rail stops no other. Wholes of which all pieces
+  /// are posted go to all_posted(cell). True when something moved.
+  template <class AllPosted>
+  bool push(AllPosted&& all_posted) noexcept {
+    bool moved = false;
+    for (size_t i = 0; i < bulks_.size();) {
+      moved |= push_one(bulks_[i]);
+      if (desk_.abandoned) return true;
+      if (!bulks_[i].all_posted()) {
+        ++i;
+        continue;
+      }
+      OpCell& whole = *bulks_[i].whole;
+      bulks_.remove(i);
+      all_posted(whole);
+    }
+    return moved;
+  }
+
+  // ---- batches -----------------------------------------------------------------------------------------------------
+
+  /// False when the rail has no room for the held write; true also when there is none.
+  bool release_held(bool more = false) noexcept {
+    if (held_.empty()) [[likely]]
+      return true;
+    OpCell& cell = held_.cell();
+    const RailMask usable = desk_.rails.usable(cell.what.pe);
+    if (usable == 0) return false;
+    const Post posted = desk_.post(cell, desk_.rails.after(held_.rail(), usable), more);
+    if (posted != Post::again) held_.let_go(more);
+    return posted != Post::again;
+  }
+  /// Releases the write before and holds this one. False when the one before cannot go.
+  bool hold(OpCell& cell) noexcept {
+    const int pe = cell.what.pe;
+    const bool runs_on = held_.may_run_on(desk_.rails.usable(pe));
+    const size_t r = runs_on ? held_.rail() : desk_.rails.pick(pe);
+    if (!release_held(runs_on)) return false;
+    held_.hold(cell, r);
+    return true;
+  }
+  void copy_source(OpCell& cell) noexcept {
+    cell.local = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(cell), cell.local, cell.what.nbytes));
+  }
+  bool holds() const noexcept { return !held_.empty(); }
+
+  void forget() noexcept {
+    bulks_.clear();
+    held_.forget();
+  }
+
+ private:
+  bool push_one(Bulk& bulk) noexcept {
+    const OpCell& whole = *bulk.whole;
+    bool moved = false;
+    for (RailMask full = 0; !bulk.all_posted();) {
+      const size_t n = bulk.next_piece();
+      const size_t r = desk_.rails.claim(whole.what.pe, n, bulks_.unposted(), full);
+      if (r == kNoRail) break;
+      OpCell* const piece = desk_.cells.take({whole.what.kind, whole.what.pe, n});
+      if (piece == nullptr) break;
+      piece->parent = whole.index;
+      piece->segment = whole.segment;
+      piece->remote_offset = whole.remote_offset + bulk.posted;
+      piece->local = whole.local + bulk.posted;
+      const Post posted = desk_.post(*piece, r);
+      if (posted == Post::failed) return true;
+      if (posted == Post::again) {
+        desk_.cells.give(*piece);
+        full |= RailMask{1} << r;
+        continue;
+      }
+      ++bulk.whole->parts_left;
+      desk_.rails.long_posted(r, n);
+      bulks_.posted(bulk, n);
+      moved = true;
+    }
+    return moved;
+  }
+
+  Desk<R>& desk_;
+  const size_t longest_whole_;
+  BulkQueue bulks_;
+  HeldWrite held_;  ///< the last write of a batch
+};
+
+}  // namespace railshmem
