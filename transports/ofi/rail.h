@@ -16,6 +16,7 @@
 #include "transports/ofi/local_memory.h"
 #include "transports/ofi/memory_region.h"
 #include "transports/ofi/nic.h"
+#include "transports/ofi/quirks.h"
 #include "transports/ofi/receive_pool.h"
 
 namespace railshmem::ofi {
@@ -73,6 +74,9 @@ class Rail {
   Post posted(ssize_t rc, int pe, const OpSlot* slot) noexcept;
   Post refused(int pe) noexcept;
   Post fail(int error) noexcept;
+  /// Turns what the queue gave into events, at most as many; returns how many.
+  size_t hand_out(std::span<const fi_cq_msg_entry> entries, std::span<RailEvent> events) noexcept;
+  size_t poll_drained(std::span<RailEvent> events) noexcept;
   RailEvent event_of(const fi_cq_msg_entry& entry) noexcept;
   size_t poll_error(RailEvent& event, ssize_t rc) noexcept;
 
@@ -86,11 +90,13 @@ class Rail {
   RailTraits traits_{};
   int last_error_ = 0;
   int wait_fd_ = -1;
-  /// Messages without a slot complete to nobody_ instead of being injected without a trace. A defect, hence a
-  /// workaround by protocol: libfabric's socket endpoints (1.17) lose some of the latter under load, 1 run of 20 with
-  /// 2000 messages.
-  bool swallows_ = false;
-  OpSlot nobody_;
+  Quirks quirks_;
+  uint64_t copied_send_ = FI_INJECT;  ///< flag of a send that is copied at once
+  OpSlot nobody_;                     ///< completes messages without a slot where those are counted
+  /// Where quirks_.drains: what the last look at the queue gave, of which [drained_next_, drained_end_) is to be told.
+  std::vector<fi_cq_msg_entry> drained_;
+  size_t drained_next_ = 0;
+  size_t drained_end_ = 0;
   int stuck_pe_ = -1;  ///< the peer that refused the last post, since stuck_since_ns_; -1 none
   uint64_t stuck_since_ns_ = 0;
   uint64_t timeout_ns_ = 0;
