@@ -55,11 +55,11 @@ Post Rail::send(const RailSend& op) noexcept {
   const bool copied = op.nbytes <= traits_.inject;
   if (!op.slot) {
     if (!copied) return fail(EINVAL);
-    if (!swallows_) return posted(fi_inject(ep_.get(), op.bytes, op.nbytes, to), op.to.pe, nullptr);
+    if (!quirks_.counts_messages) return posted(fi_inject(ep_.get(), op.bytes, op.nbytes, to), op.to.pe, nullptr);
     if (outstanding_ >= max_outstanding_) return Post::again;
     const iovec whole{const_cast<std::byte*>(op.bytes), op.nbytes};
     const fi_msg message{&whole, nullptr, 1, to, &nobody_, 0};
-    return posted(fi_sendmsg(ep_.get(), &message, FI_COMPLETION | FI_INJECT), op.to.pe, &nobody_);
+    return posted(fi_sendmsg(ep_.get(), &message, FI_COMPLETION | copied_send_), op.to.pe, &nobody_);
   }
   if (outstanding_ >= max_outstanding_) return Post::again;
   void* desc = nullptr;
@@ -69,7 +69,7 @@ Post Rail::send(const RailSend& op) noexcept {
   }
   const iovec from{const_cast<std::byte*>(op.bytes), op.nbytes};
   const fi_msg message{&from, &desc, 1, to, op.slot, 0};
-  return posted(fi_sendmsg(ep_.get(), &message, FI_COMPLETION | (copied ? FI_INJECT : 0)), op.to.pe, op.slot);
+  return posted(fi_sendmsg(ep_.get(), &message, FI_COMPLETION | (copied ? copied_send_ : 0)), op.to.pe, op.slot);
 }
 
 Post Rail::posted(ssize_t rc, int pe, const OpSlot* slot) noexcept {
@@ -103,17 +103,38 @@ size_t Rail::poll(std::span<RailEvent> events) noexcept {
   if (receives_.has_idle()) [[unlikely]] {
     if (const int error = receives_.retry(ep_.get()); error != 0) return poll_error(events[0], -error);
   }
+  if (!drained_.empty()) [[unlikely]]
+    return poll_drained(events);
   fi_cq_msg_entry entries[kBatch];
   const ssize_t n = fi_cq_read(cq_.get(), entries, std::min(events.size(), kBatch));
   if (n == -FI_EAGAIN || n == 0) return 0;
   if (n < 0) return poll_error(events[0], n);
+  return hand_out(std::span(entries, static_cast<size_t>(n)), events);
+}
+
+/// The provider is called only when everything was told, so that all receive buffers are posted again.
+size_t Rail::poll_drained(std::span<RailEvent> events) noexcept {
+  if (drained_next_ == drained_end_) {
+    const ssize_t n = fi_cq_read(cq_.get(), drained_.data(), drained_.size());
+    if (n == -FI_EAGAIN || n == 0) return 0;
+    if (n < 0) return poll_error(events[0], n);
+    drained_next_ = 0;
+    drained_end_ = static_cast<size_t>(n);
+  }
+  const size_t n = std::min(events.size(), drained_end_ - drained_next_);
+  const size_t told = hand_out(std::span(drained_).subspan(drained_next_, n), events);
+  drained_next_ += n;
+  return told;
+}
+
+size_t Rail::hand_out(std::span<const fi_cq_msg_entry> entries, std::span<RailEvent> events) noexcept {
   size_t told = 0;
-  for (ssize_t i = 0; i < n; ++i) {
-    if (entries[i].op_context == &nobody_) {
+  for (const fi_cq_msg_entry& entry : entries) {
+    if (entry.op_context == &nobody_) {
       --outstanding_;
       continue;
     }
-    events[told++] = event_of(entries[i]);
+    events[told++] = event_of(entry);
   }
   return told;
 }

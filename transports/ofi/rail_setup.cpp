@@ -18,7 +18,9 @@
 namespace railshmem::ofi {
 namespace {
 
-constexpr size_t kReceives = 256;   // messages that may arrive between two polls: 1 MiB per rail
+// Cutting a longer write costs nothing, and keeps away from counters of 32 bits (ofi_rxd's segments end at 4 GiB) and
+// from system calls that move at most 2 GiB.
+constexpr size_t kLargestWrite = size_t{1} << 30;
 constexpr size_t kQueueSlack = 64;  // errors of operations without a slot
 
 /// Providers whose addresses are strings make names from the process id (shm: a file in /dev/shm). A process that was
@@ -42,11 +44,7 @@ void make_name_unique(fi_info& info) {
 }  // namespace
 
 Rail::Rail(const Nic& nic, const RailSetup& setup)
-    : max_outstanding_(setup.operations),
-      ports_(setup.ports),
-      timeout_ns_(setup.timeout_ns),
-      name_(nic.name()),
-      info_(fi_dupinfo(nic.info.get())) {
+    : ports_(setup.ports), timeout_ns_(setup.timeout_ns), name_(nic.name()), info_(fi_dupinfo(nic.info.get())) {
   if (!info_) throw std::bad_alloc();
   make_name_unique(*info_);
   const char* provider = info_->fabric_attr->prov_name;
@@ -54,19 +52,23 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
                             [&](fid_fabric** out) { return fi_fabric(info_->fabric_attr, out, nullptr); });
   domain_ = own<fid_domain>("fi_domain", provider,
                             [&](fid_domain** out) { return fi_domain(fabric_.get(), info_.get(), out, nullptr); });
-  const size_t receives = std::min(kReceives, info_->rx_attr->size ? info_->rx_attr->size : kReceives);
-  open_queue(setup.operations + receives + kQueueSlack, setup.sleeps);
+  quirks_ = quirks_of(*info_);
+  max_outstanding_ = std::min(setup.operations, quirks_.operations);
+  if (quirks_.plain_sends) copied_send_ = 0;
+  const size_t receives = std::min(quirks_.receives, info_->rx_attr->size ? info_->rx_attr->size : quirks_.receives);
+  const size_t depth = max_outstanding_ + receives + kQueueSlack;
+  open_queue(depth, setup.sleeps);
+  if (quirks_.drains) drained_.resize(depth);
   fi_av_attr table{};
   table.type = FI_AV_TABLE;
   table.count = setup.npes * setup.ports;
   av_ = own<fid_av>("fi_av_open", provider,
                     [&](fid_av** out) { return fi_av_open(domain_.get(), &table, out, nullptr); });
   receives_ = ReceivePool(receives);
-  swallows_ = info_->ep_attr->protocol == FI_PROTO_SOCK_TCP;
   open_endpoint();
 
   traits_.inject = info_->tx_attr->inject_size;
-  traits_.max_write = info_->ep_attr->max_msg_size;
+  traits_.max_write = std::min(kLargestWrite, info_->ep_attr->max_msg_size);
 #if FI_MAJOR_VERSION >= 2
   // Where a provider has these options they are the truth for RMA; the attributes also cover tagged messages.
   size_t nbytes = 0;
@@ -161,6 +163,7 @@ void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteR
   bool in_order = true;
   for (size_t i = 0; i < count; ++i) in_order = in_order && numbers[i] == i;
   if (!in_order) addresses_ = std::move(numbers);
+  npeers_ = count;
   regions_ = regions;
 }
 
