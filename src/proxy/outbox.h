@@ -58,7 +58,7 @@ class Outbox {
       OpCell& cell = cells[i];
       i = cell.next;
       const uint32_t ahead = cell.sequence - first_missing;
-      if (ahead < kWindow) {  // not before first_missing
+      if (ahead <= ~uint32_t{0} / 2) {  // not before first_missing, however old this acknowledgement is
         if (ahead > 64) return;
         if (ahead == 0 || ((executed >> (ahead - 1)) & 1) == 0) continue;
       }
