@@ -190,7 +190,8 @@ class Failover {
 
   bool executed(const Recovery& recovery, const OpCell& cell) const noexcept {
     const uint32_t ahead = cell.sequence - recovery.account.header.sequence;
-    if (ahead >= kWindow) return true;  // before the first one missing
+    if (ahead > ~uint32_t{0} / 2) return true;  // before the first one missing
+    if (ahead >= kWindow) return false;
     return (recovery.account.executed[ahead / 64] >> (ahead % 64)) & 1;
   }
 

@@ -18,8 +18,11 @@ class Inbox {
  public:
   enum class Arrival : uint8_t { first, repeated, impossible };
 
-  Inbox(int npes, bool requests_may_repeat)
-      : may_repeat_(requests_may_repeat), sources_(static_cast<size_t>(npes) * 2) {}
+  /// `first` as that of Outbox.
+  Inbox(int npes, bool requests_may_repeat, uint32_t first = 0)
+      : may_repeat_(requests_may_repeat), sources_(static_cast<size_t>(npes) * 2) {
+    for (Source& source : sources_) source.first_missing = first;
+  }
 
   /// Notes a request; only a first one may be executed. Impossible: no source counts like that.
   Arrival note(Endpoint from, uint32_t sequence) noexcept {

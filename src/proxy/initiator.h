@@ -193,6 +193,7 @@ class Initiator {
   }
 
   Post send_answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
+    if (!desk_.rails.paths.is_open(r)) return Post::again;
     const Operation what{OpKind::answer, to.pe, nbytes};
     OpCell* carrier = nullptr;
     if (nbytes > desk_.rails.traits().inject) {

@@ -22,7 +22,7 @@ struct FlakyOptions {
   unsigned again_one_in = 3;  ///< 0: never
   unsigned delay_polls = 8;   ///< polls until a write or read really happens, at most
   bool message_after_write = false;
-  uint64_t fail_post = 0;  ///< the nth write or read of the host's rail fails; 0: none
+  uint64_t fail_post = 0;  ///< the nth write or read of each host rail fails; 0: none
   Failure failure = Failure::event;
 };
 
@@ -138,17 +138,18 @@ class Flaky {
   /// Further arguments go to the fabric.
   template <class... Args>
   Flaky(const NetworkConfig& config, const FlakyOptions& options, Args&&... args)
-      : fabric_(config, std::forward<Args>(args)...), options_(options), seed_(options.seed * 1000 + config.pe) {}
+      : fabric_(config, std::forward<Args>(args)...), options_(options), seed_(options.seed * 10000 + config.pe) {}
 
   std::vector<std::byte> attach(std::span<const Segment> segments) { return fabric_.attach(segments); }
   void connect(std::span<const std::vector<std::byte>> cards) {
     fabric_.connect(cards);
-    host_.emplace_back(fabric_.host_rail(), options_, seed_);
+    for (auto& rail : fabric_.host_rails()) host_.emplace_back(rail, options_, seed_ + 100 * host_.size());
     FlakyOptions proxy_options = options_;
     proxy_options.fail_post = 0;
-    for (auto& rail : fabric_.proxy_rails()) proxy_.emplace_back(rail, proxy_options, seed_ + 500);
+    for (auto& rail : fabric_.proxy_rails())
+      proxy_.emplace_back(rail, proxy_options, seed_ + 500 + 100 * proxy_.size());
   }
-  RailType& host_rail() noexcept { return host_.front(); }
+  std::span<RailType> host_rails() noexcept { return host_; }
   std::span<RailType> proxy_rails() noexcept { return proxy_; }
   std::string describe() const { return "flaky " + fabric_.describe(); }
 

@@ -68,7 +68,7 @@ class RailPair {
   }
   ~RailPair() { stop(); }
 
-  R& host(int pe) { return fabric_[pe]->host_rail(); }
+  R& host(int pe) { return fabric_[pe]->host_rails().front(); }
   R& proxy(int pe) { return fabric_[pe]->proxy_rails().front(); }
   R& rail(int pe, Port port) { return port == Port::host ? host(pe) : proxy(pe); }
   F& fabric(int pe) { return *fabric_[pe]; }

@@ -12,8 +12,8 @@ namespace railshmem::test {
 namespace {
 
 struct Batch {
-  explicit Batch(size_t cells = 64) {
-    initiator.emplace(rail, InitiatorConfig{Port::host, 0, 4, cells, {}});
+  explicit Batch(size_t cells = 64, size_t count = 1) : rails(count) {
+    initiator.emplace(std::span(rails), InitiatorConfig{Port::host, 0, 4, cells, {}});
     scope = &initiator->add_scope();
   }
   Post put(Source source = Source::stable) {
@@ -23,18 +23,20 @@ struct Batch {
     return posted;
   }
   void poll() {
-    initiator->poll([](const std::byte*, size_t) { FAIL(); });
+    initiator->poll([](size_t, const std::byte*, size_t) { FAIL(); });
   }
   /// Each write whose `more` promises another must have one behind it, directly.
   void expect_promises_kept() {
-    for (size_t i = 0; i < rail.posted.size(); ++i)
-      if (rail.posted[i].more) {
-        ASSERT_LT(i + 1, rail.posted.size()) << "a doorbell that never rings";
-        ASSERT_EQ(rail.posted[i + 1].what, 'w');
-      }
+    for (const ScriptedRail& each : rails)
+      for (size_t i = 0; i < each.posted.size(); ++i)
+        if (each.posted[i].more) {
+          ASSERT_LT(i + 1, each.posted.size()) << "a doorbell that never rings";
+          ASSERT_EQ(each.posted[i + 1].what, 'w');
+        }
   }
 
-  ScriptedRail rail;
+  std::vector<ScriptedRail> rails;
+  ScriptedRail& rail = rails[0];
   std::optional<Initiator<ScriptedRail>> initiator;
   NetContext* scope;
   std::vector<std::byte> bytes = std::vector<std::byte>(4096, std::byte{7});
@@ -48,7 +50,7 @@ TEST(Batch, EachWriteButTheLastTellsThatAnotherFollows) {
   for (int i = 0; i < 5; ++i) ASSERT_EQ(b.put(), Post::ok);
   ASSERT_EQ(b.rail.posted.size(), 4u) << "the fifth is held back";
   for (const auto& posted : b.rail.posted) EXPECT_TRUE(posted.more);
-  EXPECT_EQ(b.scope->writes, 5u) << "quiet waits for the held one too";
+  EXPECT_EQ(b.scope->peer(3).writes, 5u) << "quiet waits for the held one too";
   EXPECT_TRUE(b.initiator->needs_polling()) << "a sleeping proxy thread must look after it";
   ASSERT_TRUE(b.initiator->release_held());
   ASSERT_EQ(b.rail.posted.size(), 5u);
@@ -137,55 +139,80 @@ TEST(Batch, FullRailKeepsTheHeldWriteUntilThereIsRoom) {
   EXPECT_FALSE(b.rail.posted[0].more);
 }
 
+/// A run ends where its length does, and the next one goes over another rail.
+TEST(Batch, RunsTakeTurnsOnSeveralRails) {
+  Batch b(512, 3);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(b.put(), Post::ok);
+  b.poll();
+  b.expect_promises_kept();
+  size_t posted = 0;
+  for (const ScriptedRail& rail : b.rails) {
+    EXPECT_GE(rail.posted.size(), 2 * HeldWrite::kLongestRun) << "300 puts are about 10 runs for 3 rails";
+    posted += rail.posted.size();
+  }
+  EXPECT_EQ(posted, 300u);
+}
+
 /// Any order of puts, other operations, full rails, few cells and polls: no promise is broken, nothing stays behind.
-TEST(Batch, RandomUseLeavesNothingBehind) {
-  for (unsigned seed = 1; seed <= 200; ++seed) {
-    SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
-    Batch b(4 + random() % 12);
-    size_t completed = 0;
-    uint64_t others = 0;
-    for (int step = 0; step < 300; ++step) {
-      b.rail.room = static_cast<int>(random() % 4);
-      switch (random() % 6) {
-        case 0: {
-          NetContext& scope = *b.scope;
-          Transfer t{OpKind::put, {1, SegmentId::heap, 0}, b.bytes.data(), 8};
-          if (b.initiator->transfer(scope, t, Source::stable, {}) == Post::ok) {
-            ++others;
-          } else if (t.cell != nullptr) {
-            b.rail.room = 1 << 20;
-            ASSERT_EQ(b.initiator->transfer(scope, t, Source::stable, {}), Post::ok);
-            ++others;
-          }
-          break;
+void random_use(size_t rails, unsigned seed) {
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  Batch b(4 + random() % 12, rails);
+  std::vector<size_t> completed(rails);
+  uint64_t others = 0;
+  const auto room = [&](auto&& posts) {
+    for (ScriptedRail& rail : b.rails) rail.room = posts();
+  };
+  const auto complete = [&] {
+    for (size_t r = 0; r < rails; ++r)
+      while (completed[r] < b.rails[r].posted.size()) b.rails[r].complete(b.rails[r].posted[completed[r]++].slot);
+    b.poll();
+  };
+  for (int step = 0; step < 300; ++step) {
+    room([&] { return static_cast<int>(random() % 4); });
+    switch (random() % 6) {
+      case 0: {
+        NetContext& scope = *b.scope;
+        Transfer t{OpKind::put, {1, SegmentId::heap, 0}, b.bytes.data(), 8};
+        if (b.initiator->transfer(scope, t, Source::stable, {}) == Post::ok) {
+          ++others;
+        } else if (t.cell != nullptr) {
+          room([] { return 1 << 20; });
+          ASSERT_EQ(b.initiator->transfer(scope, t, Source::stable, {}), Post::ok);
+          ++others;
         }
-        case 1:
-          while (completed < b.rail.posted.size()) b.rail.complete(b.rail.posted[completed++].slot);
-          b.poll();
-          break;
-        default: {
-          Transfer t{OpKind::put, {3, SegmentId::heap, 8 * b.puts}, b.bytes.data(), 8};
-          while (b.initiator->batched_put(*b.scope, t, Source::stable) == Post::again) {
-            b.rail.room = 2;
-            while (completed < b.rail.posted.size()) b.rail.complete(b.rail.posted[completed++].slot);
-            b.poll();
-          }
-          ++b.puts;
+        break;
+      }
+      case 1:
+        complete();
+        break;
+      default: {
+        Transfer t{OpKind::put, {3, SegmentId::heap, 8 * b.puts}, b.bytes.data(), 8};
+        while (b.initiator->batched_put(*b.scope, t, Source::stable) == Post::again) {
+          room([] { return 2; });
+          complete();
         }
+        ++b.puts;
       }
     }
-    b.rail.room = 1 << 20;
-    b.poll();  // a wait
-    b.expect_promises_kept();
-    EXPECT_EQ(b.rail.posted.size(), b.puts + others);
-    while (b.scope->pending() > 0) {
-      ASSERT_LT(completed, b.rail.posted.size());
-      while (completed < b.rail.posted.size()) b.rail.complete(b.rail.posted[completed++].slot);
-      b.poll();
-    }
-    EXPECT_EQ(b.initiator->outstanding(), 0u);
   }
+  room([] { return 1 << 20; });
+  b.poll();  // a wait
+  b.expect_promises_kept();
+  size_t posted = 0;
+  for (const ScriptedRail& rail : b.rails) posted += rail.posted.size();
+  EXPECT_EQ(posted, b.puts + others);
+  for (int turn = 0; b.scope->pending() > 0; ++turn) {
+    ASSERT_LT(turn, 10000);
+    complete();
+  }
+  EXPECT_EQ(b.initiator->outstanding(), 0u);
+}
+TEST(Batch, RandomUseLeavesNothingBehind) {
+  for (unsigned seed = 1; seed <= 200; ++seed) random_use(1, seed);
+}
+TEST(Batch, RandomUseOfSeveralRailsLeavesNothingBehind) {
+  for (unsigned seed = 1; seed <= 200; ++seed) random_use(2 + seed % 3, seed);
 }
 
 }  // namespace

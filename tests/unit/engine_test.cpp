@@ -53,9 +53,44 @@ struct StormyOrdered {
   }
 };
 
+/// Several rails, and operations cut so that even those of a few KiB go over all of them.
+Tuning in_pieces(Tuning tuning) {
+  tuning.stripe_min = 6000;
+  tuning.shortest_piece = 4096;
+  tuning.longest_piece = 16384;
+  tuning.rail_window = 32768;
+  return tuning;
+}
+template <size_t kRails>
+struct Rails {
+  using FabricType = loopback::Fabric;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, in_pieces(tuning), config,
+                                                loopback::Options{.rails = kRails});
+  }
+};
+struct NarrowRails {
+  using FabricType = loopback::Fabric;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(
+        TransportKind::loopback, config, in_pieces(tuning), config,
+        loopback::Options{.max_write = 1000, .inject = 0, .depth = 4, .has_wait_object = false, .rails = 3});
+  }
+};
+template <size_t kRails, bool kOrdered>
+struct StormyRails {
+  using FabricType = Flaky<loopback::Fabric>;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, in_pieces(tuning), config,
+                                                FlakyOptions{.seed = kRails, .message_after_write = kOrdered},
+                                                loopback::Options{.max_write = 5000, .rails = kRails});
+  }
+};
+
 template <class Setup>
 class EngineTest : public testing::Test {};
-using Setups = testing::Types<Plain, Narrow, Stormy, StormyOrdered>;
+using Setups = testing::Types<Plain, Narrow, Stormy, StormyOrdered, Rails<2>, Rails<3>, NarrowRails,
+                              StormyRails<2, false>, StormyRails<3, true>>;
 TYPED_TEST_SUITE(EngineTest, Setups);
 
 constexpr Remote heap(int pe, uint64_t offset) {
@@ -165,7 +200,7 @@ TYPED_TEST(EngineTest, PutSignalNeverShowsItsSignalBeforeItsData) {
 
 #if !defined(__SANITIZE_THREAD__)  // the race is the point
 TEST(Engine, DisabledDeferralIsNoticed) {
-  EXPECT_GT(overtaken_signals<Stormy>({.max_inline = 0, .signal_waits_for_data = false}, 120), 0);
+  EXPECT_GT(overtaken_signals<Stormy>({.max_inline = 0, .keeps_order = false}, 120), 0);
 }
 #endif
 
@@ -240,7 +275,7 @@ TYPED_TEST(EngineTest, FenceOrdersPutsAtTheirTarget) {
 }
 
 TYPED_TEST(EngineTest, EverybodyFloodsEverybodyWithoutDeadlock) {
-  EngineJob<TypeParam> job({.npes = 4, .slots = 16, .tuning = {.max_unanswered = 32}});
+  EngineJob<TypeParam> job({.npes = 4, .slots = 16});
   constexpr int kRounds = 200;
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();

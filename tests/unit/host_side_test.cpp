@@ -87,7 +87,7 @@ struct Fixture {
   explicit Fixture(HostThreads threads = HostThreads::several) {
     const InitiatorConfig config{Port::host, 0, 4, 64, {}};
     proxy.emplace(std::span<R>(&proxy_rail, 1), std::span<const Segment>(), config);
-    host.emplace(rail, config, HostConfig{threads, true, 60}, *proxy, sleeper);
+    host.emplace(std::span<R>(&rail, 1), config, HostConfig{threads, true, 60}, *proxy, sleeper);
   }
   R rail;
   R proxy_rail;
@@ -177,8 +177,38 @@ void complete_beside_a_stream(Complete&& complete) {
 TEST(HostSideThreads, QuietEndsWhileAnotherThreadGoesOnPosting) {
   complete_beside_a_stream([](auto& host, NetContext& scope) { host.quiet(scope); });
 }
-TEST(HostSideThreads, FenceEndsWhileAnotherThreadGoesOnPosting) {
-  complete_beside_a_stream([](auto& host, NetContext& scope) { host.fence(scope); });
+TEST(HostSideThreads, QuietOfOneTargetEndsWhileAnotherThreadGoesOnPosting) {
+  complete_beside_a_stream([](auto& host, NetContext& scope) { host.quiet(scope, kFastPe); });
+}
+/// The fence itself returns at once; the put behind it waits.
+TEST(HostSideThreads, PutBehindAFenceEndsWhileAnotherThreadGoesOnPosting) {
+  complete_beside_a_stream([](auto& host, NetContext& scope) {
+    const uint64_t word = 1;
+    host.fence(scope);
+    host.put_nbi(scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
+  });
+}
+
+TEST(HostSideFence, OnlyTheNextOperationToThatTargetWaits) {
+  Fixture<> f(HostThreads::one);
+  NetContext* scope = f.host->make_context();
+  NetContext* other = f.host->make_context();
+  const uint64_t word = 1;
+  f.host->put_nbi(*scope, {kSlowPe, SegmentId::heap, 0}, &word, 8);
+  f.host->fence(*scope);
+  f.host->put_nbi(*scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
+  f.host->put_nbi(*other, {kSlowPe, SegmentId::heap, 0}, &word, 8);
+  f.host->quiet(*scope, kFastPe);
+  EXPECT_EQ(scope->peer(kSlowPe).writes, 1u) << "none of this waits for the slow target";
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    f.rail.control->release_slow = true;
+  });
+  f.host->put_nbi(*scope, {kSlowPe, SegmentId::heap, 8}, &word, 8);
+  EXPECT_TRUE(f.rail.control->release_slow) << "posted before the put in front of the fence was complete";
+  later.join();
+  f.host->drop_context(*scope);
+  f.host->drop_context(*other);
 }
 
 TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {
@@ -187,7 +217,7 @@ TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {
   Sleeper sleeper;
   const InitiatorConfig config{Port::host, 0, 4, 64, {}};
   ProxySide<ScriptedRail> proxy(std::span<ScriptedRail>(&proxy_rail, 1), {}, config);
-  HostSide<ScriptedRail> host(rail, config, {HostThreads::one, true, 60}, proxy, sleeper);
+  HostSide<ScriptedRail> host(std::span<ScriptedRail>(&rail, 1), config, {HostThreads::one, true, 60}, proxy, sleeper);
   NetContext* scope = host.make_context();
   const auto writes = [&] { return rail.count('w'); };
   const auto put = [&](int n) {

@@ -11,74 +11,124 @@ namespace railshmem::test {
 namespace {
 
 struct Fixture {
-  Fixture() {
+  explicit Fixture(size_t count = 1) : rails(count) {
+    initiator.emplace(std::span(rails), InitiatorConfig{Port::proxy, 1, 4, 8, {}});
     const Segment segments[] = {{SegmentId::heap, reinterpret_cast<std::byte*>(memory.data()), sizeof memory}};
-    responder.emplace(initiator, segments, 4);
+    responder.emplace(*initiator, segments, 4);
   }
   template <class M>
-  void execute(const M& message) {
-    responder->execute(reinterpret_cast<const std::byte*>(&message), sizeof message);
+  void execute(const M& message, size_t r = 0) {
+    responder->execute(r, reinterpret_cast<const std::byte*>(&message), sizeof message);
   }
-  static MessageHeader header(MessageKind kind, int pe, uint16_t scope = 0, Port port = Port::host) {
-    return {kind, 0, 8, Answer::acknowledge, port, SegmentId::heap, scope, pe, kNoCell};
+  static MessageHeader header(MessageKind kind, int pe, uint32_t sequence = 0, Port port = Port::host) {
+    return {kind, 0, 8, Answer::acknowledge, port, SegmentId::heap, 0, pe, kNoCell, sequence, 0};
   }
-  AmoMessage add(int pe, uint16_t scope = 0, Port port = Port::host, uint64_t offset = 0) {
-    AmoMessage message{header(MessageKind::amo, pe, scope, port), offset, 1, 0};
+  static AmoMessage add(int pe, uint32_t sequence, Port port = Port::host, uint64_t offset = 0) {
+    AmoMessage message{header(MessageKind::amo, pe, sequence, port), offset, 1, 0};
     message.header.op = static_cast<uint8_t>(AmoOp::add);
     return message;
   }
+  static AmoMessage fetch_add(int pe, uint32_t sequence, uint32_t cell) {
+    AmoMessage message = add(pe, sequence);
+    message.header.op = static_cast<uint8_t>(AmoOp::fetch_add);
+    message.header.answer = Answer::reply;
+    message.header.cell = cell;
+    return message;
+  }
+  template <class M>
+  M sent(size_t i, size_t r = 0) {
+    EXPECT_EQ(rails[r].posted.at(i).bytes.size(), sizeof(M));
+    return read_message<M>(rails[r].posted.at(i).bytes.data());
+  }
 
   std::array<uint64_t, 16> memory{};
-  ScriptedRail rail;
-  Initiator<ScriptedRail> initiator{rail, InitiatorConfig{Port::proxy, 1, 4, 8, {}}};
+  std::vector<ScriptedRail> rails;
+  ScriptedRail& rail = rails[0];
+  std::optional<Initiator<ScriptedRail>> initiator;
   std::optional<Responder<ScriptedRail>> responder;
 };
 
-TEST(Responder, AcknowledgementsOfOnePassAreOneMessagePerSourceAndScope) {
+TEST(Responder, AcknowledgementsOfOnePassAreOneMessagePerSource) {
   Fixture f;
-  for (int i = 0; i < 5; ++i) f.execute(f.add(2));
-  for (int i = 0; i < 3; ++i) f.execute(f.add(3));
-  for (int i = 0; i < 2; ++i) f.execute(f.add(2, 0, Port::proxy));
-  EXPECT_EQ(f.memory[0], 10u);
+  for (uint32_t i = 0; i < 5; ++i) f.execute(f.add(2, i));
+  for (uint32_t i = 0; i < 3; ++i) f.execute(f.add(3, i));
+  for (uint32_t i = 0; i < 2; ++i) f.execute(f.add(2, i, Port::proxy));
+  EXPECT_EQ(f.memory[0], 10u) << "the two endpoints of a PE count apart";
   EXPECT_TRUE(f.rail.posted.empty()) << "collected, not sent";
   EXPECT_TRUE(f.responder->flush());
   ASSERT_EQ(f.rail.posted.size(), 3u);
-  const auto first = read_message<AcknowledgeMessage>(f.rail.posted[0].bytes.data());
+  const auto first = f.sent<AcknowledgeMessage>(0);
   EXPECT_EQ(first.header.kind, MessageKind::acknowledge);
   EXPECT_EQ(first.header.pe, 1) << "who answers";
-  EXPECT_EQ(first.count, 5u);
+  EXPECT_EQ(first.header.sequence, 5u) << "the first number that is missing";
+  EXPECT_EQ(first.executed, 0u);
   EXPECT_EQ(f.rail.posted[0].to.pe, 2);
   EXPECT_EQ(f.rail.posted[0].to.port, Port::host);
   EXPECT_EQ(f.rail.posted[2].to.port, Port::proxy);
-  f.execute(f.add(2, 0));
-  f.execute(f.add(2, 7));
-  f.responder->flush();
-  EXPECT_EQ(f.rail.posted.size(), 5u) << "scopes are counted apart";
   EXPECT_FALSE(f.responder->owes_answers());
+}
+
+TEST(Responder, RepeatedRequestIsAnsweredAgainButNotExecuted) {
+  Fixture f(2);
+  f.execute(f.add(2, 0), 0);
+  f.execute(f.add(2, 0), 1);
+  EXPECT_EQ(f.memory[0], 1u);
+  f.responder->flush();
+  f.execute(f.add(2, 0), 1);
+  f.responder->flush();
+  EXPECT_EQ(f.memory[0], 1u);
+  ASSERT_EQ(f.rails[0].posted.size(), 1u);
+  ASSERT_EQ(f.rails[1].posted.size(), 1u) << "over the rail that it came from";
+  EXPECT_EQ(f.sent<AcknowledgeMessage>(0, 1).header.sequence, 1u);
+}
+
+TEST(Responder, RepeatedFetchBringsTheFirstValue) {
+  Fixture f(2);
+  f.execute(f.fetch_add(2, 0, 5), 0);
+  for (uint32_t i = 1; i < 4; ++i) f.execute(f.add(2, i), 0);
+  f.execute(f.fetch_add(2, 0, 5), 1);
+  f.responder->flush();
+  EXPECT_EQ(f.memory[0], 4u);
+  EXPECT_EQ(f.sent<ReplyMessage>(0, 0).value, 0u);
+  const auto again = f.sent<ReplyMessage>(0, 1);
+  EXPECT_EQ(again.value, 0u) << "not what the word holds by now";
+  EXPECT_EQ(again.header.cell, 5u);
+  EXPECT_EQ(again.header.sequence, 0u);
+}
+
+TEST(Responder, RequestsThatOvertakeAreAcknowledgedByTheirBits) {
+  Fixture f;
+  for (const uint32_t sequence : {1u, 3u, 64u, 65u}) f.execute(f.add(2, sequence));
+  f.responder->flush();
+  const auto gaps = f.sent<AcknowledgeMessage>(0);
+  EXPECT_EQ(gaps.header.sequence, 0u);
+  EXPECT_EQ(gaps.executed, 1u | 1u << 2 | uint64_t{1} << 63) << "65 is beyond what an acknowledgement says";
+  for (const uint32_t sequence : {0u, 2u}) f.execute(f.add(2, sequence));
+  f.responder->flush();
+  const auto later = f.sent<AcknowledgeMessage>(1);
+  EXPECT_EQ(later.header.sequence, 4u);
+  EXPECT_EQ(later.executed, uint64_t{0b11} << 59);
+  EXPECT_EQ(f.memory[0], 6u);
 }
 
 TEST(Responder, AnswersSurviveALackOfRoom) {
   Fixture f;
   f.rail.room = 0;
-  AmoMessage fetch = f.add(2);
-  fetch.header.op = static_cast<uint8_t>(AmoOp::fetch_add);
-  fetch.header.answer = Answer::reply;
-  fetch.header.cell = 77;
-  f.execute(fetch);
-  for (int i = 0; i < 3; ++i) f.execute(f.add(3));
+  f.execute(f.fetch_add(2, 0, 77));
+  for (uint32_t i = 0; i < 3; ++i) f.execute(f.add(3, i));
   EXPECT_FALSE(f.responder->flush());
-  f.execute(f.add(3));  // joins what is still owed
+  f.execute(f.add(3, 3));  // joins what is still owed
   EXPECT_TRUE(f.responder->owes_answers());
   f.rail.room = 10;
   f.responder->flush();
   ASSERT_EQ(f.rail.posted.size(), 2u);
-  for (const auto& p : f.rail.posted) {
-    if (p.to.pe == 2) {
-      const auto reply = read_message<ReplyMessage>(p.bytes.data());
+  for (size_t i = 0; i < 2; ++i) {
+    if (f.rail.posted[i].to.pe == 2) {
+      const auto reply = f.sent<ReplyMessage>(i);
       EXPECT_EQ(reply.header.cell, 77u);
       EXPECT_EQ(reply.value, 0u);
     } else {
-      EXPECT_EQ(read_message<AcknowledgeMessage>(p.bytes.data()).count, 4u);
+      EXPECT_EQ(f.sent<AcknowledgeMessage>(i).header.sequence, 4u) << "what is true when it is sent";
     }
   }
 }
@@ -86,21 +136,18 @@ TEST(Responder, AnswersSurviveALackOfRoom) {
 TEST(Responder, QueueGrowsUnderAStorm) {
   Fixture f;
   f.rail.room = 0;
-  AmoMessage fetch = f.add(2);
-  fetch.header.op = static_cast<uint8_t>(AmoOp::fetch_add);
-  fetch.header.answer = Answer::reply;
   for (uint32_t i = 0; i < 5000; ++i) {
-    fetch.header.cell = i;
-    f.execute(fetch);
+    f.execute(f.fetch_add(2, i, i));
     if (i % 7 == 0) f.responder->flush();  // moves the head around the ring
   }
   f.rail.room = 1 << 30;
   while (f.responder->owes_answers()) f.responder->flush();
   ASSERT_EQ(f.rail.posted.size(), 5000u);
   std::vector<bool> seen(5000);
-  for (const auto& p : f.rail.posted) {
-    const auto reply = read_message<ReplyMessage>(p.bytes.data());
+  for (size_t i = 0; i < 5000; ++i) {
+    const auto reply = f.sent<ReplyMessage>(i);
     EXPECT_EQ(reply.value, reply.header.cell);
+    EXPECT_EQ(reply.header.sequence, reply.header.cell);
     EXPECT_FALSE(seen[reply.header.cell]);
     seen[reply.header.cell] = true;
   }
@@ -121,13 +168,20 @@ TEST(Responder, PayloadIsStoredBeforeTheSignal) {
   EXPECT_EQ(f.memory[3], 12u);
 }
 
-TEST(Responder, FlagIsNotAnswered) {
+TEST(Responder, FlagThatIsNotNumberedIsNotAnswered) {
   Fixture f;
   FlagMessage flag{Fixture::header(MessageKind::flag, 3), 24, 9};
   flag.header.answer = Answer::none;
   f.execute(flag);
   EXPECT_EQ(f.memory[3], 9u);
   EXPECT_FALSE(f.responder->owes_answers());
+  flag.header.answer = Answer::acknowledge;
+  flag.value = 10;
+  f.execute(flag);
+  f.execute(flag);
+  EXPECT_EQ(f.memory[3], 10u);
+  f.responder->flush();
+  EXPECT_EQ(f.sent<AcknowledgeMessage>(0).header.sequence, 1u);
 }
 
 class ResponderDeathTest : public testing::Test {
@@ -143,7 +197,7 @@ TEST_F(ResponderDeathTest, BadRangesAreNamed) {
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 121)), exits, "outside this PE's heap segment of 128 bytes");
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, ~uint64_t{0})), exits, "outside");
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 4)), exits, "offset 4 is not aligned");
-  AmoMessage data = f.add(2);
+  AmoMessage data = f.add(2, 0);
   data.header.segment = SegmentId::data;
   EXPECT_EXIT(f.execute(data), exits, "data segment of 0 bytes");
   data.header.segment = static_cast<SegmentId>(200);
@@ -154,11 +208,12 @@ TEST_F(ResponderDeathTest, ForeignMessagesAreRefused) {
   Fixture f;
   const auto exits = testing::ExitedWithCode(1);
   const auto header = Fixture::header(MessageKind::amo, 2);
-  EXPECT_EXIT(f.execute(header), exits, "a message of 16 bytes over scripted is none of ours");
+  EXPECT_EXIT(f.execute(header), exits, "a message of 24 bytes over scripted is none of ours");
   EXPECT_EXIT(f.execute(Fixture::header(static_cast<MessageKind>(99), 2)), exits, "none of ours");
-  EXPECT_EXIT(f.execute(f.add(4)), exits, "none of ours");
+  EXPECT_EXIT(f.execute(f.add(4, 0)), exits, "none of ours");
+  EXPECT_EXIT(f.execute(f.add(2, kWindow)), exits, "none of ours") << "no source may be so far ahead";
   PutSignalMessage lying{Fixture::header(MessageKind::put_signal, 2), 8, 5, 16, 16, SegmentId::heap, {}};
-  EXPECT_EXIT(f.execute(lying), exits, "a message of 48 bytes");
+  EXPECT_EXIT(f.execute(lying), exits, "a message of 56 bytes");
 }
 
 }  // namespace

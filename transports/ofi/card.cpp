@@ -58,11 +58,33 @@ std::vector<std::byte> encode(const Card& card) {
   out.put_text(std::as_bytes(std::span(card.provider)));
   out.put(static_cast<uint32_t>(card.rails.size()));
   for (const Card::Rail& rail : card.rails) {
+    out.put_text(std::as_bytes(std::span(rail.network)));
     out.put_text(rail.address);
     out.put_text(rail.host_address);
     out.put(rail.regions);
   }
   return std::move(out.written);
+}
+
+std::vector<std::byte> encode(const EndpointCard& card) {
+  Writer out;
+  out.put(card.port);
+  out.put(card.rail);
+  out.put_text(card.address);
+  out.put(card.regions);
+  return std::move(out.written);
+}
+
+EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe) {
+  Reader in(bytes, pe);
+  EndpointCard card;
+  card.port = in.get<Port>();
+  card.rail = in.get<uint32_t>();
+  const auto address = in.get_text();
+  card.address.assign(address.begin(), address.end());
+  card.regions = in.get<std::array<RemoteRegion, kSegments>>();
+  if (card.port > Port::host || !in.at_end()) throw Error(text("the endpoint card of PE %d is damaged", pe));
+  return card;
 }
 
 Card decode(std::span<const std::byte> bytes, int pe) {
@@ -78,6 +100,8 @@ Card decode(std::span<const std::byte> bytes, int pe) {
   const auto nrails = in.get<uint32_t>();
   for (uint32_t i = 0; i < nrails; ++i) {
     Card::Rail& rail = card.rails.emplace_back();
+    const auto network = in.get_text();
+    rail.network.assign(reinterpret_cast<const char*>(network.data()), network.size());
     const auto address = in.get_text();
     rail.address.assign(address.begin(), address.end());
     const auto host = in.get_text();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/plugin/rail.h"
 #include "src/plugin/segment.h"
 #include "transports/ofi/memory_region.h"
 
@@ -15,6 +16,7 @@ namespace railshmem::ofi {
 
 struct Card {
   struct Rail {
+    std::string network;                          ///< see pair_rails()
     std::vector<std::byte> address;               ///< of the proxy's endpoint
     std::vector<std::byte> host_address;          ///< of the host calls' endpoint
     std::array<RemoteRegion, kSegments> regions;  ///< zero for a segment that the job does not have
@@ -23,8 +25,19 @@ struct Card {
   std::vector<Rail> rails;
 };
 
+/// One endpoint that was opened anew: what failover sends to all peers.
+struct EndpointCard {
+  Port port;
+  uint32_t rail;
+  std::vector<std::byte> address;
+  std::array<RemoteRegion, kSegments> regions;  ///< of a proxy's endpoint
+};
+
 std::vector<std::byte> encode(const Card& card);
 /// Throws Error naming `pe` when the bytes are of another version of the library, or damaged.
 Card decode(std::span<const std::byte> bytes, int pe);
+
+std::vector<std::byte> encode(const EndpointCard& card);
+EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe);
 
 }  // namespace railshmem::ofi

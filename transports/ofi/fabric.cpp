@@ -7,106 +7,136 @@
 #include "src/base/error.h"
 #include "transports/ofi/card.h"
 #include "transports/ofi/hints.h"
+#include "transports/ofi/pairing.h"
 
 namespace railshmem::ofi {
 namespace {
 
-enum class Use : uint8_t { host, proxy };
-
-RailSetup rail_setup(const NetworkConfig& config, Use use) {
-  const bool proxy = use == Use::proxy;  // only the proxy thread sleeps; only proxies answer to host endpoints
+RailSetup rail_setup(const NetworkConfig& config, Port port) {
+  const bool proxy = port == Port::proxy;  // only the proxy thread sleeps; only proxies answer to host endpoints
   return {static_cast<size_t>(config.npes), proxy ? 2u : 1u, std::max<size_t>(config.env->ofi_slots, 1), proxy,
           static_cast<uint64_t>(config.env->timeout_s * 1e9)};
 }
 
-/// Addresses of one rail's peers, back to back as fi_av_insert takes them (strings with their final zero).
-class AddressList {
- public:
-  AddressList(std::vector<std::byte> mine, bool strings) : mine_(std::move(mine)), strings_(strings) {}
-
-  void add(int pe, std::span<const std::byte> address) {
-    if (!strings_ && address.size() != mine_.size())
-      throw Error(
-          text("PE %d has a network address of %zu bytes where this PE's has %zu: choose interfaces of one "
-               "kind with SHMEM_OFI_NIC",
-               pe, address.size(), mine_.size()));
-    bytes_.insert(bytes_.end(), address.begin(), address.end());
-  }
-  std::span<const std::byte> bytes() const noexcept { return bytes_; }
-
- private:
-  std::vector<std::byte> mine_;
-  bool strings_;
-  std::vector<std::byte> bytes_;
-};
-
-AddressList list_for(const Rail& rail) {
-  return {rail.address(), rail.info().addr_format == FI_ADDR_STR};
-}
-
 }  // namespace
 
-Fabric::Fabric(const NetworkConfig& config) : Fabric(config, find_nics(*config.env, config.several_hosts)) {}
-
-Fabric::Fabric(const NetworkConfig& config, std::vector<Nic> nics)
-    : pe_(config.pe), npes_(static_cast<size_t>(config.npes)) {
-  for (const Nic& nic : nics)
-    for (size_t copy = 0; copy < std::max<size_t>(config.env->ofi_rails_per_nic, 1); ++copy) {
-      proxies_.emplace_back(nic, rail_setup(config, Use::proxy));
-      hosts_.emplace_back(nic, rail_setup(config, Use::host));
-    }
+Fabric::Fabric(const NetworkConfig& config)
+    : config_(config), pe_(config.pe), npes_(static_cast<size_t>(config.npes)), nics_(find_nics(config)) {
+  for (const Nic& nic : nics_) {
+    proxies_.emplace_back(nic, rail_setup(config_, Port::proxy));
+    hosts_.emplace_back(nic, rail_setup(config_, Port::host));
+  }
 }
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
+  segments_.assign(segments.begin(), segments.end());
   Card card;
-  card.provider = proxies_.front().info().fabric_attr->prov_name;
-  for (size_t r = 0; r < proxies_.size(); ++r) {
+  card.provider = nics_.front().provider();
+  for (size_t r = 0; r < nics_.size(); ++r) {
     Card::Rail& entry = card.rails.emplace_back();
+    entry.network = network_of(nics_[r]);
     entry.address = proxies_[r].address();
     entry.host_address = hosts_[r].address();
-    const std::vector<RemoteRegion> regions = proxies_[r].expose(segments);
-    std::copy(regions.begin(), regions.end(), entry.regions.begin());
+    const std::vector<RemoteRegion> exposed = proxies_[r].expose(segments);
+    std::copy(exposed.begin(), exposed.end(), entry.regions.begin());
     hosts_[r].add_local(segments);
   }
   return encode(card);
 }
 
 void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
-  const std::string mine = proxies_.front().info().fabric_attr->prov_name;
-  std::vector<AddressList> for_hosts;
-  std::vector<AddressList> for_proxies;
-  for (size_t r = 0; r < proxies_.size(); ++r) {
-    for_hosts.push_back(list_for(hosts_[r]));
-    for_proxies.push_back(list_for(proxies_[r]));
-  }
-  regions_.assign(proxies_.size(), {});
-  for (auto& table : regions_) table.reserve(npes_ * kSegments);
-
-  for (size_t i = 0; i < cards.size(); ++i) {
-    const int pe = static_cast<int>(i);
-    const Card card = decode(cards[i], pe);
-    if (card.provider != mine)
+  std::vector<std::string> mine;
+  for (const Nic& nic : nics_) mine.push_back(network_of(nic));
+  for (size_t pe = 0; pe < cards.size(); ++pe) {
+    Card& card = cards_.emplace_back(decode(cards[pe], static_cast<int>(pe)));
+    if (card.provider != nics_.front().provider())
       throw Error(
-          text("PE %d uses the libfabric provider '%s', PE %d uses '%s': set SHMEM_OFI_PROVIDER alike on all "
+          text("PE %zu uses the libfabric provider '%s', PE %d uses '%s': set SHMEM_OFI_PROVIDER alike on all "
                "hosts",
-               pe, card.provider.c_str(), pe_, mine.c_str()));
-    for (size_t r = 0; r < proxies_.size(); ++r) {
-      // A peer with fewer NICs serves several of our rails by one of its own.
-      const Card::Rail& partner = card.rails[r % card.rails.size()];
-      for_hosts[r].add(pe, partner.address);
-      for_proxies[r].add(pe, partner.address);
-      for_proxies[r].add(pe, partner.host_address);
-      regions_[r].insert(regions_[r].end(), partner.regions.begin(), partner.regions.end());
+               pe, card.provider.c_str(), pe_, nics_.front().provider()));
+    std::vector<std::string> theirs;
+    for (const Card::Rail& rail : card.rails) theirs.push_back(rail.network);
+    const std::vector<size_t> partners = pair_rails(mine, theirs, pe_, static_cast<int>(pe));
+    for (size_t r = 0; r < mine.size(); ++r) {
+      if (partners[r] == kNoRail)
+        throw Error(
+            text("rail %s is in the network '%s', where PE %zu has no rail: name interfaces with SHMEM_OFI_NICS "
+                 "that reach all PEs",
+                 nics_[r].name().c_str(), mine[r].c_str(), pe));
+      partners_.push_back(static_cast<uint8_t>(partners[r]));
     }
   }
-  for (size_t r = 0; r < proxies_.size(); ++r) {
-    hosts_[r].connect(for_hosts[r].bytes(), regions_[r]);
-    proxies_[r].connect(for_proxies[r].bytes(), regions_[r]);
+  for (const Port port : {Port::host, Port::proxy}) {
+    regions(port).resize(nics_.size());
+    for (size_t r = 0; r < nics_.size(); ++r) {
+      for (size_t pe = 0; pe < npes_; ++pe) {
+        const auto& theirs = cards_[pe].rails[partner(r, pe)].regions;
+        regions(port)[r].insert(regions(port)[r].end(), theirs.begin(), theirs.end());
+      }
+      rails(port)[r].connect(addresses_for(port, r), regions(port)[r]);
+    }
+  }
+  if (nics_.size() == 1) cards_ = {};  // nothing will be opened anew
+}
+
+/// What rail `r` of `port` inserts in its address table, back to back (strings with their final zero).
+std::vector<std::byte> Fabric::addresses_for(Port port, size_t r) {
+  const Rail& rail = rails(port)[r];
+  const bool strings = rail.info().addr_format == FI_ADDR_STR;
+  const size_t length = rail.address().size();
+  std::vector<std::byte> all;
+  const auto add = [&](size_t pe, const std::vector<std::byte>& address) {
+    if (!strings && address.size() != length)
+      throw Error(
+          text("PE %zu has a network address of %zu bytes where this PE's has %zu: choose interfaces of one "
+               "kind with SHMEM_OFI_NICS",
+               pe, address.size(), length));
+    all.insert(all.end(), address.begin(), address.end());
+  };
+  for (size_t pe = 0; pe < npes_; ++pe) {
+    const Card::Rail& theirs = cards_[pe].rails[partner(r, pe)];
+    add(pe, theirs.address);
+    if (port == Port::proxy) add(pe, theirs.host_address);
+  }
+  return all;
+}
+
+std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
+  Rail& rail = rails(port)[r];
+  rail.close();
+  Rail fresh(nics_[r], rail_setup(config_, port));
+  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}};
+  if (port == Port::proxy) {
+    const std::vector<RemoteRegion> exposed = fresh.expose(segments_);
+    std::copy(exposed.begin(), exposed.end(), card.regions.begin());
+  } else {
+    fresh.add_local(segments_);
+  }
+  rail = std::move(fresh);
+  rail.connect(addresses_for(port, r), regions(port)[r]);
+  return encode(card);
+}
+
+void Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
+  const EndpointCard news = decode_endpoint(bytes, pe);
+  const auto index = static_cast<size_t>(pe);
+  Card& card = cards_[index];
+  if (news.rail >= card.rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
+  if (news.port == Port::host && mine == Port::host) return;  // host rails talk to proxies only
+  Card::Rail& entry = card.rails[news.rail];
+  (news.port == Port::host ? entry.host_address : entry.address) = news.address;
+  if (news.port == Port::proxy) entry.regions = news.regions;
+  for (size_t r = 0; r < nics_.size(); ++r) {
+    if (partner(r, index) != news.rail) continue;
+    if (rails(mine)[r].is_open()) rails(mine)[r].readdress(pe, news.port, news.address);  // else when it is opened
+    if (news.port == Port::proxy)
+      std::copy(news.regions.begin(), news.regions.end(),
+                regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
   }
 }
 
 std::string Fabric::describe() const {
-  std::string lines;
+  std::string lines = explain_choice(config_);
   for (const Rail& rail : proxies_) {
     const fi_info& info = rail.info();
     const RailTraits& traits = rail.traits();

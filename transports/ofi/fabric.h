@@ -9,6 +9,7 @@
 
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
+#include "transports/ofi/card.h"
 #include "transports/ofi/memory_region.h"
 #include "transports/ofi/nic.h"
 #include "transports/ofi/rail.h"
@@ -17,7 +18,7 @@ namespace railshmem::ofi {
 
 /// Every rail has a domain of its own, so that the host's thread and the proxy's never share a lock.
 ///
-/// Memory per peer, for jobs of 100,000 PEs: 32 B per NIC for keys and bases (3.2 MB); addresses cost what the
+/// Memory per peer, for jobs of 100,000 PEs: 64 B per rail for keys and bases (6.4 MB); addresses cost what the
 /// provider's table takes, and 24 B more where it does not number them in order.
 class Fabric {
  public:
@@ -30,12 +31,28 @@ class Fabric {
   std::span<Rail> proxy_rails() noexcept { return proxies_; }
   std::string describe() const;
 
- private:
-  Fabric(const NetworkConfig& config, std::vector<Nic> nics);
+  // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names.
+  // ------
+  std::vector<std::byte> reopen(Port port, size_t r);
+  void learn(Port mine, int pe, std::span<const std::byte> card);
 
-  int pe_;
-  size_t npes_;
-  std::vector<std::vector<RemoteRegion>> regions_;  ///< per NIC: [pe * kSegments + segment]; its two rails read it
+ private:
+  /// What the rails of one port read of their peers. A table per port, because two threads own them.
+  using Regions = std::vector<std::vector<RemoteRegion>>;  ///< per rail: [pe * kSegments + segment]
+  std::vector<Rail>& rails(Port port) noexcept { return port == Port::host ? hosts_ : proxies_; }
+  Regions& regions(Port port) noexcept { return port == Port::host ? host_regions_ : proxy_regions_; }
+  uint8_t& partner(size_t r, size_t pe) noexcept { return partners_[pe * proxies_.size() + r]; }
+  std::vector<std::byte> addresses_for(Port port, size_t r);
+
+  const NetworkConfig config_;
+  const int pe_;
+  const size_t npes_;
+  std::vector<Nic> nics_;  ///< by rail
+  std::vector<Segment> segments_;
+  std::vector<Card> cards_;        ///< of every PE, as they are now; only with several rails
+  std::vector<uint8_t> partners_;  ///< rail of a peer that a rail of this PE talks to; see partner()
+  Regions host_regions_;
+  Regions proxy_regions_;
   std::vector<Rail> proxies_;
   std::vector<Rail> hosts_;
 };

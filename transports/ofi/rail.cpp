@@ -99,7 +99,7 @@ Post Rail::fail(int error) noexcept {
 }
 
 size_t Rail::poll(std::span<RailEvent> events) noexcept {
-  if (events.empty()) return 0;
+  if (events.empty() || !is_open()) return 0;
   if (receives_.has_idle()) [[unlikely]] {
     if (const int error = receives_.retry(ep_.get()); error != 0) return poll_error(events[0], -error);
   }
@@ -178,7 +178,7 @@ void Rail::release(const RailEvent& message) noexcept {
 }
 
 bool Rail::may_sleep() noexcept {
-  if (wait_fd_ < 0 || receives_.has_idle()) return false;
+  if (wait_fd_ < 0 || receives_.has_idle()) return false;  // also while closed
   fid* queue = &cq_->fid;
   return fi_trywait(fabric_.get(), &queue, 1) == FI_SUCCESS;
 }

@@ -50,8 +50,12 @@ class Rail {
   /// A peer opened its endpoint anew: from now on operations go there. What was posted to the old one ends, if ever, in
   /// its own time. The peer's entries of the table of regions are the caller's to replace.
   void readdress(int pe, Port port, std::span<const std::byte> address);
-  /// To be called before this rail is destroyed with operations in flight: what they have not sent yet is discarded,
-  /// instead of the kernel sending it when the link is back. Returns how many sockets that concerned.
+  /// Closes the endpoint with operations in flight: none of them touches memory any more, here or at a peer, and what
+  /// they have not sent yet is discarded, instead of the kernel sending it when the link is back. Until the rail is
+  /// opened again every post with a slot answers `again`; no other may be tried.
+  void close() noexcept;
+  bool is_open() const noexcept { return ep_ != nullptr; }
+  /// What close() does first; returns how many sockets that concerned.
   size_t discard_unsent() const;
 
   // ---- concept Rail ---------------------------------------------------------------------------------------------

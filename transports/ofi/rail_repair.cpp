@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <numeric>
 
 #include "src/base/error.h"
+#include "src/base/log.h"
 #include "transports/ofi/linger.h"
 #include "transports/ofi/rail.h"
 
@@ -27,6 +29,29 @@ void Rail::readdress(int pe, Port port, std::span<const std::byte> address) {
   // providers.
   addresses_[peer_index(pe, port)] = number;
   if (stuck_pe_ == pe) stuck_pe_ = -1;  // its patience starts anew
+}
+
+void Rail::close() noexcept {
+  if (!is_open()) return;
+  try {
+    discard_unsent();
+  } catch (const std::exception& error) {
+    log_warn("rail %s is closed, but what it has not sent may still be sent: %s", name_.c_str(), error.what());
+  }
+  local_ = {};
+  segments_.clear();
+  ep_.reset();
+  receives_mr_.reset();
+  receives_ = {};
+  av_.reset();
+  cq_.reset();
+  domain_.reset();
+  fabric_.reset();
+  addresses_.clear();
+  outstanding_ = 0;
+  max_outstanding_ = 0;  // refuses posts
+  wait_fd_ = -1;
+  stuck_pe_ = -1;
 }
 
 size_t Rail::discard_unsent() const {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An initiator of PE 0 over rails that the test plays itself.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "src/proxy/initiator.h"
+#include "tests/support/scripted_rail.h"
+
+namespace railshmem::test {
+
+inline const NetSignal kSignal{SegmentId::heap, 8, 1, SignalOp::set};
+inline const NetAmo kAdd{AmoOp::add, 8, 1, 0};
+
+struct RigOptions {
+  size_t rails = 1;
+  RailTraits shape{64, 1 << 20, 4096, false};
+  size_t cells = 8;
+  Tuning tuning{};
+};
+
+/// Small pieces and windows, so that a test of a few KiB sees several of them.
+inline Tuning small_pieces() {
+  Tuning tuning;
+  tuning.stripe_min = 8192;
+  tuning.shortest_piece = 4096;
+  tuning.longest_piece = 16384;
+  tuning.rail_window = 32768;
+  return tuning;
+}
+
+struct InitiatorRig {
+  static constexpr int kPe = 3;  ///< the target, unless a test says otherwise
+
+  explicit InitiatorRig(const RigOptions& options = {}) : rails(options.rails), completed_(options.rails) {
+    for (ScriptedRail& each : rails) each.shape = options.shape;
+    initiator.emplace(std::span(rails), InitiatorConfig{Port::host, 0, 4, options.cells, options.tuning});
+    scope = &initiator->add_scope();
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + (i >> 8) * 7);
+  }
+
+  Transfer put(size_t nbytes, int pe = kPe) { return {OpKind::put, {pe, SegmentId::heap, 100}, bytes.data(), nbytes}; }
+  Post transfer(size_t nbytes, int pe = kPe, const Outcome& outcome = {}) {
+    Transfer t = put(nbytes, pe);
+    return initiator->transfer(*scope, t, Source::stable, outcome);
+  }
+  Post put_signal(size_t nbytes, int pe = kPe, const Outcome& outcome = {}) {
+    Transfer t = put(nbytes, pe);
+    return initiator->put_signal(*scope, t, Source::stable, kSignal, outcome);
+  }
+  Post add(int pe = kPe) { return initiator->amo(*scope, {pe, SegmentId::heap, 8}, kAdd, nullptr, {}); }
+
+  bool poll() {
+    return initiator->poll([](size_t, const std::byte*, size_t) { FAIL() << "a request for an initiator"; });
+  }
+  /// Until every rail's events are taken: a rail where nothing is expected is looked at only now and then.
+  void poll_all() {
+    for (int i = 0; i < 64; ++i) poll();
+  }
+
+  /// The target has executed all requests before `first_missing`, and those after it whose bit is set.
+  void acknowledge(uint32_t first_missing, uint64_t executed = 0, int pe = kPe, size_t r = 0) {
+    rails[r].deliver(AcknowledgeMessage{
+        {MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, pe, 0, first_missing, 0},
+        executed});
+    poll_all();
+  }
+  void reply(const MessageHeader& asked, uint64_t value, int pe = kPe, size_t r = 0) {
+    rails[r].deliver(ReplyMessage{
+        {MessageKind::reply, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, pe, asked.cell, asked.sequence, 0},
+        value});
+    poll_all();
+  }
+
+  /// Everything posted on rail `r` with a slot since the last call is complete.
+  size_t complete(size_t r) {
+    size_t events = 0;
+    for (; completed_[r] < rails[r].posted.size(); ++completed_[r])
+      if (OpSlot* slot = rails[r].posted[completed_[r]].slot) {
+        rails[r].complete(slot);
+        ++events;
+      }
+    return events;
+  }
+  /// On all rails, until nothing more is posted.
+  void complete_all() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (size_t r = 0; r < rails.size(); ++r) moved |= complete(r) > 0;
+      poll_all();
+    }
+  }
+
+  int count(char what) const {
+    int n = 0;
+    for (const ScriptedRail& each : rails) n += each.count(what);
+    return n;
+  }
+  size_t posted() const {
+    size_t n = 0;
+    for (const ScriptedRail& each : rails) n += each.posted.size();
+    return n;
+  }
+  /// The rail of the only post there is.
+  size_t rail_of_only_post() const {
+    EXPECT_EQ(posted(), 1u);
+    for (size_t r = 0; r < rails.size(); ++r)
+      if (!rails[r].posted.empty()) return r;
+    return rails.size();
+  }
+
+  std::vector<ScriptedRail> rails;
+  ScriptedRail& rail = rails[0];
+  std::optional<Initiator<ScriptedRail>> initiator;
+  NetContext* scope;
+  std::vector<std::byte> bytes = std::vector<std::byte>(1 << 17);
+
+ private:
+  std::vector<size_t> completed_;  ///< by rail, how many of the posts
+};
+
+}  // namespace railshmem::test
