@@ -43,8 +43,8 @@ while [ $SECONDS -lt $((end - 5)) ] && kill -0 "${job[@]}" 2> /dev/null && [ "$r
     unset "dead[$host$rail]"
   elif [ ${#dead[@]} -lt $((rails - 1)) ]; then
     if [ $((RANDOM % 2)) -eq 0 ]; then
-      cut "$host" "$rail"
-      dead[$host$rail]=mend
+      pull "$host" "$rail"
+      dead[$host$rail]=plug
     else
       down "$host" "$rail"
       dead[$host$rail]=up

@@ -59,7 +59,7 @@ try() {
   is "$carried > 1000000" || fail "$name: the rail is back but not used"
 }
 
-try "cable of the receiver" b cut mend
-try "cable of the sender" a cut mend
+try "cable of the receiver" b pull plug
+try "cable of the sender" a pull plug
 try "interface of the sender" a down up
 exit $failed

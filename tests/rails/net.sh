@@ -7,11 +7,11 @@
 # between all of them, as a switch does: any rail of one host reaches any rail of the other, and a rail that fails
 # takes only itself away. (Pairs that join rail0 to rail0 directly would not do: traffic from rail0 to rail1 would
 # leave by the one interface and come back by the other.) The bootstrap has a cable of its own, boot0, which nothing
-# here ever cuts or slows.
+# here ever pulls or slows.
 #
 #   net_begin RAILS [RATE]         makes it all, every rail shaped to RATE (tc's notation); unmade on exit
 #   shape HOST RAIL RATE [BURST]   new rate of a rail, both ways; "none" = as fast as the machine
-#   cut HOST RAIL, mend HOST RAIL  pulls the cable out and puts it back: nothing arrives, nothing tells
+#   pull HOST RAIL, plug HOST RAIL pulls the cable out and puts it back: nothing arrives, nothing tells
 #   down HOST RAIL, up HOST RAIL   switches the interface off and on
 #   rail_bytes HOST RAIL rx|tx     what has passed so far
 #   on_host HOST COMMAND...
@@ -124,8 +124,8 @@ END
   return 0
 }
 
-cut() { ip -n "$net-switch" link set "$1$2" down; }
-mend() { ip -n "$net-switch" link set "$1$2" up; }
+pull() { ip -n "$net-switch" link set "$1$2" down; }
+plug() { ip -n "$net-switch" link set "$1$2" up; }
 down() { ip -n "$net-$1" link set "rail$2" down; }
 up() { # HOST RAIL; routes by an interface vanish with it
   local address

@@ -77,7 +77,10 @@ class Soak {
   /// All that was posted has arrived: everything is compared, then all go on together.
   void settle() {
     shmem_barrier_all();
-    messages_.receive(random_);
+    messages_.settle(random_);
+    counters_.tell();
+    shmem_barrier_all();
+    messages_.check();
     counters_.check();
     shmem_barrier_all();
     pauses_.step_done();

@@ -87,9 +87,11 @@ void Counters::fetching(Random& random, int pe) {
   }
 }
 
-void Counters::check() {
+void Counters::tell() {
   for (int pe = 0; pe < npes_; ++pe) shmem_putmem(&table_[me_], &done_[static_cast<size_t>(pe)], sizeof(Done), pe);
-  shmem_barrier_all();
+}
+
+void Counters::check() {
   Done sum;
   for (int pe = 0; pe < npes_; ++pe) {
     const Done& said = table_[pe];

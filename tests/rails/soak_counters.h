@@ -13,8 +13,9 @@ class Counters {
   Counters(uint64_t seed, Mistakes& mistakes);
   /// One atomic, or one put_signal that adds, on memory of `pe`.
   void step(Random& random, int pe);
-  /// Compares what all PEs say they have done to this one with what it holds. Collective, between two barriers' worth
-  /// of silence: nobody updates meanwhile.
+  /// After a barrier: tells every PE what this one has done to it.
+  void tell();
+  /// After another: compares what all PEs told with what this one holds. Nobody may update yet.
   void check();
   unsigned long steps() const { return steps_; }
 

@@ -18,6 +18,7 @@ Messages::Messages(uint64_t seed, Mistakes& mistakes)
   data_ = symmetric<char>(slots * kSlotBytes);
   signals_ = symmetric<uint64_t>(slots);
   acks_ = symmetric<uint64_t>(slots);
+  told_ = symmetric<uint64_t>(slots);
   auto* sources = symmetric<char>(slots / 2 * kSlotBytes);
   in_.resize(slots);
   out_.resize(slots);
@@ -135,6 +136,32 @@ void Messages::receive(Random& random) {
         in.held = true;
       else
         acknowledge(random, from, s);
+    }
+}
+
+void Messages::settle(Random& random) {
+  receive(random);
+  for (int pe = 0; pe < npes_; ++pe)
+    for (size_t s = 0; s < kSlots; ++s) {
+      if (in_[slot(pe, s)].held) {
+        compare(pe, s, "at last");
+        acknowledge(random, pe, s);
+      }
+      shmem_uint64_p(&told_[slot(me_, s)], out_[slot(pe, s)].count, pe);
+    }
+}
+
+void Messages::check() {
+  for (int pe = 0; pe < npes_; ++pe)
+    for (size_t s = 0; s < kSlots; ++s) {
+      const size_t i = slot(pe, s);
+      if (in_[i].count != told_[i])
+        mistakes_.add("slot %zu of PE %d: %llu signals seen, %llu messages sent", s, pe, number(in_[i].count),
+                      number(told_[i]));
+      const uint64_t ack = shmem_uint64_atomic_fetch(&acks_[i], me_);
+      if (ack != out_[i].count)
+        mistakes_.add("slot %zu to PE %d: %llu messages sent, %llu acknowledged", s, pe, number(out_[i].count),
+                      number(ack));
     }
 }
 

@@ -17,6 +17,11 @@ class Messages {
   void send(Random& random, int pe);
   /// Looks at every slot that others may have filled; compares, and acknowledges some at once, some later.
   void receive(Random& random);
+  /// After a barrier, when nothing is on its way: receives the rest, acknowledges all, and tells the receivers how many
+  /// there should have been.
+  void settle(Random& random);
+  /// After another barrier: nothing was lost, no message and no acknowledgement. Nobody may send yet.
+  void check();
   unsigned long sent() const { return sent_; }
   unsigned long received() const { return received_; }
 
@@ -47,6 +52,7 @@ class Messages {
   const int me_, npes_;
   char* data_;         ///< written by others, a slot per sender and s
   uint64_t* signals_;  ///< number of the message that is in the slot
+  uint64_t* told_;     ///< written by senders when they settle: number of messages to this slot
   uint64_t* acks_;     ///< written by receivers: number of the message that they have compared
   std::vector<std::vector<char>> private_sources_;
   std::vector<Outgoing> out_;
