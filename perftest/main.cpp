@@ -94,7 +94,7 @@ int run_all(const Options& options, double init_seconds) {
 /// Threads only for benches that start some: a library may have to lock for them.
 void start_library(const Options& options) {
   bool threads = false;
-  for (const std::string& name : options.benches) threads |= name == "ctx_rate";
+  for (const std::string& name : options.benches) threads |= find_bench(name)->threads == Threads::yes;
   if (!threads) return shmem_init();
   int provided = SHMEM_THREAD_SINGLE;
   if (shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) != 0) exit(EXIT_FAILURE);

@@ -23,6 +23,9 @@ struct FloorOf {
   const char* metric = nullptr;
 };
 
+/// Whether a bench starts threads that call the library, which must lock for them then.
+enum class Threads : bool { no, yes };
+
 struct Bench {
   const char* name;
   const char* help;
@@ -31,6 +34,7 @@ struct Bench {
   void (*run)(Context&);
   FloorOf load_store{};  ///< where PEs share memory
   FloorOf network{};     ///< where they meet through libfabric
+  Threads threads = Threads::no;
 };
 
 /// A namespace-scope object of this type adds a bench: `const Register put_bw({...});`

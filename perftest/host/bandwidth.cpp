@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// put_bw, get_bw, bibw: a window of non-blocking transfers, then quiet.
+// put_bw, get_bw, bibw, put_incast: a window of non-blocking transfers, then quiet.
 #include "perftest/harness/measure.h"
 
 namespace railshmem::perf {
@@ -41,6 +41,23 @@ void bandwidth(Context& context) {
   }
 }
 
+/// Everybody to the last PE, which only receives.
+void put_incast(Context& context) {
+  const int target = context.npes - 1;
+  const bool sends = context.pe != target;
+  const int window = context.options.window;
+  Symmetric source(context.largest());
+  Symmetric inbox(context.largest() * static_cast<uint64_t>(context.npes));
+  for (const uint64_t bytes : context.sizes) {
+    char* const dest = inbox.as() + bytes * static_cast<uint64_t>(context.pe);
+    const auto by_sender = measure(context, sends, sends, [&] {
+      for (int i = 0; i < window; ++i) shmem_putmem_nbi(dest, source.as(), bytes, target);
+      shmem_quiet();
+    });
+    context.add_bandwidth(bytes, static_cast<double>(bytes) * window, by_sender);
+  }
+}
+
 const Register put_bw({"put_bw",
                        "putmem_nbi x window + quiet: GB/s",
                        Place::pairs,
@@ -62,6 +79,11 @@ const Register bibw({"bibw",
                      bandwidth<Direction::both>,
                      {"floor_memcpy", "bandwidth"},
                      {"floor_fi_bw", "bandwidth"}});
+const Register incast({"put_incast",
+                       "putmem_nbi x window + quiet, from all other PEs to the last one, summed: GB/s",
+                       Place::all,
+                       {64 << 10, 64 << 10},
+                       put_incast});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -128,7 +128,10 @@ const Register bench({"ctx_rate",
                       "putmem_nbi x window + quiet on private contexts: one thread, --threads together, and the gain",
                       Place::all,
                       {8, 8},
-                      ctx_rate});
+                      ctx_rate,
+                      {},
+                      {},
+                      Threads::yes});
 
 }  // namespace
 }  // namespace railshmem::perf

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // put_signal_pingpong, signal_pingpong, flag_pingpong: half of the time there and back.
-#include "perftest/harness/measure.h"
+#include "perftest/harness/pingpong.h"
 
 namespace railshmem::perf {
 namespace {
 
 constexpr FloorOf kFlagFloor{"floor_flag_pingpong", "one_way"};
 constexpr FloorOf kFabricFloor{"floor_fi_pingpong", "one_way"};
-
-/// The origin sends and waits, the target waits and answers. The flag counts, so that no reset can race with it.
-template <class Send, class Wait>
-std::vector<Distribution> pingpong(Context& context, uint64_t& count, Send&& send, Wait&& wait) {
-  const bool origin = context.is_origin();
-  return measure(context, origin || context.is_target(), origin, [&, origin] {
-    ++count;
-    if (origin) send(count);
-    wait(count);
-    if (!origin) send(count);
-  });
-}
 
 void flag_pingpong(Context& context) {
   Symmetric memory(sizeof(uint64_t));

@@ -1,0 +1,183 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What several rails give, between two hosts made of network namespaces with shaped interfaces, as a markdown page on
+# standard output; docs/results/ keeps those worth it. Needs root. Exit status 77 = skipped, with the reason.
+#   scripts/bench_rails.sh > docs/results/NAME.md
+# PERF    the shmem_perf to run                      (default: build/release/perftest/shmem_perf)
+# RATE    of a rail, megabits a second               (default: 500; four must not ask more than the CPUs give)
+# ROUNDS  every configuration is run this often, in turn; the median counts   (default: 5)
+# ONLY    words of what to run: scaling uneven spread latency loaded          (default: all)
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+perf=${PERF:-$root/build/release/perftest/shmem_perf}
+rate=${RATE:-500}
+rounds=${ROUNDS:-5}
+only=${ONLY:-scaling uneven spread latency loaded}
+# shellcheck source=../tests/rails/net.sh
+. "$root/tests/rails/net.sh"
+
+net_begin 4
+shape_all() { # MEGABITS of rail0, of rail1, ...
+  local host rail=0 megabits
+  for megabits; do
+    for host in a b; do
+      if [ "$megabits" = none ]; then shape "$host" "$rail" none; else shape "$host" "$rail" "${megabits}mbit"; fi
+    done
+    rail=$((rail + 1))
+  done
+}
+
+# bench A B NAME [OPTIONS]: rows of one run in $scratch/rows.
+bench() {
+  run_job "$1" "$2" "$perf" "${@:3}" --format json > "$scratch/rows" && return
+  cat "$scratch/rows" >&2
+  echo "bench_rails.sh: $3 with rails ${SHMEM_OFI_NICS:-$RAILS_USED} failed" >&2
+  exit 1
+}
+value() { # METRIC [FIELD]
+  sed -n "s/.*\"metric\":\"$1\".*\"${2:-value}\":\\([0-9.e+-]*\\).*/\\1/p" "$scratch/rows" | head -n 1
+}
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+median_of() { median < "$scratch/$1"; }
+compute() { awk "BEGIN { printf \"$1\", $2 }"; }
+selected() { case " $only " in *" $1 "*) return 0 ;; esac; return 1; }
+bulk=(--sizes 4M --window 8 --repetitions 3 --warmup 1 --seconds 3)
+
+raw() { # RAILS: MB/s of plain sockets
+  local rail sources=() pairs=()
+  for rail in "$@"; do
+    sources+=("$(host_address b "$rail").1")
+    pairs+=("$(host_address a "$rail").1>$(host_address b "$rail").1")
+  done
+  on_host b "$root/tests/rails/raw_tcp.py" receive 3 "${sources[@]}" > "$scratch/raw" &
+  local receiver=$!
+  sleep 0.5
+  on_host a "$root/tests/rails/raw_tcp.py" send 3 "${pairs[@]}" >&2
+  wait $receiver
+  cat "$scratch/raw"
+}
+
+scaling() {
+  local count round
+  shape_all "$rate" "$rate" "$rate" "$rate"
+  for ((round = 0; round < rounds; round++)); do
+    for count in 1 2 4; do
+      RAILS_USED=$count bench 1 1 put_bw "${bulk[@]}"
+      value bandwidth >> "$scratch/put$count"
+      RAILS_USED=$count bench 1 1 get_bw "${bulk[@]}"
+      value bandwidth >> "$scratch/get$count"
+    done
+  done
+  echo
+  echo "## Equal rails of $rate Mbit/s, 4 MiB, window 8"
+  echo
+  echo "| rails | plain sockets MB/s | put_bw MB/s | of sockets | x one rail | get_bw MB/s | x one rail |"
+  echo "| --- | --- | --- | --- | --- | --- | --- |"
+  local put get one_put one_get sockets
+  one_put=$(median_of put1) one_get=$(median_of get1)
+  for count in 1 2 4; do
+    # shellcheck disable=SC2046
+    sockets=$(raw $(seq 0 $((count - 1))))
+    put=$(median_of "put$count") get=$(median_of "get$count")
+    echo "| $count | $sockets | $(compute %.1f "$put * 1e3") | $(compute %.3f "$put * 1e3 / $sockets")" \
+      "| $(compute %.3f "$put / $one_put") | $(compute %.1f "$get * 1e3") | $(compute %.3f "$get / $one_get") |"
+  done
+}
+
+uneven() {
+  local round
+  shape_all "$rate" $((3 * rate)) none none
+  for ((round = 0; round < rounds; round++)); do
+    RAILS_USED=1 SHMEM_OFI_NICS=rail0 bench 1 1 put_bw "${bulk[@]}"
+    value bandwidth >> "$scratch/slow"
+    RAILS_USED=1 SHMEM_OFI_NICS=rail1 bench 1 1 put_bw "${bulk[@]}"
+    value bandwidth >> "$scratch/fast"
+    RAILS_USED=2 bench 1 1 put_bw "${bulk[@]}"
+    value bandwidth >> "$scratch/both"
+  done
+  local slow fast both
+  slow=$(median_of slow) fast=$(median_of fast) both=$(median_of both)
+  echo
+  echo "## Rails of 1 : 3, $rate and $((3 * rate)) Mbit/s, 4 MiB, window 8"
+  echo
+  echo "| rail0 MB/s | rail1 MB/s | both MB/s | of their sum |"
+  echo "| --- | --- | --- | --- |"
+  echo "| $(compute %.1f "$slow * 1e3") | $(compute %.1f "$fast * 1e3") | $(compute %.1f "$both * 1e3")" \
+    "| $(compute %.3f "$both / ($slow + $fast)") |"
+}
+
+spread() {
+  local count rail
+  shape_all "$rate" "$rate" "$rate" "$rate"
+  echo
+  echo "## 64 KiB puts of four PEs to one, rails of $rate Mbit/s: what the receiver's rails took"
+  echo
+  echo "| rails | share of each | farthest from even | MB/s |"
+  echo "| --- | --- | --- | --- |"
+  for count in 2 4; do
+    local before=() shares=() total=0 most=0
+    for ((rail = 0; rail < count; rail++)); do before[rail]=$(rail_bytes b "$rail" rx); done
+    RAILS_USED=$count bench 4 1 put_incast --sizes 64K --window 16 --seconds 5
+    for ((rail = 0; rail < count; rail++)); do
+      shares[rail]=$(($(rail_bytes b "$rail" rx) - before[rail]))
+      total=$((total + shares[rail]))
+    done
+    local text=""
+    for ((rail = 0; rail < count; rail++)); do
+      text="$text $(compute %.3f "${shares[rail]} / $total")"
+      most=$(echo "$most ${shares[rail]} $count $total" | awk '{ d = $2 * $3 / $4 - 1; if (d < 0) d = -d; print d > $1 ? d : $1 }')
+    done
+    echo "| $count |$text | $(compute %.3f "$most") | $(compute %.1f "$(value bandwidth) * 1e3") |"
+  done
+}
+
+latency() {
+  local round count
+  shape_all none none none none
+  for ((round = 0; round < rounds; round++)); do
+    for count in 1 2; do
+      RAILS_USED=$count bench 1 1 put_signal_pingpong --sizes 8
+      value one_way >> "$scratch/latency$count"
+    done
+  done
+  echo
+  echo "## 8-byte put_signal, rails without limit"
+  echo
+  echo "| one rail us | two rails us | x one rail |"
+  echo "| --- | --- | --- |"
+  local one two
+  one=$(median_of latency1) two=$(median_of latency2)
+  echo "| $(compute %.2f "$one") | $(compute %.2f "$two") | $(compute %.3f "$two / $one") |"
+}
+
+loaded() {
+  local count limit round
+  echo
+  echo "## 8-byte put_signal beside another thread's stream of 1 MiB puts"
+  echo
+  echo "| rails | Mbit/s of a rail | idle us | loaded us | loaded p99 us | raised x | stream MB/s |"
+  echo "| --- | --- | --- | --- | --- | --- | --- |"
+  for limit in none "$rate"; do
+    shape_all "$limit" "$limit" none none
+    for count in 1 2; do
+      rm -f "$scratch"/loaded_*
+      for ((round = 0; round < rounds; round++)); do
+        RAILS_USED=$count bench 1 1 put_signal_loaded --sizes 8
+        for metric in idle loaded raised bulk; do value $metric >> "$scratch/loaded_$metric"; done
+        value loaded p99 >> "$scratch/loaded_p99"
+      done
+      echo "| $count | $limit | $(compute %.1f "$(median_of loaded_idle)") | $(compute %.1f "$(median_of loaded_loaded)")" \
+        "| $(compute %.1f "$(median_of loaded_p99)") | $(compute %.2f "$(median_of loaded_raised)")" \
+        "| $(compute %.1f "$(median_of loaded_bulk) * 1e3") |"
+    done
+  done
+}
+
+echo "# Rails: two hosts of one machine"
+echo
+echo "$(date -u +%F), $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1))," \
+  "${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}, revision $(git -C "$root" rev-parse --short HEAD 2> /dev/null || echo unknown)," \
+  "load $(cut -d ' ' -f 1 /proc/loadavg) at start. Medians of $rounds runs."
+for part in scaling uneven spread latency loaded; do
+  if selected "$part"; then "$part"; fi
+done

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A rail dies under a steady stream and comes back: every byte is right, the stream goes on by the other rails soon, and
+# the rail is used again. First a cable is pulled, which nothing tells; then an interface is switched off.
+# failover.sh <folder of rail_stream>      RAILS (default 2), RATE of a rail (default 500mbit), PHASE (default 5 s)
+set -u
+programs_at=$1
+# shellcheck source=net.sh
+. "$(dirname "$0")/net.sh"
+
+phase=${PHASE:-5}
+net_begin "${RAILS:-2}" "${RATE:-500mbit}"
+[ "$rails" -gt 1 ] || skip "failover needs at least two rails"
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+now() { date +%s.%N; }
+
+# MB/s that arrived between two times of day.
+rate() {
+  awk -v from="$1" -v to="$2" '$1 == "stream" && $2 >= from && $2 + 0.1 <= to { bytes += $3; ticks++ }
+    END { printf "%.1f", ticks ? bytes / (ticks * 0.1) / 1e6 : 0 }' "$outputs/1"
+}
+# The longest time between FROM and TO, in tenths of a second, in which nothing arrived.
+pause() {
+  awk -v from="$1" -v to="$2" '$1 == "stream" && $2 >= from && $2 <= to { if ($3 == 0) { run++; if (run > most) most = run } else run = 0 }
+    END { printf "%.1f", most / 10 }' "$outputs/1"
+}
+is() { awk "BEGIN { exit !($1) }"; }
+
+# try NAME HOST DIE REVIVE
+try() {
+  local name=$1 host=$2 die=$3 revive=$4 last=$((rails - 1)) dead alive carried before after back stopped status=0
+  echo "== $name"
+  JOB_SECONDS=$((3 * phase + 60)) start_job 1 1 "$programs_at/rail_stream" --seconds $((3 * phase + 1))
+  sleep "$((phase + 1))"
+  dead=$(now)
+  "$die" "$host" "$last"
+  sleep "$phase"
+  carried=$(rail_bytes a "$last" tx)
+  alive=$(now)
+  "$revive" "$host" "$last"
+  wait_job || status=$?
+  carried=$(($(rail_bytes a "$last" tx) - carried))
+  grep -v '^stream' "$outputs"/*
+  [ "$status" -eq 0 ] || { fail "$name: status $status" && return; }
+  before=$(rate "$(awk "BEGIN { print $dead - $phase + 1 }")" "$dead")
+  stopped=$(pause "$dead" "$alive")
+  after=$(rate "$(awk "BEGIN { print $dead + $stopped + 0.2 }")" "$alive")
+  back=$(rate "$(awk "BEGIN { print $alive + $phase * 0.6 }")" "$(awk "BEGIN { print $alive + $phase - 0.5 }")")
+  echo "$name: $before MB/s before, nothing for $stopped s, $after MB/s with $((rails - 1)) of $rails rails" \
+    "($(awk "BEGIN { printf \"%.2f\", $before ? $after / ($before * ($rails - 1) / $rails) : 0 }") of their share)," \
+    "$back MB/s after its return; it has carried $carried bytes since"
+  is "$stopped < 5" || fail "$name: nothing arrived for $stopped s; 2 s are expected"
+  is "$after > 0.5 * $before * ($rails - 1) / $rails" || fail "$name: the other rails are hardly used"
+  is "$carried > 1000000" || fail "$name: the rail is back but not used"
+}
+
+try "cable of the receiver" b pull plug
+try "cable of the sender" a pull plug
+try "interface of the sender" a down up
+exit $failed
