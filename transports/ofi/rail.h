@@ -46,6 +46,14 @@ class Rail {
   /// caller keeps alive.
   void connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions);
 
+  // ---- after a failure; in the thread that owns the rail ---------------------------------------------------------
+  /// A peer opened its endpoint anew: from now on operations go there. What was posted to the old one ends, if ever, in
+  /// its own time. The peer's entries of the table of regions are the caller's to replace.
+  void readdress(int pe, Port port, std::span<const std::byte> address);
+  /// To be called before this rail is destroyed with operations in flight: what they have not sent yet is discarded,
+  /// instead of the kernel sending it when the link is back. Returns how many sockets that concerned.
+  size_t discard_unsent() const;
+
   // ---- concept Rail ---------------------------------------------------------------------------------------------
   const RailTraits& traits() const noexcept { return traits_; }
   Post write(const RailWrite& op) noexcept;
@@ -64,8 +72,11 @@ class Rail {
  private:
   void open_queue(size_t depth, bool sleeps);
   void open_endpoint();
+  size_t peer_index(int pe, Port port) const noexcept {
+    return static_cast<size_t>(pe) * ports_ + static_cast<size_t>(port);
+  }
   fi_addr_t peer(int pe, Port port) const noexcept {
-    const size_t index = static_cast<size_t>(pe) * ports_ + static_cast<size_t>(port);
+    const size_t index = peer_index(pe, port);
     return addresses_.empty() ? index : addresses_[index];
   }
   const RemoteRegion& region(const Remote& where) const noexcept {
@@ -84,6 +95,7 @@ class Rail {
   size_t outstanding_ = 0;
   size_t max_outstanding_ = 0;
   size_t ports_ = 0;
+  size_t npeers_ = 0;  ///< endpoints that were connected
   std::span<const RemoteRegion> regions_;
   /// Empty as long as the provider numbers its addresses in the order of insertion, which FI_AV_TABLE means.
   std::vector<fi_addr_t> addresses_;

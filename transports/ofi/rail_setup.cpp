@@ -160,6 +160,7 @@ void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteR
   bool in_order = true;
   for (size_t i = 0; i < count; ++i) in_order = in_order && numbers[i] == i;
   if (!in_order) addresses_ = std::move(numbers);
+  npeers_ = count;
   regions_ = regions;
 }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Giving up a rail's sockets: closing discards what was not sent, and sockets of others are left alone.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "transports/ofi/linger.h"
+
+namespace railshmem::ofi {
+namespace {
+
+struct Socket {
+  explicit Socket(int number) : fd(number) {}
+  Socket(Socket&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  ~Socket() { reset(); }
+  void reset() {
+    if (fd >= 0) close(fd);
+    fd = -1;
+  }
+  int fd;
+};
+
+using Address = std::vector<std::byte>;
+
+Address name_of(const Socket& socket) {
+  sockaddr_in address{};
+  socklen_t nbytes = sizeof address;
+  EXPECT_EQ(getsockname(socket.fd, reinterpret_cast<sockaddr*>(&address), &nbytes), 0);
+  const auto bytes = std::as_bytes(std::span(&address, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+Socket listener() {
+  Socket socket(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(bind(socket.fd, reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
+  EXPECT_EQ(listen(socket.fd, 8), 0);
+  return socket;
+}
+
+struct Connection {
+  Socket caller;
+  Socket accepted;
+};
+
+Connection connect_to(const Socket& door) {
+  Socket caller(::socket(AF_INET, SOCK_STREAM, 0));
+  const Address address = name_of(door);
+  EXPECT_EQ(connect(caller.fd, reinterpret_cast<const sockaddr*>(address.data()), sizeof(sockaddr_in)), 0);
+  Socket accepted(accept(door.fd, nullptr, nullptr));
+  return {std::move(caller), std::move(accepted)};
+}
+
+/// What a blocked reader sees after the other end was closed: all that was sent and an end, or a reset.
+bool ends_in_reset(const Socket& reader) {
+  char bytes[4096];
+  for (;;) {
+    pollfd ready{reader.fd, POLLIN, 0};
+    if (poll(&ready, 1, 5000) != 1) return false;
+    const ssize_t n = recv(reader.fd, bytes, sizeof bytes, 0);
+    if (n < 0) return errno == ECONNRESET;
+    if (n == 0) return false;
+  }
+}
+
+/// More than the receiver's window, so that some of it is still here when the socket is closed.
+void fill_up(const Socket& socket) {
+  const std::vector<char> bytes(1 << 16);
+  while (send(socket.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+  }
+}
+
+TEST(DiscardUnsent, SocketsThatTheRailConnectedAndAcceptedAreReset) {
+  const Socket own = listener();
+  const Socket peer = listener();
+  Connection out = connect_to(peer);
+  Connection in = connect_to(own);
+  const Address peer_address = name_of(peer);
+  const std::span<const std::byte> peers[] = {peer_address};
+  EXPECT_EQ(discard_unsent(name_of(own), peers), 2u);
+  fill_up(out.caller);
+  fill_up(in.accepted);
+  out.caller.reset();
+  in.accepted.reset();
+  EXPECT_TRUE(ends_in_reset(out.accepted));
+  EXPECT_TRUE(ends_in_reset(in.caller));
+}
+
+TEST(DiscardUnsent, OtherSocketsOfTheSameInterfaceStillSendAll) {
+  const Socket own = listener();
+  const Socket peer = listener();
+  const Socket stranger = listener();
+  Connection other = connect_to(stranger);
+  const Address peer_address = name_of(peer);
+  const std::span<const std::byte> peers[] = {peer_address};
+  EXPECT_EQ(discard_unsent(name_of(own), peers), 0u);
+  fill_up(other.caller);
+  other.caller.reset();
+  EXPECT_FALSE(ends_in_reset(other.accepted));
+}
+
+TEST(DiscardUnsent, AddressesOfOtherKindsAreIgnored) {
+  const Socket own = listener();
+  const std::byte name[] = {std::byte{'s'}, std::byte{'h'}, std::byte{'m'}, std::byte{0}};
+  const std::span<const std::byte> peers[] = {name};
+  EXPECT_EQ(discard_unsent(name, peers), 0u);
+  EXPECT_EQ(discard_unsent(name_of(own), peers), 0u);
+  EXPECT_EQ(discard_unsent({}, {}), 0u);
+}
+
+}  // namespace
+}  // namespace railshmem::ofi
