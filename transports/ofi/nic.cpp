@@ -15,6 +15,7 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "transports/ofi/nic_choice.h"
+#include "transports/ofi/provider_defaults.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -100,6 +101,7 @@ struct Listing {
 };
 
 Listing list_nics(Progress progress) {
+  set_provider_defaults();
   fi_info* raw = nullptr;
   const Info hints = make_hints(progress);
   const int rc = fi_getinfo(api_version(), nullptr, nullptr, 0, hints.get(), &raw);

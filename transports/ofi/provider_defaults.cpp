@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transports/ofi/provider_defaults.h"
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "src/base/log.h"
+#include "transports/ofi/receive_pool.h"
+
+namespace railshmem::ofi {
+namespace {
+
+void set_default(const char* name, size_t value) {
+  if (const char* theirs = std::getenv(name)) {
+    log_info("%s=%s is set: left as it is", name, theirs);
+    return;
+  }
+  const std::string text = std::to_string(value);
+  if (setenv(name, text.c_str(), 0) == 0) log_info("%s was not set: using %s", name, text.c_str());
+}
+
+}  // namespace
+
+void set_provider_defaults() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // ofi_rxm copies every message through buffers of 16 KiB: 4096 for receiving at each endpoint, and 1024 for sending
+    // once it sends, 85 MB in all. Ours have kMessageBytes, and TCP's own flow control holds back what finds no buffer.
+    // It allocates 1024 at a time; half of those are left for messages that are being handled.
+    set_default("FI_OFI_RXM_BUFFER_SIZE", kMessageBytes);
+    set_default("FI_OFI_RXM_MSG_RX_SIZE", 512);
+  });
+}
+
+}  // namespace railshmem::ofi
