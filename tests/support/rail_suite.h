@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <thread>
 #include <vector>
 
 #include "src/base/error.h"
@@ -176,6 +178,50 @@ TYPED_TEST_P(RailSuite, InjectedMessageNeedsNoSlot) {
   EXPECT_EQ(pair.completed[0], 0u);
 }
 
+/// The target looks rarely, so that messages meet no buffer and writes no window. Nothing may be lost or end up
+/// elsewhere.
+TYPED_TEST_P(RailSuite, MessagesAmongLongWritesAllArrive) {
+  auto& pair = *this->two_pes;
+  constexpr size_t kMessages = 4000;
+  constexpr size_t kWrites = 16;
+  constexpr size_t kLong = 500000;
+  std::vector<uint8_t> seen(kMessages, 0);
+  std::atomic<size_t> got = 0;
+  pair.start(
+      [&](auto&, Port, const RailEvent& message) {
+        uint32_t number = 0;
+        std::memcpy(&number, message.bytes, sizeof number);
+        ASSERT_LT(number, kMessages);
+        ++seen[number];
+        got.fetch_add(1);
+      },
+      [turn = 0]() mutable {
+        if (++turn % 32 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      });
+  fill(pair.heap(0), kLong, 5);
+  std::vector<OpSlot> slots(kMessages + kWrites);
+  const size_t nbytes = std::min<size_t>({pair.host(0).traits().inject, pair.host(0).traits().max_message, 64});
+  for (size_t i = 0; i < kMessages; ++i) {
+    if (i % (kMessages / kWrites) == 0) {
+      const size_t w = i / (kMessages / kWrites);
+      pair.post([&] { return this->write(Port::host, w * kLong, pair.heap(0), kLong, slots[kMessages + w]); });
+    }
+    std::vector<std::byte> bytes(nbytes);
+    const auto number = static_cast<uint32_t>(i);
+    std::memcpy(bytes.data(), &number, sizeof number);
+    OpSlot* slot = i % 2 == 0 ? &slots[i] : nullptr;
+    pair.post([&] { return pair.host(0).send({{1, Port::proxy}, bytes.data(), nbytes, slot}); });
+  }
+  pair.wait_completed(kMessages / 2 + kWrites);
+  wait_for("messages", [&] {
+    pair.serve_mine();
+    return got == kMessages;
+  });
+  pair.stop();  // its thread reads `seen`
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<long>(kMessages));
+  for (size_t w = 0; w < kWrites; ++w) ASSERT_EQ(first_wrong(pair.heap(1) + w * kLong, kLong, 5), kLong) << w;
+}
+
 TYPED_TEST_P(RailSuite, TooLongMessageIsRefused) {
   auto& pair = *this->two_pes;
   OpSlot slot;
@@ -300,7 +346,7 @@ TYPED_TEST_P(RailSuite, WaitFdWakesForAMessage) {
 
 REGISTER_TYPED_TEST_SUITE_P(RailSuite, CompletedWriteIsInTheTargetsMemory, CompletedReadHasTheData,
                             SmallWriteIsCopiedAtOnce, MessagesReachBothPorts, InjectedMessageNeedsNoSlot,
-                            TooLongMessageIsRefused, FloodGetsAgainAndThenDrains, BothRailsReachTheirOwnPe,
-                            MessageStaysBehindTheWriteBeforeIt, WaitFdWakesForAMessage);
+                            MessagesAmongLongWritesAllArrive, TooLongMessageIsRefused, FloodGetsAgainAndThenDrains,
+                            BothRailsReachTheirOwnPe, MessageStaysBehindTheWriteBeforeIt, WaitFdWakesForAMessage);
 
 }  // namespace railshmem::testing_support
