@@ -18,6 +18,9 @@
 namespace railshmem::ofi {
 namespace {
 
+// Cutting a longer write costs nothing, and keeps away from counters of 32 bits (ofi_rxd's segments end at 4 GiB) and
+// from system calls that move at most 2 GiB.
+constexpr size_t kLargestWrite = size_t{1} << 30;
 constexpr size_t kQueueSlack = 64;  // errors of operations without a slot
 
 /// Providers whose addresses are strings make names from the process id (shm: a file in /dev/shm). A process that was
@@ -65,7 +68,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   open_endpoint();
 
   traits_.inject = info_->tx_attr->inject_size;
-  traits_.max_write = info_->ep_attr->max_msg_size;
+  traits_.max_write = std::min(kLargestWrite, info_->ep_attr->max_msg_size);
 #if FI_MAJOR_VERSION >= 2
   // Where a provider has these options they are the truth for RMA; the attributes also cover tagged messages.
   size_t nbytes = 0;
