@@ -96,6 +96,7 @@ class CellPool {
     cell.parent = kNoCell;
     cell.next = kNoCell;
     cell.parts_left = 0;
+    cell.request_bytes = 0;
     cell.scope = nullptr;
     cell.fetch = nullptr;
     cell.outcome = {};

@@ -67,6 +67,7 @@ class Failover {
       case OpKind::get:
         break;
       case OpKind::put_signal:
+        if (cell.parent != kNoCell) break;
         if (cell.request_bytes == 0 && (cell.then != Then::nothing || signal_is_copied())) break;
         [[fallthrough]];
       default:  // the carrier of a request, sent again with it

@@ -21,7 +21,10 @@ namespace railshmem::testing_support {
 inline ofi::Nic first_nic(const char* provider) {
   const Env env = Env::parse(
       [&](const char* name) -> const char* { return name == std::string("SHMEM_OFI_PROVIDER") ? provider : nullptr; });
-  return std::move(ofi::find_nics(env, false).front());
+  NetworkConfig config{};
+  config.env = &env;
+  config.npes = 2;
+  return std::move(ofi::find_nics(config).front());
 }
 
 /// Name of a parametrised test: the letters and digits of the provider's name.

@@ -22,8 +22,9 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 Card sample(const char* provider = "net") {
   Card card;
   card.provider = provider;
-  card.rails.push_back({bytes_of("rail 0"), bytes_of("host"), {RemoteRegion{1, 0x1000}, RemoteRegion{2, 0}}});
-  card.rails.push_back({bytes_of("another"), bytes_of(""), {RemoteRegion{~0ull, ~0ull}, RemoteRegion{}}});
+  card.rails.push_back(
+      {"10.0.0.0/24", bytes_of("rail 0"), bytes_of("host"), {RemoteRegion{1, 0x1000}, RemoteRegion{2, 0}}});
+  card.rails.push_back({"", bytes_of("another"), bytes_of(""), {RemoteRegion{~0ull, ~0ull}, RemoteRegion{}}});
   return card;
 }
 

@@ -21,7 +21,7 @@ TEST(ProviderDefaults, SetWhatTheUserHasNotSetAndNothingElse) {
         setenv("FI_OFI_RXM_MSG_RX_SIZE", "77", 1);
         set_provider_defaults();
         const char* size = std::getenv("FI_OFI_RXM_BUFFER_SIZE");
-        const bool set = size && size == std::to_string(kMessageBytes);
+        const bool set = size && size == std::to_string(2 * kMessageBytes);
         const bool kept = std::getenv("FI_OFI_RXM_MSG_RX_SIZE") == std::string("77");
         unsetenv("FI_OFI_RXM_BUFFER_SIZE");
         set_provider_defaults();

@@ -26,9 +26,10 @@ void set_provider_defaults() {
   static std::once_flag once;
   std::call_once(once, [] {
     // ofi_rxm copies every message through buffers of 16 KiB: 4096 for receiving at each endpoint, and 1024 for sending
-    // once it sends, 85 MB in all. Ours have kMessageBytes, and TCP's own flow control holds back what finds no buffer.
-    // It allocates 1024 at a time; half of those are left for messages that are being handled.
-    set_default("FI_OFI_RXM_BUFFER_SIZE", kMessageBytes);
+    // once it sends, 87 MB in all. Our messages have kMessageBytes; twice that, because it is also what a put copies at
+    // once. TCP's own flow control holds back what finds no buffer. It allocates 1024 at a time; half of those are left
+    // for messages that are being handled.
+    set_default("FI_OFI_RXM_BUFFER_SIZE", 2 * kMessageBytes);
     set_default("FI_OFI_RXM_MSG_RX_SIZE", 512);
   });
 }

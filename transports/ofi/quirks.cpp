@@ -15,9 +15,10 @@ Quirks of_sockets() {
   return quirks;
 }
 
-/// `ofi_rxd`, read in 1.17 and seen in the rail suite:
+/// `ofi_rxd`, read in the source of 1.17; without the first and the last line the rail suite fails:
 /// - An injected send reports its completion with a null context.
-/// - A send that finds all of the endpoint's entries in use says success and is dropped (until 2.4). So all messages
+/// - A send that finds all of the endpoint's entries in use says success and is dropped (until October 2025). So all
+/// messages
 ///   count, and fewer than the entries are in flight.
 /// - A message that finds no receive buffer, and gets one in the middle of a long write of the same peer, takes that
 ///   write's remaining packets. One look at the queue lets in 1000 packets at most (FI_OFI_RXD_SPIN_COUNT).
