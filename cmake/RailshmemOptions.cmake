@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Options, compiler flags and external packages.
 
-foreach(feature CUDA MPI PMIX OFI)
+foreach(feature CUDA MPI PMIX OFI HWLOC)
   set(RAILSHMEM_${feature} AUTO CACHE STRING "Build with ${feature}: AUTO (if found), ON (required) or OFF")
   set_property(CACHE RAILSHMEM_${feature} PROPERTY STRINGS AUTO ON OFF)
   if(NOT RAILSHMEM_${feature} MATCHES "^(AUTO|ON|OFF)$")
