@@ -29,7 +29,7 @@ RULE = {
     "src/api": ["src/check", "src/observe", "src/world", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin",
                 "src/base"] + PUBLIC,
     "bootstrap": ["bootstrap/common", "src/plugin", "src/base"],
-    "transports": ["src/observe", "src/proxy", "src/channel", "src/heap", "src/plugin", "src/base"] + DETAIL,
+    "transports": ["src/observe", "src/proxy", "src/channel", "src/heap", "src/topology", "src/plugin", "src/base"] + DETAIL,
     "perftest": PUBLIC + ["perftest/ring"],
     "perftest/ring": ["perftest", "src/channel", "src/base"] + PUBLIC,  # the command ring without a proxy
     "examples": PUBLIC,

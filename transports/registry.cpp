@@ -7,6 +7,7 @@
 #include "transports/loopback/fabric.h"
 #if RAILSHMEM_HAVE_OFI
 #include "transports/ofi/fabric.h"
+#include "transports/ofi/nic.h"
 #endif
 
 namespace railshmem {
@@ -31,6 +32,14 @@ auto with_host(Network& network, Call&& call) noexcept {
 }
 
 }  // namespace
+
+std::string describe_rails([[maybe_unused]] const NetworkConfig& config) {
+#if RAILSHMEM_HAVE_OFI
+  return ofi::explain_choice(config);
+#else
+  return "this library was built without libfabric\n";
+#endif
+}
 
 std::unique_ptr<Network> make_network(const NetworkConfig& config) {
   const auto& allowed = config.env->transport;

@@ -6,6 +6,8 @@
 // be done (peer dead, no answer within SHMEM_TIMEOUT) ends the job with a message naming operation and PE (die()).
 #pragma once
 
+#include <sched.h>
+
 #include <memory>
 #include <span>
 #include <string>
@@ -60,7 +62,15 @@ struct NetworkConfig {
   bool several_hosts = false;             ///< PEs run on more than one host: an address of this host only will not do
   bool oversubscribed = false;            ///< fewer CPUs than twice the PEs of this host: spin little
   observe::Observer* observer = nullptr;  ///< records what the engine does; null: nobody
+  /// CPUs that each PE of this host may run on, in PE order, and this PE's place among them: from these the PEs share
+  /// out the host's NICs. Empty: this PE alone.
+  std::vector<cpu_set_t> host_cpus = {};
+  size_t host_slot = 0;
 };
+
+/// Lines for SHMEM_INFO=1 and shmem_info: the network interfaces of this PE, those it does not use, and why. Throws
+/// Error as the making of the network would.
+std::string describe_rails(const NetworkConfig& config);
 
 /// The network that SHMEM_TRANSPORT allows, or null when it allows none. Defined in transports/registry.cpp.
 std::unique_ptr<Network> make_network(const NetworkConfig& config);

@@ -70,15 +70,7 @@ void World::make_heap() {
 void World::start_network() {
   const bool heap_needs_it = layout_.leaders.size() > 1;
   if (!heap_needs_it && !globals_->needs_network()) return;
-  NetworkConfig config{};
-  config.env = &env_;
-  config.pe = bootstrap_.pe();
-  config.npes = bootstrap_.npes();
-  config.threads_share_host_calls = options_.several_threads_call;
-  config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
-  for (const Identity& identity : identities_) config.several_hosts |= identity.host != identities_[0].host;
-  if (observer_ && observer_->recording()) config.observer = observer_.get();
-  network_ = make_network(config);
+  network_ = make_network(network_config());
   if (!network_ && heap_needs_it)
     throw Error(
         text("PE %d reaches only %zu of %d PEs by load and store and SHMEM_TRANSPORT allows no network; add ofi "
@@ -89,6 +81,25 @@ void World::start_network() {
   const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, network_->attach(segments));
   network_->connect(cards);
   network_->start({});
+}
+
+NetworkConfig World::network_config() const {
+  NetworkConfig config{};
+  config.env = &env_;
+  config.pe = bootstrap_.pe();
+  config.npes = bootstrap_.npes();
+  config.threads_share_host_calls = options_.several_threads_call;
+  config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
+  if (observer_ && observer_->recording()) config.observer = observer_.get();
+  const uint64_t host = identities_[static_cast<size_t>(config.pe)].host;
+  for (int pe = 0; pe < config.npes; ++pe) {
+    const Identity& identity = identities_[static_cast<size_t>(pe)];
+    config.several_hosts |= identity.host != host;
+    if (identity.host != host) continue;
+    if (pe == config.pe) config.host_slot = config.host_cpus.size();
+    config.host_cpus.push_back(identity.cpus);
+  }
+  return config;
 }
 
 void World::fill_state() {
@@ -157,6 +168,7 @@ std::string World::describe() const {
   if (layout_.members.size() > 1)
     out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
   if (network_) out += network_->describe();
+  if (network_ && network_->kind == TransportKind::ofi) out += describe_rails(network_config());
   return out;
 }
 

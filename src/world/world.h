@@ -53,6 +53,7 @@ class World {
   void make_heap();
   void reach_node_peers();
   void start_network();
+  NetworkConfig network_config() const;
   void fill_state();
   void make_active_sets();
 

@@ -106,8 +106,10 @@ TEST(OfiFabric, DescribesWhatWasNegotiated) {
 /// No provider of a plain machine asks for FI_MR_LOCAL, so it is forced here.
 TEST(OfiLocalMemory, RegistersForeignBuffersForTheirOperationOnly) {
   const Env env = Env::parse([](const char*) -> const char* { return nullptr; });
+  NetworkConfig config{};
+  config.env = &env;
   std::vector<Nic> nics;
-  const std::string missing = error_of([&] { nics = find_nics(env, false); });
+  const std::string missing = error_of([&] { nics = find_nics(config); });
   if (nics.empty()) GTEST_SKIP() << missing;
   fi_info& info = *nics.front().info;
   const auto fabric =

@@ -28,7 +28,7 @@ class AddressList {
     if (!strings_ && address.size() != mine_.size())
       throw Error(
           text("PE %d has a network address of %zu bytes where this PE's has %zu: choose interfaces of one "
-               "kind with SHMEM_OFI_NIC",
+               "kind with SHMEM_OFI_NICS",
                pe, address.size(), mine_.size()));
     bytes_.insert(bytes_.end(), address.begin(), address.end());
   }
@@ -46,7 +46,7 @@ AddressList list_for(const Rail& rail) {
 
 }  // namespace
 
-Fabric::Fabric(const NetworkConfig& config) : Fabric(config, find_nics(*config.env, config.several_hosts)) {}
+Fabric::Fabric(const NetworkConfig& config) : Fabric(config, find_nics(config)) {}
 
 Fabric::Fabric(const NetworkConfig& config, std::vector<Nic> nics)
     : pe_(config.pe), npes_(static_cast<size_t>(config.npes)), host_(nics.front(), rail_setup(config, Use::host)) {

@@ -2,112 +2,122 @@
 #include "transports/ofi/nic_choice.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
-#include <tuple>
 
 #include "src/base/error.h"
+#include "src/topology/nic_share.h"
+#include "transports/ofi/nic_filter.h"
+#include "transports/ofi/nic_names.h"
 
 namespace railshmem::ofi {
 namespace {
 
-/// "tcp" means tcp;ofi_rxm where the library's bare tcp has no endpoints of our kind.
-bool is_provider(const NicFacts& nic, const std::string& wanted, bool bare_exists) {
-  if (nic.provider == wanted) return true;
-  return !bare_exists && nic.provider == wanted + ";ofi_rxm";
+NicNames names_of(const NicRequest& request, const NicFilter& filter) {
+  try {
+    return parse_nic_names(request.nics);
+  } catch (const Error& error) {
+    throw Error(text("SHMEM_OFI_NICS is '%s': %s; %s; available: %s", request.nics.c_str(), error.what(), kNicNamesForm,
+                     filter.available().c_str()));
+  }
 }
 
-bool is_nic(const NicFacts& nic, const std::string& wanted) {
-  return nic.domain == wanted || nic.interface == wanted;
+/// Reasons of the NICs that are left in the filter, in their order.
+using Reasons = std::vector<std::string>;
+
+/// Interfaces in the order of the filter: of sockets, because nothing tells which of them are in one network with
+/// those of a peer, and of a list, because the user has said so.
+Reasons take_first(NicFilter& filter, size_t limit, const std::string& why) {
+  const std::vector<size_t> all = filter.fit();
+  for (size_t i = limit; i < all.size(); ++i) filter.drop(all[i], text("beyond the limit of %zu", limit));
+  return Reasons(filter.fit().size(), why);
 }
 
-/// Distinct values in the library's order, for messages.
-std::string available(std::span<const NicFacts> listed, const std::function<std::string(const NicFacts&)>& name) {
+/// Whom a NIC that this PE does not use is dealt to.
+std::string dealt_to(size_t nic, const std::vector<NicShare>& shares) {
+  std::vector<size_t> users;
+  for (size_t pe = 0; pe < shares.size(); ++pe)
+    if (const auto& slice = shares[pe].slice; std::find(slice.begin(), slice.end(), nic) != slice.end())
+      users.push_back(pe);
+  if (users.empty()) return {};
+  return users.size() == 1 ? text("dealt to PE %zu of the host", users.front())
+                           : text("dealt to %zu other PEs of the host", users.size());
+}
+
+Reasons take_share(NicFilter& filter, const NicRequest& request) {
+  filter.drop_slow();
+  filter.sort_by_bus();
+  const std::vector<size_t> all = filter.fit();
+  std::vector<Place> places;
+  for (const size_t entry : all) places.push_back(filter.facts(entry).place);
+  const std::vector<NicShare> shares = share_nics(places, request.pes, request.max_rails);
+  const NicShare& mine = shares[request.slot];
+  const auto has = [](const std::vector<size_t>& list, size_t nic) {
+    return std::find(list.begin(), list.end(), nic) != list.end();
+  };
+  const auto far = [&](size_t nic) { return distance_text(distance(request.pes[request.slot], places[nic])); };
+
+  for (size_t nic = 0; nic < all.size(); ++nic) {
+    if (has(mine.rails, nic)) continue;
+    std::string why = has(mine.slice, nic) ? text("beyond the limit of %zu", mine.rails.size()) : dealt_to(nic, shares);
+    if (why.empty()) why = text("left over: %zu NICs for %zu PEs", all.size(), shares.size());
+    filter.drop(all[nic], text("%s; %s", why.c_str(), far(nic)));
+  }
+  Reasons reasons;
+  std::vector<size_t> rails;
+  for (const size_t nic : mine.rails) {
+    rails.push_back(all[nic]);
+    reasons.push_back(text("%s; %s", far(nic),
+                           has(mine.slice, nic)
+                               ? text("dealt to PE %zu of %zu of the host", request.slot, shares.size()).c_str()
+                               : "beyond the share of this PE, up to SHMEM_OFI_MAX_RAILS"));
+  }
+  filter.keep(std::move(rails));
+  return reasons;
+}
+
+Reasons choose(NicFilter& filter, const NicNames& names, const NicRequest& request) {
+  if (names.kind == NicNames::Kind::only) {
+    filter.keep_named(names.list(request.slot));
+    return take_first(filter, request.max_rails ? request.max_rails : filter.fit().size(), "named in SHMEM_OFI_NICS");
+  }
+  if (names.kind == NicNames::Kind::except) filter.drop_named(names.list(0));
+  filter.keep_best();
+  if (!filter.facts(filter.fit().front()).pci.empty()) return take_share(filter, request);
+  return take_first(filter, std::max<size_t>(request.max_rails, 1), "the best that libfabric lists");
+}
+
+/// One line for each NIC of the provider in use, one for each other provider.
+std::vector<NicVerdict> verdicts_of(std::span<const NicFacts> listed, const NicFilter& filter, const Reasons& reasons) {
+  std::vector<NicVerdict> verdicts;
   std::vector<std::string> seen;
-  for (const NicFacts& nic : listed) {
-    std::string value = name(nic);
-    if (!value.empty() && std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(std::move(value));
+  const auto is_new = [&](const std::string& name) {
+    if (std::find(seen.begin(), seen.end(), name) != seen.end()) return false;
+    seen.push_back(name);
+    return true;
+  };
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    const NicFacts& nic = filter.facts(filter.fit()[i]);
+    is_new(identity(nic));
+    verdicts.push_back({nic.provider + " on " + facts_text(nic), true, reasons[i]});
   }
-  std::string all;
-  for (const std::string& value : seen) all += (all.empty() ? "" : ", ") + value;
-  return all.empty() ? "none" : all;
-}
-
-/// Order of preference; a tie keeps libfabric's own order, which puts deprecated and layered providers last.
-auto rank(const NicFacts& nic) {
-  return std::tuple(nic.loopback, nic.pci.empty(), nic.host_bridge, !nic.ordered);
-}
-
-/// One physical NIC: its bus address, or its domain where libfabric does not know the hardware.
-const std::string& identity(const NicFacts& nic) {
-  return nic.pci.empty() ? nic.domain : nic.pci;
-}
-
-void keep_provider(std::vector<size_t>& fit, std::span<const NicFacts> listed, const std::string& wanted) {
-  const bool bare_exists =
-      std::any_of(listed.begin(), listed.end(), [&](const NicFacts& nic) { return nic.provider == wanted; });
-  std::erase_if(fit, [&](size_t i) { return !is_provider(listed[i], wanted, bare_exists); });
-  if (!fit.empty()) return;
-  throw Error(text("SHMEM_OFI_PROVIDER is '%s'; available: %s", wanted.c_str(),
-                   available(listed, [](const NicFacts& nic) { return nic.provider; }).c_str()));
-}
-
-void keep_nic(std::vector<size_t>& fit, std::span<const NicFacts> listed, const std::string& wanted) {
-  std::vector<NicFacts> before;
-  for (size_t i : fit) before.push_back(listed[i]);
-  std::erase_if(fit, [&](size_t i) { return !is_nic(listed[i], wanted); });
-  if (!fit.empty()) return;
-  throw Error(text("SHMEM_OFI_NIC is '%s'; available: %s", wanted.c_str(),
-                   available(before, [](const NicFacts& nic) { return nic.domain; }).c_str()));
-}
-
-void keep_remote(std::vector<size_t>& fit, std::span<const NicFacts> listed) {
-  std::vector<NicFacts> before;
-  for (size_t i : fit) before.push_back(listed[i]);
-  std::erase_if(fit, [&](size_t i) { return listed[i].loopback; });
-  if (!fit.empty()) return;
-  const auto name = [](const NicFacts& nic) { return nic.provider + " on " + nic.domain; };
-  throw Error(
-      text("the job spans several hosts, but these do not reach another host: %s; check SHMEM_OFI_PROVIDER and "
-           "SHMEM_OFI_NIC",
-           available(before, name).c_str()));
-}
-
-/// The best address of each NIC, in the order in which the NICs were listed, all of the best family among them.
-std::vector<size_t> one_per_nic(const std::vector<size_t>& fit, std::span<const NicFacts> listed) {
-  std::vector<size_t> chosen;
-  AddressFamily best = AddressFamily::other;
-  for (size_t i : fit) {
-    best = std::max(best, listed[i].family);
-    const auto same = std::find_if(chosen.begin(), chosen.end(),
-                                   [&](size_t k) { return identity(listed[k]) == identity(listed[i]); });
-    if (same == chosen.end()) {
-      chosen.push_back(i);
-    } else if (listed[i].family > listed[*same].family) {
-      *same = i;
-    }
-  }
-  std::erase_if(chosen, [&](size_t i) { return listed[i].family != best; });
-  return chosen;
+  const std::string& provider = filter.facts(filter.fit().front()).provider;
+  for (const size_t entry : filter.all_by_rank())
+    if (listed[entry].provider == provider && is_new(identity(listed[entry])))
+      verdicts.push_back({provider + " on " + facts_text(listed[entry]), false, filter.why_dropped(entry)});
+  for (const size_t entry : filter.all_by_rank())  // the reason of a provider is that of its best NIC
+    if (listed[entry].provider != provider && is_new(listed[entry].provider))
+      verdicts.push_back({listed[entry].provider, false, filter.why_dropped(entry)});
+  return verdicts;
 }
 
 }  // namespace
 
-std::vector<size_t> choose_nics(std::span<const NicFacts> listed, const NicRequest& request) {
-  if (listed.empty()) throw Error("libfabric lists no provider with reliable endpoints, messages and RMA");
-  std::vector<size_t> fit(listed.size());
-  std::iota(fit.begin(), fit.end(), size_t{0});
-  if (!request.provider.empty()) keep_provider(fit, listed, request.provider);
-  if (!request.nic.empty()) keep_nic(fit, listed, request.nic);
-  if (request.several_hosts) keep_remote(fit, listed);
-
-  std::stable_sort(fit.begin(), fit.end(), [&](size_t a, size_t b) { return rank(listed[a]) < rank(listed[b]); });
-  // A rail beside the first must be as good: no loopback or bridge joins eth0, no second provider joins the first.
-  const NicFacts& first = listed[fit.front()];
-  std::erase_if(fit, [&](size_t i) { return listed[i].provider != first.provider || rank(listed[i]) != rank(first); });
-  std::vector<size_t> chosen = one_per_nic(fit, listed);
-  if (chosen.size() > request.max_rails) chosen.resize(std::max<size_t>(request.max_rails, 1));
-  return chosen;
+NicChoice choose_nics(std::span<const NicFacts> listed, const NicRequest& request) {
+  NicFilter filter(listed);
+  if (!request.provider.empty()) filter.keep_provider(request.provider);
+  const NicNames names = names_of(request, filter);
+  if (request.several_hosts) filter.keep_remote();
+  const Reasons reasons = choose(filter, names, request);
+  return {filter.fit(), verdicts_of(listed, filter, reasons)};
 }
 
 }  // namespace railshmem::ofi

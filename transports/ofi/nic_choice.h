@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which network interfaces a PE uses: a pure function of what libfabric lists and what the user asked for.
+// Which network interfaces a PE uses: a pure function of what libfabric lists, where things are, and what the user
+// asked for.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "src/topology/place.h"
+#include "transports/ofi/nic_facts.h"
+
 namespace railshmem::ofi {
-
-/// Better families have higher values.
-enum class AddressFamily : uint8_t { other, ipv6_link_local, ipv6, ipv4 };
-
-/// One entry of fi_getinfo's list as the choice sees it.
-struct NicFacts {
-  std::string provider;
-  std::string domain;
-  std::string interface;  ///< name of the system's interface that has the address; empty when unknown
-  std::string pci;        ///< bus address of a real NIC; empty for tcp, shm and the like
-  AddressFamily family = AddressFamily::other;
-  bool loopback = false;     ///< an address of this host only, or a provider that stays within a host
-  bool host_bridge = false;  ///< docker0 and the like: an address that other hosts cannot reach
-  bool ordered = false;      ///< keeps messages behind earlier writes
-};
 
 struct NicRequest {
   std::string provider;  ///< SHMEM_OFI_PROVIDER; empty = any
-  std::string nic;       ///< SHMEM_OFI_NIC; empty = any
+  std::string nics;      ///< SHMEM_OFI_NICS; empty = any
   bool several_hosts = false;
-  size_t max_rails = 1;
+  size_t max_rails = 0;                ///< SHMEM_OFI_MAX_RAILS
+  std::vector<Place> pes = {Place{}};  ///< of this host, by slot
+  size_t slot = 0;                     ///< this PE among them
 };
 
-/// Indices into `listed`, best first, all of one provider, at most one per NIC and max_rails in all.
+/// Why a NIC is used, or is not.
+struct NicVerdict {
+  std::string nic;
+  bool used;
+  std::string why;
+};
+
+struct NicChoice {
+  std::vector<size_t> used;          ///< indices into the list, at least one, in the order of rails, one per NIC
+  std::vector<NicVerdict> verdicts;  ///< those of `used` first, then other NICs of their provider, then other providers
+};
+
 /// Throws Error listing what is available when nothing fits.
-std::vector<size_t> choose_nics(std::span<const NicFacts> listed, const NicRequest& request);
+NicChoice choose_nics(std::span<const NicFacts> listed, const NicRequest& request);
 
 }  // namespace railshmem::ofi
