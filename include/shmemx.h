@@ -45,6 +45,12 @@ RAILSHMEM_API int shmemx_set_attr_uniqueid_args(int pe, int npes, const shmemx_u
 /// Returns the bytes that the whole table needs.
 RAILSHMEM_API size_t shmemx_describe_environment(char* buffer, size_t nbytes);
 
+/// Writes which network interfaces PE number slot of a host with npes PEs would use, those that it would not use, and
+/// why; cut to nbytes with the terminating null. Reads the environment and starts nothing; takes all of these PEs to be
+/// bound to the CPUs of the caller. Returns the bytes that the whole text needs; 0, after a message, when the
+/// environment asks for what is not there or slot is not below npes.
+RAILSHMEM_API size_t shmemx_describe_rails(int slot, int npes, char* buffer, size_t nbytes);
+
 /// What the library was built with and without.
 RAILSHMEM_API const char* shmemx_build_options(void);
 

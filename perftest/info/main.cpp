@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 #include "perftest/info/info.h"
@@ -15,14 +16,28 @@ struct Wanted {
   bool env = false;
   bool providers = false;
   bool topology = false;
+  bool rails = false;
+  int pe = 0;
+  int npes = 1;
   bool json = false;
 };
 
-std::string environment_table() {
-  std::string text(shmemx_describe_environment(nullptr, 0), '\0');
-  shmemx_describe_environment(text.data(), text.size());
+/// A text of the library's, which `describe` writes into a buffer, without the final newline.
+template <class Describe>
+std::string described(const Describe& describe) {
+  std::string text(describe(nullptr, 0), '\0');
+  if (!text.empty()) describe(text.data(), text.size());
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
   return text;
+}
+
+/// One string a line; empty, after the library's message, where the settings name a NIC that does not exist.
+Json rails(const Wanted& wanted) {
+  Json lines = Json::array();
+  std::istringstream all(described(
+      [&](char* buffer, size_t nbytes) { return shmemx_describe_rails(wanted.pe, wanted.npes, buffer, nbytes); }));
+  for (std::string line; std::getline(all, line);) lines.push_back(line);
+  return lines;
 }
 
 Json build() {
@@ -35,7 +50,8 @@ Json collect(const Wanted& wanted) {
   Json out = build();
   if (wanted.providers) out["fabric"] = providers();
   if (wanted.topology) out["topology"] = topology();
-  if (wanted.env) out["environment"] = environment_table();
+  if (wanted.rails) out["rails"] = rails(wanted);
+  if (wanted.env) out["environment"] = described(shmemx_describe_environment);
   return out;
 }
 
@@ -68,6 +84,10 @@ void print(const Json& all) {
     print_list("NUMA nodes", all["topology"]["numa"]);
     print_list("network interfaces", all["topology"]["interfaces"]);
   }
+  if (all.contains("rails")) {
+    printf("\n");
+    for (const Json& line : all["rails"]) printf("%s\n", plain(line).c_str());
+  }
   if (all.contains("environment")) {
     printf("\nenvironment\n%s\n", plain(all["environment"]).c_str());
   }
@@ -75,11 +95,15 @@ void print(const Json& all) {
 
 int info_main(int argc, char** argv) {
   Wanted wanted;
-  CLI::App app("shmem_info: version, build, providers, topology and settings; everything without an option",
+  CLI::App app("shmem_info: version, build, providers, topology, rails and settings; everything without an option",
                "shmem_info");
   app.add_flag("--env", wanted.env, "The environment variables with the values in force");
   app.add_flag("--providers", wanted.providers, "libfabric and its providers");
   app.add_flag("--topology", wanted.topology, "CPUs, NUMA nodes, network interfaces");
+  app.add_flag("--rails", wanted.rails, "The network interfaces that a PE would use, those it would not use, and why");
+  app.add_option("--pe", wanted.pe, "For --rails: number of the PE on its host, from 0")->check(CLI::NonNegativeNumber);
+  app.add_option("--pes", wanted.npes, "For --rails: PEs on the host, bound as this process is")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", wanted.json, "One JSON object");
   try {
     app.parse(argc, argv);
@@ -87,13 +111,15 @@ int info_main(int argc, char** argv) {
     constexpr int kUsageError = 2;
     return app.exit(e) == 0 ? 0 : kUsageError;
   }
-  if (!wanted.env && !wanted.providers && !wanted.topology) wanted.env = wanted.providers = wanted.topology = true;
+  if (!wanted.env && !wanted.providers && !wanted.topology && !wanted.rails)
+    wanted.env = wanted.providers = wanted.topology = wanted.rails = true;
   const Json all = collect(wanted);
   if (wanted.json)
     printf("%s\n", all.dump(2).c_str());
   else
     print(all);
-  return 0;
+  // Nothing to print is an error that the library has explained.
+  return wanted.rails && all["rails"].empty() ? 1 : 0;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The shmemx_ extensions.
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -7,6 +9,7 @@
 #include "src/api/job.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/plugin/network.h"
 
 using namespace railshmem;
 
@@ -22,6 +25,16 @@ int guard(const char* function, Body body) noexcept {
     log_error("%s: %s", function, e.what());
     return 1;
   }
+}
+
+/// Copies what fits and a terminating null; returns the bytes that all of it needs.
+size_t copy_out(const std::string& whole, char* buffer, size_t nbytes) {
+  if (buffer && nbytes > 0) {
+    const size_t copied = std::min(nbytes - 1, whole.size());
+    std::memcpy(buffer, whole.data(), copied);
+    buffer[copied] = '\0';
+  }
+  return whole.size() + 1;
 }
 
 BootstrapRequest request_of(unsigned int flags, const shmemx_init_attr_t& attr) {
@@ -73,13 +86,24 @@ int shmemx_set_attr_uniqueid_args(int pe, int npes, const shmemx_uniqueid_t* uni
 }
 
 size_t shmemx_describe_environment(char* buffer, size_t nbytes) {
-  const std::string table = describe_env();
-  if (buffer && nbytes > 0) {
-    const size_t copied = std::min(nbytes - 1, table.size());
-    std::memcpy(buffer, table.data(), copied);
-    buffer[copied] = '\0';
-  }
-  return table.size() + 1;
+  return copy_out(describe_env(), buffer, nbytes);
+}
+
+size_t shmemx_describe_rails(int slot, int npes, char* buffer, size_t nbytes) {
+  size_t needed = 0;
+  guard("shmemx_describe_rails", [&] {
+    if (npes < 1 || slot < 0 || slot >= npes)
+      throw Error(text("PE %d of %d makes no sense; PEs count from 0", slot, npes));
+    const Env env = Env::parse();
+    NetworkConfig config{};
+    config.env = &env;
+    config.host_slot = static_cast<size_t>(slot);
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) CPU_ZERO(&cpus);
+    config.host_cpus.assign(static_cast<size_t>(npes), cpus);
+    needed = copy_out(describe_rails(config), buffer, nbytes);
+  });
+  return needed;
 }
 
 const char* shmemx_build_options(void) {
