@@ -26,7 +26,7 @@ struct Wanted {
 template <class Describe>
 std::string described(const Describe& describe) {
   std::string text(describe(nullptr, 0), '\0');
-  describe(text.data(), text.size());
+  if (!text.empty()) describe(text.data(), text.size());
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
   return text;
 }

@@ -17,12 +17,14 @@ namespace railshmem {
 namespace {
 
 /// Only what places are made of: without caches and cores it loads faster, and without operating system devices
-/// hwloc starts no GPU library.
+/// hwloc asks no GPU library.
 void keep_what_counts(hwloc_topology_t tree) {
   hwloc_topology_set_all_types_filter(tree, HWLOC_TYPE_FILTER_KEEP_NONE);  // it keeps the machine, NUMA nodes and CPUs
   hwloc_topology_set_type_filter(tree, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_type_filter(tree, HWLOC_OBJ_BRIDGE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   hwloc_topology_set_type_filter(tree, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  // Not with libpciaccess, which leaks: hwloc's Linux component reads the bus from /sys as well.
+  hwloc_topology_set_components(tree, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
   // Also the nodes that this PE is not bound to: the other PEs of the host may be.
   hwloc_topology_set_flags(tree, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 }

@@ -24,7 +24,6 @@ const char* distance_text(uint32_t distance) noexcept {
 }
 
 std::string place_text(const Place& place) {
-  if (place.package < 0) return "no one package";
   const std::string package = "package " + std::to_string(place.package);
   return place.numa < 0 ? package : "NUMA node " + std::to_string(place.numa) + " of " + package;
 }

@@ -24,7 +24,7 @@ inline constexpr uint32_t kUnknownDistance = 400;
 uint32_t distance(const Place& a, const Place& b) noexcept;
 /// "same PCIe switch" and the like.
 const char* distance_text(uint32_t distance) noexcept;
-/// "NUMA node 1 of package 0".
+/// "NUMA node 1 of package 0", of a place whose package is known.
 std::string place_text(const Place& place);
 
 }  // namespace railshmem

@@ -7,7 +7,7 @@
 
 #include "src/base/error.h"
 #include "tests/unit/nic_machines.h"
-#include "transports/ofi/nic_names.h"
+#include "transports/ofi/nic.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -79,7 +79,7 @@ TEST(NicChoice, TheLaptopUsesOneInterfaceUnlessAskedForMore) {
     }
   const NicChoice choice = choose_nics(machine.listed, {});
   EXPECT_EQ(why(choice, "tcp;ofi_rxm on eth0"), "the best that libfabric lists");
-  EXPECT_EQ(why(choice, "tcp;ofi_rxm on wlan0"), "limit of 1 NICs");
+  EXPECT_EQ(why(choice, "tcp;ofi_rxm on wlan0"), "beyond the limit of 1");
   EXPECT_EQ(why(choice, "tcp;ofi_rxm on docker0"), "a bridge of this host");
   EXPECT_EQ(why(choice, "tcp;ofi_rxm on lo"), "it does not reach other hosts");
   EXPECT_EQ(why(choice, "net"), "tcp;ofi_rxm is preferred");
@@ -174,6 +174,24 @@ TEST(NicChoice, RailsAreDistinctNicsOfOneProviderAndFamily) {
   EXPECT_EQ(why(choose_nics(machine.listed, {}), "net on eth2"), "it has not an IPv4 address as the others have");
 }
 
+TEST(NicChoice, AnAliasIsNoNicOfItsOwn) {
+  MachineMap machine;
+  machine.listed = {socket_nic("net", "eth0:1"), socket_nic("net", "eth0"), socket_nic("net", "eth1")};
+  machine.listed[0].interface = "eth0";
+  EXPECT_EQ(used(machine, request("", "", 8)), (Names{"eth0", "eth1"}));
+  EXPECT_EQ(used(machine, request("", "eth0")), Names{"eth0"});
+  EXPECT_EQ(used(machine, request("", "eth0:1")), Names{"eth0:1"});
+  EXPECT_EQ(used(machine, request("", "^eth0")), Names{"eth1"});
+  EXPECT_NE(message_of(machine, request("", "eth0,eth0:1")).find("same NIC"), std::string::npos);
+}
+
+TEST(NicChoice, AProviderIsJudgedByItsBestNic) {
+  MachineMap machine;
+  machine.listed = {socket_nic("tcp;ofi_rxm", "docker0"), socket_nic("tcp;ofi_rxm", "eth0"),
+                    socket_nic("net", "docker0"), socket_nic("net", "eth0")};
+  EXPECT_EQ(why(choose_nics(machine.listed, {}), "net"), "tcp;ofi_rxm is preferred");
+}
+
 TEST(NicChoice, TwoEntriesOfOnePciDeviceAreOneRail) {
   MachineMap machine;
   machine.listed = {pci_nic("efa", "rdmap0s6-rdm", 0, 0, 100, {}), pci_nic("efa", "rdmap0s6-dgrm", 0, 0, 100, {}),
@@ -247,6 +265,66 @@ TEST(NicNames, MalformedValuesAreErrorsThatSayHow) {
     EXPECT_NE(message.find(std::string("SHMEM_OFI_NICS is '") + value + "'"), std::string::npos) << message;
     EXPECT_NE(message.find("accepted: eth0,eth1"), std::string::npos) << message;
     EXPECT_NE(message.find("available: eth0, lo"), std::string::npos) << message;
+  }
+}
+
+/// The real list; skipped where libfabric has no provider for us.
+class FindNics : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      if (find().empty()) FAIL() << "nothing, and no error";
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  std::vector<Nic> find(const char* rails_per_nic = nullptr) {
+    const Env env = Env::parse([&](const char* name) -> const char* {
+      return name == std::string_view("SHMEM_OFI_RAILS_PER_NIC") ? rails_per_nic : nullptr;
+    });
+    NetworkConfig config{};
+    config.env = &env;
+    explained = explain_choice(config);
+    return find_nics(config);
+  }
+  std::string explained;
+};
+
+TEST_F(FindNics, OpensSeveralRailsOnANicWhenAsked) {
+  const std::vector<Nic> one = find("1");
+  const std::vector<Nic> three = find("3");
+  ASSERT_EQ(three.size(), 3 * one.size());
+  for (size_t i = 0; i < three.size(); ++i) {
+    const Nic& same = one[i % one.size()];
+    EXPECT_EQ(std::string(three[i].domain()), same.domain());
+    EXPECT_EQ(three[i].copy, i / one.size());
+    EXPECT_EQ(network_of(three[i]), network_of(same));
+    EXPECT_NE(three[i].info.get(), same.info.get());
+  }
+  EXPECT_EQ(one.front().name().find('#'), std::string::npos);
+  EXPECT_NE(three.back().name().find("#3"), std::string::npos);
+}
+
+TEST_F(FindNics, RefusesNumbersOfRailsOutOfReason) {
+  for (const char* value : {"0", "17"}) {
+    try {
+      find(value);
+      ADD_FAILURE() << value;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("SHMEM_OFI_RAILS_PER_NIC is '" + std::string(value) + "'"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST_F(FindNics, NamesTheNetworkAndTheReason) {
+  for (const Nic& nic : find()) {
+    if (nic.facts.family == AddressFamily::ipv4) {
+      EXPECT_NE(network_of(nic).find('/'), std::string::npos);
+    }
+    EXPECT_FALSE(nic.why.empty());
+    EXPECT_NE(explained.find("used     " + nic.name()), std::string::npos) << explained;
+    EXPECT_NE(explained.find(nic.why), std::string::npos);
   }
 }
 

@@ -105,8 +105,9 @@ std::vector<Nic> find_nics(const NetworkConfig& config) {
 
 std::string explain_choice(const NetworkConfig& config) {
   const Found found = choose(config);
-  std::string lines = text("NICs of PE %zu of %zu of this host (%s)\n", config.host_slot, found.pes.size(),
-                           place_text(found.pes[config.host_slot]).c_str());
+  std::string lines = text("NICs of PE %zu of %zu of this host", config.host_slot, found.pes.size());
+  if (const Place& place = found.pes[config.host_slot]; place.package >= 0) lines += " on " + place_text(place);
+  lines += '\n';
   for (const NicVerdict& verdict : found.choice.verdicts)
     lines += text("  %s %s: %s\n", verdict.used ? "used    " : "not used", verdict.nic.c_str(), verdict.why.c_str());
   if (const size_t each = config.env->ofi_rails_per_nic; each > 1)

@@ -27,7 +27,7 @@ using Reasons = std::vector<std::string>;
 /// those of a peer, and of a list, because the user has said so.
 Reasons take_first(NicFilter& filter, size_t limit, const std::string& why) {
   const std::vector<size_t> all = filter.fit();
-  for (size_t i = limit; i < all.size(); ++i) filter.drop(all[i], text("limit of %zu NICs", limit));
+  for (size_t i = limit; i < all.size(); ++i) filter.drop(all[i], text("beyond the limit of %zu", limit));
   return Reasons(filter.fit().size(), why);
 }
 
@@ -57,7 +57,7 @@ Reasons take_share(NicFilter& filter, const NicRequest& request) {
 
   for (size_t nic = 0; nic < all.size(); ++nic) {
     if (has(mine.rails, nic)) continue;
-    std::string why = has(mine.slice, nic) ? text("limit of %zu NICs", mine.rails.size()) : dealt_to(nic, shares);
+    std::string why = has(mine.slice, nic) ? text("beyond the limit of %zu", mine.rails.size()) : dealt_to(nic, shares);
     if (why.empty()) why = text("left over: %zu NICs for %zu PEs", all.size(), shares.size());
     filter.drop(all[nic], text("%s; %s", why.c_str(), far(nic)));
   }
@@ -100,10 +100,10 @@ std::vector<NicVerdict> verdicts_of(std::span<const NicFacts> listed, const NicF
     verdicts.push_back({nic.provider + " on " + facts_text(nic), true, reasons[i]});
   }
   const std::string& provider = filter.facts(filter.fit().front()).provider;
-  for (size_t entry = 0; entry < listed.size(); ++entry)
+  for (const size_t entry : filter.all_by_rank())
     if (listed[entry].provider == provider && is_new(identity(listed[entry])))
       verdicts.push_back({provider + " on " + facts_text(listed[entry]), false, filter.why_dropped(entry)});
-  for (size_t entry = 0; entry < listed.size(); ++entry)
+  for (const size_t entry : filter.all_by_rank())  // the reason of a provider is that of its best NIC
     if (listed[entry].provider != provider && is_new(listed[entry].provider))
       verdicts.push_back({listed[entry].provider, false, filter.why_dropped(entry)});
   return verdicts;

@@ -76,6 +76,7 @@ std::string interface_bus(const std::string& interface) {
 
 void add_interface_facts(NicFacts& facts, const sockaddr& address, const ifaddrs& interface) {
   facts.interface = interface.ifa_name;
+  facts.interface.resize(std::min(facts.interface.find(':'), facts.interface.size()));  // eth0:1 labels an address
   facts.network = subnet(address, interface.ifa_netmask);
   facts.loopback = facts.loopback || (interface.ifa_flags & IFF_LOOPBACK);
   facts.up = interface.ifa_flags & IFF_RUNNING;
@@ -100,8 +101,13 @@ void add_address_facts(NicFacts& facts, const fi_info& info, const ifaddrs* inte
   } else {
     return;
   }
-  for (const ifaddrs* i = interfaces; i; i = i->ifa_next)
-    if (i->ifa_addr && same_address(*i->ifa_addr, address)) return add_interface_facts(facts, address, *i);
+  const ifaddrs* owner = nullptr;
+  for (const ifaddrs* i = interfaces; i; i = i->ifa_next) {
+    if (!i->ifa_addr || !same_address(*i->ifa_addr, address)) continue;
+    // A bridge has the link-local address of its first port; providers over sockets call the domain by its interface.
+    if (!owner || facts.domain == i->ifa_name) owner = i;
+  }
+  if (owner) add_interface_facts(facts, address, *owner);
 }
 
 /// True when the provider cannot leave this host.

@@ -39,6 +39,11 @@ auto rank(const NicFacts& nic) {
   return std::tuple(nic.loopback, !nic.up, nic.pci.empty(), nic.host_bridge, !nic.ordered);
 }
 
+/// eth0:1 is a second address of eth0.
+bool is_alias(const NicFacts& nic) {
+  return uses_sockets(nic.provider) && nic.domain.find(':') != std::string::npos;
+}
+
 /// Why `nic` is not used beside or instead of `best`; empty when it may be.
 std::string worse_than(const NicFacts& best, const NicFacts& nic) {
   if (nic.loopback && !best.loopback) return "it does not reach other hosts";
@@ -70,8 +75,7 @@ constexpr AddressFamily kFamilies[] = {AddressFamily::ipv4, AddressFamily::ipv6,
 
 std::string identity(const NicFacts& nic) {
   if (!nic.pci.empty()) return nic.pci;
-  // eth0:1 is a second address of eth0.
-  return uses_sockets(nic.provider) ? nic.domain.substr(0, nic.domain.find(':')) : nic.domain;
+  return is_alias(nic) ? nic.domain.substr(0, nic.domain.find(':')) : nic.domain;
 }
 
 NicFilter::NicFilter(std::span<const NicFacts> listed) : listed_(listed), fit_(listed.size()), why_(listed.size()) {
@@ -131,13 +135,21 @@ void NicFilter::drop_named(const std::vector<std::string>& names) {
   if (fit_.empty()) throw Error(text("SHMEM_OFI_NICS excludes all NICs there are: %s", before.c_str()));
 }
 
-void NicFilter::sort_by_rank() {
-  std::stable_sort(fit_.begin(), fit_.end(), [&](size_t a, size_t b) { return rank(listed_[a]) < rank(listed_[b]); });
+void NicFilter::sort_by_rank(std::vector<size_t>& entries) const {
+  const auto key = [&](size_t entry) { return std::pair(rank(listed_[entry]), is_alias(listed_[entry])); };
+  std::stable_sort(entries.begin(), entries.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+}
+
+std::vector<size_t> NicFilter::all_by_rank() const {
+  std::vector<size_t> entries(listed_.size());
+  std::iota(entries.begin(), entries.end(), size_t{0});
+  sort_by_rank(entries);
+  return entries;
 }
 
 void NicFilter::keep_named(const std::vector<std::string>& names) {
   must_know(names);
-  sort_by_rank();
+  sort_by_rank(fit_);
   std::vector<size_t> found;
   const auto find_all = [&](const std::string& provider, AddressFamily family) {
     found.clear();
@@ -173,7 +185,7 @@ void NicFilter::keep_named(const std::vector<std::string>& names) {
 }
 
 void NicFilter::keep_best() {
-  sort_by_rank();
+  sort_by_rank(fit_);
   const NicFacts& best = listed_[fit_.front()];
   drop_if([&](const NicFacts& nic) { return worse_than(best, nic); });
   keep_one_address();

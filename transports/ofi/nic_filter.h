@@ -35,6 +35,8 @@ class NicFilter {
   /// Entries that are left, as indices into the list.
   const std::vector<size_t>& fit() const noexcept { return fit_; }
   const NicFacts& facts(size_t entry) const noexcept { return listed_[entry]; }
+  /// The whole list, best first.
+  std::vector<size_t> all_by_rank() const;
   /// Empty for what is left.
   const std::string& why_dropped(size_t entry) const noexcept { return why_[entry]; }
   /// Distinct names of the NICs that are left, for messages.
@@ -44,7 +46,7 @@ class NicFilter {
   /// `reason_of` says why an entry falls out; empty for one that stays.
   template <class ReasonOf>
   void drop_if(const ReasonOf& reason_of);
-  void sort_by_rank();
+  void sort_by_rank(std::vector<size_t>& entries) const;
   void must_know(const std::vector<std::string>& names) const;
   void keep_one_address();
 

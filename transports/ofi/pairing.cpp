@@ -7,13 +7,17 @@
 namespace railshmem::ofi {
 namespace {
 
-/// By how much a PE's rails are turned against its planes, 0 to n - 1. Each run of n PEs has all turns once, and the
-/// golden ratio turns the runs against each other, so that PEs in any stride are spread as well.
+/// 0 to n - 1; multiples of the golden ratio spread any arithmetic sequence of numbers.
+size_t spread(uint32_t number, size_t n) {
+  const uint64_t fraction = number * 2654435769u;  // of 2^32: number / golden ratio
+  return (fraction * n) >> 32;
+}
+
+/// By how much a PE's rails are turned against its planes. Each run of n PEs has all turns once, and the runs are
+/// turned against each other, so that PEs in any stride are spread as well.
 size_t turn(int pe, size_t n) {
   const auto number = static_cast<uint32_t>(pe);
-  const auto run = static_cast<uint32_t>(number / n);
-  const uint64_t fraction = run * 2654435769u;  // of 2^32: run / golden ratio
-  return (number % n + ((fraction * n) >> 32)) % n;
+  return (number % n + spread(static_cast<uint32_t>(number / n), n)) % n;
 }
 
 /// Rails are on the same plane when (rail + turn) mod planes agree. The PE with more rails defines the planes; its
@@ -21,7 +25,7 @@ size_t turn(int pe, size_t n) {
 size_t partner(size_t rail, size_t mine, size_t theirs, int me, int pe) {
   const size_t planes = std::max(mine, theirs);
   const size_t there = (rail + turn(me, planes) + planes - turn(pe, planes)) % planes;
-  return there < theirs ? there : (there + turn(me, theirs)) % theirs;
+  return there < theirs ? there : (there + spread(static_cast<uint32_t>(me), theirs)) % theirs;
 }
 
 std::vector<size_t> in_network(std::span<const std::string> networks, const std::string& wanted) {
