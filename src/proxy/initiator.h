@@ -102,7 +102,8 @@ class Initiator {
     ++cell.parts_left;  // a hold, lest data that is there at once ends the operation here
     const Post posted = start(t, requests_.rail_for(pe));
     if (posted == Post::failed) return posted;
-    if (posted == Post::ok && cell.what.nbytes <= transfers_.longest_whole()) requests_.follow_with_signal(cell);
+    const bool in_one_piece = cell.what.nbytes <= transfers_.longest_whole();
+    if (posted == Post::ok && (in_one_piece || !desk_.tuning.keeps_order)) requests_.follow_with_signal(cell);
     finish_part(cell);
     return posted;
   }

@@ -163,10 +163,12 @@ class RailSet {
     RailCounts counts;
   };
 
-  /// Any mixing will do: neighbours must not start alike.
+  /// Any good mixing will do: neighbours must not start alike.
   size_t start(int pe) const noexcept {
-    const uint64_t pair = (static_cast<uint64_t>(static_cast<uint32_t>(me_)) << 32) | static_cast<uint32_t>(pe);
-    return (pair * 0x9e3779b97f4a7c15u) >> 40;
+    uint64_t pair = (static_cast<uint64_t>(static_cast<uint32_t>(me_)) << 32) | static_cast<uint32_t>(pe);
+    pair = (pair ^ (pair >> 30)) * 0xbf58476d1ce4e5b9u;
+    pair = (pair ^ (pair >> 27)) * 0x94d049bb133111ebu;
+    return (pair ^ (pair >> 31)) >> 8;  // so that adding turns cannot wrap
   }
   /// A rail that was not measured yet counts as the fastest; none so slow that it is never measured again.
   double speed(size_t r) const noexcept {

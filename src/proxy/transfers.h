@@ -17,14 +17,16 @@ class Transfers {
   explicit Transfers(Desk<R>& desk)
       : desk_(desk),
         longest_whole_(desk.rails.single() ? desk.rails.traits().max_write
-                                           : std::min(desk.rails.traits().max_write, desk.tuning.stripe_min - 1)) {}
+                                           : std::min(desk.rails.traits().max_write, desk.tuning.stripe_min - 1)),
+        bulks_(desk.cells.size()) {}
   Transfers(const Transfers&) = delete;
 
   /// Longer operations go in pieces.
   size_t longest_whole() const noexcept { return longest_whole_; }
 
-  /// Takes the operation's cell, held for its one piece or for all of them. Null: none is free.
+  /// Takes the operation's cell, held for its one piece or for all of them. Null: no room now.
   OpCell* open(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
+    if (t.nbytes > longest_whole_ && bulks_.full()) return nullptr;
     OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
     if (cell == nullptr) return nullptr;
     cell->parts_left = 1;
@@ -38,12 +40,11 @@ class Transfers {
     return cell;
   }
 
-  /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`
-  /// nothing happened.
+  /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`,
+  /// which a long one never answers, nothing happened.
   Post start(OpCell& cell, size_t first) noexcept {
     if (cell.what.nbytes <= longest_whole_)
       return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
-    if (bulks_.full()) return Post::again;
     const RailTraits& traits = desk_.rails.traits();
     bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, desk_.rails.size(), desk_.tuning, traits.max_write));
     return Post::ok;
