@@ -13,10 +13,14 @@ namespace {
 
 enum class Use : uint8_t { host, proxy };
 
-RailSetup rail_setup(const NetworkConfig& config, Use use) {
+RailSetup rail_setup(const NetworkConfig& config, Use use, LocalBuffers& local_buffers) {
   const bool proxy = use == Use::proxy;  // only the proxy thread sleeps; only proxies answer to host endpoints
-  return {static_cast<size_t>(config.npes), proxy ? 2u : 1u, std::max<size_t>(config.env->ofi_slots, 1), proxy,
-          static_cast<uint64_t>(config.env->timeout_s * 1e9)};
+  return {static_cast<size_t>(config.npes),
+          proxy ? 2u : 1u,
+          std::max<size_t>(config.env->ofi_slots, 1),
+          proxy,
+          static_cast<uint64_t>(config.env->timeout_s * 1e9),
+          &local_buffers};
 }
 
 /// Addresses of one rail's peers, back to back as fi_av_insert takes them (strings with their final zero).
@@ -49,8 +53,11 @@ AddressList list_for(const Rail& rail) {
 Fabric::Fabric(const NetworkConfig& config) : Fabric(config, find_nics(*config.env, config.several_hosts)) {}
 
 Fabric::Fabric(const NetworkConfig& config, std::vector<Nic> nics)
-    : pe_(config.pe), npes_(static_cast<size_t>(config.npes)), host_(nics.front(), rail_setup(config, Use::host)) {
-  for (const Nic& nic : nics) proxies_.emplace_back(nic, rail_setup(config, Use::proxy));
+    : pe_(config.pe),
+      npes_(static_cast<size_t>(config.npes)),
+      local_buffers_(std::make_unique<LocalBuffers>(LocalBuffersConfig::from(*config.env))),
+      host_(nics.front(), rail_setup(config, Use::host, *local_buffers_)) {
+  for (const Nic& nic : nics) proxies_.emplace_back(nic, rail_setup(config, Use::proxy, *local_buffers_));
 }
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
@@ -113,7 +120,7 @@ std::string Fabric::describe() const {
                  ? "  messages stay behind writes: the endpoint keeps send-after-write order for data of any size\n"
                  : "  messages may pass writes: the endpoint does not promise send-after-write order for the data\n";
   }
-  return lines;
+  return lines + local_buffers_->describe();
 }
 
 }  // namespace railshmem::ofi

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
+#include "transports/ofi/local_buffers.h"
 #include "transports/ofi/memory_region.h"
 #include "transports/ofi/nic.h"
 #include "transports/ofi/rail.h"
@@ -28,6 +30,9 @@ class Fabric {
   void connect(std::span<const std::vector<std::byte>> cards);
   Rail& host_rail() noexcept { return host_; }
   std::span<Rail> proxy_rails() noexcept { return proxies_; }
+  /// Buffers outside the segments, registered ahead at every rail that needs it. Any thread; throws Error.
+  void register_buffer(std::span<const std::byte> bytes) { local_buffers_->add(bytes); }
+  void unregister_buffer(const std::byte* base) { local_buffers_->remove(base); }
   std::string describe() const;
 
  private:
@@ -36,6 +41,7 @@ class Fabric {
   int pe_;
   size_t npes_;
   std::vector<std::vector<RemoteRegion>> regions_;  ///< per proxy rail: [pe * kSegments + segment]; rails read it
+  std::unique_ptr<LocalBuffers> local_buffers_;
   std::vector<Rail> proxies_;
   Rail host_;
 };
