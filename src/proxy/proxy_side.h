@@ -2,6 +2,8 @@
 // The proxy endpoint: serves peers' requests and this PE's channels. Stepped by the proxy thread or by whoever waits.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <memory>
 #include <span>
@@ -47,6 +49,15 @@ class ProxySide {
     lock_.unlock();
     return moved;
   }
+  /// Runs `body`, which may throw, while no other thread uses the rails. Steps are bounded, so the wait for one is
+  /// short.
+  template <class Body>
+  void alone(Body&& body) {
+    while (!lock_.try_lock()) sched_yield();
+    const std::unique_ptr<TryLock, Unlock> held(&lock_);
+    body();
+  }
+
   /// True when arriving traffic wakes a sleeping proxy thread.
   bool traffic_wakes() noexcept { return lanes_.front()->initiator.rail().wait_fd() >= 0; }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
@@ -84,6 +95,9 @@ class ProxySide {
   }
 
  private:
+  struct Unlock {
+    void operator()(TryLock* lock) const noexcept { lock->unlock(); }
+  };
   struct Lane {
     Lane(R& rail, std::span<const Segment> segments, const InitiatorConfig& config, observe::Observer* observer)
         : initiator(rail, config), responder(initiator, segments, config.npes, observer) {}
