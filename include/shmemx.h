@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Extensions of RailSHMEM to the standard: starting without a launcher of its own. All return 0 for success.
+// Extensions of RailSHMEM to the standard: starting without a launcher of its own, local buffers. What returns an int
+// returns 0 for success.
 #ifndef RAILSHMEM_SHMEMX_H
 #define RAILSHMEM_SHMEMX_H
 
@@ -53,6 +54,19 @@ RAILSHMEM_API size_t shmemx_describe_rails(int slot, int npes, char* buffer, siz
 
 /// What the library was built with and without.
 RAILSHMEM_API const char* shmemx_build_options(void);
+
+/// Registers a buffer outside the symmetric memory with every network interface ahead of its use as source or
+/// destination, for programs that cannot afford it at first use; where nothing needs registration only the books are
+/// kept. Any thread, after the start; local. Nonzero when the buffer is NULL or empty, overlaps with symmetric memory
+/// or a registered buffer, or cannot be registered. Its memory must stay until it is unregistered.
+RAILSHMEM_API int shmemx_buffer_register(void* addr, size_t nbytes);
+
+/// Undoes shmemx_buffer_register of a buffer that begins at addr; operations on it must have completed (shmem_quiet).
+/// Nonzero when no registered buffer begins there or operations in flight still use it.
+RAILSHMEM_API int shmemx_buffer_unregister(void* addr);
+
+/// Undoes every shmemx_buffer_register; so does the end of the library.
+RAILSHMEM_API void shmemx_buffer_unregister_all(void);
 
 RAILSHMEM_END_C
 

@@ -54,6 +54,11 @@ BootstrapRequest request_of(unsigned int flags, const shmemx_init_attr_t& attr) 
   return request;
 }
 
+UserBuffers& buffers(const char* function) {
+  if (!job::running()) throw Error("the library is not running; call shmem_init first");
+  return job::world(function).user_buffers();
+}
+
 }  // namespace
 
 extern "C" {
@@ -104,6 +109,18 @@ size_t shmemx_describe_rails(int slot, int npes, char* buffer, size_t nbytes) {
     needed = copy_out(describe_rails(config), buffer, nbytes);
   });
   return needed;
+}
+
+int shmemx_buffer_register(void* addr, size_t nbytes) {
+  return guard("shmemx_buffer_register", [&] { buffers("shmemx_buffer_register").add(addr, nbytes); });
+}
+
+int shmemx_buffer_unregister(void* addr) {
+  return guard("shmemx_buffer_unregister", [&] { buffers("shmemx_buffer_unregister").remove(addr); });
+}
+
+void shmemx_buffer_unregister_all(void) {
+  guard("shmemx_buffer_unregister_all", [] { buffers("shmemx_buffer_unregister_all").remove_all(); });
 }
 
 const char* shmemx_build_options(void) {

@@ -47,6 +47,11 @@ class Network {
   virtual NetContext* make_context() = 0;
   virtual void drop_context(NetContext* context) noexcept = 0;
 
+  /// Prepares a buffer outside the segments for use as source or destination, until unregister_buffer() of its address,
+  /// before which its operations must have completed. Buffers do not overlap. Throws Error.
+  virtual void register_buffer(std::span<const std::byte> bytes) = 0;
+  virtual void unregister_buffer(const std::byte* base) = 0;
+
   /// Lines for SHMEM_INFO=1 and shmem_info: provider, interface, modes, limits.
   virtual std::string describe() const = 0;
 

@@ -77,6 +77,14 @@ class Engine final : public Network {
   NetContext* make_context() override { return host_->make_context(); }
   void drop_context(NetContext* context) noexcept override { host_->drop_context(*context); }
 
+  /// Nothing to do for a fabric that reaches any memory of its PE.
+  void register_buffer([[maybe_unused]] std::span<const std::byte> bytes) override {
+    if constexpr (requires { fabric_.register_buffer(bytes); }) alone([&] { fabric_.register_buffer(bytes); });
+  }
+  void unregister_buffer([[maybe_unused]] const std::byte* base) override {
+    if constexpr (requires { fabric_.unregister_buffer(base); }) alone([&] { fabric_.unregister_buffer(base); });
+  }
+
   std::string describe() const override { return fabric_.describe(); }
 
   HostSide<RailType>& host() noexcept { return *host_; }
@@ -84,6 +92,13 @@ class Engine final : public Network {
   F& fabric() noexcept { return fabric_; }
 
  private:
+  /// Runs `body` while no thread uses a rail. The order host, proxy is safe: who works for the proxy never waits to
+  /// enter the host endpoint.
+  template <class Body>
+  void alone(Body&& body) {
+    host_->alone([&] { proxy_->alone(body); });
+  }
+
   InitiatorConfig initiator_config(Port port) const noexcept {
     return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get()};
   }

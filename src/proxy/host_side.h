@@ -162,6 +162,13 @@ class HostSide {
     });
   }
 
+  /// Runs `body`, which may throw, while no other thread uses the rails.
+  template <class Body>
+  void alone(Body&& body) {
+    const Entry entry(*this);
+    body();
+  }
+
   /// `total_ops` may be null.
   void session_start(NetContext& scope, bool batch, const size_t* total_ops) noexcept {
     const Entry entry(*this);

@@ -2,6 +2,8 @@
 // The proxy endpoints: serve peers' requests and this PE's channels. Stepped by the proxy thread or by whoever waits.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <memory>
 #include <span>
@@ -47,6 +49,15 @@ class ProxySide {
     lock_.unlock();
     return moved;
   }
+  /// Runs `body`, which may throw, while no other thread uses the rails. Steps are bounded, so the wait for one is
+  /// short.
+  template <class Body>
+  void alone(Body&& body) {
+    while (!lock_.try_lock()) sched_yield();
+    const std::unique_ptr<TryLock, Unlock> held(&lock_);
+    body();
+  }
+
   /// True when arriving traffic wakes a sleeping proxy thread.
   bool traffic_wakes() noexcept {
     RailSet<R>& rails = initiator_.rails();
@@ -86,6 +97,10 @@ class ProxySide {
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
 
  private:
+  struct Unlock {
+    void operator()(TryLock* lock) const noexcept { lock->unlock(); }
+  };
+
   bool step() noexcept {
     if (!observer_) [[likely]]
       return move_on();

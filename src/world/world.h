@@ -23,6 +23,7 @@
 #include "src/world/shared_globals.h"
 #include "src/world/symmetric_memory.h"
 #include "src/world/teams.h"
+#include "src/world/user_buffers.h"
 
 namespace railshmem {
 
@@ -41,6 +42,7 @@ class World {
 
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
+  UserBuffers& user_buffers() noexcept { return user_buffers_; }
   Teams& teams() noexcept { return *teams_; }
   ActiveSets& active_sets() noexcept { return *active_sets_; }
   void sync(const char* function) noexcept;
@@ -73,6 +75,7 @@ class World {
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
+  UserBuffers user_buffers_{state_};
   std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<ActiveSets> active_sets_;

@@ -43,7 +43,7 @@ struct RailEnd {
   RailEnd() : heap(kBytes), regions(2 * kSegments) {}
 
   void open(const ofi::Nic& nic) {
-    rail.emplace(nic, ofi::RailSetup{2, 1, kSlots, false, uint64_t{20} * 1000000000});
+    rail.emplace(nic, ofi::RailSetup{2, 1, kSlots, false, uint64_t{20} * 1000000000, &local_buffers});
     const Segment segments[] = {{SegmentId::heap, heap.data(), kBytes}};
     mine = rail->expose(segments);
   }
@@ -79,6 +79,7 @@ struct RailEnd {
   Pages heap;
   std::vector<ofi::RemoteRegion> regions;
   std::vector<ofi::RemoteRegion> mine;
+  ofi::LocalBuffers local_buffers{{}};
   std::optional<ofi::Rail> rail;  // closed before the memory
   size_t completed = 0;
   size_t failed = 0;

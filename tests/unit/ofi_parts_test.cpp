@@ -2,14 +2,12 @@
 // The parts of the libfabric transport that the rail suite cannot steer.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <memory>
 
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "transports/ofi/card.h"
 #include "transports/ofi/fabric.h"
-#include "transports/ofi/local_memory.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -101,41 +99,6 @@ TEST(OfiFabric, DescribesWhatWasNegotiated) {
   const std::string lines = fabric->describe();
   for (const char* part : {"ofi rail tcp", "mr_mode", "progress manual", "order", "inject", "messages"})
     EXPECT_NE(lines.find(part), std::string::npos) << part << " is missing in\n" << lines;
-}
-
-/// No provider of a plain machine asks for FI_MR_LOCAL, so it is forced here.
-TEST(OfiLocalMemory, RegistersForeignBuffersForTheirOperationOnly) {
-  const Env env = Env::parse([](const char*) -> const char* { return nullptr; });
-  NetworkConfig config{};
-  config.env = &env;
-  std::vector<Nic> nics;
-  const std::string missing = error_of([&] { nics = find_nics(config); });
-  if (nics.empty()) GTEST_SKIP() << missing;
-  fi_info& info = *nics.front().info;
-  const auto fabric =
-      own<fid_fabric>("fi_fabric", "", [&](fid_fabric** out) { return fi_fabric(info.fabric_attr, out, nullptr); });
-  const auto domain =
-      own<fid_domain>("fi_domain", "", [&](fid_domain** out) { return fi_domain(fabric.get(), &info, out, nullptr); });
-  std::vector<std::byte> segment(8192);
-  std::vector<MemoryRegion> segments;
-  segments.emplace_back(info, domain.get(), nullptr, segment, 1);
-
-  LocalMemory local(true, domain.get(), 2);
-  std::array<std::byte, 64> buffer{};
-  std::array<OpSlot, 3> slots;
-  void* desc = nullptr;
-  EXPECT_EQ(local.describe(segments, segment.data() + 8, 100, &slots[0], desc), 0);
-  EXPECT_EQ(local.registered(), 0u) << "a buffer inside a segment was registered again";
-  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[0], desc), 0);
-  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[1], desc), 0);
-  EXPECT_EQ(local.registered(), 2u);
-  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[2], desc), EAGAIN);
-  local.forget(&slots[0]);
-  EXPECT_EQ(local.registered(), 1u);
-  EXPECT_EQ(local.describe(segments, buffer.data(), 64, &slots[2], desc), 0);
-  local.forget(&slots[1]);
-  local.forget(&slots[2]);
-  EXPECT_EQ(local.registered(), 0u);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 namespace railshmem::testing_support {
 namespace {
 
-std::unique_ptr<ofi::Fabric> make_ofi(int pe, const char* provider, const char* progress) {
-  const std::map<std::string, std::string> settings = {{"SHMEM_OFI_PROVIDER", provider},
-                                                       {"SHMEM_OFI_PROGRESS", progress}};
+std::unique_ptr<ofi::Fabric> make_ofi(int pe, const char* provider, const char* progress, const char* local = "0") {
+  const std::map<std::string, std::string> settings = {
+      {"SHMEM_OFI_PROVIDER", provider}, {"SHMEM_OFI_PROGRESS", progress}, {"SHMEM_OFI_REGISTER_LOCAL", local}};
   const Env env = Env::parse([&](const char* name) {
     const auto found = settings.find(name);
     return found == settings.end() ? nullptr : found->second.c_str();
@@ -37,6 +37,16 @@ OFI_MAKER(Shm, "shm", "auto");
 OFI_MAKER(Sockets, "sockets", "auto");
 OFI_MAKER(UdpRxd, "udp;ofi_rxd", "auto");
 
+/// As if the provider asked for FI_MR_LOCAL, which none of these does.
+#define OFI_LOCAL_MAKER(Name, provider)                                                              \
+  struct Name {                                                                                      \
+    using FabricType = ofi::Fabric;                                                                  \
+    static std::unique_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, "auto", "1"); } \
+  }
+OFI_LOCAL_MAKER(TcpRxmLocal, "tcp;ofi_rxm");
+OFI_LOCAL_MAKER(NetLocal, "net");
+OFI_LOCAL_MAKER(ShmLocal, "shm");
+
 struct MakerNames {
   template <class Maker>
   static std::string GetName(int) {
@@ -46,11 +56,14 @@ struct MakerNames {
     if (std::is_same_v<Maker, Net>) return "Net";
     if (std::is_same_v<Maker, Shm>) return "Shm";
     if (std::is_same_v<Maker, Sockets>) return "Sockets";
+    if (std::is_same_v<Maker, TcpRxmLocal>) return "TcpRxmLocal";
+    if (std::is_same_v<Maker, NetLocal>) return "NetLocal";
+    if (std::is_same_v<Maker, ShmLocal>) return "ShmLocal";
     return "UdpRxd";
   }
 };
 
-using Makers = ::testing::Types<TcpRxm, TcpRxmThread, Tcp, Net, Shm, Sockets, UdpRxd>;
+using Makers = ::testing::Types<TcpRxm, TcpRxmThread, Tcp, Net, Shm, Sockets, UdpRxd, TcpRxmLocal, NetLocal, ShmLocal>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Ofi, RailSuite, Makers, MakerNames);
 
 }  // namespace

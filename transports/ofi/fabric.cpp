@@ -12,19 +12,27 @@
 namespace railshmem::ofi {
 namespace {
 
-RailSetup rail_setup(const NetworkConfig& config, Port port) {
+RailSetup rail_setup(const NetworkConfig& config, Port port, LocalBuffers& local_buffers) {
   const bool proxy = port == Port::proxy;  // only the proxy thread sleeps; only proxies answer to host endpoints
-  return {static_cast<size_t>(config.npes), proxy ? 2u : 1u, std::max<size_t>(config.env->ofi_slots, 1), proxy,
-          static_cast<uint64_t>(config.env->timeout_s * 1e9)};
+  return {static_cast<size_t>(config.npes),
+          proxy ? 2u : 1u,
+          std::max<size_t>(config.env->ofi_slots, 1),
+          proxy,
+          static_cast<uint64_t>(config.env->timeout_s * 1e9),
+          &local_buffers};
 }
 
 }  // namespace
 
 Fabric::Fabric(const NetworkConfig& config)
-    : config_(config), pe_(config.pe), npes_(static_cast<size_t>(config.npes)), nics_(find_nics(config)) {
+    : config_(config),
+      pe_(config.pe),
+      npes_(static_cast<size_t>(config.npes)),
+      nics_(find_nics(config)),
+      local_buffers_(std::make_unique<LocalBuffers>(LocalBuffersConfig::from(*config.env))) {
   for (const Nic& nic : nics_) {
-    proxies_.emplace_back(nic, rail_setup(config_, Port::proxy));
-    hosts_.emplace_back(nic, rail_setup(config_, Port::host));
+    proxies_.emplace_back(nic, rail_setup(config_, Port::proxy, *local_buffers_));
+    hosts_.emplace_back(nic, rail_setup(config_, Port::host, *local_buffers_));
   }
 }
 
@@ -104,7 +112,7 @@ std::vector<std::byte> Fabric::addresses_for(Port port, size_t r) {
 std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   Rail& rail = rails(port)[r];
   rail.close();
-  Rail fresh(nics_[r], rail_setup(config_, port));
+  Rail fresh(nics_[r], rail_setup(config_, port, *local_buffers_));
   EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}};
   if (port == Port::proxy) {
     const std::vector<RemoteRegion> exposed = fresh.expose(segments_);
@@ -152,7 +160,7 @@ std::string Fabric::describe() const {
                  ? "  messages stay behind writes: the endpoint keeps send-after-write order for data of any size\n"
                  : "  messages may pass writes: the endpoint does not promise send-after-write order for the data\n";
   }
-  return lines;
+  return lines + local_buffers_->describe();
 }
 
 }  // namespace railshmem::ofi

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "transports/ofi/card.h"
+#include "transports/ofi/local_buffers.h"
 #include "transports/ofi/memory_region.h"
 #include "transports/ofi/nic.h"
 #include "transports/ofi/rail.h"
@@ -29,6 +31,9 @@ class Fabric {
   void connect(std::span<const std::vector<std::byte>> cards);
   std::span<Rail> host_rails() noexcept { return hosts_; }
   std::span<Rail> proxy_rails() noexcept { return proxies_; }
+  /// Buffers outside the segments, registered ahead at every rail that needs it. Throws Error.
+  void register_buffer(std::span<const std::byte> bytes) { local_buffers_->add(bytes); }
+  void unregister_buffer(const std::byte* base) { local_buffers_->remove(base); }
   std::string describe() const;
 
   // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names.
@@ -53,6 +58,7 @@ class Fabric {
   std::vector<uint8_t> partners_;  ///< rail of a peer that a rail of this PE talks to; see partner()
   Regions host_regions_;
   Regions proxy_regions_;
+  std::unique_ptr<LocalBuffers> local_buffers_;
   std::vector<Rail> proxies_;
   std::vector<Rail> hosts_;
 };

@@ -1,45 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transports/ofi/local_memory.h"
 
-#include <algorithm>
 #include <cerrno>
 
 namespace railshmem::ofi {
-namespace {
 
-// Keys of local buffers start here, away from the small numbers of the segments: unique within a domain.
-constexpr uint64_t kFirstLocalKey = 1u << 16;
+LocalMemory::Parts::Parts(const RegistrationSite& site, LocalBuffers& shared_buffers, size_t max_operations)
+    : shared(shared_buffers),
+      monitor(shared.monitor()),
+      own{{site, monitor}, {}},
+      cache(own.registrar, shared.limits(), max_operations),
+      in_flight(max_operations),
+      seen(monitor ? monitor->now() : MemoryMonitor::Seen{}) {}
 
-}  // namespace
+LocalMemory::Parts::~Parts() {
+  shared.leave(own);
+}
 
-LocalMemory::LocalMemory(bool needed, fid_domain* domain, size_t max_operations)
-    : needed_(needed), domain_(domain), next_key_(kFirstLocalKey) {
-  if (needed_) in_flight_.reserve(max_operations);
+LocalMemory::LocalMemory(const RegistrationSite& site, LocalBuffers& shared, size_t max_operations,
+                         const std::string& rail_name)
+    : parts_(std::make_unique<Parts>(site, shared, max_operations)) {
+  shared.join(parts_->own, rail_name);
 }
 
 int LocalMemory::find_or_register(std::span<const MemoryRegion> segments, const std::byte* p, size_t nbytes,
-                                  const OpSlot* slot, void*& desc) noexcept {
+                                  LocalUse use, const OpSlot* slot, void*& desc) noexcept {
   for (const MemoryRegion& segment : segments) {
     if (!segment.contains(p, nbytes)) continue;
     desc = segment.desc();
     return 0;
   }
-  if (in_flight_.size() == in_flight_.capacity()) return EAGAIN;
-  constexpr uint64_t kAccess = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
-  fid_mr* mr = nullptr;
-  const int rc = fi_mr_reg(domain_, p, nbytes, kAccess, 0, next_key_++, 0, &mr, nullptr);
-  if (rc != 0) return -rc;
-  in_flight_.push_back({slot, Fid<fid_mr>(mr)});
-  desc = fi_mr_desc(mr);
+  Parts& parts = *parts_;
+  if (parts.in_flight.full()) return EAGAIN;
+  Held held;
+  if (parts.own.registered.hold(p, nbytes, use, desc)) {
+    held.registered = p;
+  } else {
+    if (parts.monitor && !parts.monitor->quiet_since(parts.seen)) [[unlikely]]
+      parts.monitor->collect(parts.seen, [&](const PageRange& gone) { parts.cache.invalidate(gone); });
+    if (const int error = parts.cache.acquire(pages_of(p, nbytes), use, held.entry); error != 0) return error;
+    desc = parts.cache.desc(held.entry);
+  }
+  parts.in_flight.insert(slot, held);
   return 0;
 }
 
 void LocalMemory::drop(const OpSlot* slot) noexcept {
-  const auto found =
-      std::find_if(in_flight_.begin(), in_flight_.end(), [&](const InFlight& op) { return op.slot == slot; });
-  if (found == in_flight_.end()) return;
-  *found = std::move(in_flight_.back());
-  in_flight_.pop_back();
+  Held held;
+  if (!parts_->in_flight.take(slot, held)) return;
+  if (held.registered) {
+    parts_->own.registered.release(held.registered);
+  } else {
+    parts_->cache.release(held.entry);
+  }
 }
 
 }  // namespace railshmem::ofi

@@ -2,52 +2,72 @@
 // Descriptors of local buffers, for providers that want those registered too (FI_MR_LOCAL).
 #pragma once
 
-#include <rdma/fi_domain.h>
-
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "src/plugin/rail.h"
-#include "transports/ofi/fid.h"
+#include "transports/ofi/local_buffers.h"
 #include "transports/ofi/memory_region.h"
+#include "transports/ofi/slot_table.h"
 
 namespace railshmem::ofi {
 
-/// Buffers inside registered segments have their descriptor; any other buffer is registered for as long as its
-/// operation lives and never longer, because the caller may unmap it afterwards. Does nothing unless needed().
+/// One rail's: buffers inside registered segments have their descriptor, buffers registered ahead as well; any other
+/// goes through the cache. Does nothing unless needed().
 class LocalMemory {
  public:
   LocalMemory() = default;
-  LocalMemory(bool needed, fid_domain* domain, size_t max_operations);
+  /// `shared` must outlive this. Throws Error.
+  LocalMemory(const RegistrationSite& site, LocalBuffers& shared, size_t max_operations, const std::string& rail_name);
 
-  bool needed() const noexcept { return needed_; }
-  /// Finds or makes the descriptor of a buffer of the operation `slot`. Returns 0 or an errno value.
-  int describe(std::span<const MemoryRegion> segments, const std::byte* p, size_t nbytes, const OpSlot* slot,
+  bool needed() const noexcept { return parts_ != nullptr; }
+  /// Finds or makes the descriptor of a buffer of the operation `slot`, which may be written to unless the pointer is
+  /// to const. Returns 0 or an errno value; EAGAIN means after a completion.
+  int describe(std::span<const MemoryRegion> segments, const std::byte* source, size_t nbytes, const OpSlot* slot,
                void*& desc) noexcept {
     desc = nullptr;
-    return needed_ ? find_or_register(segments, p, nbytes, slot, desc) : 0;
+    return needed() ? find_or_register(segments, source, nbytes, LocalUse::source, slot, desc) : 0;
   }
-  /// The operation is over, or was not posted after all: its registration goes, if it had one.
+  int describe(std::span<const MemoryRegion> segments, std::byte* dest, size_t nbytes, const OpSlot* slot,
+               void*& desc) noexcept {
+    desc = nullptr;
+    return needed() ? find_or_register(segments, dest, nbytes, LocalUse::destination, slot, desc) : 0;
+  }
+  /// The operation is over, or was not posted after all.
   void forget(const OpSlot* slot) noexcept {
-    if (!in_flight_.empty()) drop(slot);
+    if (needed() && !parts_->in_flight.empty()) drop(slot);
   }
-  size_t registered() const noexcept { return in_flight_.size(); }
+
+  /// For tests and reports.
+  const CacheCounts& counts() const noexcept { return parts_->cache.counts(); }
+  size_t registered() const noexcept { return parts_->cache.open(); }
 
  private:
-  struct InFlight {
-    const OpSlot* slot;
-    Fid<fid_mr> mr;
+  /// What an operation in flight holds: a place in a buffer registered ahead, else an entry of the cache.
+  struct Held {
+    const std::byte* registered = nullptr;
+    uint32_t entry = 0;
   };
-  int find_or_register(std::span<const MemoryRegion> segments, const std::byte* p, size_t nbytes, const OpSlot* slot,
-                       void*& desc) noexcept;
+  /// `shared` knows the address of `own`, so it stays where it is while the rail moves.
+  struct Parts {
+    Parts(const RegistrationSite& site, LocalBuffers& shared, size_t max_operations);
+    ~Parts();
+
+    LocalBuffers& shared;
+    MemoryMonitor* const monitor;
+    LocalRegistrations own;
+    RegistrationCache<DomainRegistrar> cache;
+    SlotTable<Held> in_flight;
+    MemoryMonitor::Seen seen;
+  };
+  int find_or_register(std::span<const MemoryRegion> segments, const std::byte* p, size_t nbytes, LocalUse use,
+                       const OpSlot* slot, void*& desc) noexcept;
   void drop(const OpSlot* slot) noexcept;
 
-  bool needed_ = false;
-  fid_domain* domain_ = nullptr;
-  uint64_t next_key_ = 0;
-  std::vector<InFlight> in_flight_;  ///< reserved once; a linear search is cheap beside a registration
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace railshmem::ofi

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registration of one range of memory in one domain, for peers and as a local buffer.
+// Registration of one segment in one domain, for peers and as a local buffer.
 #pragma once
-
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "transports/ofi/fid.h"
+#include "transports/ofi/registration.h"
 
 namespace railshmem::ofi {
 

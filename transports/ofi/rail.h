@@ -28,7 +28,8 @@ struct RailSetup {
   size_t operations;  ///< in flight at most; what keeps the completion queue from overrunning
   /// Somebody may sleep on this rail. A queue with a descriptor costs a system call per event on some providers.
   bool sleeps;
-  uint64_t timeout_ns;  ///< a peer that takes no post for so long is lost
+  uint64_t timeout_ns;          ///< a peer that takes no post for so long is lost
+  LocalBuffers* local_buffers;  ///< shared by the PE's rails, which it outlives
 };
 
 class Rail {
@@ -75,7 +76,7 @@ class Rail {
 
  private:
   void open_queue(size_t depth, bool sleeps);
-  void open_endpoint();
+  void open_endpoint(LocalBuffers& local_buffers);
   size_t peer_index(int pe, Port port) const noexcept {
     return static_cast<size_t>(pe) * ports_ + static_cast<size_t>(port);
   }

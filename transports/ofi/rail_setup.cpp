@@ -65,7 +65,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   av_ = own<fid_av>("fi_av_open", provider,
                     [&](fid_av** out) { return fi_av_open(domain_.get(), &table, out, nullptr); });
   receives_ = ReceivePool(receives);
-  open_endpoint();
+  open_endpoint(*setup.local_buffers);
 
   traits_.inject = info_->tx_attr->inject_size;
   traits_.max_write = std::min(kLargestWrite, info_->ep_attr->max_msg_size);
@@ -100,7 +100,7 @@ void Rail::open_queue(size_t depth, bool sleeps) {
                     [&](fid_cq** out) { return fi_cq_open(domain_.get(), &attr, out, nullptr); });
 }
 
-void Rail::open_endpoint() {
+void Rail::open_endpoint(LocalBuffers& local_buffers) {
   const char* provider = info_->fabric_attr->prov_name;
   info_->tx_attr->op_flags = 0;  // every post says its flags itself
   info_->rx_attr->op_flags = 0;
@@ -112,15 +112,14 @@ void Rail::open_endpoint() {
   check(fi_ep_bind(ep_.get(), &cq_->fid, FI_RECV), "fi_ep_bind for receiving", provider);
   check(fi_enable(ep_.get()), "fi_enable", provider);
 
-  const bool register_buffers = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
-  local_ = LocalMemory(register_buffers, domain_.get(), max_outstanding_);
+  const RegistrationSite site{info_.get(), domain_.get(), ep_.get()};
   void* desc = nullptr;
-  if (register_buffers) {
-    const std::span<const std::byte> memory = receives_.memory();
+  if (site.wants(FI_MR_LOCAL) || local_buffers.always()) {
+    local_ = LocalMemory(site, local_buffers, max_outstanding_, name_);
+    const Memory memory{receives_.memory().data(), receives_.memory().size()};
     constexpr uint64_t kReceiveKey = kSegments + 1;  // after the segments' keys
-    receives_mr_ = own<fid_mr>("fi_mr_reg of receive buffers", provider, [&](fid_mr** out) {
-      return fi_mr_reg(domain_.get(), memory.data(), memory.size(), FI_RECV, 0, kReceiveKey, 0, out, nullptr);
-    });
+    const char* call = nullptr;
+    check(site.open({memory, FI_RECV, kReceiveKey}, memory, receives_mr_, &call), call, provider);
     desc = fi_mr_desc(receives_mr_.get());
   }
   receives_.start(ep_.get(), desc, provider);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The books of buffers registered ahead.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/world/user_buffers.h"
+
+namespace railshmem {
+namespace {
+
+std::string error_of(auto&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Keeps a list, and fails when told to.
+class ListingNetwork final : public Network {
+ public:
+  ListingNetwork() : Network(TransportKind::loopback) {}
+  std::vector<std::byte> attach(std::span<const Segment>) override { return {}; }
+  void connect(std::span<const std::vector<std::byte>>) override {}
+  void start(std::span<Channel* const>) override {}
+  void prepare_stop() noexcept override {}
+  void stop() noexcept override {}
+  NetContext* make_context() override { return nullptr; }
+  void drop_context(NetContext*) noexcept override {}
+  void register_buffer(std::span<const std::byte> bytes) override {
+    if (fails) throw Error("refused");
+    bases.push_back(bytes.data());
+  }
+  void unregister_buffer(const std::byte* base) override {
+    if (fails) throw Error("refused");
+    std::erase(bases, base);
+  }
+  std::string describe() const override { return {}; }
+
+  bool fails = false;
+  std::vector<const std::byte*> bases;
+};
+
+class UserBuffersTest : public ::testing::Test {
+ protected:
+  UserBuffersTest() {
+    state.segment[0].base = reinterpret_cast<uintptr_t>(heap);
+    state.segment[0].nbytes = sizeof heap;
+    state.network = &network;
+  }
+  ListingNetwork network;
+  PeState state{};
+  UserBuffers buffers{state};
+  std::byte heap[100];
+  std::byte memory[1000];
+};
+
+TEST_F(UserBuffersTest, MistakesAreNamed) {
+  EXPECT_NE(error_of([&] { buffers.add(nullptr, 8); }).find("NULL"), std::string::npos);
+  EXPECT_NE(error_of([&] { buffers.add(memory, 0); }).find("no bytes"), std::string::npos);
+  EXPECT_NE(error_of([&] { buffers.add(memory, ~size_t{0}); }).find("end of memory"), std::string::npos);
+  for (const int at : {-10, 0, 50, 99})
+    EXPECT_NE(error_of([&] { buffers.add(heap + at, 60); }).find("symmetric memory"), std::string::npos) << at;
+  EXPECT_NE(error_of([&] { buffers.remove(memory); }).find("no registered buffer"), std::string::npos);
+  EXPECT_EQ(buffers.count(), 0u);
+  EXPECT_TRUE(network.bases.empty());
+}
+
+TEST_F(UserBuffersTest, NoTwoOverlap) {
+  buffers.add(memory + 100, 100);
+  for (const auto& [at, nbytes] : {std::pair{0, 101}, {0, 500}, {100, 100}, {150, 10}, {199, 1}, {199, 300}})
+    EXPECT_NE(error_of([&] { buffers.add(memory + at, static_cast<size_t>(nbytes)); }).find("registered already"),
+              std::string::npos)
+        << at << " " << nbytes;
+  buffers.add(memory, 100);
+  buffers.add(memory + 200, 100);
+  EXPECT_EQ(buffers.count(), 3u);
+  EXPECT_NE(error_of([&] { buffers.remove(memory + 150); }).find("no registered buffer"), std::string::npos);
+  buffers.remove(memory + 100);
+  buffers.add(memory + 150, 50);
+  buffers.remove_all();
+  EXPECT_EQ(buffers.count(), 0u);
+  EXPECT_TRUE(network.bases.empty());
+}
+
+TEST_F(UserBuffersTest, ARefusalOfTheNetworkLeavesTheBooksAsTheyWere) {
+  buffers.add(memory, 10);
+  network.fails = true;
+  EXPECT_EQ(error_of([&] { buffers.add(memory + 10, 10); }), "refused");
+  EXPECT_EQ(error_of([&] { buffers.remove(memory); }), "refused");
+  EXPECT_EQ(buffers.count(), 1u);
+  network.fails = false;
+  buffers.add(memory + 10, 10);
+  buffers.remove(memory);
+  buffers.remove(memory + 10);
+  EXPECT_EQ(buffers.count(), 0u);
+}
+
+TEST_F(UserBuffersTest, WithoutANetworkTheBooksAreKeptAllTheSame) {
+  state.network = nullptr;
+  buffers.add(memory, 10);
+  EXPECT_NE(error_of([&] { buffers.add(memory, 10); }), "no error");
+  buffers.remove(memory);
+}
+
+}  // namespace
+}  // namespace railshmem
