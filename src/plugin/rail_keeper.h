@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,9 +23,13 @@ class RailKeeper {
 
   /// Peer `pe` opened a rail anew and sent this card. Called by whoever owns the proxy port.
   virtual void learn(int pe, std::span<const std::byte> card) = 0;
-  /// Cards that the host port's rails have not learned yet. learn_for_host() is called by whoever owns the host port.
+  /// Peer `pe` doubts its paths to this PE, but for that of rail `alive`; the host port should know.
+  virtual void doubt_for_host(int pe, size_t alive) noexcept = 0;
+
+  /// What the host port has not learned yet. learn_for_host() is called by whoever owns it, and hands on doubts.
+  using Doubt = std::function<void(int pe, size_t alive)>;
   virtual bool has_news_for_host() const noexcept = 0;
-  virtual void learn_for_host() = 0;
+  virtual void learn_for_host(const Doubt& doubt) = 0;
 };
 
 }  // namespace railshmem

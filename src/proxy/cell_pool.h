@@ -56,6 +56,7 @@ struct OpCell : OpSlot {
   uint32_t previous = kNoCell;
   uint32_t parts_left = 0;     ///< events and holds until the operation is complete, its answer apart
   uint32_t sequence = 0;       ///< of a request
+  uint32_t issue = 0;          ///< of a put or get: the order in which they were issued
   uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
   uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
   std::byte* local = nullptr;
@@ -66,6 +67,8 @@ struct OpCell : OpSlot {
   Outcome outcome{};
 
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
+  /// A put of one word, which a peer may poll.
+  bool is_word() const noexcept { return what.kind == OpKind::put && what.nbytes <= 8 && parent == kNoCell; }
   NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
 

@@ -12,6 +12,7 @@
 #include "src/proxy/operation.h"
 #include "src/proxy/rail_set.h"
 #include "src/proxy/transfer.h"
+#include "src/proxy/word_order.h"
 
 namespace railshmem {
 
@@ -22,13 +23,15 @@ class Desk {
       : rails(rail_span, config.pe, config.npes, config.tuning.rail_window),
         letterhead{config.port, config.pe},
         tuning(config.tuning),
-        cells(config.cells) {}
+        cells(config.cells),
+        words(rail_span.size(), config.npes) {}
   Desk(const Desk&) = delete;  // its users share it by reference
 
   RailSet<R> rails;
   const Letterhead letterhead;
   const Tuning tuning;
   CellPool cells;
+  WordOrder words;
   size_t lasting = 0;                ///< open cells marked so
   bool abandoned = false;            ///< everything counts as done
   std::atomic<bool> leaving{false};  ///< relaxed: set once by prepare_stop(); a late reader only dies for nothing
@@ -43,6 +46,7 @@ class Desk {
   /// The operation is complete.
   void end(OpCell& cell) noexcept {
     if (cell.scope != nullptr) cell.scope->closed(cell.what);
+    if (cell.is_word()) words.completed(cell.what.pe);
     tell(cell.outcome.done);
     if (cell.outcome.channel != nullptr) cell.outcome.channel->complete(cell.outcome.ticket);
     if (cell.lasting) --lasting;

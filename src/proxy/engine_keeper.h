@@ -30,24 +30,39 @@ class EngineKeeper final : public RailKeeper {
 
   void learn(int pe, std::span<const std::byte> card) override {
     const std::lock_guard lock(mutex_);
-    for_host_.push_back({pe, {card.begin(), card.end()}});
-    // release: pairs with has_news_for_host(); relaxed would do, the mutex orders what follows
-    has_news_.store(true, std::memory_order_release);
+    tell_host({pe, 0, {card.begin(), card.end()}});
     fabric_.learn(Port::proxy, pe, card);
   }
 
+  void doubt_for_host(int pe, size_t alive) noexcept override {
+    const std::lock_guard lock(mutex_);
+    tell_host({pe, alive, {}});
+  }
+
   bool has_news_for_host() const noexcept override { return has_news_.load(std::memory_order_acquire); }
-  void learn_for_host() override {
+  void learn_for_host(const Doubt& doubt) override {
     const std::lock_guard lock(mutex_);
     has_news_.store(false, std::memory_order_relaxed);
-    for (const News& news : std::exchange(for_host_, {})) fabric_.learn(Port::host, news.pe, news.card);
+    for (const News& news : std::exchange(for_host_, {}))
+      if (news.card.empty())
+        doubt(news.pe, news.alive);
+      else
+        fabric_.learn(Port::host, news.pe, news.card);
   }
 
  private:
   struct News {
     int pe;
-    std::vector<std::byte> card;
+    size_t alive;
+    std::vector<std::byte> card;  ///< empty: a doubt
   };
+
+  void tell_host(News news) {
+    for_host_.push_back(std::move(news));
+    // release: pairs with has_news_for_host(), though the mutex orders what follows
+    has_news_.store(true, std::memory_order_release);
+  }
+
   F& fabric_;
   std::mutex mutex_;
   std::vector<News> for_host_;

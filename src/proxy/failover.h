@@ -10,6 +10,7 @@
 // Nothing here runs, and nothing is allocated, while all rails live; a single rail has no failover.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ class Failover {
     for (size_t i = 0; i < recoveries_.size();)
       if (advance(recoveries_[i], now, finish_part, answered)) {
         desk_.rails.paths.set_recovers(recoveries_[i].pe, false);
+        log_debug("PE %d has everything of rails 0x%x", recoveries_[i].pe, recoveries_[i].rails);
         recoveries_.erase(recoveries_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;
@@ -78,16 +80,21 @@ class Failover {
     if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
   }
 
+  /// `pe` says that one of its paths to this PE is silent, and not that of rail `alive`.
+  void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
+
   /// The target's answer to an inquiry.
   void account(const AccountMessage& message) noexcept {
     Recovery* const recovery = find(message.header.pe);
     if (recovery == nullptr || recovery->stage != Stage::inquiring || message.header.cell != recovery->number) return;
     recovery->account = message;
     recovery->stage = Stage::replaying;
+    log_debug("PE %d has executed requests up to %u; the rest is sent again", recovery->pe, message.header.sequence);
   }
 
  private:
   static constexpr uint32_t kPollsPerClock = 32;  // a clock costs as much as a poll of an idle queue
+  static constexpr size_t kAsksPerWitness = 8;    // two timeouts without an account
 
   enum class Stage : uint8_t { releasing, closing, quarantine, inquiring, replaying };
   struct Recovery {
@@ -181,11 +188,14 @@ class Failover {
 
   void inquire(Recovery& recovery, uint64_t now) noexcept {
     const RailMask usable = desk_.rails.usable(recovery.pe);
-    if (!witnessed_death().empty()) die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
+    // Asking for a death may take half a second.
+    if (recovery.asked % kAsksPerWitness == kAsksPerWitness - 1 && !witnessed_death().empty())
+      die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
     recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;
     if (usable == 0) return;  // a rail is being opened anew
     MessageHeader header = desk_.letterhead.bare(MessageKind::inquiry);
     header.cell = recovery.number;
+    log_debug("PE %d is asked what it has executed", recovery.pe);
     watch_.send_header(desk_.rails.after(recovery.asked++ % desk_.rails.size(), usable), recovery.pe, header);
   }
 
@@ -196,36 +206,49 @@ class Failover {
     return (recovery.account.executed[ahead / 64] >> (ahead % 64)) & 1;
   }
 
-  /// True when no data is missing any more.
+  /// In the order in which it was issued. True when no data is missing any more.
   template <class FinishPart>
   bool replay_data(Recovery& recovery, FinishPart&& finish_part) noexcept {
     bool complete = true;
+    std::vector<OpCell*> lost;
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.pe != recovery.pe) continue;
       if (cell.then == Then::repeat_signal) complete = false;
-      if (!cell.lost_data) continue;
-      const bool signalled =
-          cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
-      if (signalled && (!cell.awaits_answer || executed(recovery, cell))) {
-        cell.lost_data = false;  // whose signal was seen is not written again: its reader may be through with it
-        finish_part(cell);
-        continue;
-      }
-      const Post posted =
-          desk_.try_rails(recovery.pe, desk_.rails.pick(recovery.pe), [&](size_t r) { return desk_.post(cell, r); });
-      if (posted != Post::ok) {
-        complete = false;
-        continue;
-      }
-      cell.lost_data = false;
-      if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
-      if (signalled) {
-        cell.then = Then::repeat_signal;
-        complete = false;
-      }
+      if (cell.lost_data) lost.push_back(&cell);
+    }
+    std::sort(lost.begin(), lost.end(),
+              [](const OpCell* a, const OpCell* b) { return static_cast<int32_t>(a->issue - b->issue) < 0; });
+    bool words_go = true;  // one that finds no room holds back those behind it
+    for (OpCell* cell : lost) {
+      const bool word = cell->is_word();
+      const bool gone = (words_go || !word) && replay_data(recovery, *cell, finish_part);
+      words_go &= gone || !word;
+      complete &= gone;
     }
     return complete;
+  }
+
+  template <class FinishPart>
+  bool replay_data(const Recovery& recovery, OpCell& cell, FinishPart&& finish_part) noexcept {
+    const int pe = recovery.pe;
+    const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
+    if (signalled && (!cell.awaits_answer || executed(recovery, cell))) {
+      cell.lost_data = false;  // whose signal was seen is not written again: its reader may be through with it
+      finish_part(cell);
+      return true;
+    }
+    const RailMask usable = desk_.rails.usable(pe);
+    if (usable == 0) return false;
+    const size_t first = cell.is_word() ? desk_.rails.after(0, usable) : desk_.rails.pick(pe);
+    const Post posted = cell.is_word() ? desk_.post(cell, first)
+                                       : desk_.try_rails(pe, first, [&](size_t r) { return desk_.post(cell, r); });
+    if (posted != Post::ok) return false;
+    cell.lost_data = false;
+    if (cell.is_word()) desk_.words.moved(pe, first);
+    if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
+    if (signalled) cell.then = Then::repeat_signal;
+    return !signalled;
   }
 
   /// In the order of their numbers. True when none is left.

@@ -240,12 +240,12 @@ class HostSide {
     port_.leave();
   }
 
-  /// Peers' rails that were opened anew, before anything is posted to them.
+  /// What happened to peers' rails, before anything is posted to them.
   void learn() noexcept {
     if (keeper_ == nullptr || !keeper_->has_news_for_host()) [[likely]]
       return;
     try {
-      keeper_->learn_for_host();
+      keeper_->learn_for_host([this](int pe, size_t alive) { initiator_.doubt(pe, alive); });
     } catch (const std::exception& error) {
       log_warn("a peer opened a rail anew, but this PE cannot use it: %s", error.what());
     }

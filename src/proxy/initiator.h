@@ -126,6 +126,11 @@ class Initiator {
     if (!desk_.abandoned) send_answer(r, to, reinterpret_cast<const std::byte*>(&header), sizeof header);
   }
 
+  /// `pe` doubts its paths to this PE, but for that of rail `alive`.
+  void doubt(int pe, size_t alive) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
+  }
+
   // ---- progress ----------------------------------------------------------------------------------------------------
 
   /// Reaps a batch of events per rail and posts what waits: a held write, pieces of long operations, signals whose data

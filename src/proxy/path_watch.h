@@ -2,6 +2,7 @@
 // Notices paths that have gone silent, and those that live again.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -23,7 +24,10 @@ class PathWatch {
   /// a PE for which `recovers(pe)` is not taken back yet.
   template <class Silent, class Recovers>
   void look(uint64_t now, Silent&& silent, Recovers&& recovers) noexcept {
-    if (now - last_look_ns_ < period_ns_) return;
+    if (now - last_look_ns_ < period_ns_) {
+      acquit();
+      return;
+    }
     last_look_ns_ = now;
     ++look_;
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
@@ -51,6 +55,13 @@ class PathWatch {
         return;
       }
     sick_.push_back({r, pe, true, false, now, now, paths().at(r, pe).moves, kNoRail, 0});
+  }
+
+  /// Paths to `pe` are not used until they have shown that they live; that of rail `alive` has.
+  void doubt(int pe, size_t alive, uint64_t now) noexcept {
+    const RailMask doubtful = paths().usable(pe) & ~(RailMask{1} << alive);
+    for (RailMask rest = doubtful; rest != 0; rest &= rest - 1)
+      suspect(static_cast<size_t>(std::countr_zero(rest)), pe, now);
   }
 
   /// A message that is nothing but a header. It may be lost.
@@ -87,6 +98,20 @@ class PathWatch {
 
   PathTable& paths() noexcept { return desk_.rails.paths; }
 
+  /// Suspects that have answered are used again at once.
+  void acquit() noexcept {
+    for (size_t i = 0; i < sick_.size();) {
+      const Sick& sick = sick_[i];
+      if (sick.dead || paths().at(sick.rail, sick.pe).moves == sick.moves) {
+        ++i;
+        continue;
+      }
+      paths().set_up(sick.rail, sick.pe, true);
+      sick_[i] = sick_.back();
+      sick_.pop_back();
+    }
+  }
+
   void look_at(size_t r, int pe, uint64_t now) noexcept {
     Path& path = paths().at(r, pe);
     if (path.look == look_) return;
@@ -107,10 +132,15 @@ class PathWatch {
     const size_t witness = desk_.rails.after(r, others);
     sick_.push_back({r, pe, false, false, now, now, paths().at(r, pe).moves, witness, paths().at(witness, pe).moves});
     ping(r, pe);
-    ping(witness, pe);
+    ping(witness, pe, true);
   }
 
-  void ping(size_t r, int pe) noexcept { send_header(r, pe, desk_.letterhead.bare(MessageKind::ping)); }
+  /// `doubts`: the peer had better look after its own paths to this PE, too.
+  void ping(size_t r, int pe, bool doubts = false) noexcept {
+    MessageHeader header = desk_.letterhead.bare(MessageKind::ping);
+    header.op = doubts;
+    send_header(r, pe, header);
+  }
 
   /// True when it is well again.
   template <class Silent, class Recovers>
@@ -131,7 +161,7 @@ class PathWatch {
       }
       sick.witness_answered = paths().at(sick.witness, pe).moves != sick.witness_moves;
       ping(r, pe);
-      ping(sick.witness, pe);
+      ping(sick.witness, pe, true);
     } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail)) {
       sick.pinged_ns = now;
       --pings;

@@ -89,6 +89,8 @@ class RailReopener {
       Announcement announcement{keeper_->reopen(desk_.letterhead.port, r), {}};
       for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe) announcement.missing.push_back(pe);
       announcements_.push_back(std::move(announcement));
+      log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(),
+                desk_.letterhead.port == Port::host ? "host" : "proxy");
       return true;
     } catch (const std::exception& error) {
       log_debug("rail %s does not open again yet: %s", desk_.rails[r].name().c_str(), error.what());

@@ -40,7 +40,11 @@ class Responder {
     const auto header = read_message<MessageHeader>(bytes);
     if (header.pe < 0 || header.pe >= npes_ || header.port > Port::host) refuse(nbytes);
     const Endpoint from{header.pe, header.port};
-    if (header.kind == MessageKind::ping) return answers_.pong(from, r);
+    if (header.kind == MessageKind::ping) {
+      answers_.pong(from, r);
+      if (header.op != 0 && keeper_ != nullptr) doubt(header.pe, r);
+      return;
+    }
     if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
     const uint64_t began = observer_ ? observer_->ticks() : 0;
     uint64_t old = 0;
@@ -138,6 +142,11 @@ class Responder {
     copy_whole(to, bytes + sizeof message, message.nbytes);
     execute_signal(word<uint64_t>(header, message.signal_offset, "put_signal"), static_cast<SignalOp>(header.op),
                    message.value);
+  }
+
+  [[gnu::cold]] void doubt(int pe, size_t alive) noexcept {
+    initiator_.doubt(pe, alive);
+    keeper_->doubt_for_host(pe, alive);
   }
 
   [[gnu::cold]] void learn(const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {

@@ -30,11 +30,14 @@ class Transfers {
     OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
     if (cell == nullptr) return nullptr;
     cell->parts_left = 1;
+    cell->issue = issued_++;
     cell->segment = t.remote.segment;
     cell->remote_offset = t.remote.offset;
     cell->local = t.local;
     desk_.count_in(scope, *cell, outcome);
-    if (source == Source::copied && t.nbytes > desk_.rails.traits().inject) copy_source(*cell);
+    // What the rail copies could still be needed: for another rail, if this one dies.
+    if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
+      copy_source(*cell);
     cell->lasting = t.kind == OpKind::put_signal || t.nbytes > std::min(kMaxMessage, longest_whole_);
     if (cell->lasting) ++desk_.lasting;
     return cell;
@@ -43,6 +46,7 @@ class Transfers {
   /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`,
   /// which a long one never answers, nothing happened.
   Post start(OpCell& cell, size_t first) noexcept {
+    if (cell.is_word()) return post_word(cell, first);
     if (cell.what.nbytes <= longest_whole_)
       return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
     const RailTraits& traits = desk_.rails.traits();
@@ -79,6 +83,7 @@ class Transfers {
     OpCell& cell = held_.cell();
     const RailMask usable = desk_.rails.usable(cell.what.pe);
     if (usable == 0) return false;
+    if (cell.is_word() && desk_.rails.paths.recovers(cell.what.pe)) return false;
     const Post posted = desk_.post(cell, desk_.rails.after(held_.rail(), usable), more);
     if (posted != Post::again) held_.let_go(more);
     return posted != Post::again;
@@ -86,10 +91,12 @@ class Transfers {
   /// Releases the write before and holds this one. False when the one before cannot go.
   bool hold(OpCell& cell) noexcept {
     const int pe = cell.what.pe;
-    const bool runs_on = held_.may_run_on(desk_.rails.usable(pe));
-    const size_t r = runs_on ? held_.rail() : desk_.rails.pick(pe);
+    const size_t bound = cell.is_word() ? desk_.words.rail(pe) : kNoRail;
+    const bool runs_on = held_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
+    const size_t r = runs_on ? held_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
     if (!release_held(runs_on)) return false;
     held_.hold(cell, r);
+    if (cell.is_word()) desk_.words.posted(pe, r);
     return true;
   }
   void copy_source(OpCell& cell) noexcept {
@@ -103,6 +110,20 @@ class Transfers {
   }
 
  private:
+  Post post_word(OpCell& cell, size_t first) noexcept {
+    const int pe = cell.what.pe;
+    const size_t bound = desk_.words.rail(pe);
+    const auto attempt = [&](size_t r) {
+      const Post posted = desk_.post(cell, r);
+      if (posted == Post::ok) desk_.words.posted(pe, r);
+      return posted;
+    };
+    if (bound == kNoRail) return desk_.try_rails(pe, first, attempt);
+    // Behind others that are to be brought over another rail, if this one is lost.
+    const bool usable = ((desk_.rails.usable(pe) >> bound) & 1) != 0 && !desk_.rails.paths.recovers(pe);
+    return usable ? attempt(bound) : Post::again;
+  }
+
   bool push_one(Bulk& bulk) noexcept {
     const OpCell& whole = *bulk.whole;
     bool moved = false;
@@ -113,6 +134,7 @@ class Transfers {
       OpCell* const piece = desk_.cells.take({whole.what.kind, whole.what.pe, n});
       if (piece == nullptr) break;
       piece->parent = whole.index;
+      piece->issue = whole.issue;
       piece->segment = whole.segment;
       piece->remote_offset = whole.remote_offset + bulk.posted;
       piece->local = whole.local + bulk.posted;
@@ -134,6 +156,7 @@ class Transfers {
   Desk<R>& desk_;
   const size_t longest_whole_;
   BulkQueue bulks_;
+  uint32_t issued_ = 0;
   HeldWrite held_;  ///< the last write of a batch
 };
 
