@@ -2,6 +2,7 @@
 // Long puts and gets whose pieces are on their way into the rails, oldest first.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,8 +27,9 @@ class BulkQueue {
  public:
   static constexpr size_t kMost = 64;  // as many long operations as keep all rails busy many times over
 
-  BulkQueue() { bulks_.reserve(kMost); }
-  bool full() const noexcept { return bulks_.size() == kMost; }
+  /// At most `most` of them: each keeps a cell, and some must be left for their pieces.
+  explicit BulkQueue(size_t most = kMost) : most_(std::min(most, kMost)) { bulks_.reserve(most_); }
+  bool full() const noexcept { return bulks_.size() == most_; }
   bool empty() const noexcept { return bulks_.empty(); }
   void add(OpCell& whole, size_t piece) noexcept {
     bulks_.push_back({&whole, piece});
@@ -58,6 +60,7 @@ class BulkQueue {
   }
 
  private:
+  const size_t most_;
   std::vector<Bulk> bulks_;
   uint64_t unposted_ = 0;
 };

@@ -42,7 +42,8 @@ class Initiator {
         longest_whole_(rails_.single() ? rails_.traits().max_write
                                        : std::min(rails_.traits().max_write, config.tuning.stripe_min - 1)),
         scopes_(config.npes),
-        outbox_(config.npes) {
+        outbox_(config.npes),
+        bulks_(config.cells / 2) {
     if (max_message_ < sizeof(PutSignalMessage))
       throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", rails_[0].name().c_str(), max_message_,
                        sizeof(PutSignalMessage)));
@@ -228,6 +229,7 @@ class Initiator {
   /// Takes the operation's cell, held for its one piece or for all of them.
   bool open(NetContext& scope, Transfer& t, Source source, const Outcome& outcome) noexcept {
     if (t.kind == OpKind::put_signal && !outbox_.has_room(t.remote.pe, cells_)) return false;
+    if (t.nbytes > longest_whole_ && bulks_.full()) return false;  // before it has a cell: pieces need that
     OpCell* cell = cells_.take({t.kind, t.remote.pe, t.nbytes});
     if (cell == nullptr) return false;
     cell->parts_left = 1;
@@ -255,7 +257,6 @@ class Initiator {
   /// Posts a whole, or queues it to go in pieces. On `again` nothing happened.
   Post start(OpCell& cell) noexcept {
     if (cell.what.nbytes <= longest_whole_) return post_anywhere(cell);
-    if (bulks_.full()) return Post::again;
     bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, rails_.size(), tuning_, rails_.traits().max_write));
     push_bulks();
     return abandoned_ ? Post::failed : Post::ok;
