@@ -120,8 +120,27 @@ TEST(InitiatorRails, ARailWithoutRoomStopsNoOther) {
 
 TEST(InitiatorRails, ShortOperationsTakeTurns) {
   InitiatorRig f({.rails = 3, .cells = 64});
-  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.transfer(8), Post::ok);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.transfer(16), Post::ok);
   for (const ScriptedRail& rail : f.rails) EXPECT_EQ(rail.posted.size(), 10u);
+}
+
+/// A program that sets a word to 1 and then to 2 finds 2, without a fence, as over one rail.
+TEST(InitiatorRails, WordsToOnePeStayOnOneRailWhileOneIsUnderWay) {
+  InitiatorRig f({.rails = 3, .cells = 64});
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(f.transfer(8), Post::ok);
+  size_t used = 0;
+  for (const ScriptedRail& rail : f.rails) used += !rail.posted.empty();
+  EXPECT_EQ(used, 1u);
+  ASSERT_EQ(f.transfer(8, 2), Post::ok);
+  ASSERT_EQ(f.transfer(8, 1), Post::ok) << "other PEs have their own order";
+  f.complete_all();
+  std::vector<size_t> before;
+  for (const ScriptedRail& rail : f.rails) before.push_back(rail.posted.size());
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(f.transfer(8), Post::ok);
+    f.complete_all();
+  }
+  for (size_t r = 0; r < 3; ++r) EXPECT_EQ(f.rails[r].posted.size(), before[r] + 2) << "one at a time takes turns";
 }
 
 // ---- requests ------------------------------------------------------------------------------------------------------

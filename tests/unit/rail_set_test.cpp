@@ -285,7 +285,7 @@ TEST(BulkQueue, PiecesLieWithinTheirBounds) {
 
 TEST(BulkQueue, KnowsWhatIsStillToCome) {
   std::vector<OpCell> cells(BulkQueue::kMost);
-  BulkQueue queue;
+  BulkQueue queue(4 * BulkQueue::kMost);
   EXPECT_TRUE(queue.empty());
   for (OpCell& cell : cells) {
     EXPECT_FALSE(queue.full());
