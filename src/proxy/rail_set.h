@@ -130,6 +130,19 @@ class RailSet {
   }
   void count_failover(size_t r) noexcept { ++lanes_[r].counts.failovers; }
   const RailCounts& counts(size_t r) const noexcept { return lanes_[r].counts; }
+  /// One line per rail that was used, for SHMEM_STATS=1.
+  std::vector<std::string> rows(const char* port) const {
+    std::vector<std::string> rows;
+    for (size_t r = 0; r < size(); ++r) {
+      const RailCounts& c = counts(r);
+      if (c.operations + c.again + c.failovers == 0) continue;
+      rows.push_back(text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers", r,
+                          rails_[r].name().c_str(), port, static_cast<unsigned long long>(c.operations),
+                          static_cast<unsigned long long>(c.nbytes), static_cast<unsigned long long>(c.again),
+                          static_cast<unsigned long long>(c.failovers)));
+    }
+    return rows;
+  }
 
   void long_posted(size_t r, size_t nbytes) noexcept {
     if (single()) return;
