@@ -25,6 +25,8 @@ RANDOM=$((seed % 32768))
 echo "soak.sh: seed $seed, $rails rails, $seconds s"
 
 JOB_SECONDS=$((seconds + 90)) start_job 2 2 "$programs/rail_soak" --seconds "$seconds" --seed "$seed"
+# Until every PE has found its rails, none may die.
+until grep -qs 'rail_soak: started' "$outputs/0" || ! kill -0 "${job[@]}" 2> /dev/null; do sleep 0.2; done
 end=$((SECONDS + seconds))
 
 # What revives the rails that are dead, by host and rail. Of n rails at most n - 1 are dead at a time, counted over both

@@ -114,6 +114,10 @@ int main(int argc, char** argv) {
   shmem_init();
   Soak soak(seed);
   shmem_barrier_all();
+  if (shmem_my_pe() == 0) {
+    printf("rail_soak: started\n");  // from now on rails may die
+    fflush(stdout);
+  }
   soak.run(seconds);
   const int status = soak.conclude();
   shmem_finalize();
