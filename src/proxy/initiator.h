@@ -40,7 +40,9 @@ class Initiator {
         cells_(config.cells),
         max_message_(std::min(rails_.traits().max_message, kMaxMessage)),
         longest_whole_(rails_.single() ? rails_.traits().max_write
-                                       : std::min(rails_.traits().max_write, config.tuning.stripe_min - 1)),
+                                       : std::min(rails_.traits().max_write,
+                                                  std::max({config.tuning.stripe_min - 1, rails_.traits().inject,
+                                                            kMaxMessage}))),  // what is copied goes at once
         scopes_(config.npes),
         outbox_(config.npes),
         bulks_(config.cells / 2) {
