@@ -78,8 +78,8 @@ class Initiator {
 
   /// Posts a put or get, or takes it over if it is long; counts in `scope` until it is complete.
   Post transfer(NetContext& scope, Transfer& t, Source source, const Outcome& outcome) noexcept {
-    if (abandoned_) return Post::failed;
     if (!release_held()) return Post::again;
+    if (abandoned_) return Post::failed;  // perhaps by the held one
     if (t.cell == nullptr && !open(scope, t, source, outcome)) return Post::again;
     return start(*t.cell);
   }
@@ -94,6 +94,7 @@ class Initiator {
     const bool runs_on = held_.may_run_on(rails_.usable(t.remote.pe));
     const size_t r = runs_on ? held_.rail() : rails_.pick(t.remote.pe);
     if (!release_held(runs_on)) return Post::again;
+    if (abandoned_) return Post::failed;  // by the one before, and this one's cell with it
     held_.hold(*t.cell, r);
     return Post::ok;
   }
@@ -110,8 +111,8 @@ class Initiator {
   /// Data, then signal. Small payloads travel inside the message; `outcome.done` tells when the source is free.
   Post put_signal(NetContext& scope, Transfer& t, Source source, const NetSignal& signal,
                   const Outcome& outcome) noexcept {
-    if (abandoned_) return Post::failed;
     if (!release_held()) return Post::again;
+    if (abandoned_) return Post::failed;  // perhaps by the held one
     if (t.nbytes == 0) return signal_only(scope, t.remote.pe, signal, outcome);
     if (t.cell == nullptr) {
       if (travels_inline(t.nbytes)) return put_signal_inline(scope, t, signal, outcome);
@@ -434,7 +435,7 @@ class Initiator {
 
   /// The cell of a request; null when it cannot go now.
   OpCell* take_request(const Operation& what) noexcept {
-    if (abandoned_ || !outbox_.has_room(what.pe, cells_) || !release_held()) return nullptr;
+    if (abandoned_ || !outbox_.has_room(what.pe, cells_) || !release_held() || abandoned_) return nullptr;
     OpCell* const cell = cells_.take(what);
     if (cell != nullptr) cell->sequence = outbox_.next(what.pe);
     return cell;
