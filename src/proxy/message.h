@@ -3,8 +3,8 @@
 //
 // Requests (amo, put_signal, signal, flag) go to a proxy endpoint, whose owner executes them. Answers (acknowledge,
 // reply) go back to the endpoint that asked, host or proxy. The card and the last four tell and ask how a rail is
-// reached, whether it is alive and what has arrived over one that is not; they may be lost. All PEs of a job run the same build on the same
-// architecture (checked at start), so structs travel as they lie in memory.
+// reached, whether it is alive and what has arrived over one that is not; they may be lost. All PEs of a job run the
+// same build on the same architecture (checked at start), so structs travel as they lie in memory.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,8 @@
 //
 // Everything at once between all PEs, for a while: messages with signals, atomics, gets and puts, in phases between
 // which all counts are compared. Whatever happens to rails meanwhile, all must come out exactly.
-// rail_soak [--seconds 10] [--seed 1] [--gets 1] (0: none but of words). Every PE says what it did; exit status 0 = all was right.
+// rail_soak [--seconds 10] [--seed 1] [--gets 1] (0: none but of words). Every PE says what it did; exit status 0 = all
+// was right.
 #include "soak_counters.h"
 #include "soak_memory.h"
 #include "soak_messages.h"
