@@ -26,8 +26,8 @@ class Initiator {
  public:
   Initiator(std::span<R> rails, const InitiatorConfig& config)
       : desk_(rails, config),
-        transfers_(desk_),
         requests_(desk_, config.npes),
+        transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
         failover_(desk_, requests_, config.keeper),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
         scopes_(config.npes) {
@@ -287,7 +287,13 @@ class Initiator {
 
   void answered(OpCell& cell) noexcept {
     if (!cell.lost_request) desk_.rails.came(cell.rail);
-    if (cell.parts_left == 0) desk_.end(cell);
+    if (cell.parent != kNoCell) {
+      OpCell& whole = desk_.cells[cell.parent];
+      desk_.cells.give(cell);
+      finish_part(whole);
+    } else if (cell.parts_left == 0) {
+      desk_.end(cell);
+    }
   }
 
   // ---- failures ----------------------------------------------------------------------------------------------------
@@ -326,8 +332,8 @@ class Initiator {
   }
 
   Desk<R> desk_;
-  Transfers<R> transfers_;
   Requests<R> requests_;
+  Transfers<R> transfers_;
   Failover<R> failover_;
   const size_t max_message_;
   Scopes scopes_;

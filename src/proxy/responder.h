@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,13 @@ class Responder {
     if (header.kind == MessageKind::card) {
       learn(from, as<CardMessage>(bytes, nbytes), bytes, nbytes);
       answers_.pong(from, r);
+      return;
+    }
+    if (header.kind == MessageKind::get) {
+      const auto message = as<GetMessage>(bytes, nbytes);
+      place(header, header.segment, message.offset, message.nbytes, "get");
+      is_first(header, from, nbytes);  // read again if it comes again: its source has not had the data
+      answers_.data(from, r, message);
       return;
     }
     const uint64_t began = observer_ ? observer_->ticks() : 0;
@@ -220,6 +228,13 @@ class Responder {
     if (answer.kind == MessageKind::pong) {
       initiator_.pong(answer.rail, answer.to, header);  // lost if there is no room: the next ping asks again
       return Post::ok;
+    }
+    if (answer.kind == MessageKind::data) {
+      std::array<std::byte, kMaxMessage> bytes;
+      std::memcpy(bytes.data(), &header, sizeof header);
+      const std::byte* const from = segments_[static_cast<size_t>(answer.segment)].base + answer.value;
+      std::memcpy(bytes.data() + sizeof header, from, answer.nbytes);
+      return initiator_.answer(answer.rail, answer.to, bytes.data(), sizeof header + answer.nbytes);
     }
     if (answer.kind == MessageKind::account) {
       AccountMessage account{header, {}};
