@@ -58,9 +58,10 @@ class RailSet {
   /// Rails that reach `pe` now.
   RailMask usable(int pe) const noexcept { return paths.usable(pe); }
   /// A post to `pe` failed for good: the path is no more. False when nothing could take its place.
-  bool lose(size_t r, int pe) noexcept {
+  /// `harmful`: it is missed even if the path was not in use any more, only suspect.
+  bool lose(size_t r, int pe, bool harmful) noexcept {
     if (single()) return false;
-    if (paths.is_up(r, pe)) lost_.push_back({r, pe});  // allocates rarely, and never while all is well
+    if (harmful || paths.is_up(r, pe)) lost_.push_back({r, pe});  // allocates rarely, and never while all is well
     paths.set_up(r, pe, false);
     return true;
   }
