@@ -99,7 +99,8 @@ class Desk {
         abandoned = true;  // the initiator settles the rest at its next poll
         return posted;
       }
-      if (!rails.lose(r, what.pe, what.kind != OpKind::answer)) die_failed(what, rails[r].name(), rails[r].last_error());
+      if (!rails.lose(r, what.pe, what.kind != OpKind::answer))
+        die_failed(what, rails[r].name(), rails[r].last_error());
       posted = Post::again;  // another rail may take it
     }
     rails.count(r, posted, nbytes);

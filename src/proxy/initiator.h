@@ -315,7 +315,8 @@ class Initiator {
       return;
     }
     OpCell& part = static_cast<OpCell&>(*event.slot);
-    if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer)) die_failed(part.what, desk_.rails[r].name(), event.error);
+    if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
+      die_failed(part.what, desk_.rails[r].name(), event.error);
     failover_.strand(part);
   }
 
