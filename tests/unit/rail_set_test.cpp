@@ -82,7 +82,7 @@ TEST(RailMeter, ADeadRailHasNothingInFlight) {
 // ---- RailSet -------------------------------------------------------------------------------------------------------
 
 struct Set {
-  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, 64, kWindowBytes) {}
+  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, 1024, kWindowBytes) {}
   std::vector<ScriptedRail> rails;
   RailSet<ScriptedRail> set;
 };
