@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
-constexpr size_t kWindowBytes = 2 * kMiB;
+const size_t kWindowBytes = Tuning{}.rail_window;
 
 // ---- RailMeter -----------------------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ TEST(RailMeter, ADeadRailHasNothingInFlight) {
 // ---- RailSet -------------------------------------------------------------------------------------------------------
 
 struct Set {
-  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, 64, kWindowBytes) {}
+  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, 64, Tuning{}) {}
   std::vector<ScriptedRail> rails;
   RailSet<ScriptedRail> set;
 };
@@ -91,7 +91,7 @@ TEST(RailSet, CanDoWhatEveryRailCan) {
   std::vector<ScriptedRail> rails(2);
   rails[0].shape = {64, 1 << 20, 9000, true, true};
   rails[1].shape = {100, 1 << 16, 8000, true, false};
-  const RailTraits traits = RailSet<ScriptedRail>(std::span(rails), 0, 64, kWindowBytes).traits();
+  const RailTraits traits = RailSet<ScriptedRail>(std::span(rails), 0, 64, Tuning{}).traits();
   EXPECT_EQ(traits.inject, 64u);
   EXPECT_EQ(traits.max_write, size_t{1} << 16);
   EXPECT_EQ(traits.max_message, 8000u);
@@ -101,7 +101,7 @@ TEST(RailSet, CanDoWhatEveryRailCan) {
 
 TEST(RailSet, NoneAndTooManyAreErrors) {
   std::vector<ScriptedRail> rails(kMostRails + 1);
-  const auto make = [&](size_t n) { RailSet<ScriptedRail>(std::span(rails).first(n), 0, 64, kWindowBytes); };
+  const auto make = [&](size_t n) { RailSet<ScriptedRail>(std::span(rails).first(n), 0, 64, Tuning{}); };
   EXPECT_THROW(make(0), Error);
   EXPECT_THROW(make(kMostRails + 1), Error);
   EXPECT_NO_THROW(make(kMostRails));
