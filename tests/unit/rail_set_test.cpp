@@ -81,8 +81,10 @@ TEST(RailMeter, ADeadRailHasNothingInFlight) {
 
 // ---- RailSet -------------------------------------------------------------------------------------------------------
 
+constexpr int kPes = 1000;
+
 struct Set {
-  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, 64, Tuning{}) {}
+  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, kPes, Tuning{}) {}
   std::vector<ScriptedRail> rails;
   RailSet<ScriptedRail> set;
 };
@@ -128,7 +130,6 @@ TEST(RailSet, ShortOperationsTakeTurns) {
 
 /// Sources that all begin with one target, and a source that begins with every target, load all rails alike.
 TEST(RailSet, PairsOfPesStartOnDifferentRails) {
-  constexpr int kPes = 1000;
   for (const size_t n : {2u, 3u, 4u}) {
     SCOPED_TRACE(n);
     std::vector<int> by_source(n);
