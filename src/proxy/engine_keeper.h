@@ -19,7 +19,7 @@ template <class F>
 concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<const std::byte> card) {
   { f.reopen(port, r) } -> std::same_as<std::vector<std::byte>>;
   { f.learn(port, pe, card) } -> std::same_as<uint32_t>;
-  { f.limit_silence(port, r, std::span<const int>(), 1u) };
+  {f.limit_silence(port, r, std::span<const int>(), 1u)};
 };
 
 template <class F>

@@ -248,8 +248,8 @@ class Failover {
     }
   }
 
-  /// Closing the rail would cut off another PE, whose end of that path may be closed at the same moment for a like reason:
-  /// then neither could tell the other its new address. The provider may still give back what it holds.
+  /// Closing the rail would cut off another PE, whose end of that path may be closed at the same moment for a like
+  /// reason: then neither could tell the other its new address. The provider may still give back what it holds.
   bool is_spared(size_t r, const Recovery& recovery, uint64_t now) noexcept {
     if (now - recovery.since >= kSparedTimeouts * desk_.tuning.rail_timeout_ns) return false;
     for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe)

@@ -191,11 +191,12 @@ class Initiator {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none) continue;
-      log_debug("cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
-                "lost request %d, then %d, part of %d",
-                i, describe(cell.what).c_str(), cell.rail, desk_.rails.usable(cell.what.pe), cell.parts_left,
-                cell.in_flight, cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
-                static_cast<int>(cell.parent));
+      log_debug(
+          "cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
+          "lost request %d, then %d, part of %d",
+          i, describe(cell.what).c_str(), cell.rail, desk_.rails.usable(cell.what.pe), cell.parts_left, cell.in_flight,
+          cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
+          static_cast<int>(cell.parent));
     }
     log_debug("%s", transfers_.describe_bulks().c_str());
   }

@@ -17,10 +17,10 @@ inline constexpr size_t kNoRail = ~size_t{0};
 
 /// One rail of a port and one peer.
 struct Path {
-  uint32_t moves = 0;  ///< completions, answers and messages that came over it
-  uint32_t seen = 0;   ///< moves at the last look
-  uint32_t look = 0;   ///< number of the last look
-  uint32_t quiet = 0;  ///< looks in a row at which something was owed and nothing had come
+  uint32_t moves = 0;    ///< completions, answers and messages that came over it
+  uint32_t seen = 0;     ///< moves at the last look
+  uint32_t look = 0;     ///< number of the last look
+  uint32_t quiet = 0;    ///< looks in a row at which something was owed and nothing had come
   bool refuses = false;  ///< a post, since the last look
 };
 

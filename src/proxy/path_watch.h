@@ -94,7 +94,7 @@ class PathWatch {
   static constexpr uint32_t kLooksPerTimeout = 8;
   static constexpr uint32_t kLooksToSuspect = 2;  // a quarter of the timeout: nothing new goes there meanwhile
   static constexpr uint32_t kLooksUnanswered = 4 * kLooksPerTimeout;  // longer than a full queue of a slow rail
-  static constexpr uint64_t kSilences = 2;  // timeouts in which a dead connection must end
+  static constexpr uint64_t kSilences = 2;                            // timeouts in which a dead connection must end
   static constexpr size_t kPingsPerLook = 64;  // a rail that comes back to thousands of peers does so in waves
 
   struct Sick {

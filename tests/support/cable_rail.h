@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rail over Cables, as a provider over TCP is one: what meets a pulled cable waits, in order, and goes on when the cable
-// is back, also long after others have given it up. Acknowledgements wait likewise. What is for an endpoint that was
-// opened anew fails. Closing discards what waits.
+// A rail over Cables, as a provider over TCP is one: what meets a pulled cable waits, in order, and goes on when the
+// cable is back, also long after others have given it up. Acknowledgements wait likewise. What is for an endpoint that
+// was opened anew fails. Closing discards what waits.
 #pragma once
 
 #include <array>
@@ -209,7 +209,7 @@ class CableRail {
   std::deque<Held> undead_;
   std::deque<Arrived> arrived_;
   std::vector<Clock::time_point> out_since_;  ///< by PE; now while the cables are plugged in
-  std::map<const OpSlot*, int> peer_of_;  ///< of what has arrived and is not acknowledged
+  std::map<const OpSlot*, int> peer_of_;      ///< of what has arrived and is not acknowledged
 };
 
 }  // namespace railshmem::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The network between PEs that are threads: one cable per PE and rail, to a switch that joins all. Rail r of one PE talks
-// to rail r of another.
+// The network between PEs that are threads: one cable per PE and rail, to a switch that joins all. Rail r of one PE
+// talks to rail r of another.
 #pragma once
 
 #include <atomic>

@@ -24,14 +24,24 @@ constexpr size_t kLongest = 45000;
 constexpr size_t kSizes[] = {8, 100, 3000, 9000, 20000, kLongest};
 
 // Where things are in every heap.
-constexpr size_t signal_at(int source, int slot) { return 8 * static_cast<size_t>(kSlots * source + slot); }
-constexpr size_t ack_at(int target, int slot) { return 256 + 8 * static_cast<size_t>(kSlots * target + slot); }
+constexpr size_t signal_at(int source, int slot) {
+  return 8 * static_cast<size_t>(kSlots * source + slot);
+}
+constexpr size_t ack_at(int target, int slot) {
+  return 256 + 8 * static_cast<size_t>(kSlots * target + slot);
+}
 constexpr size_t kAdded = 512, kTickets = 520;
 constexpr size_t kConstants = 4096, kConstantBytes = 30000;
-constexpr size_t data_at(int source, int slot) { return 65536 * static_cast<size_t>(1 + kSlots * source + slot); }
+constexpr size_t data_at(int source, int slot) {
+  return 65536 * static_cast<size_t>(1 + kSlots * source + slot);
+}
 
-constexpr Remote heap(int pe, size_t offset) { return {pe, SegmentId::heap, offset}; }
-size_t size_of(uint64_t message) { return kSizes[message * 7 % std::size(kSizes)]; }
+constexpr Remote heap(int pe, size_t offset) {
+  return {pe, SegmentId::heap, offset};
+}
+size_t size_of(uint64_t message) {
+  return kSizes[message * 7 % std::size(kSizes)];
+}
 
 /// The cables of the test that runs; a setup is a type and has no other way to get them.
 Cables* g_cables = nullptr;

@@ -9,8 +9,8 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
-#include "transports/ofi/tcp_sockets.h"
 #include "transports/ofi/rail.h"
+#include "transports/ofi/tcp_sockets.h"
 
 namespace railshmem::ofi {
 

@@ -118,8 +118,7 @@ size_t discard_unsent(std::span<const std::byte> own, std::span<const std::span<
   const std::vector<Place> theirs = places_of(peers);
   size_t found = 0;
   for (const TcpSocket& socket : connections())
-    if (socket.remote &&
-        (socket.local == *mine || std::binary_search(theirs.begin(), theirs.end(), *socket.remote)))
+    if (socket.remote && (socket.local == *mine || std::binary_search(theirs.begin(), theirs.end(), *socket.remote)))
       found += set_option(socket.fd, SOL_SOCKET, SO_LINGER, linger{1, 0});
   return found;
 }
@@ -133,8 +132,8 @@ size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<c
     if (!socket.remote) return std::ranges::equal(interface_of(socket.local), interface_of(*mine));
     if (std::binary_search(theirs.begin(), theirs.end(), *socket.remote)) return true;
     return socket.local == *mine && std::any_of(theirs.begin(), theirs.end(), [&](const Place& peer) {
-      return std::ranges::equal(interface_of(peer), interface_of(*socket.remote));
-    });
+             return std::ranges::equal(interface_of(peer), interface_of(*socket.remote));
+           });
   };
   size_t found = 0;
   for (const TcpSocket& socket : connections())
