@@ -29,8 +29,8 @@ namespace railshmem {
 template <Rail R>
 class Failover {
  public:
-  Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
-      : desk_(desk), requests_(requests), watch_(desk), reopener_(desk, requests, keeper) {}
+  Failover(Desk<R>& desk, Requests<R>& requests, const InitiatorConfig& config)
+      : desk_(desk), requests_(requests), watch_(desk), reopener_(desk, requests, config) {}
 
   /// Something here goes on only if somebody polls.
   bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
@@ -65,6 +65,10 @@ class Failover {
       case OpKind::answer:
         desk_.cells.give(cell);  // who misses it will ask
         return;
+      case OpKind::flush:
+        desk_.cells.give(cell);
+        desk_.lost_flushes |= RailMask{1} << cell.rail;
+        return;
       case OpKind::put:
       case OpKind::get:
         break;
@@ -82,6 +86,9 @@ class Failover {
 
   /// `pe` says that one of its paths to this PE is silent, and not that of rail `alive`.
   void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
+
+  /// Nothing shall come over rail `r` until it was opened anew.
+  void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
 
   /// The target's answer to an inquiry.
   void account(const AccountMessage& message) noexcept {

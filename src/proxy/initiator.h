@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -28,7 +29,7 @@ class Initiator {
       : desk_(rails, config),
         transfers_(desk_),
         requests_(desk_, config.npes),
-        failover_(desk_, requests_, config.keeper),
+        failover_(desk_, requests_, config),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
         scopes_(config.npes) {
     if (max_message_ < sizeof(PutSignalMessage))
@@ -130,6 +131,36 @@ class Initiator {
   void doubt(int pe, size_t alive) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
   }
+
+  // ---- for Flusher -------------------------------------------------------------------------------------------------
+
+  /// Writes or reads 8 bytes of this PE's own heap over rail `r` and no other. `done` is told at the end; null: nobody
+  /// wants to know.
+  Post loop(size_t r, bool writes, uint64_t offset, std::byte* local, bool* done) noexcept {
+    if (desk_.abandoned) return Post::failed;
+    OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
+    if (cell == nullptr) return Post::again;
+    cell->parts_left = 1;
+    cell->segment = SegmentId::heap;
+    cell->remote_offset = offset;
+    cell->local = local;
+    cell->outcome.done = done;
+    const Post posted = desk_.loop(*cell, r, writes);
+    if (posted != Post::ok) desk_.cells.give(*cell);
+    return posted;
+  }
+  /// Rails that failed such an access since the last call.
+  RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
+  /// Nothing shall come over rail `r` any more, until it was opened anew: then paths.unproven() names it.
+  void close_rail(size_t r) noexcept { failover_.close(r); }
+  bool abandoned() const noexcept { return desk_.abandoned; }
+  /// Cold.
+  bool flushes_in_flight() const noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i)
+      if (desk_.cells[i].what.kind == OpKind::flush) return true;
+    return false;
+  }
+  const Tuning& tuning() const noexcept { return desk_.tuning; }
 
   // ---- progress ----------------------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ namespace railshmem {
 template <Rail R>
 class RailReopener {
  public:
-  RailReopener(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
-      : desk_(desk), requests_(requests), keeper_(keeper) {}
+  RailReopener(Desk<R>& desk, Requests<R>& requests, const InitiatorConfig& config)
+      : desk_(desk), requests_(requests), keeper_(config.keeper), proves_(config.proves_rails) {}
 
   bool active() const noexcept { return !closings_.empty() || !announcements_.empty(); }
 
@@ -50,6 +50,7 @@ class RailReopener {
     bool closed;
   };
   struct Announcement {
+    size_t rail;
     std::vector<std::byte> card;
     std::vector<int> missing;  ///< PEs that were not told yet
   };
@@ -86,7 +87,7 @@ class RailReopener {
   bool reopen(size_t r) noexcept {
     if (keeper_ == nullptr) return true;
     try {
-      Announcement announcement{keeper_->reopen(desk_.letterhead.port, r), {}};
+      Announcement announcement{r, keeper_->reopen(desk_.letterhead.port, r), {}};
       for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe) announcement.missing.push_back(pe);
       announcements_.push_back(std::move(announcement));
       log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(),
@@ -100,6 +101,7 @@ class RailReopener {
 
   template <class Down, class Strand>
   void lose_all(size_t r, Down&& down, Strand&& strand) noexcept {
+    desk_.rails.paths.set_unproven(r);
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind != OpKind::none && cell.rail == r && cell.in_flight) strand(cell);
@@ -110,8 +112,10 @@ class RailReopener {
   /// True when all were told.
   bool announce(Announcement& announcement) noexcept {
     auto& missing = announcement.missing;
+    const int me = desk_.letterhead.pe;
+    const bool only_me = proves_ && ((desk_.rails.paths.unproven(me) >> announcement.rail) & 1) != 0;
     for (size_t i = missing.size(); i-- > 0;)
-      if (desk_.rails.usable(missing[i]) != 0 && requests_.card(missing[i], announcement.card) == Post::ok) {
+      if ((!only_me || missing[i] == me) && desk_.rails.usable(missing[i]) != 0 && requests_.card(missing[i], announcement.card) == Post::ok) {
         missing[i] = missing.back();
         missing.pop_back();
       }
@@ -121,6 +125,7 @@ class RailReopener {
   Desk<R>& desk_;
   Requests<R>& requests_;
   RailKeeper* const keeper_;
+  const bool proves_;
   std::vector<Closing> closings_;
   std::vector<Announcement> announcements_;
 };
