@@ -30,8 +30,8 @@ std::optional<Driver> load_driver() {
   find(library, "cuCtxPopCurrent_v2", driver.pop_context);
   find(library, "cuGetErrorString", driver.error_string);
   find(library, "cuFlushGPUDirectRDMAWrites", driver.flush_rdma_writes);
-  if (!driver.init || !driver.device_attribute || !driver.device_name || !driver.push_context ||
-      !driver.pop_context || !driver.error_string) {
+  if (!driver.init || !driver.device_attribute || !driver.device_name || !driver.push_context || !driver.pop_context ||
+      !driver.error_string) {
     log_warn("libcuda.so.1 lacks functions that every CUDA driver has; it is not used");
     return std::nullopt;
   }

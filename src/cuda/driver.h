@@ -14,8 +14,8 @@ using Device = int;  ///< CUdevice
 using Context = void*;
 
 enum class Attribute : int { flush_writes_options = 117, writes_ordering = 118 };  // ..._GPU_DIRECT_RDMA_...
-inline constexpr int kFlushByHost = 1;          ///< bit of flush_writes_options
-inline constexpr int kOrderedForOwner = 100;    ///< least writes_ordering at which the owner needs no flush
+inline constexpr int kFlushByHost = 1;                                             ///< bit of flush_writes_options
+inline constexpr int kOrderedForOwner = 100;  ///< least writes_ordering at which the owner needs no flush
 inline constexpr int kTargetCurrentContext = 0;
 inline constexpr int kScopeOwner = 100;
 

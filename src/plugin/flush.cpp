@@ -13,15 +13,15 @@ FlushChoice by_driver(const DeviceFlush* device) {
         "or set it to none, read or write_read");
   if (device->ordered) return {FlushPolicy::none, device, device->device + " orders what NICs write by itself"};
   if (!device->available)
-    throw Error(text("SHMEM_FLUSH is cuda, but the driver of %s does not flush writes of NICs when the host asks; set "
-                     "SHMEM_FLUSH to auto, read or write_read",
-                     device->device.c_str()));
+    throw Error(
+        text("SHMEM_FLUSH is cuda, but the driver of %s does not flush writes of NICs when the host asks; set "
+             "SHMEM_FLUSH to auto, read or write_read",
+             device->device.c_str()));
   return {FlushPolicy::cuda, device, "SHMEM_FLUSH asks for it"};
 }
 
 FlushChoice by_itself(const DeviceFlush* device) {
-  if (device == nullptr)
-    return {FlushPolicy::none, device, "host memory shows what a completed write brought"};
+  if (device == nullptr) return {FlushPolicy::none, device, "host memory shows what a completed write brought"};
   if (device->ordered) return {FlushPolicy::none, device, device->device + " orders what NICs write by itself"};
   if (device->available) return {FlushPolicy::cuda, device, "the driver of " + device->device + " flushes"};
   return {FlushPolicy::read, device, "the driver of " + device->device + " does not flush when the host asks"};

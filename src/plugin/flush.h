@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How data that a peer's RMA wrote becomes visible to its reader: what a device offers, and what SHMEM_FLUSH makes of it.
+// How data that a peer's RMA wrote becomes visible to its reader: what a device offers, and what SHMEM_FLUSH makes of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace railshmem {
 struct DeviceFlush {
   std::string device;    ///< for messages: "GPU 0 (NVIDIA H100)"
   bool ordered = false;  ///< the device itself never sees a word before what a NIC wrote before it: no flush is needed
-  bool available = false;               ///< run() may be called
+  bool available = false;                ///< run() may be called
   int (*run)(void*) noexcept = nullptr;  ///< returns when all that arrived is visible to the device: 0, else an error
   void* state = nullptr;                 ///< of run() and explain()
   std::string (*explain)(void* state, int error) = nullptr;

@@ -53,8 +53,7 @@ class FlushGate {
   bool finish() noexcept {
     if (!flusher_.step()) return false;
     counts_.executed += flushed_.size();
-    flushed_.drain(
-        [this](size_t r, const std::byte* bytes, size_t nbytes) { responder_.execute(r, bytes, nbytes); });
+    flushed_.drain([this](size_t r, const std::byte* bytes, size_t nbytes) { responder_.execute(r, bytes, nbytes); });
     return true;
   }
 

@@ -3,18 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "src/base/log.h"
 #include "src/proxy/flush_plan.h"
 
 namespace railshmem {
 
-/// One per device, that is per PE: a line for each rail. Its other half, the word on the device, is part of the heap and
-/// registered with it. The order of the end: flushes, registration (release()), endpoints, this memory. So it is made
-/// before the rails, and a read that a dead rail still holds cannot write into memory of somebody else.
+/// One per device, that is per PE: a line for each rail. Its other half, the word on the device, is part of the heap
+/// and registered with it. The order of the end: flushes, registration (release()), endpoints, this memory. So it is
+/// made before the rails, and a read that a dead rail still holds cannot write into memory of somebody else.
 class FlushMemory {
  public:
   using Unregister = std::function<void(const std::byte*)>;
@@ -32,7 +34,11 @@ class FlushMemory {
   }
   /// Gives back the registration. No flush may be under way.
   void release() noexcept {
-    if (const Unregister leave = std::exchange(leave_, nullptr)) leave(bytes().data());
+    try {
+      if (const Unregister leave = std::exchange(leave_, nullptr)) leave(bytes().data());
+    } catch (const std::exception& error) {
+      log_debug("the flush's memory stays registered until the rails end: %s", error.what());
+    }
   }
   /// The registration ends with the endpoints: a flush is under way that will not end.
   void abandon() noexcept { leave_ = nullptr; }

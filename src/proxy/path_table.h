@@ -68,7 +68,7 @@ class PathTable {
   RailMask all_;
   RailMask open_ = ~RailMask{0};  ///< rails that are not being closed and opened
   RailMask unproven_ = 0;
-  std::vector<RailMask> up_;      ///< by peer
+  std::vector<RailMask> up_;  ///< by peer
   std::vector<uint8_t> recovering_;
   std::vector<Path> paths_;
 };

@@ -126,8 +126,8 @@ class ProxySide {
   }
 
   bool move_on() noexcept {
-    bool moved = initiator_.poll(
-        [this](size_t r, const std::byte* bytes, size_t nbytes) { gate_.arrive(r, bytes, nbytes); });
+    bool moved =
+        initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) { gate_.arrive(r, bytes, nbytes); });
     if (gate_.holds()) moved |= gate_.step();
     if (responder_.owes_answers()) moved |= responder_.flush(gate_.counts());
     for (auto& drain : drains_) moved |= drain->step();

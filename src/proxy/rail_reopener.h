@@ -115,7 +115,8 @@ class RailReopener {
     const int me = desk_.letterhead.pe;
     const bool only_me = proves_ && ((desk_.rails.paths.unproven(me) >> announcement.rail) & 1) != 0;
     for (size_t i = missing.size(); i-- > 0;)
-      if ((!only_me || missing[i] == me) && desk_.rails.usable(missing[i]) != 0 && requests_.card(missing[i], announcement.card) == Post::ok) {
+      if ((!only_me || missing[i] == me) && desk_.rails.usable(missing[i]) != 0 &&
+          requests_.card(missing[i], announcement.card) == Post::ok) {
         missing[i] = missing.back();
         missing.pop_back();
       }

@@ -16,7 +16,11 @@
 namespace railshmem {
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
-    : env_(env), options_(options), bootstrap_(bootstrap), choice_(env.collectives), flush_(choose_flush(env.flush, nullptr)) {
+    : env_(env),
+      options_(options),
+      bootstrap_(bootstrap),
+      choice_(env.collectives),
+      flush_(choose_flush(env.flush, nullptr)) {
   Identity mine = make_identity(env_);
   mine.several_threads = options_.several_threads_call;
   identities_ = exchange_identities(bootstrap_, mine);

@@ -24,7 +24,7 @@ struct JobOptions {
   uint64_t slots = 1024;
   Tuning tuning{};
   FlushPolicy flush = FlushPolicy::none;
-  size_t flush_offset = 0;  ///< a word that the test leaves alone
+  size_t flush_offset = 0;                        ///< a word that the test leaves alone
   std::vector<std::vector<Channel*>> channels{};  ///< by PE
 };
 

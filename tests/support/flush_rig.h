@@ -42,7 +42,8 @@ struct FlushRig {
     initiator.emplace(std::span(rails), config);
     const Segment segments[] = {{SegmentId::heap, reinterpret_cast<std::byte*>(memory.data()), sizeof memory}};
     responder.emplace(*initiator, segments, 4, &keeper);
-    lines.make(count, [](auto) {}, [](auto) {});
+    lines.make(
+        count, [](auto) {}, [](auto) {});
     gate.emplace(*initiator, *responder, FlushPlan{policy, device, kOffset, lines.bytes(), timeout_s});
   }
 
@@ -90,11 +91,19 @@ struct FlushRig {
     }
     return n;
   }
-  /// Messages to this PE itself arrive on the rail that they went over.
+  /// Messages to this PE itself arrive on the rail that they went over. Other PEs say that they have executed nothing.
   void loop(size_t r) {
     for (; looped_[r] < rails[r].posted.size(); ++looped_[r]) {
       const auto& p = rails[r].posted[looped_[r]];
-      if (p.what == 's' && p.to.pe == kMe) rails[r].deliver_bytes(p.bytes);
+      if (p.what != 's') continue;
+      const auto asked = read_message<MessageHeader>(p.bytes.data());
+      if (p.to.pe == kMe) {
+        rails[r].deliver_bytes(p.bytes);
+      } else if (asked.kind == MessageKind::inquiry) {
+        AccountMessage account{header(MessageKind::account, p.to.pe, 0), {}};
+        account.header.cell = asked.cell;
+        rails[r].deliver(account);
+      }
     }
   }
   OpSlot* last_slot(size_t r) const { return rails[r].posted.back().slot; }

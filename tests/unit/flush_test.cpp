@@ -77,7 +77,6 @@ TEST(Flush, LateWritesAreRetiredSilently) {
   for (uint64_t round = 1; round <= 3; ++round) {
     f.add(0);
     f.pass();
-    const auto posted = f.rails[0].posted;
     f.rails[0].complete(f.last_slot(0));
     f.pass();
     EXPECT_EQ(f.memory[0], round) << "the write behind it may still be open";
@@ -228,7 +227,8 @@ TEST(Flush, AccountWaitsForWhatIsHeld) {
   EXPECT_TRUE(told);
 }
 
-// ---- failures --------------------------------------------------------------------------------------------------------
+// ---- failures
+// --------------------------------------------------------------------------------------------------------
 
 Tuning hasty() {
   Tuning tuning;
@@ -295,7 +295,8 @@ TEST_P(FlushFault, ClosesTheRailAndGoesOn) {
   EXPECT_EQ(f.accesses(1).size(), reads + 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FlushFault, testing::Values(Fault::event, Fault::write_event, Fault::post, Fault::silence));
+INSTANTIATE_TEST_SUITE_P(All, FlushFault,
+                         testing::Values(Fault::event, Fault::write_event, Fault::post, Fault::silence));
 
 TEST(Flush, RailThatComesBackInTimeIsNotClosed) {
   FlushRig f(FlushPolicy::read, 2, 64, hasty());
@@ -336,12 +337,12 @@ TEST_F(FlushDeathTest, SingleRailHasNoOther) {
 TEST_F(FlushDeathTest, SilentSingleRailIsNamedAfterTheTimeout) {
   FlushRig f(FlushPolicy::read, 1, 16, {}, nullptr, 0.02);
   f.add(0);
-  EXPECT_EXIT(
-      for (;;) f.pass(), testing::ExitedWithCode(1),
-      "flush of what has arrived here over scripted: no progress for 0.02 s");
+  EXPECT_EXIT(for (;;) f.pass(), testing::ExitedWithCode(1),
+              "flush of what has arrived here over scripted: no progress for 0.02 s");
 }
 
-// ---- the device's own flush ------------------------------------------------------------------------------------------
+// ---- the device's own flush
+// ------------------------------------------------------------------------------------------
 
 struct FakeDevice {
   FakeDevice() {
@@ -385,18 +386,19 @@ TEST_F(FlushDeathTest, DriverThatFailsIsNamed) {
   EXPECT_EXIT(f.pass(), testing::ExitedWithCode(1), "GPU 7 does not flush what NICs wrote: error 719; set SHMEM_FLUSH");
 }
 
-// ---- by chance -------------------------------------------------------------------------------------------------------
+// ---- by chance
+// -------------------------------------------------------------------------------------------------------
 
-/// Rails without room, completions in any order: whenever a request is seen, a read that was posted after its arrival is
-/// complete on every rail.
+/// Rails without room, completions in any order: whenever a request is seen, a read that was posted after its arrival
+/// is complete on every rail.
 TEST(Flush, NothingIsSeenBeforeItsFlushWhateverRailsDo) {
   for (uint32_t seed = 1; seed <= 40; ++seed) {
     std::mt19937 random(seed);
     const size_t count = 1 + seed % 4;
     FlushRig f(seed % 2 == 0 ? FlushPolicy::read : FlushPolicy::write_read, count, 3 * count);
-    std::vector<size_t> arrived_at;                      // by request
+    std::vector<size_t> arrived_at;                     // by request
     std::vector<std::vector<size_t>> posted_at(count);  // by rail and post
-    std::vector<size_t> flushed_to(count);               // by rail: when its newest complete read was posted
+    std::vector<size_t> flushed_to(count);              // by rail: when its newest complete read was posted
     std::vector<std::vector<size_t>> open(count);
     size_t published = 0;
     for (size_t step = 1; published < 200; ++step) {
@@ -428,7 +430,8 @@ TEST(Flush, NothingIsSeenBeforeItsFlushWhateverRailsDo) {
   }
 }
 
-// ---- in an engine ----------------------------------------------------------------------------------------------------
+// ---- in an engine
+// ----------------------------------------------------------------------------------------------------
 
 template <size_t Rails>
 struct Stormy {
@@ -518,8 +521,15 @@ TEST(FlushMemory, IsRegisteredOnceAndReleasedOnce) {
   log.clear();
   {
     FlushMemory memory;
-    memory.make(1, [](auto) {}, [&](const std::byte*) { log.push_back("unregister"); });
+    memory.make(
+        1, [](auto) {}, [&](const std::byte*) { log.push_back("unregister"); });
     memory.abandon();
+  }
+  {
+    FlushMemory memory;
+    memory.make(
+        1, [](auto) {}, [](const std::byte*) { throw Error("in use"); });
+    memory.release();
   }
   EXPECT_TRUE(log.empty()) << "a rail still uses it: the registration ends with the endpoint";
 }
