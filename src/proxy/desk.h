@@ -23,6 +23,7 @@ class Desk {
       : rails(rail_span, config.pe, config.npes, config.tuning.rail_window),
         letterhead{config.port, config.pe},
         tuning(config.tuning),
+        proves_rails(config.proves_rails),
         cells(config.cells),
         words(rail_span.size(), config.npes) {}
   Desk(const Desk&) = delete;  // its users share it by reference
@@ -30,6 +31,7 @@ class Desk {
   RailSet<R> rails;
   const Letterhead letterhead;
   const Tuning tuning;
+  const bool proves_rails;  ///< see InitiatorConfig
   CellPool cells;
   WordOrder words;
   size_t lasting = 0;                ///< open cells marked so
@@ -110,7 +112,8 @@ class Desk {
         abandoned = true;  // the initiator settles the rest at its next poll
         return posted;
       }
-      if (!rails.lose(r, what.pe)) die_failed(what, rails[r].name(), rails[r].last_error());
+      if (!rails.lose(r, what.pe, what.kind != OpKind::answer))
+        die_failed(what, rails[r].name(), rails[r].last_error());
       if (what.kind == OpKind::flush) lost_flushes |= RailMask{1} << r;
       posted = Post::again;  // another rail may take it
     }

@@ -47,7 +47,7 @@ class FlushGate {
   static bool passes(const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof(MessageHeader)) return true;  // to be refused
     const MessageKind kind = read_message<MessageHeader>(bytes).kind;
-    return kind == MessageKind::ping || kind == MessageKind::inquiry;
+    return kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::card;
   }
 
   bool finish() noexcept {

@@ -27,9 +27,9 @@ class Initiator {
  public:
   Initiator(std::span<R> rails, const InitiatorConfig& config)
       : desk_(rails, config),
-        transfers_(desk_),
         requests_(desk_, config.npes),
-        failover_(desk_, requests_, config),
+        transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
+        failover_(desk_, requests_, config.keeper),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
         scopes_(config.npes) {
     if (max_message_ < sizeof(PutSignalMessage))
@@ -76,7 +76,7 @@ class Initiator {
       if ((t.cell = transfers_.open(scope, t, Source::stable, {})) == nullptr) return Post::again;
       if (source == Source::copied) transfers_.copy_source(*t.cell);
     }
-    return transfers_.hold(*t.cell) ? Post::ok : Post::again;
+    return transfers_.hold(*t.cell) ? Post::ok : refusal();
   }
   /// False when the rail has no room for the held write; true also when there is none.
   bool release_held() noexcept { return transfers_.release_held(); }
@@ -130,6 +130,11 @@ class Initiator {
   /// `pe` doubts its paths to this PE, but for that of rail `alive`.
   void doubt(int pe, size_t alive) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
+  }
+
+  /// `pe` opened anew what these rails talk to.
+  void readdressed(int pe, RailMask rails) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
   }
 
   // ---- for Flusher -------------------------------------------------------------------------------------------------
@@ -212,7 +217,8 @@ class Initiator {
   static constexpr size_t kEventBatch = 16;          // enough to amortise a CQ read, small enough to stay in L1
   static constexpr uint32_t kTurnsPerIdleRail = 16;  // a look at a rail where nothing is expected costs a system call
 
-  bool ready() noexcept { return !desk_.abandoned && transfers_.release_held(); }
+  /// Also false when the held write failed, and everything with it.
+  bool ready() noexcept { return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned; }
   Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
 
   Post start(Transfer& t, size_t rail) noexcept {
@@ -317,7 +323,13 @@ class Initiator {
 
   void answered(OpCell& cell) noexcept {
     if (!cell.lost_request) desk_.rails.came(cell.rail);
-    if (cell.parts_left == 0) desk_.end(cell);
+    if (cell.parent != kNoCell) {
+      OpCell& whole = desk_.cells[cell.parent];
+      desk_.cells.give(cell);
+      finish_part(whole);
+    } else if (cell.parts_left == 0) {
+      desk_.end(cell);
+    }
   }
 
   // ---- failures ----------------------------------------------------------------------------------------------------
@@ -334,7 +346,8 @@ class Initiator {
       return;
     }
     OpCell& part = static_cast<OpCell&>(*event.slot);
-    if (!desk_.rails.lose(r, part.what.pe)) die_failed(part.what, desk_.rails[r].name(), event.error);
+    if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
+      die_failed(part.what, desk_.rails[r].name(), event.error);
     failover_.strand(part);
   }
 
@@ -356,8 +369,8 @@ class Initiator {
   }
 
   Desk<R> desk_;
-  Transfers<R> transfers_;
   Requests<R> requests_;
+  Transfers<R> transfers_;
   Failover<R> failover_;
   const size_t max_message_;
   Scopes scopes_;

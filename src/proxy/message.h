@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What endpoints say to each other: plain structs, one per kind, all starting with the same header.
 //
-// Requests (amo, put_signal, signal, flag, card) go to a proxy endpoint, whose owner executes them. Answers
-// (acknowledge, reply) go back to the endpoint that asked, host or proxy. The last four ask and tell whether a rail is
-// alive and what has arrived over one that is not; they may be lost. All PEs of a job run the same build on the same
-// architecture (checked at start), so structs travel as they lie in memory.
+// Requests (amo, put_signal, signal, flag, get) go to a proxy endpoint, whose owner executes them. Answers
+// (acknowledge, reply, data) go back to the endpoint that asked, host or proxy. The card and the last four tell and ask
+// how a rail is reached, whether it is alive and what has arrived over one that is not; they may be lost. All PEs of a
+// job run the same build on the same architecture (checked at start), so structs travel as they lie in memory.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,11 @@ enum class MessageKind : uint8_t {
   put_signal,
   signal,
   flag,
+  get,
   card,
   acknowledge,
   reply,
+  data,
   ping,
   pong,
   inquiry,
@@ -83,6 +85,14 @@ struct FlagMessage {
   uint64_t value;
 };
 
+/// A get where reads are no good; see RailTraits::reads_may_fail. Answered by data: the bytes follow a header.
+struct GetMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint32_t nbytes;
+  uint32_t unused;
+};
+
 /// Every request before header.sequence was executed, and those after it whose bit is set: bit 0 is sequence + 1.
 struct AcknowledgeMessage {
   MessageHeader header;
@@ -94,11 +104,13 @@ struct ReplyMessage {
   uint64_t value;
 };
 
-/// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper).
+/// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper). Not a request
+/// like others, because it may come before any answer can go back: it is sent until a pong comes over the rail.
+/// header.sequence counts the cards of the source's port, so that none replaces a later one.
 struct CardMessage {
   MessageHeader header;
   uint32_t nbytes;
-  uint32_t unused;
+  uint32_t rail;
 };
 
 /// ping, pong and inquiry are headers; this answers an inquiry: requests before header.sequence were executed, and
@@ -110,7 +122,7 @@ struct AccountMessage {
 
 // An AMO, a signal and every answer must fit what providers inject (tcp;ofi_rxm: 64 bytes): no buffer, no completion.
 static_assert(sizeof(MessageHeader) == 24 && sizeof(AmoMessage) == 48 && sizeof(SignalMessage) == 40);
-static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40);
+static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40 && sizeof(GetMessage) == 40);
 static_assert(sizeof(AcknowledgeMessage) == 32 && sizeof(ReplyMessage) == 32 && sizeof(AccountMessage) == 56);
 static_assert(std::is_trivially_copyable_v<AmoMessage> && std::is_trivially_copyable_v<PutSignalMessage>);
 

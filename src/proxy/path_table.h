@@ -57,8 +57,7 @@ class PathTable {
     return unproven_;
   }
   void set_unproven(size_t r) noexcept { unproven_ |= RailMask{1} << r; }
-  /// No path is left, and none comes back by itself.
-  bool hopeless(int pe) const noexcept { return up_[static_cast<size_t>(pe)] == 0 && (open_ & all_) == all_; }
+  RailMask up(int pe) const noexcept { return up_[static_cast<size_t>(pe)]; }
   void set_open(size_t r, bool open) noexcept {
     open_ = open ? open_ | (RailMask{1} << r) : open_ & ~(RailMask{1} << r);
   }

@@ -45,16 +45,17 @@ class Requests {
     return request(nullptr, *cell, message, {});
   }
 
-  /// Tells `pe` how a rail of this PE is reached from now on.
-  Post card(int pe, std::span<const std::byte> card) noexcept {
-    OpCell* const cell = take({OpKind::card, pe, card.size()});
+  /// One piece of a get, over any rail: `n` bytes from `at` on.
+  Post get(const OpCell& whole, size_t at, size_t n) noexcept {
+    const int pe = whole.what.pe;
+    if (!outbox_.has_room(pe, desk_.cells, kWindow / 2)) return Post::again;  // others want to send, too
+    OpCell* const cell = take({OpKind::get, pe, n});
     if (cell == nullptr) return Post::again;
-    const CardMessage message{desk_.letterhead.header(MessageKind::card, 0, 0, SegmentId::heap, *cell),
-                              static_cast<uint32_t>(card.size()), 0};
-    std::byte* const bytes = desk_.cells.buffer(*cell);
-    std::memcpy(bytes, &message, sizeof message);
-    std::memcpy(bytes + sizeof message, card.data(), card.size());
-    return request(nullptr, *cell, sizeof message + card.size(), Answer::acknowledge, {});
+    cell->parent = whole.index;
+    cell->fetch = whole.local + at;
+    const GetMessage message{desk_.letterhead.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
+                             whole.remote_offset + at, static_cast<uint32_t>(n), 0};
+    return request(nullptr, *cell, message, {});
   }
 
   Post put_signal(NetContext& scope, const Transfer& t, const NetSignal& signal, const Outcome& outcome) noexcept {
@@ -124,7 +125,11 @@ class Requests {
 
   /// Sends a request again that a rail lost, with its old number. It stays in the outbox.
   Post repeat(OpCell& cell) noexcept {
-    if (cell.request_bytes == 0) return send_signal(cell, desk_.rails.pick(cell.what.pe));
+    if (cell.request_bytes == 0) {
+      if (desk_.rails.usable(cell.what.pe) == 0) return Post::again;
+      cell.rail = static_cast<uint8_t>(desk_.rails.pick(cell.what.pe));
+      return send_signal(cell, cell.rail);
+    }
     return send_anywhere(cell, false);
   }
 
@@ -133,8 +138,16 @@ class Requests {
   /// False: not an answer. Requests that are answered go to answered(cell).
   template <class Answered>
   bool take_answer(const RailEvent& event, Answered&& answered) noexcept {
-    if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
     const MessageHeader h = read_message<MessageHeader>(event.bytes);
+    if (h.kind == MessageKind::data) {
+      OpCell& cell = desk_.cells[h.cell];
+      if (!cell.awaits_answer || cell.sequence != h.sequence || cell.what.pe != h.pe) return true;
+      copy_whole(static_cast<std::byte*>(cell.fetch), event.bytes + sizeof h, cell.what.nbytes);
+      outbox_.remove(desk_.cells, cell);
+      answered(cell);
+      return true;
+    }
+    if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
     if (h.kind == MessageKind::acknowledge) {
       const auto message = read_message<AcknowledgeMessage>(event.bytes);
       outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed, answered);
@@ -203,7 +216,7 @@ class Requests {
       if (posted == Post::ok && !evented) desk_.rails.expect(r);
       return posted;
     };
-    if (!under_way(pe)) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
+    if (!under_way(pe) || cell.what.kind == OpKind::get) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
     return desk_.rails.usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
   }
 

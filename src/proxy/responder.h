@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
+#include <vector>
 
 #include "src/base/log.h"
 #include "src/observe/observer.h"
@@ -46,6 +48,18 @@ class Responder {
       return;
     }
     if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
+    if (header.kind == MessageKind::card) {
+      learn(from, as<CardMessage>(bytes, nbytes), bytes, nbytes);
+      answers_.pong(from, r);
+      return;
+    }
+    if (header.kind == MessageKind::get) {
+      const auto message = as<GetMessage>(bytes, nbytes);
+      place(header, header.segment, message.offset, message.nbytes, "get");
+      is_first(header, from, nbytes);  // read again if it comes again: its source has not had the data
+      answers_.data(from, r, message);
+      return;
+    }
     const uint64_t began = observer_ ? observer_->ticks() : 0;
     uint64_t old = 0;
     if (is_first(header, from, nbytes)) {
@@ -111,9 +125,6 @@ class Responder {
         raise_flag(word<uint64_t>(header, message.offset, "flag"), message.value);
         return 0;
       }
-      case MessageKind::card:
-        learn(as<CardMessage>(bytes, nbytes), bytes, nbytes);
-        return 0;
       default:
         refuse(nbytes);
     }
@@ -149,13 +160,27 @@ class Responder {
     keeper_->doubt_for_host(pe, alive);
   }
 
-  [[gnu::cold]] void learn(const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
+  [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof message + message.nbytes || keeper_ == nullptr) refuse(nbytes);
+    if (!is_news(from, message)) return;
     try {
-      keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes});
+      initiator_.readdressed(message.header.pe,
+                             keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes}));
     } catch (const std::exception& error) {
       log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", message.header.pe, error.what());
     }
+  }
+
+  [[gnu::cold]] bool is_news(Endpoint from, const CardMessage& message) {
+    const uint32_t number = message.header.sequence;
+    for (Learned& learned : learned_) {
+      if (learned.from.pe != from.pe || learned.from.port != from.port || learned.rail != message.rail) continue;
+      if (static_cast<int32_t>(number - learned.number) <= 0) return false;
+      learned.number = number;
+      return true;
+    }
+    learned_.push_back({from, message.rail, number});
+    return true;
   }
 
   /// This PE's memory; a range outside it ends the job, because the source already counts on the operation.
@@ -205,6 +230,13 @@ class Responder {
       initiator_.pong(answer.rail, answer.to, header);  // lost if there is no room: the next ping asks again
       return Post::ok;
     }
+    if (answer.kind == MessageKind::data) {
+      std::array<std::byte, kMaxMessage> bytes;
+      std::memcpy(bytes.data(), &header, sizeof header);
+      const std::byte* const from = segments_[static_cast<size_t>(answer.segment)].base + answer.value;
+      std::memcpy(bytes.data() + sizeof header, from, answer.nbytes);
+      return initiator_.answer(answer.rail, answer.to, bytes.data(), sizeof header + answer.nbytes);
+    }
     if (answer.kind == MessageKind::account) {
       AccountMessage account{header, {}};
       inbox_.account(answer.to, account);
@@ -227,6 +259,12 @@ class Responder {
   Inbox inbox_;
   AnswerQueue answers_;
   Inquiries inquiries_;
+  struct Learned {
+    Endpoint from;
+    uint32_t rail;
+    uint32_t number;
+  };
+  std::vector<Learned> learned_;  ///< the newest card of every rail that was opened anew
   std::array<Segment, kSegments> segments_{};
   const int npes_;
   observe::Observer* const observer_;  ///< null: nobody records

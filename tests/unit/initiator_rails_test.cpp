@@ -346,6 +346,33 @@ TEST(InitiatorRails, WithoutOrderSignalsAndFencesOvertake) {
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
+/// SHMEM_OFI_STRIPE_MIN may be anything.
+TEST(InitiatorRails, CopiedSourceMayChangeHoweverShortAStripeIs) {
+  for (const size_t stripe_min : {1u, 16u, 65u, 4000u}) {
+    Tuning tuning = small_pieces();
+    tuning.stripe_min = stripe_min;
+    InitiatorRig f({.rails = 2, .cells = 16, .tuning = tuning});
+    for (const size_t nbytes : {8u, 64u, 65u, 4096u}) {
+      const std::byte first = f.bytes[0];
+      for (ScriptedRail& rail : f.rails) rail.room = 0;
+      Transfer t = f.put(nbytes);
+      const Post posted = f.initiator->transfer(*f.scope, t, Source::copied, {});
+      if (posted == Post::ok) f.bytes[0] ^= std::byte{255};  // the source is the caller's again
+      for (ScriptedRail& rail : f.rails) rail.room = 100;
+      if (posted == Post::again) {
+        ASSERT_EQ(f.initiator->transfer(*f.scope, t, Source::copied, {}), Post::ok);
+        f.bytes[0] ^= std::byte{255};
+      }
+      f.poll_all();
+      for (ScriptedRail& rail : f.rails)
+        for (const auto& write : rail.posted) EXPECT_EQ(write.bytes[0], first) << nbytes << " of " << stripe_min;
+      f.complete_all();
+      EXPECT_EQ(f.scope->pending(), 0u);
+      f.forget_posts();
+    }
+  }
+}
+
 // ---- the end -------------------------------------------------------------------------------------------------------
 
 TEST(InitiatorRails, FailureOfOneRailWhileLeavingReleasesEverything) {
