@@ -20,7 +20,7 @@ template <Rail R>
 class Desk {
  public:
   Desk(std::span<R> rail_span, const InitiatorConfig& config)
-      : rails(rail_span, config.pe, config.npes, config.tuning.rail_window),
+      : rails(rail_span, config.pe, config.npes, config.tuning),
         letterhead{config.port, config.pe},
         tuning(config.tuning),
         proves_rails(config.proves_rails),
