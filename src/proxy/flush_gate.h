@@ -15,7 +15,11 @@ template <Rail R>
 class FlushGate {
  public:
   FlushGate(Initiator<R>& initiator, Responder<R>& responder, const FlushPlan& plan)
-      : responder_(responder), flusher_(initiator, plan), open_(plan.policy == FlushPolicy::none) {}
+      : responder_(responder), flusher_(initiator, plan), open_(plan.policy == FlushPolicy::none) {
+    if (open_) return;
+    arrived_.prepare();
+    flushed_.prepare();
+  }
 
   void arrive(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
     if (open_ || passes(bytes, nbytes)) [[likely]]

@@ -14,7 +14,7 @@ namespace railshmem {
 /// unanswered (kWindow per endpoint), so growth ends.
 class HeldRequests {
  public:
-  HeldRequests() { bytes_.reserve(kFirstCapacity); }
+  void prepare() { bytes_.reserve(kFirstCapacity); }
 
   bool empty() const noexcept { return count_ == 0; }
   uint64_t size() const noexcept { return count_; }

@@ -21,10 +21,13 @@ struct FakeKeeper final : RailKeeper {
     reopened.push_back(r);
     return {std::byte{1}};
   }
-  void learn(int, std::span<const std::byte>) override { ++learned; }
+  uint32_t learn(int, std::span<const std::byte>) override {
+    ++learned;
+    return 0;
+  }
   void doubt_for_host(int, size_t) noexcept override {}
   bool has_news_for_host() const noexcept override { return false; }
-  void learn_for_host(const Doubt&) override {}
+  void learn_for_host(const Doubt&, const Readdressed&) override {}
 
   std::vector<size_t> reopened;
   int learned = 0;
