@@ -56,8 +56,7 @@ TEST(FlushChoice, CudaThatCannotBeHadIsAnError) {
   EXPECT_NE(refusal(&neither).find("the driver of GPU 3 does not flush"), std::string::npos);
 }
 
-// ---- the driver, played by the test
-// ----------------------------------------------------------------------------------
+// ---- the driver, played by the test --------------------------------------------------------------------------------
 
 struct Played {
   int ordering = 0;
