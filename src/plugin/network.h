@@ -61,7 +61,7 @@ class Network {
   const TransportKind kind;
 };
 
-/// What World gives a network.
+/// What World gives a network. What it points to outlives the network, which copies the pointers only.
 struct NetworkConfig {
   const Env* env;
   int pe;

@@ -30,7 +30,11 @@ template <Rail R>
 class Failover {
  public:
   Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
-      : desk_(desk), requests_(requests), watch_(desk, cards_), reopener_(desk, cards_, keeper) {}
+      : desk_(desk),
+        requests_(requests),
+        keeper_(keeper),
+        watch_(desk, cards_, keeper),
+        reopener_(desk, cards_, keeper) {}
 
   /// Something here goes on only if somebody polls.
   bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
@@ -114,6 +118,7 @@ class Failover {
  private:
   static constexpr uint32_t kPollsPerClock = 32;  // a clock costs as much as a poll of an idle queue
   static constexpr size_t kAsksPerWitness = 8;    // two timeouts without an account
+  static constexpr uint64_t kSparedTimeouts = 8;  // in a fourth of that TCP has given up
 
   enum class Stage : uint8_t { releasing, closing, quarantine, inquiring, replaying };
   struct Recovery {
@@ -159,12 +164,21 @@ class Failover {
     log_debug("PE %d has not answered for long", pe);
   }
 
+  /// One warning per outage of a rail, whichever port and path notices it first.
+  void tell_death(size_t r, int pe, const char* why) noexcept {
+    const char* const name = desk_.rails[r].name().c_str();
+    if (keeper_ == nullptr || keeper_->outage(desk_.letterhead.port, r))
+      log_warn("rail %s to PE %d %s; its operations go over the other rails", name, pe, why);
+    else
+      log_info("rail %s to PE %d %s, too", name, pe, why);
+  }
+
   /// `why`: for the warning; null when the rail was closed, because of another peer or by the warning's consequence.
   void down(size_t r, int pe, uint64_t now, const char* why) noexcept {
     PathTable& paths = desk_.rails.paths;
     paths.set_up(r, pe, false);
     if (why != nullptr) {
-      log_warn("rail %s to PE %d %s; its operations go over the other rails", desk_.rails[r].name().c_str(), pe, why);
+      tell_death(r, pe, why);
       desk_.rails.count_failover(r);
     }
     watch_.lost(r, pe, now, why == nullptr);
@@ -231,9 +245,23 @@ class Failover {
       recovery.since = now;
     } else if (recovery.stage == Stage::releasing && now - recovery.since >= desk_.tuning.rail_timeout_ns / 4) {
       recovery.stage = Stage::closing;
-      for (RailMask rest = held; rest != 0; rest &= rest - 1)
-        reopener_.close(static_cast<size_t>(std::countr_zero(rest)), now);
+      for (RailMask rest = held; rest != 0; rest &= rest - 1) {
+        const auto r = static_cast<size_t>(std::countr_zero(rest));
+        if (is_spared(r, recovery, now))
+          recovery.stage = Stage::releasing;
+        else
+          reopener_.close(r, now);
+      }
     }
+  }
+
+  /// Closing the rail would cut off another PE, whose end of that path may be closed at the same moment for a like reason:
+  /// then neither could tell the other its new address. The provider may still give back what it holds.
+  bool is_spared(size_t r, const Recovery& recovery, uint64_t now) noexcept {
+    if (now - recovery.since >= kSparedTimeouts * desk_.tuning.rail_timeout_ns) return false;
+    for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe)
+      if (desk_.rails.usable(pe) == RailMask{1} << r) return true;
+    return false;
   }
 
   static bool on(const OpCell& cell, const Recovery& recovery) noexcept {
@@ -342,6 +370,7 @@ class Failover {
 
   Desk<R>& desk_;
   Requests<R>& requests_;
+  RailKeeper* const keeper_;
   RailCards cards_;
   PathWatch<R> watch_;
   RailReopener<R> reopener_;

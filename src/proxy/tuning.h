@@ -32,8 +32,8 @@ struct Tuning {
   uint64_t rail_timeout_ns = 500'000'000;
   /// A PE that no path reaches for so long is lost (SHMEM_TIMEOUT).
   uint64_t unreachable_ns = 20'000'000'000;
-  /// How long packets of a closed rail may still be under way.
-  uint64_t quarantine_ns = 50'000'000;
+  /// How long packets of a closed rail may still be under way: two full queues of a cheap switch, of 50 ms each, and some.
+  uint64_t quarantine_ns = 150'000'000;
   /// Only tests set this to false, to prove that they see a signal that overtakes its data.
   bool keeps_order = true;
 };
