@@ -25,6 +25,9 @@ struct FakeKeeper final : RailKeeper {
     ++learned;
     return 0;
   }
+  void limit_silence(Port, size_t, std::span<const int>, unsigned) noexcept override {}
+  bool outage(Port, size_t) noexcept override { return true; }
+  void mended(Port, size_t) noexcept override {}
   void doubt_for_host(int, size_t) noexcept override {}
   bool has_news_for_host() const noexcept override { return false; }
   void learn_for_host(const Doubt&, const Readdressed&) override {}
