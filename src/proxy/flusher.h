@@ -138,7 +138,7 @@ class Flusher {
     const bool up = initiator_.rails().single() || paths().is_up(r, initiator_.pe());
     if (!up && is_sealed(r)) {
       settle(lane);  // it was closed before anything was posted
-    } else if (!up && waited_ns > initiator_.tuning().rail_timeout_ns) {
+    } else if (!up && waited_ns > initiator_.patience_ns(r)) {
       close(r, lane);
     } else if (static_cast<double>(waited_ns) > plan_.timeout_s * 1e9) {
       die_without_progress({OpKind::flush, initiator_.pe(), sizeof(uint64_t)}, initiator_.rails()[r].name(),

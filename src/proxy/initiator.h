@@ -156,6 +156,8 @@ class Initiator {
   }
   /// Rails that failed such an access since the last call.
   RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
+  /// How long a silent rail that this PE cannot reach itself by is waited for before it is closed.
+  uint64_t patience_ns(size_t r) const noexcept { return failover_.patience_ns(r); }
   /// Nothing shall come over rail `r` any more, until it was opened anew: then paths.unproven() names it.
   void close_rail(size_t r) noexcept { failover_.close(r); }
   bool abandoned() const noexcept { return desk_.abandoned; }

@@ -91,6 +91,18 @@ TEST(Flush, RailThatComesBackInTimeIsNotClosed) {
   EXPECT_TRUE(f.keeper.reopened.empty());
 }
 
+TEST(Flush, TheOnlyWayToAPeIsNotClosedInHaste) {
+  FlushRig f(FlushPolicy::read, 2, 64, hasty());
+  f.initiator->rails().paths.set_up(0, 3, false);  // PE 3 may be closing its end of the other path, too
+  f.add(0);
+  const auto until = steady_clock::now() + 200ms;  // five timeouts
+  live(f, 0b01, [&] { return steady_clock::now() > until; });
+  EXPECT_TRUE(f.keeper.reopened.empty());
+  EXPECT_EQ(f.memory[0], 0u);
+  ASSERT_TRUE(live(f, 0b01, [&] { return f.memory[0] == 1; })) << "but not waited for without end";
+  EXPECT_EQ(f.keeper.reopened, std::vector<size_t>{1});
+}
+
 TEST(Flush, LeavingPublishesWhatIsHeld) {
   FlushRig f(FlushPolicy::read, 2);
   f.rails[1].room = 0;
