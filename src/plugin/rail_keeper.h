@@ -23,7 +23,8 @@ class RailKeeper {
   virtual std::vector<std::byte> reopen(Port port, size_t r) = 0;
 
   /// The paths of rail `r` to these PEs are dead. Where the system repeats what was not acknowledged ever more rarely, it
-  /// shall give up within `timeout_ms`, so that a path that is back is found to be. The caller owns the port.
+  /// shall give up within `timeout_ms`, so that a path that is back is found to be. 0: they live again, and the system
+  /// may be as patient as it was. The caller owns the port.
   virtual void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) noexcept = 0;
   /// A path of rail `r` died. True if that is news: not of an outage that was told already, by whichever port.
   /// `mended` ends the outage, as far as this port is concerned.

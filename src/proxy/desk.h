@@ -118,6 +118,7 @@ class Desk {
       posted = Post::again;  // another rail may take it
     }
     rails.count(r, posted, nbytes);
+    if (posted == Post::again) rails.paths.refused(r, what.pe);
     return posted;
   }
 };

@@ -83,7 +83,7 @@ class Failover {
         if (cell.request_bytes == 0 && (cell.then != Then::nothing || signal_is_copied())) break;
         [[fallthrough]];
       default:  // the carrier of a request, sent again with it
-        --cell.parts_left;
+        if (--cell.parts_left == 0 && !cell.awaits_answer) desk_.end(cell);  // which was answered already
         return;
     }
     cell.lost_data = true;

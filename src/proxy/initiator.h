@@ -212,12 +212,26 @@ class Initiator {
     if (const Operation one = desk_.cells.any_in_flight(); one.kind != OpKind::none)
       line += text("%s%zu operations in flight, one of them a %s", line.empty() ? "" : ", ", desk_.cells.in_use(),
                    describe(one).c_str());
+    if (log_enabled(LogLevel::debug)) log_cells();
     return line;
   }
 
  private:
   static constexpr size_t kEventBatch = 16;          // enough to amortise a CQ read, small enough to stay in L1
   static constexpr uint32_t kTurnsPerIdleRail = 16;  // a look at a rail where nothing is expected costs a system call
+
+  [[gnu::cold]] void log_cells() const {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none) continue;
+      log_debug("cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
+                "lost request %d, then %d, part of %d",
+                i, describe(cell.what).c_str(), cell.rail, desk_.rails.usable(cell.what.pe), cell.parts_left,
+                cell.in_flight, cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
+                static_cast<int>(cell.parent));
+    }
+    log_debug("%s", transfers_.describe_bulks().c_str());
+  }
 
   /// Also false when the held write failed, and everything with it.
   bool ready() noexcept { return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned; }

@@ -47,6 +47,9 @@ class PathWatch {
       }
       if (paths().is_up(cell.rail, cell.what.pe)) look_at(cell.rail, cell.what.pe, now);
     }
+    paths().take_refused([&](size_t r, int pe) {
+      if (paths().is_up(r, pe)) look_at(r, pe, now);
+    });
     size_t pings = kPingsPerLook;
     for (size_t i = 0; i < sick_.size();) {
       if (treat(sick_[i], now, pings, silent, held_back)) {
@@ -179,6 +182,7 @@ class PathWatch {
     paths().set_up(sick.rail, sick.pe, true);
     if (!sick.dead) return;
     log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
+    if (keeper_ != nullptr) keeper_->limit_silence(desk_.letterhead.port, sick.rail, {&sick.pe, 1}, 0);
     for (const Sick& other : sick_)
       if (other.dead && other.rail == sick.rail && other.pe != sick.pe) return;
     if (keeper_ != nullptr) keeper_->mended(desk_.letterhead.port, sick.rail);

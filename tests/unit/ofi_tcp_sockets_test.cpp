@@ -146,6 +146,9 @@ TEST(LimitSilence, ConnectionsToThePeersAndFromTheirInterfaces) {
   EXPECT_TRUE(asks_when_idle(out.caller));
   EXPECT_TRUE(asks_when_idle(in.accepted));
   EXPECT_EQ(limit_of(out.accepted), 0u) << "the peer's own end, were it in this process";
+  EXPECT_EQ(limit_silence(name_of(own), peers, 0), 2u);
+  EXPECT_EQ(limit_of(out.caller), 0u);
+  EXPECT_FALSE(asks_when_idle(out.caller));
 }
 
 TEST(LimitSilence, ConnectionsThatAreBeingMade) {

@@ -59,7 +59,8 @@ class Rail {
   /// What close() does first; returns how many sockets that concerned.
   size_t discard_unsent() const;
   /// The paths to these PEs are dead: what is sent there, and attempts to connect, fail within `timeout_ms`, so that the
-  /// next attempt meets a link that is back. Where the provider's connections are TCP sockets; returns how many.
+  /// next attempt meets a link that is back. 0: they live again. Where the provider's connections are TCP sockets;
+  /// returns how many.
   size_t limit_silence(std::span<const int> pes, unsigned timeout_ms) const;
 
   // ---- concept Rail ---------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<c
       found += set_option(socket.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, timeout_ms);
       set_option(socket.fd, IPPROTO_TCP, TCP_KEEPIDLE, kProbeSeconds);
       set_option(socket.fd, IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
-      set_option(socket.fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+      set_option(socket.fd, SOL_SOCKET, SO_KEEPALIVE, timeout_ms > 0 ? 1 : 0);
     }
   return found;
 }
