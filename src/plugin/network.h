@@ -15,6 +15,7 @@
 
 #include "include/shmem/detail/amo.h"
 #include "src/base/env.h"
+#include "src/plugin/flush.h"
 #include "src/plugin/segment.h"
 
 namespace railshmem {
@@ -73,6 +74,8 @@ struct NetworkConfig {
   /// out the host's NICs. Empty: this PE alone.
   std::vector<cpu_set_t> host_cpus = {};
   size_t host_slot = 0;
+  FlushChoice flush = {};
+  uint64_t flush_offset = 0;  ///< of 8 bytes of the heap that are the library's own and only serve the flush
 };
 
 /// Lines for SHMEM_INFO=1 and shmem_info: the network interfaces of this PE, those it does not use, and why. Throws

@@ -71,6 +71,10 @@ class Failover {
       case OpKind::answer:
         desk_.cells.give(cell);  // who misses it will ask
         return;
+      case OpKind::flush:
+        desk_.cells.give(cell);
+        desk_.lost_flushes |= RailMask{1} << cell.rail;
+        return;
       case OpKind::put:
       case OpKind::get:
         break;
@@ -88,6 +92,13 @@ class Failover {
 
   /// `pe` says that one of its paths to this PE is silent, and not that of rail `alive`.
   void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
+
+  /// How long a silent rail is waited for before it is closed; see is_spared().
+  uint64_t patience_ns(size_t r) const noexcept {
+    return desk_.tuning.rail_timeout_ns * (is_only_way(r) ? kSparedTimeouts : 1);
+  }
+  /// Nothing shall come over rail `r` until it was opened anew.
+  void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
 
   /// `pe` opened anew what these rails talk to. What was under way to it before is lost, though the paths live.
   void readdressed(int pe, RailMask rails) noexcept {
@@ -251,7 +262,10 @@ class Failover {
   /// Closing the rail would cut off another PE, whose end of that path may be closed at the same moment for a like
   /// reason: then neither could tell the other its new address. The provider may still give back what it holds.
   bool is_spared(size_t r, const Recovery& recovery, uint64_t now) noexcept {
-    if (now - recovery.since >= kSparedTimeouts * desk_.tuning.rail_timeout_ns) return false;
+    return now - recovery.since < kSparedTimeouts * desk_.tuning.rail_timeout_ns && is_only_way(r);
+  }
+  /// To some PE.
+  bool is_only_way(size_t r) const noexcept {
     for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe)
       if (desk_.rails.usable(pe) == RailMask{1} << r) return true;
     return false;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -135,6 +136,38 @@ class Initiator {
   void readdressed(int pe, RailMask rails) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
   }
+
+  // ---- for Flusher -------------------------------------------------------------------------------------------------
+
+  /// Writes or reads 8 bytes of this PE's own heap over rail `r` and no other. `done` is told at the end; null: nobody
+  /// wants to know.
+  Post loop(size_t r, bool writes, uint64_t offset, std::byte* local, bool* done) noexcept {
+    if (desk_.abandoned) return Post::failed;
+    OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
+    if (cell == nullptr) return Post::again;
+    cell->parts_left = 1;
+    cell->segment = SegmentId::heap;
+    cell->remote_offset = offset;
+    cell->local = local;
+    cell->outcome.done = done;
+    const Post posted = desk_.loop(*cell, r, writes);
+    if (posted != Post::ok) desk_.cells.give(*cell);
+    return posted;
+  }
+  /// Rails that failed such an access since the last call.
+  RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
+  /// How long a silent rail that this PE cannot reach itself by is waited for before it is closed.
+  uint64_t patience_ns(size_t r) const noexcept { return failover_.patience_ns(r); }
+  /// Nothing shall come over rail `r` any more, until it was opened anew: then paths.unproven() names it.
+  void close_rail(size_t r) noexcept { failover_.close(r); }
+  bool abandoned() const noexcept { return desk_.abandoned; }
+  /// Cold.
+  bool flushes_in_flight() const noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i)
+      if (desk_.cells[i].what.kind == OpKind::flush) return true;
+    return false;
+  }
+  const Tuning& tuning() const noexcept { return desk_.tuning; }
 
   // ---- progress ----------------------------------------------------------------------------------------------------
 

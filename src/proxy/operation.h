@@ -8,7 +8,7 @@
 
 namespace railshmem {
 
-enum class OpKind : uint8_t { none, put, get, put_signal, signal, amo, flag, answer, quiet, fence };
+enum class OpKind : uint8_t { none, put, get, put_signal, signal, amo, flag, answer, flush, quiet, fence };
 
 struct Operation {
   OpKind kind;

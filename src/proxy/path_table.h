@@ -74,6 +74,13 @@ class PathTable {
   void set_recovers(int pe, bool recovers) noexcept { recovering_[static_cast<size_t>(pe)] = recovers; }
   int npes() const noexcept { return static_cast<int>(up_.size()); }
   bool is_open(size_t r) const noexcept { return (open_ >> r) & 1; }
+  /// Rails that were closed and have not reached this PE, `me`, since.
+  RailMask unproven(int me) noexcept {
+    if (unproven_ != 0) [[unlikely]]
+      unproven_ &= ~usable(me);
+    return unproven_;
+  }
+  void set_unproven(size_t r) noexcept { unproven_ |= RailMask{1} << r; }
   RailMask up(int pe) const noexcept { return up_[static_cast<size_t>(pe)]; }
   void set_open(size_t r, bool open) noexcept {
     open_ = open ? open_ | (RailMask{1} << r) : open_ & ~(RailMask{1} << r);
@@ -83,7 +90,8 @@ class PathTable {
   size_t rails_;
   RailMask all_;
   RailMask open_ = ~RailMask{0};  ///< rails that are not being closed and opened
-  std::vector<RailMask> up_;      ///< by peer
+  RailMask unproven_ = 0;
+  std::vector<RailMask> up_;  ///< by peer
   std::vector<uint8_t> recovering_;
   std::vector<Path> paths_;
   std::array<PathName, 64> refusing_{};  // a program waits for one PE, or for its neighbours

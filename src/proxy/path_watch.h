@@ -204,6 +204,12 @@ class PathWatch {
     if (const RailMask others = paths().usable(pe); others != 0) send(desk_.rails.after(r, others), pe, card);
   }
 
+  /// Peers hear how to reach a rail that was opened anew only when it has reached this PE itself: see Flusher.
+  bool may_be_told(size_t r, int pe) noexcept {
+    const int me = desk_.letterhead.pe;
+    return !desk_.proves_rails || pe == me || ((paths().unproven(me) >> r) & 1) == 0;
+  }
+
   /// True when it is well again.
   template <class Silent, class HeldBack>
   bool treat(Sick& sick, uint64_t now, size_t& pings, Silent&& silent, HeldBack&& held_back) noexcept {
@@ -223,7 +229,8 @@ class PathWatch {
       sick.witness_answered = paths().at(sick.witness, pe).moves != sick.witness_moves;
       ping(r, pe);
       ping(sick.witness, pe, true);
-    } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail)) {
+    } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail) &&
+               may_be_told(sick.rail, sick.pe)) {
       sick.pinged_ns = now;
       --pings;
       ask_dead(sick.rail, sick.pe);

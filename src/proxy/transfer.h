@@ -21,6 +21,7 @@ struct InitiatorConfig {
   size_t cells;
   Tuning tuning{};
   RailKeeper* keeper = nullptr;  ///< opens dead rails anew; null: nobody does
+  bool proves_rails = false;     ///< peers use a reopened rail only when it has reached this PE itself; see Flusher
 };
 
 /// A put or get on its way into the rails. Survives `again`: the next try goes on where this one stopped.

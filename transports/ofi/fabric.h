@@ -51,6 +51,7 @@ class Fabric {
   Regions& regions(Port port) noexcept { return port == Port::host ? host_regions_ : proxy_regions_; }
   uint8_t& partner(size_t r, size_t pe) noexcept { return partners_[pe * proxies_.size() + r]; }
   std::vector<std::byte> addresses_for(Port port, size_t r);
+  void enter(const EndpointCard& news, size_t index, Port mine, size_t r);
 
   const NetworkConfig config_;
   const int pe_;
