@@ -26,7 +26,13 @@ struct Outcome {
   bool* done = nullptr;  ///< see tell()
   Channel* channel = nullptr;
   uint64_t ticket = 0;
+  uint32_t tickets = 1;  ///< as many commands became one operation
 };
+
+inline void finish_commands(const Outcome& outcome) noexcept {
+  if (outcome.channel == nullptr) return;
+  for (uint32_t i = 0; i < outcome.tickets; ++i) outcome.channel->complete(outcome.ticket + i);
+}
 
 inline void tell(bool* done) noexcept {
   // release: pairs with is_told(); the caller, who may not hold the endpoint, must see the data.

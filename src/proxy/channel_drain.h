@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Posts the commands of one channel through the proxy endpoint.
+// Turns the commands of one channel into posts of an initiator.
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "src/base/log.h"
 #include "src/channel/channel.h"
 #include "src/proxy/initiator.h"
+#include "src/proxy/parked_commands.h"
 
 namespace railshmem {
 
@@ -14,73 +16,116 @@ template <Rail R>
 class ChannelDrain {
  public:
   ChannelDrain(Channel& channel, Initiator<R>& initiator, int npes)
-      : channel_(channel), initiator_(initiator), scope_(initiator.add_scope()), npes_(npes) {}
+      : channel_(channel), initiator_(initiator), scope_(initiator.add_scope()), npes_(npes), parked_(npes) {}
 
-  /// Posts a bounded batch and tells producers what finished. A refused command stays at the ring's head, so the pass
-  /// goes on reaping. True when something moved.
+  /// Posts a bounded batch and tells producers what finished. What a fence holds back is put aside; a command that
+  /// finds no room waits, and those behind it, so the pass goes on reaping. True when something moved.
   bool step() noexcept {
-    int posted = 0;
-    while (posted < kPostsPerPass && begin() && post_head()) ++posted;
+    bool moved = false;
+    if (!parked_.empty()) [[unlikely]]
+      moved = parked_.step([this](TakenCommand& taken) { return post_parked(taken); });
+    for (int posted = 0; posted < kPostsPerPass && take() && pass_on(); ++posted) moved = true;
     channel_.publish();
-    return posted > 0;
+    return moved;
   }
 
   Channel& channel() noexcept { return channel_; }
+  /// Commands have left the ring that are not posted yet.
+  bool holds() const noexcept { return has_head_ || next_ || !parked_.empty(); }
 
  private:
   static constexpr int kPostsPerPass = 32;  // more starves reaping, and the source of `again` is what reaping frees
+  static constexpr uint32_t kMostFolded = 64;
 
-  /// Loads the next command unless one is waiting for room.
-  bool begin() noexcept {
-    if (command_) return true;
-    command_ = channel_.peek();
-    if (!command_) return false;
-    const Command& c = *command_;
+  /// Takes the next command from the ring unless one is waiting for room.
+  bool take() noexcept {
+    if (has_head_) return true;
+    const std::optional<Command> command = next_ ? std::exchange(next_, {}) : channel_.peek();
+    if (!command) return false;
+    head_.command = *command;
+    const Command& c = head_.command;
     if (c.op != CommandOp::fence && (c.pe >= static_cast<uint32_t>(npes_) || c.segment >= kSegments))
       die("a device command names PE %u and segment %u; this job has %d PEs and %d segments", c.pe, c.segment, npes_,
           kSegments);
-    transfer_ = {c.op == CommandOp::get ? OpKind::get : OpKind::put, remote(),
-                 is_inline() ? reinterpret_cast<std::byte*>(&command_->value) : reinterpret_cast<std::byte*>(c.local),
-                 c.op == CommandOp::signal ? 0 : c.nbytes};
+    head_.ticket = channel_.next();
+    head_.tickets = 1;
+    head_.epoch = scope_.fences;
+    channel_.pop();
+    if (c.op == CommandOp::amo && c.amo_op == AmoOp::add) fold();
+    prepare(head_);
+    has_head_ = true;
     return true;
+  }
+
+  /// Threads of a kernel that add to one word do so in a row: their additions become one.
+  void fold() noexcept {
+    Command& sum = head_.command;
+    while (head_.tickets < kMostFolded) {
+      next_ = channel_.peek();
+      if (!next_ || next_->op != CommandOp::amo || next_->amo_op != AmoOp::add || next_->pe != sum.pe ||
+          next_->segment != sum.segment || next_->remote_offset != sum.remote_offset || next_->nbytes != sum.nbytes)
+        return;
+      sum.value += next_->value;  // of 4 bytes the target takes the low half
+      next_.reset();
+      ++head_.tickets;
+      channel_.pop();
+    }
   }
 
   /// False when there is no room now.
-  bool post_head() noexcept {
-    const uint64_t ticket = channel_.next();
-    const Post posted = post({nullptr, &channel_, ticket});
-    if (posted == Post::again) return false;
-    channel_.pop();
-    if (posted == Post::failed || finished_) channel_.complete(ticket);
-    command_.reset();
-    return true;
+  bool pass_on() noexcept {
+    const Command& c = head_.command;
+    if (c.op == CommandOp::fence) {
+      ++scope_.fences;
+      channel_.complete(head_.ticket);
+      has_head_ = false;
+      return true;
+    }
+    const bool waits = c.op != CommandOp::get && (parked_.waits_for(c.pe) || !in_order(head_));
+    if (waits && head_.transfer.cell == nullptr) {
+      if (parked_.full()) return false;
+      TakenCommand& parked = parked_.add(c.pe);
+      parked = head_;
+      prepare(parked);
+      has_head_ = false;
+      return true;
+    }
+    has_head_ = !post(head_);
+    return !has_head_;
   }
 
-  Post post(const Outcome& outcome) noexcept {
-    const Command& c = *command_;
-    finished_ = false;
+  bool post_parked(TakenCommand& taken) noexcept {
+    return (taken.transfer.cell != nullptr || in_order(taken)) && post(taken);
+  }
+
+  /// False: no room now.
+  bool post(TakenCommand& taken) noexcept {
+    const Outcome outcome{nullptr, &channel_, taken.ticket, taken.tickets};
+    const Post posted = post(taken, outcome);
+    if (posted == Post::failed) finish_commands(outcome);
+    return posted != Post::again;
+  }
+
+  Post post(TakenCommand& taken, const Outcome& outcome) noexcept {
+    const Command& c = taken.command;
+    const Source source = is_inline(c) ? Source::copied : Source::stable;
     switch (c.op) {
       case CommandOp::put:
       case CommandOp::put_inline:
-        if (!may_go(OpKind::put)) return Post::again;
-        [[fallthrough]];
       case CommandOp::get:
-        if (c.nbytes == 0) return finish_now();
-        return initiator_.transfer(scope_, transfer_, is_inline() ? Source::copied : Source::stable, outcome);
+        if (c.nbytes != 0) return initiator_.transfer(scope_, taken.transfer, source, outcome);
+        finish_commands(outcome);
+        return Post::ok;
       case CommandOp::put_signal:
       case CommandOp::put_inline_signal:
       case CommandOp::signal:
-        if (!may_go(OpKind::put_signal)) return Post::again;
         return initiator_.put_signal(
-            scope_, transfer_, is_inline() ? Source::copied : Source::stable,
+            scope_, taken.transfer, source,
             {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op}, outcome);
       case CommandOp::amo:
-        if (!may_go(OpKind::amo)) return Post::again;
-        return initiator_.amo(scope_, remote(), {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare},
+        return initiator_.amo(scope_, remote(c), {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare},
                               reinterpret_cast<void*>(c.local), outcome);
       case CommandOp::fence:
-        ++scope_.fences;
-        return finish_now();
       case CommandOp::none:
         break;
     }
@@ -88,31 +133,41 @@ class ChannelDrain {
         static_cast<int>(c.op));
   }
 
-  bool may_go(OpKind kind) noexcept {
+  /// Gets are not ordered by fence.
+  bool in_order(const TakenCommand& taken) noexcept {
+    const Command& c = taken.command;
+    if (c.op == CommandOp::get) return true;
+    OpKind kind = OpKind::put;
+    if (c.op == CommandOp::amo) kind = OpKind::amo;
     // A put_signal whose data does not travel inside the message begins with a write.
-    if (kind == OpKind::put_signal && !initiator_.travels_inline(transfer_.nbytes)) kind = OpKind::put;
-    return transfer_.cell != nullptr || initiator_.in_order(scope_, static_cast<int>(command_->pe), kind);
+    if (carries_signal(c) && initiator_.travels_inline(taken.transfer.nbytes)) kind = OpKind::put_signal;
+    return initiator_.in_order(scope_, static_cast<int>(c.pe), kind, taken.epoch);
   }
 
-  Post finish_now() noexcept {
-    finished_ = true;
-    return Post::ok;
+  static void prepare(TakenCommand& taken) noexcept {
+    Command& c = taken.command;
+    taken.transfer = {c.op == CommandOp::get ? OpKind::get : OpKind::put, remote(c),
+                      is_inline(c) ? reinterpret_cast<std::byte*>(&c.value) : reinterpret_cast<std::byte*>(c.local),
+                      c.op == CommandOp::signal ? 0 : c.nbytes};
   }
-
-  bool is_inline() const noexcept {
-    return command_->op == CommandOp::put_inline || command_->op == CommandOp::put_inline_signal;
+  static bool is_inline(const Command& c) noexcept {
+    return c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal;
   }
-  Remote remote() const noexcept {
-    return {static_cast<int>(command_->pe), static_cast<SegmentId>(command_->segment), command_->remote_offset};
+  static bool carries_signal(const Command& c) noexcept {
+    return c.op == CommandOp::put_signal || c.op == CommandOp::put_inline_signal || c.op == CommandOp::signal;
+  }
+  static Remote remote(const Command& c) noexcept {
+    return {static_cast<int>(c.pe), static_cast<SegmentId>(c.segment), c.remote_offset};
   }
 
   Channel& channel_;
   Initiator<R>& initiator_;
   NetContext& scope_;
   const int npes_;
-  std::optional<Command> command_;  ///< at the ring's head, perhaps half posted
-  Transfer transfer_{};
-  bool finished_ = false;  ///< the command needed no completion
+  TakenCommand head_;  ///< the newest one taken, if has_head_
+  bool has_head_ = false;
+  std::optional<Command> next_;  ///< at the ring's head, looked at already
+  ParkedCommands parked_;
 };
 
 }  // namespace railshmem

@@ -51,7 +51,7 @@ class Desk {
     if (cell.scope != nullptr) cell.scope->closed(cell.what);
     if (cell.is_word()) words.completed(cell.what.pe);
     tell(cell.outcome.done);
-    if (cell.outcome.channel != nullptr) cell.outcome.channel->complete(cell.outcome.ticket);
+    finish_commands(cell.outcome);
     if (cell.lasting) --lasting;
     cells.give(cell);
   }

@@ -48,9 +48,11 @@ class Initiator {
   /// True when an operation of this kind to `pe` may be posted now without passing what the scope's last fence holds
   /// back. Rails keep no order among each other, so it waits for what is pending from before, to this PE only; a single
   /// rail that keeps order needs no wait.
-  bool in_order(NetContext& scope, int pe, OpKind kind) noexcept {
+  bool in_order(NetContext& scope, int pe, OpKind kind) noexcept { return in_order(scope, pe, kind, scope.fences); }
+  /// The same for an operation behind fence number `epoch` of the scope, which may have seen others since.
+  bool in_order(NetContext& scope, int pe, OpKind kind, uint32_t epoch) noexcept {
     PeerCounts& peer = scope.peer(pe);
-    if (peer.epoch == scope.fences) [[likely]]
+    if (peer.epoch == epoch) [[likely]]
       return true;
     if (peer.ordered() > 0 && desk_.tuning.keeps_order && !desk_.abandoned) {
       const RailTraits& traits = desk_.rails.traits();
@@ -58,7 +60,7 @@ class Initiator {
       if (!(kind == OpKind::put ? traits.write_after_write : traits.message_after_write)) return false;
       if (!traits.write_after_write) return true;  // the next put has to wait nevertheless
     }
-    peer.epoch = scope.fences;
+    peer.epoch = epoch;
     return true;
   }
 
@@ -376,7 +378,7 @@ class Initiator {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none) continue;
       tell(cell.outcome.done);
-      if (cell.outcome.channel != nullptr) cell.outcome.channel->complete(cell.outcome.ticket);
+      finish_commands(cell.outcome);
       desk_.cells.give(cell);
     }
     desk_.lasting = 0;

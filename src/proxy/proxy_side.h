@@ -79,7 +79,7 @@ class ProxySide {
     Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;
     if (gate_.holds()) deepest = Rest::none;  // a flush takes less time than a nap
     for (auto& drain : drains_)
-      if (!drain->channel().arm(doorbell)) deepest = Rest::none;
+      if (!drain->channel().arm(doorbell) || drain->holds()) deepest = Rest::none;
     const bool busy = responder_.owes_answers() || initiator_.needs_polling();
     for (size_t r = 0; r < initiator_.rails().size(); ++r) {
       R& rail = initiator_.rails()[r];

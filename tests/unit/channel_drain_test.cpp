@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the ring to the rails: what a fence holds back, what it does not, and additions that become one.
+#include "src/proxy/channel_drain.h"
+
+#include <gtest/gtest.h>
+
+#include "include/shmem/device/push.h"
+#include "tests/support/initiator_rig.h"
+
+namespace railshmem::test {
+namespace {
+
+struct Rig : InitiatorRig {
+  explicit Rig(const RigOptions& options = {.rails = 2, .cells = 512})
+      : InitiatorRig(options), drain(channel, *initiator, 4) {}
+
+  uint64_t push(const Command& command) {
+    return device::push(channel.view().ring, command, device::Deadline::never()).ticket;
+  }
+  uint64_t put(uint32_t pe, uint64_t offset) {
+    return push({.op = CommandOp::put,
+                 .pe = pe,
+                 .nbytes = 100,
+                 .remote_offset = offset,
+                 .local = reinterpret_cast<uint64_t>(bytes.data())});
+  }
+  uint64_t fence() { return push({.op = CommandOp::fence}); }
+  uint64_t add(uint32_t pe, uint64_t offset, uint64_t value, uint64_t width = 8) {
+    return push({.op = CommandOp::amo,
+                 .amo_op = AmoOp::add,
+                 .pe = pe,
+                 .nbytes = width,
+                 .remote_offset = offset,
+                 .value = value});
+  }
+  void steps() {
+    for (int i = 0; i < 8; ++i) {
+      poll_all();
+      drain.step();
+    }
+  }
+  /// Remote offsets of all writes so far, over whichever rails, that nobody completed yet.
+  std::vector<uint64_t> writes() const {
+    std::vector<uint64_t> offsets;
+    for (const ScriptedRail& each : rails)
+      for (const ScriptedRail::Posted& p : each.posted)
+        if (p.what == 'w') offsets.push_back(p.remote.offset);
+    std::sort(offsets.begin(), offsets.end());
+    return offsets;
+  }
+  void complete_write(uint64_t offset) {
+    for (ScriptedRail& each : rails)
+      for (ScriptedRail::Posted& p : each.posted)
+        if (p.what == 'w' && p.remote.offset == offset) each.complete(p.slot);
+    steps();
+  }
+  std::vector<AmoMessage> amos() const {
+    std::vector<AmoMessage> all;
+    for (const ScriptedRail& each : rails)
+      for (const ScriptedRail::Posted& p : each.posted)
+        if (p.what == 's') all.push_back(read_message<AmoMessage>(p.bytes.data()));
+    return all;
+  }
+  uint64_t completed() { return __atomic_load_n(channel.view().completed, __ATOMIC_ACQUIRE); }
+
+  Channel channel{9};
+  ChannelDrain<ScriptedRail> drain;
+};
+using Offsets = std::vector<uint64_t>;
+
+TEST(ChannelDrain, AFenceHoldsBackItsTargetAndNobodyElse) {
+  Rig rig;
+  rig.put(1, 1000);
+  rig.fence();
+  rig.put(1, 2000);
+  rig.put(2, 3000);
+  rig.steps();
+  EXPECT_EQ(rig.writes(), (Offsets{1000, 3000}));
+  EXPECT_TRUE(rig.drain.holds());
+  rig.complete_write(1000);
+  EXPECT_EQ(rig.writes(), (Offsets{1000, 2000, 3000}));
+  EXPECT_FALSE(rig.drain.holds());
+}
+
+TEST(ChannelDrain, WhatStandsBehindTwoFencesWaitsForWhatStandsBehindOne) {
+  Rig rig;
+  rig.put(1, 1000);
+  rig.fence();
+  rig.put(1, 2000);
+  rig.fence();
+  rig.put(1, 3000);
+  rig.steps();
+  EXPECT_EQ(rig.writes(), (Offsets{1000}));
+  rig.complete_write(1000);
+  EXPECT_EQ(rig.writes(), (Offsets{1000, 2000}));
+  rig.put(1, 4000);  // behind both fences, too
+  rig.steps();
+  EXPECT_EQ(rig.writes(), (Offsets{1000, 2000}));
+  rig.complete_write(2000);
+  EXPECT_EQ(rig.writes(), (Offsets{1000, 2000, 3000, 4000}));
+}
+
+TEST(ChannelDrain, GetsGoPastAFence) {
+  Rig rig;
+  rig.put(1, 1000);
+  rig.fence();
+  rig.put(1, 2000);
+  rig.push({.op = CommandOp::get,
+            .pe = 1,
+            .nbytes = 100,
+            .remote_offset = 3000,
+            .local = reinterpret_cast<uint64_t>(rig.bytes.data())});
+  rig.steps();
+  EXPECT_EQ(rig.rails[0].count('r') + rig.rails[1].count('r'), 1);
+}
+
+TEST(ChannelDrain, NothingIsLostWhenTooManyWait) {
+  Rig rig;
+  rig.put(1, 0);
+  rig.fence();
+  constexpr uint64_t kMany = 300;  // more than are put aside
+  for (uint64_t i = 1; i <= kMany; ++i) rig.put(1, i * 128);
+  rig.put(2, 1 << 20);
+  for (int i = 0; i < 20; ++i) rig.steps();
+  EXPECT_EQ(rig.writes(), (Offsets{0})) << "and the one to another PE stands behind those that found no place";
+  rig.complete_write(0);
+  for (int i = 0; i < 20; ++i) rig.steps();
+  EXPECT_EQ(rig.writes().size(), kMany + 2);
+  for (ScriptedRail& each : rig.rails) each.complete_all_writes();
+}
+
+TEST(ChannelDrain, AdditionsToOneWordInARowBecomeOne) {
+  Rig rig;
+  for (uint64_t value = 1; value <= 3; ++value) rig.add(1, 8, value);
+  rig.add(1, 8, 10, 4);  // another width
+  rig.add(1, 16, 20);    // another word
+  rig.add(2, 16, 30);    // another PE
+  const uint64_t last = rig.add(2, 16, 40);
+  rig.steps();
+  const std::vector<AmoMessage> sent = rig.amos();
+  ASSERT_EQ(sent.size(), 4u);
+  std::vector<uint64_t> operands;
+  for (const AmoMessage& message : sent) operands.push_back(message.operand);
+  std::sort(operands.begin(), operands.end());
+  EXPECT_EQ(operands, (Offsets{6, 10, 20, 70}));
+  EXPECT_EQ(rig.completed(), 0u);
+  rig.acknowledge(3, 0, 1);
+  rig.steps();
+  EXPECT_EQ(rig.completed(), 5u) << "each of those that became one";
+  rig.acknowledge(1, 0, 2);
+  rig.steps();
+  EXPECT_EQ(rig.completed(), last + 1);
+}
+
+TEST(ChannelDrain, AFetchedValueIsItsOwn) {
+  Rig rig;
+  uint64_t fetched[2] = {};
+  for (uint64_t& to : fetched)
+    rig.push({.op = CommandOp::amo,
+              .amo_op = AmoOp::fetch_add,
+              .pe = 1,
+              .nbytes = 8,
+              .remote_offset = 8,
+              .local = reinterpret_cast<uint64_t>(&to),
+              .value = 1});
+  rig.steps();
+  EXPECT_EQ(rig.amos().size(), 2u);
+}
+
+}  // namespace
+}  // namespace railshmem::test
