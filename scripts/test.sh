@@ -108,7 +108,7 @@ fi
 if [ -z "$quick" ]; then
   # The whole transport suite, over both transports: what a sanitizer sees, it sees with few PEs.
   programs=$(sed -n 's/^conformance_program(\([a-z_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
-  targets="unit_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input fault_bad_old_call fault_checked"
+  targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input fault_bad_old_call fault_checked"
   for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
   for program in $programs; do targets="$targets conformance_$program"; done
   # shellcheck disable=SC2086
@@ -121,11 +121,11 @@ if [ -z "$quick" ]; then
   fi
   # Under ThreadSanitizer: what several threads do, within the library and through it.
   threaded="threads thread_contexts lock_threads active_threads"
-  targets="unit_tests oshrun"
+  targets="threaded_tests oshrun"
   for program in $threaded; do targets="$targets conformance_$program"; done
   # shellcheck disable=SC2086
   if build tsan $targets; then
-    check tsan tsan --tests-regex 'Ring|Channel|Proxy|Engine|Watermark|Device|HostSide|PortLock'
+    check tsan tsan --label-regex '^threaded$'
     check tsan-conformance tsan --tests-regex "^conformance\\.(${threaded// /|})\\.(p2p|tcp_rxm)\\.2\$"
   else
     not_built tsan

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <thread>
 #include <vector>
 
@@ -28,13 +29,21 @@ struct JobOptions {
   std::vector<std::vector<Channel*>> channels{};  ///< by PE
 };
 
-/// `Setup` names the fabric and how one is made: Setup::FabricType, Setup::make(kind, config, tuning).
-template <class Setup>
+/// How the engine of one PE is made: a value rather than a type, so that a test is compiled once per fabric.
+template <class F>
+struct Setup {
+  const char* name;
+  std::unique_ptr<Engine<F>> (*make)(const NetworkConfig& config, const Tuning& tuning);
+  friend void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
+};
+
+template <class F>
 class EngineJob {
  public:
-  using EngineType = Engine<typename Setup::FabricType>;
+  using EngineType = Engine<F>;
 
-  explicit EngineJob(const JobOptions& options = {}) : options_(options), barrier_(options.npes) {
+  explicit EngineJob(const Setup<F>& setup, const JobOptions& options = {})
+      : options_(options), barrier_(options.npes) {
     env_ = Env::parse([](const char*) -> const char* { return nullptr; });
     env_.timeout_s = options.timeout_s;
     env_.ofi_slots = options.slots;
@@ -44,7 +53,7 @@ class EngineJob {
       config.flush.policy = options.flush;
       config.flush_offset = options.flush_offset;
       heaps_.push_back(std::make_unique<uint64_t[]>(options.heap_bytes / 8));
-      engines_.push_back(Setup::make(config, options.tuning));
+      engines_.push_back(setup.make(config, options.tuning));
       const Segment heap{SegmentId::heap, base(pe), options.heap_bytes};
       cards.push_back(engines_.back()->attach({&heap, 1}));
     }

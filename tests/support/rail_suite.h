@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every fabric's rails must do, as typed tests. A technology instantiates RailSuite with makers:
-//   struct Maker { using FabricType = ...; static std::unique_ptr<FabricType> make(int pe); };
+// What every fabric's rails must do. A technology says how its fabrics are made, and compiles the tests once:
+//   struct Maker { using FabricType = ...; std::shared_ptr<FabricType> make(int pe) const; };
+//   using MyRails = RailSuite<Maker>;
+//   RAILSHMEM_RAIL_SUITE(MyRails);
+//   INSTANTIATE_TEST_SUITE_P(Prefix, MyRails, testing::Values(Maker{...}, ...), names);
 // make() throws railshmem::Error where this machine lacks the technology; the tests are then skipped with that reason.
 #pragma once
 
@@ -19,8 +22,21 @@
 
 namespace railshmem::testing_support {
 
+#define RAILSHMEM_RAIL_TESTS(TEST, Suite)         \
+  TEST(Suite, CompletedWriteIsInTheTargetsMemory) \
+  TEST(Suite, CompletedReadHasTheData)            \
+  TEST(Suite, SmallWriteIsCopiedAtOnce)           \
+  TEST(Suite, MessagesReachBothPorts)             \
+  TEST(Suite, InjectedMessageNeedsNoSlot)         \
+  TEST(Suite, MessagesAmongLongWritesAllArrive)   \
+  TEST(Suite, TooLongMessageIsRefused)            \
+  TEST(Suite, FloodGetsAgainAndThenDrains)        \
+  TEST(Suite, BothRailsReachTheirOwnPe)           \
+  TEST(Suite, MessageStaysBehindTheWriteBeforeIt) \
+  TEST(Suite, WaitFdWakesForAMessage)
+
 template <class Maker>
-class RailSuite : public ::testing::Test {
+class RailSuite : public ::testing::TestWithParam<Maker> {
  public:
   using F = typename Maker::FabricType;
   using R = typename F::RailType;
@@ -28,7 +44,7 @@ class RailSuite : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      two_pes = std::make_unique<RailPair<F>>([](int pe) { return Maker::make(pe); });
+      two_pes = std::make_unique<RailPair<F>>([this](int pe) { return this->GetParam().make(pe); });
     } catch (const Error& reason) {
       GTEST_SKIP() << reason.what();
     }
@@ -42,6 +58,10 @@ class RailSuite : public ::testing::Test {
     return two_pes->rail(0, port).read({{1, SegmentId::heap, offset}, local, nbytes, &slot});
   }
 
+#define RAILSHMEM_DECLARE(Suite, Name) void test_##Name();
+  RAILSHMEM_RAIL_TESTS(RAILSHMEM_DECLARE, RailSuite)
+#undef RAILSHMEM_DECLARE
+
   std::unique_ptr<RailPair<F>> two_pes;
 };
 
@@ -50,9 +70,8 @@ inline constexpr size_t kSizes[] = {1,       2,    3,    7,     8,     9,      6
                                     4095,    4096, 4097, 16384, 65536, 100003, 1u << 20, (1u << 20) + 1,
                                     4u << 20};
 
-TYPED_TEST_SUITE_P(RailSuite);
-
-TYPED_TEST_P(RailSuite, CompletedWriteIsInTheTargetsMemory) {
+template <class Maker>
+void RailSuite<Maker>::test_CompletedWriteIsInTheTargetsMemory() {
   auto& pair = *this->two_pes;
   pair.start();
   OpSlot slot;
@@ -74,7 +93,8 @@ TYPED_TEST_P(RailSuite, CompletedWriteIsInTheTargetsMemory) {
   }
 }
 
-TYPED_TEST_P(RailSuite, CompletedReadHasTheData) {
+template <class Maker>
+void RailSuite<Maker>::test_CompletedReadHasTheData() {
   auto& pair = *this->two_pes;
   pair.start();
   OpSlot slot;
@@ -93,7 +113,8 @@ TYPED_TEST_P(RailSuite, CompletedReadHasTheData) {
   }
 }
 
-TYPED_TEST_P(RailSuite, SmallWriteIsCopiedAtOnce) {
+template <class Maker>
+void RailSuite<Maker>::test_SmallWriteIsCopiedAtOnce() {
   auto& pair = *this->two_pes;
   pair.start();
   const size_t nbytes = std::min<size_t>(pair.host(0).traits().inject, 4096);
@@ -110,7 +131,8 @@ TYPED_TEST_P(RailSuite, SmallWriteIsCopiedAtOnce) {
 }
 
 /// PE 1's proxy echoes every message to both endpoints of PE 0.
-TYPED_TEST_P(RailSuite, MessagesReachBothPorts) {
+template <class Maker>
+void RailSuite<Maker>::test_MessagesReachBothPorts() {
   auto& pair = *this->two_pes;
   const size_t largest = pair.proxy(0).traits().max_message;
   ASSERT_GE(largest, 4096u);
@@ -157,7 +179,8 @@ TYPED_TEST_P(RailSuite, MessagesReachBothPorts) {
   pair.stop();  // its thread reads `echoes`
 }
 
-TYPED_TEST_P(RailSuite, InjectedMessageNeedsNoSlot) {
+template <class Maker>
+void RailSuite<Maker>::test_InjectedMessageNeedsNoSlot() {
   auto& pair = *this->two_pes;
   std::atomic<size_t> got = 0;
   pair.start([&](auto&, Port, const RailEvent& message) {
@@ -180,7 +203,8 @@ TYPED_TEST_P(RailSuite, InjectedMessageNeedsNoSlot) {
 
 /// The target looks rarely, so that messages meet no buffer and writes no window. Nothing may be lost or end up
 /// elsewhere.
-TYPED_TEST_P(RailSuite, MessagesAmongLongWritesAllArrive) {
+template <class Maker>
+void RailSuite<Maker>::test_MessagesAmongLongWritesAllArrive() {
   auto& pair = *this->two_pes;
   constexpr size_t kMessages = 4000;
   constexpr size_t kWrites = 16;
@@ -222,7 +246,8 @@ TYPED_TEST_P(RailSuite, MessagesAmongLongWritesAllArrive) {
   for (size_t w = 0; w < kWrites; ++w) ASSERT_EQ(first_wrong(pair.heap(1) + w * kLong, kLong, 5), kLong) << w;
 }
 
-TYPED_TEST_P(RailSuite, TooLongMessageIsRefused) {
+template <class Maker>
+void RailSuite<Maker>::test_TooLongMessageIsRefused() {
   auto& pair = *this->two_pes;
   OpSlot slot;
   std::vector<std::byte> bytes(pair.host(0).traits().max_message + 1);
@@ -230,7 +255,8 @@ TYPED_TEST_P(RailSuite, TooLongMessageIsRefused) {
   EXPECT_EQ(pair.host(0).last_error(), EINVAL);
 }
 
-TYPED_TEST_P(RailSuite, FloodGetsAgainAndThenDrains) {
+template <class Maker>
+void RailSuite<Maker>::test_FloodGetsAgainAndThenDrains() {
   auto& pair = *this->two_pes;
   pair.start();
   std::vector<OpSlot> slots(100000);
@@ -251,7 +277,8 @@ TYPED_TEST_P(RailSuite, FloodGetsAgainAndThenDrains) {
   pair.wait_completed(2 + posted);
 }
 
-TYPED_TEST_P(RailSuite, BothRailsReachTheirOwnPe) {
+template <class Maker>
+void RailSuite<Maker>::test_BothRailsReachTheirOwnPe() {
   auto& pair = *this->two_pes;
   pair.start();
   OpSlot slot;
@@ -267,7 +294,8 @@ TYPED_TEST_P(RailSuite, BothRailsReachTheirOwnPe) {
   }
 }
 
-TYPED_TEST_P(RailSuite, MessageStaysBehindTheWriteBeforeIt) {
+template <class Maker>
+void RailSuite<Maker>::test_MessageStaysBehindTheWriteBeforeIt() {
   auto& pair = *this->two_pes;
   if (!pair.host(0).traits().message_after_write) GTEST_SKIP() << "this rail does not promise it";
   std::atomic<unsigned> seen = 0;
@@ -311,7 +339,8 @@ TYPED_TEST_P(RailSuite, MessageStaysBehindTheWriteBeforeIt) {
   }
 }
 
-TYPED_TEST_P(RailSuite, WaitFdWakesForAMessage) {
+template <class Maker>
+void RailSuite<Maker>::test_WaitFdWakesForAMessage() {
   auto& pair = *this->two_pes;
   if (pair.proxy(0).wait_fd() < 0) GTEST_SKIP() << "this rail has nothing to wait on";
   OpSlot slots[2];
@@ -344,9 +373,10 @@ TYPED_TEST_P(RailSuite, WaitFdWakesForAMessage) {
   pair.stop();  // its thread reads `requests`
 }
 
-REGISTER_TYPED_TEST_SUITE_P(RailSuite, CompletedWriteIsInTheTargetsMemory, CompletedReadHasTheData,
-                            SmallWriteIsCopiedAtOnce, MessagesReachBothPorts, InjectedMessageNeedsNoSlot,
-                            MessagesAmongLongWritesAllArrive, TooLongMessageIsRefused, FloodGetsAgainAndThenDrains,
-                            BothRailsReachTheirOwnPe, MessageStaysBehindTheWriteBeforeIt, WaitFdWakesForAMessage);
+#define RAILSHMEM_RAIL_TEST(Suite, Name) \
+  TEST_P(Suite, Name) {                  \
+    this->test_##Name();                 \
+  }
+#define RAILSHMEM_RAIL_SUITE(Suite) RAILSHMEM_RAIL_TESTS(RAILSHMEM_RAIL_TEST, Suite)
 
 }  // namespace railshmem::testing_support

@@ -43,16 +43,14 @@ size_t size_of(uint64_t message) {
   return kSizes[message * 7 % std::size(kSizes)];
 }
 
-/// The cables of the test that runs; a setup is a type and has no other way to get them.
+/// The cables of the test that runs; a setup has no other way to get them.
 Cables* g_cables = nullptr;
 CableOptions g_options;
 
-struct Cabled {
-  using FabricType = CableFabric;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config, *g_cables, g_options);
-  }
-};
+constexpr Setup<CableFabric> kCabled{"Cabled", [](const NetworkConfig& config, const Tuning& tuning) {
+                                       return std::make_unique<Engine<CableFabric>>(
+                                           TransportKind::loopback, config, tuning, config, *g_cables, g_options);
+                                     }};
 
 /// Failures are noticed within moments, not half a second.
 Tuning hasty() {
@@ -69,7 +67,7 @@ Tuning hasty() {
 /// What one PE does, and what it finds wrong.
 class Worker {
  public:
-  Worker(EngineJob<Cabled>& job, int pe, uint64_t seed) : job_(job), host_(job.host(pe)), pe_(pe), random_(seed) {
+  Worker(EngineJob<CableFabric>& job, int pe, uint64_t seed) : job_(job), host_(job.host(pe)), pe_(pe), random_(seed) {
     scope_ = job.engine(pe).make_context();
   }
 
@@ -189,7 +187,7 @@ class Worker {
     return true;
   }
 
-  EngineJob<Cabled>& job_;
+  EngineJob<CableFabric>& job_;
   HostSide<CableFabric::RailType>& host_;
   const int pe_;
   std::mt19937_64 random_;
@@ -209,7 +207,7 @@ Result run(size_t rails, Clock::duration how_long, const CableOptions& options, 
   Cables cables(kPes, rails);
   g_cables = &cables;
   g_options = options;
-  EngineJob<Cabled> job({.npes = kPes, .tuning = hasty()});
+  EngineJob<CableFabric> job(kCabled, {.npes = kPes, .tuning = hasty()});
   for (int pe = 0; pe < kPes; ++pe) {
     const std::vector<std::byte> constants = filled(pe, 0, kConstantBytes);
     std::memcpy(job.base(pe) + kConstants, constants.data(), constants.size());

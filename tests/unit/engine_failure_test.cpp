@@ -10,30 +10,29 @@
 namespace railshmem::test {
 namespace {
 
-struct Plain {
-  using FabricType = loopback::Fabric;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config);
-  }
-};
+/// One fabric for all tests; without a bad day it is as good as the one inside.
+using FlakyFabric = Flaky<loopback::Fabric>;
+constexpr FlakyOptions kCalm{.again_one_in = 0, .delay_polls = 0};
+
+std::unique_ptr<Engine<FlakyFabric>> make(const NetworkConfig& config, const Tuning& tuning,
+                                          const FlakyOptions& options) {
+  return std::make_unique<Engine<FlakyFabric>>(TransportKind::loopback, config, tuning, config, options);
+}
 
 constexpr Remote heap(int pe, uint64_t offset) {
   return {pe, SegmentId::heap, offset};
 }
 
 template <Failure kFailure>
-struct Failing {
-  using FabricType = Flaky<loopback::Fabric>;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(
-        TransportKind::loopback, config, tuning, config,
-        FlakyOptions{.again_one_in = 0, .delay_polls = 0, .fail_post = 3, .failure = kFailure});
-  }
-};
+constexpr Setup<FlakyFabric> kFailing{"Failing", [](const NetworkConfig& config, const Tuning& tuning) {
+                                        FlakyOptions options = kCalm;
+                                        options.fail_post = 3;
+                                        options.failure = kFailure;
+                                        return make(config, tuning, options);
+                                      }};
 
-template <Failure kFailure>
-void put_until_failure() {
-  EngineJob<Failing<kFailure>> job({.npes = 3});
+void put_until_failure(const Setup<FlakyFabric>& setup) {
+  EngineJob<FlakyFabric> job(setup, {.npes = 3});
   NetContext* scope = job.engine(0).make_context();
   const uint64_t value = 1;
   for (int i = 0; i < 3; ++i) job.host(0).put(*scope, heap(2, 0), &value, 8);
@@ -46,13 +45,13 @@ class EngineDeathTest : public testing::Test {
 };
 
 TEST_F(EngineDeathTest, FailedOperationIsNamed) {
-  EXPECT_EXIT(put_until_failure<Failure::event>(), testing::ExitedWithCode(1),
+  EXPECT_EXIT(put_until_failure(kFailing<Failure::event>), testing::ExitedWithCode(1),
               "put of 8 bytes to PE 2 over flaky loopback failed: Input/output error; look");
-  EXPECT_EXIT(put_until_failure<Failure::post>(), testing::ExitedWithCode(1),
+  EXPECT_EXIT(put_until_failure(kFailing<Failure::post>), testing::ExitedWithCode(1),
               "put of 8 bytes to PE 2 over flaky loopback failed: Input/output error; look");
 }
 TEST_F(EngineDeathTest, NamelessFailureNamesTheRail) {
-  EXPECT_EXIT(put_until_failure<Failure::nameless_event>(), testing::ExitedWithCode(1),
+  EXPECT_EXIT(put_until_failure(kFailing<Failure::nameless_event>), testing::ExitedWithCode(1),
               "rail flaky loopback failed: Input/output error, with outstanding .*put of 8 bytes to PE 2");
 }
 
@@ -63,11 +62,11 @@ void ask_a_silent_peer(bool fetch) {
     e.timeout_s = 0.2;
     return e;
   }();
-  std::vector<std::unique_ptr<Engine<loopback::Fabric>>> engines;
+  std::vector<std::unique_ptr<Engine<FlakyFabric>>> engines;
   std::vector<std::vector<std::byte>> cards;
   std::vector<uint64_t> memory(16);
   for (int pe = 0; pe < 2; ++pe) {
-    engines.push_back(Plain::make({&env, pe, 2, false, true}, {}));
+    engines.push_back(make({&env, pe, 2, false, true}, {}, kCalm));
     const Segment segment{SegmentId::heap, reinterpret_cast<std::byte*>(memory.data()), 64};
     cards.push_back(engines.back()->attach({&segment, 1}));
   }
@@ -78,14 +77,15 @@ void ask_a_silent_peer(bool fetch) {
   engines[0]->host().quiet(*scope);
 }
 TEST_F(EngineDeathTest, SilentPeerIsNamedAfterTheTimeout) {
-  EXPECT_EXIT(ask_a_silent_peer(true), testing::ExitedWithCode(1),
-              "atomic operation on 8 bytes at PE 1 over loopback: no progress for 0.2 s: .*by PE 1.*SHMEM_TIMEOUT");
+  EXPECT_EXIT(
+      ask_a_silent_peer(true), testing::ExitedWithCode(1),
+      "atomic operation on 8 bytes at PE 1 over flaky loopback: no progress for 0.2 s: .*by PE 1.*SHMEM_TIMEOUT");
   EXPECT_EXIT(ask_a_silent_peer(false), testing::ExitedWithCode(1),
-              "quiet over loopback: no progress for 0.2 s: 1 atomics or signals unanswered, 1 of them by PE 1");
+              "quiet over flaky loopback: no progress for 0.2 s: 1 atomics or signals unanswered, 1 of them by PE 1");
 }
 
 TEST(Engine, FailuresAfterPrepareStopReleaseWhoWaits) {
-  EngineJob<Failing<Failure::event>> job({.npes = 3});
+  EngineJob<FlakyFabric> job(kFailing<Failure::event>, {.npes = 3});
   NetContext* scope = job.engine(0).make_context();
   job.engine(0).prepare_stop();
   const uint64_t value = 1;

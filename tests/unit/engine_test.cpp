@@ -18,40 +18,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Plain {
-  using FabricType = loopback::Fabric;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config);
-  }
-};
+using Plain = loopback::Fabric;
+using Stormy = Flaky<loopback::Fabric>;  // refuses, delays and reorders
 
-/// A provider that copies nothing, takes little at a time, has few slots and no wait object.
-struct Narrow {
-  using FabricType = loopback::Fabric;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(
-        TransportKind::loopback, config, tuning, config,
-        loopback::Options{.max_write = 1000, .inject = 0, .depth = 4, .has_wait_object = false});
-  }
-};
-
-/// Refuses, delays and reorders; a message may overtake data.
-struct Stormy {
-  using FabricType = Flaky<loopback::Fabric>;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config, FlakyOptions{},
-                                                loopback::Options{.max_write = 3000});
-  }
-};
-
-/// The same, but messages stay behind data.
-struct StormyOrdered {
-  using FabricType = Flaky<loopback::Fabric>;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config,
-                                                FlakyOptions{.seed = 7, .message_after_write = true});
-  }
-};
+std::unique_ptr<Engine<Plain>> plain(const NetworkConfig& config, const Tuning& tuning,
+                                     const loopback::Options& options) {
+  return std::make_unique<Engine<Plain>>(TransportKind::loopback, config, tuning, config, options);
+}
+std::unique_ptr<Engine<Stormy>> stormy(const NetworkConfig& config, const Tuning& tuning, const FlakyOptions& flaky,
+                                       const loopback::Options& options) {
+  return std::make_unique<Engine<Stormy>>(TransportKind::loopback, config, tuning, config, flaky, options);
+}
 
 /// Several rails, and operations cut so that even those of a few KiB go over all of them.
 Tuning in_pieces(Tuning tuning) {
@@ -61,45 +38,64 @@ Tuning in_pieces(Tuning tuning) {
   tuning.rail_window = 32768;
   return tuning;
 }
-template <size_t kRails>
-struct Rails {
-  using FabricType = loopback::Fabric;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, in_pieces(tuning), config,
-                                                loopback::Options{.rails = kRails});
-  }
-};
-struct NarrowRails {
-  using FabricType = loopback::Fabric;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(
-        TransportKind::loopback, config, in_pieces(tuning), config,
-        loopback::Options{.max_write = 1000, .inject = 0, .depth = 4, .has_wait_object = false, .rails = 3});
-  }
-};
-template <size_t kRails, bool kOrdered>
-struct StormyRails {
-  using FabricType = Flaky<loopback::Fabric>;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, in_pieces(tuning), config,
-                                                FlakyOptions{.seed = kRails, .message_after_write = kOrdered},
-                                                loopback::Options{.max_write = 5000, .rails = kRails});
-  }
-};
 
-template <class Setup>
-class EngineTest : public testing::Test {};
-using Setups = testing::Types<Plain, Narrow, Stormy, StormyOrdered, Rails<2>, Rails<3>, NarrowRails,
-                              StormyRails<2, false>, StormyRails<3, true>>;
-TYPED_TEST_SUITE(EngineTest, Setups);
+constexpr Setup<Plain> kPlain{"Plain", [](const NetworkConfig& c, const Tuning& t) { return plain(c, t, {}); }};
+/// A provider that copies nothing, takes little at a time, has few slots and no wait object.
+constexpr loopback::Options kFewSlots{.max_write = 1000, .inject = 0, .depth = 4, .has_wait_object = false};
+constexpr Setup<Plain> kNarrow{"Narrow",
+                               [](const NetworkConfig& c, const Tuning& t) { return plain(c, t, kFewSlots); }};
+template <size_t kRails>
+constexpr Setup<Plain> kRailsSetup{
+    kRails == 2 ? "TwoRails" : "ThreeRails",
+    [](const NetworkConfig& c, const Tuning& t) { return plain(c, in_pieces(t), {.rails = kRails}); }};
+constexpr Setup<Plain> kNarrowRails{"NarrowRails", [](const NetworkConfig& c, const Tuning& t) {
+                                      loopback::Options options = kFewSlots;
+                                      options.rails = 3;
+                                      return plain(c, in_pieces(t), options);
+                                    }};
+/// A message may overtake data.
+constexpr Setup<Stormy> kStormy{
+    "Stormy", [](const NetworkConfig& c, const Tuning& t) { return stormy(c, t, {}, {.max_write = 3000}); }};
+/// Messages stay behind data.
+constexpr Setup<Stormy> kStormyOrdered{"StormyOrdered", [](const NetworkConfig& c, const Tuning& t) {
+                                         return stormy(c, t, {.seed = 7, .message_after_write = true}, {});
+                                       }};
+template <size_t kRails, bool kOrdered>
+constexpr Setup<Stormy> kStormyRails{kOrdered ? "StormyOrderedRails" : "StormyRails",
+                                     [](const NetworkConfig& c, const Tuning& t) {
+                                       return stormy(c, in_pieces(t), {.seed = kRails, .message_after_write = kOrdered},
+                                                     {.max_write = 5000, .rails = kRails});
+                                     }};
+
+class EnginePlain : public testing::TestWithParam<Setup<Plain>> {};
+class EngineStormy : public testing::TestWithParam<Setup<Stormy>> {};
+constexpr auto name_of = [](const auto& test) { return std::string(test.param.name); };
+INSTANTIATE_TEST_SUITE_P(Over, EnginePlain,
+                         testing::Values(kPlain, kNarrow, kRailsSetup<2>, kRailsSetup<3>, kNarrowRails), name_of);
+INSTANTIATE_TEST_SUITE_P(Over, EngineStormy,
+                         testing::Values(kStormy, kStormyOrdered, kStormyRails<2, false>, kStormyRails<3, true>),
+                         name_of);
+
+/// A test of every setup; its body sees `setup` and the fabric F.
+#define ENGINE_TEST(Name)                  \
+  template <class F>                       \
+  void test_##Name(const Setup<F>& setup); \
+  TEST_P(EnginePlain, Name) {              \
+    test_##Name(GetParam());               \
+  }                                        \
+  TEST_P(EngineStormy, Name) {             \
+    test_##Name(GetParam());               \
+  }                                        \
+  template <class F>                       \
+  void test_##Name(const Setup<F>& setup)
 
 constexpr Remote heap(int pe, uint64_t offset) {
   return {pe, SegmentId::heap, offset};
 }
 constexpr size_t kSizes[] = {1, 7, 8, 63, 64, 65, 1000, 4095, 4096, 4097, 10000, 65536};
 
-TYPED_TEST(EngineTest, PutsAndGetsMoveEveryByte) {
-  EngineJob<TypeParam> job({.npes = 3});
+ENGINE_TEST(PutsAndGetsMoveEveryByte) {
+  EngineJob<F> job(setup, {.npes = 3});
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
     auto& host = job.host(pe);
@@ -129,8 +125,8 @@ TYPED_TEST(EngineTest, PutsAndGetsMoveEveryByte) {
   });
 }
 
-TYPED_TEST(EngineTest, QuietWaitsForEverythingOfItsContext) {
-  EngineJob<TypeParam> job;
+ENGINE_TEST(QuietWaitsForEverythingOfItsContext) {
+  EngineJob<F> job(setup);
   job.run([&](int pe) {
     if (pe != 0) return;  // its proxy alone is the target
     NetContext* scope = job.engine(0).make_context();
@@ -159,9 +155,9 @@ TYPED_TEST(EngineTest, QuietWaitsForEverythingOfItsContext) {
 }
 
 /// Returns how often a signal was seen before its data.
-template <class Setup>
-int overtaken_signals(const Tuning& tuning, int rounds) {
-  EngineJob<Setup> job({.tuning = tuning});
+template <class F>
+int overtaken_signals(const Setup<F>& setup, const Tuning& tuning, int rounds) {
+  EngineJob<F> job(setup, {.tuning = tuning});
   std::atomic<int> overtaken{0};
   constexpr size_t kSignal = 0, kReady = 8, kData = 64;
   job.run([&](int pe) {
@@ -193,20 +189,20 @@ int overtaken_signals(const Tuning& tuning, int rounds) {
   return overtaken;
 }
 
-TYPED_TEST(EngineTest, PutSignalNeverShowsItsSignalBeforeItsData) {
-  EXPECT_EQ(overtaken_signals<TypeParam>({}, 120), 0);
-  EXPECT_EQ(overtaken_signals<TypeParam>({.max_inline = 0}, 120), 0) << "without inline payload";
+ENGINE_TEST(PutSignalNeverShowsItsSignalBeforeItsData) {
+  EXPECT_EQ(overtaken_signals(setup, {}, 120), 0);
+  EXPECT_EQ(overtaken_signals(setup, {.max_inline = 0}, 120), 0) << "without inline payload";
 }
 
 #if !defined(__SANITIZE_THREAD__)  // the race is the point
 TEST(Engine, DisabledDeferralIsNoticed) {
-  EXPECT_GT(overtaken_signals<Stormy>({.max_inline = 0, .keeps_order = false}, 120), 0);
+  EXPECT_GT(overtaken_signals(kStormy, {.max_inline = 0, .keeps_order = false}, 120), 0);
 }
 #endif
 
-TYPED_TEST(EngineTest, AmoTotalsAreExact) {
+ENGINE_TEST(AmoTotalsAreExact) {
   constexpr int kRounds = 300;
-  EngineJob<TypeParam> job({.npes = 4});
+  EngineJob<F> job(setup, {.npes = 4});
   std::vector<std::vector<uint64_t>> tickets(4);
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
@@ -248,9 +244,9 @@ TYPED_TEST(EngineTest, AmoTotalsAreExact) {
 }
 
 /// Returns how often what was posted behind a fence was seen before what was posted in front of it.
-template <class Setup>
-int passed_fences(const Tuning& tuning, uint64_t rounds) {
-  EngineJob<Setup> job({.tuning = tuning});
+template <class F>
+int passed_fences(const Setup<F>& setup, const Tuning& tuning, uint64_t rounds) {
+  EngineJob<F> job(setup, {.tuning = tuning});
   std::atomic<int> passed{0};
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
@@ -278,18 +274,18 @@ int passed_fences(const Tuning& tuning, uint64_t rounds) {
   return passed;
 }
 
-TYPED_TEST(EngineTest, FenceOrdersPutsAtTheirTarget) {
-  EXPECT_EQ(passed_fences<TypeParam>({}, 100), 0);
+ENGINE_TEST(FenceOrdersPutsAtTheirTarget) {
+  EXPECT_EQ(passed_fences(setup, {}, 100), 0);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // as above
 TEST(Engine, FenceThatOrdersNothingIsNoticed) {
-  EXPECT_GT((passed_fences<StormyRails<2, false>>({.keeps_order = false}, 100)), 0);
+  EXPECT_GT((passed_fences(kStormyRails<2, false>, {.keeps_order = false}, 100)), 0);
 }
 #endif
 
-TYPED_TEST(EngineTest, EverybodyFloodsEverybodyWithoutDeadlock) {
-  EngineJob<TypeParam> job({.npes = 4, .slots = 16});
+ENGINE_TEST(EverybodyFloodsEverybodyWithoutDeadlock) {
+  EngineJob<F> job(setup, {.npes = 4, .slots = 16});
   constexpr int kRounds = 200;
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
@@ -311,8 +307,8 @@ TYPED_TEST(EngineTest, EverybodyFloodsEverybodyWithoutDeadlock) {
   }
 }
 
-TYPED_TEST(EngineTest, ThreadsShareHostCalls) {
-  EngineJob<TypeParam> job({.several_threads = true});
+ENGINE_TEST(ThreadsShareHostCalls) {
+  EngineJob<F> job(setup, {.several_threads = true});
   constexpr int kThreads = 3, kRounds = 100;
   job.run([&](int pe) {
     std::vector<std::thread> threads;
@@ -339,8 +335,8 @@ TYPED_TEST(EngineTest, ThreadsShareHostCalls) {
   EXPECT_EQ(job.load(1, 0), uint64_t{kThreads * kRounds});
 }
 
-TYPED_TEST(EngineTest, DeferredSignalLeavesWhileTheHostComputes) {
-  EngineJob<TypeParam> job({.tuning = {.max_inline = 0}});
+ENGINE_TEST(DeferredSignalLeavesWhileTheHostComputes) {
+  EngineJob<F> job(setup, {.tuning = {.max_inline = 0}});
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
     std::this_thread::sleep_for(5ms);  // the proxies sleep by now
@@ -358,9 +354,9 @@ TYPED_TEST(EngineTest, DeferredSignalLeavesWhileTheHostComputes) {
   });
 }
 
-TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
+ENGINE_TEST(ChannelCommandsCompleteTheirTickets) {
   Channel channel(6);
-  EngineJob<TypeParam> job({.tuning = {.max_inline = 100}, .channels = {{&channel}}});
+  EngineJob<F> job(setup, {.tuning = {.max_inline = 100}, .channels = {{&channel}}});
   const RingView ring = channel.view().ring;
   const uint64_t* const completed = channel.view().completed;
   const auto push = [&ring](const Command& command) {
@@ -428,7 +424,7 @@ TYPED_TEST(EngineTest, ChannelCommandsCompleteTheirTickets) {
 }
 
 TEST(Engine, ComputingHostIsALiveTarget) {
-  EngineJob<Plain> job;
+  EngineJob<Plain> job(kPlain);
   NetContext* scope = job.engine(0).make_context();
   for (uint64_t i = 0; i < 20; ++i) {
     EXPECT_EQ(job.host(0).amo(*scope, heap(1, 0), {AmoOp::fetch_add, 8, 1, 0}), i);
@@ -443,9 +439,8 @@ double cpu_seconds(pthread_t thread) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-template <class Setup>
-void expect_idle_proxy_is_cheap() {
-  EngineJob<Setup> job;
+void expect_idle_proxy_is_cheap(const Setup<Plain>& setup) {
+  EngineJob<Plain> job(setup);
   std::this_thread::sleep_for(150ms);
   const pthread_t thread = job.engine(0).loop().native_handle();
   const double before = cpu_seconds(thread);
@@ -460,10 +455,10 @@ void expect_idle_proxy_is_cheap() {
 #endif
 }
 TEST(Engine, IdleProxyIsCheapWithAWaitObject) {
-  expect_idle_proxy_is_cheap<Plain>();
+  expect_idle_proxy_is_cheap(kPlain);
 }
 TEST(Engine, IdleProxyIsCheapWithoutAWaitObject) {
-  expect_idle_proxy_is_cheap<Narrow>();
+  expect_idle_proxy_is_cheap(kNarrow);
 }
 
 }  // namespace

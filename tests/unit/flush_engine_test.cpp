@@ -15,18 +15,16 @@
 namespace railshmem::test {
 namespace {
 
+using Stormy = Flaky<loopback::Fabric>;
 template <size_t Rails>
-struct Stormy {
-  using FabricType = Flaky<loopback::Fabric>;
-  static auto make(const NetworkConfig& config, const Tuning& tuning) {
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config, FlakyOptions{},
-                                                loopback::Options{.rails = Rails});
-  }
-};
+constexpr Setup<Stormy> kStormy{"Stormy", [](const NetworkConfig& config, const Tuning& tuning) {
+                                  return std::make_unique<Engine<Stormy>>(TransportKind::loopback, config, tuning,
+                                                                          config, FlakyOptions{},
+                                                                          loopback::Options{.rails = Rails});
+                                }};
 
-template <class Setup>
-void signals_follow_their_data(FlushPolicy policy) {
-  EngineJob<Setup> job({.flush = policy, .flush_offset = 512});
+void signals_follow_their_data(const Setup<Stormy>& setup, FlushPolicy policy) {
+  EngineJob<Stormy> job(setup, {.flush = policy, .flush_offset = 512});
   job.run([&](int pe) {
     NetContext* const scope = job.engine(pe).make_context();
     std::vector<uint64_t> data(2000);
@@ -46,8 +44,8 @@ void signals_follow_their_data(FlushPolicy policy) {
 }
 TEST(FlushEngine, SignalsFollowTheirData) {
   for (const FlushPolicy policy : {FlushPolicy::read, FlushPolicy::write_read}) {
-    signals_follow_their_data<Stormy<1>>(policy);
-    signals_follow_their_data<Stormy<3>>(policy);
+    signals_follow_their_data(kStormy<1>, policy);
+    signals_follow_their_data(kStormy<3>, policy);
   }
 }
 
@@ -70,18 +68,16 @@ struct NotingFabric : loopback::Fabric {
 };
 
 TEST(FlushEngine, MemoryIsReleasedInOrder) {
-  struct Noting {
-    using FabricType = NotingFabric;
-    static auto make(const NetworkConfig& config, const Tuning& tuning) {
-      return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config,
-                                                  loopback::Options{.rails = 2});
-    }
-  };
+  constexpr Setup<NotingFabric> kNoting{
+      "Noting", [](const NetworkConfig& config, const Tuning& tuning) {
+        return std::make_unique<Engine<NotingFabric>>(TransportKind::loopback, config, tuning, config,
+                                                      loopback::Options{.rails = 2});
+      }};
   events.clear();
-  { EngineJob<Noting> job({.npes = 1, .flush = FlushPolicy::read, .flush_offset = 512}); }
+  { EngineJob<NotingFabric> job(kNoting, {.npes = 1, .flush = FlushPolicy::read, .flush_offset = 512}); }
   EXPECT_EQ(events, (std::vector<std::string>{"register 128", "unregister", "fabric ends"}));
   events.clear();
-  { EngineJob<Noting> job({.npes = 1}); }
+  { EngineJob<NotingFabric> job(kNoting, {.npes = 1}); }
   EXPECT_EQ(events, std::vector<std::string>{"fabric ends"}) << "without a flush there is nothing to register";
 }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -20,18 +21,23 @@ namespace {
 constexpr int kSlowPe = 1;
 constexpr int kFastPe = 2;
 
-/// Writes to the fast PE complete with the next poll, those to the slow one when the test says so.
+/// Writes to the fast PE complete some time later, with the next poll if that time is 0; those to the slow one when the
+/// test says so.
 class SlowRail : public ScriptedRail {
  public:
   Post write(const RailWrite& w) noexcept {
-    (w.to.pe == kSlowPe ? slow_ : fast_).push_back(w.slot);
+    if (w.to.pe == kSlowPe)
+      slow_.push_back(w.slot);
+    else
+      fast_.push_back({w.slot, now_ns() + control->fast_ns});
     return Post::ok;
   }
   size_t poll(std::span<RailEvent> out) noexcept {
     if (std::this_thread::get_id() == control->waiter && control->port->wanted()) ++control->impolite;
+    const uint64_t now = now_ns();
     size_t n = 0;
-    for (; n < out.size() && !fast_.empty(); ++n) {
-      out[n] = {RailEvent::Kind::completed, 0, fast_.front(), nullptr, 0, nullptr};
+    for (; n < out.size() && !fast_.empty() && fast_.front().due <= now; ++n) {
+      out[n] = {RailEvent::Kind::completed, 0, fast_.front().slot, nullptr, 0, nullptr};
       fast_.pop_front();
     }
     for (; n < out.size() && control->release_slow && !slow_.empty(); ++n) {
@@ -45,6 +51,7 @@ class SlowRail : public ScriptedRail {
 
   struct Control {
     std::atomic<bool> release_slow{false};
+    uint64_t fast_ns = 0;
     std::thread::id waiter{};
     PortLock* port = nullptr;
     uint64_t impolite = 0;  ///< polls of the waiter while another thread was at the door
@@ -52,52 +59,29 @@ class SlowRail : public ScriptedRail {
   std::shared_ptr<Control> control = std::make_shared<Control>();  // a rail can be moved
 
  private:
-  std::deque<OpSlot*> fast_;
-  std::deque<OpSlot*> slow_;
-};
-
-/// A write completes some time after it was posted, as over a network.
-class LateRail : public ScriptedRail {
- public:
-  Post write(const RailWrite& w) noexcept {
-    writes_.push_back({w.slot, now_ns() + 5'000'000});
-    return Post::ok;
-  }
-  size_t poll(std::span<RailEvent> out) noexcept {
-    const uint64_t now = now_ns();
-    size_t n = 0;
-    for (; n < out.size() && !writes_.empty() && writes_.front().due <= now; ++n) {
-      out[n] = {RailEvent::Kind::completed, 0, writes_.front().slot, nullptr, 0, nullptr};
-      writes_.pop_front();
-    }
-    return n;
-  }
-  int wait_fd() const noexcept { return 0; }
-
- private:
   struct Write {
     OpSlot* slot;
     uint64_t due;
   };
-  std::deque<Write> writes_;
+  std::deque<Write> fast_;
+  std::deque<OpSlot*> slow_;
 };
 
-template <class R = SlowRail>
 struct Fixture {
   explicit Fixture(HostThreads threads = HostThreads::several) {
     const InitiatorConfig config{Port::host, 0, 4, 64, {}};
-    proxy.emplace(std::span<R>(&proxy_rail, 1), std::span<const Segment>(), config);
-    host.emplace(std::span<R>(&rail, 1), config, HostConfig{threads, true, 60}, *proxy, sleeper);
+    proxy.emplace(std::span<SlowRail>(&proxy_rail, 1), std::span<const Segment>(), config);
+    host.emplace(std::span<SlowRail>(&rail, 1), config, HostConfig{threads, true, 60}, *proxy, sleeper);
   }
-  R rail;
-  R proxy_rail;
+  SlowRail rail;
+  SlowRail proxy_rail;
   Sleeper sleeper;
-  std::optional<ProxySide<R>> proxy;
-  std::optional<HostSide<R>> host;
+  std::optional<ProxySide<SlowRail>> proxy;
+  std::optional<HostSide<SlowRail>> host;
 };
 
 TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
-  Fixture<> f;
+  Fixture f;
   NetContext* slow = f.host->make_context();
   NetContext* fast = f.host->make_context();
   std::atomic<bool> waiting{false};
@@ -131,7 +115,7 @@ TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
 
 /// Everyone waits for something else; whoever polls reaps for all.
 TEST(HostSideThreads, ManyWaitersPollForEachOther) {
-  Fixture<> f;
+  Fixture f;
   f.rail.control->release_slow = true;
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)
@@ -150,9 +134,9 @@ TEST(HostSideThreads, ManyWaitersPollForEachOther) {
 }
 
 /// One thread posts without a pause, the other only wants what it posted before to be complete.
-template <class Complete>
-void complete_beside_a_stream(Complete&& complete) {
-  Fixture<LateRail> f;
+void complete_beside_a_stream(const std::function<void(HostSide<SlowRail>& host, NetContext& scope)>& complete) {
+  Fixture f;
+  f.rail.control->fast_ns = 5'000'000;  // as over a network
   NetContext* shared = f.host->make_context();
   std::atomic<bool> streaming{false};
   std::atomic<bool> completed{false};
@@ -175,14 +159,14 @@ void complete_beside_a_stream(Complete&& complete) {
   f.host->drop_context(*shared);
 }
 TEST(HostSideThreads, QuietEndsWhileAnotherThreadGoesOnPosting) {
-  complete_beside_a_stream([](auto& host, NetContext& scope) { host.quiet(scope); });
+  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& scope) { host.quiet(scope); });
 }
 TEST(HostSideThreads, QuietOfOneTargetEndsWhileAnotherThreadGoesOnPosting) {
-  complete_beside_a_stream([](auto& host, NetContext& scope) { host.quiet(scope, kFastPe); });
+  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& scope) { host.quiet(scope, kFastPe); });
 }
 /// The fence itself returns at once; the put behind it waits.
 TEST(HostSideThreads, PutBehindAFenceEndsWhileAnotherThreadGoesOnPosting) {
-  complete_beside_a_stream([](auto& host, NetContext& scope) {
+  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& scope) {
     const uint64_t word = 1;
     host.fence(scope);
     host.put_nbi(scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
@@ -190,7 +174,7 @@ TEST(HostSideThreads, PutBehindAFenceEndsWhileAnotherThreadGoesOnPosting) {
 }
 
 TEST(HostSideFence, OnlyTheNextOperationToThatTargetWaits) {
-  Fixture<> f(HostThreads::one);
+  Fixture f(HostThreads::one);
   NetContext* scope = f.host->make_context();
   NetContext* other = f.host->make_context();
   const uint64_t word = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rail suite on every provider that needs no hardware.
+#include <ostream>
 #include <string>
 
 #include "tests/support/ofi_fabric.h"
@@ -8,52 +9,31 @@
 namespace railshmem::testing_support {
 namespace {
 
-std::shared_ptr<ofi::Fabric> make_ofi(int pe, const char* provider, const char* progress, const char* local = "0") {
-  return make_ofi_fabric(
-      {{"SHMEM_OFI_PROVIDER", provider}, {"SHMEM_OFI_PROGRESS", progress}, {"SHMEM_OFI_REGISTER_LOCAL", local}}, pe);
-}
+struct Maker {
+  using FabricType = ofi::Fabric;
+  const char* name;
+  const char* provider;
+  const char* progress = "auto";
+  const char* register_local = "0";  ///< "1": as if the provider asked for FI_MR_LOCAL, which none of these does
 
-#define OFI_MAKER(Name, provider, progress)                                                       \
-  struct Name {                                                                                   \
-    using FabricType = ofi::Fabric;                                                               \
-    static std::shared_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, progress); } \
+  std::shared_ptr<ofi::Fabric> make(int pe) const {
+    return make_ofi_fabric({{"SHMEM_OFI_PROVIDER", provider},
+                            {"SHMEM_OFI_PROGRESS", progress},
+                            {"SHMEM_OFI_REGISTER_LOCAL", register_local}},
+                           pe);
   }
-OFI_MAKER(TcpRxm, "tcp;ofi_rxm", "auto");
-OFI_MAKER(TcpRxmThread, "tcp;ofi_rxm", "thread");
-OFI_MAKER(Tcp, "tcp", "auto");
-OFI_MAKER(Net, "net", "auto");
-OFI_MAKER(Shm, "shm", "auto");
-OFI_MAKER(Sockets, "sockets", "auto");
-OFI_MAKER(UdpRxd, "udp;ofi_rxd", "auto");
-
-/// As if the provider asked for FI_MR_LOCAL, which none of these does.
-#define OFI_LOCAL_MAKER(Name, provider)                                                              \
-  struct Name {                                                                                      \
-    using FabricType = ofi::Fabric;                                                                  \
-    static std::shared_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, "auto", "1"); } \
-  }
-OFI_LOCAL_MAKER(TcpRxmLocal, "tcp;ofi_rxm");
-OFI_LOCAL_MAKER(NetLocal, "net");
-OFI_LOCAL_MAKER(ShmLocal, "shm");
-
-struct MakerNames {
-  template <class Maker>
-  static std::string GetName(int) {
-    if (std::is_same_v<Maker, TcpRxm>) return "TcpRxm";
-    if (std::is_same_v<Maker, TcpRxmThread>) return "TcpRxmThread";
-    if (std::is_same_v<Maker, Tcp>) return "Tcp";
-    if (std::is_same_v<Maker, Net>) return "Net";
-    if (std::is_same_v<Maker, Shm>) return "Shm";
-    if (std::is_same_v<Maker, Sockets>) return "Sockets";
-    if (std::is_same_v<Maker, TcpRxmLocal>) return "TcpRxmLocal";
-    if (std::is_same_v<Maker, NetLocal>) return "NetLocal";
-    if (std::is_same_v<Maker, ShmLocal>) return "ShmLocal";
-    return "UdpRxd";
-  }
+  friend void PrintTo(const Maker& maker, std::ostream* out) { *out << maker.name; }
 };
 
-using Makers = ::testing::Types<TcpRxm, TcpRxmThread, Tcp, Net, Shm, Sockets, UdpRxd, TcpRxmLocal, NetLocal, ShmLocal>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Ofi, RailSuite, Makers, MakerNames);
+using OfiRails = RailSuite<Maker>;
+RAILSHMEM_RAIL_SUITE(OfiRails)
+INSTANTIATE_TEST_SUITE_P(Over, OfiRails,
+                         testing::Values(Maker{"TcpRxm", "tcp;ofi_rxm"}, Maker{"TcpRxmThread", "tcp;ofi_rxm", "thread"},
+                                         Maker{"Tcp", "tcp"}, Maker{"Net", "net"}, Maker{"Shm", "shm"},
+                                         Maker{"Sockets", "sockets"}, Maker{"UdpRxd", "udp;ofi_rxd"},
+                                         Maker{"TcpRxmLocal", "tcp;ofi_rxm", "auto", "1"},
+                                         Maker{"NetLocal", "net", "auto", "1"}, Maker{"ShmLocal", "shm", "auto", "1"}),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace railshmem::testing_support
