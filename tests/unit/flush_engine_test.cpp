@@ -67,12 +67,13 @@ struct NotingFabric : loopback::Fabric {
   const std::byte* base = nullptr;
 };
 
+constexpr Setup<NotingFabric> kNoting{"Noting", [](const NetworkConfig& config, const Tuning& tuning) {
+                                        return std::make_unique<Engine<NotingFabric>>(TransportKind::loopback, config,
+                                                                                      tuning, config,
+                                                                                      loopback::Options{.rails = 2});
+                                      }};
+
 TEST(FlushEngine, MemoryIsReleasedInOrder) {
-  constexpr Setup<NotingFabric> kNoting{
-      "Noting", [](const NetworkConfig& config, const Tuning& tuning) {
-        return std::make_unique<Engine<NotingFabric>>(TransportKind::loopback, config, tuning, config,
-                                                      loopback::Options{.rails = 2});
-      }};
   events.clear();
   { EngineJob<NotingFabric> job(kNoting, {.npes = 1, .flush = FlushPolicy::read, .flush_offset = 512}); }
   EXPECT_EQ(events, (std::vector<std::string>{"register 128", "unregister", "fabric ends"}));
