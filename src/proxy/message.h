@@ -2,9 +2,10 @@
 // What endpoints say to each other: plain structs, one per kind, all starting with the same header.
 //
 // Requests (amo, put_signal, signal, flag, get) go to a proxy endpoint, whose owner executes them. Answers
-// (acknowledge, reply, data) go back to the endpoint that asked, host or proxy. The card and the last four tell and ask
-// how a rail is reached, whether it is alive and what has arrived over one that is not; they may be lost. All PEs of a
-// job run the same build on the same architecture (checked at start), so structs travel as they lie in memory.
+// (acknowledge, reply, replies, data) go back to the endpoint that asked, host or proxy. The card and the last four
+// tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may be lost.
+// All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they lie in
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,7 @@ enum class MessageKind : uint8_t {
   card,
   acknowledge,
   reply,
+  replies,
   data,
   ping,
   pong,
@@ -103,6 +105,14 @@ struct ReplyMessage {
   MessageHeader header;
   uint64_t value;
 };
+
+/// Several replies to one endpoint: header.cell of these follow.
+struct ReplyItem {
+  uint32_t cell;
+  uint32_t sequence;
+  uint64_t value;
+};
+inline constexpr size_t kMostReplies = 32;  // as many fetches as a warp makes at once
 
 /// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper). Not a request
 /// like others, because it may come before any answer can go back: it is sent until a pong comes over the rail.

@@ -147,6 +147,12 @@ class Requests {
       answered(cell);
       return true;
     }
+    if (h.kind == MessageKind::replies) {
+      if (h.cell > kMostReplies || event.nbytes != sizeof h + h.cell * sizeof(ReplyItem)) return false;
+      for (uint32_t i = 0; i < h.cell; ++i)
+        take_reply(h.pe, read_message<ReplyItem>(event.bytes + sizeof h + i * sizeof(ReplyItem)), answered);
+      return true;
+    }
     if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
     if (h.kind == MessageKind::acknowledge) {
       const auto message = read_message<AcknowledgeMessage>(event.bytes);
@@ -154,14 +160,7 @@ class Requests {
       return true;
     }
     if (h.kind != MessageKind::reply) return false;
-    const auto message = read_message<ReplyMessage>(event.bytes);
-    OpCell& cell = desk_.cells[h.cell];
-    // A request that was sent twice is answered twice.
-    if (!cell.awaits_answer || cell.sequence != h.sequence || cell.what.pe != h.pe) return true;
-    copy_whole(static_cast<std::byte*>(cell.fetch), reinterpret_cast<const std::byte*>(&message.value),
-               cell.fetch_width);
-    outbox_.remove(desk_.cells, cell);
-    answered(cell);
+    take_reply(h.pe, {h.cell, h.sequence, read_message<ReplyMessage>(event.bytes).value}, answered);
     return true;
   }
 
@@ -171,6 +170,16 @@ class Requests {
   }
 
  private:
+  template <class Answered>
+  void take_reply(int pe, const ReplyItem& reply, Answered&& answered) noexcept {
+    OpCell& cell = desk_.cells[reply.cell];
+    // A request that was sent twice is answered twice.
+    if (!cell.awaits_answer || cell.sequence != reply.sequence || cell.what.pe != pe) return;
+    copy_whole(static_cast<std::byte*>(cell.fetch), reinterpret_cast<const std::byte*>(&reply.value), cell.fetch_width);
+    outbox_.remove(desk_.cells, cell);
+    answered(cell);
+  }
+
   OpCell* take(const Operation& what) noexcept {
     if (!may_send(what.pe)) return nullptr;
     OpCell* const cell = desk_.cells.take(what);

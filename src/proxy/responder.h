@@ -84,12 +84,10 @@ class Responder {
         requests, [this](const Inquiry& inquiry) { answers_.account(inquiry.from, inquiry.rail, inquiry.number); });
     // A target without room goes to the end of the queue once per pass; the cap keeps a pass short.
     for (size_t tries = std::min(answers_.size(), kMaxTries); tries > 0 && !answers_.empty(); --tries) {
-      if (send(answers_.front()) == Post::again) {
-        answers_.rotate();
-      } else {
-        answers_.pop();
+      if (answers_.front().kind == MessageKind::reply ? send_replies() : send_one())
         sent = true;
-      }
+      else
+        answers_.rotate();
     }
     return sent;
   }
@@ -219,6 +217,32 @@ class Responder {
     observer_->did(what, began, carried, pe);
     observer_->count(observe::Engine::served, 1);
     observer_->count(observe::Engine::served_bytes, carried);
+  }
+
+  /// False: no room now.
+  bool send_one() noexcept {
+    if (send(answers_.front()) == Post::again) return false;
+    answers_.pop();
+    return true;
+  }
+
+  /// The reply at the front, with others to the same endpoint in one message.
+  bool send_replies() noexcept {
+    std::array<ReplyItem, kMostReplies> items;
+    const size_t n = answers_.replies(items);
+    if (n == 1) return send_one();
+    const PendingAnswer& first = answers_.front();
+    MessageHeader header{};
+    header.kind = MessageKind::replies;
+    header.pe = initiator_.pe();
+    header.cell = static_cast<uint32_t>(n);
+    std::array<std::byte, sizeof header + sizeof items> bytes;
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, items.data(), n * sizeof(ReplyItem));
+    if (initiator_.answer(first.rail, first.to, bytes.data(), sizeof header + n * sizeof(ReplyItem)) == Post::again)
+      return send_one();  // which needs no buffer: else two PEs could wait for each other's
+    answers_.pop_replies();
+    return true;
   }
 
   Post send(const PendingAnswer& answer) noexcept {

@@ -188,6 +188,29 @@ TEST(Initiator, EveryCellMayHoldADeferredSignalOfARailThatCopiesNothing) {
   EXPECT_EQ(f.rail.count('s'), 4) << "each signal leaves from its own cell";
 }
 
+TEST(Initiator, SeveralRepliesMayShareAMessage) {
+  InitiatorRig f;
+  uint64_t fetched[3] = {};
+  for (uint64_t& to : fetched)
+    ASSERT_EQ(f.initiator->amo(*f.scope, {3, SegmentId::heap, 8}, {AmoOp::fetch_add, 8, 1, 0}, &to, {}), Post::ok);
+  struct {
+    MessageHeader header;
+    ReplyItem items[4];
+  } message{};
+  message.header.kind = MessageKind::replies;
+  message.header.pe = 3;
+  message.header.cell = 4;
+  for (uint32_t i = 0; i < 3; ++i) {
+    const auto asked = read_message<MessageHeader>(f.rail.posted[i].bytes.data());
+    message.items[2 - i] = {asked.cell, asked.sequence, 100 + i};
+  }
+  message.items[3] = message.items[0];  // a request that was sent twice
+  f.rail.deliver(message);
+  f.poll_all();
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_EQ(fetched[i], 100 + i);
+  EXPECT_EQ(f.scope->pending(), 0u);
+}
+
 TEST(Initiator, FetchedValueArrivesWithItsWidth) {
   InitiatorRig f;
   uint64_t value = ~uint64_t{0};
