@@ -15,6 +15,7 @@
 
 #include "include/shmem/detail/amo.h"
 #include "src/base/env.h"
+#include "src/plugin/copier.h"
 #include "src/plugin/segment.h"
 
 namespace railshmem {
@@ -71,6 +72,7 @@ struct NetworkConfig {
   /// out the host's NICs. Empty: this PE alone.
   std::vector<cpu_set_t> host_cpus = {};
   size_t host_slot = 0;
+  MakeCopier make_copier = {};  ///< for segments of MemoryKind::staged; may be empty where there are none
 };
 
 /// Lines for SHMEM_INFO=1 and shmem_info: the network interfaces of this PE, those it does not use, and why. Throws

@@ -59,6 +59,7 @@ struct OpCell : OpSlot {
   uint32_t issue = 0;          ///< of a put or get: the order in which they were issued
   uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
   uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
+  uint64_t staging = 0;        ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
   std::byte* local = nullptr;
   NetContext* scope = nullptr;  ///< null: nobody waits for it
   void* fetch = nullptr;        ///< where a reply's value goes

@@ -66,14 +66,15 @@ class ChannelDrain {
         [[fallthrough]];
       case CommandOp::get:
         if (c.nbytes == 0) return finish_now();
+        if (stages()) [[unlikely]]
+          return initiator_.staged(scope_, transfer_, nullptr, outcome);
         return initiator_.transfer(scope_, transfer_, is_inline() ? Source::copied : Source::stable, outcome);
       case CommandOp::put_signal:
       case CommandOp::put_inline_signal:
       case CommandOp::signal:
         if (!may_go(OpKind::put_signal)) return Post::again;
-        return initiator_.put_signal(
-            scope_, transfer_, is_inline() ? Source::copied : Source::stable,
-            {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op}, outcome);
+        return put_signal({static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op},
+                          outcome);
       case CommandOp::amo:
         if (!may_go(OpKind::amo)) return Post::again;
         return initiator_.amo(scope_, remote(), {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare},
@@ -88,7 +89,16 @@ class ChannelDrain {
         static_cast<int>(c.op));
   }
 
+  Post put_signal(const NetSignal& signal, const Outcome& outcome) noexcept {
+    if (transfer_.nbytes > 0 && stages()) [[unlikely]]
+      return initiator_.staged(scope_, transfer_, &signal, outcome);
+    return initiator_.put_signal(scope_, transfer_, is_inline() ? Source::copied : Source::stable, signal, outcome);
+  }
+
+  bool stages() const noexcept { return initiator_.stages(transfer_.remote, transfer_.local); }
+
   bool may_go(OpKind kind) noexcept {
+    if (kind != OpKind::amo && transfer_.nbytes > 0 && stages()) kind = OpKind::staged_put;
     // A put_signal whose data does not travel inside the message begins with a write.
     if (kind == OpKind::put_signal && !initiator_.travels_inline(transfer_.nbytes)) kind = OpKind::put;
     return transfer_.cell != nullptr || initiator_.in_order(scope_, static_cast<int>(command_->pe), kind);

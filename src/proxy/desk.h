@@ -23,6 +23,7 @@ class Desk {
       : rails(rail_span, config.pe, config.npes, config.tuning.rail_window),
         letterhead{config.port, config.pe},
         tuning(config.tuning),
+        staging(config.staging),
         cells(config.cells),
         words(rail_span.size(), config.npes) {}
   Desk(const Desk&) = delete;  // its users share it by reference
@@ -30,6 +31,7 @@ class Desk {
   RailSet<R> rails;
   const Letterhead letterhead;
   const Tuning tuning;
+  StagingPart* const staging;  ///< null: rails reach all memory
   CellPool cells;
   WordOrder words;
   size_t lasting = 0;                ///< open cells marked so

@@ -22,6 +22,7 @@
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/sleeper.h"
+#include "src/proxy/staging.h"
 #include "src/proxy/tuning.h"
 
 namespace railshmem {
@@ -43,6 +44,7 @@ class Engine final : public Network {
         loop_config_{
             config.pe, config.oversubscribed, config.env->proxy_spin_us * 1000, config.env->proxy_nap_us * 1000,
             tuning,    config.observer},
+        make_copier_(config.make_copier),
         fabric_(std::forward<Args>(fabric)...) {
     // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
     if (cells_ < 4) throw Error(text("SHMEM_OFI_SLOTS is %zu; at least 4 are needed", cells_));
@@ -51,7 +53,9 @@ class Engine final : public Network {
 
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
-    return fabric_.attach(segments);
+    if (!Staging::is_needed(segments)) return fabric_.attach(segments);
+    staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size());
+    return fabric_.attach(staging_->exposed());
   }
 
   void connect(std::span<const std::vector<std::byte>> cards) override {
@@ -59,7 +63,8 @@ class Engine final : public Network {
     if constexpr (ReopensRails<F>) {
       if (fabric_.proxy_rails().size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_);
     }
-    proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy), host_config_.observer);
+    proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy), host_config_.observer,
+                   staging_ ? &staging_->target() : nullptr);
     host_.emplace(fabric_.host_rails(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
   }
 
@@ -85,7 +90,9 @@ class Engine final : public Network {
     if constexpr (requires { fabric_.unregister_buffer(base); }) alone([&] { fabric_.unregister_buffer(base); });
   }
 
-  std::string describe() const override { return fabric_.describe(); }
+  std::string describe() const override {
+    return fabric_.describe() + (staging_ ? staging_->describe() : std::string());
+  }
 
   HostSide<RailType>& host() noexcept { return *host_; }
   ProxyLoop<RailType>& loop() noexcept { return *loop_; }
@@ -99,8 +106,9 @@ class Engine final : public Network {
     host_->alone([&] { proxy_->alone(body); });
   }
 
-  InitiatorConfig initiator_config(Port port) const noexcept {
-    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get()};
+  InitiatorConfig initiator_config(Port port) noexcept {
+    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get(),
+            staging_ ? &staging_->source(port) : nullptr};
   }
 
   const int pe_;
@@ -108,7 +116,9 @@ class Engine final : public Network {
   const size_t cells_;
   const HostConfig host_config_;
   const LoopConfig loop_config_;
+  const MakeCopier make_copier_;
   std::vector<Segment> segments_;
+  std::optional<Staging> staging_;  ///< empty: rails reach all memory
   F fabric_;
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   Sleeper sleeper_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include "src/base/error.h"
@@ -17,6 +18,7 @@
 #include "src/proxy/failover.h"
 #include "src/proxy/requests.h"
 #include "src/proxy/scopes.h"
+#include "src/proxy/staged_transfers.h"
 #include "src/proxy/transfers.h"
 
 namespace railshmem {
@@ -34,6 +36,12 @@ class Initiator {
     if (max_message_ < sizeof(PutSignalMessage))
       throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", desk_.rails[0].name().c_str(),
                        max_message_, sizeof(PutSignalMessage)));
+    if (config.staging != nullptr) {
+      if (max_message_ <= sizeof(StagedMessage))
+        throw Error(text("rail %s carries messages of %zu bytes; staging needs more than %zu",
+                         desk_.rails[0].name().c_str(), max_message_, sizeof(StagedMessage)));
+      staged_.emplace(desk_, requests_, *config.staging, max_message_);
+    }
   }
   Initiator(const Initiator&) = delete;  // cells point to its scopes
 
@@ -113,6 +121,19 @@ class Initiator {
     return ready() ? requests_.amo(scope, to, amo, fetch, outcome) : refusal();
   }
 
+  /// Whether this transfer is one for staged().
+  bool stages(const Remote& remote, const void* local) const noexcept {
+    return staged_.has_value() && staged_->concerns(remote, local);
+  }
+  /// A put, get or put_signal of memory that rails do not reach; `signal` may be null. outcome.done tells when a put's
+  /// source is free, and when a get is complete.
+  Post staged(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
+    if (!ready()) return refusal();
+    const Post posted = staged_->start(scope, t, signal, outcome);
+    if (posted == Post::ok) move_staged();
+    return posted;
+  }
+
   /// No scope waits for it.
   Post flag(Remote to, uint64_t value) noexcept { return ready() ? requests_.flag(to, value) : refusal(); }
 
@@ -145,6 +166,8 @@ class Initiator {
     if (desk_.abandoned) [[unlikely]]
       abandon();
     if (transfers_.has_bulks()) moved |= push_bulks();
+    if (staged_) [[unlikely]]
+      moved |= move_staged();
     if (!desk_.rails.single() && !desk_.abandoned)
       failover_.step([this](OpCell& cell) { finish_part(cell); }, [this](OpCell& cell) { answered(cell); });
     return requests_.flush_signals() || moved;
@@ -196,6 +219,10 @@ class Initiator {
 
   bool push_bulks() noexcept {
     return transfers_.push([this](OpCell& whole) { finish_part(whole); });  // the hold of open()
+  }
+
+  bool move_staged() noexcept {
+    return staged_->step([this](OpCell& cell) { finish_part(cell); });
   }
 
   Post send_answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
@@ -264,8 +291,15 @@ class Initiator {
     } else if (cell.then == Then::repeat_signal) {
       cell.then = Then::nothing;  // Failover sends the signal
     } else if (!cell.awaits_answer) {
-      desk_.end(cell);
+      end(cell);
     }
+  }
+
+  void end(OpCell& cell) noexcept {
+    if (cell.what.kind == OpKind::staged_piece) [[unlikely]]
+      staged_->answered(cell, [this](OpCell& whole) { finish_part(whole); });
+    else
+      desk_.end(cell);
   }
 
   bool take_answer(const RailEvent& event, size_t r) noexcept {
@@ -281,12 +315,22 @@ class Initiator {
       failover_.account(read_message<AccountMessage>(event.bytes));
       return true;
     }
+    if (header.kind == MessageKind::staged_data) return take_data(header, event);
     return requests_.take_answer(event, [this](OpCell& cell) { answered(cell); });
+  }
+
+  bool take_data(const MessageHeader& header, const RailEvent& event) noexcept {
+    OpCell* const piece = requests_.awaiting(header);
+    if (piece == nullptr) return true;
+    staged_->take_data(*piece, event.bytes + sizeof header, event.nbytes - sizeof header);
+    requests_.outbox().remove(desk_.cells, *piece);
+    answered(*piece);
+    return true;
   }
 
   void answered(OpCell& cell) noexcept {
     if (!cell.lost_request) desk_.rails.came(cell.rail);
-    if (cell.parts_left == 0) desk_.end(cell);
+    if (cell.parts_left == 0) end(cell);
   }
 
   // ---- failures ----------------------------------------------------------------------------------------------------
@@ -321,12 +365,14 @@ class Initiator {
     desk_.lasting = 0;
     scopes_.clear_all();
     transfers_.forget();
+    if (staged_) staged_->forget();
     requests_.forget();
   }
 
   Desk<R> desk_;
   Transfers<R> transfers_;
   Requests<R> requests_;
+  std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
   Failover<R> failover_;
   const size_t max_message_;
   Scopes scopes_;

@@ -21,11 +21,11 @@ template <Rail R>
 class ProxySide {
  public:
   ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config,
-            observe::Observer* observer = nullptr)
+            observe::Observer* observer = nullptr, StagingPart* target_staging = nullptr)
       : npes_(config.npes),
         observer_(observer),
         initiator_(rails, config),
-        responder_(initiator_, segments, config.npes, config.keeper, observer) {}
+        responder_(initiator_, segments, config.npes, config.keeper, observer, target_staging) {}
 
   /// Before the proxy thread runs.
   void serve(std::span<Channel* const> channels) {

@@ -80,6 +80,39 @@ class Requests {
     return request(&scope, *cell, desk_.letterhead.signal(signal, *cell), outcome);
   }
 
+  /// A short put into or from staged memory: its bytes go along.
+  Post staged_put(NetContext& scope, const Transfer& t, const Outcome& outcome) noexcept {
+    OpCell* const cell = take({OpKind::staged_put, t.remote.pe, t.nbytes});
+    if (cell == nullptr) return Post::again;
+    StagedMessage message{};
+    message.header = desk_.letterhead.header(MessageKind::staged_put, 0, 0, t.remote.segment, *cell);
+    message.offset = t.remote.offset;
+    message.slot = kNoSlot;
+    message.nbytes = static_cast<uint32_t>(t.nbytes);
+    std::byte* const bytes = desk_.cells.buffer(*cell);
+    std::memcpy(bytes, &message, sizeof message);
+    std::memcpy(bytes + sizeof message, t.local, t.nbytes);
+    return request(&scope, *cell, sizeof message + t.nbytes, Answer::acknowledge, outcome);
+  }
+
+  /// One piece of a staged transfer, which has its cell already; `payload` goes along (null: none). Of the header only
+  /// kind, op, width, segments and answer count.
+  Post staged_piece(OpCell& cell, StagedMessage message, const std::byte* payload) noexcept {
+    if (!may_send(cell.what.pe)) return Post::again;
+    cell.sequence = outbox_.next(cell.what.pe);
+    const MessageHeader& h = message.header;
+    const uint16_t signal_segment = h.unused;
+    message.header = desk_.letterhead.header(h.kind, h.op, h.width, h.segment, cell, h.answer);
+    message.header.unused = signal_segment;
+    std::byte* const bytes = desk_.cells.buffer(cell);
+    std::memcpy(bytes, &message, sizeof message);
+    if (payload != nullptr) std::memcpy(bytes + sizeof message, payload, message.nbytes);
+    cell.request_bytes = static_cast<uint32_t>(sizeof message + (payload != nullptr ? message.nbytes : 0));
+    const Post posted = send_anywhere(cell, false);
+    if (posted == Post::ok) outbox_.add(desk_.cells, cell);
+    return posted;
+  }
+
   // ---- signals behind their data -----------------------------------------------------------------------------------
 
   /// Where a rail keeps a message behind the data of earlier writes, the signal of data that went over it as a whole
@@ -128,6 +161,12 @@ class Requests {
     return send_anywhere(cell, false);
   }
 
+  /// The request that an answer with this header is for. Null: it was answered before, because it was sent twice.
+  OpCell* awaiting(const MessageHeader& h) noexcept {
+    OpCell& cell = desk_.cells[h.cell];
+    return cell.awaits_answer && cell.sequence == h.sequence && cell.what.pe == h.pe ? &cell : nullptr;
+  }
+
   // ---- answers -----------------------------------------------------------------------------------------------------
 
   /// False: not an answer. Requests that are answered go to answered(cell).
@@ -142,11 +181,14 @@ class Requests {
     }
     if (h.kind != MessageKind::reply) return false;
     const auto message = read_message<ReplyMessage>(event.bytes);
-    OpCell& cell = desk_.cells[h.cell];
-    // A request that was sent twice is answered twice.
-    if (!cell.awaits_answer || cell.sequence != h.sequence || cell.what.pe != h.pe) return true;
-    copy_whole(static_cast<std::byte*>(cell.fetch), reinterpret_cast<const std::byte*>(&message.value),
-               cell.fetch_width);
+    OpCell* const waiting = awaiting(h);
+    if (waiting == nullptr) return true;
+    OpCell& cell = *waiting;
+    if (desk_.staging != nullptr && desk_.staging->holds(cell.fetch)) [[unlikely]]
+      desk_.staging->copier->amo(static_cast<std::byte*>(cell.fetch), cell.fetch_width, AmoOp::set, message.value, 0);
+    else
+      copy_whole(static_cast<std::byte*>(cell.fetch), reinterpret_cast<const std::byte*>(&message.value),
+                 cell.fetch_width);
     outbox_.remove(desk_.cells, cell);
     answered(cell);
     return true;

@@ -9,6 +9,7 @@
 #include "src/plugin/rail_keeper.h"
 #include "src/proxy/cell_pool.h"
 #include "src/proxy/operation.h"
+#include "src/proxy/staging.h"
 #include "src/proxy/tuning.h"
 
 namespace railshmem {
@@ -20,7 +21,8 @@ struct InitiatorConfig {
   int npes;
   size_t cells;
   Tuning tuning{};
-  RailKeeper* keeper = nullptr;  ///< opens dead rails anew; null: nobody does
+  RailKeeper* keeper = nullptr;    ///< opens dead rails anew; null: nobody does
+  StagingPart* staging = nullptr;  ///< null: rails reach all memory
 };
 
 /// A put or get on its way into the rails. Survives `again`: the next try goes on where this one stopped.
