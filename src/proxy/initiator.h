@@ -269,8 +269,8 @@ class Initiator {
     part.in_flight = false;
     desk_.rails.came(part.rail);
     desk_.rails.paths.moved(part.rail, part.what.pe);
-    if (part.parent == kNoCell) {
-      finish_part(part);
+    if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
+      finish_part(part);  // of a staged piece this is its request only
       return;
     }
     OpCell& whole = desk_.cells[part.parent];
