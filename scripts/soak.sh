@@ -7,6 +7,7 @@
 # RATE      of each, in tc's notation               (default: 500mbit)
 # SEED      of all that is random                   (default: the time; printed)
 # PROGRAMS  folder of rail_soak                     (default: build/release/tests/rails)
+# GETS=0    no gets but of words
 # CALM=1    all rails stay up: what the load does alone
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,7 +25,10 @@ net_begin "${RAILS:-3}" "${RATE:-500mbit}"
 RANDOM=$((seed % 32768))
 echo "soak.sh: seed $seed, $rails rails, $seconds s"
 
-JOB_SECONDS=$((seconds + 90)) start_job 2 2 "$programs/rail_soak" --seconds "$seconds" --seed "$seed"
+JOB_SECONDS=$((seconds + 90)) start_job 2 2 "$programs/rail_soak" --seconds "$seconds" --seed "$seed" \
+  --gets "${GETS:-1}"
+# Until every PE has found its rails, none may die.
+until grep -qs 'rail_soak: started' "$outputs/0" || ! kill -0 "${job[@]}" 2> /dev/null; do sleep 0.2; done
 end=$((SECONDS + seconds))
 
 # What revives the rails that are dead, by host and rail. Of n rails at most n - 1 are dead at a time, counted over both

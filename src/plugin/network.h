@@ -53,6 +53,8 @@ class Network {
   virtual void register_buffer(std::span<const std::byte> bytes) = 0;
   virtual void unregister_buffer(const std::byte* base) = 0;
 
+  /// What each rail has carried, one line a rail, for SHMEM_STATS=1. After stop().
+  virtual std::vector<std::string> rail_rows() = 0;
   /// Lines for SHMEM_INFO=1 and shmem_info: provider, interface, modes, limits.
   virtual std::string describe() const = 0;
 

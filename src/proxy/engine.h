@@ -90,6 +90,12 @@ class Engine final : public Network {
     if constexpr (requires { fabric_.unregister_buffer(base); }) alone([&] { fabric_.unregister_buffer(base); });
   }
 
+  std::vector<std::string> rail_rows() override {
+    std::vector<std::string> rows;
+    for (std::string& row : host_->rails().rows("host")) rows.push_back(std::move(row));
+    for (std::string& row : proxy_->rails().rows("proxy")) rows.push_back(std::move(row));
+    return rows;
+  }
   std::string describe() const override {
     return fabric_.describe() + (staging_ ? staging_->describe() : std::string());
   }

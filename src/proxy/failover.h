@@ -30,7 +30,7 @@ template <Rail R>
 class Failover {
  public:
   Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
-      : desk_(desk), requests_(requests), watch_(desk), reopener_(desk, requests, keeper) {}
+      : desk_(desk), requests_(requests), watch_(desk, cards_), reopener_(desk, cards_, keeper) {}
 
   /// Something here goes on only if somebody polls.
   bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
@@ -43,7 +43,7 @@ class Failover {
     if (++polls_ % kPollsPerClock != 0) return;
     const uint64_t now = now_ns();
     watch_.look(
-        now, [&](size_t r, int pe) { down(r, pe, now, "is silent"); }, [this](int pe) { return find(pe) != nullptr; });
+        now, [&](size_t r, int pe) { down(r, pe, now, "is silent"); }, [this](int pe) { return holds_back(pe); });
     if (reopener_.active())
       reopener_.step(
           now, [&](size_t r, int pe) { down(r, pe, now, nullptr); }, [this](OpCell& cell) { strand(cell); });
@@ -105,6 +105,8 @@ class Failover {
     uint64_t since;
     uint64_t ask_at = 0;
     size_t asked = 0;
+    uint64_t unreached_since = 0;  ///< 0: some path is there
+    uint64_t witness_at = 0;
     AccountMessage account{};
   };
 
@@ -115,20 +117,25 @@ class Failover {
   }
   bool signal_is_copied() const noexcept { return desk_.rails.traits().inject >= sizeof(SignalMessage); }
 
-  /// `why`: for the warning; null when another one has told it.
+  /// Operations of lost rails are still to be found by their rail: nothing new may be among them.
+  bool holds_back(int pe) noexcept {
+    const Recovery* const recovery = find(pe);
+    return recovery != nullptr && recovery->stage < Stage::inquiring;
+  }
+
+  /// `why`: for the warning; null when the rail was closed, because of another peer or by the warning's consequence.
   void down(size_t r, int pe, uint64_t now, const char* why) noexcept {
     PathTable& paths = desk_.rails.paths;
     paths.set_up(r, pe, false);
-    if (why != nullptr && paths.hopeless(pe)) die_unreachable(r, pe);
     if (why != nullptr) {
       log_warn("rail %s to PE %d %s; its operations go over the other rails", desk_.rails[r].name().c_str(), pe, why);
       desk_.rails.count_failover(r);
     }
-    watch_.lost(r, pe, now);
+    watch_.lost(r, pe, now, why == nullptr);
     Recovery* recovery = find(pe);
     if (recovery == nullptr) recovery = &recoveries_.emplace_back(Recovery{pe, 0, 0, Stage::releasing, now});
     recovery->number = ++inquiries_;
-    recovery->rails |= RailMask{1} << r;
+    recovery->rails = (recovery->rails & ~paths.up(pe)) | RailMask{1} << r;  // those taken back carry new operations
     recovery->stage = Stage::releasing;
     recovery->since = now;
     paths.set_recovers(pe, true);
@@ -137,6 +144,7 @@ class Failover {
   /// True when it is over.
   template <class FinishPart, class Answered>
   bool advance(Recovery& recovery, uint64_t now, FinishPart&& finish_part, Answered&& answered) noexcept {
+    look_for_paths(recovery, now);
     switch (recovery.stage) {
       case Stage::releasing:
       case Stage::closing:
@@ -157,10 +165,29 @@ class Failover {
     return false;
   }
 
+  /// Without any path to the PE there is hope as long as nobody knows of its death, and for so long as SHMEM_TIMEOUT
+  /// says: rails that were all closed for its sake, or for another PE's, reach it in a moment.
+  void look_for_paths(Recovery& recovery, uint64_t now) noexcept {
+    if (desk_.rails.usable(recovery.pe) != 0) {
+      recovery.unreached_since = 0;
+      return;
+    }
+    if (recovery.unreached_since == 0) {
+      recovery.unreached_since = now;
+      recovery.witness_at = now + desk_.tuning.rail_timeout_ns;
+    }
+    if (now < recovery.witness_at) return;
+    recovery.witness_at = now + 4 * desk_.tuning.rail_timeout_ns;  // asking may take half a second
+    if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || !witnessed_death().empty())
+      die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
+  }
+
   void release(Recovery& recovery, uint64_t now) noexcept {
     RailMask held = 0;
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
+      // Answers are no loss, and may be what tells the peer of the rail opened for it.
+      if (cell.what.kind == OpKind::answer) continue;
       if (on(cell, recovery) && cell.in_flight) held |= RailMask{1} << cell.rail;
     }
     if (held == 0) {
@@ -279,6 +306,7 @@ class Failover {
 
   Desk<R>& desk_;
   Requests<R>& requests_;
+  RailCards cards_;
   PathWatch<R> watch_;
   RailReopener<R> reopener_;
   std::vector<Recovery> recoveries_;  ///< one per peer at most

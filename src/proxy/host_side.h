@@ -220,6 +220,7 @@ class HostSide {
     return moved;
   }
   PortLock& port() noexcept { return port_; }
+  RailSet<R>& rails() noexcept { return initiator_.rails(); }
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
 
  private:

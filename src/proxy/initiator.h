@@ -83,7 +83,7 @@ class Initiator {
       if ((t.cell = transfers_.open(scope, t, Source::stable, {})) == nullptr) return Post::again;
       if (source == Source::copied) transfers_.copy_source(*t.cell);
     }
-    return transfers_.hold(*t.cell) ? Post::ok : Post::again;
+    return transfers_.hold(*t.cell) ? Post::ok : refusal();
   }
   /// False when the rail has no room for the held write; true also when there is none.
   bool release_held() noexcept { return transfers_.release_held(); }
@@ -204,7 +204,8 @@ class Initiator {
   static constexpr size_t kEventBatch = 16;          // enough to amortise a CQ read, small enough to stay in L1
   static constexpr uint32_t kTurnsPerIdleRail = 16;  // a look at a rail where nothing is expected costs a system call
 
-  bool ready() noexcept { return !desk_.abandoned && transfers_.release_held(); }
+  /// Also false when the held write failed, and everything with it.
+  bool ready() noexcept { return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned; }
   Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
 
   Post start(Transfer& t, size_t rail) noexcept {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What endpoints say to each other: plain structs, one per kind, all starting with the same header.
 //
-// Requests (amo to staged_get) go to a proxy endpoint, whose owner executes them. Answers
-// (acknowledge, reply, staged_data) go back to the endpoint that asked, host or proxy. The last four ask and tell whether a rail is
-// alive and what has arrived over one that is not; they may be lost. All PEs of a job run the same build on the same
-// architecture (checked at start), so structs travel as they lie in memory.
+// Requests (amo, put_signal, signal, flag, staged_put, staged_get) go to a proxy endpoint, whose owner executes them.
+// Answers (acknowledge, reply, staged_data) go back to the endpoint that asked, host or proxy. The card and the last
+// four tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may be
+// lost. All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they lie
+// in memory.
 #pragma once
 
 #include <cstddef>
@@ -97,11 +98,13 @@ struct ReplyMessage {
   uint64_t value;
 };
 
-/// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper).
+/// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper). Not a request
+/// like others, because it may come before any answer can go back: it is sent until a pong comes over the rail.
+/// header.sequence counts the cards of the source's port, so that none replaces a later one.
 struct CardMessage {
   MessageHeader header;
   uint32_t nbytes;
-  uint32_t unused;
+  uint32_t rail;
 };
 
 /// Data between the final memory at the target (header.segment, offset) and a bounce slot of the source. With kNoSlot

@@ -41,8 +41,6 @@ std::string describe(const Operation& operation) {
       return text("atomic operation on %zu bytes at PE %d", n, pe);
     case OpKind::flag:
       return text("flag to PE %d", pe);
-    case OpKind::card:
-      return text("card of a rail to PE %d", pe);
     case OpKind::staged_piece:
       return text("piece of %zu bytes between staged memory and PE %d", n, pe);
     case OpKind::answer:

@@ -8,7 +8,21 @@
 
 namespace railshmem {
 
-enum class OpKind : uint8_t { none, put, get, put_signal, signal, amo, flag, card, answer, quiet, fence, staged_put, staged_get, staged_piece };
+enum class OpKind : uint8_t {
+  none,
+  put,
+  get,
+  put_signal,
+  signal,
+  amo,
+  flag,
+  answer,
+  quiet,
+  fence,
+  staged_put,
+  staged_get,
+  staged_piece
+};
 
 struct Operation {
   OpKind kind;

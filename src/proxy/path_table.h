@@ -50,8 +50,7 @@ class PathTable {
   void set_recovers(int pe, bool recovers) noexcept { recovering_[static_cast<size_t>(pe)] = recovers; }
   int npes() const noexcept { return static_cast<int>(up_.size()); }
   bool is_open(size_t r) const noexcept { return (open_ >> r) & 1; }
-  /// No path is left, and none comes back by itself.
-  bool hopeless(int pe) const noexcept { return up_[static_cast<size_t>(pe)] == 0 && (open_ & all_) == all_; }
+  RailMask up(int pe) const noexcept { return up_[static_cast<size_t>(pe)]; }
   void set_open(size_t r, bool open) noexcept {
     open_ = open ? open_ | (RailMask{1} << r) : open_ & ~(RailMask{1} << r);
   }

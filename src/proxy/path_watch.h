@@ -5,25 +5,28 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "src/base/log.h"
 #include "src/proxy/desk.h"
 #include "src/proxy/message.h"
+#include "src/proxy/rail_cards.h"
 
 namespace railshmem {
 
 template <Rail R>
 class PathWatch {
  public:
-  explicit PathWatch(Desk<R>& desk) : desk_(desk), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
+  PathWatch(Desk<R>& desk, const RailCards& cards)
+      : desk_(desk), cards_(cards), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
 
   bool active() const noexcept { return !sick_.empty(); }
 
   /// Looks after every path from time to time: `silent(r, pe)` for one that is silent while another answers. A path to
-  /// a PE for which `recovers(pe)` is not taken back yet.
-  template <class Silent, class Recovers>
-  void look(uint64_t now, Silent&& silent, Recovers&& recovers) noexcept {
+  /// a PE for which `held_back(pe)` is not taken back yet.
+  template <class Silent, class HeldBack>
+  void look(uint64_t now, Silent&& silent, HeldBack&& held_back) noexcept {
     if (now - last_look_ns_ < period_ns_) {
       acquit();
       return;
@@ -37,7 +40,7 @@ class PathWatch {
     }
     size_t pings = kPingsPerLook;
     for (size_t i = 0; i < sick_.size();) {
-      if (treat(sick_[i], now, pings, silent, recovers)) {
+      if (treat(sick_[i], now, pings, silent, held_back)) {
         sick_[i] = sick_.back();
         sick_.pop_back();
       } else {
@@ -46,15 +49,18 @@ class PathWatch {
     }
   }
 
-  /// The path is dead; from now on it is asked now and then whether it lives again.
-  void lost(size_t r, int pe, uint64_t now) noexcept {
+  /// The path is dead; from now on it is asked now and then whether it lives again. First at once if its rail was
+  /// `opened_anew`: the peer must hear how it is reached.
+  void lost(size_t r, int pe, uint64_t now, bool opened_anew) noexcept {
+    const uint64_t pinged = opened_anew ? 0 : now;
     for (Sick& sick : sick_)
       if (sick.rail == r && sick.pe == pe) {
         sick.dead = true;
         sick.moves = paths().at(r, pe).moves;
+        sick.pinged_ns = pinged;
         return;
       }
-    sick_.push_back({r, pe, true, false, now, now, paths().at(r, pe).moves, kNoRail, 0});
+    sick_.push_back({r, pe, true, false, now, pinged, paths().at(r, pe).moves, kNoRail, 0});
   }
 
   /// Paths to `pe` are not used until they have shown that they live; that of rail `alive` has.
@@ -66,17 +72,7 @@ class PathWatch {
 
   /// A message that is nothing but a header. It may be lost.
   void send_header(size_t r, int pe, const MessageHeader& header) noexcept {
-    const Operation what{OpKind::answer, pe, sizeof header};
-    const auto* bytes = reinterpret_cast<const std::byte*>(&header);
-    if (sizeof header <= desk_.rails.traits().inject) {
-      desk_.send(r, {pe, Port::proxy}, bytes, sizeof header, nullptr, what);
-      return;
-    }
-    OpCell* const carrier = desk_.cells.take(what);
-    if (carrier == nullptr) return;
-    carrier->rail = static_cast<uint8_t>(r);
-    std::byte* const buffer = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(*carrier), bytes, sizeof header));
-    if (desk_.send(r, {pe, Port::proxy}, buffer, sizeof header, carrier, what) != Post::ok) desk_.cells.give(*carrier);
+    send(r, pe, std::as_bytes(std::span(&header, 1)));
   }
 
  private:
@@ -97,6 +93,20 @@ class PathWatch {
   };
 
   PathTable& paths() noexcept { return desk_.rails.paths; }
+
+  void send(size_t r, int pe, std::span<const std::byte> bytes) noexcept {
+    const Operation what{OpKind::answer, pe, bytes.size()};
+    if (bytes.size() <= desk_.rails.traits().inject) {
+      desk_.send(r, {pe, Port::proxy}, bytes.data(), bytes.size(), nullptr, what);
+      return;
+    }
+    OpCell* const carrier = desk_.cells.take(what);
+    if (carrier == nullptr) return;
+    carrier->rail = static_cast<uint8_t>(r);
+    std::byte* const buffer = desk_.cells.buffer(*carrier);
+    std::memcpy(buffer, bytes.data(), bytes.size());
+    if (desk_.send(r, {pe, Port::proxy}, buffer, bytes.size(), carrier, what) != Post::ok) desk_.cells.give(*carrier);
+  }
 
   /// Suspects that have answered are used again at once.
   void acquit() noexcept {
@@ -142,11 +152,20 @@ class PathWatch {
     send_header(r, pe, header);
   }
 
+  /// Does the dead path live again? The peer learns with the question how to answer, should this rail be a new one. It
+  /// hears that over another rail, too: its own end may be as new, and unknown here.
+  void ask_dead(size_t r, int pe) noexcept {
+    const std::span<const std::byte> card = cards_.message(r);
+    if (card.empty()) return ping(r, pe);
+    send(r, pe, card);
+    if (const RailMask others = paths().usable(pe); others != 0) send(desk_.rails.after(r, others), pe, card);
+  }
+
   /// True when it is well again.
-  template <class Silent, class Recovers>
-  bool treat(Sick& sick, uint64_t now, size_t& pings, Silent&& silent, Recovers&& recovers) noexcept {
+  template <class Silent, class HeldBack>
+  bool treat(Sick& sick, uint64_t now, size_t& pings, Silent&& silent, HeldBack&& held_back) noexcept {
     const bool alive = paths().at(sick.rail, sick.pe).moves != sick.moves;
-    if (alive && (!sick.dead || !recovers(sick.pe)) && paths().is_open(sick.rail)) {
+    if (alive && (!sick.dead || !held_back(sick.pe)) && paths().is_open(sick.rail)) {
       paths().set_up(sick.rail, sick.pe, true);
       if (sick.dead) log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
       return true;
@@ -165,12 +184,13 @@ class PathWatch {
     } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail)) {
       sick.pinged_ns = now;
       --pings;
-      ping(sick.rail, sick.pe);
+      ask_dead(sick.rail, sick.pe);
     }
     return false;
   }
 
   Desk<R>& desk_;
+  const RailCards& cards_;
   const uint64_t period_ns_;
   uint64_t last_look_ns_ = 0;
   uint32_t look_ = 1;

@@ -65,6 +65,7 @@ class ProxySide {
       if (rails[r].wait_fd() < 0) return false;
     return true;
   }
+  RailSet<R>& rails() noexcept { return initiator_.rails(); }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
 
   enum class Rest : uint8_t { none, nap, sleep };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Closes rails that hold operations which will never end, opens them anew, and tells all peers.
+// Closes rails that hold operations which will never end, and opens them anew; PathWatch tells the peers.
 #pragma once
 
 #include <exception>
@@ -7,17 +7,16 @@
 
 #include "src/base/log.h"
 #include "src/proxy/desk.h"
-#include "src/proxy/requests.h"
+#include "src/proxy/rail_cards.h"
 
 namespace railshmem {
 
 template <Rail R>
 class RailReopener {
  public:
-  RailReopener(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
-      : desk_(desk), requests_(requests), keeper_(keeper) {}
+  RailReopener(Desk<R>& desk, RailCards& cards, RailKeeper* keeper) : desk_(desk), cards_(cards), keeper_(keeper) {}
 
-  bool active() const noexcept { return !closings_.empty() || !announcements_.empty(); }
+  bool active() const noexcept { return !closings_.empty(); }
 
   /// Nothing new goes over rail `r`; it is closed once what goes well on it has ended.
   void close(size_t r, uint64_t now) noexcept {
@@ -35,12 +34,6 @@ class RailReopener {
       } else {
         ++i;
       }
-    for (size_t i = 0; i < announcements_.size();)
-      if (announce(announcements_[i])) {
-        announcements_.erase(announcements_.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-      }
   }
 
  private:
@@ -48,10 +41,6 @@ class RailReopener {
     size_t rail;
     uint64_t since_ns;
     bool closed;
-  };
-  struct Announcement {
-    std::vector<std::byte> card;
-    std::vector<int> missing;  ///< PEs that were not told yet
   };
 
   /// True when the rail is open again.
@@ -86,9 +75,7 @@ class RailReopener {
   bool reopen(size_t r) noexcept {
     if (keeper_ == nullptr) return true;
     try {
-      Announcement announcement{keeper_->reopen(desk_.letterhead.port, r), {}};
-      for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe) announcement.missing.push_back(pe);
-      announcements_.push_back(std::move(announcement));
+      cards_.set(desk_.letterhead, r, keeper_->reopen(desk_.letterhead.port, r));
       log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(),
                 desk_.letterhead.port == Port::host ? "host" : "proxy");
       return true;
@@ -107,22 +94,10 @@ class RailReopener {
     for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe) down(r, pe);
   }
 
-  /// True when all were told.
-  bool announce(Announcement& announcement) noexcept {
-    auto& missing = announcement.missing;
-    for (size_t i = missing.size(); i-- > 0;)
-      if (desk_.rails.usable(missing[i]) != 0 && requests_.card(missing[i], announcement.card) == Post::ok) {
-        missing[i] = missing.back();
-        missing.pop_back();
-      }
-    return missing.empty();
-  }
-
   Desk<R>& desk_;
-  Requests<R>& requests_;
+  RailCards& cards_;
   RailKeeper* const keeper_;
   std::vector<Closing> closings_;
-  std::vector<Announcement> announcements_;
 };
 
 }  // namespace railshmem

@@ -56,12 +56,12 @@ class RailSet {
   }
   /// Rails that reach `pe` now.
   RailMask usable(int pe) const noexcept { return paths.usable(pe); }
-  /// A post to `pe` failed for good: the path is no more. False when no other is left.
+  /// A post to `pe` failed for good: the path is no more. False when nothing could take its place.
   bool lose(size_t r, int pe) noexcept {
     if (single()) return false;
     if (paths.is_up(r, pe)) lost_.push_back({r, pe});  // allocates rarely, and never while all is well
     paths.set_up(r, pe, false);
-    return !paths.hopeless(pe);
+    return true;
   }
   struct Lost {
     size_t rail;
@@ -130,6 +130,19 @@ class RailSet {
   }
   void count_failover(size_t r) noexcept { ++lanes_[r].counts.failovers; }
   const RailCounts& counts(size_t r) const noexcept { return lanes_[r].counts; }
+  /// One line per rail that was used, for SHMEM_STATS=1.
+  std::vector<std::string> rows(const char* port) const {
+    std::vector<std::string> rows;
+    for (size_t r = 0; r < size(); ++r) {
+      const RailCounts& c = counts(r);
+      if (c.operations + c.again + c.failovers == 0) continue;
+      rows.push_back(text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers", r,
+                          rails_[r].name().c_str(), port, static_cast<unsigned long long>(c.operations),
+                          static_cast<unsigned long long>(c.nbytes), static_cast<unsigned long long>(c.again),
+                          static_cast<unsigned long long>(c.failovers)));
+    }
+    return rows;
+  }
 
   void long_posted(size_t r, size_t nbytes) noexcept {
     if (single()) return;

@@ -45,18 +45,6 @@ class Requests {
     return request(nullptr, *cell, message, {});
   }
 
-  /// Tells `pe` how a rail of this PE is reached from now on.
-  Post card(int pe, std::span<const std::byte> card) noexcept {
-    OpCell* const cell = take({OpKind::card, pe, card.size()});
-    if (cell == nullptr) return Post::again;
-    const CardMessage message{desk_.letterhead.header(MessageKind::card, 0, 0, SegmentId::heap, *cell),
-                              static_cast<uint32_t>(card.size()), 0};
-    std::byte* const bytes = desk_.cells.buffer(*cell);
-    std::memcpy(bytes, &message, sizeof message);
-    std::memcpy(bytes + sizeof message, card.data(), card.size());
-    return request(nullptr, *cell, sizeof message + card.size(), Answer::acknowledge, {});
-  }
-
   Post put_signal(NetContext& scope, const Transfer& t, const NetSignal& signal, const Outcome& outcome) noexcept {
     OpCell* const cell = take({OpKind::put_signal, t.remote.pe, t.nbytes});
     if (cell == nullptr) return Post::again;

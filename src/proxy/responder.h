@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "src/base/log.h"
 #include "src/observe/observer.h"
@@ -49,6 +50,11 @@ class Responder {
       return;
     }
     if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
+    if (header.kind == MessageKind::card) {
+      learn(from, as<CardMessage>(bytes, nbytes), bytes, nbytes);
+      answers_.pong(from, r);
+      return;
+    }
     if (jobs_ && is_staged(header, bytes, nbytes)) [[unlikely]]
       return stage(r, from, header, bytes, nbytes);
     const uint64_t began = observer_ ? observer_->ticks() : 0;
@@ -130,9 +136,6 @@ class Responder {
       case MessageKind::flag:
         memory_.flag(as<FlagMessage>(bytes, nbytes));
         return 0;
-      case MessageKind::card:
-        learn(as<CardMessage>(bytes, nbytes), bytes, nbytes);
-        return 0;
       default:
         refuse(nbytes);
     }
@@ -158,13 +161,26 @@ class Responder {
     keeper_->doubt_for_host(pe, alive);
   }
 
-  [[gnu::cold]] void learn(const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
+  [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof message + message.nbytes || keeper_ == nullptr) refuse(nbytes);
+    if (!is_news(from, message)) return;
     try {
       keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes});
     } catch (const std::exception& error) {
       log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", message.header.pe, error.what());
     }
+  }
+
+  [[gnu::cold]] bool is_news(Endpoint from, const CardMessage& message) {
+    const uint32_t number = message.header.sequence;
+    for (Learned& learned : learned_) {
+      if (learned.from.pe != from.pe || learned.from.port != from.port || learned.rail != message.rail) continue;
+      if (static_cast<int32_t>(number - learned.number) <= 0) return false;
+      learned.number = number;
+      return true;
+    }
+    learned_.push_back({from, message.rail, number});
+    return true;
   }
 
   [[noreturn, gnu::cold]] void refuse(size_t nbytes) const noexcept {
@@ -216,6 +232,12 @@ class Responder {
   Inquiries inquiries_;
   const TargetMemory memory_;
   std::optional<StagedJobs<R>> jobs_;  ///< empty: rails reach all memory
+  struct Learned {
+    Endpoint from;
+    uint32_t rail;
+    uint32_t number;
+  };
+  std::vector<Learned> learned_;  ///< the newest card of every rail that was opened anew
   const int npes_;
   observe::Observer* const observer_;  ///< null: nobody records
 };

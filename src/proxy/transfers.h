@@ -16,12 +16,14 @@ class Transfers {
  public:
   explicit Transfers(Desk<R>& desk)
       : desk_(desk),
-        longest_whole_(desk.rails.single() ? desk.rails.traits().max_write
-                                           : std::min(desk.rails.traits().max_write, desk.tuning.stripe_min - 1)),
+        longest_whole_(desk.rails.single()
+                           ? desk.rails.traits().max_write
+                           : std::min(desk.rails.traits().max_write,
+                                      std::max({desk.tuning.stripe_min - 1, desk.rails.traits().inject, kMaxMessage}))),
         bulks_(desk.cells.size()) {}
   Transfers(const Transfers&) = delete;
 
-  /// Longer operations go in pieces.
+  /// Longer operations go in pieces; never one whose source is copied.
   size_t longest_whole() const noexcept { return longest_whole_; }
 
   /// Takes the operation's cell, held for its one piece or for all of them. Null: no room now.
@@ -94,7 +96,7 @@ class Transfers {
     const size_t bound = cell.is_word() ? desk_.words.rail(pe) : kNoRail;
     const bool runs_on = held_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
     const size_t r = runs_on ? held_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
-    if (!release_held(runs_on)) return false;
+    if (!release_held(runs_on) || desk_.abandoned) return false;  // perhaps by the one before
     held_.hold(cell, r);
     if (cell.is_word()) desk_.words.posted(pe, r);
     return true;

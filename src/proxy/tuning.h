@@ -27,6 +27,8 @@ struct Tuning {
   /// A path that owes something and is silent for so long, while another one to the same PE answers, is dead
   /// (SHMEM_RAIL_TIMEOUT).
   uint64_t rail_timeout_ns = 500'000'000;
+  /// A PE that no path reaches for so long is lost (SHMEM_TIMEOUT).
+  uint64_t unreachable_ns = 20'000'000'000;
   /// How long packets of a closed rail may still be under way.
   uint64_t quarantine_ns = 50'000'000;
   /// Bytes of a bounce slot, and so of a piece of a staged put or get (SHMEM_STAGING_CHUNK); slots per rail

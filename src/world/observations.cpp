@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <span>
+#include <string>
+
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/observe/report.h"
@@ -17,6 +20,23 @@ void print_statistics(const std::vector<observe::Totals>& by_pe) {
   for (size_t pe = 0; pe < by_pe.size(); ++pe)
     for (const std::string& row : observe::stats_rows(static_cast<int>(pe), by_pe[pe]))
       log_report("stats: %s", row.c_str());
+}
+
+/// The rails of every PE that used a network.
+void print_rails(Bootstrap& bootstrap, Network* network) {
+  std::string mine;
+  if (network)
+    for (const std::string& row : network->rail_rows()) mine += row + '\n';
+  const auto by_pe = exchange_bytes(bootstrap, std::as_bytes(std::span(mine)));
+  if (bootstrap.pe() != 0) return;
+  for (size_t pe = 0; pe < by_pe.size(); ++pe) {
+    const std::string rows(reinterpret_cast<const char*>(by_pe[pe].data()), by_pe[pe].size());
+    for (size_t at = 0; at < rows.size();) {
+      const size_t end = rows.find('\n', at);
+      log_report("stats: %5zu %s", pe, rows.substr(at, end - at).c_str());
+      at = end + 1;
+    }
+  }
 }
 
 std::string part_of(const std::string& file, int pe) {
@@ -67,11 +87,12 @@ std::unique_ptr<observe::Observer> make_observer(const Env& env, int pe) {
   return std::make_unique<observe::Observer>(observe::Settings{pe, env.stats, env.check, env.trace, env.trace_limit});
 }
 
-void publish_observations(observe::Observer& observer, Bootstrap& bootstrap) noexcept {
+void publish_observations(observe::Observer& observer, Bootstrap& bootstrap, Network* network) noexcept {
   try {
     if (observer.stats()) {
       const std::vector<observe::Totals> by_pe = exchange(bootstrap, observer.finish());
       if (bootstrap.pe() == 0) print_statistics(by_pe);
+      print_rails(bootstrap, network);
     }
     if (observer.tracing()) {
       const std::vector<PartInfo> parts = exchange(bootstrap, write_part(observer));

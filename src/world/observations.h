@@ -7,6 +7,7 @@
 #include "src/base/env.h"
 #include "src/observe/observer.h"
 #include "src/plugin/bootstrap.h"
+#include "src/plugin/network.h"
 
 namespace railshmem {
 
@@ -15,6 +16,6 @@ std::unique_ptr<observe::Observer> make_observer(const Env& env, int pe);
 
 /// Collective, the last of a job: PE 0 prints the statistics of all PEs and joins their timelines to one file. A part
 /// that PE 0 cannot see, because it lies on another host, stays where it is, and a message says so.
-void publish_observations(observe::Observer& observer, Bootstrap& bootstrap) noexcept;
+void publish_observations(observe::Observer& observer, Bootstrap& bootstrap, Network* network) noexcept;
 
 }  // namespace railshmem

@@ -44,7 +44,7 @@ World::~World() {
     log_error("shmem_finalize: %s", e.what());
   }
   if (network_) network_->stop();
-  if (observer_) publish_observations(*observer_, bootstrap_);
+  if (observer_) publish_observations(*observer_, bootstrap_, network_.get());
   // Should what follows fail, its message asks nobody who is gone.
   state_.liveness = nullptr;
   state_.observer = nullptr;

@@ -18,6 +18,7 @@ fail() {
   failed=1
 }
 now() { date +%s.%N; }
+time_of() { awk "BEGIN { printf \"%.3f\", $1 }"; } # print would round to six digits
 
 # MB/s that arrived between two times of day.
 rate() {
@@ -47,10 +48,10 @@ try() {
   carried=$(($(rail_bytes a "$last" tx) - carried))
   grep -v '^stream' "$outputs"/*
   [ "$status" -eq 0 ] || { fail "$name: status $status" && return; }
-  before=$(rate "$(awk "BEGIN { print $dead - $phase + 1 }")" "$dead")
+  before=$(rate "$(time_of "$dead - $phase + 1")" "$dead")
   stopped=$(pause "$dead" "$alive")
-  after=$(rate "$(awk "BEGIN { print $dead + $stopped + 0.2 }")" "$alive")
-  back=$(rate "$(awk "BEGIN { print $alive + $phase * 0.6 }")" "$(awk "BEGIN { print $alive + $phase - 0.5 }")")
+  after=$(rate "$(time_of "$dead + $stopped + 0.2")" "$alive")
+  back=$(rate "$(time_of "$alive + $phase * 0.6")" "$(time_of "$alive + $phase - 0.5")")
   echo "$name: $before MB/s before, nothing for $stopped s, $after MB/s with $((rails - 1)) of $rails rails" \
     "($(awk "BEGIN { printf \"%.2f\", $before ? $after / ($before * ($rails - 1) / $rails) : 0 }") of their share)," \
     "$back MB/s after its return; it has carried $carried bytes since"

@@ -2,7 +2,8 @@
 //
 // Everything at once between all PEs, for a while: messages with signals, atomics, gets and puts, in phases between
 // which all counts are compared. Whatever happens to rails meanwhile, all must come out exactly.
-// rail_soak [--seconds 10] [--seed 1]. Every PE says what it did; exit status 0 = all was right.
+// rail_soak [--seconds 10] [--seed 1] [--gets 1] (0: none but of words). Every PE says what it did; exit status 0 = all
+// was right.
 #include "soak_counters.h"
 #include "soak_memory.h"
 #include "soak_messages.h"
@@ -30,8 +31,9 @@ class Pauses {
 
 class Soak {
  public:
-  explicit Soak(uint64_t seed)
-      : random_(stamp_of(seed, static_cast<uint64_t>(shmem_my_pe()), 0)),
+  Soak(uint64_t seed, bool gets)
+      : gets_(gets),
+        random_(stamp_of(seed, static_cast<uint64_t>(shmem_my_pe()), 0)),
         messages_(seed, mistakes_),
         counters_(seed, mistakes_),
         memory_(seed, mistakes_),
@@ -62,7 +64,10 @@ class Soak {
       const int pe = other();
       switch (random_.below(4)) {
         case 0:
-          memory_.step(random_, pe);
+          if (gets_)
+            memory_.step(random_, pe);
+          else
+            memory_.step_of_words(random_, pe);
           break;
         case 1:
           counters_.step(random_, pe);
@@ -96,6 +101,7 @@ class Soak {
     return first + static_cast<int>(random_.below(static_cast<uint64_t>(count)));
   }
 
+  const bool gets_;
   Mistakes mistakes_;
   Random random_;
   Messages messages_;
@@ -112,8 +118,12 @@ int main(int argc, char** argv) {
   const auto seed = static_cast<uint64_t>(option(argc, argv, "--seed", 1));
   limit_seconds(seconds);
   shmem_init();
-  Soak soak(seed);
+  Soak soak(seed, option(argc, argv, "--gets", 1) != 0);
   shmem_barrier_all();
+  if (shmem_my_pe() == 0) {
+    printf("rail_soak: started\n");  // from now on rails may die
+    fflush(stdout);
+  }
   soak.run(seconds);
   const int status = soak.conclude();
   shmem_finalize();

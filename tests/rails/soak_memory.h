@@ -12,6 +12,10 @@ class Memory {
  public:
   Memory(uint64_t seed, Mistakes& mistakes);
   void step(Random& random, int pe);
+  void step_of_words(Random& random, int pe) {
+    ++steps_;
+    word(random, pe);
+  }
   unsigned long steps() const { return steps_; }
 
  private:

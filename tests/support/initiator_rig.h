@@ -96,6 +96,13 @@ struct InitiatorRig {
     }
   }
 
+  void forget_posts() {
+    for (size_t r = 0; r < rails.size(); ++r) {
+      rails[r].posted.clear();
+      completed_[r] = 0;
+    }
+  }
+
   int count(char what) const {
     int n = 0;
     for (const ScriptedRail& each : rails) n += each.count(what);

@@ -25,6 +25,7 @@ class ScriptedRail {
   // ---- the script ----
   RailTraits shape{64, 1 << 20, 4096, false};
   int room = 1 << 30;  ///< posts until `again`
+  int failing = 0;     ///< the next so many posts fail
   std::vector<Posted> posted;
   std::deque<RailEvent> events;
   int released = 0;
@@ -72,6 +73,10 @@ class ScriptedRail {
   static std::vector<std::byte> copy(const std::byte* bytes, size_t n) { return {bytes, bytes + n}; }
   Post record(Posted p) noexcept {
     if (room <= 0) return Post::again;
+    if (failing > 0) {
+      --failing;
+      return Post::failed;
+    }
     --room;
     posted.push_back(std::move(p));
     return Post::ok;

@@ -16,8 +16,8 @@ struct Batch {
     initiator.emplace(std::span(rails), InitiatorConfig{Port::host, 0, 4, cells, {}});
     scope = &initiator->add_scope();
   }
-  Post put(Source source = Source::stable) {
-    Transfer t{OpKind::put, {3, SegmentId::heap, 8 * puts}, bytes.data(), 8};
+  Post put(Source source = Source::stable, size_t nbytes = 8) {
+    Transfer t{OpKind::put, {3, SegmentId::heap, nbytes * puts}, bytes.data(), nbytes};
     const Post posted = initiator->batched_put(*scope, t, source);
     if (posted == Post::ok) ++puts;
     return posted;
@@ -142,7 +142,7 @@ TEST(Batch, FullRailKeepsTheHeldWriteUntilThereIsRoom) {
 /// A run ends where its length does, and the next one goes over another rail.
 TEST(Batch, RunsTakeTurnsOnSeveralRails) {
   Batch b(512, 3);
-  for (int i = 0; i < 300; ++i) ASSERT_EQ(b.put(), Post::ok);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(b.put(Source::stable, 16), Post::ok);
   b.poll();
   b.expect_promises_kept();
   size_t posted = 0;

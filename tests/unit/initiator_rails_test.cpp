@@ -120,8 +120,27 @@ TEST(InitiatorRails, ARailWithoutRoomStopsNoOther) {
 
 TEST(InitiatorRails, ShortOperationsTakeTurns) {
   InitiatorRig f({.rails = 3, .cells = 64});
-  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.transfer(8), Post::ok);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.transfer(16), Post::ok);
   for (const ScriptedRail& rail : f.rails) EXPECT_EQ(rail.posted.size(), 10u);
+}
+
+/// A program that sets a word to 1 and then to 2 finds 2, without a fence, as over one rail.
+TEST(InitiatorRails, WordsToOnePeStayOnOneRailWhileOneIsUnderWay) {
+  InitiatorRig f({.rails = 3, .cells = 64});
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(f.transfer(8), Post::ok);
+  size_t used = 0;
+  for (const ScriptedRail& rail : f.rails) used += !rail.posted.empty();
+  EXPECT_EQ(used, 1u);
+  ASSERT_EQ(f.transfer(8, 2), Post::ok);
+  ASSERT_EQ(f.transfer(8, 1), Post::ok) << "other PEs have their own order";
+  f.complete_all();
+  std::vector<size_t> before;
+  for (const ScriptedRail& rail : f.rails) before.push_back(rail.posted.size());
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(f.transfer(8), Post::ok);
+    f.complete_all();
+  }
+  for (size_t r = 0; r < 3; ++r) EXPECT_EQ(f.rails[r].posted.size(), before[r] + 2) << "one at a time takes turns";
 }
 
 // ---- requests ------------------------------------------------------------------------------------------------------
@@ -325,6 +344,33 @@ TEST(InitiatorRails, WithoutOrderSignalsAndFencesOvertake) {
   f.acknowledge(1);
   EXPECT_EQ(f.scope->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
+}
+
+/// SHMEM_OFI_STRIPE_MIN may be anything.
+TEST(InitiatorRails, CopiedSourceMayChangeHoweverShortAStripeIs) {
+  for (const size_t stripe_min : {1u, 16u, 65u, 4000u}) {
+    Tuning tuning = small_pieces();
+    tuning.stripe_min = stripe_min;
+    InitiatorRig f({.rails = 2, .cells = 16, .tuning = tuning});
+    for (const size_t nbytes : {8u, 64u, 65u, 4096u}) {
+      const std::byte first = f.bytes[0];
+      for (ScriptedRail& rail : f.rails) rail.room = 0;
+      Transfer t = f.put(nbytes);
+      const Post posted = f.initiator->transfer(*f.scope, t, Source::copied, {});
+      if (posted == Post::ok) f.bytes[0] ^= std::byte{255};  // the source is the caller's again
+      for (ScriptedRail& rail : f.rails) rail.room = 100;
+      if (posted == Post::again) {
+        ASSERT_EQ(f.initiator->transfer(*f.scope, t, Source::copied, {}), Post::ok);
+        f.bytes[0] ^= std::byte{255};
+      }
+      f.poll_all();
+      for (ScriptedRail& rail : f.rails)
+        for (const auto& write : rail.posted) EXPECT_EQ(write.bytes[0], first) << nbytes << " of " << stripe_min;
+      f.complete_all();
+      EXPECT_EQ(f.scope->pending(), 0u);
+      f.forget_posts();
+    }
+  }
 }
 
 // ---- the end -------------------------------------------------------------------------------------------------------

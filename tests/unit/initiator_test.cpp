@@ -337,6 +337,37 @@ TEST(Initiator, NothingIsWaitedForOnceAFailureIsIgnored) {
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
+/// The failure is that of an earlier write, which a batch held back until now.
+TEST(Initiator, OperationBehindAHeldWriteThatFailedIsGivenUpToo) {
+  const auto after = [](auto&& post, const char* what) {
+    SCOPED_TRACE(what);
+    InitiatorRig f;
+    Transfer held = f.put(8);
+    ASSERT_EQ(f.initiator->batched_put(*f.scope, held, Source::stable), Post::ok);
+    f.initiator->ignore_failures();
+    f.rail.failing = 1;
+    EXPECT_EQ(post(f), Post::failed);
+    f.poll();
+    f.complete_all();
+    EXPECT_EQ(f.posted(), 0u) << "nothing goes out any more";
+    EXPECT_EQ(f.scope->pending(), 0u);
+    EXPECT_EQ(f.initiator->outstanding(), 0u);
+    EXPECT_FALSE(f.initiator->needs_polling());
+  };
+  after([](InitiatorRig& f) { return f.transfer(8); }, "a put");
+  after([](InitiatorRig& f) { return f.transfer(20 << 10); }, "a longer put");
+  after([](InitiatorRig& f) { return f.put_signal(8); }, "a small put with signal");
+  after([](InitiatorRig& f) { return f.put_signal(5000); }, "a put with signal");
+  after([](InitiatorRig& f) { return f.add(); }, "an atomic");
+  after([](InitiatorRig& f) { return f.initiator->flag({3, SegmentId::heap, 0}, 1); }, "a flag");
+  after(
+      [](InitiatorRig& f) {
+        Transfer t = f.put(8);
+        return f.initiator->batched_put(*f.scope, t, Source::stable);
+      },
+      "the next of the batch");
+}
+
 TEST(Initiator, RailWithTinyMessagesIsRefused) {
   ScriptedRail rail;
   rail.shape.max_message = 48;

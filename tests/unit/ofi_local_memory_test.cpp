@@ -24,7 +24,11 @@ class LocalMemoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      nics = find_nics(Env::parse([](const char*) -> const char* { return nullptr; }), false);
+      const Env env = Env::parse([](const char*) -> const char* { return nullptr; });
+      NetworkConfig config{};
+      config.env = &env;
+      config.npes = 1;
+      nics = find_nics(config);
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }

@@ -275,8 +275,9 @@ TEST(BulkQueue, PiecesLieWithinTheirBounds) {
       ASSERT_EQ(piece % 4096, 0u) << nbytes;
       ASSERT_GE(piece, tuning.shortest_piece);
       ASSERT_LE(piece, tuning.longest_piece);
-      if (piece > tuning.shortest_piece && piece < tuning.longest_piece)
+      if (piece > tuning.shortest_piece && piece < tuning.longest_piece) {
         ASSERT_NEAR(static_cast<double>(nbytes) / static_cast<double>(piece * rails), 4, 0.3) << "pieces per rail";
+      }
     }
   EXPECT_EQ(BulkQueue::piece_of(4 << 20, 2, tuning, kNoLimit), size_t{512} << 10);
   EXPECT_EQ(BulkQueue::piece_of(4 << 20, 2, tuning, 100000), 100000u) << "the rail's own limit is kept exactly";
@@ -284,7 +285,7 @@ TEST(BulkQueue, PiecesLieWithinTheirBounds) {
 
 TEST(BulkQueue, KnowsWhatIsStillToCome) {
   std::vector<OpCell> cells(BulkQueue::kMost);
-  BulkQueue queue;
+  BulkQueue queue(4 * BulkQueue::kMost);
   EXPECT_TRUE(queue.empty());
   for (OpCell& cell : cells) {
     EXPECT_FALSE(queue.full());

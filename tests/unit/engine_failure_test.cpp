@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a job says when an operation fails or a peer is silent.
+#include <gtest/gtest.h>
+
+#include "src/proxy/engine.h"
+#include "tests/support/engine_job.h"
+#include "tests/support/flaky_rail.h"
+#include "transports/loopback/fabric.h"
+
+namespace railshmem::test {
+namespace {
+
+struct Plain {
+  using FabricType = loopback::Fabric;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config);
+  }
+};
+
+constexpr Remote heap(int pe, uint64_t offset) {
+  return {pe, SegmentId::heap, offset};
+}
+
+template <Failure kFailure>
+struct Failing {
+  using FabricType = Flaky<loopback::Fabric>;
+  static auto make(const NetworkConfig& config, const Tuning& tuning) {
+    return std::make_unique<Engine<FabricType>>(
+        TransportKind::loopback, config, tuning, config,
+        FlakyOptions{.again_one_in = 0, .delay_polls = 0, .fail_post = 3, .failure = kFailure});
+  }
+};
+
+template <Failure kFailure>
+void put_until_failure() {
+  EngineJob<Failing<kFailure>> job({.npes = 3});
+  NetContext* scope = job.engine(0).make_context();
+  const uint64_t value = 1;
+  for (int i = 0; i < 3; ++i) job.host(0).put(*scope, heap(2, 0), &value, 8);
+  job.host(0).quiet(*scope);
+}
+
+class EngineDeathTest : public testing::Test {
+ protected:
+  EngineDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(EngineDeathTest, FailedOperationIsNamed) {
+  EXPECT_EXIT(put_until_failure<Failure::event>(), testing::ExitedWithCode(1),
+              "put of 8 bytes to PE 2 over flaky loopback failed: Input/output error; look");
+  EXPECT_EXIT(put_until_failure<Failure::post>(), testing::ExitedWithCode(1),
+              "put of 8 bytes to PE 2 over flaky loopback failed: Input/output error; look");
+}
+TEST_F(EngineDeathTest, NamelessFailureNamesTheRail) {
+  EXPECT_EXIT(put_until_failure<Failure::nameless_event>(), testing::ExitedWithCode(1),
+              "rail flaky loopback failed: Input/output error, with outstanding .*put of 8 bytes to PE 2");
+}
+
+/// PE 1 never starts its proxy.
+void ask_a_silent_peer(bool fetch) {
+  const Env env = [] {
+    Env e = Env::parse([](const char*) -> const char* { return nullptr; });
+    e.timeout_s = 0.2;
+    return e;
+  }();
+  std::vector<std::unique_ptr<Engine<loopback::Fabric>>> engines;
+  std::vector<std::vector<std::byte>> cards;
+  std::vector<uint64_t> memory(16);
+  for (int pe = 0; pe < 2; ++pe) {
+    engines.push_back(Plain::make({&env, pe, 2, false, true}, {}));
+    const Segment segment{SegmentId::heap, reinterpret_cast<std::byte*>(memory.data()), 64};
+    cards.push_back(engines.back()->attach({&segment, 1}));
+  }
+  for (auto& engine : engines) engine->connect(cards);
+  engines[0]->start({});
+  NetContext* scope = engines[0]->make_context();
+  engines[0]->host().amo(*scope, heap(1, 0), {fetch ? AmoOp::fetch_add : AmoOp::add, 8, 1, 0});
+  engines[0]->host().quiet(*scope);
+}
+TEST_F(EngineDeathTest, SilentPeerIsNamedAfterTheTimeout) {
+  EXPECT_EXIT(ask_a_silent_peer(true), testing::ExitedWithCode(1),
+              "atomic operation on 8 bytes at PE 1 over loopback: no progress for 0.2 s: .*by PE 1.*SHMEM_TIMEOUT");
+  EXPECT_EXIT(ask_a_silent_peer(false), testing::ExitedWithCode(1),
+              "quiet over loopback: no progress for 0.2 s: 1 atomics or signals unanswered, 1 of them by PE 1");
+}
+
+TEST(Engine, FailuresAfterPrepareStopReleaseWhoWaits) {
+  EngineJob<Failing<Failure::event>> job({.npes = 3});
+  NetContext* scope = job.engine(0).make_context();
+  job.engine(0).prepare_stop();
+  const uint64_t value = 1;
+  for (int i = 0; i < 5; ++i) job.host(0).put(*scope, heap(2, 0), &value, 8);
+  job.host(0).quiet(*scope);
+  EXPECT_EQ(scope->pending(), 0u);
+}
+
+}  // namespace
+}  // namespace railshmem::test
