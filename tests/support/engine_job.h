@@ -26,7 +26,8 @@ struct JobOptions {
   std::vector<std::vector<Channel*>> channels{};  ///< by PE
 };
 
-/// `Setup` names the fabric and how one is made: Setup::FabricType, Setup::make(kind, config, tuning).
+/// `Setup` names the fabric and how one is made: Setup::FabricType, Setup::make(config, tuning). With
+/// Setup::make_copier(seed) rails do not reach the heaps.
 template <class Setup>
 class EngineJob {
  public:
@@ -38,10 +39,13 @@ class EngineJob {
     env_.ofi_slots = options.slots;
     std::vector<std::vector<std::byte>> cards;
     for (int pe = 0; pe < options.npes; ++pe) {
-      const NetworkConfig config{&env_, pe, options.npes, options.several_threads, options.oversubscribed};
+      NetworkConfig config{&env_, pe, options.npes, options.several_threads, options.oversubscribed};
+      if constexpr (requires { Setup::make_copier(0); })
+        config.make_copier = [pe](std::span<std::byte>) { return Setup::make_copier(static_cast<uint64_t>(pe)); };
       heaps_.push_back(std::make_unique<uint64_t[]>(options.heap_bytes / 8));
       engines_.push_back(Setup::make(config, options.tuning));
-      const Segment heap{SegmentId::heap, base(pe), options.heap_bytes};
+      Segment heap{SegmentId::heap, base(pe), options.heap_bytes};
+      if constexpr (requires { Setup::make_copier(0); }) heap.kind = MemoryKind::staged;
       cards.push_back(engines_.back()->attach({&heap, 1}));
     }
     for (auto& engine : engines_) engine->connect(cards);

@@ -11,6 +11,7 @@
 #include "include/shmem/device/push.h"
 #include "tests/support/engine_job.h"
 #include "tests/support/flaky_rail.h"
+#include "tests/support/late_copier.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {
@@ -87,10 +88,22 @@ struct StormyRails {
   }
 };
 
+/// Rails that reach no heap, a copier that is late, and one or two slots for everything.
+template <class Setup, size_t kDepth>
+struct Staged : Setup {
+  static std::unique_ptr<Copier> make_copier(uint64_t seed) { return std::make_unique<LateCopier>(seed); }
+  static auto make(const NetworkConfig& config, Tuning tuning) {
+    tuning.staging_chunk = 4096;
+    tuning.staging_depth = kDepth;
+    return Setup::make(config, tuning);
+  }
+};
+
 template <class Setup>
 class EngineTest : public testing::Test {};
 using Setups = testing::Types<Plain, Narrow, Stormy, StormyOrdered, Rails<2>, Rails<3>, NarrowRails,
-                              StormyRails<2, false>, StormyRails<3, true>>;
+                              StormyRails<2, false>, StormyRails<3, true>, Staged<Plain, 1>, Staged<Narrow, 2>,
+                              Staged<StormyRails<2, false>, 2>>;
 TYPED_TEST_SUITE(EngineTest, Setups);
 
 constexpr Remote heap(int pe, uint64_t offset) {
