@@ -15,6 +15,8 @@ namespace {
 
 Tuning tuning_of(const Env& env) {
   Tuning tuning;
+  if (env.ofi_stripe_min == 0)
+    throw Error("SHMEM_OFI_STRIPE_MIN must be at least 1 byte; use a large one to cut nothing");
   tuning.stripe_min = env.ofi_stripe_min;
   if (env.rail_timeout_s <= 0) throw Error("SHMEM_RAIL_TIMEOUT must be more than 0 seconds");
   tuning.unreachable_ns = static_cast<uint64_t>(env.timeout_s * 1e9);

@@ -75,6 +75,8 @@ struct RailTraits {
   bool message_after_write;
   /// A write posted after another one to the same peer arrives after that one's data is in memory.
   bool write_after_write = false;
+  /// A rail may fail or be closed while reads are in flight. Without this, and with several rails, nothing is read.
+  bool reads_may_fail = true;
 };
 
 /// write() of up to traits().inject bytes copies them at once, so local may be reused when it returns ok.

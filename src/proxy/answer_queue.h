@@ -17,7 +17,9 @@ struct PendingAnswer {
   // Of a reply; what an acknowledgement or an account says is read when it is sent.
   uint32_t cell;  ///< or number of the inquiry
   uint32_t sequence;
-  uint64_t value;
+  uint64_t value;  ///< or offset of the data
+  uint32_t nbytes = 0;
+  SegmentId segment{};
 };
 
 /// Grows only when peers ask faster than the rails take answers. Its size is bounded by what they may have unanswered
@@ -33,14 +35,20 @@ class AnswerQueue {
     bool& waits = acknowledges_[slot_of(to)].waits;
     if (waits) return;
     waits = true;
-    push({to, MessageKind::acknowledge, static_cast<uint8_t>(rail), 0, 0, 0});
+    push({to, MessageKind::acknowledge, static_cast<uint8_t>(rail), 0, 0, 0, 0, {}});
   }
   void reply(Endpoint to, size_t rail, uint32_t cell, uint32_t sequence, uint64_t value) noexcept {
-    push({to, MessageKind::reply, static_cast<uint8_t>(rail), cell, sequence, value});
+    push({to, MessageKind::reply, static_cast<uint8_t>(rail), cell, sequence, value, 0, {}});
   }
-  void pong(Endpoint to, size_t rail) noexcept { push({to, MessageKind::pong, static_cast<uint8_t>(rail), 0, 0, 0}); }
+  void data(Endpoint to, size_t rail, const GetMessage& get) noexcept {
+    push({to, MessageKind::data, static_cast<uint8_t>(rail), get.header.cell, get.header.sequence, get.offset,
+          get.nbytes, get.header.segment});
+  }
+  void pong(Endpoint to, size_t rail) noexcept {
+    push({to, MessageKind::pong, static_cast<uint8_t>(rail), 0, 0, 0, 0, {}});
+  }
   void account(Endpoint to, size_t rail, uint32_t inquiry) noexcept {
-    push({to, MessageKind::account, static_cast<uint8_t>(rail), inquiry, 0, 0});
+    push({to, MessageKind::account, static_cast<uint8_t>(rail), inquiry, 0, 0, 0, {}});
   }
 
   const PendingAnswer& front() const noexcept { return ring_[head_ & (ring_.size() - 1)]; }

@@ -28,8 +28,8 @@ class Initiator {
  public:
   Initiator(std::span<R> rails, const InitiatorConfig& config)
       : desk_(rails, config),
-        transfers_(desk_),
         requests_(desk_, config.npes),
+        transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
         failover_(desk_, requests_, config.keeper),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
         scopes_(config.npes) {
@@ -316,22 +316,18 @@ class Initiator {
       failover_.account(read_message<AccountMessage>(event.bytes));
       return true;
     }
-    if (header.kind == MessageKind::staged_data) return take_data(header, event);
     return requests_.take_answer(event, [this](OpCell& cell) { answered(cell); });
-  }
-
-  bool take_data(const MessageHeader& header, const RailEvent& event) noexcept {
-    OpCell* const piece = requests_.awaiting(header);
-    if (piece == nullptr) return true;
-    staged_->take_data(*piece, event.bytes + sizeof header, event.nbytes - sizeof header);
-    requests_.outbox().remove(desk_.cells, *piece);
-    answered(*piece);
-    return true;
   }
 
   void answered(OpCell& cell) noexcept {
     if (!cell.lost_request) desk_.rails.came(cell.rail);
-    if (cell.parts_left == 0) end(cell);
+    if (cell.parent != kNoCell && cell.what.kind == OpKind::get) {
+      OpCell& whole = desk_.cells[cell.parent];
+      desk_.cells.give(cell);
+      finish_part(whole);
+    } else if (cell.parts_left == 0) {
+      end(cell);
+    }
   }
 
   // ---- failures ----------------------------------------------------------------------------------------------------
@@ -371,8 +367,8 @@ class Initiator {
   }
 
   Desk<R> desk_;
-  Transfers<R> transfers_;
   Requests<R> requests_;
+  Transfers<R> transfers_;
   std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
   Failover<R> failover_;
   const size_t max_message_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What endpoints say to each other: plain structs, one per kind, all starting with the same header.
 //
-// Requests (amo, put_signal, signal, flag, staged_put, staged_get) go to a proxy endpoint, whose owner executes them.
-// Answers (acknowledge, reply, staged_data) go back to the endpoint that asked, host or proxy. The card and the last
-// four tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may be
-// lost. All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they lie
-// in memory.
+// Requests (amo, put_signal, signal, flag, get, staged_put, staged_get) go to a proxy endpoint, whose owner executes
+// them. Answers (acknowledge, reply, data) go back to the endpoint that asked, host or proxy. The card and the last four
+// tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may be lost.
+// All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they lie in
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,13 @@ enum class MessageKind : uint8_t {
   put_signal,
   signal,
   flag,
+  get,
   card,
   staged_put,
   staged_get,
   acknowledge,
   reply,
-  staged_data,
+  data,
   ping,
   pong,
   inquiry,
@@ -87,6 +88,14 @@ struct FlagMessage {
   uint64_t value;
 };
 
+/// A get where reads are no good; see RailTraits::reads_may_fail. Answered by data: the bytes follow a header.
+struct GetMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint32_t nbytes;
+  uint32_t unused;
+};
+
 /// Every request before header.sequence was executed, and those after it whose bit is set: bit 0 is sequence + 1.
 struct AcknowledgeMessage {
   MessageHeader header;
@@ -130,7 +139,7 @@ struct AccountMessage {
 
 // An AMO, a signal and every answer must fit what providers inject (tcp;ofi_rxm: 64 bytes): no buffer, no completion.
 static_assert(sizeof(MessageHeader) == 24 && sizeof(AmoMessage) == 48 && sizeof(SignalMessage) == 40);
-static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40);
+static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40 && sizeof(GetMessage) == 40);
 static_assert(sizeof(StagedMessage) == 64);
 static_assert(sizeof(AcknowledgeMessage) == 32 && sizeof(ReplyMessage) == 32 && sizeof(AccountMessage) == 56);
 static_assert(std::is_trivially_copyable_v<AmoMessage> && std::is_trivially_copyable_v<PutSignalMessage>);

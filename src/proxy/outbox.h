@@ -21,13 +21,15 @@ class Outbox {
   explicit Outbox(int npes, uint32_t first = 0) : peers_(static_cast<size_t>(npes), Peer{first}) {}
 
   size_t total() const noexcept { return total_; }
-  bool has_room(int pe, const CellPool& cells) const noexcept {
+  bool has_room(int pe, const CellPool& cells, uint32_t window = kWindow) const noexcept {
     const Peer& peer = at(pe);
-    return peer.oldest == kNoCell || peer.next - cells[peer.oldest].sequence < kWindow;
+    return peer.oldest == kNoCell || peer.next - cells[peer.oldest].sequence < window;
   }
-  /// The request to `pe` that was sent last, if it is not answered yet; else null.
+  /// The request to `pe` that was sent last and is not answered yet, gets apart, which need no order; else null.
   const OpCell* newest(int pe, const CellPool& cells) const noexcept {
-    return at(pe).newest == kNoCell ? nullptr : &cells[at(pe).newest];
+    for (uint32_t i = at(pe).newest; i != kNoCell; i = cells[i].previous)
+      if (cells[i].what.kind != OpKind::get) return &cells[i];
+    return nullptr;
   }
   /// The number of the next request. It counts only once the request is added.
   uint32_t next(int pe) const noexcept { return at(pe).next; }

@@ -39,6 +39,7 @@ class RailSet {
       traits_.max_message = std::min(traits_.max_message, other.max_message);
       traits_.message_after_write &= other.message_after_write;
       traits_.write_after_write &= other.write_after_write;
+      traits_.reads_may_fail &= other.reads_may_fail;
     }
   }
 

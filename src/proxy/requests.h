@@ -45,6 +45,19 @@ class Requests {
     return request(nullptr, *cell, message, {});
   }
 
+  /// One piece of a get, over any rail: `n` bytes from `at` on.
+  Post get(const OpCell& whole, size_t at, size_t n) noexcept {
+    const int pe = whole.what.pe;
+    if (!outbox_.has_room(pe, desk_.cells, kWindow / 2)) return Post::again;  // others want to send, too
+    OpCell* const cell = take({OpKind::get, pe, n});
+    if (cell == nullptr) return Post::again;
+    cell->parent = whole.index;
+    cell->fetch = whole.local + at;
+    const GetMessage message{desk_.letterhead.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
+                             whole.remote_offset + at, static_cast<uint32_t>(n), 0};
+    return request(nullptr, *cell, message, {});
+  }
+
   Post put_signal(NetContext& scope, const Transfer& t, const NetSignal& signal, const Outcome& outcome) noexcept {
     OpCell* const cell = take({OpKind::put_signal, t.remote.pe, t.nbytes});
     if (cell == nullptr) return Post::again;
@@ -160,8 +173,17 @@ class Requests {
   /// False: not an answer. Requests that are answered go to answered(cell).
   template <class Answered>
   bool take_answer(const RailEvent& event, Answered&& answered) noexcept {
-    if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
     const MessageHeader h = read_message<MessageHeader>(event.bytes);
+    if (h.kind == MessageKind::data) {
+      OpCell* const waiting = awaiting(h);
+      if (waiting == nullptr) return true;
+      OpCell& cell = *waiting;
+      copy_whole(static_cast<std::byte*>(cell.fetch), event.bytes + sizeof h, cell.what.nbytes);
+      outbox_.remove(desk_.cells, cell);
+      answered(cell);
+      return true;
+    }
+    if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
     if (h.kind == MessageKind::acknowledge) {
       const auto message = read_message<AcknowledgeMessage>(event.bytes);
       outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed, answered);
@@ -233,7 +255,7 @@ class Requests {
       if (posted == Post::ok && !evented) desk_.rails.expect(r);
       return posted;
     };
-    if (!under_way(pe)) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
+    if (!under_way(pe) || cell.what.kind == OpKind::get) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
     return desk_.rails.usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
   }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -57,6 +59,13 @@ class Responder {
     }
     if (jobs_ && is_staged(header, bytes, nbytes)) [[unlikely]]
       return stage(r, from, header, bytes, nbytes);
+    if (header.kind == MessageKind::get) {
+      const auto message = as<GetMessage>(bytes, nbytes);
+      memory_.exposed(header, header.segment, message.offset, message.nbytes, "get");
+      is_first(header, from, nbytes);  // read again if it comes again: its source has not had the data
+      answers_.data(from, r, message);
+      return;
+    }
     const uint64_t began = observer_ ? observer_->ticks() : 0;
     uint64_t old = 0;
     if (is_first(header, from, nbytes)) {
@@ -207,6 +216,13 @@ class Responder {
     if (answer.kind == MessageKind::pong) {
       initiator_.pong(answer.rail, answer.to, header);  // lost if there is no room: the next ping asks again
       return Post::ok;
+    }
+    if (answer.kind == MessageKind::data) {
+      std::array<std::byte, kMaxMessage> bytes;
+      std::memcpy(bytes.data(), &header, sizeof header);
+      const std::byte* const from = memory_.exposed(header, answer.segment, answer.value, answer.nbytes, "get");
+      std::memcpy(bytes.data() + sizeof header, from, answer.nbytes);
+      return initiator_.answer(answer.rail, answer.to, bytes.data(), sizeof header + answer.nbytes);
     }
     if (answer.kind == MessageKind::account) {
       AccountMessage account{header, {}};

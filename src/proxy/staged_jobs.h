@@ -186,7 +186,7 @@ class StagedJobs {
   }
   bool send_data(const StagedJob& job) noexcept {
     const MessageHeader& h = job.request.header;
-    const MessageHeader header{MessageKind::staged_data, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0,
+    const MessageHeader header{MessageKind::data, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0,
                                initiator_.pe(),          h.cell, h.sequence, 0};
     std::byte* const bytes = part_.small.at(job.slot);
     std::memcpy(bytes, &header, sizeof header);

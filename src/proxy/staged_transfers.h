@@ -107,11 +107,6 @@ class StagedTransfers {
     }
   }
 
-  /// The bytes of a short get.
-  void take_data(OpCell& piece, const std::byte* bytes, size_t nbytes) noexcept {
-    std::memcpy(part_.small.at(piece.staging), bytes, std::min(nbytes, piece.what.nbytes));
-  }
-
   /// Nobody waits any more.
   void forget() noexcept {
     wholes_.clear();
@@ -157,7 +152,8 @@ class StagedTransfers {
     piece->local = whole.local + w.issued;
     w.issued += n;
     if (whole.what.kind == OpKind::staged_get) {
-      piece->fetch = piece;  // so that only a reply ends it; its value is of no width
+      // Only a reply ends it, whose value is of no width; or data, for the slot.
+      piece->fetch = pool.at(piece->staging);
       if (!send(*piece)) ready_.push_back(piece->index);
     } else {
       copy(*piece, pool.at(piece->staging), piece->local, finish_part);

@@ -44,7 +44,7 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
   }
   for (size_t i = 0; i < kParts; ++i) {
     const uint64_t first = i * part_nbytes;
-    parts_[i].emplace(StagingPart{segments_, bounce.value(), make_copier({area_, nbytes_}),
+    parts_[i].emplace(StagingPart{segments_, bounce.value(), {area_, nbytes_}, make_copier({area_, nbytes_}),
                                   BouncePool(area_, first + slots * chunk, kSmallSlotNbytes, kSmallSlots),
                                   BouncePool(area_, first, chunk, slots)});
   }

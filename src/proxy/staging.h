@@ -30,6 +30,7 @@ namespace railshmem {
 struct StagingPart {
   std::span<const Segment> segments;  ///< of this PE, as the program knows them
   SegmentId bounce;                   ///< under which rails know the area
+  std::span<std::byte> area;
   std::unique_ptr<Copier> copier;
   BouncePool small;  ///< for what travels inside messages
   BouncePool large;

@@ -40,6 +40,19 @@ class TargetMemory {
     return segments_[index].base + offset;
   }
 
+  /// The same of what rails reach: of a staged segment this is the bounce area in its place.
+  std::byte* exposed(const MessageHeader& header, SegmentId id, uint64_t offset, uint64_t nbytes,
+                     const char* what) const noexcept {
+    if (!is_staged(id)) [[likely]]
+      return place(header, id, offset, nbytes, what);
+    const size_t size = id == staging_->bounce ? staging_->area.size() : 0;
+    if (offset > size || nbytes > size - offset)
+      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's bounce area of %zu bytes; set "
+          "SHMEM_STAGING_CHUNK and SHMEM_STAGING_DEPTH alike on all PEs",
+          what, header.pe, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(offset), size);
+    return staging_->area.data() + offset;
+  }
+
   uint64_t amo(const AmoMessage& message) const noexcept {
     const MessageHeader& header = message.header;
     const AmoOp op = static_cast<AmoOp>(header.op);

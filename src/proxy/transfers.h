@@ -8,14 +8,17 @@
 #include "src/proxy/bulk_queue.h"
 #include "src/proxy/desk.h"
 #include "src/proxy/held_write.h"
+#include "src/proxy/requests.h"
 
 namespace railshmem {
 
 template <Rail R>
 class Transfers {
  public:
-  explicit Transfers(Desk<R>& desk)
+  Transfers(Desk<R>& desk, Requests<R>& requests, size_t longest_answer)
       : desk_(desk),
+        requests_(requests),
+        longest_answer_(reads(desk.rails) ? 0 : longest_answer),
         longest_whole_(desk.rails.single()
                            ? desk.rails.traits().max_write
                            : std::min(desk.rails.traits().max_write,
@@ -28,7 +31,7 @@ class Transfers {
 
   /// Takes the operation's cell, held for its one piece or for all of them. Null: no room now.
   OpCell* open(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
-    if (t.nbytes > longest_whole_ && bulks_.full()) return nullptr;
+    if (!goes_whole(t.kind, t.nbytes) && bulks_.full()) return nullptr;
     OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
     if (cell == nullptr) return nullptr;
     cell->parts_left = 1;
@@ -40,7 +43,8 @@ class Transfers {
     // What the rail copies could still be needed: for another rail, if this one dies.
     if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
       copy_source(*cell);
-    cell->lasting = t.kind == OpKind::put_signal || t.nbytes > std::min(kMaxMessage, longest_whole_);
+    cell->lasting = t.kind == OpKind::put_signal || !goes_whole(t.kind, t.nbytes) ||
+                    t.nbytes > std::min(kMaxMessage, longest_whole_);
     if (cell->lasting) ++desk_.lasting;
     return cell;
   }
@@ -49,9 +53,13 @@ class Transfers {
   /// which a long one never answers, nothing happened.
   Post start(OpCell& cell, size_t first) noexcept {
     if (cell.is_word()) return post_word(cell, first);
-    if (cell.what.nbytes <= longest_whole_)
+    if (goes_whole(cell.what.kind, cell.what.nbytes))
       return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
     const RailTraits& traits = desk_.rails.traits();
+    if (as_request(cell.what.kind)) {
+      bulks_.add(cell, longest_answer_);
+      return Post::ok;
+    }
     bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, desk_.rails.size(), desk_.tuning, traits.max_write));
     return Post::ok;
   }
@@ -112,6 +120,13 @@ class Transfers {
   }
 
  private:
+  /// Requests for data leave no event of their own, so they must be copied.
+  static bool reads(const RailSet<R>& rails) noexcept {
+    return rails.single() || rails.traits().reads_may_fail || rails.traits().inject < sizeof(GetMessage);
+  }
+  bool as_request(OpKind kind) const noexcept { return kind == OpKind::get && longest_answer_ != 0; }
+  bool goes_whole(OpKind kind, size_t nbytes) const noexcept { return nbytes <= longest_whole_ && !as_request(kind); }
+
   Post post_word(OpCell& cell, size_t first) noexcept {
     const int pe = cell.what.pe;
     const size_t bound = desk_.words.rail(pe);
@@ -126,7 +141,23 @@ class Transfers {
     return usable ? attempt(bound) : Post::again;
   }
 
+  bool push_get(Bulk& bulk) noexcept {
+    bool moved = false;
+    // The last cell is for an answer to a peer, which may wait for it likewise.
+    while (!bulk.all_posted() && desk_.cells.in_use() + 1 < desk_.cells.size()) {
+      const size_t n = bulk.next_piece();
+      const Post posted = requests_.get(*bulk.whole, bulk.posted, n);
+      if (posted == Post::failed) return true;
+      if (posted == Post::again) break;
+      ++bulk.whole->parts_left;
+      bulks_.posted(bulk, n);
+      moved = true;
+    }
+    return moved;
+  }
+
   bool push_one(Bulk& bulk) noexcept {
+    if (as_request(bulk.whole->what.kind)) return push_get(bulk);
     const OpCell& whole = *bulk.whole;
     bool moved = false;
     for (RailMask full = 0; !bulk.all_posted();) {
@@ -156,6 +187,8 @@ class Transfers {
   }
 
   Desk<R>& desk_;
+  Requests<R>& requests_;
+  const size_t longest_answer_;  ///< bytes of a get's piece that travels as a request; 0: gets are reads
   const size_t longest_whole_;
   BulkQueue bulks_;
   uint32_t issued_ = 0;

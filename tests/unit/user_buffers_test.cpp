@@ -39,6 +39,7 @@ class ListingNetwork final : public Network {
     if (fails) throw Error("refused");
     std::erase(bases, base);
   }
+  std::vector<std::string> rail_rows() override { return {}; }
   std::string describe() const override { return {}; }
 
   bool fails = false;

@@ -4,6 +4,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace railshmem::ofi {
 namespace {
@@ -33,9 +34,22 @@ Quirks of_rxd(const fi_info& info) {
   return quirks;
 }
 
+/// `tcp` and `net` before 1.18 leave a read in the queue of those that wait while its answer arrives.
+Quirks of_tcp() {
+  Quirks quirks;
+  quirks.reads_may_fail = FI_VERSION_GE(fi_version(), FI_VERSION(1, 18));
+  return quirks;
+}
+
+bool is_over_tcp(const fi_info& info) {
+  const std::string_view name = info.fabric_attr->prov_name ? info.fabric_attr->prov_name : "";
+  return name.starts_with("tcp") || name.starts_with("net");
+}
+
 }  // namespace
 
 Quirks quirks_of(const fi_info& info) noexcept {
+  if (is_over_tcp(info)) return of_tcp();
   switch (info.ep_attr->protocol) {
     case FI_PROTO_SOCK_TCP:
       return of_sockets();

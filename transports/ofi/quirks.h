@@ -16,6 +16,8 @@ struct Quirks {
   /// Messages must never find all receive buffers taken. Every look at the queue takes all that has arrived, and there
   /// are more buffers than one look lets in.
   bool drains = false;
+  /// A read whose answer is arriving when its connection ends is reported and freed twice, which ends the process.
+  bool reads_may_fail = true;
   size_t receives = 256;                        ///< messages that may arrive between two polls: 1 MiB per rail
   size_t operations = static_cast<size_t>(-1);  ///< in flight at most
 };

@@ -67,6 +67,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   receives_ = ReceivePool(receives);
   open_endpoint(*setup.local_buffers);
 
+  traits_.reads_may_fail = quirks_.reads_may_fail;
   traits_.inject = info_->tx_attr->inject_size;
   traits_.max_write = std::min(kLargestWrite, info_->ep_attr->max_msg_size);
 #if FI_MAJOR_VERSION >= 2
