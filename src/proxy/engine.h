@@ -113,8 +113,7 @@ class Engine final : public Network {
   }
 
   InitiatorConfig initiator_config(Port port) noexcept {
-    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get(),
-            staging_ ? &staging_->source(port) : nullptr};
+    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get(), staging_ ? &staging_->source(port) : nullptr};
   }
 
   const int pe_;

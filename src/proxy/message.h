@@ -2,10 +2,10 @@
 // What endpoints say to each other: plain structs, one per kind, all starting with the same header.
 //
 // Requests (amo, put_signal, signal, flag, get, staged_put, staged_get) go to a proxy endpoint, whose owner executes
-// them. Answers (acknowledge, reply, data) go back to the endpoint that asked, host or proxy. The card and the last four
-// tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may be lost.
-// All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they lie in
-// memory.
+// them. Answers (acknowledge, reply, data) go back to the endpoint that asked, host or proxy. The card and the last
+// four tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may be
+// lost. All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they lie
+// in memory.
 #pragma once
 
 #include <cstddef>

@@ -159,7 +159,8 @@ class Responder {
   void execute_put_signal(const PutSignalMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
     const MessageHeader& header = message.header;
     if (nbytes < sizeof message + message.nbytes) refuse(nbytes);
-    std::byte* const to = memory_.place(header, message.data_segment, message.data_offset, message.nbytes, "put_signal");
+    std::byte* const to =
+        memory_.place(header, message.data_segment, message.data_offset, message.nbytes, "put_signal");
     copy_whole(to, bytes + sizeof message, message.nbytes);
     memory_.signal(header, header.segment, message.signal_offset, static_cast<SignalOp>(header.op), message.value,
                    "put_signal");

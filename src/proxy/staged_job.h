@@ -35,10 +35,14 @@ struct StagedRequest {
   }
   static StagedRequest of(const PutSignalMessage& m) noexcept {
     const MessageHeader& h = m.header;
-    return {h,       false,
-            true,    m.data_segment,
-            m.data_offset, kNoSlot,
-            m.nbytes, {h.segment, m.signal_offset, m.value, static_cast<SignalOp>(h.op)}};
+    return {h,
+            false,
+            true,
+            m.data_segment,
+            m.data_offset,
+            kNoSlot,
+            m.nbytes,
+            {h.segment, m.signal_offset, m.value, static_cast<SignalOp>(h.op)}};
   }
 };
 

@@ -20,8 +20,7 @@ namespace railshmem {
 template <Rail R>
 class StagedJobs {
  public:
-  StagedJobs(Initiator<R>& initiator, StagingPart& part, const TargetMemory& memory, Inbox& inbox,
-             AnswerQueue& answers)
+  StagedJobs(Initiator<R>& initiator, StagingPart& part, const TargetMemory& memory, Inbox& inbox, AnswerQueue& answers)
       : initiator_(initiator),
         scope_(initiator.add_scope()),
         part_(part),
@@ -167,8 +166,7 @@ class StagedJobs {
   }
   std::byte* place(const StagedJob& job) const noexcept {
     const StagedRequest& request = job.request;
-    return memory_.place(request.header, request.segment, request.offset, request.nbytes,
-                         request.gets ? "get" : "put");
+    return memory_.place(request.header, request.segment, request.offset, request.nbytes, request.gets ? "get" : "put");
   }
 
   bool complete(const StagedJob& job) noexcept {
@@ -186,8 +184,8 @@ class StagedJobs {
   }
   bool send_data(const StagedJob& job) noexcept {
     const MessageHeader& h = job.request.header;
-    const MessageHeader header{MessageKind::data, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0,
-                               initiator_.pe(),          h.cell, h.sequence, 0};
+    const MessageHeader header{
+        MessageKind::data, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), h.cell, h.sequence, 0};
     std::byte* const bytes = part_.small.at(job.slot);
     std::memcpy(bytes, &header, sizeof header);
     const Post posted = initiator_.answer(job.rail, job.from, bytes, sizeof header + job.request.nbytes);

@@ -126,9 +126,7 @@ class StagedTransfers {
     Copier::Ticket ticket;
   };
 
-  bool gets(const OpCell& piece) const noexcept {
-    return desk_.cells[piece.parent].what.kind == OpKind::staged_get;
-  }
+  bool gets(const OpCell& piece) const noexcept { return desk_.cells[piece.parent].what.kind == OpKind::staged_get; }
   bool short_piece(const OpCell& piece) const noexcept { return piece.what.nbytes <= longest_inline_; }
   size_t next_piece(const OpCell& whole, size_t issued) const noexcept {
     return std::min(whole.what.nbytes - issued, part_.large.slot_nbytes());

@@ -44,7 +44,10 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
   }
   for (size_t i = 0; i < kParts; ++i) {
     const uint64_t first = i * part_nbytes;
-    parts_[i].emplace(StagingPart{segments_, bounce.value(), {area_, nbytes_}, make_copier({area_, nbytes_}),
+    parts_[i].emplace(StagingPart{segments_,
+                                  bounce.value(),
+                                  {area_, nbytes_},
+                                  make_copier({area_, nbytes_}),
                                   BouncePool(area_, first + slots * chunk, kSmallSlotNbytes, kSmallSlots),
                                   BouncePool(area_, first, chunk, slots)});
   }
@@ -57,9 +60,10 @@ Staging::~Staging() {
 
 std::string Staging::describe() const {
   const StagingPart& part = *parts_[0];
-  return text("staging: through %zu slots of %zu KiB and %zu of %zu KiB per use (host calls, channels, serving): %zu KiB\n",
-              part.large.size(), part.large.slot_nbytes() / 1024, part.small.size(), part.small.slot_nbytes() / 1024,
-              nbytes_ / 1024);
+  return text(
+      "staging: through %zu slots of %zu KiB and %zu of %zu KiB per use (host calls, channels, serving): %zu KiB\n",
+      part.large.size(), part.large.slot_nbytes() / 1024, part.small.size(), part.small.slot_nbytes() / 1024,
+      nbytes_ / 1024);
 }
 
 }  // namespace railshmem

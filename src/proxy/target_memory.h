@@ -57,13 +57,13 @@ class TargetMemory {
     const MessageHeader& header = message.header;
     const AmoOp op = static_cast<AmoOp>(header.op);
     if (is_staged(header.segment)) [[unlikely]]
-      return staged_amo(header, header.segment, message.offset,
-                        {op, header.width, message.operand, message.compare}, "atomic operation");
+      return staged_amo(header, header.segment, message.offset, {op, header.width, message.operand, message.compare},
+                        "atomic operation");
     if (header.width == 4)
       return execute_amo(word<uint32_t>(header, header.segment, message.offset, "atomic operation"), op,
                          static_cast<uint32_t>(message.operand), static_cast<uint32_t>(message.compare));
-    return execute_amo(word<uint64_t>(header, header.segment, message.offset, "atomic operation"), op,
-                       message.operand, message.compare);
+    return execute_amo(word<uint64_t>(header, header.segment, message.offset, "atomic operation"), op, message.operand,
+                       message.compare);
   }
 
   void signal(const MessageHeader& header, SegmentId id, uint64_t offset, SignalOp op, uint64_t value,

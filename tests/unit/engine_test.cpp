@@ -101,9 +101,9 @@ struct Staged : Setup {
 
 template <class Setup>
 class EngineTest : public testing::Test {};
-using Setups = testing::Types<Plain, Narrow, Stormy, StormyOrdered, Rails<2>, Rails<3>, NarrowRails,
-                              StormyRails<2, false>, StormyRails<3, true>, Staged<Plain, 1>, Staged<Narrow, 2>,
-                              Staged<StormyRails<2, false>, 2>>;
+using Setups =
+    testing::Types<Plain, Narrow, Stormy, StormyOrdered, Rails<2>, Rails<3>, NarrowRails, StormyRails<2, false>,
+                   StormyRails<3, true>, Staged<Plain, 1>, Staged<Narrow, 2>, Staged<StormyRails<2, false>, 2>>;
 TYPED_TEST_SUITE(EngineTest, Setups);
 
 constexpr Remote heap(int pe, uint64_t offset) {
