@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -21,15 +22,17 @@ class RailKeeper {
   /// Error it stays closed (posts answer `again`): call again later. The caller owns the port.
   virtual std::vector<std::byte> reopen(Port port, size_t r) = 0;
 
-  /// Peer `pe` opened a rail anew and sent this card. Called by whoever owns the proxy port.
-  virtual void learn(int pe, std::span<const std::byte> card) = 0;
+  /// Peer `pe` opened a rail anew and sent this card. Called by whoever owns the proxy port. Answers the rails of this
+  /// PE, as a mask, that talk to that one: what they had under way to it is lost.
+  virtual uint32_t learn(int pe, std::span<const std::byte> card) = 0;
   /// Peer `pe` doubts its paths to this PE, but for that of rail `alive`; the host port should know.
   virtual void doubt_for_host(int pe, size_t alive) noexcept = 0;
 
   /// What the host port has not learned yet. learn_for_host() is called by whoever owns it, and hands on doubts.
   using Doubt = std::function<void(int pe, size_t alive)>;
   virtual bool has_news_for_host() const noexcept = 0;
-  virtual void learn_for_host(const Doubt& doubt) = 0;
+  using Readdressed = std::function<void(int pe, uint32_t rails)>;
+  virtual void learn_for_host(const Doubt& doubt, const Readdressed& readdressed) = 0;
 };
 
 }  // namespace railshmem

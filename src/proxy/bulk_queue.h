@@ -50,9 +50,13 @@ class BulkQueue {
   /// Bytes of all that are not posted yet.
   uint64_t unposted() const noexcept { return unposted_; }
 
+  /// A slow rail takes it in shorter pieces, of whole pages.
+  static size_t shortened(size_t piece, size_t longest) noexcept {
+    return piece <= longest || longest < kPage ? piece : longest / kPage * kPage;
+  }
+
   /// Several pieces per rail, whole pages, within the bounds of `tuning` and at most `max`.
   static size_t piece_of(size_t nbytes, size_t rails, const Tuning& tuning, size_t max) noexcept {
-    constexpr size_t kPage = 4096;
     constexpr size_t kPiecesPerRail = 4;  // the last ones even out what the measured speeds got wrong
     const size_t wanted = nbytes / (rails * kPiecesPerRail);
     const size_t piece = align_up(std::clamp(wanted, tuning.shortest_piece, tuning.longest_piece), kPage);
@@ -60,6 +64,8 @@ class BulkQueue {
   }
 
  private:
+  static constexpr size_t kPage = 4096;
+
   const size_t most_;
   std::vector<Bulk> bulks_;
   uint64_t unposted_ = 0;

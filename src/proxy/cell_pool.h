@@ -57,6 +57,7 @@ struct OpCell : OpSlot {
   uint32_t parts_left = 0;     ///< events and holds until the operation is complete, its answer apart
   uint32_t sequence = 0;       ///< of a request
   uint32_t issue = 0;          ///< of a put or get: the order in which they were issued
+  uint32_t first_look = 0;     ///< of PathWatch at this request; 0: none yet
   uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
   uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
   uint64_t staging = 0;        ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
@@ -100,6 +101,7 @@ class CellPool {
     cell.parent = kNoCell;
     cell.next = kNoCell;
     cell.parts_left = 0;
+    cell.first_look = 0;
     cell.request_bytes = 0;
     cell.scope = nullptr;
     cell.fetch = nullptr;

@@ -20,7 +20,7 @@ template <Rail R>
 class Desk {
  public:
   Desk(std::span<R> rail_span, const InitiatorConfig& config)
-      : rails(rail_span, config.pe, config.npes, config.tuning.rail_window),
+      : rails(rail_span, config.pe, config.npes, config.tuning),
         letterhead{config.port, config.pe},
         tuning(config.tuning),
         staging(config.staging),
@@ -101,7 +101,8 @@ class Desk {
         abandoned = true;  // the initiator settles the rest at its next poll
         return posted;
       }
-      if (!rails.lose(r, what.pe)) die_failed(what, rails[r].name(), rails[r].last_error());
+      if (!rails.lose(r, what.pe, what.kind != OpKind::answer))
+        die_failed(what, rails[r].name(), rails[r].last_error());
       posted = Post::again;  // another rail may take it
     }
     rails.count(r, posted, nbytes);

@@ -15,7 +15,7 @@ namespace railshmem {
 template <class F>
 concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<const std::byte> card) {
   { f.reopen(port, r) } -> std::same_as<std::vector<std::byte>>;
-  {f.learn(port, pe, card)};
+  { f.learn(port, pe, card) } -> std::same_as<uint32_t>;
 };
 
 template <class F>
@@ -28,10 +28,10 @@ class EngineKeeper final : public RailKeeper {
     return fabric_.reopen(port, r);
   }
 
-  void learn(int pe, std::span<const std::byte> card) override {
+  uint32_t learn(int pe, std::span<const std::byte> card) override {
     const std::lock_guard lock(mutex_);
     tell_host({pe, 0, {card.begin(), card.end()}});
-    fabric_.learn(Port::proxy, pe, card);
+    return fabric_.learn(Port::proxy, pe, card);
   }
 
   void doubt_for_host(int pe, size_t alive) noexcept override {
@@ -40,14 +40,14 @@ class EngineKeeper final : public RailKeeper {
   }
 
   bool has_news_for_host() const noexcept override { return has_news_.load(std::memory_order_acquire); }
-  void learn_for_host(const Doubt& doubt) override {
+  void learn_for_host(const Doubt& doubt, const Readdressed& readdressed) override {
     const std::lock_guard lock(mutex_);
     has_news_.store(false, std::memory_order_relaxed);
     for (const News& news : std::exchange(for_host_, {}))
       if (news.card.empty())
         doubt(news.pe, news.alive);
       else
-        fabric_.learn(Port::host, news.pe, news.card);
+        readdressed(news.pe, fabric_.learn(Port::host, news.pe, news.card));
   }
 
  private:

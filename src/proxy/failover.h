@@ -39,11 +39,13 @@ class Failover {
   template <class FinishPart, class Answered>
   void step(FinishPart&& finish_part, Answered&& answered) noexcept {
     if (desk_.rails.has_lost()) [[unlikely]]
-      for (const auto& lost : desk_.rails.take_lost()) down(lost.rail, lost.pe, now_ns(), "failed");
+      for (const auto& lost : desk_.rails.take_lost())
+        if (!is_covered(lost.rail, lost.pe)) down(lost.rail, lost.pe, now_ns(), "failed");
     if (++polls_ % kPollsPerClock != 0) return;
     const uint64_t now = now_ns();
     watch_.look(
-        now, [&](size_t r, int pe) { down(r, pe, now, "is silent"); }, [this](int pe) { return holds_back(pe); });
+        now, [&](size_t r, int pe) { down(r, pe, now, "is silent"); }, [this](int pe) { return holds_back(pe); },
+        [&](int pe) { inquire_alive(pe, now); });
     if (reopener_.active())
       reopener_.step(
           now, [&](size_t r, int pe) { down(r, pe, now, nullptr); }, [this](OpCell& cell) { strand(cell); });
@@ -83,6 +85,16 @@ class Failover {
   /// `pe` says that one of its paths to this PE is silent, and not that of rail `alive`.
   void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
 
+  /// `pe` opened anew what these rails talk to. What was under way to it before is lost, though the paths live.
+  void readdressed(int pe, RailMask rails) noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
+      if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
+      if (cell.in_flight || (cell.awaits_answer && !cell.lost_request)) down(cell.rail, pe, now_ns(), nullptr);
+    }
+  }
+
   /// The target's answer to an inquiry.
   void account(const AccountMessage& message) noexcept {
     Recovery* const recovery = find(message.header.pe);
@@ -121,6 +133,23 @@ class Failover {
   bool holds_back(int pe) noexcept {
     const Recovery* const recovery = find(pe);
     return recovery != nullptr && recovery->stage < Stage::inquiring;
+  }
+
+  /// A recovery has begun that will find whatever is lost on this path.
+  bool is_covered(size_t r, int pe) noexcept {
+    const Recovery* const recovery = find(pe);
+    return recovery != nullptr && recovery->stage < Stage::inquiring && ((recovery->rails >> r) & 1) != 0;
+  }
+
+  /// The answer to a request may be lost on a rail of the peer's while those of this PE live: ask what was executed.
+  void inquire_alive(int pe, uint64_t now) noexcept {
+    if (find(pe) != nullptr) return;
+    Recovery recovery{pe, ++inquiries_, desk_.rails.paths.all(), Stage::inquiring, now};
+    recovery.ask_at = now;
+    lose_requests(recovery);
+    recoveries_.push_back(recovery);
+    desk_.rails.paths.set_recovers(pe, true);
+    log_debug("PE %d has not answered for long", pe);
   }
 
   /// `why`: for the warning; null when the rail was closed, because of another peer or by the warning's consequence.

@@ -258,7 +258,8 @@ class HostSide {
     if (keeper_ == nullptr || !keeper_->has_news_for_host()) [[likely]]
       return;
     try {
-      keeper_->learn_for_host([this](int pe, size_t alive) { initiator_.doubt(pe, alive); });
+      keeper_->learn_for_host([this](int pe, size_t alive) { initiator_.doubt(pe, alive); },
+                              [this](int pe, uint32_t rails) { initiator_.readdressed(pe, rails); });
     } catch (const std::exception& error) {
       log_warn("a peer opened a rail anew, but this PE cannot use it: %s", error.what());
     }

@@ -152,6 +152,11 @@ class Initiator {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
   }
 
+  /// `pe` opened anew what these rails talk to.
+  void readdressed(int pe, RailMask rails) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
+  }
+
   // ---- progress ----------------------------------------------------------------------------------------------------
 
   /// Reaps a batch of events per rail and posts what waits: a held write, pieces of long operations, signals whose data
@@ -344,7 +349,8 @@ class Initiator {
       return;
     }
     OpCell& part = static_cast<OpCell&>(*event.slot);
-    if (!desk_.rails.lose(r, part.what.pe)) die_failed(part.what, desk_.rails[r].name(), event.error);
+    if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
+      die_failed(part.what, desk_.rails[r].name(), event.error);
     failover_.strand(part);
   }
 

@@ -48,8 +48,8 @@ class Inquiries {
   }
 
  private:
-  static constexpr uint32_t kPasses = 64;         // each reads at least one message or piece per connection
-  static constexpr uint64_t kDrainNs = 10000000;  // 10 ms: a full socket buffer is read in less
+  static constexpr uint32_t kPasses = 512;        // each reads at least one message or piece per connection
+  static constexpr uint64_t kDrainNs = 20000000;  // 20 ms: a full socket buffer is read in less
 
   std::vector<Inquiry> waiting_;
 };

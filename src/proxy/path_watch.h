@@ -25,8 +25,9 @@ class PathWatch {
 
   /// Looks after every path from time to time: `silent(r, pe)` for one that is silent while another answers. A path to
   /// a PE for which `held_back(pe)` is not taken back yet.
-  template <class Silent, class HeldBack>
-  void look(uint64_t now, Silent&& silent, HeldBack&& held_back) noexcept {
+  /// `unanswered(pe)`: a request has got no answer for long though its path lives.
+  template <class Silent, class HeldBack, class Unanswered>
+  void look(uint64_t now, Silent&& silent, HeldBack&& held_back, Unanswered&& unanswered) noexcept {
     if (now - last_look_ns_ < period_ns_) {
       acquit();
       return;
@@ -34,8 +35,16 @@ class PathWatch {
     last_look_ns_ = now;
     ++look_;
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      const OpCell& cell = desk_.cells[i];
-      if (cell.what.kind == OpKind::none || !(cell.in_flight || (cell.awaits_answer && !cell.lost_request))) continue;
+      OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none) continue;
+      const bool asks = cell.awaits_answer && !cell.lost_request;
+      if (!asks) cell.first_look = 0;
+      if (!cell.in_flight && !asks) continue;
+      if (asks && cell.first_look == 0) cell.first_look = look_;
+      if (asks && look_ - cell.first_look >= kLooksUnanswered) {
+        cell.first_look = 0;
+        unanswered(cell.what.pe);
+      }
       if (paths().is_up(cell.rail, cell.what.pe)) look_at(cell.rail, cell.what.pe, now);
     }
     size_t pings = kPingsPerLook;
@@ -78,7 +87,8 @@ class PathWatch {
  private:
   static constexpr uint32_t kLooksPerTimeout = 8;
   static constexpr uint32_t kLooksToSuspect = 2;  // a quarter of the timeout: nothing new goes there meanwhile
-  static constexpr size_t kPingsPerLook = 64;     // a rail that comes back to thousands of peers does so in waves
+  static constexpr uint32_t kLooksUnanswered = 4 * kLooksPerTimeout;  // longer than a full queue of a slow rail
+  static constexpr size_t kPingsPerLook = 64;  // a rail that comes back to thousands of peers does so in waves
 
   struct Sick {
     size_t rail;

@@ -16,6 +16,7 @@
 #include "src/plugin/rail.h"
 #include "src/proxy/path_table.h"
 #include "src/proxy/rail_meter.h"
+#include "src/proxy/tuning.h"
 
 namespace railshmem {
 
@@ -29,8 +30,8 @@ struct RailCounts {
 template <Rail R>
 class RailSet {
  public:
-  RailSet(std::span<R> rails, int me, int npes, size_t window)
-      : paths(checked(rails).size(), npes), rails_(rails), me_(me), window_(window), lanes_(rails.size()) {
+  RailSet(std::span<R> rails, int me, int npes, const Tuning& tuning)
+      : paths(checked(rails).size(), npes), rails_(rails), me_(me), tuning_(tuning), lanes_(rails.size()) {
     traits_ = rails[0].traits();
     for (const R& rail : rails) {
       const RailTraits& other = rail.traits();
@@ -58,9 +59,10 @@ class RailSet {
   /// Rails that reach `pe` now.
   RailMask usable(int pe) const noexcept { return paths.usable(pe); }
   /// A post to `pe` failed for good: the path is no more. False when nothing could take its place.
-  bool lose(size_t r, int pe) noexcept {
+  /// `harmful`: it is missed even if the path was not in use any more, only suspect.
+  bool lose(size_t r, int pe, bool harmful) noexcept {
     if (single()) return false;
-    if (paths.is_up(r, pe)) lost_.push_back({r, pe});  // allocates rarely, and never while all is well
+    if (harmful || paths.is_up(r, pe)) lost_.push_back({r, pe});  // allocates rarely, and never while all is well
     paths.set_up(r, pe, false);
     return true;
   }
@@ -103,7 +105,8 @@ class RailSet {
       speeds += speed;
       load += static_cast<double>(queued);
       if (first_end == 0 || end < first_end) first_end = end;
-      const bool room = ((full >> r) & 1) == 0 && (queued == 0 || queued + nbytes <= window_);
+      const size_t next = std::min(nbytes, longest_piece(r));
+      const bool room = ((full >> r) & 1) == 0 && (queued == 0 || queued + next <= window(r));
       if (room && (best == kNoRail || end < best_end)) {
         best = r;
         best_end = end;
@@ -112,6 +115,9 @@ class RailSet {
     // Behind the first to end, a rail helps only as long as it ends before all could.
     return best == kNoRail || best_end <= first_end || best_end <= load / speeds ? best : kNoRail;
   }
+
+  /// The longest piece that leaves the rail another one to go on with.
+  size_t longest_piece(size_t r) const noexcept { return window(r) / 2; }
 
   // ---- accounts ----------------------------------------------------------------------------------------------------
 
@@ -184,6 +190,14 @@ class RailSet {
     pair = (pair ^ (pair >> 27)) * 0x94d049bb133111ebu;
     return (pair ^ (pair >> 31)) >> 8;  // so that adding turns cannot wrap
   }
+  size_t window(size_t r) const noexcept {
+    const double rate = lanes_[r].meter.rate();
+    const size_t least = std::min(2 * tuning_.shortest_piece, tuning_.rail_window);
+    if (rate == 0) return tuning_.rail_window;
+    const double moved = rate * static_cast<double>(tuning_.rail_window_ns);
+    return moved >= static_cast<double>(tuning_.rail_window) ? tuning_.rail_window
+                                                             : std::max(least, static_cast<size_t>(moved));
+  }
   /// A rail that was not measured yet counts as the fastest; none so slow that it is never measured again.
   double speed(size_t r) const noexcept {
     double fastest = 0;
@@ -202,7 +216,7 @@ class RailSet {
 
   const std::span<R> rails_;
   const int me_;
-  const size_t window_;
+  const Tuning tuning_;
   RailTraits traits_{};
   uint64_t turn_ = 0;
   std::vector<Lost> lost_;

@@ -158,7 +158,11 @@ class Requests {
 
   /// Sends a request again that a rail lost, with its old number. It stays in the outbox.
   Post repeat(OpCell& cell) noexcept {
-    if (cell.request_bytes == 0) return send_signal(cell, desk_.rails.pick(cell.what.pe));
+    if (cell.request_bytes == 0) {
+      if (desk_.rails.usable(cell.what.pe) == 0) return Post::again;
+      cell.rail = static_cast<uint8_t>(desk_.rails.pick(cell.what.pe));
+      return send_signal(cell, cell.rail);
+    }
     return send_anywhere(cell, false);
   }
 

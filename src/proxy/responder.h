@@ -175,7 +175,8 @@ class Responder {
     if (nbytes < sizeof message + message.nbytes || keeper_ == nullptr) refuse(nbytes);
     if (!is_news(from, message)) return;
     try {
-      keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes});
+      initiator_.readdressed(message.header.pe,
+                             keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes}));
     } catch (const std::exception& error) {
       log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", message.header.pe, error.what());
     }

@@ -161,9 +161,10 @@ class Transfers {
     const OpCell& whole = *bulk.whole;
     bool moved = false;
     for (RailMask full = 0; !bulk.all_posted();) {
-      const size_t n = bulk.next_piece();
+      size_t n = bulk.next_piece();
       const size_t r = desk_.rails.claim(whole.what.pe, n, bulks_.unposted(), full);
       if (r == kNoRail) break;
+      n = BulkQueue::shortened(n, desk_.rails.longest_piece(r));
       OpCell* const piece = desk_.cells.take({whole.what.kind, whole.what.pe, n});
       if (piece == nullptr) break;
       piece->parent = whole.index;

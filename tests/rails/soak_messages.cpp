@@ -178,6 +178,7 @@ void Messages::acknowledge(Random& random, int from, size_t s) {
   Incoming& in = in_[slot(from, s)];
   in.held = false;
   uint64_t* const ack = &acks_[slot(me_, s)];
+  shmem_fence();  // the one before may have been of another kind, and is not complete because its effect was seen
   switch (random.below(3)) {
     case 0:
       return shmem_uint64_p(ack, in.count, from);

@@ -258,7 +258,8 @@ TEST(InitiatorRails, SignalWhoseDataTookAnotherRailThanRequestsUnderWayWaits) {
 
 /// Returns after how many of the pieces' completions the signal was posted; 0: at once.
 size_t completions_before_the_signal(InitiatorRig& f) {
-  bool done = false;
+  static bool done;  // outlives operations that end after this
+  done = false;
   EXPECT_EQ(f.put_signal(1 << 16, 3, {&done}), Post::ok);
   f.poll_all();
   if (f.count('s') > 0) return 0;

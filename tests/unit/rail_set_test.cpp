@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
-constexpr size_t kWindowBytes = 2 * kMiB;
+const size_t kWindowBytes = Tuning{}.rail_window;
 
 // ---- RailMeter -----------------------------------------------------------------------------------------------------
 
@@ -81,8 +81,10 @@ TEST(RailMeter, ADeadRailHasNothingInFlight) {
 
 // ---- RailSet -------------------------------------------------------------------------------------------------------
 
+constexpr int kPes = 1000;
+
 struct Set {
-  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, 64, kWindowBytes) {}
+  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, kPes, Tuning{}) {}
   std::vector<ScriptedRail> rails;
   RailSet<ScriptedRail> set;
 };
@@ -91,7 +93,7 @@ TEST(RailSet, CanDoWhatEveryRailCan) {
   std::vector<ScriptedRail> rails(2);
   rails[0].shape = {64, 1 << 20, 9000, true, true};
   rails[1].shape = {100, 1 << 16, 8000, true, false};
-  const RailTraits traits = RailSet<ScriptedRail>(std::span(rails), 0, 64, kWindowBytes).traits();
+  const RailTraits traits = RailSet<ScriptedRail>(std::span(rails), 0, 64, Tuning{}).traits();
   EXPECT_EQ(traits.inject, 64u);
   EXPECT_EQ(traits.max_write, size_t{1} << 16);
   EXPECT_EQ(traits.max_message, 8000u);
@@ -101,7 +103,7 @@ TEST(RailSet, CanDoWhatEveryRailCan) {
 
 TEST(RailSet, NoneAndTooManyAreErrors) {
   std::vector<ScriptedRail> rails(kMostRails + 1);
-  const auto make = [&](size_t n) { RailSet<ScriptedRail>(std::span(rails).first(n), 0, 64, kWindowBytes); };
+  const auto make = [&](size_t n) { RailSet<ScriptedRail>(std::span(rails).first(n), 0, 64, Tuning{}); };
   EXPECT_THROW(make(0), Error);
   EXPECT_THROW(make(kMostRails + 1), Error);
   EXPECT_NO_THROW(make(kMostRails));
@@ -128,7 +130,6 @@ TEST(RailSet, ShortOperationsTakeTurns) {
 
 /// Sources that all begin with one target, and a source that begins with every target, load all rails alike.
 TEST(RailSet, PairsOfPesStartOnDifferentRails) {
-  constexpr int kPes = 1000;
   for (const size_t n : {2u, 3u, 4u}) {
     SCOPED_TRACE(n);
     std::vector<int> by_source(n);

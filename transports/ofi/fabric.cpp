@@ -125,22 +125,25 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   return encode(card);
 }
 
-void Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
+uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
   const EndpointCard news = decode_endpoint(bytes, pe);
   const auto index = static_cast<size_t>(pe);
   Card& card = cards_[index];
   if (news.rail >= card.rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
-  if (news.port == Port::host && mine == Port::host) return;  // host rails talk to proxies only
+  if (news.port == Port::host && mine == Port::host) return 0;  // host rails talk to proxies only
   Card::Rail& entry = card.rails[news.rail];
   (news.port == Port::host ? entry.host_address : entry.address) = news.address;
   if (news.port == Port::proxy) entry.regions = news.regions;
+  uint32_t concerned = 0;
   for (size_t r = 0; r < nics_.size(); ++r) {
     if (partner(r, index) != news.rail) continue;
+    if (news.port == Port::proxy) concerned |= uint32_t{1} << r;
     if (rails(mine)[r].is_open()) rails(mine)[r].readdress(pe, news.port, news.address);  // else when it is opened
     if (news.port == Port::proxy)
       std::copy(news.regions.begin(), news.regions.end(),
                 regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
   }
+  return concerned;
 }
 
 std::string Fabric::describe() const {

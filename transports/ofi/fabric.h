@@ -39,7 +39,7 @@ class Fabric {
   // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names.
   // ------
   std::vector<std::byte> reopen(Port port, size_t r);
-  void learn(Port mine, int pe, std::span<const std::byte> card);
+  uint32_t learn(Port mine, int pe, std::span<const std::byte> card);
 
  private:
   /// What the rails of one port read of their peers. A table per port, because two threads own them.
