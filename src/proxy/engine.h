@@ -23,6 +23,7 @@
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/sleeper.h"
 #include "src/proxy/staging.h"
+#include "src/proxy/staging_terms.h"
 #include "src/proxy/tuning.h"
 
 namespace railshmem {
@@ -53,13 +54,14 @@ class Engine final : public Network {
 
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
-    if (!Staging::is_needed(segments)) return fabric_.attach(segments);
-    staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size());
-    return fabric_.attach(staging_->exposed());
+    if (Staging::is_needed(segments))
+      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size());
+    return add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms());
   }
 
   void connect(std::span<const std::vector<std::byte>> cards) override {
-    fabric_.connect(cards);
+    fabric_.connect(without_terms(cards));
+    compare_terms(cards, staging_terms());  // after the fabric has seen that all PEs run the same version
     if constexpr (ReopensRails<F>) {
       if (fabric_.proxy_rails().size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_);
     }
@@ -111,6 +113,8 @@ class Engine final : public Network {
   void alone(Body&& body) {
     host_->alone([&] { proxy_->alone(body); });
   }
+
+  StagingTerms staging_terms() const noexcept { return StagingTerms::of(segments_, loop_config_.tuning); }
 
   InitiatorConfig initiator_config(Port port) noexcept {
     return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get(), staging_ ? &staging_->source(port) : nullptr};

@@ -36,7 +36,7 @@ class StagedJobs {
 
   bool busy() const noexcept { return !active_.empty(); }
 
-  /// A request that came over rail `r`. False: no source counts like that.
+  /// A request that came over rail `r`. False: no source counts like that, or has such a piece.
   bool accept(size_t r, Endpoint from, const StagedRequest& request, const std::byte* payload) noexcept {
     const Inbox::Arrival arrival = inbox_.look(from, request.header.sequence);
     if (arrival == Inbox::Arrival::impossible) return false;
@@ -46,9 +46,8 @@ class StagedJobs {
       return true;
     }
     if (repeats_ && is_under_way(order)) return true;  // it will be answered
-    if (request.slot != kNoSlot && request.nbytes > part_.large.slot_nbytes())
-      die("PE %d stages pieces of %u bytes, this PE has slots of %zu; set SHMEM_STAGING_CHUNK alike on all PEs",
-          from.pe, request.nbytes, part_.large.slot_nbytes());
+    if (request.nbytes > part_.pool(order.is_small()).slot_nbytes() - (order.is_small() ? sizeof(StagedMessage) : 0))
+      return false;  // slots are as long everywhere
     auto& queue = waiting_[order.is_small()];
     if (queue.empty() && !part_.pool(order.is_small()).empty()) {
       begin(order, payload);

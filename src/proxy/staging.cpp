@@ -23,12 +23,16 @@ bool Staging::is_needed(std::span<const Segment> segments) noexcept {
                      [](const Segment& segment) { return segment.kind == MemoryKind::staged; });
 }
 
+size_t Staging::slot_nbytes(const Tuning& tuning) noexcept {
+  return align_up(tuning.staging_chunk, kPage);
+}
+
 Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails)
     : segments_(segments.begin(), segments.end()), exposed_(segments_) {
   if (tuning.staging_chunk < kPage || tuning.staging_depth < 1)
     throw Error(text("SHMEM_STAGING_CHUNK is %zu and SHMEM_STAGING_DEPTH %zu; at least %zu and 1 are needed",
                      tuning.staging_chunk, tuning.staging_depth, kPage));
-  const size_t chunk = align_up(tuning.staging_chunk, kPage);
+  const size_t chunk = slot_nbytes(tuning);
   const size_t slots = tuning.staging_depth * std::max<size_t>(rails, 1);
   const size_t part_nbytes = slots * chunk + kSmallSlots * kSmallSlotNbytes;
   nbytes_ = kParts * part_nbytes;

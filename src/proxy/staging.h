@@ -56,6 +56,8 @@ struct StagingPart {
 class Staging {
  public:
   static bool is_needed(std::span<const Segment> segments) noexcept;
+  /// Of the large slots: SHMEM_STAGING_CHUNK in whole pages.
+  static size_t slot_nbytes(const Tuning& tuning) noexcept;
   /// Throws Error.
   Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails);
   ~Staging();

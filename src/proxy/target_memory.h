@@ -47,8 +47,8 @@ class TargetMemory {
       return place(header, id, offset, nbytes, what);
     const size_t size = id == staging_->bounce ? staging_->area.size() : 0;
     if (offset > size || nbytes > size - offset)
-      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's bounce area of %zu bytes; set "
-          "SHMEM_STAGING_CHUNK and SHMEM_STAGING_DEPTH alike on all PEs",
+      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's bounce area of %zu bytes; do "
+          "all PEs run the same build?",
           what, header.pe, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(offset), size);
     return staging_->area.data() + offset;
   }

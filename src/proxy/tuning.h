@@ -22,8 +22,9 @@ struct Tuning {
   /// more than it moves, a longer one leaves rails idle at the end and hides for long that a rail has died.
   size_t shortest_piece = size_t{64} << 10;
   size_t longest_piece = size_t{1} << 20;
-  /// Bytes of pieces in flight per rail: what it moves in `rail_window_ns`, as measured, and at most `rail_window`, which
-  /// covers 400 Gb/s for 40 us. What waits behind them can still go elsewhere, and a short operation waits no longer.
+  /// Bytes of pieces in flight per rail: what it moves in `rail_window_ns`, as measured, and at most `rail_window`,
+  /// which covers 400 Gb/s for 40 us. What waits behind them can still go elsewhere, and a short operation waits no
+  /// longer.
   size_t rail_window = size_t{2} << 20;
   uint64_t rail_window_ns = 4'000'000;
   /// A path that owes something and is silent for so long, while another one to the same PE answers, is dead
