@@ -45,6 +45,7 @@ struct OpCell : OpSlot {
   SegmentId segment{};  ///< of the remote memory
   uint8_t fetch_width = 0;
   uint8_t rail = 0;            ///< that the operation, or its request, was posted on
+  bool unordered = false;      ///< a request that may pass others: a piece of something longer
   bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
   bool awaits_answer = false;  ///< a request: it stands in the outbox
   bool in_flight = false;      ///< the rail will tell an event of it
@@ -93,6 +94,7 @@ class CellPool {
     cell.what = what;
     cell.then = Then::nothing;
     cell.fetch_width = 0;
+    cell.unordered = false;
     cell.lasting = false;
     cell.awaits_answer = false;
     cell.in_flight = false;

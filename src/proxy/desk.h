@@ -55,6 +55,12 @@ class Desk {
     cells.give(cell);
   }
 
+  /// Whether gets may be reads. Else they are requests for data, which leave no event of their own, so the rail must
+  /// copy them.
+  bool reads() const noexcept {
+    return rails.single() || rails.traits().reads_may_fail || rails.traits().inject < sizeof(GetMessage);
+  }
+
   // ---- posts -------------------------------------------------------------------------------------------------------
 
   /// One try on each rail that reaches `pe`, from `first` on, until one does not answer `again`.

@@ -52,6 +52,7 @@ class Requests {
     OpCell* const cell = take({OpKind::get, pe, n});
     if (cell == nullptr) return Post::again;
     cell->parent = whole.index;
+    cell->unordered = true;
     cell->fetch = whole.local + at;
     const GetMessage message{desk_.letterhead.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
                              whole.remote_offset + at, static_cast<uint32_t>(n), 0};
@@ -81,34 +82,19 @@ class Requests {
     return request(&scope, *cell, desk_.letterhead.signal(signal, *cell), outcome);
   }
 
-  /// A short put into or from staged memory: its bytes go along.
-  Post staged_put(NetContext& scope, const Transfer& t, const Outcome& outcome) noexcept {
-    OpCell* const cell = take({OpKind::staged_put, t.remote.pe, t.nbytes});
+  /// A request whose message write(cell, bytes) makes in the cell's buffer; it answers the length.
+  template <class Write>
+  Post ask(NetContext& scope, const Operation& what, const Outcome& outcome, Write&& write) noexcept {
+    OpCell* const cell = take(what);
     if (cell == nullptr) return Post::again;
-    StagedMessage message{};
-    message.header = desk_.letterhead.header(MessageKind::staged_put, 0, 0, t.remote.segment, *cell);
-    message.offset = t.remote.offset;
-    message.slot = kNoSlot;
-    message.nbytes = static_cast<uint32_t>(t.nbytes);
-    std::byte* const bytes = desk_.cells.buffer(*cell);
-    std::memcpy(bytes, &message, sizeof message);
-    std::memcpy(bytes + sizeof message, t.local, t.nbytes);
-    return request(&scope, *cell, sizeof message + t.nbytes, Answer::acknowledge, outcome);
+    return request(&scope, *cell, write(*cell, desk_.cells.buffer(*cell)), Answer::acknowledge, outcome);
   }
-
-  /// One piece of a staged transfer, which has its cell already; `payload` goes along (null: none). Of the header only
-  /// kind, op, width, segments and answer count.
-  Post staged_piece(OpCell& cell, StagedMessage message, const std::byte* payload) noexcept {
+  /// The same for a cell that the caller has and keeps: write(bytes).
+  template <class Write>
+  Post ask_from(OpCell& cell, Write&& write) noexcept {
     if (!may_send(cell.what.pe)) return Post::again;
     cell.sequence = outbox_.next(cell.what.pe);
-    const MessageHeader& h = message.header;
-    const uint16_t signal_segment = h.unused;
-    message.header = desk_.letterhead.header(h.kind, h.op, h.width, h.segment, cell, h.answer);
-    message.header.unused = signal_segment;
-    std::byte* const bytes = desk_.cells.buffer(cell);
-    std::memcpy(bytes, &message, sizeof message);
-    if (payload != nullptr) std::memcpy(bytes + sizeof message, payload, message.nbytes);
-    cell.request_bytes = static_cast<uint32_t>(sizeof message + (payload != nullptr ? message.nbytes : 0));
+    cell.request_bytes = static_cast<uint32_t>(write(desk_.cells.buffer(cell)));
     const Post posted = send_anywhere(cell, false);
     if (posted == Post::ok) outbox_.add(desk_.cells, cell);
     return posted;
@@ -259,7 +245,7 @@ class Requests {
       if (posted == Post::ok && !evented) desk_.rails.expect(r);
       return posted;
     };
-    if (!under_way(pe) || cell.what.kind == OpKind::get) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
+    if (!under_way(pe) || cell.unordered) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
     return desk_.rails.usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
   }
 

@@ -52,6 +52,8 @@ struct StagedOrder {
   uint8_t rail;  ///< that it came over
 
   bool is_small() const noexcept { return request.slot == kNoSlot; }
+  /// An answer's header stands before its data.
+  size_t slot_head() const noexcept { return is_small() ? sizeof(MessageHeader) : 0; }
   bool is(const StagedOrder& other) const noexcept {
     return from.pe == other.from.pe && from.port == other.from.port &&
            request.header.sequence == other.request.header.sequence;
@@ -66,9 +68,6 @@ struct StagedJob : StagedOrder {
   uint64_t slot;
   Copier::Ticket ticket;
   Transfer transfer;
-
-  /// An answer's header stands before its data.
-  size_t slot_head() const noexcept { return is_small() ? sizeof(MessageHeader) : 0; }
 };
 
 }  // namespace railshmem
