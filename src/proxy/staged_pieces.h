@@ -96,8 +96,7 @@ class StagedPieces {
   void copied(OpCell& piece, FinishPart&& finish_part) noexcept {
     if (gets(piece)) return end(piece, finish_part);
     OpCell& whole = desk_.cells[piece.parent];
-    whole.staging -= piece.what.nbytes;
-    if (whole.staging == 0) {
+    if ((whole.staging -= piece.what.nbytes) == 0) {
       tell(whole.outcome.done);  // the source is free
       whole.outcome.done = nullptr;
     }
@@ -108,19 +107,19 @@ class StagedPieces {
     size_t kept = 0;
     for (size_t i = 0; i < ready_.size(); ++i)
       if (desk_.abandoned || !send(desk_.cells[ready_[i]])) ready_[kept++] = ready_[i];
-    const bool moved = kept < ready_.size();
+    const size_t before = ready_.size();
     ready_.resize(kept);
-    return moved;
+    return kept < before;
   }
 
   bool send(OpCell& piece) noexcept {
     const OpCell& whole = desk_.cells[piece.parent];
     const bool get = gets(piece), brief = is_short(piece.what.nbytes);
+    const MessageKind kind = get ? MessageKind::staged_get : MessageKind::staged_put;
     // The one piece of a put_signal brings the signal, which otherwise follows when all are there.
     const bool signals = whole.what.kind == OpKind::put_signal && whole.then == Then::nothing;
     return requests_.ask_from(piece, [&](std::byte* bytes) {
-      StagedMessage message = desk_.letterhead.staged(get ? MessageKind::staged_get : MessageKind::staged_put, piece,
-                                                      signals ? &whole : nullptr);
+      StagedMessage message = desk_.letterhead.staged(kind, piece, signals ? &whole : nullptr);
       if (!brief) message.slot = piece.staging;
       std::memcpy(bytes, &message, sizeof message);
       if (get || !brief) return sizeof message;
