@@ -16,6 +16,7 @@ RULE = {
     "src/base": [],
     "src/observe": ["src/base"],
     "src/plugin": ["src/base"] + DETAIL,
+    "src/cuda": ["src/plugin", "src/base"],
     "src/topology": ["src/base"],
     "src/heap": ["src/plugin", "src/base"] + DETAIL,
     "src/channel": ["src/base"] + DETAIL,

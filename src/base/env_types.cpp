@@ -157,5 +157,13 @@ OfiProgressMode OfiProgress::parse(std::string_view value) {
                                              {"thread", OfiProgressMode::thread}}});
 }
 
+FlushMode FlushName::parse(std::string_view value) {
+  return choose<FlushMode, 5>(value, {{{"auto", FlushMode::automatic},
+                                       {"none", FlushMode::none},
+                                       {"cuda", FlushMode::cuda},
+                                       {"read", FlushMode::read},
+                                       {"write_read", FlushMode::write_read}}});
+}
+
 }  // namespace env_types
 }  // namespace railshmem

@@ -16,6 +16,7 @@ enum class TransportKind : uint8_t { p2p, ofi, loopback };
 enum class HeapKind : uint8_t { automatic, host };
 enum class HugePagesMode : uint8_t { automatic, on, off };
 enum class DataSegmentMode : uint8_t { automatic, shared, network, off };
+enum class FlushMode : uint8_t { automatic, none, cuda, read, write_read };
 enum class OfiProgressMode : uint8_t { automatic, manual, thread };
 
 /// Parses a size of the standard's grammar (section 8): ceil(number x suffix); text after the suffix is ignored.
@@ -73,6 +74,10 @@ struct DataSegment {
 };
 struct OfiProgress {
   using Value = OfiProgressMode;
+  static Value parse(std::string_view);
+};
+struct FlushName {
+  using Value = FlushMode;
   static Value parse(std::string_view);
 };
 }  // namespace env_types

@@ -21,12 +21,24 @@ std::atomic<AbortHook> g_abort_hook{nullptr};
 std::atomic<bool> g_ending{false};
 thread_local bool t_ending = false;
 
+/// "12345.678 ", the machine's uptime, for whoever has to compare what several PEs did; nothing below debug.
+void print_time(char* text, size_t nbytes) noexcept {
+  text[0] = '\0';
+  if (!log_enabled(LogLevel::debug)) return;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  std::snprintf(text, nbytes, "%lld.%03ld ", static_cast<long long>(now.tv_sec), now.tv_nsec / 1000000);
+}
+
 /// Writes the line with one write() so that lines of several PEs do not mix.
 void print_line(const char* level, const char* format, va_list args) noexcept {
   char line[2048];
+  char time[32];
+  print_time(time, sizeof time);
   const int pe = log_pe();
-  int n = pe >= 0 ? std::snprintf(line, sizeof line, "railshmem: PE %d: %s", pe, level)
-                  : std::snprintf(line, sizeof line, "railshmem: pid %d: %s", static_cast<int>(getpid()), level);
+  int n = pe >= 0
+              ? std::snprintf(line, sizeof line, "%srailshmem: PE %d: %s", time, pe, level)
+              : std::snprintf(line, sizeof line, "%srailshmem: pid %d: %s", time, static_cast<int>(getpid()), level);
   const int m = std::vsnprintf(line + n, sizeof line - static_cast<size_t>(n) - 1, format, args);
   n = m < 0 ? n : n + m;
   if (n > static_cast<int>(sizeof line) - 2) n = sizeof line - 2;

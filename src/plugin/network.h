@@ -16,6 +16,7 @@
 #include "include/shmem/detail/amo.h"
 #include "src/base/env.h"
 #include "src/plugin/copier.h"
+#include "src/plugin/flush.h"
 #include "src/plugin/segment.h"
 
 namespace railshmem {
@@ -61,7 +62,7 @@ class Network {
   const TransportKind kind;
 };
 
-/// What World gives a network.
+/// What World gives a network. What it points to outlives the network, which copies the pointers only.
 struct NetworkConfig {
   const Env* env;
   int pe;
@@ -75,6 +76,8 @@ struct NetworkConfig {
   std::vector<cpu_set_t> host_cpus = {};
   size_t host_slot = 0;
   MakeCopier make_copier = {};  ///< for segments of MemoryKind::staged; may be empty where there are none
+  FlushChoice flush = {};
+  uint64_t flush_offset = 0;  ///< of 8 bytes of the heap that are the library's own and only serve the flush
 };
 
 /// Lines for SHMEM_INFO=1 and shmem_info: the network interfaces of this PE, those it does not use, and why. Throws

@@ -22,6 +22,15 @@ class RailKeeper {
   /// Error it stays closed (posts answer `again`): call again later. The caller owns the port.
   virtual std::vector<std::byte> reopen(Port port, size_t r) = 0;
 
+  /// The paths of rail `r` to these PEs are dead. Where the system repeats what was not acknowledged ever more rarely,
+  /// it shall give up within `timeout_ms`, so that a path that is back is found to be. 0: they live again, and the
+  /// system may be as patient as it was. The caller owns the port.
+  virtual void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) noexcept = 0;
+  /// A path of rail `r` died. True if that is news: not of an outage that was told already, by whichever port.
+  /// `mended` ends the outage, as far as this port is concerned.
+  virtual bool outage(Port port, size_t r) noexcept = 0;
+  virtual void mended(Port port, size_t r) noexcept = 0;
+
   /// Peer `pe` opened a rail anew and sent this card. Called by whoever owns the proxy port. Answers the rails of this
   /// PE, as a mask, that talk to that one: what they had under way to it is lost.
   virtual uint32_t learn(int pe, std::span<const std::byte> card) = 0;

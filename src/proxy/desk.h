@@ -24,6 +24,7 @@ class Desk {
         letterhead{config.port, config.pe},
         tuning(config.tuning),
         staging(config.staging),
+        proves_rails(config.proves_rails),
         cells(config.cells),
         words(rail_span.size(), config.npes) {}
   Desk(const Desk&) = delete;  // its users share it by reference
@@ -32,10 +33,12 @@ class Desk {
   const Letterhead letterhead;
   const Tuning tuning;
   StagingPart* const staging;  ///< null: rails reach all memory
+  const bool proves_rails;     ///< see InitiatorConfig
   CellPool cells;
   WordOrder words;
   size_t lasting = 0;                ///< open cells marked so
   bool abandoned = false;            ///< everything counts as done
+  RailMask lost_flushes = 0;         ///< rails that failed an access of the flush; see Flusher
   std::atomic<bool> leaving{false};  ///< relaxed: set once by prepare_stop(); a late reader only dies for nothing
 
   // ---- the life of a cell ------------------------------------------------------------------------------------------
@@ -88,6 +91,16 @@ class Desk {
     return account(posted, cell.what, r, n, posted == Post::ok);
   }
 
+  /// An access of this PE to its own memory, over rail `r` and no other. Its completion ends the operation.
+  Post loop(OpCell& cell, size_t r, bool writes) noexcept {
+    const size_t n = cell.what.nbytes;
+    cell.rail = static_cast<uint8_t>(r);
+    const Post posted = writes ? rails[r].write({cell.remote(), cell.local, n, &cell, false})
+                               : rails[r].read({cell.remote(), cell.local, n, &cell});
+    if (posted == Post::ok) cell.in_flight = true;
+    return account(posted, cell.what, r, n, posted == Post::ok);
+  }
+
   /// A message. With a carrier, its completion is one part more of it.
   Post send(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes, OpCell* carrier,
             const Operation& what) noexcept {
@@ -109,9 +122,11 @@ class Desk {
       }
       if (!rails.lose(r, what.pe, what.kind != OpKind::answer))
         die_failed(what, rails[r].name(), rails[r].last_error());
+      if (what.kind == OpKind::flush) lost_flushes |= RailMask{1} << r;
       posted = Post::again;  // another rail may take it
     }
     rails.count(r, posted, nbytes);
+    if (posted == Post::again) rails.paths.refused(r, what.pe);
     return posted;
   }
 };

@@ -18,6 +18,7 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "src/proxy/engine_keeper.h"
+#include "src/proxy/flush_memory.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
@@ -46,11 +47,13 @@ class Engine final : public Network {
             config.pe, config.oversubscribed, config.env->proxy_spin_us * 1000, config.env->proxy_nap_us * 1000,
             tuning,    config.observer},
         make_copier_(config.make_copier),
+        flush_(config.flush),
+        flush_offset_(config.flush_offset),
         fabric_(std::forward<Args>(fabric)...) {
     // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
     if (cells_ < 4) throw Error(text("SHMEM_OFI_SLOTS is %zu; at least 4 are needed", cells_));
   }
-  ~Engine() override { loop_.reset(); }
+  ~Engine() override { Engine::stop(); }
 
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
@@ -65,7 +68,10 @@ class Engine final : public Network {
     if constexpr (ReopensRails<F>) {
       if (fabric_.proxy_rails().size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_);
     }
-    proxy_.emplace(fabric_.proxy_rails(), segments_, initiator_config(Port::proxy), host_config_.observer,
+    const FlushPlan flush = make_flush_plan();
+    InitiatorConfig proxy_config = initiator_config(Port::proxy);
+    proxy_config.proves_rails = flush.uses_rails();
+    proxy_.emplace(fabric_.proxy_rails(), segments_, proxy_config, host_config_.observer, flush,
                    staging_ ? &staging_->target() : nullptr);
     host_.emplace(fabric_.host_rails(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
   }
@@ -79,7 +85,13 @@ class Engine final : public Network {
     host_->ignore_failures();
     proxy_->ignore_failures();
   }
-  void stop() noexcept override { loop_.reset(); }
+  void stop() noexcept override {
+    loop_.reset();
+    if (proxy_ && proxy_->settle_flushes())
+      flush_memory_.release();
+    else
+      flush_memory_.abandon();
+  }
 
   NetContext* make_context() override { return host_->make_context(); }
   void drop_context(NetContext* context) noexcept override { host_->drop_context(*context); }
@@ -116,6 +128,26 @@ class Engine final : public Network {
 
   StagingTerms staging_terms() const noexcept { return StagingTerms::of(segments_, loop_config_.tuning); }
 
+  FlushPlan make_flush_plan() {
+    FlushPlan plan{flush_.policy, flush_.device, flush_offset(), {}, host_config_.timeout_s};
+    if (!plan.uses_rails()) return plan;
+    flush_memory_.make(
+        fabric_.proxy_rails().size(),
+        [this]([[maybe_unused]] std::span<const std::byte> bytes) {
+          if constexpr (requires { fabric_.register_buffer(bytes); }) fabric_.register_buffer(bytes);
+        },
+        [this]([[maybe_unused]] const std::byte* base) {
+          if constexpr (requires { fabric_.unregister_buffer(base); }) fabric_.unregister_buffer(base);
+        });
+    plan.lines = flush_memory_.bytes();
+    return plan;
+  }
+
+  /// In place of a staged heap rails reach the bounce area.
+  uint64_t flush_offset() const noexcept {
+    return staging_ && staging_->stands_for(SegmentId::heap) ? staging_->spare_offset() : flush_offset_;
+  }
+
   InitiatorConfig initiator_config(Port port) noexcept {
     return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get(), staging_ ? &staging_->source(port) : nullptr};
   }
@@ -126,8 +158,11 @@ class Engine final : public Network {
   const HostConfig host_config_;
   const LoopConfig loop_config_;
   const MakeCopier make_copier_;
+  const FlushChoice flush_;
+  const uint64_t flush_offset_;
   std::vector<Segment> segments_;
   std::optional<Staging> staging_;  ///< empty: rails reach all memory
+  FlushMemory flush_memory_;        // longer than the fabric's endpoints, which write into it
   F fabric_;
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   Sleeper sleeper_;

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "src/base/log.h"
 #include "src/plugin/rail_keeper.h"
+#include "src/proxy/path_table.h"
 
 namespace railshmem {
 
@@ -16,6 +19,7 @@ template <class F>
 concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<const std::byte> card) {
   { f.reopen(port, r) } -> std::same_as<std::vector<std::byte>>;
   { f.learn(port, pe, card) } -> std::same_as<uint32_t>;
+  {f.limit_silence(port, r, std::span<const int>(), 1u)};
 };
 
 template <class F>
@@ -26,6 +30,27 @@ class EngineKeeper final : public RailKeeper {
   std::vector<std::byte> reopen(Port port, size_t r) override {
     const std::lock_guard lock(mutex_);
     return fabric_.reopen(port, r);
+  }
+
+  void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) noexcept override {
+    const std::lock_guard lock(mutex_);
+    try {
+      fabric_.limit_silence(port, r, pes, timeout_ms);
+    } catch (const std::exception& error) {
+      log_debug("rail %zu may be found to live again late: %s", r, error.what());
+    }
+  }
+
+  bool outage(Port port, size_t r) noexcept override {
+    const RailMask bit = RailMask{1} << r;
+    const std::lock_guard lock(mutex_);
+    const bool news = ((dead_[0] | dead_[1]) & bit) == 0;
+    dead_[static_cast<size_t>(port)] |= bit;
+    return news;
+  }
+  void mended(Port port, size_t r) noexcept override {
+    const std::lock_guard lock(mutex_);
+    dead_[static_cast<size_t>(port)] &= ~(RailMask{1} << r);
   }
 
   uint32_t learn(int pe, std::span<const std::byte> card) override {
@@ -67,6 +92,7 @@ class EngineKeeper final : public RailKeeper {
   std::mutex mutex_;
   std::vector<News> for_host_;
   std::atomic<bool> has_news_{false};
+  RailMask dead_[2] = {};  ///< by port: rails with a dead path
 };
 
 }  // namespace railshmem

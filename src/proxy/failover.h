@@ -30,7 +30,11 @@ template <Rail R>
 class Failover {
  public:
   Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
-      : desk_(desk), requests_(requests), watch_(desk, cards_), reopener_(desk, cards_, keeper) {}
+      : desk_(desk),
+        requests_(requests),
+        keeper_(keeper),
+        watch_(desk, cards_, keeper),
+        reopener_(desk, cards_, keeper) {}
 
   /// Something here goes on only if somebody polls.
   bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
@@ -67,6 +71,10 @@ class Failover {
       case OpKind::answer:
         desk_.cells.give(cell);  // who misses it will ask
         return;
+      case OpKind::flush:
+        desk_.cells.give(cell);
+        desk_.lost_flushes |= RailMask{1} << cell.rail;
+        return;
       case OpKind::put:
       case OpKind::get:
         break;
@@ -75,7 +83,7 @@ class Failover {
         if (cell.request_bytes == 0 && (cell.then != Then::nothing || signal_is_copied())) break;
         [[fallthrough]];
       default:  // the carrier of a request, sent again with it
-        --cell.parts_left;
+        if (--cell.parts_left == 0 && !cell.awaits_answer) desk_.end(cell);  // which was answered already
         return;
     }
     cell.lost_data = true;
@@ -84,6 +92,13 @@ class Failover {
 
   /// `pe` says that one of its paths to this PE is silent, and not that of rail `alive`.
   void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
+
+  /// How long a silent rail is waited for before it is closed; see is_spared().
+  uint64_t patience_ns(size_t r) const noexcept {
+    return desk_.tuning.rail_timeout_ns * (is_only_way(r) ? kSparedTimeouts : 1);
+  }
+  /// Nothing shall come over rail `r` until it was opened anew.
+  void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
 
   /// `pe` opened anew what these rails talk to. What was under way to it before is lost, though the paths live.
   void readdressed(int pe, RailMask rails) noexcept {
@@ -107,6 +122,7 @@ class Failover {
  private:
   static constexpr uint32_t kPollsPerClock = 32;  // a clock costs as much as a poll of an idle queue
   static constexpr size_t kAsksPerWitness = 8;    // two timeouts without an account
+  static constexpr uint64_t kSparedTimeouts = 8;  // in a fourth of that TCP has given up
 
   enum class Stage : uint8_t { releasing, closing, quarantine, inquiring, replaying };
   struct Recovery {
@@ -152,12 +168,21 @@ class Failover {
     log_debug("PE %d has not answered for long", pe);
   }
 
+  /// One warning per outage of a rail, whichever port and path notices it first.
+  void tell_death(size_t r, int pe, const char* why) noexcept {
+    const char* const name = desk_.rails[r].name().c_str();
+    if (keeper_ == nullptr || keeper_->outage(desk_.letterhead.port, r))
+      log_warn("rail %s to PE %d %s; its operations go over the other rails", name, pe, why);
+    else
+      log_info("rail %s to PE %d %s, too", name, pe, why);
+  }
+
   /// `why`: for the warning; null when the rail was closed, because of another peer or by the warning's consequence.
   void down(size_t r, int pe, uint64_t now, const char* why) noexcept {
     PathTable& paths = desk_.rails.paths;
     paths.set_up(r, pe, false);
     if (why != nullptr) {
-      log_warn("rail %s to PE %d %s; its operations go over the other rails", desk_.rails[r].name().c_str(), pe, why);
+      tell_death(r, pe, why);
       desk_.rails.count_failover(r);
     }
     watch_.lost(r, pe, now, why == nullptr);
@@ -224,9 +249,26 @@ class Failover {
       recovery.since = now;
     } else if (recovery.stage == Stage::releasing && now - recovery.since >= desk_.tuning.rail_timeout_ns / 4) {
       recovery.stage = Stage::closing;
-      for (RailMask rest = held; rest != 0; rest &= rest - 1)
-        reopener_.close(static_cast<size_t>(std::countr_zero(rest)), now);
+      for (RailMask rest = held; rest != 0; rest &= rest - 1) {
+        const auto r = static_cast<size_t>(std::countr_zero(rest));
+        if (is_spared(r, recovery, now))
+          recovery.stage = Stage::releasing;
+        else
+          reopener_.close(r, now);
+      }
     }
+  }
+
+  /// Closing the rail would cut off another PE, whose end of that path may be closed at the same moment for a like
+  /// reason: then neither could tell the other its new address. The provider may still give back what it holds.
+  bool is_spared(size_t r, const Recovery& recovery, uint64_t now) noexcept {
+    return now - recovery.since < kSparedTimeouts * desk_.tuning.rail_timeout_ns && is_only_way(r);
+  }
+  /// To some PE.
+  bool is_only_way(size_t r) const noexcept {
+    for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe)
+      if (desk_.rails.usable(pe) == RailMask{1} << r) return true;
+    return false;
   }
 
   static bool on(const OpCell& cell, const Recovery& recovery) noexcept {
@@ -345,6 +387,7 @@ class Failover {
 
   Desk<R>& desk_;
   Requests<R>& requests_;
+  RailKeeper* const keeper_;
   RailCards cards_;
   PathWatch<R> watch_;
   RailReopener<R> reopener_;

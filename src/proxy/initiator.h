@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -157,6 +158,38 @@ class Initiator {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
   }
 
+  // ---- for Flusher -------------------------------------------------------------------------------------------------
+
+  /// Writes or reads 8 bytes of this PE's own heap over rail `r` and no other. `done` is told at the end; null: nobody
+  /// wants to know.
+  Post loop(size_t r, bool writes, uint64_t offset, std::byte* local, bool* done) noexcept {
+    if (desk_.abandoned) return Post::failed;
+    OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
+    if (cell == nullptr) return Post::again;
+    cell->parts_left = 1;
+    cell->segment = SegmentId::heap;
+    cell->remote_offset = offset;
+    cell->local = local;
+    cell->outcome.done = done;
+    const Post posted = desk_.loop(*cell, r, writes);
+    if (posted != Post::ok) desk_.cells.give(*cell);
+    return posted;
+  }
+  /// Rails that failed such an access since the last call.
+  RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
+  /// How long a silent rail that this PE cannot reach itself by is waited for before it is closed.
+  uint64_t patience_ns(size_t r) const noexcept { return failover_.patience_ns(r); }
+  /// Nothing shall come over rail `r` any more, until it was opened anew: then paths.unproven() names it.
+  void close_rail(size_t r) noexcept { failover_.close(r); }
+  bool abandoned() const noexcept { return desk_.abandoned; }
+  /// Cold.
+  bool flushes_in_flight() const noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i)
+      if (desk_.cells[i].what.kind == OpKind::flush) return true;
+    return false;
+  }
+  const Tuning& tuning() const noexcept { return desk_.tuning; }
+
   // ---- progress ----------------------------------------------------------------------------------------------------
 
   /// Reaps a batch of events per rail and posts what waits: a held write, pieces of long operations, signals whose data
@@ -202,12 +235,27 @@ class Initiator {
     if (const Operation one = desk_.cells.any_in_flight(); one.kind != OpKind::none)
       line += text("%s%zu operations in flight, one of them a %s", line.empty() ? "" : ", ", desk_.cells.in_use(),
                    describe(one).c_str());
+    if (log_enabled(LogLevel::debug)) log_cells();
     return line;
   }
 
  private:
   static constexpr size_t kEventBatch = 16;          // enough to amortise a CQ read, small enough to stay in L1
   static constexpr uint32_t kTurnsPerIdleRail = 16;  // a look at a rail where nothing is expected costs a system call
+
+  [[gnu::cold]] void log_cells() const {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none) continue;
+      log_debug(
+          "cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
+          "lost request %d, then %d, part of %d",
+          i, describe(cell.what).c_str(), cell.rail, desk_.rails.usable(cell.what.pe), cell.parts_left, cell.in_flight,
+          cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
+          static_cast<int>(cell.parent));
+    }
+    log_debug("%s", transfers_.describe_bulks().c_str());
+  }
 
   /// Also false when the held write failed, and everything with it.
   bool ready() noexcept { return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned; }

@@ -17,10 +17,19 @@ struct Inquiry {
   uint32_t number;  ///< goes back with the account
   uint64_t since_ns;
   uint32_t passes = 0;  ///< of the endpoint since then
+  bool due = false;     ///< has waited long enough; what had arrived by then was request number `behind`
+  uint64_t behind = 0;
+};
+
+/// Requests that have arrived here, and those of them that were executed: the others wait for a flush.
+struct ArrivalCounts {
+  uint64_t arrived = 0;
+  uint64_t executed = 0;
 };
 
 /// What the dead rail had delivered to this host may still lie in a queue of the provider or of the kernel. So an
-/// account is given only after the rails have been looked at many times.
+/// account is given only after the rails have been looked at many times,
+/// and what came by then was executed: a request that an account leaves out is sent again, data and all.
 class Inquiries {
  public:
   bool empty() const noexcept { return waiting_.empty(); }
@@ -32,17 +41,22 @@ class Inquiries {
 
   /// Once per pass: hands out those that have waited long enough.
   template <class Due>
-  void take_due(Due&& due) noexcept {
+  void take_due(const ArrivalCounts& requests, Due&& due) noexcept {
     if (waiting_.empty()) [[likely]]
       return;
     const uint64_t now = now_ns();
     for (size_t i = 0; i < waiting_.size();) {
-      if (++waiting_[i].passes < kPasses || now - waiting_[i].since_ns < kDrainNs) {
+      Inquiry& inquiry = waiting_[i];
+      if (!inquiry.due && ++inquiry.passes >= kPasses && now - inquiry.since_ns >= kDrainNs) {
+        inquiry.due = true;
+        inquiry.behind = requests.arrived;
+      }
+      if (!inquiry.due || requests.executed < inquiry.behind) {
         ++i;
         continue;
       }
-      due(waiting_[i]);
-      waiting_[i] = waiting_.back();
+      due(inquiry);
+      inquiry = waiting_.back();
       waiting_.pop_back();
     }
   }

@@ -45,6 +45,8 @@ std::string describe(const Operation& operation) {
       return text("piece of %zu bytes between staged memory and PE %d", n, pe);
     case OpKind::answer:
       return text("answer to PE %d", pe);
+    case OpKind::flush:
+      return "flush of what has arrived here";
     case OpKind::quiet:
       return pe < 0 ? "quiet" : text("quiet towards PE %d", pe);
     case OpKind::fence:

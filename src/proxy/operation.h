@@ -17,6 +17,7 @@ enum class OpKind : uint8_t {
   amo,
   flag,
   answer,
+  flush,
   quiet,
   fence,
   staged_put,

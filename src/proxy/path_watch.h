@@ -18,8 +18,8 @@ namespace railshmem {
 template <Rail R>
 class PathWatch {
  public:
-  PathWatch(Desk<R>& desk, const RailCards& cards)
-      : desk_(desk), cards_(cards), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
+  PathWatch(Desk<R>& desk, const RailCards& cards, RailKeeper* keeper)
+      : desk_(desk), cards_(cards), keeper_(keeper), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
 
   bool active() const noexcept { return !sick_.empty(); }
 
@@ -47,6 +47,9 @@ class PathWatch {
       }
       if (paths().is_up(cell.rail, cell.what.pe)) look_at(cell.rail, cell.what.pe, now);
     }
+    paths().take_refused([&](size_t r, int pe) {
+      if (paths().is_up(r, pe)) look_at(r, pe, now);
+    });
     size_t pings = kPingsPerLook;
     for (size_t i = 0; i < sick_.size();) {
       if (treat(sick_[i], now, pings, silent, held_back)) {
@@ -56,6 +59,8 @@ class PathWatch {
         ++i;
       }
     }
+    if (keeper_ != nullptr && !sick_.empty()) [[unlikely]]
+      limit_silence(now);
   }
 
   /// The path is dead; from now on it is asked now and then whether it lives again. First at once if its rail was
@@ -65,6 +70,7 @@ class PathWatch {
     for (Sick& sick : sick_)
       if (sick.rail == r && sick.pe == pe) {
         sick.dead = true;
+        sick.limited = false;
         sick.moves = paths().at(r, pe).moves;
         sick.pinged_ns = pinged;
         return;
@@ -88,6 +94,7 @@ class PathWatch {
   static constexpr uint32_t kLooksPerTimeout = 8;
   static constexpr uint32_t kLooksToSuspect = 2;  // a quarter of the timeout: nothing new goes there meanwhile
   static constexpr uint32_t kLooksUnanswered = 4 * kLooksPerTimeout;  // longer than a full queue of a slow rail
+  static constexpr uint64_t kSilences = 2;                            // timeouts in which a dead connection must end
   static constexpr size_t kPingsPerLook = 64;  // a rail that comes back to thousands of peers does so in waves
 
   struct Sick {
@@ -100,6 +107,7 @@ class PathWatch {
     uint32_t moves;  ///< of the path at the start
     size_t witness;  ///< another rail to the same PE; kNoRail: none was asked
     uint32_t witness_moves;
+    bool limited = false;  ///< dead, and the system knows
   };
 
   PathTable& paths() noexcept { return desk_.rails.paths; }
@@ -155,6 +163,31 @@ class PathWatch {
     ping(witness, pe, true);
   }
 
+  /// After the questions, which may have begun connections.
+  void limit_silence(uint64_t now) noexcept {
+    for (size_t r = 0; r < desk_.rails.size(); ++r) {
+      std::vector<int> pes;
+      for (Sick& sick : sick_)
+        if (sick.rail == r && sick.dead && (!sick.limited || sick.pinged_ns == now)) {
+          pes.push_back(sick.pe);
+          sick.limited = true;
+        }
+      const auto timeout_ms = static_cast<unsigned>(kSilences * desk_.tuning.rail_timeout_ns / 1'000'000);
+      if (!pes.empty() && paths().is_open(r)) keeper_->limit_silence(desk_.letterhead.port, r, pes, timeout_ms);
+    }
+  }
+
+  /// The path of `sick` is well again; if no other one of its rail is dead, the rail is.
+  void mend(const Sick& sick) noexcept {
+    paths().set_up(sick.rail, sick.pe, true);
+    if (!sick.dead) return;
+    log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
+    if (keeper_ != nullptr) keeper_->limit_silence(desk_.letterhead.port, sick.rail, {&sick.pe, 1}, 0);
+    for (const Sick& other : sick_)
+      if (other.dead && other.rail == sick.rail && other.pe != sick.pe) return;
+    if (keeper_ != nullptr) keeper_->mended(desk_.letterhead.port, sick.rail);
+  }
+
   /// `doubts`: the peer had better look after its own paths to this PE, too.
   void ping(size_t r, int pe, bool doubts = false) noexcept {
     MessageHeader header = desk_.letterhead.bare(MessageKind::ping);
@@ -171,13 +204,18 @@ class PathWatch {
     if (const RailMask others = paths().usable(pe); others != 0) send(desk_.rails.after(r, others), pe, card);
   }
 
+  /// Peers hear how to reach a rail that was opened anew only when it has reached this PE itself: see Flusher.
+  bool may_be_told(size_t r, int pe) noexcept {
+    const int me = desk_.letterhead.pe;
+    return !desk_.proves_rails || pe == me || ((paths().unproven(me) >> r) & 1) == 0;
+  }
+
   /// True when it is well again.
   template <class Silent, class HeldBack>
   bool treat(Sick& sick, uint64_t now, size_t& pings, Silent&& silent, HeldBack&& held_back) noexcept {
     const bool alive = paths().at(sick.rail, sick.pe).moves != sick.moves;
     if (alive && (!sick.dead || !held_back(sick.pe)) && paths().is_open(sick.rail)) {
-      paths().set_up(sick.rail, sick.pe, true);
-      if (sick.dead) log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
+      mend(sick);
       return true;
     }
     if (!sick.dead) {
@@ -191,7 +229,8 @@ class PathWatch {
       sick.witness_answered = paths().at(sick.witness, pe).moves != sick.witness_moves;
       ping(r, pe);
       ping(sick.witness, pe, true);
-    } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail)) {
+    } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail) &&
+               may_be_told(sick.rail, sick.pe)) {
       sick.pinged_ns = now;
       --pings;
       ask_dead(sick.rail, sick.pe);
@@ -201,6 +240,7 @@ class PathWatch {
 
   Desk<R>& desk_;
   const RailCards& cards_;
+  RailKeeper* const keeper_;  ///< null: nobody keeps the rails
   const uint64_t period_ns_;
   uint64_t last_look_ns_ = 0;
   uint32_t look_ = 1;

@@ -11,6 +11,7 @@
 
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
+#include "src/proxy/flush_gate.h"
 #include "src/proxy/initiator.h"
 #include "src/proxy/responder.h"
 #include "src/proxy/try_lock.h"
@@ -21,11 +22,12 @@ template <Rail R>
 class ProxySide {
  public:
   ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config,
-            observe::Observer* observer = nullptr, StagingPart* target_staging = nullptr)
+            observe::Observer* observer = nullptr, const FlushPlan& flush = {}, StagingPart* target_staging = nullptr)
       : npes_(config.npes),
         observer_(observer),
         initiator_(rails, config),
-        responder_(initiator_, segments, config.npes, config.keeper, observer, target_staging) {}
+        responder_(initiator_, segments, config.npes, config.keeper, observer, target_staging),
+        gate_(initiator_, responder_, flush) {}
 
   /// Before the proxy thread runs.
   void serve(std::span<Channel* const> channels) {
@@ -75,6 +77,7 @@ class ProxySide {
     fds.clear();
     if (!lock_.try_lock()) return Rest::nap;  // a helper is at work
     Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;
+    if (gate_.holds()) deepest = Rest::none;  // a flush takes less time than a nap
     for (auto& drain : drains_)
       if (!drain->channel().arm(doorbell)) deepest = Rest::none;
     const bool busy = responder_.owes_answers() || initiator_.needs_polling();
@@ -97,7 +100,19 @@ class ProxySide {
 
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
 
+  /// After the proxy thread's end: true when no access of a flush is under way any more, which takes microseconds.
+  bool settle_flushes() noexcept {
+    const uint64_t began = now_ns();
+    while (initiator_.flushes_in_flight()) {
+      if (now_ns() - began > kPatienceNs) return false;
+      try_step();
+    }
+    return !initiator_.abandoned();  // then nobody knows
+  }
+
  private:
+  static constexpr uint64_t kPatienceNs = 500'000'000;  // a rail that takes longer is dead
+
   struct Unlock {
     void operator()(TryLock* lock) const noexcept { lock->unlock(); }
   };
@@ -112,9 +127,10 @@ class ProxySide {
   }
 
   bool move_on() noexcept {
-    bool moved = initiator_.poll(
-        [this](size_t r, const std::byte* bytes, size_t nbytes) { responder_.execute(r, bytes, nbytes); });
-    if (responder_.owes_answers()) moved |= responder_.flush();
+    bool moved =
+        initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) { gate_.arrive(r, bytes, nbytes); });
+    if (gate_.holds()) moved |= gate_.step();
+    if (responder_.owes_answers()) moved |= responder_.flush(gate_.counts());
     for (auto& drain : drains_) moved |= drain->step();
     return moved;
   }
@@ -125,6 +141,7 @@ class ProxySide {
   std::atomic<uint64_t> helps_{0};
   Initiator<R> initiator_;
   Responder<R> responder_;
+  FlushGate<R> gate_;
   std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
 };
 

@@ -87,6 +87,7 @@ class RailReopener {
 
   template <class Down, class Strand>
   void lose_all(size_t r, Down&& down, Strand&& strand) noexcept {
+    desk_.rails.paths.set_unproven(r);
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind != OpKind::none && cell.rail == r && cell.in_flight) strand(cell);

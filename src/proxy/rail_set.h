@@ -66,12 +66,8 @@ class RailSet {
     paths.set_up(r, pe, false);
     return true;
   }
-  struct Lost {
-    size_t rail;
-    int pe;
-  };
   /// Paths that lose() was told of since the last call.
-  std::vector<Lost> take_lost() noexcept { return std::exchange(lost_, {}); }
+  std::vector<PathName> take_lost() noexcept { return std::exchange(lost_, {}); }
   bool has_lost() const noexcept { return !lost_.empty(); }
 
   /// The rail to try first for a short operation: in turn, from a start that differs between pairs of PEs, so that
@@ -100,13 +96,15 @@ class RailSet {
     for (RailMask rest = usable(pe); rest != 0; rest &= rest - 1) {
       const auto r = static_cast<size_t>(std::countr_zero(rest));
       const uint64_t queued = lanes_[r].meter.in_flight();
+      const bool refuses = ((full >> r) & 1) != 0;
+      if (refuses && queued == 0) continue;  // it may do so for long: nothing of ours ends there
       const double speed = this->speed(r);
       const double end = static_cast<double>(queued + nbytes) / speed;
       speeds += speed;
       load += static_cast<double>(queued);
       if (first_end == 0 || end < first_end) first_end = end;
       const size_t next = std::min(nbytes, longest_piece(r));
-      const bool room = ((full >> r) & 1) == 0 && (queued == 0 || queued + next <= window(r));
+      const bool room = !refuses && (queued == 0 || queued + next <= window(r));
       if (room && (best == kNoRail || end < best_end)) {
         best = r;
         best_end = end;
@@ -167,6 +165,8 @@ class RailSet {
     lanes_[r].meter.completed(nbytes, now_ns());
   }
 
+  uint64_t long_in_flight(size_t r) const noexcept { return lanes_[r].meter.in_flight(); }
+
   /// The first rail of `of` from r on, around; r itself when there is none.
   static size_t after(size_t r, RailMask of) noexcept {
     if (of == 0) return r;
@@ -219,7 +219,7 @@ class RailSet {
   const Tuning tuning_;
   RailTraits traits_{};
   uint64_t turn_ = 0;
-  std::vector<Lost> lost_;
+  std::vector<PathName> lost_;
   uint64_t long_bytes_ = 0;  ///< in flight, of long operations
   std::vector<Lane> lanes_;
 };

@@ -84,10 +84,10 @@ class Responder {
   }
 
   /// Sends what is owed, as far as there is room. True when something left.
-  bool flush() noexcept {
+  bool flush(const ArrivalCounts& requests = {}) noexcept {
     bool sent = jobs_ && jobs_->step();
     inquiries_.take_due(
-        [this](const Inquiry& inquiry) { answers_.account(inquiry.from, inquiry.rail, inquiry.number); });
+        requests, [this](const Inquiry& inquiry) { answers_.account(inquiry.from, inquiry.rail, inquiry.number); });
     // A target without room goes to the end of the queue once per pass; the cap keeps a pass short.
     for (size_t tries = std::min(answers_.size(), kMaxTries); tries > 0 && !answers_.empty(); --tries) {
       if (send(answers_.front()) == Post::again) {

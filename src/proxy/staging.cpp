@@ -35,7 +35,8 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
   const size_t chunk = slot_nbytes(tuning);
   const size_t slots = tuning.staging_depth * std::max<size_t>(rails, 1);
   const size_t part_nbytes = slots * chunk + kSmallSlots * kSmallSlotNbytes;
-  nbytes_ = kParts * part_nbytes;
+  spare_ = kParts * part_nbytes;
+  nbytes_ = spare_ + kPage;
   // Shared, so that a fork() by the program does not move pages that a NIC knows.
   void* const area = mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   check_errno(area != MAP_FAILED, "mmap of the bounce area");

@@ -65,6 +65,10 @@ class Staging {
 
   /// What the fabric may know: the area in place of the first staged segment, nothing in place of others.
   std::span<const Segment> exposed() const noexcept { return exposed_; }
+  /// Whether rails know the area in place of this segment.
+  bool stands_for(SegmentId id) const noexcept { return parts_[0]->bounce == id; }
+  /// Of a cache line of the area that is in no slot: what a flush of the rails reads and writes.
+  uint64_t spare_offset() const noexcept { return spare_; }
   StagingPart& source(Port port) noexcept { return *parts_[port == Port::host ? 0 : 1]; }
   StagingPart& target() noexcept { return *parts_[2]; }
   std::string describe() const;
@@ -76,6 +80,7 @@ class Staging {
   std::vector<Segment> exposed_;
   std::byte* area_ = nullptr;
   size_t nbytes_ = 0;
+  uint64_t spare_ = 0;
   std::array<std::optional<StagingPart>, kParts> parts_;
 };
 

@@ -64,6 +64,15 @@ class Transfers {
     return Post::ok;
   }
 
+  /// For debug messages.
+  std::string describe_bulks() const {
+    std::string line = text("%llu bytes of long operations are not posted; in flight",
+                            static_cast<unsigned long long>(bulks_.unposted()));
+    for (size_t r = 0; r < desk_.rails.size(); ++r)
+      line += text(" %llu", static_cast<unsigned long long>(desk_.rails.long_in_flight(r)));
+    return line;
+  }
+
   bool has_bulks() const noexcept { return !bulks_.empty(); }
   /// Posts pieces of long operations as far as rails have room; a full rail stops no other. Wholes of which all pieces
   /// are posted go to all_posted(cell). True when something moved.

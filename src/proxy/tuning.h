@@ -32,8 +32,9 @@ struct Tuning {
   uint64_t rail_timeout_ns = 500'000'000;
   /// A PE that no path reaches for so long is lost (SHMEM_TIMEOUT).
   uint64_t unreachable_ns = 20'000'000'000;
-  /// How long packets of a closed rail may still be under way.
-  uint64_t quarantine_ns = 50'000'000;
+  /// How long packets of a closed rail may still be under way: two full queues of a cheap switch, of 50 ms each, and
+  /// some.
+  uint64_t quarantine_ns = 150'000'000;
   /// Bytes of a bounce slot, and so of a piece of a staged put or get (SHMEM_STAGING_CHUNK); slots per rail
   /// (SHMEM_STAGING_DEPTH).
   size_t staging_chunk = size_t{256} << 10;

@@ -77,10 +77,11 @@ class Lock {
   int home_ = 0;
 };
 
-/// A program that polls test_lock must drive what it waits for, and let the holder have the CPU.
+/// A program that polls test_lock must drive what it waits for, and let the holder have the CPU: where PEs share CPUs,
+/// and where a PE has several threads, of which there may be more than its CPUs.
 void give_way(PeState& state) noexcept {
   if (state.network) net_progress(*state.network);
-  if (state.spin.share_cpus) sched_yield();
+  if (state.spin.share_cpus || state.lock_turns) sched_yield();
 }
 
 }  // namespace

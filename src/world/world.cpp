@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/world.h"
 
+#include <cstddef>
+
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -15,7 +17,11 @@
 namespace railshmem {
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
-    : env_(env), options_(options), bootstrap_(bootstrap), choice_(env.collectives) {
+    : env_(env),
+      options_(options),
+      bootstrap_(bootstrap),
+      choice_(env.collectives),
+      flush_(choose_flush(env.flush, nullptr)) {
   Identity mine = make_identity(env_);
   mine.several_threads = options_.several_threads_call;
   identities_ = exchange_identities(bootstrap_, mine);
@@ -91,6 +97,8 @@ NetworkConfig World::network_config() const {
   config.pe = bootstrap_.pe();
   config.npes = bootstrap_.npes();
   config.threads_share_host_calls = options_.several_threads_call;
+  config.flush = flush_;
+  config.flush_offset = offsetof(ControlBlock, flush);
   config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
   config.make_copier = [](std::span<std::byte>) { return std::make_unique<HostCopier>(); };
   if (observer_ && observer_->recording()) config.observer = observer_.get();
@@ -170,7 +178,7 @@ std::string World::describe() const {
   out += globals_->describe();
   if (layout_.members.size() > 1)
     out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
-  if (network_) out += network_->describe();
+  if (network_) out += network_->describe() + railshmem::describe(flush_);
   if (network_ && network_->kind == TransportKind::ofi) out += describe_rails(network_config());
   return out;
 }

@@ -13,6 +13,7 @@
 #include "src/heap/node_arena.h"
 #include "src/observe/observer.h"
 #include "src/plugin/bootstrap.h"
+#include "src/plugin/flush.h"
 #include "src/plugin/network.h"
 #include "src/rma/context_table.h"
 #include "src/rma/liveness.h"
@@ -63,6 +64,7 @@ class World {
   const WorldOptions options_;
   Bootstrap& bootstrap_;
   const Choice choice_;
+  const FlushChoice flush_;
   std::vector<Identity> identities_;
   NodeLayout layout_;
   std::vector<int32_t> slots_;                   ///< slot of each PE when the node's PEs are not consecutive

@@ -23,6 +23,8 @@ struct JobOptions {
   double timeout_s = 60;
   uint64_t slots = 1024;
   Tuning tuning{};
+  FlushPolicy flush = FlushPolicy::none;
+  size_t flush_offset = 0;                        ///< a word that the test leaves alone
   std::vector<std::vector<Channel*>> channels{};  ///< by PE
 };
 
@@ -42,6 +44,8 @@ class EngineJob {
       NetworkConfig config{&env_, pe, options.npes, options.several_threads, options.oversubscribed};
       if constexpr (requires { Setup::make_copier(0); })
         config.make_copier = [pe](std::span<std::byte>) { return Setup::make_copier(static_cast<uint64_t>(pe)); };
+      config.flush.policy = options.flush;
+      config.flush_offset = options.flush_offset;
       heaps_.push_back(std::make_unique<uint64_t[]>(options.heap_bytes / 8));
       engines_.push_back(Setup::make(config, options.tuning));
       Segment heap{SegmentId::heap, base(pe), options.heap_bytes};

@@ -137,7 +137,7 @@ class RailPair {
 
  private:
   Pages heap_[2];
-  std::unique_ptr<F> fabric_[2];
+  std::shared_ptr<F> fabric_[2];
   std::jthread peer_;
 };
 

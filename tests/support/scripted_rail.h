@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/plugin/rail.h"
@@ -31,14 +32,18 @@ class ScriptedRail {
   int released = 0;
 
   void complete(OpSlot* slot) { events.push_back({RailEvent::Kind::completed, 0, slot, nullptr, 0, nullptr}); }
+  void fail(OpSlot* slot) { events.push_back({RailEvent::Kind::failed, 5, slot, nullptr, 0, nullptr}); }
   void complete_all_writes() {
     for (const Posted& p : posted)
       if (p.what == 'w') complete(p.slot);
   }
   template <class M>
   void deliver(const M& message) {
-    messages_.push_back(
-        {reinterpret_cast<const std::byte*>(&message), reinterpret_cast<const std::byte*>(&message) + sizeof message});
+    const auto* bytes = reinterpret_cast<const std::byte*>(&message);
+    deliver_bytes({bytes, bytes + sizeof message});
+  }
+  void deliver_bytes(std::vector<std::byte> message) {
+    messages_.push_back(std::move(message));
     const auto& bytes = messages_.back();
     events.push_back({RailEvent::Kind::message, 0, nullptr, bytes.data(), bytes.size(), nullptr});
   }

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "src/base/env.h"
 #include "src/base/error.h"
+#include "tests/support/ofi_fabric.h"
 #include "transports/ofi/card.h"
 #include "transports/ofi/fabric.h"
 
@@ -35,15 +35,8 @@ std::string error_of(auto&& call) {
   return "no error";
 }
 
-std::unique_ptr<Fabric> open(const char* provider, int npes = 2) {
-  const Env env = Env::parse([&](const char* name) -> const char* {
-    return name == std::string_view("SHMEM_OFI_PROVIDER") ? provider : nullptr;
-  });
-  NetworkConfig config{};
-  config.env = &env;
-  config.pe = 0;
-  config.npes = npes;
-  return std::make_unique<Fabric>(config);
+std::shared_ptr<Fabric> open(const char* provider) {
+  return testing_support::make_ofi_fabric({{"SHMEM_OFI_PROVIDER", provider}});
 }
 
 TEST(OfiCard, ComesBackAsItWent) {
@@ -77,7 +70,7 @@ TEST(OfiCard, AnotherVersionIsNamed) {
 }
 
 TEST(OfiFabric, AnotherProviderAtAPeerIsNamed) {
-  std::unique_ptr<Fabric> fabric;
+  std::shared_ptr<Fabric> fabric;
   const std::string missing = error_of([&] { fabric = open("tcp;ofi_rxm"); });
   if (!fabric) GTEST_SKIP() << missing;
   const std::vector<std::vector<std::byte>> cards = {fabric->attach({}), encode(sample("verbs;ofi_rxm"))};
@@ -93,7 +86,7 @@ TEST(OfiFabric, UnknownProviderListsTheOthers) {
 }
 
 TEST(OfiFabric, DescribesWhatWasNegotiated) {
-  std::unique_ptr<Fabric> fabric;
+  std::shared_ptr<Fabric> fabric;
   const std::string missing = error_of([&] { fabric = open("tcp"); });
   if (!fabric) GTEST_SKIP() << missing;
   const std::string lines = fabric->describe();

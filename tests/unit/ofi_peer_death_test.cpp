@@ -14,10 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "src/base/env.h"
 #include "src/base/error.h"
+#include "tests/support/ofi_fabric.h"
 #include "tests/support/rail_pair.h"
-#include "transports/ofi/fabric.h"
 
 namespace railshmem::testing_support {
 namespace {
@@ -42,16 +41,7 @@ std::vector<std::byte> read_card(int fd) {
 /// One of two processes: a fabric that has exchanged cards through a socket.
 struct Process {
   Process(int pe, int fd, const std::string& provider) : heap(kBytes) {
-    const Env env = Env::parse([&](const char* name) -> const char* {
-      if (name == std::string("SHMEM_OFI_PROVIDER")) return provider.c_str();
-      if (name == std::string("SHMEM_TIMEOUT")) return "3";
-      return nullptr;
-    });
-    NetworkConfig config{};
-    config.env = &env;
-    config.pe = pe;
-    config.npes = 2;
-    fabric = std::make_unique<ofi::Fabric>(config);
+    fabric = make_ofi_fabric({{"SHMEM_OFI_PROVIDER", provider}, {"SHMEM_TIMEOUT", "3"}}, pe);
     const Segment segments[] = {{SegmentId::heap, heap.data(), kBytes}};
     std::vector<std::vector<std::byte>> cards(2);
     cards[static_cast<size_t>(pe)] = fabric->attach(segments);
@@ -72,7 +62,7 @@ struct Process {
     }
   }
   Pages heap;
-  std::unique_ptr<ofi::Fabric> fabric;
+  std::shared_ptr<ofi::Fabric> fabric;
   size_t completed = 0;
   size_t failed = 0;
 };

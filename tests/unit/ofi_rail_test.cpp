@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rail suite on every provider that needs no hardware.
-#include <map>
 #include <string>
 
-#include "src/base/env.h"
+#include "tests/support/ofi_fabric.h"
 #include "tests/support/rail_suite.h"
-#include "transports/ofi/fabric.h"
 
 namespace railshmem::testing_support {
 namespace {
 
-std::unique_ptr<ofi::Fabric> make_ofi(int pe, const char* provider, const char* progress, const char* local = "0") {
-  const std::map<std::string, std::string> settings = {
-      {"SHMEM_OFI_PROVIDER", provider}, {"SHMEM_OFI_PROGRESS", progress}, {"SHMEM_OFI_REGISTER_LOCAL", local}};
-  const Env env = Env::parse([&](const char* name) {
-    const auto found = settings.find(name);
-    return found == settings.end() ? nullptr : found->second.c_str();
-  });
-  NetworkConfig config{};
-  config.env = &env;
-  config.pe = pe;
-  config.npes = 2;
-  return std::make_unique<ofi::Fabric>(config);
+std::shared_ptr<ofi::Fabric> make_ofi(int pe, const char* provider, const char* progress, const char* local = "0") {
+  return make_ofi_fabric(
+      {{"SHMEM_OFI_PROVIDER", provider}, {"SHMEM_OFI_PROGRESS", progress}, {"SHMEM_OFI_REGISTER_LOCAL", local}}, pe);
 }
 
 #define OFI_MAKER(Name, provider, progress)                                                       \
   struct Name {                                                                                   \
     using FabricType = ofi::Fabric;                                                               \
-    static std::unique_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, progress); } \
+    static std::shared_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, progress); } \
   }
 OFI_MAKER(TcpRxm, "tcp;ofi_rxm", "auto");
 OFI_MAKER(TcpRxmThread, "tcp;ofi_rxm", "thread");
@@ -41,7 +30,7 @@ OFI_MAKER(UdpRxd, "udp;ofi_rxd", "auto");
 #define OFI_LOCAL_MAKER(Name, provider)                                                              \
   struct Name {                                                                                      \
     using FabricType = ofi::Fabric;                                                                  \
-    static std::unique_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, "auto", "1"); } \
+    static std::shared_ptr<ofi::Fabric> make(int pe) { return make_ofi(pe, provider, "auto", "1"); } \
   }
 OFI_LOCAL_MAKER(TcpRxmLocal, "tcp;ofi_rxm");
 OFI_LOCAL_MAKER(NetLocal, "net");

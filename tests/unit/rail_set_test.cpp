@@ -83,8 +83,16 @@ TEST(RailMeter, ADeadRailHasNothingInFlight) {
 
 constexpr int kPes = 1000;
 
+/// A window of so much time that only its bytes bound it: how fast rails seem depends on when the test gets its CPU.
+Tuning timeless() {
+  Tuning tuning;
+  tuning.rail_window_ns = 1'000'000'000'000;
+  return tuning;
+}
+
 struct Set {
-  explicit Set(size_t n, int me = 0) : rails(n), set(std::span(rails), me, kPes, Tuning{}) {}
+  explicit Set(size_t n, int me = 0, const Tuning& tuning = timeless())
+      : rails(n), set(std::span(rails), me, kPes, tuning) {}
   std::vector<ScriptedRail> rails;
   RailSet<ScriptedRail> set;
 };
@@ -161,9 +169,9 @@ TEST(RailSet, ShortOperationsKeepAwayFromALoadedRail) {
 
 /// Rails that were seen to move `parts` of the same time's bytes. The set reads the real clock, so the same moments
 /// must do for all of them; where the machine took one away in between, once more.
-std::unique_ptr<Set> measured(const std::vector<uint64_t>& parts) {
+std::unique_ptr<Set> measured(const std::vector<uint64_t>& parts, const Tuning& tuning = timeless()) {
   for (;;) {
-    auto s = std::make_unique<Set>(parts.size());
+    auto s = std::make_unique<Set>(parts.size(), 0, tuning);
     const uint64_t began = now_ns();
     for (size_t r = 0; r < parts.size(); ++r) s->set.long_posted(r, parts[r] * kMiB);
     const uint64_t posted = now_ns();
@@ -209,6 +217,15 @@ TEST(RailSet, AnUnmeasuredRailIsTriedAtFullShare) {
   EXPECT_EQ(got[1], kMiB);
 }
 
+TEST(RailSet, WhatARailDoesNotMoveInItsTimeIsNotQueuedThere) {
+  Tuning tuning;
+  tuning.rail_window_ns = 1;
+  const auto s = measured({1, 1}, tuning);
+  const auto got = hand_out(*s, 2 * kMiB, 64 * kKiB);
+  EXPECT_EQ(got[0], 2 * tuning.shortest_piece) << "one on its way, and one to go on with";
+  EXPECT_EQ(got[1], 2 * tuning.shortest_piece);
+}
+
 TEST(RailSet, AVerySlowRailStillGetsAPieceToBeMeasuredBy) {
   const auto s = measured({1, 1000});
   uint64_t slow = 0;
@@ -252,6 +269,32 @@ TEST(RailSet, TheTailDoesNotGoToTheSlowRail) {
   EXPECT_EQ(s->set.claim(5, kPiece, kPiece, 0), 1u) << "behind another piece it is still sooner";
   EXPECT_EQ(s->set.claim(5, kPiece, kPiece, 0b10), kNoRail) << "no room there now: wait";
   EXPECT_EQ(s->set.claim(5, kPiece, 64 * kPiece, 0b10), 0u) << "with so much to come the slow one helps";
+}
+
+/// A connection that is not made may be refused for long, and its rail has nothing to be through with.
+TEST(RailSet, NobodyWaitsForAnIdleRailThatRefuses) {
+  const auto s = measured({1, 64});
+  constexpr uint64_t kPiece = 256 * kKiB;
+  EXPECT_EQ(s->set.claim(5, kPiece, kPiece, 0b10), 0u);
+}
+
+TEST(PathTable, TellsOncePerLookWhichPathsRefused) {
+  PathTable paths(2, 4);
+  for (int i = 0; i < 3; ++i) paths.refused(1, 3);
+  paths.refused(0, 2);
+  std::vector<std::pair<size_t, int>> told;
+  const auto note = [&](size_t r, int pe) { told.emplace_back(r, pe); };
+  paths.take_refused(note);
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(told, (std::vector<std::pair<size_t, int>>{{0, 2}, {1, 3}}));
+  told.clear();
+  paths.take_refused(note);
+  EXPECT_TRUE(told.empty());
+  paths.refused(1, 3);
+  paths.take_refused(note);
+  EXPECT_EQ(told.size(), 1u);
+  PathTable single(1, 4);
+  single.refused(0, 1);  // keeps no paths
 }
 
 TEST(RailSet, CountsWhatWasPostedAndRefused) {

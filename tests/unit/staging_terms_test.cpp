@@ -97,5 +97,25 @@ TEST(StagingTerms, DepthsMayDiffer) {
   });
 }
 
+/// A flush writes a word of the heap. Rails that reach no heap would find a slot in its place.
+TEST(StagingFlush, WritesNoSlot) {
+  EngineJob<Uneven<0, 0>> job({.flush = FlushPolicy::write_read, .flush_offset = 576});
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    for (uint64_t round = 1; round <= 200; ++round) {
+      const std::vector<std::byte> bytes = filled(pe, round, 4096);
+      std::vector<std::byte> back(4096);
+      job.host(pe).put_signal(*scope, {1 - pe, SegmentId::heap, 4096}, bytes.data(), bytes.size(),
+                              {SegmentId::heap, 0, 1, SignalOp::add});
+      job.host(pe).get(*scope, {pe, SegmentId::heap, 1 << 16}, back.data(), back.size());
+      job.wait_until(pe, 0, round);
+      ASSERT_EQ(std::memcmp(job.base(pe) + 4096, filled(1 - pe, round, 4096).data(), 4096), 0) << round;
+      ASSERT_EQ(back, std::vector<std::byte>(4096)) << round;
+      job.barrier();
+    }
+    job.host(pe).quiet(*scope);
+  });
+}
+
 }  // namespace
 }  // namespace railshmem::test

@@ -120,6 +120,8 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   } else {
     fresh.add_local(segments_);
   }
+  // This PE's way to itself is open at once: with all rails closed no card would come over another one.
+  if (port == Port::proxy) enter(card, static_cast<size_t>(pe_), Port::proxy, r);
   rail = std::move(fresh);
   rail.connect(addresses_for(port, r), regions(port)[r]);
   return encode(card);
@@ -128,22 +130,27 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
 uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
   const EndpointCard news = decode_endpoint(bytes, pe);
   const auto index = static_cast<size_t>(pe);
-  Card& card = cards_[index];
-  if (news.rail >= card.rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
-  if (news.port == Port::host && mine == Port::host) return 0;  // host rails talk to proxies only
-  Card::Rail& entry = card.rails[news.rail];
-  (news.port == Port::host ? entry.host_address : entry.address) = news.address;
-  if (news.port == Port::proxy) entry.regions = news.regions;
+  if (news.rail >= cards_[index].rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
+  if (news.port == Port::host && mine == Port::host) return 0;                 // host rails talk to proxies only
+  if (news.port == Port::proxy && mine == Port::proxy && pe == pe_) return 0;  // reopen() did it
   uint32_t concerned = 0;
   for (size_t r = 0; r < nics_.size(); ++r) {
     if (partner(r, index) != news.rail) continue;
     if (news.port == Port::proxy) concerned |= uint32_t{1} << r;
+    enter(news, index, mine, r);
     if (rails(mine)[r].is_open()) rails(mine)[r].readdress(pe, news.port, news.address);  // else when it is opened
-    if (news.port == Port::proxy)
-      std::copy(news.regions.begin(), news.regions.end(),
-                regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
   }
   return concerned;
+}
+
+/// What rail `r` of `mine` reads when it is opened, and where it reaches the memory of PE `index`.
+void Fabric::enter(const EndpointCard& news, size_t index, Port mine, size_t r) {
+  Card::Rail& entry = cards_[index].rails[news.rail];
+  (news.port == Port::host ? entry.host_address : entry.address) = news.address;
+  if (news.port == Port::host) return;
+  entry.regions = news.regions;
+  std::copy(news.regions.begin(), news.regions.end(),
+            regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
 }
 
 std::string Fabric::describe() const {

@@ -36,10 +36,13 @@ class Fabric {
   void unregister_buffer(const std::byte* base) { local_buffers_->remove(base); }
   std::string describe() const;
 
-  // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names.
-  // ------
+  // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names
+  // -----
   std::vector<std::byte> reopen(Port port, size_t r);
   uint32_t learn(Port mine, int pe, std::span<const std::byte> card);
+  void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) {
+    rails(port)[r].limit_silence(pes, timeout_ms);
+  }
 
  private:
   /// What the rails of one port read of their peers. A table per port, because two threads own them.
@@ -48,6 +51,7 @@ class Fabric {
   Regions& regions(Port port) noexcept { return port == Port::host ? host_regions_ : proxy_regions_; }
   uint8_t& partner(size_t r, size_t pe) noexcept { return partners_[pe * proxies_.size() + r]; }
   std::vector<std::byte> addresses_for(Port port, size_t r);
+  void enter(const EndpointCard& news, size_t index, Port mine, size_t r);
 
   const NetworkConfig config_;
   const int pe_;

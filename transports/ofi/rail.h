@@ -58,6 +58,10 @@ class Rail {
   bool is_open() const noexcept { return ep_ != nullptr; }
   /// What close() does first; returns how many sockets that concerned.
   size_t discard_unsent() const;
+  /// The paths to these PEs are dead: what is sent there, and attempts to connect, fail within `timeout_ms`, so that
+  /// the next attempt meets a link that is back. 0: they live again. Where the provider's connections are TCP sockets;
+  /// returns how many.
+  size_t limit_silence(std::span<const int> pes, unsigned timeout_ms) const;
 
   // ---- concept Rail ---------------------------------------------------------------------------------------------
   const RailTraits& traits() const noexcept { return traits_; }
@@ -75,6 +79,7 @@ class Rail {
   bool vector_is_table() const noexcept { return addresses_.empty(); }
 
  private:
+  std::vector<std::byte> address_of_peer(size_t index) const;
   void open_queue(size_t depth, bool sleeps);
   void open_endpoint(LocalBuffers& local_buffers);
   size_t peer_index(int pe, Port port) const noexcept {

@@ -4,14 +4,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <numeric>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
-#include "transports/ofi/linger.h"
 #include "transports/ofi/rail.h"
+#include "transports/ofi/tcp_sockets.h"
 
 namespace railshmem::ofi {
 
@@ -54,17 +53,31 @@ void Rail::close() noexcept {
   stuck_pe_ = -1;
 }
 
+/// Empty if the provider does not tell it.
+std::vector<std::byte> Rail::address_of_peer(size_t index) const {
+  std::vector<std::byte> bytes(sizeof(sockaddr_storage));
+  size_t nbytes = bytes.size();
+  const fi_addr_t number = addresses_.empty() ? index : addresses_[index];
+  if (fi_av_lookup(av_.get(), number, bytes.data(), &nbytes) != 0) return {};
+  bytes.resize(std::min(nbytes, bytes.size()));
+  return bytes;
+}
+
 size_t Rail::discard_unsent() const {
-  using Bytes = std::array<std::byte, sizeof(sockaddr_storage)>;
-  std::vector<Bytes> addresses(npeers_);
-  std::vector<std::span<const std::byte>> peers;
-  for (size_t i = 0; i < npeers_; ++i) {
-    size_t nbytes = sizeof(Bytes);
-    const fi_addr_t number = addresses_.empty() ? i : addresses_[i];
-    if (fi_av_lookup(av_.get(), number, addresses[i].data(), &nbytes) == 0)
-      peers.push_back(std::span<const std::byte>(addresses[i]).first(std::min(nbytes, sizeof(Bytes))));
-  }
+  std::vector<std::vector<std::byte>> addresses;
+  for (size_t i = 0; i < npeers_; ++i) addresses.push_back(address_of_peer(i));
+  const std::vector<std::span<const std::byte>> peers(addresses.begin(), addresses.end());
   return ofi::discard_unsent(address(), peers);
+}
+
+size_t Rail::limit_silence(std::span<const int> pes, unsigned timeout_ms) const {
+  if (!is_open()) return 0;
+  std::vector<std::vector<std::byte>> addresses;
+  for (const int pe : pes)
+    for (size_t port = 0; port < ports_; ++port)
+      addresses.push_back(address_of_peer(peer_index(pe, static_cast<Port>(port))));
+  const std::vector<std::span<const std::byte>> peers(addresses.begin(), addresses.end());
+  return ofi::limit_silence(address(), peers, timeout_ms);
 }
 
 }  // namespace railshmem::ofi

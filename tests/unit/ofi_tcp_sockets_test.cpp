@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Giving up a rail's sockets: closing discards what was not sent, and sockets of others are left alone.
+// A rail's sockets: closing discards what was not sent, silence is limited, and sockets of others are left alone.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "transports/ofi/linger.h"
+#include "transports/ofi/tcp_sockets.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -115,6 +116,79 @@ TEST(DiscardUnsent, AddressesOfOtherKindsAreIgnored) {
   EXPECT_EQ(discard_unsent(name, peers), 0u);
   EXPECT_EQ(discard_unsent(name_of(own), peers), 0u);
   EXPECT_EQ(discard_unsent({}, {}), 0u);
+}
+
+bool asks_when_idle(const Socket& socket) {
+  int on = 0;
+  socklen_t nbytes = sizeof on;
+  EXPECT_EQ(getsockopt(socket.fd, SOL_SOCKET, SO_KEEPALIVE, &on, &nbytes), 0);
+  return on != 0;
+}
+
+/// TCP_USER_TIMEOUT; 0 is the system's own patience.
+unsigned limit_of(const Socket& socket) {
+  unsigned timeout_ms = 0;
+  socklen_t nbytes = sizeof timeout_ms;
+  EXPECT_EQ(getsockopt(socket.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, &nbytes), 0);
+  return timeout_ms;
+}
+
+TEST(LimitSilence, ConnectionsToThePeersAndFromTheirInterfaces) {
+  const Socket own = listener();
+  const Socket peer = listener();
+  const Connection out = connect_to(peer);
+  const Connection in = connect_to(own);
+  const Address peer_address = name_of(peer);
+  const std::span<const std::byte> peers[] = {peer_address};
+  EXPECT_EQ(limit_silence(name_of(own), peers, 1234), 2u);
+  EXPECT_EQ(limit_of(out.caller), 1234u);
+  EXPECT_EQ(limit_of(in.accepted), 1234u);
+  EXPECT_TRUE(asks_when_idle(out.caller));
+  EXPECT_TRUE(asks_when_idle(in.accepted));
+  EXPECT_EQ(limit_of(out.accepted), 0u) << "the peer's own end, were it in this process";
+  EXPECT_EQ(limit_silence(name_of(own), peers, 0), 2u);
+  EXPECT_EQ(limit_of(out.caller), 0u);
+  EXPECT_FALSE(asks_when_idle(out.caller));
+}
+
+TEST(LimitSilence, ConnectionsThatAreBeingMade) {
+  const Socket own = listener();
+  const Socket full(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(full.fd, reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
+  ASSERT_EQ(listen(full.fd, 0), 0);
+  const Address address = name_of(full);
+  // Once its queue is full a listener answers nobody.
+  std::vector<Socket> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    ASSERT_EQ(bind(callers.back().fd, reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
+    (void)connect(callers.back().fd, reinterpret_cast<const sockaddr*>(address.data()), sizeof any);
+  }
+  const std::span<const std::byte> peers[] = {address};
+  EXPECT_EQ(limit_silence(name_of(own), peers, 300), callers.size());
+  pollfd answer{callers.back().fd, POLLOUT, 0};
+  ASSERT_EQ(poll(&answer, 1, 10000), 1) << "still asks";
+  int error = 0;
+  socklen_t nbytes = sizeof error;
+  ASSERT_EQ(getsockopt(callers.back().fd, SOL_SOCKET, SO_ERROR, &error, &nbytes), 0);
+  EXPECT_EQ(error, ETIMEDOUT);
+}
+
+TEST(LimitSilence, OtherSocketsOfTheSameInterfaceAreLeftAlone) {
+  const Socket own = listener();
+  const Socket peer = listener();
+  const Socket stranger = listener();
+  const Connection other = connect_to(stranger);
+  const Address peer_address = name_of(peer);
+  const std::span<const std::byte> peers[] = {peer_address};
+  EXPECT_EQ(limit_silence(name_of(own), peers, 1234), 0u);
+  EXPECT_EQ(limit_of(other.caller), 0u);
+  EXPECT_FALSE(asks_when_idle(other.caller));
+  EXPECT_EQ(limit_silence(name_of(own), {}, 1234), 0u);
+  EXPECT_EQ(limit_silence({}, peers, 1234), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the proxy itself costs per command: from the ring through the dispatch over rails to the watermark, on rails
+// that cost nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace railshmem::perftest {
+
+enum class EngineWork : uint8_t {
+  put_inline,  ///< 8 bytes inside the command
+  put,         ///< of one write
+  fenced,      ///< puts to one PE with a fence after every eighth
+};
+
+struct EngineBenchOptions {
+  EngineWork work = EngineWork::put_inline;
+  size_t rails = 1;
+  size_t nbytes = 8;
+  uint64_t commands = 4000000;  // a fifth of a second at the rate to expect
+};
+
+struct EngineFigures {
+  double mops;                         ///< commands a second, in millions, of the proxy's thread alone
+  std::optional<double> instructions;  ///< per command; nothing where they cannot be counted
+};
+
+/// On the calling thread: rings are filled and looked at outside of what is timed.
+EngineFigures measure_engine(const EngineBenchOptions& options);
+
+}  // namespace railshmem::perftest

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "perftest/peers/peers_bench.h"
+
+#include <malloc.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/base/env.h"
+#include "src/base/error.h"
+#include "src/plugin/network.h"
+#include "transports/ofi/card.h"
+
+namespace railshmem::perftest {
+
+namespace {
+
+/// Bytes of physical memory of this process, without what the allocator keeps for later.
+double resident() {
+  malloc_trim(0);
+  long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double ms_since(uint64_t start_ns) {
+  return static_cast<double>(now_ns() - start_ns) / 1e6;
+}
+
+/// Another endpoint of the kind: one of 60000 ports of one of many interfaces.
+void make_up(std::vector<std::byte>& address, uint32_t number) {
+  sockaddr_in v4{};
+  if (address.size() < sizeof v4) throw Error("the bench of peers needs a provider with IP addresses: tcp or net");
+  std::memcpy(&v4, address.data(), sizeof v4);
+  if (v4.sin_family != AF_INET) throw Error("the bench of peers needs a provider with IPv4 addresses: tcp or net");
+  v4.sin_port = htons(static_cast<uint16_t>(1024 + number % 60000));
+  v4.sin_addr.s_addr = htonl(0x0a000001u + number / 60000);
+  std::memcpy(address.data(), &v4, sizeof v4);
+}
+
+}  // namespace
+
+PeersFigures measure_peers(int npes) {
+  const Env env = Env::parse([](const char* name) -> const char* { return std::getenv(name); });
+  NetworkConfig config{};
+  config.env = &env;
+  config.npes = npes;
+  std::vector<std::byte> heap(size_t{1} << 20);
+  const Segment segment{SegmentId::heap, heap.data(), heap.size()};
+  PeersFigures figures{};
+
+  double before = resident();
+  uint64_t start = now_ns();
+  const std::unique_ptr<Network> network = make_network(config);
+  const std::vector<std::byte> mine = network->attach({&segment, 1});
+  figures.open_ms = ms_since(start);
+  figures.open_bytes = resident() - before;
+  figures.card_bytes = static_cast<double>(mine.size());
+
+  std::vector<std::vector<std::byte>> cards{mine};
+  uint32_t number = 0;
+  for (int pe = 1; pe < npes; ++pe) {
+    ofi::Card card = ofi::decode(mine, 0);
+    figures.rails = card.rails.size();
+    for (ofi::Card::Rail& rail : card.rails) {
+      make_up(rail.address, number++);
+      make_up(rail.host_address, number++);
+    }
+    cards.push_back(ofi::encode(card));
+  }
+  before = resident();
+  start = now_ns();
+  network->connect(cards);
+  figures.connect_ms = ms_since(start);
+  figures.peer_bytes = (resident() - before) / npes;
+
+  constexpr int kContexts = 8;
+  before = resident();
+  NetContext* contexts[kContexts];
+  for (NetContext*& context : contexts) context = network->make_context();
+  figures.context_bytes = (resident() - before) / npes / kContexts;
+  for (NetContext* const context : contexts) network->drop_context(context);
+  return figures;
+}
+
+}  // namespace railshmem::perftest

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A fabric whose rails run over Cables, and may be opened anew.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/plugin/network.h"
+#include "tests/support/cable_rail.h"
+#include "transports/loopback/fabric.h"
+
+namespace railshmem::test {
+
+class CableFabric {
+ public:
+  using RailType = CableRail<loopback::LoopbackRail>;
+
+  CableFabric(const NetworkConfig& config, Cables& cables, const CableOptions& options)
+      : inner_(config, loopback::Options{.depth = 1024, .has_wait_object = false, .rails = cables.rails()}),
+        cables_(cables),
+        pe_(config.pe),
+        options_(options) {
+    for (auto& known : known_) known.assign(cables.rails(), RailType::Known(2 * static_cast<size_t>(config.npes)));
+  }
+
+  std::vector<std::byte> attach(std::span<const Segment> segments) { return inner_.attach(segments); }
+  void connect(std::span<const std::vector<std::byte>> cards) {
+    inner_.connect(cards);
+    for (size_t r = 0; r < cables_.rails(); ++r) {
+      host_.emplace_back(inner_.host_rails()[r], cables_, Endpoint{pe_, Port::host}, r, known(Port::host, r), options_);
+      proxy_.emplace_back(inner_.proxy_rails()[r], cables_, Endpoint{pe_, Port::proxy}, r, known(Port::proxy, r),
+                          options_);
+    }
+  }
+  std::span<RailType> host_rails() noexcept { return host_; }
+  std::span<RailType> proxy_rails() noexcept { return proxy_; }
+  std::string describe() const { return "cables"; }
+
+  std::vector<std::byte> reopen(Port port, size_t r) {
+    const Card card{port, static_cast<uint32_t>(r), (port == Port::host ? host_ : proxy_)[r].reopen()};
+    const auto bytes = std::as_bytes(std::span(&card, 1));
+    return {bytes.begin(), bytes.end()};
+  }
+  uint32_t learn(Port mine, int pe, std::span<const std::byte> bytes) {
+    Card card{};
+    std::memcpy(&card, bytes.data(), sizeof card);
+    known(mine, card.rail)[2 * static_cast<size_t>(pe) + static_cast<size_t>(card.port)] = card.generation;
+    return card.port == Port::proxy ? uint32_t{1} << card.rail : 0;
+  }
+  /// These rails ask as often as they are polled.
+  void limit_silence(Port, size_t, std::span<const int>, unsigned) noexcept {}
+
+ private:
+  struct Card {
+    Port port;
+    uint32_t rail;
+    uint32_t generation;
+  };
+
+  RailType::Known& known(Port mine, size_t r) { return known_[static_cast<size_t>(mine)][r]; }
+
+  loopback::Fabric inner_;
+  Cables& cables_;
+  const int pe_;
+  const CableOptions options_;
+  std::vector<RailType::Known> known_[2];  ///< by port of this PE, by rail
+  std::vector<RailType> host_;
+  std::vector<RailType> proxy_;
+};
+
+static_assert(railshmem::Fabric<CableFabric>);
+
+}  // namespace railshmem::test

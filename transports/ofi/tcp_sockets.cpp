@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transports/ofi/tcp_sockets.h"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace railshmem::ofi {
+namespace {
+
+/// An IP address and a port in one form, whichever family they came in: IPv4 as an IPv4-mapped IPv6 address.
+using Place = std::array<std::byte, 18>;
+
+std::optional<Place> place_of(std::span<const std::byte> bytes) {
+  sa_family_t family = AF_UNSPEC;
+  if (bytes.size() < sizeof family) return {};
+  std::memcpy(&family, bytes.data() + offsetof(sockaddr, sa_family), sizeof family);
+  Place place{};
+  if (family == AF_INET && bytes.size() >= sizeof(sockaddr_in)) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, bytes.data(), sizeof v4);
+    place[10] = place[11] = std::byte{0xff};
+    std::memcpy(&place[12], &v4.sin_addr, 4);
+    std::memcpy(&place[16], &v4.sin_port, 2);
+    return place;
+  }
+  if (family == AF_INET6 && bytes.size() >= sizeof(sockaddr_in6)) {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, bytes.data(), sizeof v6);
+    std::memcpy(&place[0], &v6.sin6_addr, 16);
+    std::memcpy(&place[16], &v6.sin6_port, 2);
+    return place;
+  }
+  return {};
+}
+
+template <class Name>
+std::optional<Place> place_of_socket(int fd, Name name) {
+  sockaddr_storage address{};
+  socklen_t nbytes = sizeof address;
+  if (name(fd, reinterpret_cast<sockaddr*>(&address), &nbytes) != 0) return {};
+  return place_of(std::as_bytes(std::span(&address, 1)).first(std::min<size_t>(nbytes, sizeof address)));
+}
+
+bool is_tcp(int fd) {
+  int type = 0;
+  socklen_t nbytes = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &nbytes) == 0 && type == SOCK_STREAM;
+}
+
+std::vector<int> open_files() {
+  struct Close {
+    void operator()(DIR* folder) const noexcept { closedir(folder); }
+  };
+  std::vector<int> fds;
+  const std::unique_ptr<DIR, Close> folder(opendir("/proc/self/fd"));
+  if (!folder) return fds;
+  while (const dirent* entry = readdir(folder.get()))
+    if (entry->d_name[0] != '.') fds.push_back(std::atoi(entry->d_name));
+  return fds;
+}
+
+/// Without the port.
+std::span<const std::byte> interface_of(const Place& place) {
+  return std::span(place).first(16);
+}
+
+struct TcpSocket {
+  int fd;
+  Place local;
+  std::optional<Place> remote;  ///< nothing while the connection is being made
+};
+
+/// Of this process, but for those that listen.
+std::vector<TcpSocket> connections() {
+  std::vector<TcpSocket> all;
+  for (const int fd : open_files()) {
+    if (!is_tcp(fd)) continue;
+    tcp_info info{};
+    socklen_t nbytes = sizeof info;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &nbytes) != 0 || info.tcpi_state == TCP_LISTEN) continue;
+    if (const std::optional<Place> local = place_of_socket(fd, getsockname))
+      all.push_back({fd, *local, place_of_socket(fd, getpeername)});
+  }
+  return all;
+}
+
+std::vector<Place> places_of(std::span<const std::span<const std::byte>> addresses) {
+  std::vector<Place> places;
+  for (const auto& address : addresses)
+    if (const std::optional<Place> place = place_of(address)) places.push_back(*place);
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+constexpr int kProbeSeconds = 1;  // the shortest
+
+template <class Value>
+size_t set_option(int fd, int level, int name, Value value) {
+  return setsockopt(fd, level, name, &value, sizeof value) == 0 ? 1 : 0;
+}
+
+}  // namespace
+
+size_t discard_unsent(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers) {
+  const std::optional<Place> mine = place_of(own);
+  if (!mine) return 0;
+  const std::vector<Place> theirs = places_of(peers);
+  size_t found = 0;
+  for (const TcpSocket& socket : connections())
+    if (socket.remote && (socket.local == *mine || std::binary_search(theirs.begin(), theirs.end(), *socket.remote)))
+      found += set_option(socket.fd, SOL_SOCKET, SO_LINGER, linger{1, 0});
+  return found;
+}
+
+size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers,
+                     unsigned timeout_ms) {
+  const std::optional<Place> mine = place_of(own);
+  if (!mine) return 0;
+  const std::vector<Place> theirs = places_of(peers);
+  const auto is_meant = [&](const TcpSocket& socket) {
+    if (!socket.remote) return std::ranges::equal(interface_of(socket.local), interface_of(*mine));
+    if (std::binary_search(theirs.begin(), theirs.end(), *socket.remote)) return true;
+    return socket.local == *mine && std::any_of(theirs.begin(), theirs.end(), [&](const Place& peer) {
+             return std::ranges::equal(interface_of(peer), interface_of(*socket.remote));
+           });
+  };
+  size_t found = 0;
+  for (const TcpSocket& socket : connections())
+    if (is_meant(socket)) {
+      found += set_option(socket.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, timeout_ms);
+      set_option(socket.fd, IPPROTO_TCP, TCP_KEEPIDLE, kProbeSeconds);
+      set_option(socket.fd, IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
+      set_option(socket.fd, SOL_SOCKET, SO_KEEPALIVE, timeout_ms > 0 ? 1 : 0);
+    }
+  return found;
+}
+
+}  // namespace railshmem::ofi
