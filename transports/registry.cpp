@@ -21,6 +21,8 @@ Tuning tuning_of(const Env& env) {
   if (env.rail_timeout_s <= 0) throw Error("SHMEM_RAIL_TIMEOUT must be more than 0 seconds");
   tuning.unreachable_ns = static_cast<uint64_t>(env.timeout_s * 1e9);
   tuning.rail_timeout_ns = static_cast<uint64_t>(env.rail_timeout_s * 1e9);
+  tuning.staging_chunk = env.staging_chunk;
+  tuning.staging_depth = env.staging_depth;
   tuning.keeps_order = !env.test_unordered;
   return tuning;
 }

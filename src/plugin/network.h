@@ -15,6 +15,7 @@
 
 #include "include/shmem/detail/amo.h"
 #include "src/base/env.h"
+#include "src/plugin/copier.h"
 #include "src/plugin/flush.h"
 #include "src/plugin/segment.h"
 
@@ -74,6 +75,7 @@ struct NetworkConfig {
   /// out the host's NICs. Empty: this PE alone.
   std::vector<cpu_set_t> host_cpus = {};
   size_t host_slot = 0;
+  MakeCopier make_copier = {};  ///< for segments of MemoryKind::staged; may be empty where there are none
   FlushChoice flush = {};
   uint64_t flush_offset = 0;  ///< of 8 bytes of the heap that are the library's own and only serve the flush
 };

@@ -11,11 +11,16 @@ namespace railshmem {
 enum class SegmentId : uint8_t { heap, data };
 inline constexpr int kSegments = 2;
 
+/// staged: rails cannot reach it and are never given its addresses, neither as local nor as remote memory; its bytes
+/// travel through bounce slots (src/proxy/staging.h).
+enum class MemoryKind : uint8_t { host, staged };
+
 /// One piece of this PE's symmetric memory. nbytes == 0: the job has no such segment.
 struct Segment {
   SegmentId id{};
   std::byte* base = nullptr;
   size_t nbytes = 0;
+  MemoryKind kind = MemoryKind::host;  ///< alike on all PEs
 };
 
 /// A place in a peer's symmetric memory.

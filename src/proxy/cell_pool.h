@@ -51,6 +51,7 @@ struct OpCell : OpSlot {
   SegmentId segment{};  ///< of the remote memory
   uint8_t fetch_width = 0;
   uint8_t rail = 0;            ///< that the operation, or its request, was posted on
+  bool unordered = false;      ///< a request that may pass others: a piece of something longer
   bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
   bool awaits_answer = false;  ///< a request: it stands in the outbox
   bool in_flight = false;      ///< the rail will tell an event of it
@@ -66,6 +67,7 @@ struct OpCell : OpSlot {
   uint32_t first_look = 0;     ///< of PathWatch at this request; 0: none yet
   uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
   uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
+  uint64_t staging = 0;        ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
   std::byte* local = nullptr;
   NetContext* scope = nullptr;  ///< null: nobody waits for it
   void* fetch = nullptr;        ///< where a reply's value goes
@@ -98,6 +100,7 @@ class CellPool {
     cell.what = what;
     cell.then = Then::nothing;
     cell.fetch_width = 0;
+    cell.unordered = false;
     cell.lasting = false;
     cell.awaits_answer = false;
     cell.in_flight = false;

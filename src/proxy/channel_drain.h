@@ -113,15 +113,19 @@ class ChannelDrain {
       case CommandOp::put:
       case CommandOp::put_inline:
       case CommandOp::get:
-        if (c.nbytes != 0) return initiator_.transfer(scope_, taken.transfer, source, outcome);
-        finish_commands(outcome);
-        return Post::ok;
+        if (c.nbytes == 0) {
+          finish_commands(outcome);
+          return Post::ok;
+        }
+        if (stages(taken)) [[unlikely]]
+          return initiator_.staged(scope_, taken.transfer, nullptr, outcome);
+        return initiator_.transfer(scope_, taken.transfer, source, outcome);
       case CommandOp::put_signal:
       case CommandOp::put_inline_signal:
       case CommandOp::signal:
-        return initiator_.put_signal(
-            scope_, taken.transfer, source,
-            {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op}, outcome);
+        return put_signal(taken,
+                          {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op},
+                          source, outcome);
       case CommandOp::amo:
         return initiator_.amo(scope_, remote(c), {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare},
                               reinterpret_cast<void*>(c.local), outcome);
@@ -133,14 +137,27 @@ class ChannelDrain {
         static_cast<int>(c.op));
   }
 
+  Post put_signal(TakenCommand& taken, const NetSignal& signal, Source source, const Outcome& outcome) noexcept {
+    if (taken.transfer.nbytes > 0 && stages(taken)) [[unlikely]]
+      return initiator_.staged(scope_, taken.transfer, &signal, outcome);
+    return initiator_.put_signal(scope_, taken.transfer, source, signal, outcome);
+  }
+  bool stages(const TakenCommand& taken) const noexcept {
+    return initiator_.stages(taken.transfer.remote, taken.transfer.local);
+  }
+
   /// Gets are not ordered by fence.
   bool in_order(const TakenCommand& taken) noexcept {
     const Command& c = taken.command;
     if (c.op == CommandOp::get) return true;
     OpKind kind = OpKind::put;
-    if (c.op == CommandOp::amo) kind = OpKind::amo;
+    if (c.op == CommandOp::amo)
+      kind = OpKind::amo;
+    else if (taken.transfer.nbytes > 0 && stages(taken)) [[unlikely]]
+      kind = OpKind::staged_put;
     // A put_signal whose data does not travel inside the message begins with a write.
-    if (carries_signal(c) && initiator_.travels_inline(taken.transfer.nbytes)) kind = OpKind::put_signal;
+    else if (carries_signal(c) && initiator_.travels_inline(taken.transfer.nbytes))
+      kind = OpKind::put_signal;
     return initiator_.in_order(scope_, static_cast<int>(c.pe), kind, taken.epoch);
   }
 

@@ -23,6 +23,7 @@ class Desk {
       : rails(rail_span, config.pe, config.npes, config.tuning),
         letterhead{config.port, config.pe},
         tuning(config.tuning),
+        staging(config.staging),
         proves_rails(config.proves_rails),
         cells(config.cells),
         words(rail_span.size(), config.npes) {}
@@ -31,7 +32,8 @@ class Desk {
   RailSet<R> rails;
   const Letterhead letterhead;
   const Tuning tuning;
-  const bool proves_rails;  ///< see InitiatorConfig
+  StagingPart* const staging;  ///< null: rails reach all memory
+  const bool proves_rails;     ///< see InitiatorConfig
   CellPool cells;
   WordOrder words;
   size_t lasting = 0;                ///< open cells marked so
@@ -54,6 +56,12 @@ class Desk {
     finish_commands(cell.outcome);
     if (cell.lasting) --lasting;
     cells.give(cell);
+  }
+
+  /// Whether gets may be reads. Else they are requests for data, which leave no event of their own, so the rail must
+  /// copy them.
+  bool reads() const noexcept {
+    return rails.single() || rails.traits().reads_may_fail || rails.traits().inject < sizeof(GetMessage);
   }
 
   // ---- posts -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/sleeper.h"
+#include "src/proxy/staging.h"
+#include "src/proxy/staging_terms.h"
 #include "src/proxy/tuning.h"
 
 namespace railshmem {
@@ -44,6 +46,7 @@ class Engine final : public Network {
         loop_config_{
             config.pe, config.oversubscribed, config.env->proxy_spin_us * 1000, config.env->proxy_nap_us * 1000,
             tuning,    config.observer},
+        make_copier_(config.make_copier),
         flush_(config.flush),
         flush_offset_(config.flush_offset),
         fabric_(std::forward<Args>(fabric)...) {
@@ -54,18 +57,22 @@ class Engine final : public Network {
 
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
-    return fabric_.attach(segments);
+    if (Staging::is_needed(segments))
+      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size());
+    return add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms());
   }
 
   void connect(std::span<const std::vector<std::byte>> cards) override {
-    fabric_.connect(cards);
+    fabric_.connect(without_terms(cards));
+    compare_terms(cards, staging_terms());  // after the fabric has seen that all PEs run the same version
     if constexpr (ReopensRails<F>) {
       if (fabric_.proxy_rails().size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_);
     }
     const FlushPlan flush = make_flush_plan();
     InitiatorConfig proxy_config = initiator_config(Port::proxy);
     proxy_config.proves_rails = flush.uses_rails();
-    proxy_.emplace(fabric_.proxy_rails(), segments_, proxy_config, host_config_.observer, flush);
+    proxy_.emplace(fabric_.proxy_rails(), segments_, proxy_config, host_config_.observer, flush,
+                   staging_ ? &staging_->target() : nullptr);
     host_.emplace(fabric_.host_rails(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
   }
 
@@ -103,7 +110,9 @@ class Engine final : public Network {
     for (std::string& row : proxy_->rails().rows("proxy")) rows.push_back(std::move(row));
     return rows;
   }
-  std::string describe() const override { return fabric_.describe(); }
+  std::string describe() const override {
+    return fabric_.describe() + (staging_ ? staging_->describe() : std::string());
+  }
 
   HostSide<RailType>& host() noexcept { return *host_; }
   ProxyLoop<RailType>& loop() noexcept { return *loop_; }
@@ -117,8 +126,10 @@ class Engine final : public Network {
     host_->alone([&] { proxy_->alone(body); });
   }
 
+  StagingTerms staging_terms() const noexcept { return StagingTerms::of(segments_, loop_config_.tuning); }
+
   FlushPlan make_flush_plan() {
-    FlushPlan plan{flush_.policy, flush_.device, flush_offset_, {}, host_config_.timeout_s};
+    FlushPlan plan{flush_.policy, flush_.device, flush_offset(), {}, host_config_.timeout_s};
     if (!plan.uses_rails()) return plan;
     flush_memory_.make(
         fabric_.proxy_rails().size(),
@@ -132,8 +143,13 @@ class Engine final : public Network {
     return plan;
   }
 
-  InitiatorConfig initiator_config(Port port) const noexcept {
-    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get()};
+  /// In place of a staged heap rails reach the bounce area.
+  uint64_t flush_offset() const noexcept {
+    return staging_ && staging_->stands_for(SegmentId::heap) ? staging_->spare_offset() : flush_offset_;
+  }
+
+  InitiatorConfig initiator_config(Port port) noexcept {
+    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get(), staging_ ? &staging_->source(port) : nullptr};
   }
 
   const int pe_;
@@ -141,10 +157,12 @@ class Engine final : public Network {
   const size_t cells_;
   const HostConfig host_config_;
   const LoopConfig loop_config_;
+  const MakeCopier make_copier_;
   const FlushChoice flush_;
   const uint64_t flush_offset_;
   std::vector<Segment> segments_;
-  FlushMemory flush_memory_;  // longer than the fabric's endpoints, which write into it
+  std::optional<Staging> staging_;  ///< empty: rails reach all memory
+  FlushMemory flush_memory_;        // longer than the fabric's endpoints, which write into it
   F fabric_;
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   Sleeper sleeper_;

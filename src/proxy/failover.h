@@ -354,7 +354,8 @@ class Failover {
   bool replay_requests(Recovery& recovery, Answered&& answered) noexcept {
     bool complete = true;
     requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
-      if (!cell.lost_request || !complete) return;
+      if (!cell.lost_request) return settle(recovery, cell, answered);
+      if (!complete) return;
       if (cell.fetch == nullptr && executed(recovery, cell)) {
         requests_.outbox().remove(desk_.cells, cell);
         answered(cell);
@@ -365,6 +366,15 @@ class Failover {
       }
     });
     return complete;
+  }
+
+  /// The request's path lives, but its answer may have gone over one that died: then nobody would send it again, unless
+  /// another answer follows.
+  template <class Answered>
+  void settle(const Recovery& recovery, OpCell& cell, Answered&& answered) noexcept {
+    if (cell.fetch != nullptr || cell.lost_data || cell.then != Then::nothing || !executed(recovery, cell)) return;
+    requests_.outbox().remove(desk_.cells, cell);
+    answered(cell);
   }
 
   [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {

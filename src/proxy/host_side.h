@@ -50,6 +50,8 @@ class HostSide {
 
   void put(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
     Entry entry(*this);
+    if (initiator_.stages(to, source)) [[unlikely]]
+      return stage(entry, scope, {OpKind::put, to, bytes(source), nbytes}, true);
     admit(scope, to.pe, OpKind::put);
     if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::copied);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
@@ -62,7 +64,9 @@ class HostSide {
   }
 
   void put_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
-    const Entry entry(*this);
+    Entry entry(*this);
+    if (initiator_.stages(to, source)) [[unlikely]]
+      return stage(entry, scope, {OpKind::put, to, bytes(source), nbytes}, false);
     admit(scope, to.pe, OpKind::put);
     if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::stable);
     Transfer t{OpKind::put, to, bytes(source), nbytes};
@@ -71,6 +75,8 @@ class HostSide {
 
   void get(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
     Entry entry(*this);
+    if (initiator_.stages(from, dest)) [[unlikely]]
+      return stage(entry, scope, {OpKind::get, from, bytes(dest), nbytes}, true);
     admit(scope);
     Transfer t{OpKind::get, from, bytes(dest), nbytes};
     blocking(entry, {OpKind::get, from.pe, nbytes},
@@ -78,7 +84,9 @@ class HostSide {
   }
 
   void get_nbi(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
-    const Entry entry(*this);
+    Entry entry(*this);
+    if (initiator_.stages(from, dest)) [[unlikely]]
+      return stage(entry, scope, {OpKind::get, from, bytes(dest), nbytes}, false);
     admit(scope);
     Transfer t{OpKind::get, from, bytes(dest), nbytes};
     insist({OpKind::get, from.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
@@ -86,6 +94,8 @@ class HostSide {
 
   void put_signal(NetContext& scope, Remote to, const void* source, size_t nbytes, const NetSignal& signal) noexcept {
     Entry entry(*this);
+    if (nbytes > 0 && initiator_.stages(to, source)) [[unlikely]]
+      return stage(entry, scope, {OpKind::put_signal, to, bytes(source), nbytes}, true, &signal);
     admit(scope, to.pe, initiator_.travels_inline(nbytes) ? OpKind::put_signal : OpKind::put);
     Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
     const Source kind = nbytes <= kMaxMessage ? Source::copied : Source::stable;
@@ -99,7 +109,9 @@ class HostSide {
 
   void put_signal_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes,
                       const NetSignal& signal) noexcept {
-    const Entry entry(*this);
+    Entry entry(*this);
+    if (nbytes > 0 && initiator_.stages(to, source)) [[unlikely]]
+      return stage(entry, scope, {OpKind::put_signal, to, bytes(source), nbytes}, false, &signal);
     admit(scope, to.pe, initiator_.travels_inline(nbytes) ? OpKind::put_signal : OpKind::put);
     Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
     insist({OpKind::put_signal, to.pe, nbytes},
@@ -311,6 +323,23 @@ class HostSide {
       return;
     last = {pe, now};
     initiator_.flag({pe, SegmentId::heap, 0}, 0);  // `again` does no harm: the next operation tries once more
+  }
+
+  /// A transfer of which one end is out of the rails' reach.
+  [[gnu::noinline]] void stage(Entry& entry, NetContext& scope, const Transfer& t, bool blocks,
+                               const NetSignal* signal = nullptr) noexcept {
+    const Operation what{t.kind, t.remote.pe, t.nbytes};
+    if (t.kind == OpKind::get) {
+      admit(scope);
+    } else {
+      admit(scope, t.remote.pe, OpKind::staged_put);
+    }
+    const auto attempt = [&](bool* done) { return initiator_.staged(scope, t, signal, {done}); };
+    if (blocks) {
+      blocking(entry, what, attempt);
+    } else {
+      insist(what, [&] { return attempt(nullptr); });
+    }
   }
 
   /// A small put of a batching session. The last of the announced ones waits for none.

@@ -24,12 +24,18 @@ class Inbox {
     for (Source& source : sources_) source.first_missing = first;
   }
 
-  /// Notes a request; only a first one may be executed. Impossible: no source counts like that.
-  Arrival note(Endpoint from, uint32_t sequence) noexcept {
-    Source& source = at(from);
+  /// What note() would answer.
+  Arrival look(Endpoint from, uint32_t sequence) const noexcept {
+    const Source& source = at(from);
     const uint32_t ahead = sequence - source.first_missing;
     if (ahead >= kWindow) return ahead > ~uint32_t{0} / 2 ? Arrival::repeated : Arrival::impossible;
-    if (executed(source, sequence)) return Arrival::repeated;
+    return executed(source, sequence) ? Arrival::repeated : Arrival::first;
+  }
+  /// Notes a request; only a first one may be executed. Impossible: no source counts like that.
+  Arrival note(Endpoint from, uint32_t sequence) noexcept {
+    const Arrival arrival = look(from, sequence);
+    if (arrival != Arrival::first) return arrival;
+    Source& source = at(from);
     flip(source, sequence);
     while (executed(source, source.first_missing)) flip(source, source.first_missing++);
     return Arrival::first;

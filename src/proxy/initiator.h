@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "src/proxy/failover.h"
 #include "src/proxy/requests.h"
 #include "src/proxy/scopes.h"
+#include "src/proxy/staged_transfers.h"
 #include "src/proxy/transfers.h"
 
 namespace railshmem {
@@ -35,6 +37,12 @@ class Initiator {
     if (max_message_ < sizeof(PutSignalMessage))
       throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", desk_.rails[0].name().c_str(),
                        max_message_, sizeof(PutSignalMessage)));
+    if (config.staging != nullptr) {
+      if (max_message_ <= sizeof(StagedMessage))
+        throw Error(text("rail %s carries messages of %zu bytes; staging needs more than %zu",
+                         desk_.rails[0].name().c_str(), max_message_, sizeof(StagedMessage)));
+      staged_.emplace(desk_, requests_, *config.staging, max_message_);
+    }
   }
   Initiator(const Initiator&) = delete;  // cells point to its scopes
 
@@ -116,6 +124,19 @@ class Initiator {
     return ready() ? requests_.amo(scope, to, amo, fetch, outcome) : refusal();
   }
 
+  /// Whether this transfer is one for staged().
+  bool stages(const Remote& remote, const void* local) const noexcept {
+    return staged_.has_value() && staged_->concerns(remote, local);
+  }
+  /// A put, get or put_signal of memory that rails do not reach; `signal` may be null. outcome.done tells when a put's
+  /// source is free, and when a get is complete.
+  Post staged(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
+    if (!ready()) return refusal();
+    const Post posted = staged_->start(scope, t, signal, outcome);
+    if (posted == Post::ok) move_staged();
+    return posted;
+  }
+
   /// No scope waits for it.
   Post flag(Remote to, uint64_t value) noexcept { return ready() ? requests_.flag(to, value) : refusal(); }
 
@@ -185,6 +206,8 @@ class Initiator {
     if (desk_.abandoned) [[unlikely]]
       abandon();
     if (transfers_.has_bulks()) moved |= push_bulks();
+    if (staged_) [[unlikely]]
+      moved |= move_staged();
     if (!desk_.rails.single() && !desk_.abandoned)
       failover_.step([this](OpCell& cell) { finish_part(cell); }, [this](OpCell& cell) { answered(cell); });
     return requests_.flush_signals() || moved;
@@ -254,6 +277,10 @@ class Initiator {
     return transfers_.push([this](OpCell& whole) { finish_part(whole); });  // the hold of open()
   }
 
+  bool move_staged() noexcept {
+    return staged_->step([this](OpCell& cell) { finish_part(cell); });
+  }
+
   Post send_answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
     if (!desk_.rails.paths.is_open(r)) return Post::again;
     const Operation what{OpKind::answer, to.pe, nbytes};
@@ -298,8 +325,8 @@ class Initiator {
     part.in_flight = false;
     desk_.rails.came(part.rail);
     desk_.rails.paths.moved(part.rail, part.what.pe);
-    if (part.parent == kNoCell) {
-      finish_part(part);
+    if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
+      finish_part(part);  // of a staged piece this is its request only
       return;
     }
     OpCell& whole = desk_.cells[part.parent];
@@ -320,8 +347,15 @@ class Initiator {
     } else if (cell.then == Then::repeat_signal) {
       cell.then = Then::nothing;  // Failover sends the signal
     } else if (!cell.awaits_answer) {
-      desk_.end(cell);
+      end(cell);
     }
+  }
+
+  void end(OpCell& cell) noexcept {
+    if (cell.what.kind == OpKind::staged_piece) [[unlikely]]
+      staged_->answered(cell, [this](OpCell& whole) { finish_part(whole); });
+    else
+      desk_.end(cell);
   }
 
   bool take_answer(const RailEvent& event, size_t r) noexcept {
@@ -342,12 +376,12 @@ class Initiator {
 
   void answered(OpCell& cell) noexcept {
     if (!cell.lost_request) desk_.rails.came(cell.rail);
-    if (cell.parent != kNoCell) {
+    if (cell.parent != kNoCell && cell.what.kind == OpKind::get) {
       OpCell& whole = desk_.cells[cell.parent];
       desk_.cells.give(cell);
       finish_part(whole);
     } else if (cell.parts_left == 0) {
-      desk_.end(cell);
+      end(cell);
     }
   }
 
@@ -384,12 +418,14 @@ class Initiator {
     desk_.lasting = 0;
     scopes_.clear_all();
     transfers_.forget();
+    if (staged_) staged_->forget();
     requests_.forget();
   }
 
   Desk<R> desk_;
   Requests<R> requests_;
   Transfers<R> transfers_;
+  std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
   Failover<R> failover_;
   const size_t max_message_;
   Scopes scopes_;

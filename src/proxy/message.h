@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What endpoints say to each other: plain structs, one per kind, all starting with the same header.
 //
-// Requests (amo, put_signal, signal, flag, get) go to a proxy endpoint, whose owner executes them. Answers
-// (acknowledge, reply, replies, data) go back to the endpoint that asked, host or proxy. The card and the last four
-// tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may be lost.
-// All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they lie in
-// memory.
+// Requests (amo, put_signal, signal, flag, get, staged_put, staged_get) go to a proxy endpoint, whose owner executes
+// them. Answers (acknowledge, reply, replies, data) go back to the endpoint that asked, host or proxy. The card and the
+// last four tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may
+// be lost. All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they
+// lie in memory.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,8 @@ enum class MessageKind : uint8_t {
   flag,
   get,
   card,
+  staged_put,
+  staged_get,
   acknowledge,
   reply,
   replies,
@@ -123,6 +125,20 @@ struct CardMessage {
   uint32_t rail;
 };
 
+/// Data between the final memory at the target (header.segment, offset) and a bounce slot of the source. With kNoSlot
+/// it follows this struct (put), or is answered by a MessageHeader and what follows it (get). A put whose header.width
+/// is 8 brings a signal.
+struct StagedMessage {
+  MessageHeader header;  ///< op is the signal's, unused its segment
+  uint64_t offset;
+  uint64_t slot;  ///< offset in the source's bounce area
+  uint64_t signal_offset;
+  uint64_t signal_value;
+  uint32_t nbytes;
+  uint32_t unused;
+};
+inline constexpr uint64_t kNoSlot = ~uint64_t{0};
+
 /// ping, pong and inquiry are headers; this answers an inquiry: requests before header.sequence were executed, and
 /// those from it on whose bit is set.
 struct AccountMessage {
@@ -133,6 +149,7 @@ struct AccountMessage {
 // An AMO, a signal and every answer must fit what providers inject (tcp;ofi_rxm: 64 bytes): no buffer, no completion.
 static_assert(sizeof(MessageHeader) == 24 && sizeof(AmoMessage) == 48 && sizeof(SignalMessage) == 40);
 static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40 && sizeof(GetMessage) == 40);
+static_assert(sizeof(StagedMessage) == 64);
 static_assert(sizeof(AcknowledgeMessage) == 32 && sizeof(ReplyMessage) == 32 && sizeof(AccountMessage) == 56);
 static_assert(std::is_trivially_copyable_v<AmoMessage> && std::is_trivially_copyable_v<PutSignalMessage>);
 

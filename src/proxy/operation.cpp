@@ -28,8 +28,10 @@ std::string describe(const Operation& operation) {
   const size_t n = operation.nbytes;
   switch (operation.kind) {
     case OpKind::put:
+    case OpKind::staged_put:
       return text("put of %zu bytes to PE %d", n, pe);
     case OpKind::get:
+    case OpKind::staged_get:
       return text("get of %zu bytes from PE %d", n, pe);
     case OpKind::put_signal:
       return text("put_signal of %zu bytes to PE %d", n, pe);
@@ -39,6 +41,8 @@ std::string describe(const Operation& operation) {
       return text("atomic operation on %zu bytes at PE %d", n, pe);
     case OpKind::flag:
       return text("flag to PE %d", pe);
+    case OpKind::staged_piece:
+      return text("piece of %zu bytes between staged memory and PE %d", n, pe);
     case OpKind::answer:
       return text("answer to PE %d", pe);
     case OpKind::flush:

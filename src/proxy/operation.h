@@ -8,7 +8,22 @@
 
 namespace railshmem {
 
-enum class OpKind : uint8_t { none, put, get, put_signal, signal, amo, flag, answer, flush, quiet, fence };
+enum class OpKind : uint8_t {
+  none,
+  put,
+  get,
+  put_signal,
+  signal,
+  amo,
+  flag,
+  answer,
+  flush,
+  quiet,
+  fence,
+  staged_put,
+  staged_get,
+  staged_piece
+};
 
 struct Operation {
   OpKind kind;

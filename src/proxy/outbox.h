@@ -25,10 +25,10 @@ class Outbox {
     const Peer& peer = at(pe);
     return peer.oldest == kNoCell || peer.next - cells[peer.oldest].sequence < window;
   }
-  /// The request to `pe` that was sent last and is not answered yet, gets apart, which need no order; else null.
+  /// The request to `pe` that was sent last and is not answered yet, of those that need an order; else null.
   const OpCell* newest(int pe, const CellPool& cells) const noexcept {
     for (uint32_t i = at(pe).newest; i != kNoCell; i = cells[i].previous)
-      if (cells[i].what.kind != OpKind::get) return &cells[i];
+      if (!cells[i].unordered) return &cells[i];
     return nullptr;
   }
   /// The number of the next request. It counts only once the request is added.

@@ -22,11 +22,11 @@ template <Rail R>
 class ProxySide {
  public:
   ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config,
-            observe::Observer* observer = nullptr, const FlushPlan& flush = {})
+            observe::Observer* observer = nullptr, const FlushPlan& flush = {}, StagingPart* target_staging = nullptr)
       : npes_(config.npes),
         observer_(observer),
         initiator_(rails, config),
-        responder_(initiator_, segments, config.npes, config.keeper, observer),
+        responder_(initiator_, segments, config.npes, config.keeper, observer, target_staging),
         gate_(initiator_, responder_, flush) {}
 
   /// Before the proxy thread runs.

@@ -52,6 +52,7 @@ class Requests {
     OpCell* const cell = take({OpKind::get, pe, n});
     if (cell == nullptr) return Post::again;
     cell->parent = whole.index;
+    cell->unordered = true;
     cell->fetch = whole.local + at;
     const GetMessage message{desk_.letterhead.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
                              whole.remote_offset + at, static_cast<uint32_t>(n), 0};
@@ -79,6 +80,24 @@ class Requests {
     OpCell* const cell = take({OpKind::signal, pe, 8});
     if (cell == nullptr) return Post::again;
     return request(&scope, *cell, desk_.letterhead.signal(signal, *cell), outcome);
+  }
+
+  /// A request whose message write(cell, bytes) makes in the cell's buffer; it answers the length.
+  template <class Write>
+  Post ask(NetContext& scope, const Operation& what, const Outcome& outcome, Write&& write) noexcept {
+    OpCell* const cell = take(what);
+    if (cell == nullptr) return Post::again;
+    return request(&scope, *cell, write(*cell, desk_.cells.buffer(*cell)), Answer::acknowledge, outcome);
+  }
+  /// The same for a cell that the caller has and keeps: write(bytes).
+  template <class Write>
+  Post ask_from(OpCell& cell, Write&& write) noexcept {
+    if (!may_send(cell.what.pe)) return Post::again;
+    cell.sequence = outbox_.next(cell.what.pe);
+    cell.request_bytes = static_cast<uint32_t>(write(desk_.cells.buffer(cell)));
+    const Post posted = send_anywhere(cell, false);
+    if (posted == Post::ok) outbox_.add(desk_.cells, cell);
+    return posted;
   }
 
   // ---- signals behind their data -----------------------------------------------------------------------------------
@@ -133,6 +152,12 @@ class Requests {
     return send_anywhere(cell, false);
   }
 
+  /// The request that an answer with this header is for. Null: it was answered before, because it was sent twice.
+  OpCell* awaiting(const MessageHeader& h) noexcept {
+    OpCell& cell = desk_.cells[h.cell];
+    return cell.awaits_answer && cell.sequence == h.sequence && cell.what.pe == h.pe ? &cell : nullptr;
+  }
+
   // ---- answers -----------------------------------------------------------------------------------------------------
 
   /// False: not an answer. Requests that are answered go to answered(cell).
@@ -140,8 +165,9 @@ class Requests {
   bool take_answer(const RailEvent& event, Answered&& answered) noexcept {
     const MessageHeader h = read_message<MessageHeader>(event.bytes);
     if (h.kind == MessageKind::data) {
-      OpCell& cell = desk_.cells[h.cell];
-      if (!cell.awaits_answer || cell.sequence != h.sequence || cell.what.pe != h.pe) return true;
+      OpCell* const waiting = awaiting(h);
+      if (waiting == nullptr) return true;
+      OpCell& cell = *waiting;
       copy_whole(static_cast<std::byte*>(cell.fetch), event.bytes + sizeof h, cell.what.nbytes);
       outbox_.remove(desk_.cells, cell);
       answered(cell);
@@ -225,7 +251,7 @@ class Requests {
       if (posted == Post::ok && !evented) desk_.rails.expect(r);
       return posted;
     };
-    if (!under_way(pe) || cell.what.kind == OpKind::get) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
+    if (!under_way(pe) || cell.unordered) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
     return desk_.rails.usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "src/proxy/initiator.h"
 #include "src/proxy/inquiries.h"
 #include "src/proxy/message.h"
+#include "src/proxy/staged_jobs.h"
+#include "src/proxy/target_memory.h"
 
 namespace railshmem {
 
@@ -25,14 +28,15 @@ class Responder {
  public:
   /// Answers leave through `initiator`, on the rail that the requests came from where it can.
   Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, RailKeeper* keeper = nullptr,
-            observe::Observer* observer = nullptr)
+            observe::Observer* observer = nullptr, StagingPart* staging = nullptr)
       : initiator_(initiator),
         keeper_(keeper),
         inbox_(npes, !initiator.rails().single()),
         answers_(npes),
+        memory_(segments, staging),
         npes_(npes),
         observer_(observer) {
-    for (const Segment& segment : segments) segments_[static_cast<size_t>(segment.id)] = segment;
+    if (staging != nullptr) jobs_.emplace(initiator, *staging, memory_, inbox_, answers_);
   }
 
   /// Executes one message that came over rail `r`, unless it has been here before. Answers are only collected: flush()
@@ -53,9 +57,11 @@ class Responder {
       answers_.pong(from, r);
       return;
     }
+    if (jobs_ && is_staged(header, bytes, nbytes)) [[unlikely]]
+      return stage(r, from, header, bytes, nbytes);
     if (header.kind == MessageKind::get) {
       const auto message = as<GetMessage>(bytes, nbytes);
-      place(header, header.segment, message.offset, message.nbytes, "get");
+      memory_.exposed(header, header.segment, message.offset, message.nbytes, "get");
       is_first(header, from, nbytes);  // read again if it comes again: its source has not had the data
       answers_.data(from, r, message);
       return;
@@ -79,7 +85,7 @@ class Responder {
 
   /// Sends what is owed, as far as there is room. True when something left.
   bool flush(const ArrivalCounts& requests = {}) noexcept {
-    bool sent = false;
+    bool sent = jobs_ && jobs_->step();
     inquiries_.take_due(
         requests, [this](const Inquiry& inquiry) { answers_.account(inquiry.from, inquiry.rail, inquiry.number); });
     // A target without room goes to the end of the queue once per pass; the cap keeps a pass short.
@@ -92,10 +98,26 @@ class Responder {
     return sent;
   }
 
-  bool owes_answers() const noexcept { return !answers_.empty() || !inquiries_.empty(); }
+  bool owes_answers() const noexcept { return !answers_.empty() || !inquiries_.empty() || (jobs_ && jobs_->busy()); }
 
  private:
   static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rails should be reaped again
+
+  /// Data to or from memory that rails do not reach, or from a source's slot.
+  bool is_staged(const MessageHeader& header, const std::byte* bytes, size_t nbytes) const noexcept {
+    if (header.kind == MessageKind::staged_put || header.kind == MessageKind::staged_get) return true;
+    return header.kind == MessageKind::put_signal &&
+           memory_.is_staged(as<PutSignalMessage>(bytes, nbytes).data_segment);
+  }
+  void stage(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+    const bool with_signal = header.kind == MessageKind::put_signal;
+    const size_t head = with_signal ? sizeof(PutSignalMessage) : sizeof(StagedMessage);
+    const StagedRequest request = with_signal ? StagedRequest::of(as<PutSignalMessage>(bytes, nbytes))
+                                              : StagedRequest::of(as<StagedMessage>(bytes, nbytes));
+    const bool carries = !request.gets && request.slot == kNoSlot;
+    if (carries && nbytes < head + request.nbytes) refuse(nbytes);
+    if (!jobs_->accept(r, from, request, carries ? bytes + head : nullptr)) refuse(nbytes);
+  }
 
   bool is_first(const MessageHeader& header, Endpoint from, size_t nbytes) noexcept {
     if (header.answer == Answer::none) return true;  // not numbered
@@ -108,21 +130,19 @@ class Responder {
   uint64_t execute(const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
     switch (header.kind) {
       case MessageKind::amo:
-        return execute_amo_message(as<AmoMessage>(bytes, nbytes));
+        return memory_.amo(as<AmoMessage>(bytes, nbytes));
       case MessageKind::signal: {
         const auto message = as<SignalMessage>(bytes, nbytes);
-        execute_signal(word<uint64_t>(header, message.offset, "signal"), static_cast<SignalOp>(header.op),
-                       message.value);
+        memory_.signal(header, header.segment, message.offset, static_cast<SignalOp>(header.op), message.value,
+                       "signal");
         return 0;
       }
       case MessageKind::put_signal:
         execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes);
         return 0;
-      case MessageKind::flag: {
-        const auto message = as<FlagMessage>(bytes, nbytes);
-        raise_flag(word<uint64_t>(header, message.offset, "flag"), message.value);
+      case MessageKind::flag:
+        memory_.flag(as<FlagMessage>(bytes, nbytes));
         return 0;
-      }
       default:
         refuse(nbytes);
     }
@@ -134,23 +154,14 @@ class Responder {
     return read_message<M>(bytes);
   }
 
-  uint64_t execute_amo_message(const AmoMessage& message) noexcept {
-    const MessageHeader& header = message.header;
-    const AmoOp op = static_cast<AmoOp>(header.op);
-    if (header.width == 4)
-      return execute_amo(word<uint32_t>(header, message.offset, "atomic operation"), op,
-                         static_cast<uint32_t>(message.operand), static_cast<uint32_t>(message.compare));
-    return execute_amo(word<uint64_t>(header, message.offset, "atomic operation"), op, message.operand,
-                       message.compare);
-  }
-
   void execute_put_signal(const PutSignalMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
     const MessageHeader& header = message.header;
     if (nbytes < sizeof message + message.nbytes) refuse(nbytes);
-    std::byte* const to = place(header, message.data_segment, message.data_offset, message.nbytes, "put_signal");
+    std::byte* const to =
+        memory_.place(header, message.data_segment, message.data_offset, message.nbytes, "put_signal");
     copy_whole(to, bytes + sizeof message, message.nbytes);
-    execute_signal(word<uint64_t>(header, message.signal_offset, "put_signal"), static_cast<SignalOp>(header.op),
-                   message.value);
+    memory_.signal(header, header.segment, message.signal_offset, static_cast<SignalOp>(header.op), message.value,
+                   "put_signal");
   }
 
   [[gnu::cold]] void doubt(int pe, size_t alive) noexcept {
@@ -179,28 +190,6 @@ class Responder {
     }
     learned_.push_back({from, message.rail, number});
     return true;
-  }
-
-  /// This PE's memory; a range outside it ends the job, because the source already counts on the operation.
-  std::byte* place(const MessageHeader& header, SegmentId id, uint64_t offset, uint64_t nbytes,
-                   const char* what) const noexcept {
-    const size_t index = static_cast<size_t>(id);
-    const size_t size = index < kSegments ? segments_[index].nbytes : 0;
-    if (offset > size || nbytes > size - offset)
-      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's %s segment of %zu bytes; does every PE use "
-          "the same symmetric sizes and executable?",
-          what, header.pe, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(offset),
-          id == SegmentId::heap ? "heap" : "data", size);
-    return segments_[index].base + offset;
-  }
-
-  template <class Word>
-  Word* word(const MessageHeader& header, uint64_t offset, const char* what) const noexcept {
-    std::byte* const at = place(header, header.segment, offset, sizeof(Word), what);
-    if (reinterpret_cast<uintptr_t>(at) % sizeof(Word) != 0)
-      die("%s from PE %d: offset %llu is not aligned to the word's %zu bytes; pass the address of a whole variable",
-          what, header.pe, static_cast<unsigned long long>(offset), sizeof(Word));
-    return reinterpret_cast<Word*>(at);
   }
 
   [[noreturn, gnu::cold]] void refuse(size_t nbytes) const noexcept {
@@ -257,7 +246,7 @@ class Responder {
     if (answer.kind == MessageKind::data) {
       std::array<std::byte, kMaxMessage> bytes;
       std::memcpy(bytes.data(), &header, sizeof header);
-      const std::byte* const from = segments_[static_cast<size_t>(answer.segment)].base + answer.value;
+      const std::byte* const from = memory_.exposed(header, answer.segment, answer.value, answer.nbytes, "get");
       std::memcpy(bytes.data() + sizeof header, from, answer.nbytes);
       return initiator_.answer(answer.rail, answer.to, bytes.data(), sizeof header + answer.nbytes);
     }
@@ -283,13 +272,14 @@ class Responder {
   Inbox inbox_;
   AnswerQueue answers_;
   Inquiries inquiries_;
+  const TargetMemory memory_;
+  std::optional<StagedJobs<R>> jobs_;  ///< empty: rails reach all memory
   struct Learned {
     Endpoint from;
     uint32_t rail;
     uint32_t number;
   };
   std::vector<Learned> learned_;  ///< the newest card of every rail that was opened anew
-  std::array<Segment, kSegments> segments_{};
   const int npes_;
   observe::Observer* const observer_;  ///< null: nobody records
 };

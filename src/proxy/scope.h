@@ -61,7 +61,7 @@ struct PeerCounts {
   uint32_t pending() const noexcept { return writes + reads + messages; }
   uint32_t ordered() const noexcept { return writes + messages; }
   Counter<uint32_t>& of(OpKind kind) noexcept {
-    return kind == OpKind::put ? writes : kind == OpKind::get ? reads : messages;
+    return kind == OpKind::put ? writes : kind == OpKind::get || kind == OpKind::staged_get ? reads : messages;
   }
 };
 

@@ -9,6 +9,7 @@
 #include "src/plugin/rail_keeper.h"
 #include "src/proxy/cell_pool.h"
 #include "src/proxy/operation.h"
+#include "src/proxy/staging.h"
 #include "src/proxy/tuning.h"
 
 namespace railshmem {
@@ -20,8 +21,9 @@ struct InitiatorConfig {
   int npes;
   size_t cells;
   Tuning tuning{};
-  RailKeeper* keeper = nullptr;  ///< opens dead rails anew; null: nobody does
-  bool proves_rails = false;     ///< peers use a reopened rail only when it has reached this PE itself; see Flusher
+  RailKeeper* keeper = nullptr;    ///< opens dead rails anew; null: nobody does
+  StagingPart* staging = nullptr;  ///< null: rails reach all memory
+  bool proves_rails = false;       ///< peers use a reopened rail only when it has reached this PE itself; see Flusher
 };
 
 /// A put or get on its way into the rails. Survives `again`: the next try goes on where this one stopped.

@@ -18,7 +18,7 @@ class Transfers {
   Transfers(Desk<R>& desk, Requests<R>& requests, size_t longest_answer)
       : desk_(desk),
         requests_(requests),
-        longest_answer_(reads(desk.rails) ? 0 : longest_answer),
+        longest_answer_(desk.reads() ? 0 : longest_answer),
         longest_whole_(desk.rails.single()
                            ? desk.rails.traits().max_write
                            : std::min(desk.rails.traits().max_write,
@@ -129,10 +129,6 @@ class Transfers {
   }
 
  private:
-  /// Requests for data leave no event of their own, so they must be copied.
-  static bool reads(const RailSet<R>& rails) noexcept {
-    return rails.single() || rails.traits().reads_may_fail || rails.traits().inject < sizeof(GetMessage);
-  }
   bool as_request(OpKind kind) const noexcept { return kind == OpKind::get && longest_answer_ != 0; }
   bool goes_whole(OpKind kind, size_t nbytes) const noexcept { return nbytes <= longest_whole_ && !as_request(kind); }
 

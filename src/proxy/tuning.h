@@ -35,6 +35,10 @@ struct Tuning {
   /// How long packets of a closed rail may still be under way: two full queues of a cheap switch, of 50 ms each, and
   /// some.
   uint64_t quarantine_ns = 150'000'000;
+  /// Bytes of a bounce slot, and so of a piece of a staged put or get (SHMEM_STAGING_CHUNK); slots per rail
+  /// (SHMEM_STAGING_DEPTH).
+  size_t staging_chunk = size_t{256} << 10;
+  size_t staging_depth = 4;
   /// Only tests set this to false, to prove that they see a signal that overtakes its data.
   bool keeps_order = true;
 };

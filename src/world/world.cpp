@@ -8,6 +8,7 @@
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
+#include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
@@ -83,7 +84,8 @@ void World::start_network() {
              "to it or start all PEs on one host",
              bootstrap_.pe(), layout_.members.size(), bootstrap_.npes()));
   if (!network_) return;
-  const Segment segments[] = {{SegmentId::heap, heap_->base(), heap_->nbytes()}, globals_->segment()};
+  const MemoryKind heap_kind = env_.test_staged_heap ? MemoryKind::staged : MemoryKind::host;
+  const Segment segments[] = {{SegmentId::heap, heap_->base(), heap_->nbytes(), heap_kind}, globals_->segment()};
   const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, network_->attach(segments));
   network_->connect(cards);
   network_->start({});
@@ -98,6 +100,7 @@ NetworkConfig World::network_config() const {
   config.flush = flush_;
   config.flush_offset = offsetof(ControlBlock, flush);
   config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
+  config.make_copier = [](std::span<std::byte>) { return std::make_unique<HostCopier>(); };
   if (observer_ && observer_->recording()) config.observer = observer_.get();
   const uint64_t host = identities_[static_cast<size_t>(config.pe)].host;
   for (int pe = 0; pe < config.npes; ++pe) {

@@ -34,6 +34,8 @@ template <class F>
 struct Setup {
   const char* name;
   std::unique_ptr<Engine<F>> (*make)(const NetworkConfig& config, const Tuning& tuning);
+  /// With a copier, by PE, rails do not reach the heaps.
+  std::unique_ptr<Copier> (*make_copier)(uint64_t seed) = nullptr;
   friend void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
 };
 
@@ -50,11 +52,16 @@ class EngineJob {
     std::vector<std::vector<std::byte>> cards;
     for (int pe = 0; pe < options.npes; ++pe) {
       NetworkConfig config{&env_, pe, options.npes, options.several_threads, options.oversubscribed};
+      if (setup.make_copier != nullptr)
+        config.make_copier = [pe, make = setup.make_copier](std::span<std::byte>) {
+          return make(static_cast<uint64_t>(pe));
+        };
       config.flush.policy = options.flush;
       config.flush_offset = options.flush_offset;
       heaps_.push_back(std::make_unique<uint64_t[]>(options.heap_bytes / 8));
       engines_.push_back(setup.make(config, options.tuning));
-      const Segment heap{SegmentId::heap, base(pe), options.heap_bytes};
+      Segment heap{SegmentId::heap, base(pe), options.heap_bytes};
+      if (setup.make_copier != nullptr) heap.kind = MemoryKind::staged;
       cards.push_back(engines_.back()->attach({&heap, 1}));
     }
     for (auto& engine : engines_) engine->connect(cards);

@@ -11,6 +11,7 @@
 #include "include/shmem/device/push.h"
 #include "tests/support/engine_job.h"
 #include "tests/support/flaky_rail.h"
+#include "tests/support/late_copier.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {
@@ -67,13 +68,36 @@ constexpr Setup<Stormy> kStormyRails{kOrdered ? "StormyOrderedRails" : "StormyRa
                                                      {.max_write = 5000, .rails = kRails});
                                      }};
 
+std::unique_ptr<Copier> late_copier(uint64_t seed) {
+  return std::make_unique<LateCopier>(seed);
+}
+/// One or two slots for everything.
+Tuning in_slots(Tuning tuning, size_t depth) {
+  tuning.staging_chunk = 4096;
+  tuning.staging_depth = depth;
+  return tuning;
+}
+/// Rails that reach no heap, and a copier that is late.
+constexpr Setup<Plain> kStaged{
+    "Staged", [](const NetworkConfig& c, const Tuning& t) { return kPlain.make(c, in_slots(t, 1)); }, late_copier};
+constexpr Setup<Plain> kStagedNarrow{
+    "StagedNarrow", [](const NetworkConfig& c, const Tuning& t) { return kNarrow.make(c, in_slots(t, 2)); },
+    late_copier};
+constexpr Setup<Stormy> kStagedRails{
+    "StagedRails",
+    [](const NetworkConfig& c, const Tuning& t) { return kStormyRails<2, false>.make(c, in_slots(t, 2)); },
+    late_copier};
+
 class EnginePlain : public testing::TestWithParam<Setup<Plain>> {};
 class EngineStormy : public testing::TestWithParam<Setup<Stormy>> {};
 constexpr auto name_of = [](const auto& test) { return std::string(test.param.name); };
 INSTANTIATE_TEST_SUITE_P(Over, EnginePlain,
-                         testing::Values(kPlain, kNarrow, kRailsSetup<2>, kRailsSetup<3>, kNarrowRails), name_of);
+                         testing::Values(kPlain, kNarrow, kRailsSetup<2>, kRailsSetup<3>, kNarrowRails, kStaged,
+                                         kStagedNarrow),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Over, EngineStormy,
-                         testing::Values(kStormy, kStormyOrdered, kStormyRails<2, false>, kStormyRails<3, true>),
+                         testing::Values(kStormy, kStormyOrdered, kStormyRails<2, false>, kStormyRails<3, true>,
+                                         kStagedRails),
                          name_of);
 
 /// A test of every setup; its body sees `setup` and the fabric F.

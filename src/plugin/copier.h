@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract: how bytes move between memory that rails cannot reach and host memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "include/shmem/detail/amo.h"
+
+namespace railshmem {
+
+/// Copies run in the background and may end in any order. One thread at a time uses an object. Virtual, because what
+/// copies may be a plug-in: a call per copy of many bytes, and none where all memory is the host's.
+class Copier {
+ public:
+  using Ticket = uint64_t;
+
+  /// Waits for the copies under way.
+  virtual ~Copier() = default;
+
+  /// Starts a copy. Either side may be staged or host memory; both stay as they are until it is finished. An aligned
+  /// word of 4 or 8 bytes appears whole.
+  virtual Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept = 0;
+  /// True once: the bytes are there, for everybody who reads that memory, and the ticket is no more.
+  virtual bool finished(Ticket ticket) noexcept = 0;
+
+  /// One atomic operation on an aligned word of `width` bytes of staged memory, at once; returns the old value.
+  virtual uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept = 0;
+};
+
+/// Makes a copier for one thread. `bounce` is all the host memory that it copies from and to, beside users' buffers.
+using MakeCopier = std::function<std::unique_ptr<Copier>(std::span<std::byte> bounce)>;
+
+}  // namespace railshmem

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Staged operations whose rail dies: each takes effect once, and is complete when the bytes are in the final memory.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "tests/support/staged_rig.h"
+
+namespace railshmem::test {
+namespace {
+
+constexpr uint64_t kData = 512;  ///< offsets in the heap
+constexpr uint64_t kSignalled = 8;
+constexpr uint32_t kPiece = 5000;
+
+// ---- the source ----------------------------------------------------------------------------------------------------
+
+/// A put_signal to PE 3 whose request was sent over a rail that then dies.
+struct Source : StagedRig {
+  Source() : StagedRig(Port::host, 0) {
+    scope = &initiator->add_scope();
+    const NetSignal signal{SegmentId::heap, kSignalled, 1, SignalOp::add};
+    EXPECT_EQ(initiator->staged(*scope, {OpKind::put, {3, SegmentId::heap, kData}, base(), kPiece}, &signal, {}),
+              Post::ok);
+    until([this] { return rails[0].count('s') + rails[1].count('s') > 0; });
+    dead = rail_of(MessageKind::staged_put);
+    alive = 1 - dead;
+    request = read_message<StagedMessage>(rails[dead].posted.at(0).bytes.data());
+    fail(dead, 0);
+    until([this] { return !messages(alive, MessageKind::inquiry).empty(); });
+  }
+  /// PE 3 has executed what lies before `first_missing`.
+  void account(uint32_t first_missing) {
+    const auto asked = messages(alive, MessageKind::inquiry);
+    const auto inquiry = read_message<MessageHeader>(rails[alive].posted[asked.back()].bytes.data());
+    AccountMessage message{inquiry, {}};
+    message.header.kind = MessageKind::account;
+    message.header.pe = 3;
+    message.header.sequence = first_missing;
+    rails[alive].deliver(message);
+    turns();
+  }
+  void acknowledge(uint32_t first_missing) {
+    rails[alive].deliver(AcknowledgeMessage{
+        {MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, 3, 0, first_missing, 0}, 0});
+    turns();
+  }
+  bool slot_is_intact() { return std::memcmp(staging->source(Port::host).large.at(request.slot), base(), kPiece) == 0; }
+
+  NetContext* scope;
+  size_t dead, alive;
+  StagedMessage request;
+};
+
+TEST(StagingReplay, ARequestThatTheTargetHasNotExecutedIsSentAgainAsItWas) {
+  Source source;
+  source.turns();
+  EXPECT_TRUE(source.messages(source.alive, MessageKind::staged_put).empty()) << "before the target was asked";
+  source.account(0);
+  const auto again = source.messages(source.alive, MessageKind::staged_put);
+  ASSERT_EQ(again.size(), 1u);
+  const auto message = read_message<StagedMessage>(source.rails[source.alive].posted[again[0]].bytes.data());
+  EXPECT_EQ(std::memcmp(&message, &source.request, sizeof message), 0) << "number, slot and signal";
+  source.complete(source.alive, again[0]);
+  source.turns();
+  EXPECT_TRUE(source.slot_is_intact()) << "the target has yet to read it";
+  EXPECT_GT(source.scope->pending(), 0u) << "sent is not executed";
+  source.acknowledge(1);
+  EXPECT_EQ(source.scope->pending(), 0u);
+}
+
+TEST(StagingReplay, ARequestThatTheTargetHasExecutedIsNotSentAgain) {
+  Source source;
+  EXPECT_GT(source.scope->pending(), 0u);
+  source.account(1);
+  EXPECT_EQ(source.scope->pending(), 0u);
+  EXPECT_TRUE(source.messages(source.alive, MessageKind::staged_put).empty());
+}
+
+/// The rail that a request went over lives, but not the one that brought its acknowledgement.
+TEST(StagingReplay, AnAccountAlsoEndsRequestsOfLivingRails) {
+  StagedRig source(Port::host, 0);
+  NetContext& scope = source.initiator->add_scope();
+  ASSERT_EQ(
+      source.initiator->staged(scope, {OpKind::put, {3, SegmentId::heap, kData}, source.base(), 2 * 8192}, nullptr, {}),
+      Post::ok);
+  source.until([&] { return source.rails[0].count('s') > 0 && source.rails[1].count('s') > 0; });
+  source.complete(1, 0);
+  source.fail(0, 0);
+  source.until([&] { return !source.messages(1, MessageKind::inquiry).empty(); });
+  const auto asked = source.messages(1, MessageKind::inquiry);
+  AccountMessage account{read_message<MessageHeader>(source.rails[1].posted[asked.back()].bytes.data()), {}};
+  account.header.kind = MessageKind::account;
+  account.header.pe = 3;
+  account.header.sequence = 2;
+  source.rails[1].deliver(account);
+  source.turns();
+  EXPECT_EQ(scope.pending(), 0u);
+}
+
+// ---- the target ----------------------------------------------------------------------------------------------------
+
+/// PE 1, which was asked by PE 2 to fetch data and to add 1 to a word then.
+struct Target : StagedRig {
+  Target() : StagedRig(Port::proxy, 1) {
+    std::memset(base(), 0, kHeap);
+    request.header = {MessageKind::staged_put,
+                      static_cast<uint8_t>(SignalOp::add),
+                      8,
+                      Answer::acknowledge,
+                      Port::host,
+                      SegmentId::heap,
+                      static_cast<uint16_t>(SegmentId::heap),
+                      2,
+                      7,
+                      0,
+                      0};
+    request.offset = kData;
+    request.slot = 16384;
+    request.signal_offset = kSignalled;
+    request.signal_value = 1;
+    request.nbytes = kPiece;
+    for (size_t i = 0; i < kPiece; ++i) data.push_back(static_cast<std::byte>(i * 13 + 5));
+    BouncePool& pool = staging->target().large;
+    slot = pool.take();  // the next job's
+    pool.give(slot);
+  }
+  void ask(size_t r) {
+    rails[r].deliver(request);
+    turn();
+  }
+  size_t reading_rail() { return rails[0].count('r') > 0 ? 0 : 1; }
+  size_t read_on(size_t r) {
+    for (size_t i = rails[r].posted.size(); i-- > 0;)
+      if (rails[r].posted[i].what == 'r') return i;
+    ADD_FAILURE() << "no read on rail " << r;
+    return 0;
+  }
+  /// The read of the source's slot brings this.
+  void bring(size_t r) {
+    std::memcpy(staging->target().large.at(slot), data.data(), kPiece);
+    complete(r, read_on(r));
+  }
+  bool is_stored() { return std::memcmp(base() + kData, data.data(), kPiece) == 0; }
+  size_t acknowledged() {
+    size_t n = 0;
+    for (size_t r = 0; r < rails.size(); ++r)
+      for (const size_t i : messages(r, MessageKind::acknowledge))
+        n += read_message<AcknowledgeMessage>(rails[r].posted[i].bytes.data()).header.sequence == 1;
+    return n;
+  }
+  /// What an inquiry of the source's says now: the first request missing.
+  uint32_t account() {
+    MessageHeader inquiry = request.header;
+    inquiry.kind = MessageKind::inquiry;
+    inquiry.answer = Answer::none;
+    const size_t before = messages(1, MessageKind::account).size();
+    rails[1].deliver(inquiry);
+    until([&] { return messages(1, MessageKind::account).size() > before; });
+    return read_message<AccountMessage>(rails[1].posted[messages(1, MessageKind::account).back()].bytes.data())
+        .header.sequence;
+  }
+
+  StagedMessage request{};
+  std::vector<std::byte> data;
+  uint64_t slot;
+};
+
+TEST(StagingReplay, AcknowledgedIsWhatLiesInTheFinalMemory) {
+  Target target;
+  target.ask(0);
+  target.bring(target.reading_rail());
+  int early = 0;
+  for (; target.acknowledged() == 0 && early < 1000; ++early) {
+    if (!target.is_stored()) {
+      EXPECT_EQ(target.heap[1], 0u) << "the signal before its data";
+    }
+    target.turn();
+  }
+  EXPECT_GT(early, 1) << "the copier was not late";
+  EXPECT_EQ(target.acknowledged(), 1u);
+  EXPECT_TRUE(target.is_stored());
+  EXPECT_EQ(target.heap[1], 1u);
+}
+
+TEST(StagingReplay, DataWhoseRailDiesIsFetchedOverTheOther) {
+  Target target;
+  target.ask(0);
+  const size_t dead = target.reading_rail();
+  target.fail(dead, target.read_on(dead));
+  // It asks the source what that has executed, before it reads again.
+  target.until([&] { return !target.messages(1 - dead, MessageKind::inquiry).empty(); });
+  const auto asked = target.messages(1 - dead, MessageKind::inquiry);
+  AccountMessage account{read_message<MessageHeader>(target.rails[1 - dead].posted[asked[0]].bytes.data()), {}};
+  account.header.kind = MessageKind::account;
+  account.header.pe = 2;
+  target.rails[1 - dead].deliver(account);
+  target.until([&] { return target.rails[1 - dead].count('r') > 0; });
+  EXPECT_EQ(target.acknowledged(), 0u);
+  EXPECT_EQ(target.heap[1], 0u);
+  target.bring(1 - dead);
+  target.until([&] { return target.acknowledged() > 0; });
+  EXPECT_TRUE(target.is_stored());
+  EXPECT_EQ(target.heap[1], 1u);
+}
+
+TEST(StagingReplay, ARepeatedRequestIsExecutedOnceHoweverLateItComes) {
+  Target target;
+  target.ask(0);
+  target.ask(1);  // while the data is fetched
+  EXPECT_EQ(target.rails[0].count('r') + target.rails[1].count('r'), 1) << "one job";
+  EXPECT_EQ(target.account(), 0u) << "under way is not executed";
+  const size_t r = target.reading_rail();
+  target.bring(r);
+  target.turn();
+  target.ask(1);  // while it is copied, maybe
+  target.until([&] { return target.acknowledged() > 0; });
+  EXPECT_TRUE(target.is_stored());
+  EXPECT_EQ(target.account(), 1u);
+  const size_t before = target.acknowledged();
+  std::memset(target.base() + kData, 0, kPiece);  // its reader is through with it
+  target.ask(1);                                  // the acknowledgement was lost
+  target.until([&] { return target.acknowledged() > before; });
+  target.turns();
+  EXPECT_FALSE(target.is_stored()) << "written again";
+  EXPECT_EQ(target.heap[1], 1u) << "signalled again";
+  EXPECT_EQ(target.rails[0].count('r') + target.rails[1].count('r'), 1);
+}
+
+}  // namespace
+}  // namespace railshmem::test

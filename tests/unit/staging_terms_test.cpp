@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/proxy/staging_terms.h"
+
+#include <gtest/gtest.h>
+
+#include "src/base/error.h"
+#include "src/plugin/host_copier.h"
+#include "tests/support/engine_job.h"
+#include "transports/loopback/fabric.h"
+
+namespace railshmem::test {
+namespace {
+
+using Cards = std::vector<std::vector<std::byte>>;
+
+StagingTerms terms(MemoryKind heap, size_t chunk = 8192) {
+  const Segment segments[] = {{SegmentId::heap, nullptr, 1, heap}, {SegmentId::data, nullptr, 1}};
+  Tuning tuning;
+  tuning.staging_chunk = chunk;
+  return StagingTerms::of(segments, tuning);
+}
+std::vector<std::byte> card(const StagingTerms& terms, size_t own = 5) {
+  return add_terms(std::vector<std::byte>(own, std::byte{7}), terms);
+}
+/// What a PE with `mine` says of three cards, of which only the last one may differ.
+std::string complaint(const StagingTerms& mine, const StagingTerms& theirs) {
+  const Cards cards{card(mine), card(mine), card(theirs)};
+  try {
+    compare_terms(cards, mine);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(StagingTerms, FabricsGetTheirOwnCardsBack) {
+  const Cards cards{card(terms(MemoryKind::staged), 0), card(terms(MemoryKind::host), 9)};
+  EXPECT_EQ(without_terms(cards), (Cards{{}, std::vector<std::byte>(9, std::byte{7})}));
+}
+
+TEST(StagingTerms, ACardWithoutTermsIsAnError) {
+  const Cards cards{card(terms(MemoryKind::host)), std::vector<std::byte>(3)};
+  try {
+    without_terms(cards);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("card of PE 1 is cut short"), std::string::npos) << error.what();
+  }
+}
+
+TEST(StagingTerms, WhatDiffersIsNamedWithItsPe) {
+  const StagingTerms mine = terms(MemoryKind::staged);
+  EXPECT_EQ(complaint(mine, mine), "");
+  EXPECT_EQ(complaint(mine, terms(MemoryKind::staged, 5000)), "") << "as many pages";
+  EXPECT_EQ(complaint(mine, terms(MemoryKind::staged, 16384)),
+            "SHMEM_STAGING_CHUNK is 16384 bytes on PE 2 and 8192 on this PE; set it alike on all PEs");
+  EXPECT_EQ(
+      complaint(mine, terms(MemoryKind::host)),
+      "the network reaches the heap of PE 2, but cannot reach that of this PE; set SHMEM_TEST_STAGED_HEAP alike on "
+      "all PEs");
+  EXPECT_EQ(
+      complaint(terms(MemoryKind::host), mine),
+      "the network cannot reach the heap of PE 2, but reaches that of this PE; set SHMEM_TEST_STAGED_HEAP alike on "
+      "all PEs");
+}
+
+TEST(StagingTerms, ChunksDoNotMatterWhereNothingIsStaged) {
+  EXPECT_EQ(complaint(terms(MemoryKind::host, 8192), terms(MemoryKind::host, 65536)), "");
+}
+
+/// PEs of one job with settings of their own.
+template <size_t kMoreChunk, size_t kMoreDepth>
+struct Uneven {
+  using FabricType = loopback::Fabric;
+  static std::unique_ptr<Copier> make_copier(uint64_t) { return std::make_unique<HostCopier>(); }
+  static auto make(const NetworkConfig& config, Tuning tuning) {
+    const auto pe = static_cast<size_t>(config.pe);
+    tuning.staging_chunk = 4096 + kMoreChunk * pe;
+    tuning.staging_depth = 1 + kMoreDepth * pe;
+    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config);
+  }
+};
+
+TEST(StagingTerms, EnginesCompareThemBeforeAnythingMoves) {
+  EXPECT_THROW((EngineJob<Uneven<4096, 0>>()), Error);
+}
+
+TEST(StagingTerms, DepthsMayDiffer) {
+  EngineJob<Uneven<0, 3>> job;
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    const std::vector<std::byte> bytes = filled(pe, 1, 100000);
+    job.host(pe).put(*scope, {1 - pe, SegmentId::heap, 0}, bytes.data(), bytes.size());
+    job.host(pe).quiet(*scope);
+    EXPECT_EQ(std::memcmp(job.base(1 - pe), bytes.data(), bytes.size()), 0);
+    job.barrier();
+  });
+}
+
+/// A flush writes a word of the heap. Rails that reach no heap would find a slot in its place.
+TEST(StagingFlush, WritesNoSlot) {
+  EngineJob<Uneven<0, 0>> job({.flush = FlushPolicy::write_read, .flush_offset = 576});
+  job.run([&](int pe) {
+    NetContext* scope = job.engine(pe).make_context();
+    for (uint64_t round = 1; round <= 200; ++round) {
+      const std::vector<std::byte> bytes = filled(pe, round, 4096);
+      std::vector<std::byte> back(4096);
+      job.host(pe).put_signal(*scope, {1 - pe, SegmentId::heap, 4096}, bytes.data(), bytes.size(),
+                              {SegmentId::heap, 0, 1, SignalOp::add});
+      job.host(pe).get(*scope, {pe, SegmentId::heap, 1 << 16}, back.data(), back.size());
+      job.wait_until(pe, 0, round);
+      ASSERT_EQ(std::memcmp(job.base(pe) + 4096, filled(1 - pe, round, 4096).data(), 4096), 0) << round;
+      ASSERT_EQ(back, std::vector<std::byte>(4096)) << round;
+      job.barrier();
+    }
+    job.host(pe).quiet(*scope);
+  });
+}
+
+}  // namespace
+}  // namespace railshmem::test
