@@ -70,23 +70,24 @@ TEST(StagingTerms, ChunksDoNotMatterWhereNothingIsStaged) {
 
 /// PEs of one job with settings of their own.
 template <size_t kMoreChunk, size_t kMoreDepth>
-struct Uneven {
-  using FabricType = loopback::Fabric;
-  static std::unique_ptr<Copier> make_copier(uint64_t) { return std::make_unique<HostCopier>(); }
-  static auto make(const NetworkConfig& config, Tuning tuning) {
-    const auto pe = static_cast<size_t>(config.pe);
-    tuning.staging_chunk = 4096 + kMoreChunk * pe;
-    tuning.staging_depth = 1 + kMoreDepth * pe;
-    return std::make_unique<Engine<FabricType>>(TransportKind::loopback, config, tuning, config);
-  }
-};
+constexpr Setup<loopback::Fabric> kUneven{
+    "Uneven",
+    [](const NetworkConfig& config, const Tuning& common) {
+      const auto pe = static_cast<size_t>(config.pe);
+      Tuning tuning = common;
+      tuning.staging_chunk = 4096 + kMoreChunk * pe;
+      tuning.staging_depth = 1 + kMoreDepth * pe;
+      return std::make_unique<Engine<loopback::Fabric>>(TransportKind::loopback, config, tuning, config);
+    },
+    [](uint64_t) -> std::unique_ptr<Copier> { return std::make_unique<HostCopier>(); }};
+using Job = EngineJob<loopback::Fabric>;
 
 TEST(StagingTerms, EnginesCompareThemBeforeAnythingMoves) {
-  EXPECT_THROW((EngineJob<Uneven<4096, 0>>()), Error);
+  EXPECT_THROW(Job(kUneven<4096, 0>), Error);
 }
 
 TEST(StagingTerms, DepthsMayDiffer) {
-  EngineJob<Uneven<0, 3>> job;
+  Job job(kUneven<0, 3>);
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
     const std::vector<std::byte> bytes = filled(pe, 1, 100000);
@@ -99,7 +100,7 @@ TEST(StagingTerms, DepthsMayDiffer) {
 
 /// A flush writes a word of the heap. Rails that reach no heap would find a slot in its place.
 TEST(StagingFlush, WritesNoSlot) {
-  EngineJob<Uneven<0, 0>> job({.flush = FlushPolicy::write_read, .flush_offset = 576});
+  Job job(kUneven<0, 0>, {.flush = FlushPolicy::write_read, .flush_offset = 576});
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
     for (uint64_t round = 1; round <= 200; ++round) {
