@@ -6,13 +6,13 @@
 # PERF    the shmem_perf to run                      (default: build/release/perftest/shmem_perf)
 # RATE    of a rail, megabits a second               (default: 500; four must not ask more than the CPUs give)
 # ROUNDS  every configuration is run this often, in turn; the median counts   (default: 5)
-# ONLY    words of what to run: scaling uneven spread latency loaded          (default: all)
+# ONLY    words of what to run: scaling uneven spread latency loaded posting failover engine peers   (default: all)
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 perf=${PERF:-$root/build/release/perftest/shmem_perf}
 rate=${RATE:-500}
 rounds=${ROUNDS:-5}
-only=${ONLY:-scaling uneven spread latency loaded}
+only=${ONLY:-scaling uneven spread latency loaded posting failover engine peers}
 # shellcheck source=../tests/rails/net.sh
 . "$root/tests/rails/net.sh"
 
@@ -173,11 +173,70 @@ loaded() {
   done
 }
 
+posting() {
+  local provider
+  echo
+  echo "## Rate of 8-byte puts against fi_writemsg in the same run, two PEs of this host"
+  echo
+  echo "| provider | put_rate Mops/s | of fi_writemsg |"
+  echo "| --- | --- | --- |"
+  for provider in 'tcp;ofi_rxm' shm; do
+    SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=$provider "$(dirname "$perf")/../bin/oshrun" -n 2 "$perf" put_rate --sizes 8 \
+      --floor --rounds "$rounds" --format json > "$scratch/rows"
+    echo "| $provider | $(compute %.3f "$(grep put_rate "$scratch/rows" > "$scratch/put"; sed -n 's/.*"value":\([0-9.e+-]*\).*/\1/p' "$scratch/put")") |" \
+      "$(sed -n 's/.*"ratio":\([0-9.e+-]*\).*/\1/p' "$scratch/put") |"
+  done
+}
+
+failover() {
+  local count
+  echo
+  echo "## A rail dies under a stream of puts and returns ($rate Mbit/s each)"
+  echo
+  for count in 2 4; do
+    RAILS=$count RATE=${rate}mbit PHASE=4 "$root/tests/rails/failover.sh" "$(dirname "$perf")/../tests/rails" > "$scratch/failover"
+    sed -n "s/^\\(.* MB\\/s before.*\\)/* $count rails, \\1/p" "$scratch/failover"
+    grep FAILED "$scratch/failover"
+  done
+}
+
+rows_of() { sed -n 's/.*"metric":"\([a-z_0-9]*\)".*"unit":"\([^"]*\)".*"value":\([0-9.e+-]*\).*/\1 \2 \3/p' "$1"; }
+
+engine() {
+  echo
+  echo "## The proxy's thread from ring to watermark, rails that complete at once"
+  echo
+  echo "| commands | Mops/s | instructions each |"
+  echo "| --- | --- | --- |"
+  "$perf" engine --repetitions "$((4 * rounds))" --format json > "$scratch/rows"
+  rows_of "$scratch/rows" | awk '$2 == "Mops/s" { rate[$1] = $3; order[++n] = $1 } $2 == "instr" { instr[$1] = $3 }
+    END { for (i = 1; i <= n; i++) { c = order[i]
+      printf "| %s | %.1f | %s |\n", c, rate[c], c in instr ? sprintf("%.0f", instr[c]) : "no counter here" } }'
+}
+
+peers() {
+  local count npes
+  echo
+  echo "## What peers cost a PE before any traffic, ${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}"
+  echo
+  echo "| rails | PEs | open ms | open MiB | learn peers ms | B per peer | B per peer and context | card B |"
+  echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
+  for count in 1 2 4; do
+    for npes in 256 4096; do
+      SHMEM_OFI_PROVIDER=${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm} SHMEM_OFI_RAILS_PER_NIC=$count "$perf" peers --iters "$npes" \
+        --format json > "$scratch/rows"
+      rows_of "$scratch/rows" | awk -v rails="$count" -v npes="$npes" '{ v[$1] = $3 } END {
+        printf "| %d | %d | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f |\n", rails, npes, v["open"], v["open_memory"] / 1024,
+          v["connect"], v["per_peer"], v["per_context"], v["card"] }'
+    done
+  done
+}
+
 echo "# Rails: two hosts of one machine"
 echo
 echo "$(date -u +%F), $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1))," \
   "${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}, revision $(git -C "$root" rev-parse --short HEAD 2> /dev/null || echo unknown)," \
   "load $(cut -d ' ' -f 1 /proc/loadavg) at start. Medians of $rounds runs."
-for part in scaling uneven spread latency loaded; do
+for part in scaling uneven spread latency loaded posting failover engine peers; do
   if selected "$part"; then "$part"; fi
 done

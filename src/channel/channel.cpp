@@ -18,9 +18,8 @@ Channel::Channel(ChannelMemory memory)
       finished_(std::max<size_t>(64, kWindowPerSlot << memory_.log2_slots)) {}
 
 std::optional<Command> Channel::peek() noexcept {
-  if (in_flight() >= finished_.window()) return std::nullopt;
-  auto command = ring_.peek();
-  if (!command) ring_.publish();  // idle: nobody may be left waiting for the last few slots
+  std::optional<Command> command(std::in_place);
+  if (!peek(*command)) command.reset();
   return command;
 }
 

@@ -33,6 +33,14 @@ class Channel {
 
   /// The next command; nothing when there is none or when the watermark's window is full of unfinished ones.
   std::optional<Command> peek() noexcept;
+  /// The same without a copy; false: nothing, and `command` is as it was.
+  bool peek(Command& command) noexcept {
+    if (in_flight() >= finished_.window()) return false;
+    if (ring_.peek(command)) [[likely]]
+      return true;
+    ring_.publish();  // idle: nobody may be left waiting for the last few slots
+    return false;
+  }
   void pop() noexcept { ring_.pop(); }
   /// Ticket of the peeked command.
   uint64_t next() const noexcept { return ring_.next(); }

@@ -20,6 +20,8 @@ class Ring {
 
   /// The command at the head, or nothing when its slot is not yet written in full.
   std::optional<Command> peek() const noexcept;
+  /// The same without a copy; false: nothing, and `command` is as it was.
+  bool peek(Command& command) const noexcept;
   /// Frees the slot of the peeked command.
   void pop() noexcept;
   /// Ticket of the command at the head = commands popped so far.
@@ -41,7 +43,7 @@ class Ring {
 // its lo, so a hi of this lap comes with the lo of this lap. All four hi must be of this lap; words may arrive in any
 // order and a slot with an old one is "not yet written". Nothing newer can appear in between: the slot is written
 // again only after publish() handed it back.
-inline std::optional<Command> Ring::peek() const noexcept {
+inline bool Ring::peek(Command& command) const noexcept {
   const Slot& slot = slots_[next_ & ((uint64_t{1} << log2_slots_) - 1)];
   const uint64_t lap = lap_bit(next_, log2_slots_);
   Slot copy;
@@ -49,10 +51,17 @@ inline std::optional<Command> Ring::peek() const noexcept {
     // acquire: pairs with the release of hi in store_word(); without it lo, or the payload the command points to,
     // could be last lap's.
     copy.word[i].hi = portable::load_acquire(&slot.word[i].hi);
-    if (((copy.word[i].hi ^ lap) & kLapBit) != 0) return std::nullopt;
+    if (((copy.word[i].hi ^ lap) & kLapBit) != 0) return false;
     copy.word[i].lo = portable::load_relaxed(&slot.word[i].lo);  // ordered by the acquire above
   }
-  return decode(copy);
+  command = decode(copy);
+  return true;
+}
+
+inline std::optional<Command> Ring::peek() const noexcept {
+  std::optional<Command> command(std::in_place);
+  if (!peek(*command)) command.reset();
+  return command;
 }
 
 inline void Ring::pop() noexcept {

@@ -2,9 +2,6 @@
 // Turns the commands of one channel into posts of an initiator.
 #pragma once
 
-#include <optional>
-#include <utility>
-
 #include "src/base/log.h"
 #include "src/channel/channel.h"
 #include "src/proxy/initiator.h"
@@ -31,7 +28,7 @@ class ChannelDrain {
 
   Channel& channel() noexcept { return channel_; }
   /// Commands have left the ring that are not posted yet.
-  bool holds() const noexcept { return has_head_ || next_ || !parked_.empty(); }
+  bool holds() const noexcept { return has_head_ || has_next_ || !parked_.empty(); }
 
  private:
   static constexpr int kPostsPerPass = 32;  // more starves reaping, and the source of `again` is what reaping frees
@@ -40,9 +37,11 @@ class ChannelDrain {
   /// Takes the next command from the ring unless one is waiting for room.
   bool take() noexcept {
     if (has_head_) return true;
-    const std::optional<Command> command = next_ ? std::exchange(next_, {}) : channel_.peek();
-    if (!command) return false;
-    head_.command = *command;
+    if (has_next_) [[unlikely]]
+      head_.command = next_;
+    else if (!channel_.peek(head_.command))
+      return false;
+    has_next_ = false;
     const Command& c = head_.command;
     if (c.op != CommandOp::fence && (c.pe >= static_cast<uint32_t>(npes_) || c.segment >= kSegments))
       die("a device command names PE %u and segment %u; this job has %d PEs and %d segments", c.pe, c.segment, npes_,
@@ -61,12 +60,12 @@ class ChannelDrain {
   void fold() noexcept {
     Command& sum = head_.command;
     while (head_.tickets < kMostFolded) {
-      next_ = channel_.peek();
-      if (!next_ || next_->op != CommandOp::amo || next_->amo_op != AmoOp::add || next_->pe != sum.pe ||
-          next_->segment != sum.segment || next_->remote_offset != sum.remote_offset || next_->nbytes != sum.nbytes)
+      has_next_ = channel_.peek(next_);
+      if (!has_next_ || next_.op != CommandOp::amo || next_.amo_op != AmoOp::add || next_.pe != sum.pe ||
+          next_.segment != sum.segment || next_.remote_offset != sum.remote_offset || next_.nbytes != sum.nbytes)
         return;
-      sum.value += next_->value;  // of 4 bytes the target takes the low half
-      next_.reset();
+      sum.value += next_.value;  // of 4 bytes the target takes the low half
+      has_next_ = false;
       ++head_.tickets;
       channel_.pop();
     }
@@ -183,7 +182,8 @@ class ChannelDrain {
   const int npes_;
   TakenCommand head_;  ///< the newest one taken, if has_head_
   bool has_head_ = false;
-  std::optional<Command> next_;  ///< at the ring's head, looked at already
+  Command next_;  ///< at the ring's head, if has_next_: looked at already
+  bool has_next_ = false;
   ParkedCommands parked_;
 };
 

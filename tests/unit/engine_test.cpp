@@ -62,7 +62,9 @@ constexpr Setup<Stormy> kStormyOrdered{"StormyOrdered", [](const NetworkConfig& 
                                          return stormy(c, t, {.seed = 7, .message_after_write = true}, {});
                                        }};
 template <size_t kRails, bool kOrdered>
-constexpr Setup<Stormy> kStormyRails{kOrdered ? "StormyOrderedRails" : "StormyRails",
+constexpr Setup<Stormy> kStormyRails{kOrdered      ? "StormyOrderedRails"
+                                     : kRails == 4 ? "StormyFourRails"
+                                                   : "StormyRails",
                                      [](const NetworkConfig& c, const Tuning& t) {
                                        return stormy(c, in_pieces(t), {.seed = kRails, .message_after_write = kOrdered},
                                                      {.max_write = 5000, .rails = kRails});
@@ -97,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Over, EnginePlain,
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Over, EngineStormy,
                          testing::Values(kStormy, kStormyOrdered, kStormyRails<2, false>, kStormyRails<3, true>,
-                                         kStagedRails),
+                                         kStormyRails<4, false>, kStagedRails),
                          name_of);
 
 /// A test of every setup; its body sees `setup` and the fabric F.

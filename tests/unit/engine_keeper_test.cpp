@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the two ports of an engine share about its rails: outages are told once, news wait for the host.
+#include "src/proxy/engine_keeper.h"
+
+#include <gtest/gtest.h>
+
+namespace railshmem {
+namespace {
+
+struct FakeFabric {
+  std::vector<std::byte> reopen(Port, size_t) { return {}; }
+  uint32_t learn(Port port, int pe, std::span<const std::byte> card) {
+    learned.emplace_back(port, pe, card.size());
+    return 0b10;
+  }
+  void limit_silence(Port, size_t, std::span<const int>, unsigned) { throw std::runtime_error("no such file"); }
+  std::vector<std::tuple<Port, int, size_t>> learned;
+};
+
+TEST(EngineKeeper, AnOutageIsNewsOnceForBothPorts) {
+  FakeFabric fabric;
+  EngineKeeper<FakeFabric> keeper(fabric);
+  EXPECT_TRUE(keeper.outage(Port::host, 1));
+  EXPECT_FALSE(keeper.outage(Port::host, 1)) << "another path of the rail";
+  EXPECT_FALSE(keeper.outage(Port::proxy, 1)) << "the other port";
+  EXPECT_TRUE(keeper.outage(Port::proxy, 0)) << "another rail";
+  keeper.mended(Port::host, 1);
+  EXPECT_FALSE(keeper.outage(Port::host, 1)) << "the proxy's paths are still dead";
+  keeper.mended(Port::host, 1);
+  keeper.mended(Port::proxy, 1);
+  EXPECT_TRUE(keeper.outage(Port::proxy, 1)) << "the next one";
+}
+
+TEST(EngineKeeper, WhatTheHostMustKnowWaitsForIt) {
+  FakeFabric fabric;
+  EngineKeeper<FakeFabric> keeper(fabric);
+  EXPECT_FALSE(keeper.has_news_for_host());
+  const std::byte card[3] = {};
+  EXPECT_EQ(keeper.learn(7, card), 0b10u);
+  keeper.doubt_for_host(5, 2);
+  ASSERT_EQ(fabric.learned.size(), 1u);
+  EXPECT_EQ(std::get<Port>(fabric.learned[0]), Port::proxy);
+  EXPECT_TRUE(keeper.has_news_for_host());
+  std::vector<std::pair<int, uint32_t>> readdressed;
+  std::vector<std::pair<int, size_t>> doubts;
+  keeper.learn_for_host([&](int pe, size_t alive) { doubts.emplace_back(pe, alive); },
+                        [&](int pe, uint32_t rails) { readdressed.emplace_back(pe, rails); });
+  EXPECT_EQ(readdressed, (std::vector<std::pair<int, uint32_t>>{{7, 0b10}}));
+  EXPECT_EQ(doubts, (std::vector<std::pair<int, size_t>>{{5, 2}}));
+  EXPECT_EQ(std::get<Port>(fabric.learned.at(1)), Port::host);
+  EXPECT_FALSE(keeper.has_news_for_host());
+}
+
+TEST(EngineKeeper, ALimitThatCannotBeSetIsNoFailure) {
+  FakeFabric fabric;
+  EngineKeeper<FakeFabric> keeper(fabric);
+  const int pes[] = {1};
+  keeper.limit_silence(Port::host, 0, pes, 1000);
+}
+
+}  // namespace
+}  // namespace railshmem
