@@ -92,6 +92,11 @@ uneven() {
     value bandwidth >> "$scratch/slow"
     RAILS_USED=1 SHMEM_OFI_NICS=rail1 bench 1 1 put_bw "${bulk[@]}"
     value bandwidth >> "$scratch/fast"
+  done
+  # PE 0's rail0 talks to PE 1's rail1 (planes), so these two make the slow path.
+  shape b 0 $((3 * rate))mbit
+  shape b 1 "${rate}mbit"
+  for ((round = 0; round < rounds; round++)); do
     RAILS_USED=2 bench 1 1 put_bw "${bulk[@]}"
     value bandwidth >> "$scratch/both"
   done
@@ -125,7 +130,7 @@ spread() {
     local text=""
     for ((rail = 0; rail < count; rail++)); do
       text="$text $(compute %.3f "${shares[rail]} / $total")"
-      most=$(echo "$most ${shares[rail]} $count $total" | awk '{ d = $2 * $3 / $4 - 1; if (d < 0) d = -d; print d > $1 ? d : $1 }')
+      most=$(echo "$most ${shares[rail]} $count $total" | awk '{ d = $2 * $3 / $4 - 1; if (d < 0) d = -d; print (d > $1 ? d : $1) }')
     done
     echo "| $count |$text | $(compute %.3f "$most") | $(compute %.1f "$(value bandwidth) * 1e3") |"
   done
@@ -162,7 +167,7 @@ loaded() {
     for count in 1 2; do
       rm -f "$scratch"/loaded_*
       for ((round = 0; round < rounds; round++)); do
-        RAILS_USED=$count bench 1 1 put_signal_loaded --sizes 8
+        RAILS_USED=$count bench 1 1 put_signal_loaded --sizes 8 --iters 500
         for metric in idle loaded raised bulk; do value $metric >> "$scratch/loaded_$metric"; done
         value loaded p99 >> "$scratch/loaded_p99"
       done
