@@ -34,7 +34,7 @@ RULE = {
     "perftest": PUBLIC + ["perftest/ring", "perftest/engine", "perftest/peers"],
     "perftest/ring": ["perftest", "src/channel", "src/base"] + PUBLIC,  # the command ring without a proxy
     "perftest/engine": ["perftest", "src/proxy", "src/channel", "src/plugin", "src/base"] + PUBLIC,  # no network
-    "perftest/peers": ["perftest", "src/plugin", "src/base", "transports/ofi"] + PUBLIC,  # peers that are not there
+    "perftest/peers": ["perftest", "src/proxy", "src/plugin", "src/base", "transports/ofi"] + PUBLIC,  # peers that are not there
     "examples": PUBLIC,
     "tests/conformance": PUBLIC + ["tests/support"],
     "tests/fault": PUBLIC,

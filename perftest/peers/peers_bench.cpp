@@ -15,6 +15,7 @@
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "src/plugin/network.h"
+#include "src/proxy/staging_terms.h"
 #include "transports/ofi/card.h"
 
 namespace railshmem::perftest {
@@ -67,15 +68,16 @@ PeersFigures measure_peers(int npes) {
   figures.card_bytes = static_cast<double>(mine.size());
 
   std::vector<std::vector<std::byte>> cards{mine};
+  const std::vector<std::byte> own = without_terms(cards).front();
   uint32_t number = 0;
   for (int pe = 1; pe < npes; ++pe) {
-    ofi::Card card = ofi::decode(mine, 0);
+    ofi::Card card = ofi::decode(own, 0);
     figures.rails = card.rails.size();
     for (ofi::Card::Rail& rail : card.rails) {
       make_up(rail.address, number++);
       make_up(rail.host_address, number++);
     }
-    cards.push_back(ofi::encode(card));
+    cards.push_back(add_terms(ofi::encode(card), StagingTerms::of({&segment, 1}, Tuning{})));
   }
   before = resident();
   start = now_ns();
