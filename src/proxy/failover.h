@@ -10,7 +10,6 @@
 // Nothing here runs, and nothing is allocated, while all rails live; a single rail has no failover.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "src/proxy/desk.h"
 #include "src/proxy/path_watch.h"
 #include "src/proxy/rail_reopener.h"
+#include "src/proxy/replay.h"
 #include "src/proxy/requests.h"
 
 namespace railshmem {
@@ -33,6 +33,7 @@ class Failover {
       : desk_(desk),
         requests_(requests),
         keeper_(keeper),
+        replay_(desk, requests),
         watch_(desk, cards_, keeper),
         reopener_(desk, cards_, keeper) {}
 
@@ -214,7 +215,8 @@ class Failover {
         if (now >= recovery.ask_at) inquire(recovery, now);
         return false;
       case Stage::replaying:
-        return replay_data(recovery, finish_part) & replay_requests(recovery, answered);
+        return replay_.data(recovery.pe, recovery.account, finish_part) &
+               replay_.requests(recovery.pe, recovery.account, answered);
     }
     return false;
   }
@@ -297,86 +299,6 @@ class Failover {
     watch_.send_header(desk_.rails.after(recovery.asked++ % desk_.rails.size(), usable), recovery.pe, header);
   }
 
-  bool executed(const Recovery& recovery, const OpCell& cell) const noexcept {
-    const uint32_t ahead = cell.sequence - recovery.account.header.sequence;
-    if (ahead > ~uint32_t{0} / 2) return true;  // before the first one missing
-    if (ahead >= kWindow) return false;
-    return (recovery.account.executed[ahead / 64] >> (ahead % 64)) & 1;
-  }
-
-  /// In the order in which it was issued. True when no data is missing any more.
-  template <class FinishPart>
-  bool replay_data(Recovery& recovery, FinishPart&& finish_part) noexcept {
-    bool complete = true;
-    std::vector<OpCell*> lost;
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      OpCell& cell = desk_.cells[i];
-      if (cell.what.kind == OpKind::none || cell.what.pe != recovery.pe) continue;
-      if (cell.then == Then::repeat_signal) complete = false;
-      if (cell.lost_data) lost.push_back(&cell);
-    }
-    std::sort(lost.begin(), lost.end(),
-              [](const OpCell* a, const OpCell* b) { return static_cast<int32_t>(a->issue - b->issue) < 0; });
-    bool words_go = true;  // one that finds no room holds back those behind it
-    for (OpCell* cell : lost) {
-      const bool word = cell->is_word();
-      const bool gone = (words_go || !word) && replay_data(recovery, *cell, finish_part);
-      words_go &= gone || !word;
-      complete &= gone;
-    }
-    return complete;
-  }
-
-  template <class FinishPart>
-  bool replay_data(const Recovery& recovery, OpCell& cell, FinishPart&& finish_part) noexcept {
-    const int pe = recovery.pe;
-    const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
-    if (signalled && (!cell.awaits_answer || executed(recovery, cell))) {
-      cell.lost_data = false;  // whose signal was seen is not written again: its reader may be through with it
-      finish_part(cell);
-      return true;
-    }
-    const RailMask usable = desk_.rails.usable(pe);
-    if (usable == 0) return false;
-    const size_t first = cell.is_word() ? desk_.rails.after(0, usable) : desk_.rails.pick(pe);
-    const Post posted = cell.is_word() ? desk_.post(cell, first)
-                                       : desk_.try_rails(pe, first, [&](size_t r) { return desk_.post(cell, r); });
-    if (posted != Post::ok) return false;
-    cell.lost_data = false;
-    if (cell.is_word()) desk_.words.moved(pe, first);
-    if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
-    if (signalled) cell.then = Then::repeat_signal;
-    return !signalled;
-  }
-
-  /// In the order of their numbers. True when none is left.
-  template <class Answered>
-  bool replay_requests(Recovery& recovery, Answered&& answered) noexcept {
-    bool complete = true;
-    requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
-      if (!cell.lost_request) return settle(recovery, cell, answered);
-      if (!complete) return;
-      if (cell.fetch == nullptr && executed(recovery, cell)) {
-        requests_.outbox().remove(desk_.cells, cell);
-        answered(cell);
-      } else if (cell.then == Then::repeat_signal || cell.lost_data || requests_.repeat(cell) != Post::ok) {
-        complete = false;
-      } else {
-        cell.lost_request = false;
-      }
-    });
-    return complete;
-  }
-
-  /// The request's path lives, but its answer may have gone over one that died: then nobody would send it again, unless
-  /// another answer follows.
-  template <class Answered>
-  void settle(const Recovery& recovery, OpCell& cell, Answered&& answered) noexcept {
-    if (cell.fetch != nullptr || cell.lost_data || cell.then != Then::nothing || !executed(recovery, cell)) return;
-    requests_.outbox().remove(desk_.cells, cell);
-    answered(cell);
-  }
-
   [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {
     const std::string death = witnessed_death();
     die("PE %d is not reached over any of %zu rails any more, last over %s: %s; %s", pe, desk_.rails.size(),
@@ -388,6 +310,7 @@ class Failover {
   Desk<R>& desk_;
   Requests<R>& requests_;
   RailKeeper* const keeper_;
+  Replay<R> replay_;
   RailCards cards_;
   PathWatch<R> watch_;
   RailReopener<R> reopener_;
