@@ -141,12 +141,12 @@ class RailSet {
     for (size_t r = 0; r < size(); ++r) {
       const RailCounts& c = counts(r);
       if (c.operations + c.again + c.failovers == 0) continue;
-      rows.push_back(text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers; long operations moved "
-                          "at %.0f MB/s",
-                          r,
-                          rails_[r].name().c_str(), port, static_cast<unsigned long long>(c.operations),
-                          static_cast<unsigned long long>(c.nbytes), static_cast<unsigned long long>(c.again),
-                          static_cast<unsigned long long>(c.failovers), lanes_[r].meter.rate() * 1e3));
+      rows.push_back(
+          text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers; long operations moved "
+               "at %.0f MB/s",
+               r, rails_[r].name().c_str(), port, static_cast<unsigned long long>(c.operations),
+               static_cast<unsigned long long>(c.nbytes), static_cast<unsigned long long>(c.again),
+               static_cast<unsigned long long>(c.failovers), lanes_[r].meter.rate() * 1e3));
     }
     return rows;
   }
