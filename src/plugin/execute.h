@@ -25,6 +25,19 @@ inline void copy_whole(std::byte* to, const std::byte* from, size_t nbytes) noex
   }
 }
 
+/// Copies so that an aligned 4- or 8-byte value that others change atomically is read whole, as a NIC would.
+inline void read_whole(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
+  if (nbytes == 8 && reinterpret_cast<uintptr_t>(from) % 8 == 0) {
+    const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(from), __ATOMIC_ACQUIRE);
+    std::memcpy(to, &word, 8);
+  } else if (nbytes == 4 && reinterpret_cast<uintptr_t>(from) % 4 == 0) {
+    const uint32_t word = __atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE);
+    std::memcpy(to, &word, 4);
+  } else {
+    std::memcpy(to, from, nbytes);
+  }
+}
+
 /// One atomic operation on an aligned word; returns the old value (0 for `set`, which does not read).
 /// acq_rel: pairs with the acquire loads of wait_until and of local atomics on the same word.
 template <class Word>

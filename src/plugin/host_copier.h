@@ -24,18 +24,15 @@ class HostCopier : public Copier {
   }
 
  protected:
-  /// Reads words whole, too, that others change atomically.
+  /// Words are whole on both sides: others may change or poll them.
   static void copy(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
-    const uintptr_t address = reinterpret_cast<uintptr_t>(from);
-    if (nbytes == 8 && address % 8 == 0) {
-      const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(from), __ATOMIC_ACQUIRE);
-      copy_whole(to, reinterpret_cast<const std::byte*>(&word), 8);
-    } else if (nbytes == 4 && address % 4 == 0) {
-      const uint32_t word = __atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE);
-      copy_whole(to, reinterpret_cast<const std::byte*>(&word), 4);
-    } else {
+    if (nbytes != 4 && nbytes != 8) {
       std::memcpy(to, from, nbytes);
+      return;
     }
+    std::byte word[8];
+    read_whole(word, from, nbytes);
+    copy_whole(to, word, nbytes);
   }
 };
 

@@ -32,17 +32,7 @@ Post LoopbackRail::read(const RailRead& read) noexcept {
   if (full()) return Post::again;
   const std::byte* const from = reach(read.from, read.nbytes);
   if (from == nullptr) return refuse(EACCES);
-  // Words that peers update atomically are read whole, as a NIC would.
-  const uintptr_t address = reinterpret_cast<uintptr_t>(from);
-  if (read.nbytes == 8 && address % 8 == 0) {
-    const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(from), __ATOMIC_ACQUIRE);
-    std::memcpy(read.local, &word, 8);
-  } else if (read.nbytes == 4 && address % 4 == 0) {
-    const uint32_t word = __atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE);
-    std::memcpy(read.local, &word, 4);
-  } else {
-    std::memcpy(read.local, from, read.nbytes);
-  }
+  read_whole(read.local, from, read.nbytes);
   complete(read.slot);
   return Post::ok;
 }
