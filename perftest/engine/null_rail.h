@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ namespace railshmem::perftest {
 
 class NullRail {
  public:
-  explicit NullRail(size_t depth) : posted_(depth) {}
+  explicit NullRail(size_t depth) : posted_(std::bit_ceil(depth)) {}
 
   const RailTraits& traits() const noexcept { return traits_; }
   Post write(const RailWrite& w) noexcept { return take(w.slot); }
@@ -22,7 +23,7 @@ class NullRail {
   size_t poll(std::span<RailEvent> events) noexcept {
     const size_t n = std::min<size_t>(events.size(), last_ - first_);
     for (size_t i = 0; i < n; ++i)
-      events[i] = {RailEvent::Kind::completed, 0, posted_[first_++ % posted_.size()], nullptr, 0, nullptr};
+      events[i] = {RailEvent::Kind::completed, 0, posted_[first_++ & (posted_.size() - 1)], nullptr, 0, nullptr};
     return n;
   }
   void release(const RailEvent&) noexcept {}
@@ -34,7 +35,7 @@ class NullRail {
  private:
   Post take(OpSlot* slot) noexcept {
     if (last_ - first_ == posted_.size()) return Post::again;
-    posted_[last_++ % posted_.size()] = slot;
+    posted_[last_++ & (posted_.size() - 1)] = slot;
     return Post::ok;
   }
 

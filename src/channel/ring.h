@@ -15,7 +15,10 @@ class Ring {
  public:
   /// The memory must outlive the ring.
   Ring(const Slot* slots, uint64_t* consumed, uint32_t log2_slots) noexcept
-      : slots_(slots), consumed_(consumed), log2_slots_(log2_slots) {}
+      : slots_(slots),
+        consumed_(consumed),
+        log2_slots_(log2_slots),
+        publish_every_(std::max<uint64_t>(1, (uint64_t{1} << log2_slots) / 8)) {}
   Ring(const Ring&) = delete;  // two consumers would take every command twice
 
   /// The command at the head, or nothing when its slot is not yet written in full.
@@ -34,6 +37,7 @@ class Ring {
   const Slot* slots_;
   uint64_t* consumed_;
   uint32_t log2_slots_;
+  uint64_t publish_every_;
   uint64_t next_ = 0;
   uint64_t published_ = 0;
 };
@@ -47,13 +51,19 @@ inline bool Ring::peek(Command& command) const noexcept {
   const Slot& slot = slots_[next_ & ((uint64_t{1} << log2_slots_) - 1)];
   const uint64_t lap = lap_bit(next_, log2_slots_);
   Slot copy;
-  for (int i = 0; i < kWordsPerSlot; ++i) {
-    // acquire: pairs with the release of hi in store_word(); without it lo, or the payload the command points to,
-    // could be last lap's.
-    copy.word[i].hi = portable::load_acquire(&slot.word[i].hi);
-    if (((copy.word[i].hi ^ lap) & kLapBit) != 0) return false;
-    copy.word[i].lo = portable::load_relaxed(&slot.word[i].lo);  // ordered by the acquire above
-  }
+  // acquire: pairs with the release of hi in store_word(); without it lo, or the payload the command points to, could
+  // be last lap's. The first word alone says "nothing there" while the ring is idle.
+  copy.word[0].hi = portable::load_acquire(&slot.word[0].hi);
+  if (((copy.word[0].hi ^ lap) & kLapBit) != 0) return false;
+  copy.word[1].hi = portable::load_acquire(&slot.word[1].hi);
+  copy.word[2].hi = portable::load_acquire(&slot.word[2].hi);
+  copy.word[3].hi = portable::load_acquire(&slot.word[3].hi);
+  if (!is_whole(copy, lap)) return false;
+  // relaxed: ordered by the acquires above
+  copy.word[0].lo = portable::load_relaxed(&slot.word[0].lo);
+  copy.word[1].lo = portable::load_relaxed(&slot.word[1].lo);
+  copy.word[2].lo = portable::load_relaxed(&slot.word[2].lo);
+  copy.word[3].lo = portable::load_relaxed(&slot.word[3].lo);
   command = decode(copy);
   return true;
 }
@@ -67,7 +77,8 @@ inline std::optional<Command> Ring::peek() const noexcept {
 inline void Ring::pop() noexcept {
   ++next_;
   // an eighth of the ring: producers run far ahead of the counter, and its line (or PCIe) is rarely touched
-  if (next_ - published_ >= std::max<uint64_t>(1, (uint64_t{1} << log2_slots_) / 8)) publish();
+  if (next_ - published_ >= publish_every_) [[unlikely]]
+    publish();
 }
 
 }  // namespace railshmem

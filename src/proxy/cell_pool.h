@@ -57,6 +57,7 @@ struct OpCell : OpSlot {
   bool in_flight = false;      ///< the rail will tell an event of it
   bool lost_data = false;      ///< its rail died before its data was known to be there; see Failover
   bool lost_request = false;   ///< the same before its request was answered
+  bool is_word = false;        ///< a put of at most 8 bytes, which a peer may poll
   uint32_t index = 0;
   uint32_t parent = kNoCell;
   uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
@@ -76,8 +77,6 @@ struct OpCell : OpSlot {
   Outcome outcome{};
 
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
-  /// A put of one word, which a peer may poll.
-  bool is_word() const noexcept { return what.kind == OpKind::put && what.nbytes <= 8 && parent == kNoCell; }
   NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
 
@@ -106,6 +105,7 @@ class CellPool {
     cell.in_flight = false;
     cell.lost_data = false;
     cell.lost_request = false;
+    cell.is_word = false;
     cell.parent = kNoCell;
     cell.next = kNoCell;
     cell.parts_left = 0;

@@ -51,7 +51,7 @@ class Desk {
   /// The operation is complete.
   void end(OpCell& cell) noexcept {
     if (cell.scope != nullptr) cell.scope->closed(cell.what);
-    if (cell.is_word()) words.completed(cell.what.pe);
+    if (cell.is_word) words.completed(cell.what.pe);
     tell(cell.outcome.done);
     finish_commands(cell.outcome);
     if (cell.lasting) --lasting;

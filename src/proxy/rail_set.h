@@ -31,7 +31,7 @@ template <Rail R>
 class RailSet {
  public:
   RailSet(std::span<R> rails, int me, int npes, const Tuning& tuning)
-      : paths(checked(rails).size(), npes), rails_(rails), me_(me), tuning_(tuning), lanes_(rails.size()) {
+      : paths(checked(rails).size(), npes), rails_(rails), tuning_(tuning), starts_(starts(rails.size(), me, npes)), lanes_(rails.size()) {
     traits_ = rails[0].traits();
     for (const R& rail : rails) {
       const RailTraits& other = rail.traits();
@@ -75,7 +75,7 @@ class RailSet {
   size_t pick(int pe) noexcept {
     if (single()) return 0;
     const RailMask usable_now = usable(pe);
-    size_t r = after((start(pe) + turn_++) % size(), usable_now);
+    size_t r = after(next_turn(pe), usable_now);
     if (long_bytes_ == 0) return r;
     for (RailMask rest = usable_now; rest != 0; rest &= rest - 1) {
       const auto other = static_cast<size_t>(std::countr_zero(rest));
@@ -186,11 +186,22 @@ class RailSet {
   };
 
   /// Any good mixing will do: neighbours must not start alike.
-  size_t start(int pe) const noexcept {
-    uint64_t pair = (static_cast<uint64_t>(static_cast<uint32_t>(me_)) << 32) | static_cast<uint32_t>(pe);
+  static uint64_t mix(int me, int pe) noexcept {
+    uint64_t pair = (static_cast<uint64_t>(static_cast<uint32_t>(me)) << 32) | static_cast<uint32_t>(pe);
     pair = (pair ^ (pair >> 30)) * 0xbf58476d1ce4e5b9u;
     pair = (pair ^ (pair >> 27)) * 0x94d049bb133111ebu;
-    return (pair ^ (pair >> 31)) >> 8;  // so that adding turns cannot wrap
+    return pair ^ (pair >> 31);
+  }
+  static std::vector<uint8_t> starts(size_t rails, int me, int npes) {
+    std::vector<uint8_t> starts(rails > 1 ? static_cast<size_t>(npes) : 0);
+    for (size_t pe = 0; pe < starts.size(); ++pe)
+      starts[pe] = static_cast<uint8_t>(mix(me, static_cast<int>(pe)) % rails);
+    return starts;
+  }
+  size_t next_turn(int pe) noexcept {
+    turn_ = turn_ + 1 < size() ? turn_ + 1 : 0;
+    const size_t r = starts_[static_cast<size_t>(pe)] + turn_;
+    return r < size() ? r : r - size();
   }
   size_t window(size_t r) const noexcept {
     const double rate = lanes_[r].meter.rate();
@@ -217,10 +228,10 @@ class RailSet {
   }
 
   const std::span<R> rails_;
-  const int me_;
   const Tuning tuning_;
   RailTraits traits_{};
-  uint64_t turn_ = 0;
+  const std::vector<uint8_t> starts_;  ///< by peer: the rail of the first turn
+  size_t turn_ = 0;                    ///< less than size()
   std::vector<PathName> lost_;
   uint64_t long_bytes_ = 0;  ///< in flight, of long operations
   std::vector<Lane> lanes_;

@@ -31,7 +31,7 @@ class Replay {
               [](const OpCell* a, const OpCell* b) { return static_cast<int32_t>(a->issue - b->issue) < 0; });
     bool words_go = true;  // one that finds no room holds back those behind it
     for (OpCell* cell : lost) {
-      const bool word = cell->is_word();
+      const bool word = cell->is_word;
       const bool gone = (words_go || !word) && data(account, *cell, finish_part);
       words_go &= gone || !word;
       complete &= gone;
@@ -77,12 +77,12 @@ class Replay {
     }
     const RailMask usable = desk_.rails.usable(pe);
     if (usable == 0) return false;
-    const size_t first = cell.is_word() ? desk_.rails.after(0, usable) : desk_.rails.pick(pe);
-    const Post posted = cell.is_word() ? desk_.post(cell, first)
+    const size_t first = cell.is_word ? desk_.rails.after(0, usable) : desk_.rails.pick(pe);
+    const Post posted = cell.is_word ? desk_.post(cell, first)
                                        : desk_.try_rails(pe, first, [&](size_t r) { return desk_.post(cell, r); });
     if (posted != Post::ok) return false;
     cell.lost_data = false;
-    if (cell.is_word()) desk_.words.moved(pe, first);
+    if (cell.is_word) desk_.words.moved(pe, first);
     if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
     if (signalled) cell.then = Then::repeat_signal;
     return !signalled;

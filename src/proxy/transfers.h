@@ -39,6 +39,7 @@ class Transfers {
     cell->segment = t.remote.segment;
     cell->remote_offset = t.remote.offset;
     cell->local = t.local;
+    cell->is_word = t.kind == OpKind::put && t.nbytes <= sizeof(uint64_t);
     desk_.count_in(scope, *cell, outcome);
     // What the rail copies could still be needed: for another rail, if this one dies.
     if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
@@ -52,7 +53,7 @@ class Transfers {
   /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`,
   /// which a long one never answers, nothing happened.
   Post start(OpCell& cell, size_t first) noexcept {
-    if (cell.is_word()) return post_word(cell, first);
+    if (cell.is_word) return post_word(cell, first);
     if (goes_whole(cell.what.kind, cell.what.nbytes))
       return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
     const RailTraits& traits = desk_.rails.traits();
@@ -102,7 +103,7 @@ class Transfers {
     OpCell& cell = held_.cell();
     const RailMask usable = desk_.rails.usable(cell.what.pe);
     if (usable == 0) return false;
-    if (cell.is_word() && desk_.rails.paths.recovers(cell.what.pe)) return false;
+    if (cell.is_word && desk_.rails.paths.recovers(cell.what.pe)) return false;
     const Post posted = desk_.post(cell, desk_.rails.after(held_.rail(), usable), more);
     if (posted != Post::again) held_.let_go(more);
     return posted != Post::again;
@@ -110,12 +111,12 @@ class Transfers {
   /// Releases the write before and holds this one. False when the one before cannot go.
   bool hold(OpCell& cell) noexcept {
     const int pe = cell.what.pe;
-    const size_t bound = cell.is_word() ? desk_.words.rail(pe) : kNoRail;
+    const size_t bound = cell.is_word ? desk_.words.rail(pe) : kNoRail;
     const bool runs_on = held_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
     const size_t r = runs_on ? held_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
     if (!release_held(runs_on) || desk_.abandoned) return false;  // perhaps by the one before
     held_.hold(cell, r);
-    if (cell.is_word()) desk_.words.posted(pe, r);
+    if (cell.is_word) desk_.words.posted(pe, r);
     return true;
   }
   void copy_source(OpCell& cell) noexcept {
