@@ -56,6 +56,10 @@ if(RAILSHMEM_SANITIZE)
   endif()
 endif()
 
+# For what runs once per job and is mostly large headers of others (CLI11, nlohmann-json): to optimise these takes the
+# compiler more time than all of the oshrun it is for.
+set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
+
 # railshmem_layer(name DIR) compiles every .cpp of a folder into the object library railshmem_<name>.
 # Which folder may include which is checked by scripts/check_layers.py, not by target_link_libraries.
 function(railshmem_layer name dir)
