@@ -18,6 +18,7 @@ Tuning tuning_of(const Env& env) {
   if (env.ofi_stripe_min == 0)
     throw Error("SHMEM_OFI_STRIPE_MIN must be at least 1 byte; use a large one to cut nothing");
   tuning.stripe_min = env.ofi_stripe_min;
+  tuning.stripe_rails = env.ofi_stripe_rails;
   if (env.rail_timeout_s <= 0) throw Error("SHMEM_RAIL_TIMEOUT must be more than 0 seconds");
   tuning.unreachable_ns = static_cast<uint64_t>(env.timeout_s * 1e9);
   tuning.rail_timeout_ns = static_cast<uint64_t>(env.rail_timeout_s * 1e9);

@@ -31,7 +31,9 @@ struct Outcome {
 
 inline void finish_commands(const Outcome& outcome) noexcept {
   if (outcome.channel == nullptr) return;
-  for (uint32_t i = 0; i < outcome.tickets; ++i) outcome.channel->complete(outcome.ticket + i);
+  outcome.channel->complete(outcome.ticket);
+  for (uint32_t i = 1; i < outcome.tickets; ++i) [[unlikely]]
+    outcome.channel->complete(outcome.ticket + i);
 }
 
 inline void tell(bool* done) noexcept {

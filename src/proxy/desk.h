@@ -49,7 +49,7 @@ class Desk {
     scope.opened(cell.what);
   }
   /// The operation is complete.
-  void end(OpCell& cell) noexcept {
+  [[gnu::always_inline]] void end(OpCell& cell) noexcept {
     if (cell.scope != nullptr) cell.scope->closed(cell.what);
     if (cell.is_word) words.completed(cell.what.pe);
     tell(cell.outcome.done);

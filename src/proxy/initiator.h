@@ -263,7 +263,7 @@ class Initiator {
   bool ready() noexcept { return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned; }
   Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
 
-  Post start(Transfer& t, size_t rail) noexcept {
+  [[gnu::always_inline]] Post start(Transfer& t, size_t rail) noexcept {
     const Post posted = transfers_.start(*t.cell, rail);
     if (posted == Post::ok && transfers_.has_bulks()) push_bulks();
     if (!desk_.abandoned) [[likely]]
@@ -338,6 +338,12 @@ class Initiator {
   /// One event less to wait for. The last one ends the operation, or the data's part of it.
   void finish_part(OpCell& cell) noexcept {
     if (--cell.parts_left > 0) return;
+    if (cell.what.kind == OpKind::put) [[likely]]
+      desk_.end(cell);
+    else
+      finish_data(cell);
+  }
+  [[gnu::noinline]] void finish_data(OpCell& cell) noexcept {
     if (cell.what.kind == OpKind::put_signal) {
       tell(cell.outcome.done);  // the source is free
       cell.outcome.done = nullptr;

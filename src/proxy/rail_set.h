@@ -31,7 +31,7 @@ template <Rail R>
 class RailSet {
  public:
   RailSet(std::span<R> rails, int me, int npes, const Tuning& tuning)
-      : paths(checked(rails).size(), npes), rails_(rails), tuning_(tuning), starts_(starts(rails.size(), me, npes)), lanes_(rails.size()) {
+      : paths(checked(rails).size(), npes), rails_(rails), tuning_(tuning), for_long_(mask_for_long(tuning.stripe_rails)), starts_(starts(rails.size(), me, npes)), lanes_(rails.size()) {
     traits_ = rails[0].traits();
     for (const R& rail : rails) {
       const RailTraits& other = rail.traits();
@@ -84,6 +84,9 @@ class RailSet {
     return r;
   }
 
+  /// The same for a message that is part of a long operation.
+  size_t pick_for_long(int pe) noexcept { return after(pick(pe), usable_for_long(pe)); }
+
   /// The rail that takes the next `nbytes` of a long operation, of which `unposted` and others are still to come; not
   /// one of `full`. kNoRail: wait, rails that are busy will be through with it sooner.
   size_t claim(int pe, size_t nbytes, uint64_t unposted, RailMask full) const noexcept {
@@ -93,7 +96,7 @@ class RailSet {
     double first_end = 0;
     double best_end = 0;
     size_t best = kNoRail;
-    for (RailMask rest = usable(pe); rest != 0; rest &= rest - 1) {
+    for (RailMask rest = usable_for_long(pe); rest != 0; rest &= rest - 1) {
       const auto r = static_cast<size_t>(std::countr_zero(rest));
       const uint64_t queued = lanes_[r].meter.in_flight();
       const bool refuses = ((full >> r) & 1) != 0;
@@ -203,6 +206,14 @@ class RailSet {
     const size_t r = starts_[static_cast<size_t>(pe)] + turn_;
     return r < size() ? r : r - size();
   }
+  RailMask usable_for_long(int pe) const noexcept {
+    const RailMask usable_now = usable(pe);
+    const RailMask preferred = usable_now & for_long_;
+    return preferred != 0 ? preferred : usable_now;
+  }
+  static RailMask mask_for_long(size_t stripe_rails) noexcept {
+    return stripe_rails == 0 || stripe_rails >= kMostRails ? ~RailMask{0} : (RailMask{1} << stripe_rails) - 1;
+  }
   size_t window(size_t r) const noexcept {
     const double rate = lanes_[r].meter.rate();
     const size_t least = std::min(2 * tuning_.shortest_piece, tuning_.rail_window);
@@ -229,6 +240,7 @@ class RailSet {
 
   const std::span<R> rails_;
   const Tuning tuning_;
+  const RailMask for_long_;  ///< rails for long operations, as long as one of them reaches the peer
   RailTraits traits_{};
   const std::vector<uint8_t> starts_;  ///< by peer: the rail of the first turn
   size_t turn_ = 0;                    ///< less than size()

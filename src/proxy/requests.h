@@ -251,7 +251,8 @@ class Requests {
       if (posted == Post::ok && !evented) desk_.rails.expect(r);
       return posted;
     };
-    if (!under_way(pe) || cell.unordered) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
+    if (cell.unordered) return desk_.try_rails(pe, desk_.rails.pick_for_long(pe), attempt);
+    if (!under_way(pe)) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
     return desk_.rails.usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
   }
 

@@ -18,6 +18,8 @@ struct Tuning {
   uint64_t host_silence_us = 200;
   /// Puts and gets from this size on go over all rails (SHMEM_OFI_STRIPE_MIN).
   size_t stripe_min = size_t{128} << 10;
+  /// They take only the first so many rails, and leave the others to short operations; 0: all (SHMEM_OFI_STRIPE_RAILS).
+  size_t stripe_rails = 0;
   /// A striped operation is cut so that every rail gets several pieces of it, within these bounds: a shorter one costs
   /// more than it moves, a longer one leaves rails idle at the end and hides for long that a rail has died.
   size_t shortest_piece = size_t{64} << 10;
