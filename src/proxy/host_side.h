@@ -302,6 +302,7 @@ class HostSide {
     if (posted == Post::again) [[unlikely]]
       wait(what, [&] {
         ++refusals;
+        if (nudges_) nudge(what.pe);
         return (posted = attempt()) != Post::again;
       });
     if (config_.observer) [[unlikely]]
@@ -321,8 +322,8 @@ class HostSide {
     const uint64_t now = rough_clock();
     if (last.pe == pe && now - last.at < kNudgeEveryUs * kRoughTicksPerUs) [[likely]]
       return;
-    last = {pe, now};
-    initiator_.flag({pe, SegmentId::heap, 0}, 0);  // `again` does no harm: the next operation tries once more
+    // Over shm every operation is refused until the target has looked at the one before, so this one is too, mostly.
+    if (initiator_.flag({pe, SegmentId::heap, 0}, 0) != Post::again) last = {pe, now};
   }
 
   /// A transfer of which one end is out of the rails' reach.
