@@ -2,7 +2,6 @@
 // The host endpoints: every data-path call of the network, and how a call waits.
 #pragma once
 
-#include <array>
 #include <atomic>
 
 #include "src/base/cpu.h"
@@ -10,6 +9,7 @@
 #include "src/observe/observer.h"
 #include "src/plugin/network.h"
 #include "src/proxy/initiator.h"
+#include "src/proxy/nudger.h"
 #include "src/proxy/patience.h"
 #include "src/proxy/port_lock.h"
 #include "src/proxy/proxy_side.h"
@@ -36,7 +36,7 @@ class HostSide {
         keeper_(initiator.keeper),
         proxy_(proxy),
         sleeper_(sleeper),
-        nudges_(!proxy.traffic_wakes()) {}
+        nudger_(initiator_, !proxy.traffic_wakes()) {}
 
   NetContext* make_context() {
     const Entry entry(*this);
@@ -296,13 +296,13 @@ class HostSide {
   /// Repeats a post until the rail takes it.
   template <class Attempt>
   Post insist(const Operation& what, Attempt&& attempt) noexcept {
-    if (nudges_) nudge(what.pe);
+    nudger_.nudge(what.pe);
     Post posted = attempt();
     uint64_t refusals = 0;
     if (posted == Post::again) [[unlikely]]
       wait(what, [&] {
         ++refusals;
-        if (nudges_) nudge(what.pe);
+        nudger_.nudge(what.pe);
         return (posted = attempt()) != Post::again;
       });
     if (config_.observer) [[unlikely]]
@@ -313,17 +313,6 @@ class HostSide {
   [[gnu::cold, gnu::noinline]] void count_post(uint64_t refusals) noexcept {
     config_.observer->count(observe::Engine::posted, 1);
     if (refusals > 0) config_.observer->count(observe::Engine::again, refusals);
-  }
-
-  /// Where arriving data wakes nobody and leaves no event, a target in naps would not know of a stream of puts: a
-  /// message that changes nothing now and then keeps its proxy thread awake.
-  void nudge(int pe) noexcept {
-    NudgeTime& last = nudged_[static_cast<size_t>(pe) % nudged_.size()];
-    const uint64_t now = rough_clock();
-    if (last.pe == pe && now - last.at < kNudgeEveryUs * kRoughTicksPerUs) [[likely]]
-      return;
-    // Over shm every operation is refused until the target has looked at the one before, so this one is too, mostly.
-    if (initiator_.flag({pe, SegmentId::heap, 0}, 0) != Post::again) last = {pe, now};
   }
 
   /// A transfer of which one end is out of the rails' reach.
@@ -419,12 +408,6 @@ class HostSide {
       wait({OpKind::fence, pe, 0}, [&] { return initiator_.in_order(scope, pe, kind); });
   }
 
-  static constexpr uint64_t kNudgeEveryUs = 200;
-  struct NudgeTime {
-    int pe = -1;
-    uint64_t at = 0;
-  };
-
   const HostConfig config_;
   const uint64_t timeout_ns_;
   PortLock port_;
@@ -432,9 +415,8 @@ class HostSide {
   RailKeeper* const keeper_;  ///< null: rails are not opened anew
   ProxySide<R>& proxy_;
   Sleeper& sleeper_;
-  const bool nudges_;
-  std::array<NudgeTime, 64> nudged_{};  ///< by PE modulo its size
-  std::atomic<uint64_t> moves_{0};      ///< polls that moved something, by any thread
+  Nudger<R> nudger_;
+  std::atomic<uint64_t> moves_{0};  ///< polls that moved something, by any thread
   std::atomic<uint64_t> pending_{0};
   std::atomic<bool> urgent_{false};
 };

@@ -31,7 +31,8 @@ class Transfers {
 
   /// Takes the operation's cell, held for its one piece or for all of them. Null: no room now.
   OpCell* open(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
-    if (!goes_whole(t.kind, t.nbytes) && bulks_.full()) return nullptr;
+    const bool whole = goes_whole(t.kind, t.nbytes);
+    if (!whole && bulks_.full()) return nullptr;
     OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
     if (cell == nullptr) return nullptr;
     cell->parts_left = 1;
@@ -44,9 +45,10 @@ class Transfers {
     // What the rail copies could still be needed: for another rail, if this one dies.
     if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
       copy_source(*cell);
-    cell->lasting = t.kind == OpKind::put_signal || !goes_whole(t.kind, t.nbytes) ||
-                    t.nbytes > std::min(kMaxMessage, longest_whole_);
-    if (cell->lasting) ++desk_.lasting;
+    if (t.kind == OpKind::put_signal || !whole || t.nbytes > kMaxMessage) {
+      cell->lasting = true;
+      ++desk_.lasting;
+    }
     return cell;
   }
 

@@ -17,9 +17,9 @@ class SerialRail : public ScriptedRail {
  public:
   Post write(const RailWrite& w) noexcept { return take(w.slot); }
   Post send(const RailSend& s) noexcept {
-    const Post posted = take(s.slot);
-    if (posted == Post::ok) ++messages;
-    return posted;
+    const Post taken = take(s.slot);
+    if (taken == Post::ok) ++messages;
+    return taken;
   }
   size_t poll(std::span<RailEvent> out) noexcept {
     if (under_way_ == nullptr || ++looks_ % kLooksPerOperation != 0) return 0;
