@@ -50,6 +50,9 @@ constexpr int sync_index(SyncWord word, int round = 0) noexcept {
   return number % 8 * 8 + number / 8;
 }
 
+/// The word that counts what has arrived.
+inline constexpr int kArrived = sync_index(SyncWord::arrived);
+
 /// Checks what the program passed, pSync included, and makes the set of it. Ends the job, naming what is wrong, for
 /// sets that cannot be. False: this PE is not in the set, and should not have called.
 bool find_active_set(ActiveSet& set, const ActiveTriplet& triplet, long* psync) noexcept;

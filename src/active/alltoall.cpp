@@ -7,8 +7,6 @@
 namespace railshmem {
 namespace {
 
-constexpr int kArrived = sync_index(SyncWord::arrived);
-
 void await_all(const ActiveSet& set) noexcept {
   take(set, -1, kArrived, static_cast<uint64_t>(set.size() - 1));
 }

@@ -12,8 +12,6 @@ namespace {
 constexpr int kFewMembers = 4;        // so many messages from each member cost less than rounds that wait
 constexpr size_t kSmallBlock = 2048;  // above, the bytes count and not the messages
 
-constexpr int kArrived = sync_index(SyncWord::arrived);
-
 /// Every member sends its block to every other, and waits for all.
 void send_to_all(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {
   for (int i = 1; i < set.size(); ++i) push(set, set.ahead(i), dest, source, nbytes, kArrived);

@@ -60,7 +60,6 @@ void reduce_by_shares(const ActiveSet& set, const Reduction& job) noexcept {
     move_own(job.dest + offset, job.source + offset, part.count * job.element);
     for (int i = 1; i < set.size(); ++i) combine_from(set, job, part, job.source, set.ahead(i));
   }
-  constexpr int kArrived = sync_index(SyncWord::arrived);
   std::byte* const mine = job.dest + share.first * job.element;
   for (int i = 1; i < set.size(); ++i) push(set, set.ahead(i), mine, mine, share.count * job.element, kArrived);
   take(set, -1, kArrived, static_cast<uint64_t>(set.size() - 1));

@@ -101,6 +101,7 @@ void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long* pSync) {
 
 SIZED(32)
 SIZED(64)
+#undef SIZED
 RAILSHMEM_TO_ALL_BITS_TYPES(TO_ALL_BITS, )
 RAILSHMEM_TO_ALL_ORDER_TYPES(TO_ALL_ORDER, )
 RAILSHMEM_TO_ALL_SUM_TYPES(TO_ALL_SUM, )

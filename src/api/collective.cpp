@@ -118,10 +118,12 @@ int alltoalls_call(const char* function, shmem_team_t handle, void* dest, const 
 
 extern "C" {
 RAILSHMEM_FOR_RMA_TYPES(TYPED)
+#undef TYPED
 BROADCAST(broadcastmem, void, 1)
 BLOCKS(collectmem, collect, void, 1)
 BLOCKS(fcollectmem, fcollect, void, 1)
 BLOCKS(alltoallmem, alltoall, void, 1)
+#undef BLOCKS
 ALLTOALLS(alltoallsmem, void, 1)
 }
 RAILSHMEM_TEAM_DATA_FUNCTIONS(RAILSHMEM_WEAK)

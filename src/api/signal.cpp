@@ -44,6 +44,8 @@ using namespace railshmem;
 extern "C" {
 RAILSHMEM_FOR_RMA_TYPES(TYPED)
 RAILSHMEM_FOR_SIZES(SIZED)
+#undef TYPED
+#undef SIZED
 FORMS(putmem_signal, void, 1)
 SIGNAL(add)
 SIGNAL(set)

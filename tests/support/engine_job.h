@@ -39,6 +39,11 @@ struct Setup {
   friend void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
 };
 
+/// Where a PE's heap has byte `offset`.
+constexpr Remote heap(int pe, uint64_t offset) {
+  return {pe, SegmentId::heap, offset};
+}
+
 template <class F>
 class EngineJob {
  public:

@@ -118,7 +118,7 @@ void RailSuite<Maker>::test_SmallWriteIsCopiedAtOnce() {
   auto& pair = *this->two_pes;
   pair.start();
   const size_t nbytes = std::min<size_t>(pair.host(0).traits().inject, 4096);
-  if (nbytes == 0) GTEST_SKIP() << "this rail copies nothing";
+  if (nbytes == 0) GTEST_SKIP() << "this rail copies no data when it posts (inject is 0)";
   std::vector<OpSlot> slots(64);
   std::vector<std::byte> local(nbytes);
   for (unsigned i = 0; i < slots.size(); ++i) {
@@ -297,7 +297,8 @@ void RailSuite<Maker>::test_BothRailsReachTheirOwnPe() {
 template <class Maker>
 void RailSuite<Maker>::test_MessageStaysBehindTheWriteBeforeIt() {
   auto& pair = *this->two_pes;
-  if (!pair.host(0).traits().message_after_write) GTEST_SKIP() << "this rail does not promise it";
+  if (!pair.host(0).traits().message_after_write)
+    GTEST_SKIP() << "this rail does not promise that a message stays behind a write";
   std::atomic<unsigned> seen = 0;
   std::atomic<size_t> violations = 0;
   std::atomic<size_t> nbytes = 0;
@@ -342,7 +343,7 @@ void RailSuite<Maker>::test_MessageStaysBehindTheWriteBeforeIt() {
 template <class Maker>
 void RailSuite<Maker>::test_WaitFdWakesForAMessage() {
   auto& pair = *this->two_pes;
-  if (pair.proxy(0).wait_fd() < 0) GTEST_SKIP() << "this rail has nothing to wait on";
+  if (pair.proxy(0).wait_fd() < 0) GTEST_SKIP() << "this rail has no file descriptor to wait on";
   OpSlot slots[2];
   size_t requests = 0;
   size_t replies = 0;

@@ -11,6 +11,7 @@
 
 #include "include/shmem/device/push.h"
 #include "include/shmem/device/wait.h"
+#include "tests/support/repetitions.h"
 #include "tests/unit/random_proxy.h"
 
 namespace railshmem {
@@ -98,7 +99,7 @@ TEST(Channel, ArmRefusesWhenACommandIsThere) {
 }
 
 TEST(Channel, MillionCommandsFromFourThreadsFinishInRandomOrder) {
-  constexpr uint64_t kThreads = 4, kEach = 250000, kBatch = 100;
+  constexpr uint64_t kThreads = 4, kEach = repetitions(250000), kBatch = 100;
   Channel channel(8);
   RandomProxy proxy(channel, WhenIdle::spin, kThreads * kEach);
   std::vector<std::jthread> producers;
@@ -118,7 +119,7 @@ TEST(Channel, MillionCommandsFromFourThreadsFinishInRandomOrder) {
 }
 
 TEST(Channel, NoWakeUpIsLostWhenTheProxySleepsBetweenCommands) {
-  constexpr uint64_t kThreads = 2, kEach = 50000;
+  constexpr uint64_t kThreads = 2, kEach = repetitions(50000);
   Channel channel(2);
   RandomProxy proxy(channel, WhenIdle::sleep, kThreads * kEach);
   std::vector<std::jthread> producers;

@@ -35,7 +35,7 @@ class PrimaryContext {
 
 TEST(CudaDevice, FlushesWhicheverThreadAsks) {
   const std::optional<Driver> driver = load_driver();
-  if (!driver) GTEST_SKIP() << "no GPU";
+  if (!driver) GTEST_SKIP() << "this machine has no GPU, or no CUDA driver (libcuda.so.1)";
   const PrimaryContext context;
   ASSERT_NE(context.get(), nullptr);
   RdmaFlush flush(*driver, 0, context.get());
@@ -59,7 +59,7 @@ TEST(CudaDevice, FlushesWhicheverThreadAsks) {
 
 TEST(CudaDevice, ADeadContextIsAnErrorWithWords) {
   const std::optional<Driver> driver = load_driver();
-  if (!driver) GTEST_SKIP() << "no GPU";
+  if (!driver) GTEST_SKIP() << "this machine has no GPU, or no CUDA driver (libcuda.so.1)";
   RdmaFlush flush(*driver, 0, nullptr);
   const int error = flush.service().run(flush.service().state);
   EXPECT_NE(error, 0);

@@ -88,7 +88,7 @@ TEST(DataSegment, MovesTheCodesOwnGlobals) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "not shareable here";
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this program's globals cannot be shared; the reason is printed above";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 

@@ -19,10 +19,6 @@ std::unique_ptr<Engine<FlakyFabric>> make(const NetworkConfig& config, const Tun
   return std::make_unique<Engine<FlakyFabric>>(TransportKind::loopback, config, tuning, config, options);
 }
 
-constexpr Remote heap(int pe, uint64_t offset) {
-  return {pe, SegmentId::heap, offset};
-}
-
 template <Failure kFailure>
 constexpr Setup<FlakyFabric> kFailing{"Failing", [](const NetworkConfig& config, const Tuning& tuning) {
                                         FlakyOptions options = kCalm;

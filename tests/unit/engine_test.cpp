@@ -115,10 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Over, EngineStormy,
   template <class F>                       \
   void test_##Name(const Setup<F>& setup)
 
-constexpr Remote heap(int pe, uint64_t offset) {
-  return {pe, SegmentId::heap, offset};
-}
-constexpr size_t kSizes[] = {1, 7, 8, 63, 64, 65, 1000, 4095, 4096, 4097, 10000, 65536};
+constexpr size_t kTransfers[] = {1, 7, 8, 63, 64, 65, 1000, 4095, 4096, 4097, 10000, 65536};
 
 ENGINE_TEST(PutsAndGetsMoveEveryByte) {
   EngineJob<F> job(setup, {.npes = 3});
@@ -127,7 +124,7 @@ ENGINE_TEST(PutsAndGetsMoveEveryByte) {
     auto& host = job.host(pe);
     const int next = (pe + 1) % job.npes();
     size_t offset = 0;
-    for (const size_t n : kSizes) {
+    for (const size_t n : kTransfers) {
       std::vector<std::byte> bytes = filled(pe, n, n);
       host.put(*scope, heap(next, offset), bytes.data(), n);
       std::memset(bytes.data(), 0xee, n);  // the source is ours again
@@ -137,7 +134,7 @@ ENGINE_TEST(PutsAndGetsMoveEveryByte) {
     job.barrier();
     const int previous = (pe + job.npes() - 1) % job.npes();
     offset = 0;
-    for (const size_t n : kSizes) {
+    for (const size_t n : kTransfers) {
       const std::vector<std::byte> expected = filled(previous, n, n);
       EXPECT_EQ(std::memcmp(job.base(pe) + offset, expected.data(), n), 0) << n;
       std::vector<std::byte> got(n);
@@ -190,7 +187,7 @@ int overtaken_signals(const Setup<F>& setup, const Tuning& tuning, int rounds) {
     NetContext* scope = job.engine(pe).make_context();
     auto& host = job.host(pe);
     for (int round = 1; round <= rounds; ++round) {
-      const size_t n = kSizes[static_cast<size_t>(round) % std::size(kSizes)];
+      const size_t n = kTransfers[static_cast<size_t>(round) % std::size(kTransfers)];
       if (pe == 0) {
         const std::vector<std::byte> bytes = filled(0, round, n);
         const NetSignal signal{SegmentId::heap, kSignal, static_cast<uint64_t>(round), SignalOp::set};

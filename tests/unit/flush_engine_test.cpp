@@ -17,11 +17,11 @@ namespace {
 
 using Stormy = Flaky<loopback::Fabric>;
 template <size_t Rails>
-constexpr Setup<Stormy> kStormy{"Stormy", [](const NetworkConfig& config, const Tuning& tuning) {
-                                  return std::make_unique<Engine<Stormy>>(TransportKind::loopback, config, tuning,
-                                                                          config, FlakyOptions{},
-                                                                          loopback::Options{.rails = Rails});
-                                }};
+constexpr Setup<Stormy> kFlushing{"Flushing", [](const NetworkConfig& config, const Tuning& tuning) {
+                                    return std::make_unique<Engine<Stormy>>(TransportKind::loopback, config, tuning,
+                                                                            config, FlakyOptions{},
+                                                                            loopback::Options{.rails = Rails});
+                                  }};
 
 void signals_follow_their_data(const Setup<Stormy>& setup, FlushPolicy policy) {
   EngineJob<Stormy> job(setup, {.flush = policy, .flush_offset = 512});
@@ -44,8 +44,8 @@ void signals_follow_their_data(const Setup<Stormy>& setup, FlushPolicy policy) {
 }
 TEST(FlushEngine, SignalsFollowTheirData) {
   for (const FlushPolicy policy : {FlushPolicy::read, FlushPolicy::write_read}) {
-    signals_follow_their_data(kStormy<1>, policy);
-    signals_follow_their_data(kStormy<3>, policy);
+    signals_follow_their_data(kFlushing<1>, policy);
+    signals_follow_their_data(kFlushing<3>, policy);
   }
 }
 

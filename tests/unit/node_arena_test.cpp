@@ -16,39 +16,39 @@
 namespace railshmem {
 namespace {
 
-constexpr size_t kMiB = 1u << 20;
+constexpr size_t kMebi = 1u << 20;
 
 TEST(NodeArena, PeerAddressIsArithmetic) {
-  NodeArena arena(3, 4 * kMiB);
-  HostMemory mine(4 * kMiB, HugePagesMode::off);
+  NodeArena arena(3, 4 * kMebi);
+  HostMemory mine(4 * kMebi, HugePagesMode::off);
   std::byte* own = arena.map_own(1, mine.fd(), mine.nbytes());
-  std::byte* seen = arena.map_peer(2, mine.fd(), 2 * kMiB, 2 * kMiB);
-  EXPECT_EQ(own, arena.base() + 4 * kMiB);
-  EXPECT_EQ(seen, arena.address(2, 2 * kMiB));
+  std::byte* seen = arena.map_peer(2, mine.fd(), 2 * kMebi, 2 * kMebi);
+  EXPECT_EQ(own, arena.base() + 4 * kMebi);
+  EXPECT_EQ(seen, arena.address(2, 2 * kMebi));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.base()) % NodeArena::kAlign, 0u);
   own[17] = std::byte{42};
-  EXPECT_EQ(arena.address(2, 2 * kMiB + 17)[0], std::byte{42});
+  EXPECT_EQ(arena.address(2, 2 * kMebi + 17)[0], std::byte{42});
 }
 
 TEST(NodeArena, AlignmentFollowsTheStride) {
-  EXPECT_EQ(NodeArena(2, 6 * kMiB).alignment(), 2 * kMiB);
+  EXPECT_EQ(NodeArena(2, 6 * kMebi).alignment(), 2 * kMebi);
   EXPECT_EQ(NodeArena(2, 3 * NodeArena::kMaxAlign).alignment(), NodeArena::kMaxAlign);
-  const NodeArena arena(3, 64 * kMiB);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.address(1)) % (64 * kMiB), 0u);
+  const NodeArena arena(3, 64 * kMebi);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.address(1)) % (64 * kMebi), 0u);
 }
 
 TEST(NodeArena, StridesAreAsAlignedAsTheLargestObject) {
   EXPECT_EQ(NodeArena::stride_for(1), NodeArena::kAlign);
-  EXPECT_EQ(NodeArena::stride_for(514 * kMiB), 1024 * kMiB);
-  EXPECT_EQ(NodeArena::stride_for(64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(NodeArena::stride_for(514 * kMebi), 1024 * kMebi);
+  EXPECT_EQ(NodeArena::stride_for(64 * kMebi), 64 * kMebi);
   EXPECT_EQ(NodeArena::stride_for(NodeArena::kMaxAlign + 1), 2 * NodeArena::kMaxAlign);
 }
 
 TEST(NodeArena, MoveKeepsTheMappingAndDestructionUnmaps) {
   std::byte* base = nullptr;
   {
-    NodeArena first(1, 2 * kMiB);
-    HostMemory memory(2 * kMiB, HugePagesMode::off);
+    NodeArena first(1, 2 * kMebi);
+    HostMemory memory(2 * kMebi, HugePagesMode::off);
     base = first.map_own(0, memory.fd(), memory.nbytes());
     NodeArena second(std::move(first));
     second.base()[5] = std::byte{1};
@@ -60,8 +60,8 @@ TEST(NodeArena, MoveKeepsTheMappingAndDestructionUnmaps) {
 }
 
 TEST(NodeArena, UnmappedSlotFaultsAndCanBeMappedAgain) {
-  NodeArena arena(2, 2 * kMiB);
-  HostMemory memory(2 * kMiB, HugePagesMode::off);
+  NodeArena arena(2, 2 * kMebi);
+  HostMemory memory(2 * kMebi, HugePagesMode::off);
   arena.map_peer(1, memory.fd(), memory.nbytes())[0] = std::byte{9};
   arena.unmap(1);
   EXPECT_DEATH(*const_cast<volatile std::byte*>(arena.address(1)) = std::byte{1}, "");
@@ -76,30 +76,30 @@ TEST(NodeArena, FailureNamesSizeAndVariable) {
     EXPECT_NE(std::string(e.what()).find("SHMEM_SYMMETRIC_SIZE"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("70368744177664"), std::string::npos) << e.what();
   }
-  EXPECT_THROW(NodeArena(SIZE_MAX / 2, 4 * kMiB), Error);
+  EXPECT_THROW(NodeArena(SIZE_MAX / 2, 4 * kMebi), Error);
   EXPECT_THROW(NodeArena(1, 4096), Error);
-  EXPECT_THROW(NodeArena(0, 2 * kMiB), Error);
+  EXPECT_THROW(NodeArena(0, 2 * kMebi), Error);
 }
 
 TEST(NodeArena, MappingOutsideASlotIsAnError) {
-  NodeArena arena(1, 2 * kMiB);
-  HostMemory memory(4 * kMiB, HugePagesMode::off);
-  EXPECT_THROW(arena.map_own(1, memory.fd(), kMiB), Error);
-  EXPECT_THROW(arena.map_own(0, memory.fd(), 4 * kMiB), Error);
-  EXPECT_THROW(arena.map_own(0, memory.fd(), 2 * kMiB, 4096), Error);
-  EXPECT_THROW(arena.map_own(0, -1, kMiB), Error);
+  NodeArena arena(1, 2 * kMebi);
+  HostMemory memory(4 * kMebi, HugePagesMode::off);
+  EXPECT_THROW(arena.map_own(1, memory.fd(), kMebi), Error);
+  EXPECT_THROW(arena.map_own(0, memory.fd(), 4 * kMebi), Error);
+  EXPECT_THROW(arena.map_own(0, memory.fd(), 2 * kMebi, 4096), Error);
+  EXPECT_THROW(arena.map_own(0, -1, kMebi), Error);
 }
 
 TEST(PeerFd, ChildWritesIntoTheParentsMemory) {
-  HostMemory memory(2 * kMiB, HugePagesMode::off);
-  NodeArena arena(1, 2 * kMiB);
+  HostMemory memory(2 * kMebi, HugePagesMode::off);
+  NodeArena arena(1, 2 * kMebi);
   std::byte* mine = arena.map_own(0, memory.fd(), memory.nbytes());
   const PeerFd card = describe_fd(memory.fd());
   const pid_t child = fork();
   if (child == 0) {
     const UniqueFd fd = open_peer_fd(card);
-    NodeArena theirs(2, 2 * kMiB);
-    theirs.map_peer(1, fd.get(), 2 * kMiB)[100] = std::byte{7};
+    NodeArena theirs(2, 2 * kMebi);
+    theirs.map_peer(1, fd.get(), 2 * kMebi)[100] = std::byte{7};
     _exit(0);
   }
   int status = -1;
@@ -109,8 +109,8 @@ TEST(PeerFd, ChildWritesIntoTheParentsMemory) {
 }
 
 TEST(PeerFd, UnreachablePeerIsToldApartAndNamed) {
-  HostMemory memory(2 * kMiB, HugePagesMode::off);
-  HostMemory other(2 * kMiB, HugePagesMode::off);
+  HostMemory memory(2 * kMebi, HugePagesMode::off);
+  HostMemory other(2 * kMebi, HugePagesMode::off);
   std::string why;
   EXPECT_TRUE(can_open_peer(describe_fd(memory.fd()), &why));
   EXPECT_EQ(why, "");

@@ -14,7 +14,7 @@
 namespace railshmem::test {
 namespace {
 
-constexpr int kPes = 3;
+constexpr int kMembers = 3;
 constexpr Endpoint kSource{1, Port::host};
 
 struct Request {
@@ -38,9 +38,9 @@ struct Answered {
 /// answers only after thousands of others.
 class Exchange {
  public:
-  Exchange(unsigned seed, uint32_t first) : random_(seed), outbox_(kPes, first) {
-    for (int pe = 0; pe < kPes; ++pe) {
-      inboxes_.emplace_back(kPes, true, first);
+  Exchange(unsigned seed, uint32_t first) : random_(seed), outbox_(kMembers, first) {
+    for (int pe = 0; pe < kMembers; ++pe) {
+      inboxes_.emplace_back(kMembers, true, first);
       ids_.push_back(0);
     }
   }
@@ -80,7 +80,7 @@ class Exchange {
     EXPECT_EQ(unanswered(), 0u);
     EXPECT_EQ(total(), 0u);
     EXPECT_EQ(cells_.in_use(), 0u);
-    for (int pe = 0; pe < kPes; ++pe) EXPECT_EQ(inboxes_[static_cast<size_t>(pe)].state(kSource).executed, 0u);
+    for (int pe = 0; pe < kMembers; ++pe) EXPECT_EQ(inboxes_[static_cast<size_t>(pe)].state(kSource).executed, 0u);
   }
 
  private:
@@ -94,7 +94,7 @@ class Exchange {
   }
 
   void ask() {
-    const int pe = static_cast<int>(random_() % kPes);
+    const int pe = static_cast<int>(random_() % kMembers);
     if (!outbox_.has_room(pe, cells_)) return;
     OpCell* const cell = cells_.take({OpKind::amo, pe, 8});
     if (cell == nullptr) return;

@@ -11,6 +11,7 @@
 
 #include "include/shmem/device/push.h"
 #include "src/base/error.h"
+#include "tests/support/repetitions.h"
 #include "tests/unit/ring_fixture.h"
 
 namespace railshmem {
@@ -125,7 +126,7 @@ TEST(Ring, AbsurdSizeIsRefused) {
 
 // Each producer also hands over plain memory through its commands: ThreadSanitizer would report a missing edge.
 TEST(Ring, FourProducersOneConsumerAMillionCommands) {
-  constexpr uint64_t kThreads = 4, kEach = 250000;
+  constexpr uint64_t kThreads = 4, kEach = repetitions(250000);
   TestRing bench(6);
   std::array<std::vector<uint64_t>, kThreads> payload;
   std::vector<std::jthread> producers;

@@ -17,8 +17,8 @@ constexpr uint32_t kPiece = 5000;
 // ---- the source ----------------------------------------------------------------------------------------------------
 
 /// A put_signal to PE 3 whose request was sent over a rail that then dies.
-struct Source : StagedRig {
-  Source() : StagedRig(Port::host, 0) {
+struct ReplaySource : StagedRig {
+  ReplaySource() : StagedRig(Port::host, 0) {
     scope = &initiator->add_scope();
     const NetSignal signal{SegmentId::heap, kSignalled, 1, SignalOp::add};
     EXPECT_EQ(initiator->staged(*scope, {OpKind::put, {3, SegmentId::heap, kData}, base(), kPiece}, &signal, {}),
@@ -54,7 +54,7 @@ struct Source : StagedRig {
 };
 
 TEST(StagingReplay, ARequestThatTheTargetHasNotExecutedIsSentAgainAsItWas) {
-  Source source;
+  ReplaySource source;
   source.turns();
   EXPECT_TRUE(source.messages(source.alive, MessageKind::staged_put).empty()) << "before the target was asked";
   source.account(0);
@@ -71,7 +71,7 @@ TEST(StagingReplay, ARequestThatTheTargetHasNotExecutedIsSentAgainAsItWas) {
 }
 
 TEST(StagingReplay, ARequestThatTheTargetHasExecutedIsNotSentAgain) {
-  Source source;
+  ReplaySource source;
   EXPECT_GT(source.scope->pending(), 0u);
   source.account(1);
   EXPECT_EQ(source.scope->pending(), 0u);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -42,12 +43,16 @@ std::string g_string = "constructed before main, long enough to live on the heap
   _exit(1);
 }
 
+[[noreturn]] void skip(const char* what, const char* why) {
+  std::fprintf(stderr, "SKIPPED: %s: %s\n", what, why);
+  _exit(77);
+}
+
 int share() {
   char reason[256];
   const int fd = test_share(reason, sizeof reason);
   if (fd >= 0) return fd;
-  std::fprintf(stderr, "not shareable: %s\n", reason);
-  _exit(77);
+  skip("not shareable", reason);
 }
 
 void unshare() {
@@ -148,7 +153,8 @@ void fork_is_private() {
 
 void failed_fork_does_not_wait() {
   close(share());
-  if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) _exit(77);  // root has no limit on processes
+  if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+    skip("root has no limit on processes and may not become another user", std::strerror(errno));
   rlimit none{0, 0};
   CHECK(setrlimit(RLIMIT_NPROC, &none) == 0);
   const auto start = std::chrono::steady_clock::now();
