@@ -29,7 +29,7 @@ inline FlakyOptions flaky_options_from_environment() {
       return static_cast<unsigned>(n);
     };
     static const std::map<std::string, Lie> lies{
-        {"drops", Lie::drops}, {"early", Lie::early}, {"overtakes", Lie::overtakes}, {"undead", Lie::undead}};
+        {"drops", Lie::drops}, {"early", Lie::early}, {"overtakes", Lie::overtakes}};
     if (name == "seed")
       options.seed = number();
     else if (name == "again")

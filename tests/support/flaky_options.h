@@ -19,7 +19,6 @@ enum class Lie : uint8_t {
   drops,      ///< a write is told as complete and never happens
   early,      ///< a write is told as complete, and happens later
   overtakes,  ///< messages stay behind writes, says the rail, but writes are late
-  undead,     ///< a write fails, and happens long after
 };
 
 struct FlakyOptions {

@@ -49,7 +49,7 @@ class FlakyRail {
   const RailTraits& traits() const noexcept { return traits_; }
 
   Post write(const RailWrite& w) noexcept {
-    if (options_.lie != Lie::none && options_.lie != Lie::overtakes && may_lie()) return lie(w);
+    if ((options_.lie == Lie::drops || options_.lie == Lie::early) && may_lie()) return lie(w);
     return post({Kind::write, {w.to.pe, Port::proxy}, w.to, const_cast<std::byte*>(w.local), w.nbytes, w.slot});
   }
   Post read(const RailRead& r) noexcept {
@@ -89,7 +89,7 @@ class FlakyRail {
   void forget() noexcept {
     count(day_->counts.reopened);
     day_->counts.discarded.fetch_add(held_.size(), std::memory_order_relaxed);
-    std::erase_if(held_, [](const Held& held) { return held.fate != Fate::lie; });
+    held_.clear();
     late_.clear();
     doomed_.clear();
     last_error_ = 0;
@@ -97,7 +97,7 @@ class FlakyRail {
 
  private:
   static constexpr size_t kDepth = 256;
-  static constexpr int kLiePolls = 400;  ///< how late a write is that was told to be complete
+  static constexpr int kLiePolls = 400;  ///< how late a write is under a lie
   enum class Kind : uint8_t { write, read, send };
   enum class Fate : uint8_t { happens, fails_afterwards, lie };
   struct Held {
@@ -172,14 +172,11 @@ class FlakyRail {
   Post lie(const RailWrite& w) noexcept {
     if (held_.size() >= kDepth) return Post::again;
     count(day_->counts.lies);
-    const bool fails = options_.lie == Lie::undead;
-    late_.push_back(
-        {{fails ? RailEvent::Kind::failed : RailEvent::Kind::completed, fails ? EIO : 0, w.slot, nullptr, 0, nullptr},
-         nullptr});
+    late_.push_back({{RailEvent::Kind::completed, 0, w.slot, nullptr, 0, nullptr}, nullptr});
     if (options_.lie == Lie::drops) return Post::ok;
     lies_.push_back(std::make_unique<OpSlot>());
-    Held held{Kind::write, {w.to.pe, Port::proxy},    w.to,     const_cast<std::byte*>(w.local), w.nbytes,
-              lies_.back().get(), Fate::lie, fails ? 10 * kLiePolls : kLiePolls};
+    Held held{Kind::write, {w.to.pe, Port::proxy},  w.to,      const_cast<std::byte*>(w.local),
+              w.nbytes,    lies_.back().get(), Fate::lie, kLiePolls};
     held.keep();
     held_.push_back(std::move(held));
     return Post::ok;
