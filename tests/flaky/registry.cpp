@@ -37,11 +37,13 @@ auto with_host(Network& network, Call&& call) noexcept {
 
 }  // namespace
 
-std::string describe_rails(const NetworkConfig& config) { return ofi::explain_choice(config); }
+std::string describe_rails(const NetworkConfig& config) {
+  return ofi::explain_choice(config);
+}
 
 std::unique_ptr<Network> make_network(const NetworkConfig& config) {
   return std::make_unique<Engine<Reporting>>(TransportKind::ofi, config, tuning_of(*config.env), config,
-                                          test::flaky_options_from_environment());
+                                             test::flaky_options_from_environment());
 }
 
 }  // namespace railshmem

@@ -71,7 +71,7 @@ def judge(arguments, status, text):
 
 def main():
     arguments = parse()
-    environment = dict(os.environ, SHMEM_TRANSPORT="ofi", LD_LIBRARY_PATH=arguments.library)
+    environment = dict(os.environ, SHMEM_TRANSPORT="ofi", LD_LIBRARY_PATH=":".join(filter(None, (arguments.library, os.environ.get("LD_LIBRARY_PATH")))))
     for entry in arguments.env:
         name, value = entry.split("=", 1)
         environment[name] = value.replace("+", ";")

@@ -63,12 +63,10 @@ class Flaky {
   std::string describe() const { return "flaky " + fabric_.describe(); }
   const FlakyCounts& counts() const noexcept { return day_->counts; }
 
-  void register_buffer(std::span<const std::byte> bytes) requires requires(F f) { f.register_buffer(bytes); } {
-    fabric_.register_buffer(bytes);
-  }
-  void unregister_buffer(const std::byte* base) requires requires(F f) { f.unregister_buffer(base); } {
-    fabric_.unregister_buffer(base);
-  }
+  void register_buffer(std::span<const std::byte> bytes) requires requires(F f) { f.register_buffer(bytes); }
+  { fabric_.register_buffer(bytes); }
+  void unregister_buffer(const std::byte* base) requires requires(F f) { f.unregister_buffer(base); }
+  { fabric_.unregister_buffer(base); }
 
   // ---- see ReopensRails --------------------------------------------------------------------------------------------
   std::vector<std::byte> reopen(Port port, size_t r) requires ReopensRails<F> {

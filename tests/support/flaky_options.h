@@ -40,25 +40,28 @@ struct FlakyOptions {
 
 /// Of all rails of a PE; the threads of its two ports count.
 struct FlakyCounts {
-  std::atomic<uint64_t> again{0};       ///< posts refused
-  std::atomic<uint64_t> delayed{0};     ///< posts that happened polls later
-  std::atomic<uint64_t> reordered{0};   ///< events told before older ones
-  std::atomic<uint64_t> failed{0};      ///< posts that failed, in whichever way
-  std::atomic<uint64_t> outages{0};     ///< of a rail
-  std::atomic<uint64_t> held{0};        ///< posts to a rail that was out
-  std::atomic<uint64_t> reopened{0};    ///< rails that the engine closed and opened again
-  std::atomic<uint64_t> discarded{0};   ///< posts that were given up with them
+  std::atomic<uint64_t> again{0};      ///< posts refused
+  std::atomic<uint64_t> delayed{0};    ///< posts that happened polls later
+  std::atomic<uint64_t> reordered{0};  ///< events told before older ones
+  std::atomic<uint64_t> failed{0};     ///< posts that failed, in whichever way
+  std::atomic<uint64_t> outages{0};    ///< of a rail
+  std::atomic<uint64_t> held{0};       ///< posts to a rail that was out
+  std::atomic<uint64_t> reopened{0};   ///< rails that the engine closed and opened again
+  std::atomic<uint64_t> discarded{0};  ///< posts that were given up with them
   std::atomic<uint64_t> lies{0};
 
   std::string row() const {
     const auto n = [](const std::atomic<uint64_t>& count) { return static_cast<unsigned long long>(count.load()); };
-    return text("again=%llu delayed=%llu reordered=%llu failed=%llu outages=%llu held=%llu reopened=%llu "
-                "discarded=%llu lies=%llu",
-                n(again), n(delayed), n(reordered), n(failed), n(outages), n(held), n(reopened), n(discarded), n(lies));
+    return text(
+        "again=%llu delayed=%llu reordered=%llu failed=%llu outages=%llu held=%llu reopened=%llu "
+        "discarded=%llu lies=%llu",
+        n(again), n(delayed), n(reordered), n(failed), n(outages), n(held), n(reopened), n(discarded), n(lies));
   }
 };
 
 /// Relaxed: only counts.
-inline void count(std::atomic<uint64_t>& what) noexcept { what.fetch_add(1, std::memory_order_relaxed); }
+inline void count(std::atomic<uint64_t>& what) noexcept {
+  what.fetch_add(1, std::memory_order_relaxed);
+}
 
 }  // namespace railshmem::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any rail, on a bad day. Posts are refused, happen late and in any order, and fail; events come in any order; the rail is
-// out for a while. Whatever the rail contract allows must not change a result.
+// Any rail, on a bad day. Posts are refused, happen late and in any order, and fail; events come in any order; the rail
+// is out for a while. Whatever the rail contract allows must not change a result.
 #pragma once
 
 #include <algorithm>
@@ -164,7 +164,8 @@ class FlakyRail {
   Post fail(OpSlot* slot, bool at_once) noexcept {
     last_error_ = EIO;
     if (at_once) return Post::failed;
-    late_.push_back({{RailEvent::Kind::failed, slot == nullptr ? EIO : ECONNRESET, slot, nullptr, 0, nullptr}, nullptr});
+    late_.push_back(
+        {{RailEvent::Kind::failed, slot == nullptr ? EIO : ECONNRESET, slot, nullptr, 0, nullptr}, nullptr});
     return Post::ok;
   }
 
@@ -175,8 +176,8 @@ class FlakyRail {
     late_.push_back({{RailEvent::Kind::completed, 0, w.slot, nullptr, 0, nullptr}, nullptr});
     if (options_.lie == Lie::drops) return Post::ok;
     lies_.push_back(std::make_unique<OpSlot>());
-    Held held{Kind::write, {w.to.pe, Port::proxy},  w.to,      const_cast<std::byte*>(w.local),
-              w.nbytes,    lies_.back().get(), Fate::lie, kLiePolls};
+    Held held{Kind::write, {w.to.pe, Port::proxy}, w.to,      const_cast<std::byte*>(w.local),
+              w.nbytes,    lies_.back().get(),     Fate::lie, kLiePolls};
     held.keep();
     held_.push_back(std::move(held));
     return Post::ok;
@@ -200,9 +201,8 @@ class FlakyRail {
     if (options_.lie == Lie::overtakes) return false;
     if (held.kind == Kind::read || (held.kind == Kind::send && !traits_.message_after_write)) return false;
     if (held.kind == Kind::write && !traits_.write_after_write) return false;
-    return std::any_of(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(i), [&](const Held& earlier) {
-      return earlier.kind == Kind::write && earlier.to.pe == held.to.pe;
-    });
+    return std::any_of(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(i),
+                       [&](const Held& earlier) { return earlier.kind == Kind::write && earlier.to.pe == held.to.pe; });
   }
 
   /// False when the inner rail has no room.
@@ -219,8 +219,8 @@ class FlakyRail {
     return true;
   }
 
-  /// Messages are copied, so that the inner rail has all its buffers and lets in what peers write, also during an outage:
-  /// nothing of that may land later.
+  /// Messages are copied, so that the inner rail has all its buffers and lets in what peers write, also during an
+  /// outage: nothing of that may land later.
   void take_inner() noexcept {
     std::array<RailEvent, 16> events;
     const size_t n = rail_->poll(events);

@@ -35,7 +35,7 @@ class Outages {
     if (outage_ns_ == 0 || rails_ < 2) return;
     const uint64_t now = now_ns();
     const uint64_t turn = (now - epoch_ns_) / period_ns();
-    if ((seed_ + turn) % npes_ != pe_) return;
+    if ((seed_ + turn) % npes_ != pe_ || turn >= kTurns * npes_) return;
     if ((now - epoch_ns_) % period_ns() > 2 * outage_ns_) return;  // it would last into the next one's turn
     // relaxed: whoever gets past the exchange sets the time; the rail is out a few posts sooner or later
     if (turn == last_turn_.load(std::memory_order_relaxed)) return;
@@ -51,6 +51,8 @@ class Outages {
   }
 
  private:
+  static constexpr uint64_t kTurns = 3;  ///< of each PE: a long program shall not take a minute
+
   /// Long enough for a late begin, the outage, and for the rail to be taken back.
   uint64_t period_ns() const noexcept { return 4 * outage_ns_; }
   uint64_t posts_before(uint64_t turn) const noexcept {
