@@ -9,7 +9,7 @@
 
 #include "src/proxy/flush_memory.h"
 #include "tests/support/engine_job.h"
-#include "tests/support/flaky_rail.h"
+#include "tests/support/flaky_fabric.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {
