@@ -78,6 +78,8 @@ struct OpCell : OpSlot {
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
   /// A put of one word, which a peer may poll.
   bool is_word() const noexcept { return what.kind == OpKind::put && what.nbytes <= 8 && parent == kNoCell; }
+  /// Its event says that the provider took a message over, and nothing of the peer, as that of a write or read does.
+  bool is_message() const noexcept { return what.kind == OpKind::answer || request_bytes > 0; }
   NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
 

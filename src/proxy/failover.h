@@ -44,8 +44,7 @@ class Failover {
   template <class FinishPart, class Answered>
   void step(FinishPart&& finish_part, Answered&& answered) noexcept {
     if (desk_.rails.has_lost()) [[unlikely]]
-      for (const auto& lost : desk_.rails.take_lost())
-        if (!is_covered(lost.rail, lost.pe)) down(lost.rail, lost.pe, now_ns(), "failed");
+      lose_failed(now_ns());
     if (++polls_ % kPollsPerClock != 0) return;
     const uint64_t now = now_ns();
     watch_.look(
@@ -150,6 +149,15 @@ class Failover {
   bool holds_back(int pe) noexcept {
     const Recovery* const recovery = find(pe);
     return recovery != nullptr && recovery->stage < Stage::inquiring;
+  }
+
+  void lose_failed(uint64_t now) noexcept {
+    for (const auto& lost : desk_.rails.take_lost()) {
+      if (is_covered(lost.rail, lost.pe))
+        watch_.lost(lost.rail, lost.pe, now, false);  // the suspect may have been used again meanwhile
+      else
+        down(lost.rail, lost.pe, now, "failed");
+    }
   }
 
   /// A recovery has begun that will find whatever is lost on this path.

@@ -213,7 +213,6 @@ class HostSide {
   /// True when something moved; false also when a host thread is inside.
   bool poll_as_proxy() noexcept {
     if (!port_.try_enter()) return false;
-    learn();
     const bool moved = poll();
     publish();
     port_.leave_proxy();
@@ -284,6 +283,7 @@ class HostSide {
   }
 
   bool poll() noexcept {
+    learn();  // here, too: a call may wait for long, and for what goes on only with the news
     const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
       die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
           initiator_.rails()[r].name().c_str());

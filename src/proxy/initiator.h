@@ -324,7 +324,7 @@ class Initiator {
     OpCell& part = static_cast<OpCell&>(*slot);
     part.in_flight = false;
     desk_.rails.came(part.rail);
-    desk_.rails.paths.moved(part.rail, part.what.pe);
+    if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
       finish_part(part);  // of a staged piece this is its request only
       return;

@@ -183,9 +183,13 @@ class PathWatch {
     if (!sick.dead) return;
     log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
     if (keeper_ != nullptr) keeper_->limit_silence(desk_.letterhead.port, sick.rail, {&sick.pe, 1}, 0);
-    for (const Sick& other : sick_)
-      if (other.dead && other.rail == sick.rail && other.pe != sick.pe) return;
-    if (keeper_ != nullptr) keeper_->mended(desk_.letterhead.port, sick.rail);
+    bool others = false;
+    for (Sick& other : sick_)
+      if (other.dead && other.rail == sick.rail && other.pe != sick.pe) {
+        others = true;
+        other.limited = false;  // attempts to connect do not tell to whom, so its limit may be gone as well
+      }
+    if (keeper_ != nullptr && !others) keeper_->mended(desk_.letterhead.port, sick.rail);
   }
 
   /// `doubts`: the peer had better look after its own paths to this PE, too.

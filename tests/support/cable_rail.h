@@ -152,7 +152,10 @@ class CableRail {
     static thread_local OpSlot nobody;
     OpSlot* const slot = held.slot == nullptr && held.kind != Kind::send ? &nobody : held.slot;
     Post posted = Post::failed;
-    if (held.kind == Kind::write) posted = inner_->write({held.remote, held.source(), held.nbytes, slot, false});
+    if (held.kind == Kind::write) {
+      posted = inner_->write({held.remote, held.source(), held.nbytes, slot, false});
+      if (posted == Post::ok) cables_->count_write(me_.pe, held.to.pe, r_);
+    }
     if (held.kind == Kind::read) posted = inner_->read({held.remote, held.local, held.nbytes, slot});
     if (held.kind == Kind::send) posted = inner_->send({held.to, held.source(), held.nbytes, slot});
     if (posted != Post::ok) return false;

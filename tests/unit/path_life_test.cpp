@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What shows that a dead path lives again: something of the peer, and nothing less.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "src/plugin/rail_keeper.h"
+#include "src/proxy/initiator.h"
+#include "tests/support/scripted_rail.h"
+
+namespace railshmem::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPeer = 1;
+
+/// Opens rails anew without doing anything.
+class Keeper final : public RailKeeper {
+ public:
+  std::vector<std::byte> reopen(Port, size_t) override {
+    ++reopened;
+    return std::vector<std::byte>(100);
+  }
+  void limit_silence(Port, size_t, std::span<const int>, unsigned timeout_ms) noexcept override {
+    timeouts_ms.push_back(timeout_ms);
+  }
+  bool outage(Port, size_t) noexcept override { return true; }
+  void mended(Port, size_t) noexcept override {}
+  uint32_t learn(int, std::span<const std::byte>) override { return 0; }
+  void doubt_for_host(int, size_t) noexcept override {}
+  bool has_news_for_host() const noexcept override { return false; }
+  void learn_for_host(const Doubt&, const Readdressed&) override {}
+
+  int reopened = 0;
+  std::vector<unsigned> timeouts_ms;
+};
+
+class PathLife : public testing::Test {
+ protected:
+  PathLife() {
+    Tuning tuning;
+    tuning.rail_timeout_ns = 8'000'000;
+    tuning.quarantine_ns = 1'000'000;
+    initiator_.emplace(std::span(rails_), InitiatorConfig{Port::host, 0, 2, 32, tuning, &keeper_});
+    scope_ = &initiator_->add_scope();
+  }
+
+  bool is_usable(size_t r) { return ((initiator_->rails().usable(kPeer) >> r) & 1) != 0; }
+  void poll() {
+    initiator_->poll([](size_t, const std::byte*, size_t) {});
+  }
+  bool poll_until(const std::function<bool()>& done, Clock::duration at_most = 10s) {
+    for (const auto end = Clock::now() + at_most; Clock::now() < end;) {
+      poll();
+      if (done()) return true;
+    }
+    return false;
+  }
+  template <class M>
+  void hear(size_t r, MessageKind kind, M message) {
+    message.header = {kind, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, kPeer, 0, 0, 0};
+    rails_[r].deliver(message);
+  }
+  struct Bare {
+    MessageHeader header;
+  };
+
+  /// Two puts on rail 0: one fails, the rail keeps the other and so is closed and opened anew. Rail 1 takes both over.
+  void lose_rail_0() {
+    Transfer t{OpKind::put, {kPeer, SegmentId::heap, 0}, bytes_.data(), 1000};
+    while (rails_[0].count('w') < 2) {
+      Transfer one = t;
+      ASSERT_EQ(initiator_->transfer(*scope_, one, Source::stable, {}), Post::ok);
+    }
+    rails_[0].fail(rails_[0].posted[0].slot);
+    ASSERT_TRUE(poll_until([&] { return keeper_.reopened == 1; }));
+    EXPECT_FALSE(is_usable(0));
+    // The peer's account, under the number of the inquiry.
+    const auto inquiry = [&]() -> const MessageHeader* {
+      for (const auto& posted : rails_[1].posted)
+        if (posted.what == 's' && read_message<MessageHeader>(posted.bytes.data()).kind == MessageKind::inquiry)
+          return reinterpret_cast<const MessageHeader*>(posted.bytes.data());
+      return nullptr;
+    };
+    ASSERT_TRUE(poll_until([&] { return inquiry() != nullptr; }));
+    AccountMessage account{};
+    account.header = {MessageKind::account, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, kPeer,
+                      inquiry()->cell,      0, 0};
+    rails_[1].deliver(account);
+    ASSERT_TRUE(poll_until([&] {
+      for (; seen_ < rails_[1].posted.size(); ++seen_)
+        if (rails_[1].posted[seen_].slot != nullptr) rails_[1].complete(rails_[1].posted[seen_].slot);
+      return scope_->pending() == 0;
+    }));
+  }
+
+  /// The card that asks the peer whether it hears rail 0: longer than what providers copy, so it leaves an event.
+  OpSlot* card_on_rail_0() {
+    for (const auto& posted : rails_[0].posted)
+      if (posted.what == 's' && posted.to.pe == kPeer && posted.slot != nullptr) return posted.slot;
+    return nullptr;
+  }
+
+  Keeper keeper_;
+  std::vector<ScriptedRail> rails_ = std::vector<ScriptedRail>(2);
+  std::optional<Initiator<ScriptedRail>> initiator_;
+  NetContext* scope_;
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(4096);
+  size_t seen_ = 0;
+};
+
+// A socket takes messages over as long as it has room, whether or not the link is there.
+TEST_F(PathLife, AMessageThatTheProviderTookOverIsNoSign) {
+  ASSERT_NO_FATAL_FAILURE(lose_rail_0());
+  ASSERT_TRUE(poll_until([&] { return card_on_rail_0() != nullptr; }));
+  rails_[0].complete(card_on_rail_0());
+  EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms)) << "nothing of the peer has come";
+}
+
+TEST_F(PathLife, AnAnswerOverThePathIsASign) {
+  ASSERT_NO_FATAL_FAILURE(lose_rail_0());
+  ASSERT_TRUE(poll_until([&] { return card_on_rail_0() != nullptr; }));
+  EXPECT_NE(keeper_.timeouts_ms.back(), 0u);
+  hear(1, MessageKind::pong, Bare{});
+  EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms)) << "it came over the other rail";
+  hear(0, MessageKind::pong, Bare{});
+  EXPECT_TRUE(poll_until([&] { return is_usable(0); }));
+}
+
+}  // namespace
+}  // namespace railshmem::test
