@@ -155,6 +155,11 @@ class Initiator {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
   }
 
+  /// What these rails talk to has no link at `pe`.
+  void unlinked(int pe, RailMask rails) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.unlinked(pe, rails);
+  }
+
   /// `pe` opened anew what these rails talk to.
   void readdressed(int pe, RailMask rails) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);

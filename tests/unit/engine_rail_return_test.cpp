@@ -163,12 +163,74 @@ TEST_P(EngineRailReturn, EveryRailIsUsedAgain) {
               static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(longest).count()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cables, EngineRailReturn,
-                         testing::Values(Case{"2Pes2Rails", 2, 2, {}},
-                                         Case{"2Pes2RailsFailing", 2, 2, {.patience = 50ms}},
-                                         Case{"3Pes3Rails", 3, 3, {}},
-                                         Case{"3Pes3RailsFailing", 3, 3, {.patience = 30ms}}),
-                         [](const auto& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Cables, EngineRailReturn,
+    testing::Values(Case{"2Pes2Rails", 2, 2, {}}, Case{"2Pes2RailsFailing", 2, 2, {.patience = 50ms}},
+                    Case{"3Pes3Rails", 3, 3, {}}, Case{"3Pes3RailsFailing", 3, 3, {.patience = 30ms}},
+                    Case{"2Pes2RailsBuffering", 2, 2, {.patience = 50ms, .buffers_messages = true}},
+                    Case{"2Pes2RailsTelling", 2, 2, {.patience = 50ms, .tells_link = true}},
+                    Case{"3Pes3RailsTelling", 3, 3, {.tells_link = true}}),
+    [](const auto& of) { return of.param.name; });
+
+/// How long the stream of PE 0 to PE 1 pauses when a cable is pulled at `end`.
+Clock::duration pause(bool tells_link, int end) {
+  Cables cables(2, 2);
+  g_cables = &cables;
+  g_options = {.tells_link = tells_link};
+  Tuning tuning = hasty();
+  tuning.rail_timeout_ns = Tuning().rail_timeout_ns;
+  tuning.quarantine_ns = Tuning().quarantine_ns;
+  EngineJob<CableFabric> job(kCabled, {.npes = 2, .tuning = tuning});
+  std::atomic<bool> over{false};
+  std::thread target([&] {
+    while (!over.load()) {
+      job.host(1).progress();
+      std::this_thread::yield();
+    }
+  });
+  NetContext* const scope = job.engine(0).make_context();
+  const std::vector<std::byte> bytes(60000);
+  Clock::time_point last = Clock::now();
+  Clock::duration longest{};
+  const auto stream = [&](Clock::duration how_long) {
+    for (const auto until = Clock::now() + how_long; Clock::now() < until;) {
+      job.host(0).put_nbi(*scope, {1, SegmentId::heap, 65536}, bytes.data(), bytes.size());
+      job.host(0).quiet(*scope);
+      const auto now = Clock::now();
+      longest = std::max(longest, now - last);
+      last = now;
+    }
+  };
+  stream(100ms);
+  longest = {};
+  cables.pull(end, 1);
+  stream(1200ms);
+  cables.plug(end, 1);
+  over.store(true);
+  target.join();
+  return longest;
+}
+
+Clock::duration best_pause(bool tells_link, int end) {
+  Clock::duration best = 1h;
+  for (int i = 0; i < 3; ++i) best = std::min(best, pause(tells_link, end));
+  return best;
+}
+
+TEST(EngineLinkLoss, BothEndsGoOnAtOnceWhicheverSeesIt) {
+  const Clock::duration timeout = std::chrono::nanoseconds(Tuning().rail_timeout_ns);
+  const Clock::duration silent = pause(false, 0);
+  const Clock::duration source = best_pause(true, 0);
+  const Clock::duration target = best_pause(true, 1);
+  const auto ms = [](Clock::duration d) {
+    return static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
+  };
+  std::printf("pause: %lld ms by silence, %lld ms by the source's link, %lld ms by the target's\n", ms(silent),
+              ms(source), ms(target));
+  EXPECT_GT(silent, timeout) << "it took the link for a sign where nothing tells it";
+  EXPECT_LT(source, timeout);
+  EXPECT_LT(target, timeout) << "the source was not told";
+}
 
 }  // namespace
 }  // namespace railshmem::test

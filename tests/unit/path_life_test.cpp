@@ -2,9 +2,11 @@
 // What shows that a dead path lives again: something of the peer, and nothing less.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "src/plugin/rail_keeper.h"
@@ -33,10 +35,13 @@ class Keeper final : public RailKeeper {
   void mended(Port, size_t) noexcept override {}
   uint32_t learn(int, std::span<const std::byte>) override { return 0; }
   void doubt_for_host(int, size_t) noexcept override {}
+  uint32_t without_link(uint64_t) noexcept override { return unlinked; }
+  uint32_t peer_lost_link(int, size_t) override { return 0; }
   bool has_news_for_host() const noexcept override { return false; }
-  void learn_for_host(const Doubt&, const Readdressed&) override {}
+  void learn_for_host(const Doubt&, const Unlinked&, const Readdressed&) override {}
 
   int reopened = 0;
+  uint32_t unlinked = 0;
   std::vector<unsigned> timeouts_ms;
 };
 
@@ -130,6 +135,47 @@ TEST_F(PathLife, AnAnswerOverThePathIsASign) {
   EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms)) << "it came over the other rail";
   hear(0, MessageKind::pong, Bare{});
   EXPECT_TRUE(poll_until([&] { return is_usable(0); }));
+}
+
+// The path has a connection to each port of the peer, and only one of them has answered.
+TEST_F(PathLife, LimitsGoOnlyAfterTheOtherConnectionsHadTime) {
+  ASSERT_NO_FATAL_FAILURE(lose_rail_0());
+  ASSERT_TRUE(poll_until([&] { return card_on_rail_0() != nullptr; }));
+  std::this_thread::sleep_for(2ms);  // longer than packets are on their way
+  hear(0, MessageKind::pong, Bare{});
+  ASSERT_TRUE(poll_until([&] { return is_usable(0); }));
+  const auto lifted = [&] { return std::count(keeper_.timeouts_ms.begin(), keeper_.timeouts_ms.end(), 0u) > 0; };
+  EXPECT_FALSE(lifted()) << "at once";
+  EXPECT_NE(keeper_.timeouts_ms.back(), 0u);
+  EXPECT_TRUE(poll_until(lifted)) << "never";
+}
+
+TEST_F(PathLife, WithoutALinkNothingIsASignAndThePeerIsTold) {
+  keeper_.unlinked = 0b01;
+  const auto told = [&] {
+    for (const auto& posted : rails_[1].posted) {
+      if (posted.what != 's' || posted.to.pe != kPeer) continue;
+      const auto header = read_message<MessageHeader>(posted.bytes.data());
+      if (header.kind == MessageKind::ping && header.op == static_cast<uint8_t>(PingNews::no_link))
+        return header.cell == 0;
+    }
+    return false;
+  };
+  EXPECT_TRUE(poll_until(told));
+  EXPECT_FALSE(is_usable(0));
+  hear(0, MessageKind::pong, Bare{});
+  EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms));
+  EXPECT_EQ(rails_[0].count('s'), 0) << "what was sent over the rail without a link?";
+  keeper_.unlinked = 0;
+  EXPECT_TRUE(poll_until([&] { return rails_[0].count('s') > 0; })) << "the peer is not asked";
+  EXPECT_FALSE(is_usable(0));
+  hear(0, MessageKind::pong, Bare{});
+  EXPECT_TRUE(poll_until([&] { return is_usable(0); }));
+}
+
+TEST_F(PathLife, TheOnlyRailIsKeptWithoutALink) {
+  keeper_.unlinked = 0b11;
+  EXPECT_FALSE(poll_until([&] { return initiator_->rails().usable(kPeer) == 0; }, 100ms));
 }
 
 }  // namespace
