@@ -109,9 +109,9 @@ class PathWatch {
   }
   bool has_link(size_t r) const noexcept { return ((without_link_ >> r) & 1) == 0; }
 
-  /// A message that is nothing but a header. It may be lost.
-  void send_header(size_t r, int pe, const MessageHeader& header) noexcept {
-    send(r, pe, std::as_bytes(std::span(&header, 1)));
+  /// A message that is nothing but a header. It may be lost; false: it is.
+  bool send_header(size_t r, int pe, const MessageHeader& header) noexcept {
+    return send(r, pe, std::as_bytes(std::span(&header, 1)));
   }
 
  private:
@@ -144,18 +144,18 @@ class PathWatch {
 
   PathTable& paths() noexcept { return desk_.rails.paths; }
 
-  void send(size_t r, int pe, std::span<const std::byte> bytes) noexcept {
+  bool send(size_t r, int pe, std::span<const std::byte> bytes) noexcept {
     const Operation what{OpKind::answer, pe, bytes.size()};
-    if (bytes.size() <= desk_.rails.traits().inject) {
-      desk_.send(r, {pe, Port::proxy}, bytes.data(), bytes.size(), nullptr, what);
-      return;
-    }
+    if (bytes.size() <= desk_.rails.traits().inject)
+      return desk_.send(r, {pe, Port::proxy}, bytes.data(), bytes.size(), nullptr, what) == Post::ok;
     OpCell* const carrier = desk_.cells.take(what);
-    if (carrier == nullptr) return;
+    if (carrier == nullptr) return false;
     carrier->rail = static_cast<uint8_t>(r);
     std::byte* const buffer = desk_.cells.buffer(*carrier);
     std::memcpy(buffer, bytes.data(), bytes.size());
-    if (desk_.send(r, {pe, Port::proxy}, buffer, bytes.size(), carrier, what) != Post::ok) desk_.cells.give(*carrier);
+    if (desk_.send(r, {pe, Port::proxy}, buffer, bytes.size(), carrier, what) == Post::ok) return true;
+    desk_.cells.give(*carrier);
+    return false;
   }
 
   /// Suspects that have answered are used again at once.
@@ -172,13 +172,15 @@ class PathWatch {
     }
   }
 
-  /// True when a rail has lost its link, or has it again; then whoever it did not reach is asked at once.
+  /// True when a rail has lost its link, or has it again; then whoever it did not reach is asked at once. Also when a
+  /// peer could not be told.
   bool link_changed(uint64_t now) noexcept {
     if (keeper_ == nullptr || now - links_read_ns_ < kLinkPeriodNs) return false;
     links_read_ns_ = now;
     const RailMask before = std::exchange(without_link_, keeper_->without_link(now));
+    const bool untold = std::exchange(is_untold_, false);
     if (before == without_link_) [[likely]]
-      return false;
+      return untold;
     for (Sick& sick : sick_)
       if ((((before & ~without_link_) >> sick.rail) & 1) != 0) sick.pinged_ns = 0;
     return true;
@@ -272,20 +274,23 @@ class PathWatch {
     keeper_->mended(desk_.letterhead.port, sick.rail);
   }
 
-  void ping(size_t r, int pe, PingNews news = PingNews::none, size_t unlinked = 0) noexcept {
+  bool ping(size_t r, int pe, PingNews news = PingNews::none, size_t unlinked = 0) noexcept {
     MessageHeader header = desk_.letterhead.bare(MessageKind::ping);
     header.op = static_cast<uint8_t>(news);
     header.cell = static_cast<uint32_t>(unlinked);
-    send_header(r, pe, header);
+    return send_header(r, pe, header);
   }
 
   /// Does the dead path live again? The peer learns with the question how to answer, should this rail be a new one. It
   /// hears that over another rail, too: its own end may be as new, and unknown here.
   void ask_dead(size_t r, int pe) noexcept {
     const std::span<const std::byte> card = cards_.message(r);
-    if (card.empty()) return ping(r, pe);
-    send(r, pe, card);
-    tell_card(r, pe);
+    if (card.empty()) {
+      ping(r, pe);
+    } else {
+      send(r, pe, card);
+      tell_card(r, pe);
+    }
   }
   void tell_card(size_t r, int pe) noexcept {
     const std::span<const std::byte> card = cards_.message(r);
@@ -293,9 +298,9 @@ class PathWatch {
       send(desk_.rails.after(r, others), pe, card);
   }
   /// Nobody is asked over a rail without a link: the peer shall know, who otherwise waits for a silence.
-  void tell_no_link(size_t r, int pe) noexcept {
+  bool tell_no_link(size_t r, int pe) noexcept {
     const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
-    if (others != 0) ping(desk_.rails.after(r, others), pe, PingNews::no_link, r);
+    return others != 0 && ping(desk_.rails.after(r, others), pe, PingNews::no_link, r);
   }
 
   /// Peers hear how to reach a rail that was opened anew only when it has reached this PE itself: see Flusher.
@@ -338,7 +343,10 @@ class PathWatch {
       if (!unlinked) {
         ask_dead(sick.rail, sick.pe);
       } else {
-        tell_no_link(sick.rail, sick.pe);
+        if (!tell_no_link(sick.rail, sick.pe)) {  // perhaps the first message there, and the connection is being made
+          sick.pinged_ns = 0;
+          is_untold_ = true;
+        }
         tell_card(sick.rail, sick.pe);
       }
     }
@@ -352,6 +360,7 @@ class PathWatch {
   uint64_t last_look_ns_ = 0;
   uint64_t links_read_ns_ = 0;
   RailMask without_link_ = 0;  ///< rails, as far as is known
+  bool is_untold_ = false;     ///< somebody whom a link concerns
   uint32_t look_ = 1;
   std::vector<Sick> sick_;  ///< paths that are suspect or dead
   std::vector<Calming> calming_;
