@@ -79,6 +79,8 @@ struct OpCell : OpSlot {
   Outcome outcome{};
 
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
+  /// Its event says that the provider took a message over, and nothing of the peer, as that of a write or read does.
+  bool is_message() const noexcept { return what.kind == OpKind::answer || request_bytes > 0; }
   NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
 

@@ -44,16 +44,15 @@ class Failover {
   template <class FinishPart, class Answered>
   void step(FinishPart&& finish_part, Answered&& answered) noexcept {
     if (desk_.rails.has_lost()) [[unlikely]]
-      for (const auto& lost : desk_.rails.take_lost())
-        if (!is_covered(lost.rail, lost.pe)) down(lost.rail, lost.pe, now_ns(), "failed");
+      lose_failed(now_ns());
     if (++polls_ % kPollsPerClock != 0) return;
     const uint64_t now = now_ns();
     watch_.look(
-        now, [&](size_t r, int pe) { down(r, pe, now, "is silent"); }, [this](int pe) { return holds_back(pe); },
+        now, [&](size_t r, int pe, Death why) { down(r, pe, now, why); }, [this](int pe) { return holds_back(pe); },
         [&](int pe) { inquire_alive(pe, now); });
     if (reopener_.active())
       reopener_.step(
-          now, [&](size_t r, int pe) { down(r, pe, now, nullptr); }, [this](OpCell& cell) { strand(cell); });
+          now, [&](size_t r, int pe) { down(r, pe, now, Death::closing); }, [this](OpCell& cell) { strand(cell); });
     for (size_t i = 0; i < recoveries_.size();)
       if (advance(recoveries_[i], now, finish_part, answered)) {
         desk_.rails.paths.set_recovers(recoveries_[i].pe, false);
@@ -101,13 +100,23 @@ class Failover {
   /// Nothing shall come over rail `r` until it was opened anew.
   void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
 
+  /// What these rails talk to has no link at `pe`: nothing comes over these paths any more.
+  void unlinked(int pe, RailMask rails) noexcept {
+    const uint64_t now = now_ns();
+    for (RailMask rest = rails & desk_.rails.paths.all(); rest != 0; rest &= rest - 1) {
+      const auto r = static_cast<size_t>(std::countr_zero(rest));
+      if ((desk_.rails.usable(pe) & ~(RailMask{1} << r)) != 0 && !watch_.is_dead(r, pe))
+        down(r, pe, now, Death::no_link_at_peer);
+    }
+  }
+
   /// `pe` opened anew what these rails talk to. What was under way to it before is lost, though the paths live.
   void readdressed(int pe, RailMask rails) noexcept {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
       if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
-      if (cell.in_flight || (cell.awaits_answer && !cell.lost_request)) down(cell.rail, pe, now_ns(), nullptr);
+      if (cell.in_flight || (cell.awaits_answer && !cell.lost_request)) down(cell.rail, pe, now_ns(), Death::closing);
     }
   }
 
@@ -137,6 +146,7 @@ class Failover {
     uint64_t unreached_since = 0;  ///< 0: some path is there
     uint64_t witness_at = 0;
     AccountMessage account{};
+    RailMask hopeless = 0;  ///< of `rails`: without a link nothing of them will end well
   };
 
   Recovery* find(int pe) noexcept {
@@ -150,6 +160,15 @@ class Failover {
   bool holds_back(int pe) noexcept {
     const Recovery* const recovery = find(pe);
     return recovery != nullptr && recovery->stage < Stage::inquiring;
+  }
+
+  void lose_failed(uint64_t now) noexcept {
+    for (const auto& lost : desk_.rails.take_lost()) {
+      if (is_covered(lost.rail, lost.pe))
+        watch_.lost(lost.rail, lost.pe, now, false);  // the suspect may have been used again meanwhile
+      else
+        down(lost.rail, lost.pe, now, Death::failure);
+    }
   }
 
   /// A recovery has begun that will find whatever is lost on this path.
@@ -170,7 +189,11 @@ class Failover {
   }
 
   /// One warning per outage of a rail, whichever port and path notices it first.
-  void tell_death(size_t r, int pe, const char* why) noexcept {
+  void tell_death(size_t r, int pe, Death death) noexcept {
+    const char* why = "failed";
+    if (death == Death::silence) why = "is silent";
+    if (death == Death::no_link) why = "has no link";
+    if (death == Death::no_link_at_peer) why = "has no link at that end";
     const char* const name = desk_.rails[r].name().c_str();
     if (keeper_ == nullptr || keeper_->outage(desk_.letterhead.port, r))
       log_warn("rail %s to PE %d %s; its operations go over the other rails", name, pe, why);
@@ -178,19 +201,32 @@ class Failover {
       log_info("rail %s to PE %d %s, too", name, pe, why);
   }
 
-  /// `why`: for the warning; null when the rail was closed, because of another peer or by the warning's consequence.
-  void down(size_t r, int pe, uint64_t now, const char* why) noexcept {
-    PathTable& paths = desk_.rails.paths;
-    paths.set_up(r, pe, false);
-    if (why != nullptr) {
-      tell_death(r, pe, why);
-      desk_.rails.count_failover(r);
+  /// Whether something is under way on the path, or an answer to it.
+  bool owes(size_t r, int pe) const noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
+      if (cell.rail == r && (cell.in_flight || cell.awaits_answer || cell.lost_data)) return true;
     }
-    watch_.lost(r, pe, now, why == nullptr);
+    return false;
+  }
+
+  void down(size_t r, int pe, uint64_t now, Death why) noexcept {
+    PathTable& paths = desk_.rails.paths;
+    const bool unlinked = why == Death::no_link || why == Death::no_link_at_peer;
+    paths.set_up(r, pe, false);
+    if (why != Death::closing) {
+      tell_death(r, pe, why);
+      desk_.rails.count_failover(r, unlinked);
+    }
+    // The peer hears at once how a new rail is reached, or that the old one has no link.
+    watch_.lost(r, pe, now, why == Death::closing || why == Death::no_link);
+    if (unlinked && find(pe) == nullptr && !owes(r, pe)) return;  // there is nothing to recover
     Recovery* recovery = find(pe);
     if (recovery == nullptr) recovery = &recoveries_.emplace_back(Recovery{pe, 0, 0, Stage::releasing, now});
     recovery->number = ++inquiries_;
     recovery->rails = (recovery->rails & ~paths.up(pe)) | RailMask{1} << r;  // those taken back carry new operations
+    recovery->hopeless = (recovery->hopeless & recovery->rails) | (unlinked ? RailMask{1} << r : 0);
     recovery->stage = Stage::releasing;
     recovery->since = now;
     paths.set_recovers(pe, true);
@@ -249,9 +285,10 @@ class Failover {
     if (held == 0) {
       recovery.stage = Stage::quarantine;
       recovery.since = now;
-    } else if (recovery.stage == Stage::releasing && now - recovery.since >= desk_.tuning.rail_timeout_ns / 4) {
-      recovery.stage = Stage::closing;
-      for (RailMask rest = held; rest != 0; rest &= rest - 1) {
+    } else if (recovery.stage == Stage::releasing) {
+      const bool over = now - recovery.since >= desk_.tuning.rail_timeout_ns / 4;
+      if (over) recovery.stage = Stage::closing;
+      for (RailMask rest = over ? held : held & recovery.hopeless; rest != 0; rest &= rest - 1) {
         const auto r = static_cast<size_t>(std::countr_zero(rest));
         if (is_spared(r, recovery, now))
           recovery.stage = Stage::releasing;

@@ -207,13 +207,14 @@ class HostSide {
   // ---- for the proxy thread ----------------------------------------------------------------------------------------
 
   /// Operations that complete only by polling this endpoint.
-  uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+  uint64_t pending() const noexcept {
+    return pending_.load(std::memory_order_relaxed) + (keeper_ != nullptr && keeper_->has_news_for_host());
+  }
   /// Some of them will not go on by themselves.
   bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed); }
   /// True when something moved; false also when a host thread is inside.
   bool poll_as_proxy() noexcept {
     if (!port_.try_enter()) return false;
-    learn();
     const bool moved = poll();
     publish();
     port_.leave_proxy();
@@ -259,6 +260,7 @@ class HostSide {
       return;
     try {
       keeper_->learn_for_host([this](int pe, size_t alive) { initiator_.doubt(pe, alive); },
+                              [this](int pe, uint32_t rails) { initiator_.unlinked(pe, rails); },
                               [this](int pe, uint32_t rails) { initiator_.readdressed(pe, rails); });
     } catch (const std::exception& error) {
       log_warn("a peer opened a rail anew, but this PE cannot use it: %s", error.what());
@@ -284,6 +286,7 @@ class HostSide {
   }
 
   bool poll() noexcept {
+    learn();  // here, too: a call may wait for long, and for what goes on only with the news
     const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
       die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
           initiator_.rails()[r].name().c_str());

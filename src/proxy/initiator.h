@@ -155,6 +155,11 @@ class Initiator {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
   }
 
+  /// What these rails talk to has no link at `pe`.
+  void unlinked(int pe, RailMask rails) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.unlinked(pe, rails);
+  }
+
   /// `pe` opened anew what these rails talk to.
   void readdressed(int pe, RailMask rails) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
@@ -324,7 +329,7 @@ class Initiator {
     OpCell& part = static_cast<OpCell&>(*slot);
     part.in_flight = false;
     desk_.rails.came(part.rail);
-    desk_.rails.paths.moved(part.rail, part.what.pe);
+    if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
       finish_part(part);  // of a staged piece this is its request only
       return;

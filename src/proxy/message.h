@@ -37,6 +37,10 @@ enum class MessageKind : uint8_t {
   account
 };
 
+/// What a ping says beside its question, in header.op: the sender doubts its other paths to this PE, so that this PE
+/// had better look after its own; or the sender's rail number header.cell has no link.
+enum class PingNews : uint8_t { none, doubts, no_link };
+
 /// How the target answers a request: an acknowledgement tells a source all of its requests that were executed, a reply
 /// brings one fetched value to the cell that waits for it.
 enum class Answer : uint8_t { none, acknowledge, reply };
@@ -47,7 +51,7 @@ inline constexpr uint32_t kWindow = 256;
 
 struct MessageHeader {
   MessageKind kind;
-  uint8_t op;         ///< AmoOp or SignalOp
+  uint8_t op;         ///< AmoOp, SignalOp or PingNews
   uint8_t width;      ///< bytes of the word: 4 or 8
   Answer answer;      ///< what the source expects
   Port port;          ///< which endpoint of the source sent this

@@ -17,7 +17,7 @@ inline constexpr size_t kNoRail = ~size_t{0};
 
 /// One rail of a port and one peer.
 struct Path {
-  uint32_t moves = 0;    ///< completions, answers and messages that came over it
+  uint32_t moves = 0;    ///< completed writes and reads, and answers that came over it: signs of the peer
   uint32_t seen = 0;     ///< moves at the last look
   uint32_t look = 0;     ///< number of the last look
   uint32_t quiet = 0;    ///< looks in a row at which something was owed and nothing had come

@@ -25,6 +25,7 @@ struct RailCounts {
   uint64_t nbytes = 0;
   uint64_t again = 0;      ///< posts that it had no room for
   uint64_t failovers = 0;  ///< times that operations of it had to go over others
+  uint64_t unlinked = 0;   ///< those of them for want of a link
 };
 
 template <Rail R>
@@ -136,7 +137,10 @@ class RailSet {
       ++counts.again;
     }
   }
-  void count_failover(size_t r) noexcept { ++lanes_[r].counts.failovers; }
+  void count_failover(size_t r, bool unlinked) noexcept {
+    ++lanes_[r].counts.failovers;
+    lanes_[r].counts.unlinked += unlinked;
+  }
   const RailCounts& counts(size_t r) const noexcept { return lanes_[r].counts; }
   /// One line per rail that was used, for SHMEM_STATS=1.
   std::vector<std::string> rows(const char* port) const {
@@ -145,11 +149,12 @@ class RailSet {
       const RailCounts& c = counts(r);
       if (c.operations + c.again + c.failovers == 0) continue;
       rows.push_back(
-          text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers; long operations moved "
-               "at %.0f MB/s",
+          text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers (%llu for want of a link); "
+               "long operations moved at %.0f MB/s",
                r, rails_[r].name().c_str(), port, static_cast<unsigned long long>(c.operations),
                static_cast<unsigned long long>(c.nbytes), static_cast<unsigned long long>(c.again),
-               static_cast<unsigned long long>(c.failovers), lanes_[r].meter.rate() * 1e3));
+               static_cast<unsigned long long>(c.failovers), static_cast<unsigned long long>(c.unlinked),
+               lanes_[r].meter.rate() * 1e3));
     }
     return rows;
   }

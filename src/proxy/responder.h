@@ -48,7 +48,7 @@ class Responder {
     const Endpoint from{header.pe, header.port};
     if (header.kind == MessageKind::ping) {
       answers_.pong(from, r);
-      if (header.op != 0 && keeper_ != nullptr) doubt(header.pe, r);
+      if (header.op != 0 && keeper_ != nullptr) hear_news(header, r);
       return;
     }
     if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
@@ -164,9 +164,13 @@ class Responder {
                    "put_signal");
   }
 
-  [[gnu::cold]] void doubt(int pe, size_t alive) noexcept {
-    initiator_.doubt(pe, alive);
-    keeper_->doubt_for_host(pe, alive);
+  [[gnu::cold]] void hear_news(const MessageHeader& ping, size_t alive) noexcept {
+    if (ping.op == static_cast<uint8_t>(PingNews::no_link)) {
+      initiator_.unlinked(ping.pe, keeper_->peer_lost_link(ping.pe, ping.cell));
+    } else {
+      initiator_.doubt(ping.pe, alive);
+      keeper_->doubt_for_host(ping.pe, alive);
+    }
   }
 
   [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {

@@ -280,7 +280,8 @@ INSTANTIATE_TEST_SUITE_P(
     Cables, EngineFailover,
     testing::Values(Case{2, {}, "2"}, Case{2, {.message_after_write = false}, "2Unordered"},
                     Case{3, {.patience = 20ms}, "3Failing"},  // before anybody takes them for silent
-                    Case{3, {.patience = 60ms}, "3FailingLate"},
+                    Case{3, {.patience = 60ms}, "3FailingLate"}, Case{3, {.tells_link = true}, "3TellingLinks"},
+                    Case{2, {.patience = 30ms, .tells_link = true, .buffers_messages = true}, "2TellingLinksFailing"},
                     Case{4, {.message_after_write = false, .patience = 30ms}, "4UnorderedFailing"}),
     [](const auto& of) { return of.param.name; });
 
