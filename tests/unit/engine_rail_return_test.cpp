@@ -11,8 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/support/cable_fabric.h"
-#include "tests/support/engine_job.h"
+#include "tests/support/cabled_engine.h"
 
 namespace railshmem::test {
 namespace {
@@ -20,26 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-Cables* g_cables = nullptr;  // of the test that runs; a setup has no other way to get them
-CableOptions g_options;
-
-constexpr Setup<CableFabric> kCabled{"Cabled", [](const NetworkConfig& config, const Tuning& tuning) {
-                                       return std::make_unique<Engine<CableFabric>>(
-                                           TransportKind::loopback, config, tuning, config, *g_cables, g_options);
-                                     }};
-
-Tuning hasty() {
-  Tuning tuning;
-  tuning.stripe_min = 8192;
-  tuning.shortest_piece = 4096;
-  tuning.longest_piece = 16384;
-  tuning.rail_window = 32768;
-  tuning.rail_timeout_ns = 40'000'000;
-  tuning.quarantine_ns = 2'000'000;
-  return tuning;
-}
-
-struct Case {
+struct Trial {
   const char* name;
   int npes;
   size_t rails;
@@ -51,17 +31,11 @@ enum class Traffic { none, idle_targets, all, over };
 
 class Outages {
  public:
-  Outages(const Case& what, uint64_t seed)
+  Outages(const Trial& what, uint64_t seed)
       : what_(what),
         random_(seed),
         cables_(what.npes, what.rails),
-        job_(
-            [&]() -> const Setup<CableFabric>& {
-              g_cables = &cables_;
-              g_options = what.options;
-              return kCabled;
-            }(),
-            {.npes = what.npes, .tuning = hasty()}) {}
+        job_(cabled_with(cables_, what.options), {.npes = what.npes, .tuning = hasty()}) {}
 
   /// Returns the longest time that a rail took.
   Clock::duration run(int outages) {
@@ -139,7 +113,7 @@ class Outages {
     longest_ = std::max(longest_, Clock::now() - back);
   }
 
-  const Case what_;
+  const Trial what_;
   std::mt19937_64 random_;
   Cables cables_;
   EngineJob<CableFabric> job_;
@@ -153,7 +127,7 @@ uint64_t from_environment(const char* name, uint64_t otherwise) {
   return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
 }
 
-class EngineRailReturn : public testing::TestWithParam<Case> {};
+class EngineRailReturn : public testing::TestWithParam<Trial> {};
 
 // OUTAGES=1000 SEED=5 make it a long one.
 TEST_P(EngineRailReturn, EveryRailIsUsedAgain) {
@@ -165,22 +139,20 @@ TEST_P(EngineRailReturn, EveryRailIsUsedAgain) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cables, EngineRailReturn,
-    testing::Values(Case{"2Pes2Rails", 2, 2, {}}, Case{"2Pes2RailsFailing", 2, 2, {.patience = 50ms}},
-                    Case{"3Pes3Rails", 3, 3, {}}, Case{"3Pes3RailsFailing", 3, 3, {.patience = 30ms}},
-                    Case{"2Pes2RailsBuffering", 2, 2, {.patience = 50ms, .buffers_messages = true}},
-                    Case{"2Pes2RailsTelling", 2, 2, {.patience = 50ms, .tells_link = true}},
-                    Case{"3Pes3RailsTelling", 3, 3, {.tells_link = true}}),
+    testing::Values(Trial{"2Pes2Rails", 2, 2, {}}, Trial{"2Pes2RailsFailing", 2, 2, {.patience = 50ms}},
+                    Trial{"3Pes3Rails", 3, 3, {}}, Trial{"3Pes3RailsFailing", 3, 3, {.patience = 30ms}},
+                    Trial{"2Pes2RailsBuffering", 2, 2, {.patience = 50ms, .buffers_messages = true}},
+                    Trial{"2Pes2RailsTelling", 2, 2, {.patience = 50ms, .tells_link = true}},
+                    Trial{"3Pes3RailsTelling", 3, 3, {.tells_link = true}}),
     [](const auto& of) { return of.param.name; });
 
 /// How long the stream of PE 0 to PE 1 pauses when a cable is pulled at `end`.
 Clock::duration pause(bool tells_link, int end) {
   Cables cables(2, 2);
-  g_cables = &cables;
-  g_options = {.tells_link = tells_link};
   Tuning tuning = hasty();
   tuning.rail_timeout_ns = Tuning().rail_timeout_ns;
   tuning.quarantine_ns = Tuning().quarantine_ns;
-  EngineJob<CableFabric> job(kCabled, {.npes = 2, .tuning = tuning});
+  EngineJob<CableFabric> job(cabled_with(cables, {.tells_link = tells_link}), {.npes = 2, .tuning = tuning});
   std::atomic<bool> over{false};
   std::thread target([&] {
     while (!over.load()) {
