@@ -31,6 +31,8 @@ pause() {
   awk -v from="$1" -v to="$2" '$1 == "stream" && $2 >= from && $2 <= to { if ($3 == 0) { run++; if (run > most) most = run } else run = 0 }
     END { printf "%.1f", most / 10 }' "$outputs/1"
 }
+# What the rail has sent and received: its partner need not have the same number.
+passed() { echo $(($(rail_bytes "$1" "$2" rx) + $(rail_bytes "$1" "$2" tx))); }
 is() { awk "BEGIN { exit !($1) }"; }
 
 # try NAME HOST DIE REVIVE WHY; the warnings must say WHY
@@ -42,11 +44,11 @@ try() {
   dead=$(now)
   "$die" "$host" "$last"
   sleep "$phase"
-  carried=$(rail_bytes a "$last" tx)
+  carried=$(passed "$host" "$last")
   alive=$(now)
   "$revive" "$host" "$last"
   wait_job || status=$?
-  carried=$(($(rail_bytes a "$last" tx) - carried))
+  carried=$(($(passed "$host" "$last") - carried))
   grep -v '^stream' "$outputs"/*
   [ "$status" -eq 0 ] || { fail "$name: status $status" && return; }
   before=$(rate "$(time_of "$dead - $phase + 1")" "$dead")

@@ -157,7 +157,8 @@ class CableRail {
       return true;
     }
     static thread_local OpSlot nobody;
-    OpSlot* const slot = held.slot == nullptr && held.kind != Kind::send ? &nobody : held.slot;
+    const bool needs_slot = held.kind != Kind::send || held.nbytes > traits_.inject;
+    OpSlot* const slot = held.slot == nullptr && needs_slot ? &nobody : held.slot;
     Post posted = Post::failed;
     if (held.kind == Kind::write) {
       posted = inner_->write({held.remote, held.source(), held.nbytes, slot, false});
