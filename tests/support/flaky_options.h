@@ -28,6 +28,7 @@ struct FlakyOptions {
   bool message_after_write = false;  ///< keeps the order that the rail promises; else promises none
   uint64_t fail_post = 0;            ///< the nth write or read of each host rail fails; 0: none
   Failure failure = Failure::event;
+  unsigned delay_one_in = 1;   ///< posts; the others happen at the next poll
   unsigned longest_burst = 1;  ///< posts refused in a row
   /// One post in so many fails, in every way that a rail may fail by itself: before or after it happened, at once, or
   /// as a message whose loss nobody hears of. 0: none. Only where another rail can take its place.

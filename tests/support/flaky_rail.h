@@ -66,7 +66,7 @@ class FlakyRail {
     if (out) return 0;
     size_t told = 0;
     for (size_t tries = late_.size(); tries > 0 && told < events.size(); --tries) {
-      if (options_.delay_polls > 0 && poll_random_() % 2 == 0) continue;
+      if (options_.delay_polls > 0 && poll_random_() % (2 * options_.delay_one_in) == 0) continue;
       const size_t pick = options_.delay_polls > 0 ? poll_random_() % late_.size() : 0;
       if (pick > 0) count(day_->counts.reordered);
       Late& late = late_[pick];
@@ -157,6 +157,7 @@ class FlakyRail {
   }
   int delay(Kind kind) noexcept {
     if (options_.lie == Lie::overtakes) return kind == Kind::write ? kLiePolls : 0;
+    if (post_random_() % options_.delay_one_in != 0) return 0;
     return static_cast<int>(post_random_() % (options_.delay_polls + 1));
   }
   unsigned failure_in() noexcept { return 1 + static_cast<unsigned>(post_random_() % options_.fail_one_in); }
@@ -164,8 +165,7 @@ class FlakyRail {
   Post fail(OpSlot* slot, bool at_once) noexcept {
     last_error_ = EIO;
     if (at_once) return Post::failed;
-    late_.push_back(
-        {{RailEvent::Kind::failed, slot == nullptr ? EIO : ECONNRESET, slot, nullptr, 0, nullptr}, nullptr});
+    late_.push_back({{RailEvent::Kind::failed, EIO, slot, nullptr, 0, nullptr}, nullptr});
     return Post::ok;
   }
 
@@ -237,7 +237,7 @@ class FlakyRail {
         continue;  // it was told long ago
       } else if (std::erase(doomed_, event.slot) > 0) {
         event.kind = RailEvent::Kind::failed;
-        event.error = ECONNRESET;
+        event.error = EIO;
       }
       late_.push_back({event, std::move(bytes)});
     }
