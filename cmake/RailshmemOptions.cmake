@@ -56,10 +56,10 @@ if(RAILSHMEM_SANITIZE)
   endif()
 endif()
 
-# railshmem_layer(name DIR) compiles every .cpp of a folder into the object library railshmem_<name>.
+# railshmem_layer(name DIR) compiles every .cpp of a folder and of its sub-folders into the object library railshmem_<name>.
 # Which folder may include which is checked by scripts/check_layers.py, not by target_link_libraries.
 function(railshmem_layer name dir)
-  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp ${dir}/*/*.cpp)
   add_library(railshmem_${name} OBJECT ${sources})
   target_link_libraries(railshmem_${name} PRIVATE railshmem_flags)
   set_property(GLOBAL APPEND PROPERTY RAILSHMEM_LAYERS railshmem_${name})

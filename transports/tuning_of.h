@@ -4,7 +4,7 @@
 
 #include "src/base/env.h"
 #include "src/base/error.h"
-#include "src/proxy/tuning.h"
+#include "src/proxy/rails/tuning.h"
 
 namespace railshmem {
 

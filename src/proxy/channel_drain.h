@@ -4,9 +4,9 @@
 
 #include "src/base/log.h"
 #include "src/channel/channel.h"
-#include "src/proxy/initiator.h"
-#include "src/proxy/nudger.h"
 #include "src/proxy/parked_commands.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/source/nudger.h"
 
 namespace railshmem {
 

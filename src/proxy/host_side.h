@@ -8,12 +8,12 @@
 #include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/plugin/network.h"
-#include "src/proxy/initiator.h"
-#include "src/proxy/nudger.h"
 #include "src/proxy/patience.h"
 #include "src/proxy/port_lock.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/sleeper.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/source/nudger.h"
 
 namespace railshmem {
 

@@ -14,8 +14,8 @@
 #include "src/base/log.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_side.h"
+#include "src/proxy/rails/tuning.h"
 #include "src/proxy/sleeper.h"
-#include "src/proxy/tuning.h"
 
 namespace railshmem {
 

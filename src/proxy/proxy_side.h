@@ -11,9 +11,9 @@
 
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
-#include "src/proxy/flush_gate.h"
-#include "src/proxy/initiator.h"
-#include "src/proxy/responder.h"
+#include "src/proxy/flush/flush_gate.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/target/responder.h"
 #include "src/proxy/try_lock.h"
 
 namespace railshmem {

@@ -12,7 +12,7 @@
 
 #include "src/base/cpu.h"
 #include "src/plugin/network.h"
-#include "src/proxy/engine_keeper.h"
+#include "src/proxy/failover/engine_keeper.h"
 #include "tests/support/flaky_rail.h"
 
 namespace railshmem::test {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "src/proxy/flush_gate.h"
-#include "src/proxy/flush_memory.h"
+#include "src/proxy/flush/flush_gate.h"
+#include "src/proxy/flush/flush_memory.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {

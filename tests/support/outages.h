@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "src/base/cpu.h"
-#include "src/proxy/path_table.h"
+#include "src/proxy/rails/path_table.h"
 #include "tests/support/flaky_options.h"
 
 namespace railshmem::test {

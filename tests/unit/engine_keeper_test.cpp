@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the two ports of an engine share about its rails: outages are told once, news wait for the host.
-#include "src/proxy/engine_keeper.h"
+#include "src/proxy/failover/engine_keeper.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/plugin/rail_keeper.h"
-#include "src/proxy/initiator.h"
+#include "src/proxy/source/initiator.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which rail an operation takes: turns for short ones, measured speeds for pieces of long ones.
-#include "src/proxy/rail_set.h"
+#include "src/proxy/rails/rail_set.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/base/error.h"
-#include "src/proxy/bulk_queue.h"
+#include "src/proxy/post/bulk_queue.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
