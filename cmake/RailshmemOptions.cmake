@@ -56,10 +56,11 @@ if(RAILSHMEM_SANITIZE)
   endif()
 endif()
 
-# railshmem_layer(name DIR) compiles every .cpp of a folder and of its sub-folders into the object library railshmem_<name>.
+# railshmem_layer(name DIR...) compiles every .cpp of these folders into the object library railshmem_<name>.
 # Which folder may include which is checked by scripts/check_layers.py, not by target_link_libraries.
-function(railshmem_layer name dir)
-  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp ${dir}/*/*.cpp)
+function(railshmem_layer name)
+  list(TRANSFORM ARGN APPEND /*.cpp OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(railshmem_${name} OBJECT ${sources})
   target_link_libraries(railshmem_${name} PRIVATE railshmem_flags)
   set_property(GLOBAL APPEND PROPERTY RAILSHMEM_LAYERS railshmem_${name})
