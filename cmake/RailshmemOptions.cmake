@@ -56,14 +56,14 @@ if(RAILSHMEM_SANITIZE)
   endif()
 endif()
 
-# For what runs once per job and is mostly large headers of others (CLI11, nlohmann-json): to optimise these takes the
-# compiler more time than all of the oshrun it is for.
+# For what runs once per job and is mostly large headers of others (CLI11, nlohmann-json).
 set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
-# railshmem_layer(name DIR) compiles every .cpp of a folder into the object library railshmem_<name>.
+# railshmem_layer(name DIR...) compiles every .cpp of these folders into the object library railshmem_<name>.
 # Which folder may include which is checked by scripts/check_layers.py, not by target_link_libraries.
-function(railshmem_layer name dir)
-  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+function(railshmem_layer name)
+  list(TRANSFORM ARGN APPEND /*.cpp OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(railshmem_${name} OBJECT ${sources})
   target_link_libraries(railshmem_${name} PRIVATE railshmem_flags)
   set_property(GLOBAL APPEND PROPERTY RAILSHMEM_LAYERS railshmem_${name})

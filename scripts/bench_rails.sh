@@ -178,6 +178,26 @@ loaded() {
   done
 }
 
+# The same where the rail of the short ones carries nothing else: what is left is not queueing on the rail.
+loaded_apart() {
+  local round metric
+  shape_all "$rate" "$rate" none none
+  rm -f "$scratch"/apart_*
+  for ((round = 0; round < rounds; round++)); do
+    SHMEM_OFI_STRIPE_RAILS=1 RAILS_USED=2 bench 1 1 put_signal_loaded --sizes 8 --iters 500
+    for metric in idle loaded raised bulk; do value $metric >> "$scratch/apart_$metric"; done
+    value loaded p99 >> "$scratch/apart_p99"
+  done
+  echo
+  echo "## The same on two rails of $rate Mbit/s, with the stream on the first alone (SHMEM_OFI_STRIPE_RAILS=1)"
+  echo
+  echo "| idle us | loaded us | loaded p99 us | raised x | stream MB/s |"
+  echo "| --- | --- | --- | --- | --- |"
+  echo "| $(compute %.1f "$(median_of apart_idle)") | $(compute %.1f "$(median_of apart_loaded)")" \
+    "| $(compute %.1f "$(median_of apart_p99)") | $(compute %.2f "$(median_of apart_raised)")" \
+    "| $(compute %.1f "$(median_of apart_bulk) * 1e3") |"
+}
+
 posting() {
   local provider
   echo

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=${BUILD_DIR:-build/release}
 
 # Small, and from different corners: what clang-tidy reads in every run.
-tidy_sample="src/base/env_types.cpp src/heap/offset_allocator.cpp src/proxy/operation.cpp
+tidy_sample="src/base/env_types.cpp src/heap/offset_allocator.cpp src/proxy/post/operation.cpp
              bootstrap/local/oshrun/line_tagger.cpp transports/ofi/nic_choice.cpp"
 
 missing() {

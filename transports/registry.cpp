@@ -5,6 +5,7 @@
 #include "src/plugin/network.h"
 #include "src/proxy/engine.h"
 #include "transports/loopback/fabric.h"
+#include "transports/tuning_of.h"
 #if RAILSHMEM_HAVE_OFI
 #include "transports/ofi/fabric.h"
 #include "transports/ofi/nic.h"
@@ -12,20 +13,6 @@
 
 namespace railshmem {
 namespace {
-
-Tuning tuning_of(const Env& env) {
-  Tuning tuning;
-  if (env.ofi_stripe_min == 0)
-    throw Error("SHMEM_OFI_STRIPE_MIN must be at least 1 byte; use a large one to cut nothing");
-  tuning.stripe_min = env.ofi_stripe_min;
-  if (env.rail_timeout_s <= 0) throw Error("SHMEM_RAIL_TIMEOUT must be more than 0 seconds");
-  tuning.unreachable_ns = static_cast<uint64_t>(env.timeout_s * 1e9);
-  tuning.rail_timeout_ns = static_cast<uint64_t>(env.rail_timeout_s * 1e9);
-  tuning.staging_chunk = env.staging_chunk;
-  tuning.staging_depth = env.staging_depth;
-  tuning.keeps_order = !env.test_unordered;
-  return tuning;
-}
 
 std::unique_ptr<Network> make_ofi([[maybe_unused]] const NetworkConfig& config) {
 #if RAILSHMEM_HAVE_OFI
@@ -72,52 +59,6 @@ std::unique_ptr<Network> make_network(const NetworkConfig& config) {
   return nullptr;
 }
 
-void net_put(Network& network, NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
-  with_host(network, [&](auto& host) { host.put(scope, to, source, nbytes); });
-}
-void net_put_nbi(Network& network, NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
-  with_host(network, [&](auto& host) { host.put_nbi(scope, to, source, nbytes); });
-}
-void net_get(Network& network, NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
-  with_host(network, [&](auto& host) { host.get(scope, from, dest, nbytes); });
-}
-void net_get_nbi(Network& network, NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
-  with_host(network, [&](auto& host) { host.get_nbi(scope, from, dest, nbytes); });
-}
-void net_put_signal(Network& network, NetContext& scope, Remote to, const void* source, size_t nbytes,
-                    const NetSignal& signal) noexcept {
-  with_host(network, [&](auto& host) { host.put_signal(scope, to, source, nbytes, signal); });
-}
-void net_put_signal_nbi(Network& network, NetContext& scope, Remote to, const void* source, size_t nbytes,
-                        const NetSignal& signal) noexcept {
-  with_host(network, [&](auto& host) { host.put_signal_nbi(scope, to, source, nbytes, signal); });
-}
-uint64_t net_amo(Network& network, NetContext& scope, Remote to, const NetAmo& amo) noexcept {
-  return with_host(network, [&](auto& host) { return host.amo(scope, to, amo); });
-}
-void net_amo_nbi(Network& network, NetContext& scope, Remote to, const NetAmo& amo, void* fetch) noexcept {
-  with_host(network, [&](auto& host) { host.amo_nbi(scope, to, amo, fetch); });
-}
-void net_flag(Network& network, Remote to, uint64_t value) noexcept {
-  with_host(network, [&](auto& host) { host.flag(to, value); });
-}
-void net_session_start(Network& network, NetContext& scope, bool batch, const size_t* total_ops) noexcept {
-  with_host(network, [&](auto& host) { host.session_start(scope, batch, total_ops); });
-}
-void net_session_stop(Network& network, NetContext& scope) noexcept {
-  with_host(network, [&](auto& host) { host.session_stop(scope); });
-}
-void net_fence(Network& network, NetContext& scope) noexcept {
-  with_host(network, [&](auto& host) { host.fence(scope); });
-}
-void net_quiet(Network& network, NetContext& scope) noexcept {
-  with_host(network, [&](auto& host) { host.quiet(scope); });
-}
-void net_quiet(Network& network, NetContext& scope, int pe) noexcept {
-  with_host(network, [&](auto& host) { host.quiet(scope, pe); });
-}
-bool net_progress(Network& network) noexcept {
-  return with_host(network, [](auto& host) { return host.progress(); });
-}
-
 }  // namespace railshmem
+
+#include "transports/net_calls.inc"

@@ -15,7 +15,7 @@
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "src/plugin/network.h"
-#include "src/proxy/staging_terms.h"
+#include "src/proxy/staging/staging_terms.h"
 #include "transports/ofi/card.h"
 
 namespace railshmem::perftest {

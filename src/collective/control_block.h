@@ -13,7 +13,8 @@ struct ControlBlock {
   uint64_t pad[7];
   std::byte latest[504];  ///< SHMEM_CHECK: this PE's newest collective call (src/check/collective_call.h)
   uint64_t unused;
-  uint64_t flush;  ///< what a flush of the rails reads and writes (src/proxy/flusher.h); on a cache line of its own
+  uint64_t
+      flush;  ///< what a flush of the rails reads and writes (src/proxy/flush/flusher.h); on a cache line of its own
 };
 inline constexpr size_t kControlBytes = 4096;
 static_assert(sizeof(ControlBlock) <= kControlBytes && std::is_trivially_copyable_v<ControlBlock>);

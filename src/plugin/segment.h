@@ -12,7 +12,7 @@ enum class SegmentId : uint8_t { heap, data };
 inline constexpr int kSegments = 2;
 
 /// staged: rails cannot reach it and are never given its addresses, neither as local nor as remote memory; its bytes
-/// travel through bounce slots (src/proxy/staging.h).
+/// travel through bounce slots (src/proxy/staging/staging.h).
 enum class MemoryKind : uint8_t { host, staged };
 
 /// One piece of this PE's symmetric memory. nbytes == 0: the job has no such segment.

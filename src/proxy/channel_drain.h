@@ -4,16 +4,23 @@
 
 #include "src/base/log.h"
 #include "src/channel/channel.h"
-#include "src/proxy/initiator.h"
 #include "src/proxy/parked_commands.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/source/nudger.h"
 
 namespace railshmem {
 
 template <Rail R>
 class ChannelDrain {
  public:
-  ChannelDrain(Channel& channel, Initiator<R>& initiator, int npes)
-      : channel_(channel), initiator_(initiator), scope_(initiator.add_scope()), npes_(npes), parked_(npes) {}
+  /// `nudger` may be null: targets need none.
+  ChannelDrain(Channel& channel, Initiator<R>& initiator, int npes, Nudger<R>* nudger = nullptr)
+      : channel_(channel),
+        initiator_(initiator),
+        nudger_(nudger),
+        scope_(initiator.add_scope()),
+        npes_(npes),
+        parked_(npes) {}
 
   /// Posts a bounded batch and tells producers what finished. What a fence holds back is put aside; a command that
   /// finds no room waits, and those behind it, so the pass goes on reaping. True when something moved.
@@ -107,6 +114,8 @@ class ChannelDrain {
 
   Post post(TakenCommand& taken, const Outcome& outcome) noexcept {
     const Command& c = taken.command;
+    if (nudger_ != nullptr) [[unlikely]]
+      nudger_->nudge(static_cast<int>(c.pe));
     const Source source = is_inline(c) ? Source::copied : Source::stable;
     switch (c.op) {
       case CommandOp::put:
@@ -148,7 +157,11 @@ class ChannelDrain {
   /// Gets are not ordered by fence.
   bool in_order(const TakenCommand& taken) noexcept {
     const Command& c = taken.command;
-    if (c.op == CommandOp::get) return true;
+    const bool passed = scope_.peer(static_cast<int>(c.pe)).epoch == taken.epoch;
+    return passed || c.op == CommandOp::get || may_pass(taken);
+  }
+  [[gnu::noinline]] bool may_pass(const TakenCommand& taken) noexcept {
+    const Command& c = taken.command;
     OpKind kind = OpKind::put;
     if (c.op == CommandOp::amo)
       kind = OpKind::amo;
@@ -178,6 +191,7 @@ class ChannelDrain {
 
   Channel& channel_;
   Initiator<R>& initiator_;
+  Nudger<R>* const nudger_;
   NetContext& scope_;
   const int npes_;
   TakenCommand head_;  ///< the newest one taken, if has_head_

@@ -17,15 +17,15 @@
 #include "src/base/error.h"
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
-#include "src/proxy/engine_keeper.h"
-#include "src/proxy/flush_memory.h"
+#include "src/proxy/failover/engine_keeper.h"
+#include "src/proxy/flush/flush_memory.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
+#include "src/proxy/rails/tuning.h"
 #include "src/proxy/sleeper.h"
-#include "src/proxy/staging.h"
-#include "src/proxy/staging_terms.h"
-#include "src/proxy/tuning.h"
+#include "src/proxy/staging/staging.h"
+#include "src/proxy/staging/staging_terms.h"
 
 namespace railshmem {
 

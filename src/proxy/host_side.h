@@ -2,18 +2,18 @@
 // The host endpoints: every data-path call of the network, and how a call waits.
 #pragma once
 
-#include <array>
 #include <atomic>
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/plugin/network.h"
-#include "src/proxy/initiator.h"
 #include "src/proxy/patience.h"
 #include "src/proxy/port_lock.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/sleeper.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/source/nudger.h"
 
 namespace railshmem {
 
@@ -36,7 +36,7 @@ class HostSide {
         keeper_(initiator.keeper),
         proxy_(proxy),
         sleeper_(sleeper),
-        nudges_(!proxy.traffic_wakes()) {}
+        nudger_(initiator_, !proxy.traffic_wakes()) {}
 
   NetContext* make_context() {
     const Entry entry(*this);
@@ -207,13 +207,14 @@ class HostSide {
   // ---- for the proxy thread ----------------------------------------------------------------------------------------
 
   /// Operations that complete only by polling this endpoint.
-  uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+  uint64_t pending() const noexcept {
+    return pending_.load(std::memory_order_relaxed) + (keeper_ != nullptr && keeper_->has_news_for_host());
+  }
   /// Some of them will not go on by themselves.
   bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed); }
   /// True when something moved; false also when a host thread is inside.
   bool poll_as_proxy() noexcept {
     if (!port_.try_enter()) return false;
-    learn();
     const bool moved = poll();
     publish();
     port_.leave_proxy();
@@ -259,6 +260,7 @@ class HostSide {
       return;
     try {
       keeper_->learn_for_host([this](int pe, size_t alive) { initiator_.doubt(pe, alive); },
+                              [this](int pe, uint32_t rails) { initiator_.unlinked(pe, rails); },
                               [this](int pe, uint32_t rails) { initiator_.readdressed(pe, rails); });
     } catch (const std::exception& error) {
       log_warn("a peer opened a rail anew, but this PE cannot use it: %s", error.what());
@@ -284,6 +286,7 @@ class HostSide {
   }
 
   bool poll() noexcept {
+    learn();  // here, too: a call may wait for long, and for what goes on only with the news
     const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
       die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
           initiator_.rails()[r].name().c_str());
@@ -296,12 +299,13 @@ class HostSide {
   /// Repeats a post until the rail takes it.
   template <class Attempt>
   Post insist(const Operation& what, Attempt&& attempt) noexcept {
-    if (nudges_) nudge(what.pe);
+    nudger_.nudge(what.pe);
     Post posted = attempt();
     uint64_t refusals = 0;
     if (posted == Post::again) [[unlikely]]
       wait(what, [&] {
         ++refusals;
+        nudger_.nudge(what.pe);
         return (posted = attempt()) != Post::again;
       });
     if (config_.observer) [[unlikely]]
@@ -312,17 +316,6 @@ class HostSide {
   [[gnu::cold, gnu::noinline]] void count_post(uint64_t refusals) noexcept {
     config_.observer->count(observe::Engine::posted, 1);
     if (refusals > 0) config_.observer->count(observe::Engine::again, refusals);
-  }
-
-  /// Where arriving data wakes nobody and leaves no event, a target in naps would not know of a stream of puts: a
-  /// message that changes nothing now and then keeps its proxy thread awake.
-  void nudge(int pe) noexcept {
-    NudgeTime& last = nudged_[static_cast<size_t>(pe) % nudged_.size()];
-    const uint64_t now = rough_clock();
-    if (last.pe == pe && now - last.at < kNudgeEveryUs * kRoughTicksPerUs) [[likely]]
-      return;
-    last = {pe, now};
-    initiator_.flag({pe, SegmentId::heap, 0}, 0);  // `again` does no harm: the next operation tries once more
   }
 
   /// A transfer of which one end is out of the rails' reach.
@@ -418,12 +411,6 @@ class HostSide {
       wait({OpKind::fence, pe, 0}, [&] { return initiator_.in_order(scope, pe, kind); });
   }
 
-  static constexpr uint64_t kNudgeEveryUs = 200;
-  struct NudgeTime {
-    int pe = -1;
-    uint64_t at = 0;
-  };
-
   const HostConfig config_;
   const uint64_t timeout_ns_;
   PortLock port_;
@@ -431,9 +418,8 @@ class HostSide {
   RailKeeper* const keeper_;  ///< null: rails are not opened anew
   ProxySide<R>& proxy_;
   Sleeper& sleeper_;
-  const bool nudges_;
-  std::array<NudgeTime, 64> nudged_{};  ///< by PE modulo its size
-  std::atomic<uint64_t> moves_{0};      ///< polls that moved something, by any thread
+  Nudger<R> nudger_;
+  std::atomic<uint64_t> moves_{0};  ///< polls that moved something, by any thread
   std::atomic<uint64_t> pending_{0};
   std::atomic<bool> urgent_{false};
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "include/shmem/detail/command.h"
-#include "src/proxy/transfer.h"
+#include "src/proxy/post/transfer.h"
 
 namespace railshmem {
 

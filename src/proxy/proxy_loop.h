@@ -14,8 +14,8 @@
 #include "src/base/log.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_side.h"
+#include "src/proxy/rails/tuning.h"
 #include "src/proxy/sleeper.h"
-#include "src/proxy/tuning.h"
 
 namespace railshmem {
 
@@ -59,7 +59,7 @@ class ProxyLoop {
   // 100 ms without work naps grow further, which keeps an idle PE below 1 %.
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
-  static constexpr uint64_t kNudgedSpinNs = 500000;    // longer than peers' pause between nudges (HostSide::nudge)
+  static constexpr uint64_t kNudgedSpinNs = 500000;    // longer than peers' pause between nudges (Nudger)
   static constexpr uint32_t kTurnsPerClock = 64;       // a clock and a yield cost more than a look at an empty queue
   static constexpr uint64_t kSoonNs = 200000;          // a sleep this short was not worth its cost
   static constexpr uint64_t kLongestSpinNs = 2000000;  // sleeping once in 2 ms costs below 1 %

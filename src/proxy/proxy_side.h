@@ -11,9 +11,9 @@
 
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
-#include "src/proxy/flush_gate.h"
-#include "src/proxy/initiator.h"
-#include "src/proxy/responder.h"
+#include "src/proxy/flush/flush_gate.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/target/responder.h"
 #include "src/proxy/try_lock.h"
 
 namespace railshmem {
@@ -31,7 +31,9 @@ class ProxySide {
 
   /// Before the proxy thread runs.
   void serve(std::span<Channel* const> channels) {
-    for (Channel* channel : channels) drains_.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_));
+    Nudger<R>* const nudger = traffic_wakes() ? nullptr : &nudger_;
+    for (Channel* channel : channels)
+      drains_.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_, nudger));
   }
 
   /// One bounded step, unless another thread is at it. True when something moved.
@@ -142,6 +144,7 @@ class ProxySide {
   Initiator<R> initiator_;
   Responder<R> responder_;
   FlushGate<R> gate_;
+  Nudger<R> nudger_{initiator_, true};  ///< for the channels
   std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
 };
 

@@ -122,6 +122,7 @@ void test_nan(T* word, Bits bits, void (*set)(T*, T, int), T (*swap)(T*, T, int)
   memcpy(&nan, &bits, sizeof nan);
   shmem_barrier_all();
   set(word, nan, right);
+  shmem_fence();  // without it the fetch may pass
   back = fetch(word, right);
   memcpy(&got, &back, sizeof got);
   CHECK_EQ(got, bits);

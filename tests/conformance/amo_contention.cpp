@@ -104,6 +104,7 @@ void test_bits(uint64_t* word) {
       CHECK_EQ(shmem_uint64_atomic_fetch_or(word, mine, 0) & mine, 0);
       CHECK_EQ(shmem_uint64_atomic_fetch_xor(word, mine, 0) & mine, mine);
       shmem_uint64_atomic_xor(word, mine, 0);
+      shmem_fence();  // without it the next one may pass
       CHECK_EQ(shmem_uint64_atomic_fetch_and(word, ~mine, 0) & mine, mine);
       CHECK_EQ(shmem_uint64_atomic_fetch(word, 0) & mine, 0);
     }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A rail dies under a steady stream and comes back: every byte is right, the stream goes on by the other rails soon, and
-# the rail is used again. First a cable is pulled, which nothing tells; then an interface is switched off.
+# the rail is used again. First the network drops its packets, which nothing tells; then a cable is pulled at either end,
+# and an interface is switched off, which the system tells one PE and that one the other.
 # failover.sh <folder of rail_stream>      RAILS (default 2), RATE of a rail (default 500mbit), PHASE (default 5 s)
 set -u
 programs_at=$1
@@ -30,22 +31,24 @@ pause() {
   awk -v from="$1" -v to="$2" '$1 == "stream" && $2 >= from && $2 <= to { if ($3 == 0) { run++; if (run > most) most = run } else run = 0 }
     END { printf "%.1f", most / 10 }' "$outputs/1"
 }
+# What the rail has sent and received: its partner need not have the same number.
+passed() { echo $(($(rail_bytes "$1" "$2" rx) + $(rail_bytes "$1" "$2" tx))); }
 is() { awk "BEGIN { exit !($1) }"; }
 
-# try NAME HOST DIE REVIVE
+# try NAME HOST DIE REVIVE WHY; the warnings must say WHY
 try() {
-  local name=$1 host=$2 die=$3 revive=$4 last=$((rails - 1)) dead alive carried before after back stopped status=0
+  local name=$1 host=$2 die=$3 revive=$4 why=$5 last=$((rails - 1)) dead alive carried before after back stopped status=0
   echo "== $name"
   JOB_SECONDS=$((3 * phase + 60)) start_job 1 1 "$programs_at/rail_stream" --seconds $((3 * phase + 1))
   sleep "$((phase + 1))"
   dead=$(now)
   "$die" "$host" "$last"
   sleep "$phase"
-  carried=$(rail_bytes a "$last" tx)
+  carried=$(passed "$host" "$last")
   alive=$(now)
   "$revive" "$host" "$last"
   wait_job || status=$?
-  carried=$(($(rail_bytes a "$last" tx) - carried))
+  carried=$(($(passed "$host" "$last") - carried))
   grep -v '^stream' "$outputs"/*
   [ "$status" -eq 0 ] || { fail "$name: status $status" && return; }
   before=$(rate "$(time_of "$dead - $phase + 1")" "$dead")
@@ -55,12 +58,14 @@ try() {
   echo "$name: $before MB/s before, nothing for $stopped s, $after MB/s with $((rails - 1)) of $rails rails" \
     "($(awk "BEGIN { printf \"%.2f\", $before ? $after / ($before * ($rails - 1) / $rails) : 0 }") of their share)," \
     "$back MB/s after its return; it has carried $carried bytes since"
+  grep -q "warn: rail .* $why" "$outputs"/* || fail "$name: no warning says '$why'"
   is "$stopped < 5" || fail "$name: nothing arrived for $stopped s; 2 s are expected"
   is "$after > 0.5 * $before * ($rails - 1) / $rails" || fail "$name: the other rails are hardly used"
   is "$carried > 1000000" || fail "$name: the rail is back but not used"
 }
 
-try "cable of the receiver" b pull plug
-try "cable of the sender" a pull plug
-try "interface of the sender" a down up
+try "network of the receiver" b mute hear "is silent"
+try "cable of the receiver" b pull plug "has no link"
+try "cable of the sender" a pull plug "has no link"
+try "interface of the sender" a down up "has no link"
 exit $failed

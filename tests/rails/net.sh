@@ -11,7 +11,8 @@
 #
 #   net_begin RAILS [RATE]         makes it all, every rail shaped to RATE (tc's notation); unmade on exit
 #   shape HOST RAIL RATE [BURST]   new rate of a rail, both ways; "none" = as fast as the machine
-#   pull HOST RAIL, plug HOST RAIL pulls the cable out and puts it back: nothing arrives, nothing tells
+#   mute HOST RAIL, hear HOST RAIL the switch drops what comes from a rail and what is for it: nothing arrives, nothing tells
+#   pull HOST RAIL, plug HOST RAIL pulls the cable out and puts it back: the link is gone
 #   down HOST RAIL, up HOST RAIL   switches the interface off and on
 #   rail_bytes HOST RAIL rx|tx     what has passed so far
 #   on_host HOST COMMAND...
@@ -124,6 +125,16 @@ END
   return 0
 }
 
+mute() { # HOST RAIL
+  local address way
+  address=$(host_address "$1" "$2").1
+  for way in from to; do ip -n "$net-switch" rule add priority 50 "$way" "$address" blackhole; done
+}
+hear() { # HOST RAIL
+  local address way
+  address=$(host_address "$1" "$2").1
+  for way in from to; do ip -n "$net-switch" rule del priority 50 "$way" "$address" blackhole; done
+}
 pull() { ip -n "$net-switch" link set "$1$2" down; }
 plug() { ip -n "$net-switch" link set "$1$2" up; }
 down() { ip -n "$net-$1" link set "rail$2" down; }

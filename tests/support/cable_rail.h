@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/cables.h"
@@ -20,6 +21,10 @@ struct CableOptions {
   bool message_after_write = true;
   /// A connection fails when its cable is out for so long: of what was posted nobody knows whether it happened.
   std::chrono::milliseconds patience{1'000'000};
+  /// The end at which a cable was pulled sees it.
+  bool tells_link = false;
+  /// Messages are complete when the socket has taken them over, and are gone if the connection fails.
+  bool buffers_messages = false;
   /// A fault for tests on trial: a closed rail goes on sending what it holds.
   bool sends_after_close = false;
 };
@@ -121,7 +126,9 @@ class CableRail {
   Post hold(Held held) noexcept {
     if (held_.size() >= kDepth) return Post::again;
     held.generation = known(held.to);
-    if (held.kind != Kind::read && held.nbytes <= traits_.inject) held.keep();
+    const bool is_taken = held.kind == Kind::send && options_.buffers_messages;
+    if (held.kind != Kind::read && (held.nbytes <= traits_.inject || is_taken)) held.keep();
+    if (is_taken && held.slot != nullptr) arrived_.push_back(taken(std::exchange(held.slot, nullptr)));
     held_.push_back(std::move(held));
     return Post::ok;
   }
@@ -150,9 +157,13 @@ class CableRail {
       return true;
     }
     static thread_local OpSlot nobody;
-    OpSlot* const slot = held.slot == nullptr && held.kind != Kind::send ? &nobody : held.slot;
+    const bool needs_slot = held.kind != Kind::send || held.nbytes > traits_.inject;
+    OpSlot* const slot = held.slot == nullptr && needs_slot ? &nobody : held.slot;
     Post posted = Post::failed;
-    if (held.kind == Kind::write) posted = inner_->write({held.remote, held.source(), held.nbytes, slot, false});
+    if (held.kind == Kind::write) {
+      posted = inner_->write({held.remote, held.source(), held.nbytes, slot, false});
+      if (posted == Post::ok) cables_->count_write(me_.pe, held.to.pe, r_);
+    }
     if (held.kind == Kind::read) posted = inner_->read({held.remote, held.local, held.nbytes, slot});
     if (held.kind == Kind::send) posted = inner_->send({held.to, held.source(), held.nbytes, slot});
     if (posted != Post::ok) return false;
@@ -177,6 +188,9 @@ class CableRail {
     }
     for (Arrived& each : arrived_)
       if (each.pe == pe && each.event.kind == RailEvent::Kind::completed) each = failure(each.event.slot, pe);
+  }
+  Arrived taken(OpSlot* slot) const noexcept {
+    return {{RailEvent::Kind::completed, 0, slot, nullptr, 0, nullptr}, me_.pe};
   }
   static Arrived failure(OpSlot* slot, int pe) noexcept {
     return {{RailEvent::Kind::failed, ETIMEDOUT, slot, nullptr, 0, nullptr}, pe};

@@ -24,8 +24,10 @@ class Cables {
  public:
   Cables(int npes, size_t rails)
       : rails_(rails),
-        pulled_(static_cast<size_t>(npes) * rails),
-        ends_(std::make_unique<CableEnd[]>(2 * static_cast<size_t>(npes) * rails)) {}
+        npes_(static_cast<size_t>(npes)),
+        pulled_(npes_ * rails),
+        writes_(npes_ * npes_ * rails),
+        ends_(std::make_unique<CableEnd[]>(2 * npes_ * rails)) {}
 
   size_t rails() const noexcept { return rails_; }
   void pull(int pe, size_t r) noexcept { pulled_[index(pe, r)].store(true, std::memory_order_seq_cst); }
@@ -33,13 +35,24 @@ class Cables {
   bool is_pulled(int pe, size_t r) const noexcept { return pulled_[index(pe, r)].load(std::memory_order_seq_cst); }
   bool joined(int a, int b, size_t r) const noexcept { return a == b || (!is_pulled(a, r) && !is_pulled(b, r)); }
 
+  /// Writes of `from` that have arrived at `to` over rail `r`: whether it is used.
+  uint64_t writes(int from, int to, size_t r) const noexcept {
+    return writes_[pair(from, to, r)].load(std::memory_order_relaxed);
+  }
+  void count_write(int from, int to, size_t r) noexcept {
+    writes_[pair(from, to, r)].fetch_add(1, std::memory_order_relaxed);
+  }
+
   CableEnd& end(Endpoint of, size_t r) noexcept { return ends_[2 * index(of.pe, r) + static_cast<size_t>(of.port)]; }
 
  private:
   size_t index(int pe, size_t r) const noexcept { return static_cast<size_t>(pe) * rails_ + r; }
+  size_t pair(int from, int to, size_t r) const noexcept { return index(from, r) * npes_ + static_cast<size_t>(to); }
 
   const size_t rails_;
+  const size_t npes_;
   std::vector<std::atomic<bool>> pulled_;
+  std::vector<std::atomic<uint64_t>> writes_;  ///< relaxed: statistics
   std::unique_ptr<CableEnd[]> ends_;
 };
 

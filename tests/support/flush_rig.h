@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "src/proxy/flush_gate.h"
-#include "src/proxy/flush_memory.h"
+#include "src/proxy/flush/flush_gate.h"
+#include "src/proxy/flush/flush_memory.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -29,8 +29,10 @@ struct FakeKeeper final : RailKeeper {
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
   void doubt_for_host(int, size_t) noexcept override {}
+  uint32_t without_link(uint64_t) noexcept override { return 0; }
+  uint32_t peer_lost_link(int, size_t) override { return 0; }
   bool has_news_for_host() const noexcept override { return false; }
-  void learn_for_host(const Doubt&, const Readdressed&) override {}
+  void learn_for_host(const Doubt&, const Unlinked&, const Readdressed&) override {}
 
   std::vector<size_t> reopened;
   int learned = 0;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/proxy/initiator.h"
+#include "src/proxy/source/initiator.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {

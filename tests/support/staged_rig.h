@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "src/base/cpu.h"
-#include "src/proxy/responder.h"
-#include "src/proxy/staging.h"
+#include "src/proxy/staging/staging.h"
+#include "src/proxy/target/responder.h"
 #include "tests/support/late_copier.h"
 #include "tests/support/scripted_rail.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <random>
 
-#include "src/proxy/initiator.h"
+#include "src/proxy/source/initiator.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {

@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/support/cable_fabric.h"
-#include "tests/support/engine_job.h"
+#include "tests/support/cabled_engine.h"
 
 namespace railshmem::test {
 namespace {
@@ -41,27 +40,6 @@ constexpr Remote heap(int pe, size_t offset) {
 }
 size_t size_of(uint64_t message) {
   return kSizes[message * 7 % std::size(kSizes)];
-}
-
-/// The cables of the test that runs; a setup has no other way to get them.
-Cables* g_cables = nullptr;
-CableOptions g_options;
-
-constexpr Setup<CableFabric> kCabled{"Cabled", [](const NetworkConfig& config, const Tuning& tuning) {
-                                       return std::make_unique<Engine<CableFabric>>(
-                                           TransportKind::loopback, config, tuning, config, *g_cables, g_options);
-                                     }};
-
-/// Failures are noticed within moments, not half a second.
-Tuning hasty() {
-  Tuning tuning;
-  tuning.stripe_min = 8192;
-  tuning.shortest_piece = 4096;
-  tuning.longest_piece = 16384;
-  tuning.rail_window = 32768;
-  tuning.rail_timeout_ns = 40'000'000;
-  tuning.quarantine_ns = 2'000'000;  // nothing is under way between cables
-  return tuning;
 }
 
 /// What one PE does, and what it finds wrong.
@@ -205,9 +183,7 @@ struct Result {
 /// At any time one rail at least is whole from end to end.
 Result run(size_t rails, Clock::duration how_long, const CableOptions& options, uint64_t seed) {
   Cables cables(kPes, rails);
-  g_cables = &cables;
-  g_options = options;
-  EngineJob<CableFabric> job(kCabled, {.npes = kPes, .tuning = hasty()});
+  EngineJob<CableFabric> job(cabled_with(cables, options), {.npes = kPes, .tuning = hasty()});
   for (int pe = 0; pe < kPes; ++pe) {
     const std::vector<std::byte> constants = filled(pe, 0, kConstantBytes);
     std::memcpy(job.base(pe) + kConstants, constants.data(), constants.size());
@@ -280,7 +256,8 @@ INSTANTIATE_TEST_SUITE_P(
     Cables, EngineFailover,
     testing::Values(Case{2, {}, "2"}, Case{2, {.message_after_write = false}, "2Unordered"},
                     Case{3, {.patience = 20ms}, "3Failing"},  // before anybody takes them for silent
-                    Case{3, {.patience = 60ms}, "3FailingLate"},
+                    Case{3, {.patience = 60ms}, "3FailingLate"}, Case{3, {.tells_link = true}, "3TellingLinks"},
+                    Case{2, {.patience = 30ms, .tells_link = true, .buffers_messages = true}, "2TellingLinksFailing"},
                     Case{4, {.message_after_write = false, .patience = 30ms}, "4UnorderedFailing"}),
     [](const auto& of) { return of.param.name; });
 

@@ -4,7 +4,7 @@
 
 #include "src/proxy/engine.h"
 #include "tests/support/engine_job.h"
-#include "tests/support/flaky_rail.h"
+#include "tests/support/flaky_fabric.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {

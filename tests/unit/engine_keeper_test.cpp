@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the two ports of an engine share about its rails: outages are told once, news wait for the host.
-#include "src/proxy/engine_keeper.h"
+#include "src/proxy/failover/engine_keeper.h"
 
 #include <gtest/gtest.h>
+
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace railshmem {
 namespace {
@@ -14,8 +19,19 @@ struct FakeFabric {
     return 0b10;
   }
   void limit_silence(Port, size_t, std::span<const int>, unsigned) { throw std::runtime_error("no such file"); }
+  uint32_t rails_to(int pe, size_t rail) { return pe == 7 && rail == 3 ? 0b100 : 0; }
+  uint32_t without_link() const noexcept {
+    ++*links_read;
+    return unlinked;
+  }
   std::vector<std::tuple<Port, int, size_t>> learned;
+  std::unique_ptr<int> links_read = std::make_unique<int>(0);
+  uint32_t unlinked = 0;
 };
+
+const RailKeeper::Doubt kNoDoubt = [](int, size_t) { ADD_FAILURE() << "a doubt"; };
+const RailKeeper::Unlinked kNoUnlinked = [](int, uint32_t) { ADD_FAILURE() << "a link"; };
+const RailKeeper::Readdressed kNoReaddressed = [](int, uint32_t) { ADD_FAILURE() << "a card"; };
 
 TEST(EngineKeeper, AnOutageIsNewsOnceForBothPorts) {
   FakeFabric fabric;
@@ -43,12 +59,47 @@ TEST(EngineKeeper, WhatTheHostMustKnowWaitsForIt) {
   EXPECT_TRUE(keeper.has_news_for_host());
   std::vector<std::pair<int, uint32_t>> readdressed;
   std::vector<std::pair<int, size_t>> doubts;
-  keeper.learn_for_host([&](int pe, size_t alive) { doubts.emplace_back(pe, alive); },
+  keeper.learn_for_host([&](int pe, size_t alive) { doubts.emplace_back(pe, alive); }, kNoUnlinked,
                         [&](int pe, uint32_t rails) { readdressed.emplace_back(pe, rails); });
   EXPECT_EQ(readdressed, (std::vector<std::pair<int, uint32_t>>{{7, 0b10}}));
   EXPECT_EQ(doubts, (std::vector<std::pair<int, size_t>>{{5, 2}}));
   EXPECT_EQ(std::get<Port>(fabric.learned.at(1)), Port::host);
   EXPECT_FALSE(keeper.has_news_for_host());
+}
+
+TEST(EngineKeeper, ALinkThatAPeerHasLostConcernsTheRailsThatTalkToIt) {
+  FakeFabric fabric;
+  EngineKeeper<FakeFabric> keeper(fabric);
+  EXPECT_EQ(keeper.peer_lost_link(7, 1), 0u);
+  EXPECT_FALSE(keeper.has_news_for_host());
+  EXPECT_EQ(keeper.peer_lost_link(7, 3), 0b100u);
+  EXPECT_TRUE(keeper.has_news_for_host());
+  std::vector<std::pair<int, uint32_t>> unlinked;
+  keeper.learn_for_host(
+      kNoDoubt,
+      [&](int pe, uint32_t rails) {
+        EXPECT_TRUE(keeper.outage(Port::host, 2)) << "it may use the keeper";
+        unlinked.emplace_back(pe, rails);
+      },
+      kNoReaddressed);
+  EXPECT_EQ(unlinked, (std::vector<std::pair<int, uint32_t>>{{7, 0b100}}));
+}
+
+TEST(EngineKeeper, LinksAreReadNowAndThenHoweverOftenBothPortsAsk) {
+  FakeFabric fabric;
+  EngineKeeper<FakeFabric> keeper(fabric);
+  constexpr uint64_t kMs = 1'000'000;
+  uint64_t now = 1'000'000 * kMs;
+  EXPECT_EQ(keeper.without_link(now), 0u);
+  fabric.unlinked = 0b10;
+  EXPECT_EQ(keeper.without_link(now + kMs), 0u);
+  EXPECT_EQ(*fabric.links_read, 1);
+  EXPECT_EQ(keeper.without_link(now + 20 * kMs), 0b10u);
+  EXPECT_EQ(keeper.without_link(now + 19 * kMs), 0b10u) << "the other port took the time before";
+  EXPECT_EQ(keeper.without_link(now + 21 * kMs), 0b10u);
+  EXPECT_EQ(*fabric.links_read, 2);
+  fabric.unlinked = 0;
+  EXPECT_EQ(keeper.without_link(now + 40 * kMs), 0u);
 }
 
 TEST(EngineKeeper, ALimitThatCannotBeSetIsNoFailure) {

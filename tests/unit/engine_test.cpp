@@ -10,7 +10,7 @@
 
 #include "include/shmem/device/push.h"
 #include "tests/support/engine_job.h"
-#include "tests/support/flaky_rail.h"
+#include "tests/support/flaky_fabric.h"
 #include "tests/support/late_copier.h"
 #include "transports/loopback/fabric.h"
 

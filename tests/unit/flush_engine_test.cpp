@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/proxy/flush_memory.h"
+#include "src/proxy/flush/flush_memory.h"
 #include "tests/support/engine_job.h"
-#include "tests/support/flaky_rail.h"
+#include "tests/support/flaky_fabric.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {

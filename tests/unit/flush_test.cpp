@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/proxy/flusher.h"
+#include "src/proxy/flush/flusher.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The initiator over one rail; see initiator_rails_test.cpp for several.
-#include "src/proxy/initiator.h"
+#include "src/proxy/source/initiator.h"
 
 #include <gtest/gtest.h>
 

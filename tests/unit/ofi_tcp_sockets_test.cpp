@@ -148,7 +148,23 @@ TEST(LimitSilence, ConnectionsToThePeersAndFromTheirInterfaces) {
   EXPECT_EQ(limit_of(out.accepted), 0u) << "the peer's own end, were it in this process";
   EXPECT_EQ(limit_silence(name_of(own), peers, 0), 2u);
   EXPECT_EQ(limit_of(out.caller), 0u);
-  EXPECT_FALSE(asks_when_idle(out.caller));
+  EXPECT_TRUE(asks_when_idle(out.caller)) << "rarely, but for ever";
+}
+
+// As after an outage in which the other end gave up: what it had to say did not arrive.
+TEST(LimitSilence, AnIdleEndWhoseOtherEndIsGoneHearsOfIt) {
+  const Socket own = listener();
+  Connection in = connect_to(own);
+  const int on = 1;
+  if (setsockopt(in.caller.fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) != 0)
+    GTEST_SKIP() << "this user may not close a connection without telling the other end";
+  close(std::exchange(in.caller.fd, -1));
+  pollfd ended{in.accepted.fd, POLLIN, 0};
+  EXPECT_EQ(poll(&ended, 1, 100), 0) << "it was told";
+  const Address peer_address = name_of(own);  // of the same interface
+  const std::span<const std::byte> peers[] = {peer_address};
+  EXPECT_EQ(limit_silence(name_of(own), peers, 1000), 1u);
+  EXPECT_EQ(poll(&ended, 1, 10000), 1);
 }
 
 TEST(LimitSilence, ConnectionsThatAreBeingMade) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which rail an operation takes: turns for short ones, measured speeds for pieces of long ones.
-#include "src/proxy/rail_set.h"
+#include "src/proxy/rails/rail_set.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "src/base/error.h"
-#include "src/proxy/bulk_queue.h"
+#include "src/proxy/post/bulk_queue.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -269,6 +270,26 @@ TEST(RailSet, TheTailDoesNotGoToTheSlowRail) {
   EXPECT_EQ(s->set.claim(5, kPiece, kPiece, 0), 1u) << "behind another piece it is still sooner";
   EXPECT_EQ(s->set.claim(5, kPiece, kPiece, 0b10), kNoRail) << "no room there now: wait";
   EXPECT_EQ(s->set.claim(5, kPiece, 64 * kPiece, 0b10), 0u) << "with so much to come the slow one helps";
+}
+
+/// What long operations leave free is free for short ones, until it is all there is.
+TEST(RailSet, LongOperationsKeepToTheirRails) {
+  Tuning tuning = timeless();
+  tuning.stripe_rails = 1;
+  Set s(3, 0, tuning);
+  const auto got = hand_out(s, 2 * kMiB, 64 * kKiB);
+  EXPECT_EQ(got[0], 2 * kMiB);
+  s.set.long_posted(0, 2 * kMiB);
+  std::array<size_t, 3> short_ones{};
+  for (int i = 0; i < 30; ++i) ++short_ones[s.set.pick(5)];
+  EXPECT_EQ(short_ones[0], 0u);
+  EXPECT_GT(short_ones[1], 5u);
+  EXPECT_GT(short_ones[2], 5u);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(s.set.pick_for_long(5), 0u);
+  s.set.paths.set_up(0, 5, false);
+  EXPECT_NE(s.set.claim(5, 64 * kKiB, 64 * kKiB, 0), 0u);
+  EXPECT_NE(s.set.claim(5, 64 * kKiB, 64 * kKiB, 0), kNoRail);
+  EXPECT_NE(s.set.pick_for_long(5), 0u);
 }
 
 /// A connection that is not made may be refused for long, and its rail has nothing to be through with.

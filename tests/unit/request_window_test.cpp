@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "src/proxy/cell_pool.h"
-#include "src/proxy/inbox.h"
-#include "src/proxy/outbox.h"
+#include "src/proxy/post/cell_pool.h"
+#include "src/proxy/post/outbox.h"
+#include "src/proxy/target/inbox.h"
 
 namespace railshmem::test {
 namespace {

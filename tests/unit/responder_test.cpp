@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/proxy/responder.h"
+#include "src/proxy/target/responder.h"
 
 #include <gtest/gtest.h>
 

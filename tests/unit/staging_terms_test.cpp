@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/proxy/staging_terms.h"
+#include "src/proxy/staging/staging_terms.h"
 
 #include <gtest/gtest.h>
 

@@ -31,6 +31,7 @@ Fabric::Fabric(const NetworkConfig& config)
       nics_(find_nics(config)),
       local_buffers_(std::make_unique<LocalBuffers>(LocalBuffersConfig::from(*config.env))) {
   for (const Nic& nic : nics_) {
+    links_.push_back(LinkState::of(nic.facts));
     proxies_.emplace_back(nic, rail_setup(config_, Port::proxy, *local_buffers_));
     hosts_.emplace_back(nic, rail_setup(config_, Port::host, *local_buffers_));
   }
@@ -153,9 +154,25 @@ void Fabric::enter(const EndpointCard& news, size_t index, Port mine, size_t r) 
             regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
 }
 
+/// Those that talk to this rail of the peer.
+uint32_t Fabric::rails_to(int pe, size_t rail) {
+  uint32_t mask = 0;
+  for (size_t r = 0; r < nics_.size(); ++r)
+    if (partner(r, static_cast<size_t>(pe)) == rail) mask |= uint32_t{1} << r;
+  return mask;
+}
+
+uint32_t Fabric::without_link() const noexcept {
+  uint32_t mask = 0;
+  for (size_t r = 0; r < links_.size(); ++r)
+    if (!links_[r].is_up()) mask |= uint32_t{1} << r;
+  return mask;
+}
+
 std::string Fabric::describe() const {
   std::string lines = explain_choice(config_);
-  for (const Rail& rail : proxies_) {
+  for (size_t r = 0; r < proxies_.size(); ++r) {
+    const Rail& rail = proxies_[r];
     const fi_info& info = rail.info();
     const RailTraits& traits = rail.traits();
     const uint32_t version = info.fabric_attr->prov_version;
@@ -164,6 +181,10 @@ std::string Fabric::describe() const {
                   info.fabric_attr->name);
     lines += text("  mr_mode %s, progress %s, order %s, wait object %s\n", mr_mode_text(info).c_str(),
                   progress_text(info).c_str(), order_text(info).c_str(), rail.wait_fd() >= 0 ? "fd" : "none");
+    if (links_[r].is_told())
+      lines += text("  link: %s, and watched\n", links_[r].is_up() ? "up" : "down");
+    else
+      lines += "  link: the system does not tell; a rail that dies is found by its silence\n";
     lines += text("  inject %zu B, message %zu B, largest write %zu B\n", traits.inject, traits.max_message,
                   traits.max_write);
     lines += traits.message_after_write

@@ -11,6 +11,7 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "transports/ofi/card.h"
+#include "transports/ofi/link_state.h"
 #include "transports/ofi/local_buffers.h"
 #include "transports/ofi/memory_region.h"
 #include "transports/ofi/nic.h"
@@ -43,6 +44,9 @@ class Fabric {
   void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) {
     rails(port)[r].limit_silence(pes, timeout_ms);
   }
+  uint32_t rails_to(int pe, size_t rail);
+  /// Rails whose interface has no link. Any thread may ask at any time.
+  uint32_t without_link() const noexcept;
 
  private:
   /// What the rails of one port read of their peers. A table per port, because two threads own them.
@@ -56,7 +60,8 @@ class Fabric {
   const NetworkConfig config_;
   const int pe_;
   const size_t npes_;
-  std::vector<Nic> nics_;  ///< by rail
+  std::vector<Nic> nics_;         ///< by rail
+  std::vector<LinkState> links_;  ///< by rail
   std::vector<Segment> segments_;
   std::vector<Card> cards_;        ///< of every PE, as they are now; only with several rails
   std::vector<uint8_t> partners_;  ///< rail of a peer that a rail of this PE talks to; see partner()

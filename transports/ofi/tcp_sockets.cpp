@@ -104,6 +104,8 @@ std::vector<Place> places_of(std::span<const std::span<const std::byte>> address
 }
 
 constexpr int kProbeSeconds = 1;  // the shortest
+// Later on. Never off: whatever else goes wrong, an end whose other end is gone must not refuse its successor for ever.
+constexpr int kRareProbeSeconds = 30;
 
 template <class Value>
 size_t set_option(int fd, int level, int name, Value value) {
@@ -139,9 +141,10 @@ size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<c
   for (const TcpSocket& socket : connections())
     if (is_meant(socket)) {
       found += set_option(socket.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, timeout_ms);
-      set_option(socket.fd, IPPROTO_TCP, TCP_KEEPIDLE, kProbeSeconds);
-      set_option(socket.fd, IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
-      set_option(socket.fd, SOL_SOCKET, SO_KEEPALIVE, timeout_ms > 0 ? 1 : 0);
+      const int probe_seconds = timeout_ms > 0 ? kProbeSeconds : kRareProbeSeconds;
+      set_option(socket.fd, IPPROTO_TCP, TCP_KEEPINTVL, probe_seconds);
+      set_option(socket.fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+      set_option(socket.fd, IPPROTO_TCP, TCP_KEEPIDLE, probe_seconds);  // last: who was idle for as long asks at once
     }
   return found;
 }

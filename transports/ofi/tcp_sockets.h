@@ -18,7 +18,7 @@ size_t discard_unsent(std::span<const std::byte> own, std::span<const std::span<
 /// after 1, 2, 4... seconds, and finds out that a link is back as late again as it was away; and an end that never
 /// finds out refuses to be connected anew (ofi_rxm). Sockets do not tell everything: of connections that were accepted
 /// at `own` those from the peers' interfaces are meant, of those that are being made all that leave by the interface of
-/// `own`. 0 takes the limit back. Returns how many were found.
+/// `own`. What has been idle asks at once. 0 takes the limit back. Returns how many were found.
 size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers,
                      unsigned timeout_ms);
 

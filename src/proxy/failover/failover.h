@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happens when a rail dies: notices it, brings its unfinished operations over other rails, and takes it back.
+//
+// A path is a rail of this port and a peer. It is lost when the provider says so, or when it owes something and is
+// silent while another path to the same PE answers. Then, per peer:
+//   releasing    wait until the provider has let go of what was on the path; what it keeps is freed by closing the rail
+//   quarantine   packets of the closed rail may still be under way
+//   inquiring    ask the peer, over another rail, which requests it has executed
+//   replaying    post the rest again: what was executed is not repeated, so signals and AMOs happen once
+// Nothing here runs, and nothing is allocated, while all rails live; a single rail has no failover.
+#pragma once
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/base/witness.h"
+#include "src/proxy/failover/path_watch.h"
+#include "src/proxy/failover/rail_reopener.h"
+#include "src/proxy/failover/replay.h"
+#include "src/proxy/post/desk.h"
+#include "src/proxy/post/requests.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Failover {
+ public:
+  Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
+      : desk_(desk),
+        requests_(requests),
+        keeper_(keeper),
+        replay_(desk, requests),
+        watch_(desk, cards_, keeper),
+        reopener_(desk, cards_, keeper) {}
+
+  /// Something here goes on only if somebody polls.
+  bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
+
+  /// At every poll of a port with several rails. `finish_part(cell)` and `answered(cell)` as in Initiator.
+  template <class FinishPart, class Answered>
+  void step(FinishPart&& finish_part, Answered&& answered) noexcept {
+    if (desk_.rails.has_lost()) [[unlikely]]
+      lose_failed(now_ns());
+    if (++polls_ % kPollsPerClock != 0) return;
+    const uint64_t now = now_ns();
+    watch_.look(
+        now, [&](size_t r, int pe, Death why) { down(r, pe, now, why); }, [this](int pe) { return holds_back(pe); },
+        [&](int pe) { inquire_alive(pe, now); });
+    if (reopener_.active())
+      reopener_.step(
+          now, [&](size_t r, int pe) { down(r, pe, now, Death::closing); }, [this](OpCell& cell) { strand(cell); });
+    for (size_t i = 0; i < recoveries_.size();)
+      if (advance(recoveries_[i], now, finish_part, answered)) {
+        desk_.rails.paths.set_recovers(recoveries_[i].pe, false);
+        log_debug("PE %d has everything of rails 0x%x", recoveries_[i].pe, recoveries_[i].rails);
+        recoveries_.erase(recoveries_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+  }
+
+  /// The provider gave up the operation of this cell, or its rail was closed: it is kept for the replay.
+  void strand(OpCell& cell) noexcept {
+    desk_.rails.came(cell.rail);
+    cell.in_flight = false;
+    switch (cell.what.kind) {
+      case OpKind::answer:
+        desk_.cells.give(cell);  // who misses it will ask
+        return;
+      case OpKind::flush:
+        desk_.cells.give(cell);
+        desk_.lost_flushes |= RailMask{1} << cell.rail;
+        return;
+      case OpKind::put:
+      case OpKind::get:
+        break;
+      case OpKind::put_signal:
+        if (cell.parent != kNoCell) break;
+        if (cell.request_bytes == 0 && (cell.then != Then::nothing || signal_is_copied())) break;
+        [[fallthrough]];
+      default:  // the carrier of a request, sent again with it
+        if (--cell.parts_left == 0 && !cell.awaits_answer) desk_.end(cell);  // which was answered already
+        return;
+    }
+    cell.lost_data = true;
+    if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
+  }
+
+  /// `pe` says that one of its paths to this PE is silent, and not that of rail `alive`.
+  void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
+
+  /// How long a silent rail is waited for before it is closed; see is_spared().
+  uint64_t patience_ns(size_t r) const noexcept {
+    return desk_.tuning.rail_timeout_ns * (is_only_way(r) ? kSparedTimeouts : 1);
+  }
+  /// Nothing shall come over rail `r` until it was opened anew.
+  void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
+
+  /// What these rails talk to has no link at `pe`: nothing comes over these paths any more.
+  void unlinked(int pe, RailMask rails) noexcept {
+    const uint64_t now = now_ns();
+    for (RailMask rest = rails & desk_.rails.paths.all(); rest != 0; rest &= rest - 1) {
+      const auto r = static_cast<size_t>(std::countr_zero(rest));
+      if ((desk_.rails.usable(pe) & ~(RailMask{1} << r)) != 0 && !watch_.is_dead(r, pe))
+        down(r, pe, now, Death::no_link_at_peer);
+    }
+  }
+
+  /// `pe` opened anew what these rails talk to. What was under way to it before is lost, though the paths live.
+  void readdressed(int pe, RailMask rails) noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
+      if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
+      if (cell.in_flight || (cell.awaits_answer && !cell.lost_request)) down(cell.rail, pe, now_ns(), Death::closing);
+    }
+  }
+
+  /// The target's answer to an inquiry.
+  void account(const AccountMessage& message) noexcept {
+    Recovery* const recovery = find(message.header.pe);
+    if (recovery == nullptr || recovery->stage != Stage::inquiring || message.header.cell != recovery->number) return;
+    recovery->account = message;
+    recovery->stage = Stage::replaying;
+    log_debug("PE %d has executed requests up to %u; the rest is sent again", recovery->pe, message.header.sequence);
+  }
+
+ private:
+  static constexpr uint32_t kPollsPerClock = 32;  // a clock costs as much as a poll of an idle queue
+  static constexpr size_t kAsksPerWitness = 8;    // two timeouts without an account
+  static constexpr uint64_t kSparedTimeouts = 8;  // in a fourth of that TCP has given up
+
+  enum class Stage : uint8_t { releasing, closing, quarantine, inquiring, replaying };
+  struct Recovery {
+    int pe;
+    uint32_t number;  ///< tells the account of this inquiry from an older one's
+    RailMask rails;   ///< whose operations are to be brought over others
+    Stage stage;
+    uint64_t since;
+    uint64_t ask_at = 0;
+    size_t asked = 0;
+    uint64_t unreached_since = 0;  ///< 0: some path is there
+    uint64_t witness_at = 0;
+    AccountMessage account{};
+    RailMask hopeless = 0;  ///< of `rails`: without a link nothing of them will end well
+  };
+
+  Recovery* find(int pe) noexcept {
+    for (Recovery& recovery : recoveries_)
+      if (recovery.pe == pe) return &recovery;
+    return nullptr;
+  }
+  bool signal_is_copied() const noexcept { return desk_.rails.traits().inject >= sizeof(SignalMessage); }
+
+  /// Operations of lost rails are still to be found by their rail: nothing new may be among them.
+  bool holds_back(int pe) noexcept {
+    const Recovery* const recovery = find(pe);
+    return recovery != nullptr && recovery->stage < Stage::inquiring;
+  }
+
+  void lose_failed(uint64_t now) noexcept {
+    for (const auto& lost : desk_.rails.take_lost()) {
+      if (is_covered(lost.rail, lost.pe))
+        watch_.lost(lost.rail, lost.pe, now, false);  // the suspect may have been used again meanwhile
+      else
+        down(lost.rail, lost.pe, now, Death::failure);
+    }
+  }
+
+  /// A recovery has begun that will find whatever is lost on this path.
+  bool is_covered(size_t r, int pe) noexcept {
+    const Recovery* const recovery = find(pe);
+    return recovery != nullptr && recovery->stage < Stage::inquiring && ((recovery->rails >> r) & 1) != 0;
+  }
+
+  /// The answer to a request may be lost on a rail of the peer's while those of this PE live: ask what was executed.
+  void inquire_alive(int pe, uint64_t now) noexcept {
+    if (find(pe) != nullptr) return;
+    Recovery recovery{pe, ++inquiries_, desk_.rails.paths.all(), Stage::inquiring, now};
+    recovery.ask_at = now;
+    lose_requests(recovery);
+    recoveries_.push_back(recovery);
+    desk_.rails.paths.set_recovers(pe, true);
+    log_debug("PE %d has not answered for long", pe);
+  }
+
+  /// One warning per outage of a rail, whichever port and path notices it first.
+  void tell_death(size_t r, int pe, Death death) noexcept {
+    const char* why = "failed";
+    if (death == Death::silence) why = "is silent";
+    if (death == Death::no_link) why = "has no link";
+    if (death == Death::no_link_at_peer) why = "has no link at that end";
+    const char* const name = desk_.rails[r].name().c_str();
+    if (keeper_ == nullptr || keeper_->outage(desk_.letterhead.port, r))
+      log_warn("rail %s to PE %d %s; its operations go over the other rails", name, pe, why);
+    else
+      log_info("rail %s to PE %d %s, too", name, pe, why);
+  }
+
+  /// Whether something is under way on the path, or an answer to it.
+  bool owes(size_t r, int pe) const noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
+      if (cell.rail == r && (cell.in_flight || cell.awaits_answer || cell.lost_data)) return true;
+    }
+    return false;
+  }
+
+  void down(size_t r, int pe, uint64_t now, Death why) noexcept {
+    PathTable& paths = desk_.rails.paths;
+    const bool unlinked = why == Death::no_link || why == Death::no_link_at_peer;
+    paths.set_up(r, pe, false);
+    if (why != Death::closing) {
+      tell_death(r, pe, why);
+      desk_.rails.count_failover(r, unlinked);
+    }
+    // The peer hears at once how a new rail is reached, or that the old one has no link.
+    watch_.lost(r, pe, now, why == Death::closing || why == Death::no_link);
+    if (unlinked && find(pe) == nullptr && !owes(r, pe)) return;  // there is nothing to recover
+    Recovery* recovery = find(pe);
+    if (recovery == nullptr) recovery = &recoveries_.emplace_back(Recovery{pe, 0, 0, Stage::releasing, now});
+    recovery->number = ++inquiries_;
+    recovery->rails = (recovery->rails & ~paths.up(pe)) | RailMask{1} << r;  // those taken back carry new operations
+    recovery->hopeless = (recovery->hopeless & recovery->rails) | (unlinked ? RailMask{1} << r : 0);
+    recovery->stage = Stage::releasing;
+    recovery->since = now;
+    paths.set_recovers(pe, true);
+  }
+
+  /// True when it is over.
+  template <class FinishPart, class Answered>
+  bool advance(Recovery& recovery, uint64_t now, FinishPart&& finish_part, Answered&& answered) noexcept {
+    look_for_paths(recovery, now);
+    switch (recovery.stage) {
+      case Stage::releasing:
+      case Stage::closing:
+        release(recovery, now);
+        return false;
+      case Stage::quarantine:
+        if (now - recovery.since < desk_.tuning.quarantine_ns) return false;
+        lose_requests(recovery);
+        recovery.stage = Stage::inquiring;
+        recovery.ask_at = now;
+        return false;
+      case Stage::inquiring:
+        if (now >= recovery.ask_at) inquire(recovery, now);
+        return false;
+      case Stage::replaying:
+        return replay_.data(recovery.pe, recovery.account, finish_part) &
+               replay_.requests(recovery.pe, recovery.account, answered);
+    }
+    return false;
+  }
+
+  /// Without any path to the PE there is hope as long as nobody knows of its death, and for so long as SHMEM_TIMEOUT
+  /// says: rails that were all closed for its sake, or for another PE's, reach it in a moment.
+  void look_for_paths(Recovery& recovery, uint64_t now) noexcept {
+    if (desk_.rails.usable(recovery.pe) != 0) {
+      recovery.unreached_since = 0;
+      return;
+    }
+    if (recovery.unreached_since == 0) {
+      recovery.unreached_since = now;
+      recovery.witness_at = now + desk_.tuning.rail_timeout_ns;
+    }
+    if (now < recovery.witness_at) return;
+    recovery.witness_at = now + 4 * desk_.tuning.rail_timeout_ns;  // asking may take half a second
+    if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || !witnessed_death().empty())
+      die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
+  }
+
+  void release(Recovery& recovery, uint64_t now) noexcept {
+    RailMask held = 0;
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      // Answers are no loss, and may be what tells the peer of the rail opened for it.
+      if (cell.what.kind == OpKind::answer) continue;
+      if (on(cell, recovery) && cell.in_flight) held |= RailMask{1} << cell.rail;
+    }
+    if (held == 0) {
+      recovery.stage = Stage::quarantine;
+      recovery.since = now;
+    } else if (recovery.stage == Stage::releasing) {
+      const bool over = now - recovery.since >= desk_.tuning.rail_timeout_ns / 4;
+      if (over) recovery.stage = Stage::closing;
+      for (RailMask rest = over ? held : held & recovery.hopeless; rest != 0; rest &= rest - 1) {
+        const auto r = static_cast<size_t>(std::countr_zero(rest));
+        if (is_spared(r, recovery, now))
+          recovery.stage = Stage::releasing;
+        else
+          reopener_.close(r, now);
+      }
+    }
+  }
+
+  /// Closing the rail would cut off another PE, whose end of that path may be closed at the same moment for a like
+  /// reason: then neither could tell the other its new address. The provider may still give back what it holds.
+  bool is_spared(size_t r, const Recovery& recovery, uint64_t now) noexcept {
+    return now - recovery.since < kSparedTimeouts * desk_.tuning.rail_timeout_ns && is_only_way(r);
+  }
+  /// To some PE.
+  bool is_only_way(size_t r) const noexcept {
+    for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe)
+      if (desk_.rails.usable(pe) == RailMask{1} << r) return true;
+    return false;
+  }
+
+  static bool on(const OpCell& cell, const Recovery& recovery) noexcept {
+    return cell.what.kind != OpKind::none && cell.what.pe == recovery.pe && ((recovery.rails >> cell.rail) & 1) != 0;
+  }
+
+  /// Answers to requests that went over the lost rails are not expected any more.
+  void lose_requests(const Recovery& recovery) noexcept {
+    requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
+      if (cell.lost_request || !on(cell, recovery)) return;
+      cell.lost_request = true;
+      desk_.rails.came(cell.rail);
+    });
+  }
+
+  void inquire(Recovery& recovery, uint64_t now) noexcept {
+    const RailMask usable = desk_.rails.usable(recovery.pe);
+    // Asking for a death may take half a second.
+    if (recovery.asked % kAsksPerWitness == kAsksPerWitness - 1 && !witnessed_death().empty())
+      die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
+    recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;
+    if (usable == 0) return;  // a rail is being opened anew
+    MessageHeader header = desk_.letterhead.bare(MessageKind::inquiry);
+    header.cell = recovery.number;
+    log_debug("PE %d is asked what it has executed", recovery.pe);
+    watch_.send_header(desk_.rails.after(recovery.asked++ % desk_.rails.size(), usable), recovery.pe, header);
+  }
+
+  [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {
+    const std::string death = witnessed_death();
+    die("PE %d is not reached over any of %zu rails any more, last over %s: %s; %s", pe, desk_.rails.size(),
+        desk_.rails[r].name().c_str(), death.empty() ? "all failed" : death.c_str(),
+        death.empty() ? "look for an earlier message of that PE, or check the network between the two hosts"
+                      : "see that PE's own output");
+  }
+
+  Desk<R>& desk_;
+  Requests<R>& requests_;
+  RailKeeper* const keeper_;
+  Replay<R> replay_;
+  RailCards cards_;
+  PathWatch<R> watch_;
+  RailReopener<R> reopener_;
+  std::vector<Recovery> recoveries_;  ///< one per peer at most
+  uint32_t inquiries_ = 0;
+  uint32_t polls_ = 0;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notices paths that have gone silent or whose rail has lost its link, and those that live again.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "src/base/log.h"
+#include "src/proxy/failover/rail_cards.h"
+#include "src/proxy/post/desk.h"
+#include "src/proxy/post/message.h"
+
+namespace railshmem {
+
+/// Why a path was given up.
+enum class Death : uint8_t {
+  failure,          ///< the provider said so
+  silence,          ///< it owes something, and another path answers
+  no_link,          ///< of this PE's NIC
+  no_link_at_peer,  ///< of the peer's
+  closing           ///< its rail was closed because of another path, or the peer closed its end
+};
+
+template <Rail R>
+class PathWatch {
+ public:
+  PathWatch(Desk<R>& desk, const RailCards& cards, RailKeeper* keeper)
+      : desk_(desk), cards_(cards), keeper_(keeper), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
+
+  bool active() const noexcept { return !sick_.empty() || !calming_.empty(); }
+
+  /// Looks after every path from time to time: `dead(r, pe, death)` for one that is silent while another answers, or
+  /// whose rail has no link. A path to a PE for which `held_back(pe)` is not taken back yet.
+  /// `unanswered(pe)`: a request has got no answer for long though its path lives.
+  template <class Dead, class HeldBack, class Unanswered>
+  void look(uint64_t now, Dead&& dead, HeldBack&& held_back, Unanswered&& unanswered) noexcept {
+    if (!link_changed(now) && now - last_look_ns_ < period_ns_) {
+      acquit();
+      return;
+    }
+    last_look_ns_ = now;
+    ++look_;
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none) continue;
+      const bool asks = cell.awaits_answer && !cell.lost_request;
+      if (!asks) cell.first_look = 0;
+      if (!cell.in_flight && !asks) continue;
+      if (asks && cell.first_look == 0) cell.first_look = look_;
+      if (asks && look_ - cell.first_look >= kLooksUnanswered) {
+        cell.first_look = 0;
+        unanswered(cell.what.pe);
+      }
+      if (paths().is_up(cell.rail, cell.what.pe)) look_at(cell.rail, cell.what.pe, now);
+    }
+    paths().take_refused([&](size_t r, int pe) {
+      if (paths().is_up(r, pe)) look_at(r, pe, now);
+    });
+    if (without_link_ != 0) [[unlikely]]
+      give_up_links(dead);
+    size_t pings = kPingsPerLook;
+    for (size_t i = 0; i < sick_.size();) {
+      if (treat(sick_[i], now, pings, dead, held_back)) {
+        sick_[i] = sick_.back();
+        sick_.pop_back();
+      } else {
+        ++i;
+      }
+    }
+    if (keeper_ != nullptr && active()) [[unlikely]] {
+      calm_down(now);
+      limit_silence(now);
+    }
+  }
+
+  /// The path is dead; from now on it is asked now and then whether it lives again. First at once if its rail was
+  /// `opened_anew`: the peer must hear how it is reached.
+  void lost(size_t r, int pe, uint64_t now, bool opened_anew) noexcept {
+    const uint64_t pinged = opened_anew ? 0 : now;
+    std::erase_if(calming_, [&](const Calming& path) { return path.rail == r && path.pe == pe; });
+    for (Sick& sick : sick_)
+      if (sick.rail == r && sick.pe == pe) {
+        sick.dead = true;
+        sick.limited = false;
+        sick.moves = paths().at(r, pe).moves;
+        sick.since_ns = now;
+        sick.pinged_ns = pinged;
+        return;
+      }
+    sick_.push_back({r, pe, true, false, now, pinged, paths().at(r, pe).moves, kNoRail, 0});
+  }
+
+  /// Paths to `pe` are not used until they have shown that they live; that of rail `alive` has.
+  void doubt(int pe, size_t alive, uint64_t now) noexcept {
+    const RailMask doubtful = paths().usable(pe) & ~(RailMask{1} << alive);
+    for (RailMask rest = doubtful; rest != 0; rest &= rest - 1)
+      suspect(static_cast<size_t>(std::countr_zero(rest)), pe, now);
+  }
+
+  /// Known already, and not only suspected.
+  bool is_dead(size_t r, int pe) const noexcept {
+    for (const Sick& sick : sick_)
+      if (sick.rail == r && sick.pe == pe) return sick.dead;
+    return false;
+  }
+  bool has_link(size_t r) const noexcept { return ((without_link_ >> r) & 1) == 0; }
+
+  /// A message that is nothing but a header. It may be lost; false: it is.
+  bool send_header(size_t r, int pe, const MessageHeader& header) noexcept {
+    return send(r, pe, std::as_bytes(std::span(&header, 1)));
+  }
+
+ private:
+  static constexpr uint32_t kLooksPerTimeout = 8;
+  static constexpr uint32_t kLooksToSuspect = 2;  // a quarter of the timeout: nothing new goes there meanwhile
+  static constexpr uint32_t kLooksUnanswered = 4 * kLooksPerTimeout;  // longer than a full queue of a slow rail
+  static constexpr uint64_t kSilences = 2;                            // timeouts in which a dead connection must end
+  static constexpr uint64_t kLinkPeriodNs = 20'000'000;  // between looks at the links: little beside a failover
+  static constexpr size_t kPingsPerLook = 64;  // a rail that comes back to thousands of peers does so in waves
+
+  struct Sick {
+    size_t rail;
+    int pe;
+    bool dead;              ///< else suspect
+    bool witness_answered;  ///< at the last look
+    uint64_t since_ns;      ///< suspect or dead
+    uint64_t pinged_ns;
+    uint32_t moves;  ///< of the path at the start
+    size_t witness;  ///< another rail to the same PE; kNoRail: none was asked
+    uint32_t witness_moves;
+    bool limited = false;  ///< dead, and the system knows
+  };
+
+  /// Lives again, but maybe not all of its connections do.
+  struct Calming {
+    size_t rail;
+    int pe;
+    uint64_t since_ns;
+  };
+
+  PathTable& paths() noexcept { return desk_.rails.paths; }
+
+  bool send(size_t r, int pe, std::span<const std::byte> bytes) noexcept {
+    const Operation what{OpKind::answer, pe, bytes.size()};
+    if (bytes.size() <= desk_.rails.traits().inject)
+      return desk_.send(r, {pe, Port::proxy}, bytes.data(), bytes.size(), nullptr, what) == Post::ok;
+    OpCell* const carrier = desk_.cells.take(what);
+    if (carrier == nullptr) return false;
+    carrier->rail = static_cast<uint8_t>(r);
+    std::byte* const buffer = desk_.cells.buffer(*carrier);
+    std::memcpy(buffer, bytes.data(), bytes.size());
+    if (desk_.send(r, {pe, Port::proxy}, buffer, bytes.size(), carrier, what) == Post::ok) return true;
+    desk_.cells.give(*carrier);
+    return false;
+  }
+
+  /// Suspects that have answered are used again at once.
+  void acquit() noexcept {
+    for (size_t i = 0; i < sick_.size();) {
+      const Sick& sick = sick_[i];
+      if (sick.dead || paths().at(sick.rail, sick.pe).moves == sick.moves) {
+        ++i;
+        continue;
+      }
+      paths().set_up(sick.rail, sick.pe, true);
+      sick_[i] = sick_.back();
+      sick_.pop_back();
+    }
+  }
+
+  /// True when a rail has lost its link, or has it again; then whoever it did not reach is asked at once. Also when a
+  /// peer could not be told.
+  bool link_changed(uint64_t now) noexcept {
+    if (keeper_ == nullptr || now - links_read_ns_ < kLinkPeriodNs) return false;
+    links_read_ns_ = now;
+    const RailMask before = std::exchange(without_link_, keeper_->without_link(now));
+    const bool untold = std::exchange(is_untold_, false);
+    if (before == without_link_) [[likely]]
+      return untold;
+    for (Sick& sick : sick_)
+      if ((((before & ~without_link_) >> sick.rail) & 1) != 0) sick.pinged_ns = 0;
+    return true;
+  }
+
+  /// No path of a rail without a link is used, as long as the PE is reached by another; also none that owes nothing:
+  /// the next operation would find out late. This PE itself is reached without a link.
+  template <class Dead>
+  void give_up_links(Dead&& dead) noexcept {
+    for (RailMask rest = without_link_ & paths().all(); rest != 0; rest &= rest - 1) {
+      const auto r = static_cast<size_t>(std::countr_zero(rest));
+      for (int pe = 0; pe < paths().npes(); ++pe)
+        if (pe != desk_.letterhead.pe && paths().is_up(r, pe) && paths().is_open(r) && has_other(r, pe))
+          dead(r, pe, Death::no_link);
+    }
+  }
+  bool lacks_link(const Sick& sick) const noexcept {
+    return ((without_link_ >> sick.rail) & 1) != 0 && sick.pe != desk_.letterhead.pe;
+  }
+  bool has_other(size_t r, int pe) noexcept { return (paths().usable(pe) & ~(RailMask{1} << r)) != 0; }
+
+  void look_at(size_t r, int pe, uint64_t now) noexcept {
+    Path& path = paths().at(r, pe);
+    if (path.look == look_) return;
+    const bool watched = path.look + 1 == look_;
+    path.look = look_;
+    if (!watched || path.moves != path.seen) {
+      path.seen = path.moves;
+      path.quiet = 0;
+    } else if (++path.quiet >= kLooksToSuspect) {
+      suspect(r, pe, now);
+    }
+  }
+
+  void suspect(size_t r, int pe, uint64_t now) noexcept {
+    const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
+    if (others == 0) return;  // nothing to take its place: SHMEM_TIMEOUT decides
+    paths().set_up(r, pe, false);
+    const size_t witness = desk_.rails.after(r, others);
+    sick_.push_back({r, pe, false, false, now, now, paths().at(r, pe).moves, witness, paths().at(witness, pe).moves});
+    ping(r, pe);
+    ping(witness, pe, PingNews::doubts);
+  }
+
+  /// After the questions, which may have begun connections.
+  void limit_silence(uint64_t now) noexcept {
+    for (size_t r = 0; r < desk_.rails.size(); ++r) {
+      std::vector<int> pes;
+      for (Sick& sick : sick_)
+        if (sick.rail == r && sick.dead && (!sick.limited || sick.pinged_ns == now)) {
+          pes.push_back(sick.pe);
+          sick.limited = true;
+        }
+      if (!pes.empty() && paths().is_open(r)) keeper_->limit_silence(desk_.letterhead.port, r, pes, limit_ms());
+    }
+  }
+  unsigned limit_ms() const noexcept {
+    return static_cast<unsigned>(kSilences * desk_.tuning.rail_timeout_ns / 1'000'000);
+  }
+
+  /// A path has a connection to each port of the peer, and the peer may have given up the other one: an end that never
+  /// hears of that refuses to be connected anew. Under their limits such ends end now that the link is there; the
+  /// others are well afterwards.
+  void calm_down(uint64_t now) noexcept {
+    for (size_t i = 0; i < calming_.size();) {
+      const Calming path = calming_[i];
+      if (now - path.since_ns < (kSilences + 1) * desk_.tuning.rail_timeout_ns) {
+        ++i;
+        continue;
+      }
+      if (paths().is_open(path.rail)) {
+        keeper_->limit_silence(desk_.letterhead.port, path.rail, {&path.pe, 1}, 0);
+        // Attempts to connect do not tell to whom, so their limits may be gone as well.
+        for (Sick& other : sick_) other.limited &= other.rail != path.rail;
+      }
+      calming_[i] = calming_.back();
+      calming_.pop_back();
+    }
+  }
+
+  /// The path of `sick` is well again; if no other one of its rail is dead, the rail is.
+  void mend(const Sick& sick, uint64_t now) noexcept {
+    paths().set_up(sick.rail, sick.pe, true);
+    if (!sick.dead) return;
+    log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
+    if (keeper_ == nullptr) return;
+    keeper_->limit_silence(desk_.letterhead.port, sick.rail, {&sick.pe, 1}, limit_ms());  // from now on
+    calming_.push_back({sick.rail, sick.pe, now});
+    for (const Sick& other : sick_)
+      if (other.dead && other.rail == sick.rail && other.pe != sick.pe) return;
+    keeper_->mended(desk_.letterhead.port, sick.rail);
+  }
+
+  bool ping(size_t r, int pe, PingNews news = PingNews::none, size_t unlinked = 0) noexcept {
+    MessageHeader header = desk_.letterhead.bare(MessageKind::ping);
+    header.op = static_cast<uint8_t>(news);
+    header.cell = static_cast<uint32_t>(unlinked);
+    return send_header(r, pe, header);
+  }
+
+  /// Does the dead path live again? The peer learns with the question how to answer, should this rail be a new one. It
+  /// hears that over another rail, too: its own end may be as new, and unknown here.
+  void ask_dead(size_t r, int pe) noexcept {
+    const std::span<const std::byte> card = cards_.message(r);
+    if (card.empty()) {
+      ping(r, pe);
+    } else {
+      send(r, pe, card);
+      tell_card(r, pe);
+    }
+  }
+  void tell_card(size_t r, int pe) noexcept {
+    const std::span<const std::byte> card = cards_.message(r);
+    if (const RailMask others = paths().usable(pe); others != 0 && !card.empty())
+      send(desk_.rails.after(r, others), pe, card);
+  }
+  /// Nobody is asked over a rail without a link: the peer shall know, who otherwise waits for a silence.
+  bool tell_no_link(size_t r, int pe) noexcept {
+    const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
+    return others != 0 && ping(desk_.rails.after(r, others), pe, PingNews::no_link, r);
+  }
+
+  /// Peers hear how to reach a rail that was opened anew only when it has reached this PE itself: see Flusher.
+  bool may_be_told(size_t r, int pe) noexcept {
+    const int me = desk_.letterhead.pe;
+    return !desk_.proves_rails || pe == me || ((paths().unproven(me) >> r) & 1) == 0;
+  }
+
+  /// True when it is well again.
+  template <class Dead, class HeldBack>
+  bool treat(Sick& sick, uint64_t now, size_t& pings, Dead&& dead, HeldBack&& held_back) noexcept {
+    const bool unlinked = lacks_link(sick);
+    // What comes now was on its way before.
+    if (unlinked || (sick.dead && (held_back(sick.pe) || now - sick.since_ns < desk_.tuning.quarantine_ns)))
+      sick.moves = paths().at(sick.rail, sick.pe).moves;
+    const bool alive = paths().at(sick.rail, sick.pe).moves != sick.moves;
+    if (alive && paths().is_open(sick.rail)) {
+      mend(sick, now);
+      return true;
+    }
+    if (!sick.dead) {
+      const size_t r = sick.rail;
+      const int pe = sick.pe;
+      if (unlinked && has_other(r, pe)) {
+        dead(r, pe, Death::no_link);  // calls lost()
+        return false;
+      }
+      // The witness must have answered before the last look already: both answers may be under way together.
+      if (now - sick.since_ns >= desk_.tuning.rail_timeout_ns && sick.witness_answered) {
+        dead(r, pe, Death::silence);  // calls lost()
+        return false;
+      }
+      sick.witness_answered = paths().at(sick.witness, pe).moves != sick.witness_moves;
+      ping(r, pe);
+      ping(sick.witness, pe, PingNews::doubts);
+    } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail) &&
+               may_be_told(sick.rail, sick.pe)) {
+      sick.pinged_ns = now;
+      --pings;
+      if (!unlinked) {
+        ask_dead(sick.rail, sick.pe);
+      } else {
+        if (!tell_no_link(sick.rail, sick.pe)) {  // perhaps the first message there, and the connection is being made
+          sick.pinged_ns = 0;
+          is_untold_ = true;
+        }
+        tell_card(sick.rail, sick.pe);
+      }
+    }
+    return false;
+  }
+
+  Desk<R>& desk_;
+  const RailCards& cards_;
+  RailKeeper* const keeper_;  ///< null: nobody keeps the rails
+  const uint64_t period_ns_;
+  uint64_t last_look_ns_ = 0;
+  uint64_t links_read_ns_ = 0;
+  RailMask without_link_ = 0;  ///< rails, as far as is known
+  bool is_untold_ = false;     ///< somebody whom a link concerns
+  uint32_t look_ = 1;
+  std::vector<Sick> sick_;  ///< paths that are suspect or dead
+  std::vector<Calming> calming_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Posts again what lost rails left unfinished, by the target's account of what it has executed.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "src/proxy/post/desk.h"
+#include "src/proxy/post/requests.h"
+
+namespace railshmem {
+
+/// A step at a time, as far as there is room.
+template <Rail R>
+class Replay {
+ public:
+  Replay(Desk<R>& desk, Requests<R>& requests) : desk_(desk), requests_(requests) {}
+
+  /// In the order in which it was issued. True when no data is missing any more.
+  template <class FinishPart>
+  bool data(int pe, const AccountMessage& account, FinishPart&& finish_part) noexcept {
+    bool complete = true;
+    std::vector<OpCell*> lost;
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || cell.what.pe != pe) continue;
+      if (cell.then == Then::repeat_signal) complete = false;
+      if (cell.lost_data) lost.push_back(&cell);
+    }
+    std::sort(lost.begin(), lost.end(),
+              [](const OpCell* a, const OpCell* b) { return static_cast<int32_t>(a->issue - b->issue) < 0; });
+    bool words_go = true;  // one that finds no room holds back those behind it
+    for (OpCell* cell : lost) {
+      const bool word = cell->is_word;
+      const bool gone = (words_go || !word) && data(account, *cell, finish_part);
+      words_go &= gone || !word;
+      complete &= gone;
+    }
+    return complete;
+  }
+
+  /// In the order of their numbers. True when none is left.
+  template <class Answered>
+  bool requests(int pe, const AccountMessage& account, Answered&& answered) noexcept {
+    bool complete = true;
+    requests_.outbox().for_each(desk_.cells, pe, [&](OpCell& cell) {
+      if (!cell.lost_request) return settle(account, cell, answered);
+      if (!complete) return;
+      if (cell.fetch == nullptr && executed(account, cell)) {
+        requests_.outbox().remove(desk_.cells, cell);
+        answered(cell);
+      } else if (cell.then == Then::repeat_signal || cell.lost_data || requests_.repeat(cell) != Post::ok) {
+        complete = false;
+      } else {
+        cell.lost_request = false;
+      }
+    });
+    return complete;
+  }
+
+ private:
+  bool executed(const AccountMessage& account, const OpCell& cell) const noexcept {
+    const uint32_t ahead = cell.sequence - account.header.sequence;
+    if (ahead > ~uint32_t{0} / 2) return true;  // before the first one missing
+    if (ahead >= kWindow) return false;
+    return (account.executed[ahead / 64] >> (ahead % 64)) & 1;
+  }
+
+  template <class FinishPart>
+  bool data(const AccountMessage& account, OpCell& cell, FinishPart&& finish_part) noexcept {
+    const int pe = cell.what.pe;
+    const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
+    if (signalled && (!cell.awaits_answer || executed(account, cell))) {
+      cell.lost_data = false;  // whose signal was seen is not written again: its reader may be through with it
+      finish_part(cell);
+      return true;
+    }
+    const RailMask usable = desk_.rails.usable(pe);
+    if (usable == 0) return false;
+    const size_t first = cell.is_word ? desk_.rails.after(0, usable) : desk_.rails.pick(pe);
+    const Post posted = cell.is_word ? desk_.post(cell, first)
+                                     : desk_.try_rails(pe, first, [&](size_t r) { return desk_.post(cell, r); });
+    if (posted != Post::ok) return false;
+    cell.lost_data = false;
+    if (cell.is_word) desk_.words.moved(pe, first);
+    if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
+    if (signalled) cell.then = Then::repeat_signal;
+    return !signalled;
+  }
+
+  /// The request's path lives, but its answer may have gone over one that died: then nobody would send it again, unless
+  /// another answer follows.
+  template <class Answered>
+  void settle(const AccountMessage& account, OpCell& cell, Answered&& answered) noexcept {
+    if (cell.fetch != nullptr || cell.lost_data || cell.then != Then::nothing || !executed(account, cell)) return;
+    requests_.outbox().remove(desk_.cells, cell);
+    answered(cell);
+  }
+
+  Desk<R>& desk_;
+  Requests<R>& requests_;
+};
+
+}  // namespace railshmem

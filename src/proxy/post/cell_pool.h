@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations in flight: a fixed pool of cells whose addresses travel through the provider.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/channel/channel.h"
+#include "src/plugin/network.h"
+#include "src/plugin/rail.h"
+#include "src/proxy/post/message.h"
+#include "src/proxy/post/operation.h"
+#include "src/proxy/post/scope.h"
+
+namespace railshmem {
+
+inline constexpr uint32_t kNoCell = ~uint32_t{0};
+
+/// What happens once all parts of an operation are complete.
+enum class Then : uint8_t { nothing, send_signal, repeat_signal };
+
+/// Who wants to know: a blocked call, or the producer of a channel's command.
+struct Outcome {
+  bool* done = nullptr;  ///< see tell()
+  Channel* channel = nullptr;
+  uint64_t ticket = 0;
+  uint32_t tickets = 1;  ///< as many commands became one operation
+};
+
+inline void finish_commands(const Outcome& outcome) noexcept {
+  if (outcome.channel == nullptr) return;
+  outcome.channel->complete(outcome.ticket);
+  for (uint32_t i = 1; i < outcome.tickets; ++i) [[unlikely]] outcome.channel->complete(outcome.ticket + i);
+}
+
+inline void tell(bool* done) noexcept {
+  // release: pairs with is_told(); the caller, who may not hold the endpoint, must see the data.
+  if (done != nullptr) __atomic_store_n(done, true, __ATOMIC_RELEASE);
+}
+inline bool is_told(const bool& done) noexcept {
+  return __atomic_load_n(&done, __ATOMIC_ACQUIRE);
+}
+
+/// One operation, or one piece of a longer one (`parent` then names the operation's own cell).
+struct OpCell : OpSlot {
+  Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
+  Then then = Then::nothing;
+  SignalOp signal_op{};
+  SegmentId signal_segment{};
+  SegmentId segment{};  ///< of the remote memory
+  uint8_t fetch_width = 0;
+  uint8_t rail = 0;            ///< that the operation, or its request, was posted on
+  bool unordered = false;      ///< a request that may pass others: a piece of something longer
+  bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
+  bool awaits_answer = false;  ///< a request: it stands in the outbox
+  bool in_flight = false;      ///< the rail will tell an event of it
+  bool lost_data = false;      ///< its rail died before its data was known to be there; see Failover
+  bool lost_request = false;   ///< the same before its request was answered
+  bool is_word = false;        ///< a put of at most 8 bytes, which a peer may poll
+  uint32_t index = 0;
+  uint32_t parent = kNoCell;
+  uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
+  uint32_t previous = kNoCell;
+  uint32_t parts_left = 0;     ///< events and holds until the operation is complete, its answer apart
+  uint32_t sequence = 0;       ///< of a request
+  uint32_t issue = 0;          ///< of a put or get: the order in which they were issued
+  uint32_t first_look = 0;     ///< of PathWatch at this request; 0: none yet
+  uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
+  uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
+  uint64_t staging = 0;        ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
+  std::byte* local = nullptr;
+  NetContext* scope = nullptr;  ///< null: nobody waits for it
+  void* fetch = nullptr;        ///< where a reply's value goes
+  uint64_t signal_offset = 0;
+  uint64_t signal_value = 0;
+  Outcome outcome{};
+
+  Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
+  /// Its event says that the provider took a message over, and nothing of the peer, as that of a write or read does.
+  bool is_message() const noexcept { return what.kind == OpKind::answer || request_bytes > 0; }
+  NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
+};
+
+/// Fixed at construction; take() and give() never allocate. One thread at a time.
+class CellPool {
+ public:
+  explicit CellPool(size_t cells) : cells_(cells), buffers_(new std::byte[cells * kMaxMessage]) {
+    for (size_t i = cells; i-- > 0;) {
+      cells_[i].index = static_cast<uint32_t>(i);
+      cells_[i].next = free_;
+      free_ = static_cast<uint32_t>(i);
+    }
+  }
+
+  /// A cell with every field at its default, or null when all are in flight.
+  OpCell* take(const Operation& what) noexcept {
+    if (free_ == kNoCell) return nullptr;
+    OpCell& cell = cells_[free_];
+    free_ = cell.next;
+    cell.what = what;
+    cell.then = Then::nothing;
+    cell.fetch_width = 0;
+    cell.unordered = false;
+    cell.lasting = false;
+    cell.awaits_answer = false;
+    cell.in_flight = false;
+    cell.lost_data = false;
+    cell.lost_request = false;
+    cell.is_word = false;
+    cell.parent = kNoCell;
+    cell.next = kNoCell;
+    cell.parts_left = 0;
+    cell.first_look = 0;
+    cell.request_bytes = 0;
+    cell.scope = nullptr;
+    cell.fetch = nullptr;
+    cell.outcome = {};
+    ++in_use_;
+    return &cell;
+  }
+
+  void give(OpCell& cell) noexcept {
+    cell.what.kind = OpKind::none;
+    cell.next = free_;
+    free_ = cell.index;
+    --in_use_;
+  }
+
+  /// This cell's kMaxMessage bytes. Pages are touched at first use only, so idle cells cost no memory.
+  std::byte* buffer(const OpCell& cell) noexcept { return buffers_.get() + cell.index * kMaxMessage; }
+
+  OpCell& operator[](uint32_t index) noexcept { return cells_[index]; }
+  const OpCell& operator[](uint32_t index) const noexcept { return cells_[index]; }
+  size_t size() const noexcept { return cells_.size(); }
+  size_t in_use() const noexcept { return in_use_; }
+
+  /// Some operation in flight, for messages; kind none when there is none.
+  Operation any_in_flight() const noexcept {
+    for (const OpCell& cell : cells_)
+      if (cell.what.kind != OpKind::none) return cell.what;
+    return {OpKind::none, -1, 0};
+  }
+
+ private:
+  std::vector<OpCell> cells_;
+  std::unique_ptr<std::byte[]> buffers_;
+  uint32_t free_ = kNoCell;
+  size_t in_use_ = 0;
+};
+
+/// Cells in the order in which they came, linked through OpCell::next.
+class CellList {
+ public:
+  bool empty() const noexcept { return head_ == kNoCell; }
+  void push(CellPool& cells, OpCell& cell) noexcept {
+    cell.next = kNoCell;
+    (head_ == kNoCell ? head_ : cells[tail_].next) = cell.index;
+    tail_ = cell.index;
+  }
+  void push_front(OpCell& cell) noexcept {
+    cell.next = head_;
+    if (head_ == kNoCell) tail_ = cell.index;
+    head_ = cell.index;
+  }
+  OpCell& pop(CellPool& cells) noexcept {
+    OpCell& cell = cells[head_];
+    head_ = cell.next;
+    return cell;
+  }
+
+ private:
+  uint32_t head_ = kNoCell;
+  uint32_t tail_ = kNoCell;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts that all messages of one endpoint have in common.
+#pragma once
+
+#include "src/plugin/network.h"
+#include "src/proxy/post/cell_pool.h"
+#include "src/proxy/post/message.h"
+
+namespace railshmem {
+
+struct Letterhead {
+  Port port;
+  int pe;
+
+  /// A request from `cell`, which waits for the answer. Its sequence number is given when it is sent.
+  MessageHeader header(MessageKind kind, uint8_t op, uint8_t width, SegmentId segment, const OpCell& cell,
+                       Answer answer = Answer::acknowledge) const noexcept {
+    return {kind, op, width, answer, port, segment, 0, pe, cell.index, cell.sequence, 0};
+  }
+
+  /// A message that nobody counts or waits for.
+  MessageHeader bare(MessageKind kind) const noexcept {
+    return {kind, 0, 0, Answer::none, port, SegmentId::heap, 0, pe, kNoCell, 0, 0};
+  }
+
+  /// A staged put or get, or a piece of one, without a slot. It brings the signal of `signals`, if not null.
+  StagedMessage staged(MessageKind kind, const OpCell& cell, const OpCell* signals = nullptr) const noexcept {
+    StagedMessage message{};
+    const Answer answer = kind == MessageKind::staged_get ? Answer::reply : Answer::acknowledge;
+    message.header = header(kind, 0, 0, cell.segment, cell, answer);
+    message.offset = cell.remote_offset;
+    message.slot = kNoSlot;
+    message.nbytes = static_cast<uint32_t>(cell.what.nbytes);
+    if (signals == nullptr) return message;
+    message.header.op = static_cast<uint8_t>(signals->signal_op);
+    message.header.width = 8;
+    message.header.unused = static_cast<uint16_t>(signals->signal_segment);
+    message.signal_offset = signals->signal_offset;
+    message.signal_value = signals->signal_value;
+    return message;
+  }
+
+  SignalMessage signal(const NetSignal& signal, const OpCell& cell) const noexcept {
+    return {header(MessageKind::signal, static_cast<uint8_t>(signal.op), 8, signal.segment, cell), signal.offset,
+            signal.value};
+  }
+};
+
+}  // namespace railshmem

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What endpoints say to each other: plain structs, one per kind, all starting with the same header.
+//
+// Requests (amo, put_signal, signal, flag, get, staged_put, staged_get) go to a proxy endpoint, whose owner executes
+// them. Answers (acknowledge, reply, replies, data) go back to the endpoint that asked, host or proxy. The card and the
+// last four tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may
+// be lost. All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they
+// lie in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "src/plugin/network.h"
+#include "src/plugin/rail.h"
+
+namespace railshmem {
+
+enum class MessageKind : uint8_t {
+  amo,
+  put_signal,
+  signal,
+  flag,
+  get,
+  card,
+  staged_put,
+  staged_get,
+  acknowledge,
+  reply,
+  replies,
+  data,
+  ping,
+  pong,
+  inquiry,
+  account
+};
+
+/// What a ping says beside its question, in header.op: the sender doubts its other paths to this PE, so that this PE
+/// had better look after its own; or the sender's rail number header.cell has no link.
+enum class PingNews : uint8_t { none, doubts, no_link };
+
+/// How the target answers a request: an acknowledgement tells a source all of its requests that were executed, a reply
+/// brings one fetched value to the cell that waits for it.
+enum class Answer : uint8_t { none, acknowledge, reply };
+
+/// Requests that one endpoint may have unanswered at one target. The target remembers for as many which ones it has
+/// executed, so a request that comes twice, over two rails, is executed once.
+inline constexpr uint32_t kWindow = 256;
+
+struct MessageHeader {
+  MessageKind kind;
+  uint8_t op;         ///< AmoOp, SignalOp or PingNews
+  uint8_t width;      ///< bytes of the word: 4 or 8
+  Answer answer;      ///< what the source expects
+  Port port;          ///< which endpoint of the source sent this
+  SegmentId segment;  ///< of the word
+  uint16_t unused;
+  int32_t pe;         ///< of the source
+  uint32_t cell;      ///< of the source; comes back in reply
+  uint32_t sequence;  ///< counts the requests from this endpoint to this target; see Outbox and Inbox
+  uint32_t unused2;
+};
+
+struct AmoMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint64_t operand;
+  uint64_t compare;
+};
+
+struct SignalMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint64_t value;
+};
+
+/// The payload follows the struct.
+struct PutSignalMessage {
+  MessageHeader header;  ///< segment is the signal's
+  uint64_t signal_offset;
+  uint64_t value;
+  uint64_t data_offset;
+  uint32_t nbytes;
+  SegmentId data_segment;
+  uint8_t unused[3];
+};
+
+struct FlagMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint64_t value;
+};
+
+/// A get where reads are no good; see RailTraits::reads_may_fail. Answered by data: the bytes follow a header.
+struct GetMessage {
+  MessageHeader header;
+  uint64_t offset;
+  uint32_t nbytes;
+  uint32_t unused;
+};
+
+/// Every request before header.sequence was executed, and those after it whose bit is set: bit 0 is sequence + 1.
+struct AcknowledgeMessage {
+  MessageHeader header;
+  uint64_t executed;
+};
+
+struct ReplyMessage {
+  MessageHeader header;
+  uint64_t value;
+};
+
+/// Several replies to one endpoint: header.cell of these follow.
+struct ReplyItem {
+  uint32_t cell;
+  uint32_t sequence;
+  uint64_t value;
+};
+inline constexpr size_t kMostReplies = 32;  // as many fetches as a warp makes at once
+
+/// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper). Not a request
+/// like others, because it may come before any answer can go back: it is sent until a pong comes over the rail.
+/// header.sequence counts the cards of the source's port, so that none replaces a later one.
+struct CardMessage {
+  MessageHeader header;
+  uint32_t nbytes;
+  uint32_t rail;
+};
+
+/// Data between the final memory at the target (header.segment, offset) and a bounce slot of the source. With kNoSlot
+/// it follows this struct (put), or is answered by a MessageHeader and what follows it (get). A put whose header.width
+/// is 8 brings a signal.
+struct StagedMessage {
+  MessageHeader header;  ///< op is the signal's, unused its segment
+  uint64_t offset;
+  uint64_t slot;  ///< offset in the source's bounce area
+  uint64_t signal_offset;
+  uint64_t signal_value;
+  uint32_t nbytes;
+  uint32_t unused;
+};
+inline constexpr uint64_t kNoSlot = ~uint64_t{0};
+
+/// ping, pong and inquiry are headers; this answers an inquiry: requests before header.sequence were executed, and
+/// those from it on whose bit is set.
+struct AccountMessage {
+  MessageHeader header;
+  uint64_t executed[kWindow / 64];
+};
+
+// An AMO, a signal and every answer must fit what providers inject (tcp;ofi_rxm: 64 bytes): no buffer, no completion.
+static_assert(sizeof(MessageHeader) == 24 && sizeof(AmoMessage) == 48 && sizeof(SignalMessage) == 40);
+static_assert(sizeof(PutSignalMessage) == 56 && sizeof(FlagMessage) == 40 && sizeof(GetMessage) == 40);
+static_assert(sizeof(StagedMessage) == 64);
+static_assert(sizeof(AcknowledgeMessage) == 32 && sizeof(ReplyMessage) == 32 && sizeof(AccountMessage) == 56);
+static_assert(std::is_trivially_copyable_v<AmoMessage> && std::is_trivially_copyable_v<PutSignalMessage>);
+
+/// Longest message ever sent, and the size of a cell's buffer: more would cost a page per cell without saving a trip.
+inline constexpr size_t kMaxMessage = 4096;
+
+/// Reads a struct from a receive buffer of any alignment.
+template <class M>
+requires std::is_trivially_copyable_v<M> M read_message(const std::byte* bytes)
+noexcept {
+  M message;
+  std::memcpy(&message, bytes, sizeof message);
+  return message;
+}
+
+}  // namespace railshmem

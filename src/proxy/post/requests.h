@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages that a target executes and answers: AMOs, signals, small put_signals, flags.
+#pragma once
+
+#include <cstring>
+
+#include "src/plugin/execute.h"
+#include "src/proxy/post/desk.h"
+#include "src/proxy/post/outbox.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Requests {
+ public:
+  Requests(Desk<R>& desk, int npes) : desk_(desk), outbox_(npes) {}
+  Requests(const Requests&) = delete;
+
+  Outbox& outbox() noexcept { return outbox_; }
+  const Outbox& outbox() const noexcept { return outbox_; }
+  bool may_send(int pe) const noexcept { return outbox_.has_room(pe, desk_.cells) && !desk_.rails.paths.recovers(pe); }
+
+  // ---- posts; again: nothing happened ------------------------------------------------------------------------------
+
+  Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
+    OpCell* const cell = take({OpKind::amo, to.pe, amo.width});
+    if (cell == nullptr) return Post::again;
+    const bool fetches = amo_fetches(amo.op);
+    cell->fetch = fetches ? fetch : nullptr;
+    cell->fetch_width = amo.width;
+    const AmoMessage message{desk_.letterhead.header(MessageKind::amo, static_cast<uint8_t>(amo.op), amo.width,
+                                                     to.segment, *cell, fetches ? Answer::reply : Answer::acknowledge),
+                             to.offset, amo.operand, amo.compare};
+    return request(&scope, *cell, message, outcome);
+  }
+
+  /// No scope waits for it. With several rails it is acknowledged, because one may die with it; else it only keeps a
+  /// cell until the provider has taken it over: some send only while somebody polls this endpoint.
+  Post flag(Remote to, uint64_t value) noexcept {
+    OpCell* const cell = take({OpKind::flag, to.pe, 8});
+    if (cell == nullptr) return Post::again;
+    const Answer answer = desk_.rails.single() ? Answer::none : Answer::acknowledge;
+    const FlagMessage message{desk_.letterhead.header(MessageKind::flag, 0, 8, to.segment, *cell, answer), to.offset,
+                              value};
+    return request(nullptr, *cell, message, {});
+  }
+
+  /// One piece of a get, over any rail: `n` bytes from `at` on.
+  Post get(const OpCell& whole, size_t at, size_t n) noexcept {
+    const int pe = whole.what.pe;
+    if (!outbox_.has_room(pe, desk_.cells, kWindow / 2)) return Post::again;  // others want to send, too
+    OpCell* const cell = take({OpKind::get, pe, n});
+    if (cell == nullptr) return Post::again;
+    cell->parent = whole.index;
+    cell->unordered = true;
+    cell->fetch = whole.local + at;
+    const GetMessage message{desk_.letterhead.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
+                             whole.remote_offset + at, static_cast<uint32_t>(n), 0};
+    return request(nullptr, *cell, message, {});
+  }
+
+  Post put_signal(NetContext& scope, const Transfer& t, const NetSignal& signal, const Outcome& outcome) noexcept {
+    OpCell* const cell = take({OpKind::put_signal, t.remote.pe, t.nbytes});
+    if (cell == nullptr) return Post::again;
+    const PutSignalMessage message{
+        desk_.letterhead.header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8, signal.segment, *cell),
+        signal.offset,
+        signal.value,
+        t.remote.offset,
+        static_cast<uint32_t>(t.nbytes),
+        t.remote.segment,
+        {}};
+    std::byte* const bytes = desk_.cells.buffer(*cell);
+    std::memcpy(bytes, &message, sizeof message);
+    std::memcpy(bytes + sizeof message, t.local, t.nbytes);
+    return request(&scope, *cell, sizeof message + t.nbytes, Answer::acknowledge, outcome);
+  }
+
+  Post signal(NetContext& scope, int pe, const NetSignal& signal, const Outcome& outcome) noexcept {
+    OpCell* const cell = take({OpKind::signal, pe, 8});
+    if (cell == nullptr) return Post::again;
+    return request(&scope, *cell, desk_.letterhead.signal(signal, *cell), outcome);
+  }
+
+  /// A request whose message write(cell, bytes) makes in the cell's buffer; it answers the length.
+  template <class Write>
+  Post ask(NetContext& scope, const Operation& what, const Outcome& outcome, Write&& write) noexcept {
+    OpCell* const cell = take(what);
+    if (cell == nullptr) return Post::again;
+    return request(&scope, *cell, write(*cell, desk_.cells.buffer(*cell)), Answer::acknowledge, outcome);
+  }
+  /// The same for a cell that the caller has and keeps: write(bytes).
+  template <class Write>
+  Post ask_from(OpCell& cell, Write&& write) noexcept {
+    if (!may_send(cell.what.pe)) return Post::again;
+    cell.sequence = outbox_.next(cell.what.pe);
+    cell.request_bytes = static_cast<uint32_t>(write(desk_.cells.buffer(cell)));
+    const Post posted = send_anywhere(cell, false);
+    if (posted == Post::ok) outbox_.add(desk_.cells, cell);
+    return posted;
+  }
+
+  // ---- signals behind their data -----------------------------------------------------------------------------------
+
+  /// Where a rail keeps a message behind the data of earlier writes, the signal of data that went over it as a whole
+  /// need not wait for its completion. Should it find no room now, it goes when the data is there. Without inject it
+  /// would need a buffer, and the cell's may hold the data.
+  void follow_with_signal(OpCell& cell) noexcept {
+    const RailTraits& traits = desk_.rails.traits();
+    const int pe = cell.what.pe;
+    size_t r = cell.rail;
+    if (desk_.tuning.keeps_order) {
+      if (!traits.message_after_write || traits.inject < sizeof(SignalMessage)) return;
+      if (under_way(pe) && rail_for(pe) != r) return;
+    } else {
+      r = desk_.rails.pick(pe);
+    }
+    if (may_send(pe)) post_signal(cell, r);
+  }
+
+  /// All data of `cell` is in the target's memory: its signal may go, over any rail.
+  void signal_when_possible(OpCell& cell) noexcept {
+    if (!waiting_.empty() || !post_deferred_signal(cell)) waiting_.push(desk_.cells, cell);
+  }
+  bool flush_signals() noexcept {
+    bool moved = false;
+    while (!waiting_.empty()) {
+      OpCell& cell = waiting_.pop(desk_.cells);  // before the post, which links the cell elsewhere
+      if (!post_deferred_signal(cell)) {
+        waiting_.push_front(cell);
+        break;
+      }
+      moved = true;
+    }
+    return moved;
+  }
+
+  /// Requests to one PE that are under way together take one rail, so that they arrive in the order of the program.
+  /// The standard asks for that only behind a fence, but programs that set a word twice rely on the second to stay.
+  size_t rail_for(int pe) noexcept {
+    const OpCell* const newest = outbox_.newest(pe, desk_.cells);
+    return newest != nullptr ? desk_.rails.after(newest->rail, desk_.rails.usable(pe)) : desk_.rails.pick(pe);
+  }
+
+  /// Sends a request again that a rail lost, with its old number. It stays in the outbox.
+  Post repeat(OpCell& cell) noexcept {
+    if (cell.request_bytes == 0) {
+      if (desk_.rails.usable(cell.what.pe) == 0) return Post::again;
+      cell.rail = static_cast<uint8_t>(desk_.rails.pick(cell.what.pe));
+      return send_signal(cell, cell.rail);
+    }
+    return send_anywhere(cell, false);
+  }
+
+  /// The request that an answer with this header is for. Null: it was answered before, because it was sent twice.
+  OpCell* awaiting(const MessageHeader& h) noexcept {
+    OpCell& cell = desk_.cells[h.cell];
+    return cell.awaits_answer && cell.sequence == h.sequence && cell.what.pe == h.pe ? &cell : nullptr;
+  }
+
+  // ---- answers -----------------------------------------------------------------------------------------------------
+
+  /// False: not an answer. Requests that are answered go to answered(cell).
+  template <class Answered>
+  bool take_answer(const RailEvent& event, Answered&& answered) noexcept {
+    const MessageHeader h = read_message<MessageHeader>(event.bytes);
+    if (h.kind == MessageKind::data) {
+      OpCell* const waiting = awaiting(h);
+      if (waiting == nullptr) return true;
+      OpCell& cell = *waiting;
+      copy_whole(static_cast<std::byte*>(cell.fetch), event.bytes + sizeof h, cell.what.nbytes);
+      outbox_.remove(desk_.cells, cell);
+      answered(cell);
+      return true;
+    }
+    if (h.kind == MessageKind::replies) {
+      if (h.cell > kMostReplies || event.nbytes != sizeof h + h.cell * sizeof(ReplyItem)) return false;
+      for (uint32_t i = 0; i < h.cell; ++i)
+        take_reply(h.pe, read_message<ReplyItem>(event.bytes + sizeof h + i * sizeof(ReplyItem)), answered);
+      return true;
+    }
+    if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
+    if (h.kind == MessageKind::acknowledge) {
+      const auto message = read_message<AcknowledgeMessage>(event.bytes);
+      outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed, answered);
+      return true;
+    }
+    if (h.kind != MessageKind::reply) return false;
+    take_reply(h.pe, {h.cell, h.sequence, read_message<ReplyMessage>(event.bytes).value}, answered);
+    return true;
+  }
+
+  void forget() noexcept {
+    waiting_ = {};
+    outbox_.clear();
+  }
+
+ private:
+  template <class Answered>
+  void take_reply(int pe, const ReplyItem& reply, Answered&& answered) noexcept {
+    OpCell& cell = desk_.cells[reply.cell];
+    // A request that was sent twice is answered twice.
+    if (!cell.awaits_answer || cell.sequence != reply.sequence || cell.what.pe != pe) return;
+    copy_whole(static_cast<std::byte*>(cell.fetch), reinterpret_cast<const std::byte*>(&reply.value), cell.fetch_width);
+    outbox_.remove(desk_.cells, cell);
+    answered(cell);
+  }
+
+  OpCell* take(const Operation& what) noexcept {
+    if (!may_send(what.pe)) return nullptr;
+    OpCell* const cell = desk_.cells.take(what);
+    if (cell != nullptr) cell->sequence = outbox_.next(what.pe);
+    return cell;
+  }
+
+  template <class M>
+  Post request(NetContext* scope, OpCell& cell, const M& message, const Outcome& outcome) noexcept {
+    std::memcpy(desk_.cells.buffer(cell), &message, sizeof message);
+    return request(scope, cell, sizeof message, message.header.answer, outcome);
+  }
+
+  /// Sends the message in the cell's buffer, over whichever rail takes it. The cell stays until the target has
+  /// answered.
+  Post request(NetContext* scope, OpCell& cell, size_t nbytes, Answer answer, const Outcome& outcome) noexcept {
+    cell.request_bytes = static_cast<uint32_t>(nbytes);
+    const Post posted = send_anywhere(cell, answer == Answer::none);
+    if (posted != Post::ok) {
+      if (posted == Post::again) desk_.cells.give(cell);
+      return posted;
+    }
+    if (scope != nullptr) desk_.count_in(*scope, cell, outcome);
+    if (answer == Answer::none) return posted;
+    outbox_.add(desk_.cells, cell);
+    if (answer == Answer::acknowledge) {
+      tell(cell.outcome.done);  // nothing of the caller's is needed any more
+      cell.outcome.done = nullptr;
+    }
+    return posted;
+  }
+
+  bool under_way(int pe) const noexcept { return outbox_.newest(pe, desk_.cells) != nullptr; }
+
+  /// `evented`: leaves an event even when the rail copies it.
+  Post send_anywhere(OpCell& cell, bool evented) noexcept {
+    const int pe = cell.what.pe;
+    const bool copied = cell.request_bytes <= desk_.rails.traits().inject && !evented;
+    const auto attempt = [&](size_t r) {
+      cell.rail = static_cast<uint8_t>(r);
+      const Post posted = desk_.send(r, {pe, Port::proxy}, desk_.cells.buffer(cell), cell.request_bytes,
+                                     copied ? nullptr : &cell, cell.what);
+      if (posted == Post::ok && !evented) desk_.rails.expect(r);
+      return posted;
+    };
+    if (cell.unordered) return desk_.try_rails(pe, desk_.rails.pick_for_long(pe), attempt);
+    if (!under_way(pe)) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
+    return desk_.rails.usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
+  }
+
+  bool post_deferred_signal(OpCell& cell) noexcept {
+    if (!may_send(cell.what.pe) || desk_.rails.usable(cell.what.pe) == 0) return false;
+    cell.rail = static_cast<uint8_t>(rail_for(cell.what.pe));
+    return post_signal(cell, cell.rail);
+  }
+
+  bool post_signal(OpCell& cell, size_t r) noexcept {
+    cell.sequence = outbox_.next(cell.what.pe);
+    const Post posted = send_signal(cell, r);
+    if (posted != Post::ok) return posted == Post::failed;  // then given up with everything else
+    cell.then = Then::nothing;
+    outbox_.add(desk_.cells, cell);
+    return true;
+  }
+
+  Post send_signal(OpCell& cell, size_t r) noexcept {
+    const SignalMessage message = desk_.letterhead.signal(cell.signal(), cell);
+    const std::byte* bytes = reinterpret_cast<const std::byte*>(&message);
+    OpCell* carrier = nullptr;
+    if (sizeof message > desk_.rails.traits().inject) {
+      carrier = &cell;
+      bytes = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(cell), &message, sizeof message));
+    }
+    const Post posted = desk_.send(r, {cell.what.pe, Port::proxy}, bytes, sizeof message, carrier, cell.what);
+    if (posted == Post::ok) desk_.rails.expect(cell.rail);
+    return posted;
+  }
+
+  Desk<R>& desk_;
+  Outbox outbox_;
+  CellList waiting_;  ///< signals that found no room
+};
+
+}  // namespace railshmem

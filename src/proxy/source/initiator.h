@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The source's side of every operation: posts on the rails of one port, reaps their events, accounts to scopes.
+//
+// One thread at a time (the caller holds the endpoint). Every post either takes effect as a whole, or answers `again`
+// and leaves in the caller's hands what is needed to repeat it. Nothing here waits.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/plugin/network.h"
+#include "src/plugin/rail.h"
+#include "src/proxy/failover/failover.h"
+#include "src/proxy/post/desk.h"
+#include "src/proxy/post/requests.h"
+#include "src/proxy/post/scopes.h"
+#include "src/proxy/post/transfers.h"
+#include "src/proxy/staging/staged_transfers.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Initiator {
+ public:
+  Initiator(std::span<R> rails, const InitiatorConfig& config)
+      : desk_(rails, config),
+        requests_(desk_, config.npes),
+        transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
+        failover_(desk_, requests_, config.keeper),
+        max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
+        scopes_(config.npes) {
+    if (max_message_ < sizeof(PutSignalMessage))
+      throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", desk_.rails[0].name().c_str(),
+                       max_message_, sizeof(PutSignalMessage)));
+    if (config.staging != nullptr) {
+      if (max_message_ <= sizeof(StagedMessage))
+        throw Error(text("rail %s carries messages of %zu bytes; staging needs more than %zu",
+                         desk_.rails[0].name().c_str(), max_message_, sizeof(StagedMessage)));
+      staged_.emplace(desk_, requests_, *config.staging, max_message_);
+    }
+  }
+  Initiator(const Initiator&) = delete;  // cells point to its scopes
+
+  NetContext& add_scope() { return scopes_.add(); }
+  /// The scope must be quiet.
+  void drop_scope(const NetContext& scope) noexcept { scopes_.drop(scope); }
+
+  // ---- posts -------------------------------------------------------------------------------------------------------
+  // failed comes only while leaving: the operation is over, and its outcome was not told.
+
+  /// True when an operation of this kind to `pe` may be posted now without passing what the scope's last fence holds
+  /// back. Rails keep no order among each other, so it waits for what is pending from before, to this PE only; a single
+  /// rail that keeps order needs no wait.
+  bool in_order(NetContext& scope, int pe, OpKind kind) noexcept { return in_order(scope, pe, kind, scope.fences); }
+  /// The same for an operation behind fence number `epoch` of the scope, which may have seen others since.
+  bool in_order(NetContext& scope, int pe, OpKind kind, uint32_t epoch) noexcept {
+    PeerCounts& peer = scope.peer(pe);
+    if (peer.epoch == epoch) [[likely]]
+      return true;
+    if (peer.ordered() > 0 && desk_.tuning.keeps_order && !desk_.abandoned) {
+      const RailTraits& traits = desk_.rails.traits();
+      if (!desk_.rails.single() || peer.messages > 0) return false;
+      if (!(kind == OpKind::put ? traits.write_after_write : traits.message_after_write)) return false;
+      if (!traits.write_after_write) return true;  // the next put has to wait nevertheless
+    }
+    peer.epoch = epoch;
+    return true;
+  }
+
+  /// Posts a put or get, or takes it over if it is long; counts in `scope` until it is complete.
+  Post transfer(NetContext& scope, Transfer& t, Source source, const Outcome& outcome) noexcept {
+    if (!ready()) return refusal();
+    if (t.cell == nullptr && (t.cell = transfers_.open(scope, t, source, outcome)) == nullptr) return Post::again;
+    return start(t, desk_.rails.pick(t.remote.pe));
+  }
+
+  /// A put that may wait for the next one (see HeldWrite): at most kMaxMessage bytes, one write.
+  Post batched_put(NetContext& scope, Transfer& t, Source source) noexcept {
+    if (desk_.abandoned) return Post::failed;
+    if (t.cell == nullptr) {
+      if ((t.cell = transfers_.open(scope, t, Source::stable, {})) == nullptr) return Post::again;
+      if (source == Source::copied) transfers_.copy_source(*t.cell);
+    }
+    return transfers_.hold(*t.cell) ? Post::ok : refusal();
+  }
+  /// False when the rail has no room for the held write; true also when there is none.
+  bool release_held() noexcept { return transfers_.release_held(); }
+
+  /// Data, then signal. Small payloads travel inside the message; `outcome.done` tells when the source is free.
+  Post put_signal(NetContext& scope, Transfer& t, Source source, const NetSignal& signal,
+                  const Outcome& outcome) noexcept {
+    if (!ready()) return refusal();
+    const int pe = t.remote.pe;
+    if (t.nbytes == 0) return requests_.signal(scope, pe, signal, outcome);
+    if (t.cell == nullptr) {
+      if (travels_inline(t.nbytes)) return requests_.put_signal(scope, t, signal, outcome);
+      t.kind = OpKind::put_signal;
+      if (!requests_.may_send(pe)) return Post::again;
+      if ((t.cell = transfers_.open(scope, t, source, outcome)) == nullptr) return Post::again;
+      OpCell& cell = *t.cell;
+      cell.then = Then::send_signal;
+      cell.signal_op = signal.op;
+      cell.signal_segment = signal.segment;
+      cell.signal_offset = signal.offset;
+      cell.signal_value = signal.value;
+    }
+    OpCell& cell = *t.cell;
+    ++cell.parts_left;  // a hold, lest data that is there at once ends the operation here
+    const Post posted = start(t, requests_.rail_for(pe));
+    if (posted == Post::failed) return posted;
+    const bool in_one_piece = cell.what.nbytes <= transfers_.longest_whole();
+    if (posted == Post::ok && (in_one_piece || !desk_.tuning.keeps_order)) requests_.follow_with_signal(cell);
+    finish_part(cell);
+    return posted;
+  }
+
+  /// A fetched value goes to `fetch`. Others count as messages of the scope until the target acknowledges.
+  Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
+    return ready() ? requests_.amo(scope, to, amo, fetch, outcome) : refusal();
+  }
+
+  /// Whether this transfer is one for staged().
+  bool stages(const Remote& remote, const void* local) const noexcept {
+    return staged_.has_value() && staged_->concerns(remote, local);
+  }
+  /// A put, get or put_signal of memory that rails do not reach; `signal` may be null. outcome.done tells when a put's
+  /// source is free, and when a get is complete.
+  Post staged(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
+    if (!ready()) return refusal();
+    const Post posted = staged_->start(scope, t, signal, outcome);
+    if (posted == Post::ok) move_staged();
+    return posted;
+  }
+
+  /// No scope waits for it.
+  Post flag(Remote to, uint64_t value) noexcept { return ready() ? requests_.flag(to, value) : refusal(); }
+
+  /// A message that nobody answers or waits for: the responder's acknowledgements and replies. Over rail `r` if it can.
+  Post answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
+    if (desk_.abandoned) return Post::failed;
+    return send_answer(desk_.rails.after(r, desk_.rails.usable(to.pe)), to, bytes, nbytes);
+  }
+  /// Over rail `r` and no other, which the peer wants to know alive.
+  void pong(size_t r, Endpoint to, const MessageHeader& header) noexcept {
+    if (!desk_.abandoned) send_answer(r, to, reinterpret_cast<const std::byte*>(&header), sizeof header);
+  }
+
+  /// `pe` doubts its paths to this PE, but for that of rail `alive`.
+  void doubt(int pe, size_t alive) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
+  }
+
+  /// What these rails talk to has no link at `pe`.
+  void unlinked(int pe, RailMask rails) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.unlinked(pe, rails);
+  }
+
+  /// `pe` opened anew what these rails talk to.
+  void readdressed(int pe, RailMask rails) noexcept {
+    if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
+  }
+
+  // ---- for Flusher -------------------------------------------------------------------------------------------------
+
+  /// Writes or reads 8 bytes of this PE's own heap over rail `r` and no other. `done` is told at the end; null: nobody
+  /// wants to know.
+  Post loop(size_t r, bool writes, uint64_t offset, std::byte* local, bool* done) noexcept {
+    if (desk_.abandoned) return Post::failed;
+    OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
+    if (cell == nullptr) return Post::again;
+    cell->parts_left = 1;
+    cell->segment = SegmentId::heap;
+    cell->remote_offset = offset;
+    cell->local = local;
+    cell->outcome.done = done;
+    const Post posted = desk_.loop(*cell, r, writes);
+    if (posted != Post::ok) desk_.cells.give(*cell);
+    return posted;
+  }
+  /// Rails that failed such an access since the last call.
+  RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
+  /// How long a silent rail that this PE cannot reach itself by is waited for before it is closed.
+  uint64_t patience_ns(size_t r) const noexcept { return failover_.patience_ns(r); }
+  /// Nothing shall come over rail `r` any more, until it was opened anew: then paths.unproven() names it.
+  void close_rail(size_t r) noexcept { failover_.close(r); }
+  bool abandoned() const noexcept { return desk_.abandoned; }
+  /// Cold.
+  bool flushes_in_flight() const noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i)
+      if (desk_.cells[i].what.kind == OpKind::flush) return true;
+    return false;
+  }
+  const Tuning& tuning() const noexcept { return desk_.tuning; }
+
+  // ---- progress ----------------------------------------------------------------------------------------------------
+
+  /// Reaps a batch of events per rail and posts what waits: a held write, pieces of long operations, signals whose data
+  /// has arrived. Requests of peers go to `on_request(rail, bytes, nbytes)`. True when something moved.
+  template <class OnRequest>
+  bool poll(OnRequest&& on_request) noexcept {
+    transfers_.release_held();  // without room now, the next poll tries again
+    bool moved = false;
+    const bool all = desk_.letterhead.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;
+    for (size_t r = 0; r < desk_.rails.size(); ++r)
+      if (all || desk_.rails.single() || desk_.rails.waits_for(r)) moved |= poll_rail(r, on_request);
+    if (desk_.abandoned) [[unlikely]]
+      abandon();
+    if (transfers_.has_bulks()) moved |= push_bulks();
+    if (staged_) [[unlikely]]
+      moved |= move_staged();
+    if (!desk_.rails.single() && !desk_.abandoned)
+      failover_.step([this](OpCell& cell) { finish_part(cell); }, [this](OpCell& cell) { answered(cell); });
+    return requests_.flush_signals() || moved;
+  }
+
+  /// The peers are leaving: from now on failures count as completions.
+  void ignore_failures() noexcept { desk_.leaving.store(true, std::memory_order_relaxed); }
+
+  /// A put_signal of this size is one message; a longer one is writes and then a message.
+  bool travels_inline(size_t nbytes) const noexcept {
+    return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
+  }
+
+  /// Cells in flight, those of unanswered requests included. 0: nothing needs this endpoint polled.
+  size_t outstanding() const noexcept { return desk_.cells.in_use() + failover_.active(); }
+  /// Something here goes on only if somebody polls: a long transfer, a signal behind its data, a held write.
+  bool needs_polling() const noexcept { return desk_.lasting > 0 || transfers_.holds() || failover_.active(); }
+
+  RailSet<R>& rails() noexcept { return desk_.rails; }
+  const RailTraits& traits() const noexcept { return desk_.rails.traits(); }
+  std::string name() const { return desk_.rails.name(); }
+  int pe() const noexcept { return desk_.letterhead.pe; }
+
+  /// "5 atomics or signals unanswered, 2 of them by PE 3, 7 operations in flight, one of them ..."; cold.
+  std::string describe_outstanding() const {
+    std::string line = requests_.outbox().describe(desk_.cells);
+    if (const Operation one = desk_.cells.any_in_flight(); one.kind != OpKind::none)
+      line += text("%s%zu operations in flight, one of them a %s", line.empty() ? "" : ", ", desk_.cells.in_use(),
+                   describe(one).c_str());
+    if (log_enabled(LogLevel::debug)) log_cells();
+    return line;
+  }
+
+ private:
+  static constexpr size_t kEventBatch = 16;          // enough to amortise a CQ read, small enough to stay in L1
+  static constexpr uint32_t kTurnsPerIdleRail = 16;  // a look at a rail where nothing is expected costs a system call
+
+  [[gnu::cold]] void log_cells() const {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none) continue;
+      log_debug(
+          "cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
+          "lost request %d, then %d, part of %d",
+          i, describe(cell.what).c_str(), cell.rail, desk_.rails.usable(cell.what.pe), cell.parts_left, cell.in_flight,
+          cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
+          static_cast<int>(cell.parent));
+    }
+    log_debug("%s", transfers_.describe_bulks().c_str());
+  }
+
+  /// Also false when the held write failed, and everything with it.
+  bool ready() noexcept { return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned; }
+  Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
+
+  [[gnu::always_inline]] Post start(Transfer& t, size_t rail) noexcept {
+    const Post posted = transfers_.start(*t.cell, rail);
+    if (posted == Post::ok && transfers_.has_bulks()) push_bulks();
+    if (!desk_.abandoned) [[likely]]
+      return posted;
+    t.cell->outcome.channel = nullptr;  // the caller hears of it by `failed`
+    abandon();
+    return Post::failed;
+  }
+
+  bool push_bulks() noexcept {
+    return transfers_.push([this](OpCell& whole) { finish_part(whole); });  // the hold of open()
+  }
+
+  bool move_staged() noexcept {
+    return staged_->step([this](OpCell& cell) { finish_part(cell); });
+  }
+
+  Post send_answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
+    if (!desk_.rails.paths.is_open(r)) return Post::again;
+    const Operation what{OpKind::answer, to.pe, nbytes};
+    OpCell* carrier = nullptr;
+    if (nbytes > desk_.rails.traits().inject) {
+      if ((carrier = desk_.cells.take(what)) == nullptr) return Post::again;
+      bytes = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(*carrier), bytes, nbytes));
+      carrier->rail = static_cast<uint8_t>(r);
+    }
+    const Post posted = desk_.send(r, to, bytes, nbytes, carrier, what);
+    if (posted == Post::again && carrier != nullptr) desk_.cells.give(*carrier);
+    return posted;
+  }
+
+  // ---- events ------------------------------------------------------------------------------------------------------
+
+  template <class OnRequest>
+  bool poll_rail(size_t r, OnRequest&& on_request) noexcept {
+    std::array<RailEvent, kEventBatch> events;
+    const size_t n = desk_.rails[r].poll(events);
+    for (size_t i = 0; i < n; ++i) {
+      const RailEvent& event = events[i];
+      switch (event.kind) {
+        case RailEvent::Kind::completed:
+          completed(event.slot);
+          break;
+        case RailEvent::Kind::failed:
+          failed(event, r);
+          break;
+        case RailEvent::Kind::message:
+          if (!take_answer(event, r)) on_request(r, event.bytes, event.nbytes);
+          desk_.rails[r].release(event);
+          break;
+      }
+    }
+    return n > 0;
+  }
+
+  void completed(OpSlot* slot) noexcept {
+    if (slot == nullptr || desk_.abandoned) return;
+    OpCell& part = static_cast<OpCell&>(*slot);
+    part.in_flight = false;
+    desk_.rails.came(part.rail);
+    if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
+    if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
+      finish_part(part);  // of a staged piece this is its request only
+      return;
+    }
+    OpCell& whole = desk_.cells[part.parent];
+    desk_.rails.long_completed(part.rail, part.what.nbytes);
+    desk_.cells.give(part);
+    finish_part(whole);
+  }
+
+  /// One event less to wait for. The last one ends the operation, or the data's part of it.
+  void finish_part(OpCell& cell) noexcept {
+    if (--cell.parts_left > 0) return;
+    if (cell.what.kind == OpKind::put) [[likely]]
+      desk_.end(cell);
+    else
+      finish_data(cell);
+  }
+  [[gnu::noinline]] void finish_data(OpCell& cell) noexcept {
+    if (cell.what.kind == OpKind::put_signal) {
+      tell(cell.outcome.done);  // the source is free
+      cell.outcome.done = nullptr;
+    }
+    if (cell.then == Then::send_signal) {
+      requests_.signal_when_possible(cell);
+    } else if (cell.then == Then::repeat_signal) {
+      cell.then = Then::nothing;  // Failover sends the signal
+    } else if (!cell.awaits_answer) {
+      end(cell);
+    }
+  }
+
+  void end(OpCell& cell) noexcept {
+    if (cell.what.kind == OpKind::staged_piece) [[unlikely]]
+      staged_->answered(cell, [this](OpCell& whole) { finish_part(whole); });
+    else
+      desk_.end(cell);
+  }
+
+  bool take_answer(const RailEvent& event, size_t r) noexcept {
+    if (event.nbytes < sizeof(MessageHeader)) return false;
+    const auto header = read_message<MessageHeader>(event.bytes);
+    if (header.kind < MessageKind::acknowledge || header.kind == MessageKind::ping ||
+        header.kind == MessageKind::inquiry)
+      return false;
+    if (desk_.abandoned) return true;
+    desk_.rails.paths.moved(r, header.pe);
+    if (header.kind == MessageKind::pong) return true;
+    if (header.kind == MessageKind::account && event.nbytes == sizeof(AccountMessage)) {
+      failover_.account(read_message<AccountMessage>(event.bytes));
+      return true;
+    }
+    return requests_.take_answer(event, [this](OpCell& cell) { answered(cell); });
+  }
+
+  void answered(OpCell& cell) noexcept {
+    if (!cell.lost_request) desk_.rails.came(cell.rail);
+    if (cell.parent != kNoCell && cell.what.kind == OpKind::get) {
+      OpCell& whole = desk_.cells[cell.parent];
+      desk_.cells.give(cell);
+      finish_part(whole);
+    } else if (cell.parts_left == 0) {
+      end(cell);
+    }
+  }
+
+  // ---- failures ----------------------------------------------------------------------------------------------------
+
+  void failed(const RailEvent& event, size_t r) noexcept {
+    if (desk_.leaving.load(std::memory_order_relaxed)) {
+      desk_.abandoned = true;  // settled at the end of the poll
+      return;
+    }
+    if (event.slot == nullptr) {
+      // Most likely a message that was copied: with several rails whoever waits for it finds out.
+      if (desk_.rails.single()) die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
+      log_debug("rail %s: error %d of an operation without a name", desk_.rails[r].name().c_str(), event.error);
+      return;
+    }
+    OpCell& part = static_cast<OpCell&>(*event.slot);
+    if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
+      die_failed(part.what, desk_.rails[r].name(), event.error);
+    failover_.strand(part);
+  }
+
+  /// Counts everything as done: after the job's last barrier nobody needs it, and a peer that left cannot answer.
+  void abandon() noexcept {
+    if (settled_) return;
+    settled_ = true;
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none) continue;
+      tell(cell.outcome.done);
+      finish_commands(cell.outcome);
+      desk_.cells.give(cell);
+    }
+    desk_.lasting = 0;
+    scopes_.clear_all();
+    transfers_.forget();
+    if (staged_) staged_->forget();
+    requests_.forget();
+  }
+
+  Desk<R> desk_;
+  Requests<R> requests_;
+  Transfers<R> transfers_;
+  std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
+  Failover<R> failover_;
+  const size_t max_message_;
+  Scopes scopes_;
+  uint32_t turn_ = 0;
+  bool settled_ = false;  ///< abandon() was called
+};
+
+}  // namespace railshmem

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The source's pieces of staged transfers, each on its way through a slot: copy, request, answer. See staging.h.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "src/proxy/post/desk.h"
+#include "src/proxy/post/requests.h"
+#include "src/proxy/staging/copy_list.h"
+#include "src/proxy/staging/staging.h"
+
+namespace railshmem {
+
+/// Fixed capacities: nothing here allocates after construction. Cells of pieces are of kind staged_piece, with the slot
+/// in OpCell::staging.
+template <Rail R>
+class StagedPieces {
+ public:
+  StagedPieces(Desk<R>& desk, Requests<R>& requests, StagingPart& part, size_t max_message, size_t most)
+      : desk_(desk),
+        requests_(requests),
+        part_(part),
+        longest_inline_(std::min({desk.tuning.max_inline, max_message - sizeof(StagedMessage),
+                                  part.small.slot_nbytes() - sizeof(StagedMessage)})),
+        most_(most),
+        copies_(most) {
+    ready_.reserve(most_);
+  }
+
+  /// Data of up to this length travels inside messages.
+  size_t longest_inline() const noexcept { return longest_inline_; }
+  bool is_short(size_t nbytes) const noexcept { return nbytes <= longest_inline_; }
+
+  /// Piece `at` to `at + n` of a transfer, one part more of it. False: no room now.
+  template <class FinishPart>
+  bool start(OpCell& whole, size_t at, size_t n, FinishPart&& finish_part) noexcept {
+    BouncePool& pool = part_.pool(is_short(n));
+    // One that cannot be sent would keep a slot from those to other PEs.
+    if (pool.empty() || under_way_ == most_ || !requests_.may_send(whole.what.pe)) return false;
+    OpCell* const piece = desk_.cells.take({OpKind::staged_piece, whole.what.pe, n});
+    if (piece == nullptr) return false;
+    ++under_way_;
+    ++whole.parts_left;
+    piece->parent = whole.index;
+    piece->unordered = n < whole.what.nbytes;
+    piece->staging = pool.take();
+    piece->segment = whole.segment;
+    piece->remote_offset = whole.remote_offset + at;
+    piece->local = whole.local + at;
+    if (whole.what.kind == OpKind::staged_get) {
+      // Only a reply ends it, whose value is of no width; or data, for the slot.
+      piece->fetch = pool.at(piece->staging);
+      if (!send(*piece)) ready_.push_back(piece->index);
+    } else {
+      copy(*piece, pool.at(piece->staging), piece->local, finish_part);
+    }
+    return true;
+  }
+
+  /// True when something moved. Parts that end go to finish_part(whole).
+  template <class FinishPart>
+  bool step(FinishPart&& finish_part) noexcept {
+    const bool moved = copies_.step(*part_.copier, [&](uint32_t cell) { copied(desk_.cells[cell], finish_part); });
+    return send_ready() || moved;
+  }
+
+  /// The target has executed the piece's request.
+  template <class FinishPart>
+  void answered(OpCell& piece, FinishPart&& finish_part) noexcept {
+    if (gets(piece)) {
+      copy(piece, piece.local, part_.pool(is_short(piece.what.nbytes)).at(piece.staging), finish_part);
+    } else {
+      end(piece, finish_part);
+    }
+  }
+
+  void forget() noexcept {
+    copies_.clear();
+    ready_.clear();
+    under_way_ = 0;
+  }
+
+ private:
+  bool gets(const OpCell& piece) const noexcept { return desk_.cells[piece.parent].what.kind == OpKind::staged_get; }
+
+  template <class FinishPart>
+  void copy(OpCell& piece, std::byte* to, const std::byte* from, FinishPart&& finish_part) noexcept {
+    const Copier::Ticket ticket = part_.copier->start(to, from, piece.what.nbytes);
+    if (part_.copier->finished(ticket)) return copied(piece, finish_part);
+    copies_.add(piece.index, ticket);
+  }
+
+  template <class FinishPart>
+  void copied(OpCell& piece, FinishPart&& finish_part) noexcept {
+    if (gets(piece)) return end(piece, finish_part);
+    OpCell& whole = desk_.cells[piece.parent];
+    if ((whole.staging -= piece.what.nbytes) == 0) {
+      tell(whole.outcome.done);  // the source is free
+      whole.outcome.done = nullptr;
+    }
+    if (!ready_.empty() || !send(piece)) ready_.push_back(piece.index);
+  }
+
+  bool send_ready() noexcept {
+    size_t kept = 0;
+    for (size_t i = 0; i < ready_.size(); ++i)
+      if (desk_.abandoned || !send(desk_.cells[ready_[i]])) ready_[kept++] = ready_[i];
+    const size_t before = ready_.size();
+    ready_.resize(kept);
+    return kept < before;
+  }
+
+  bool send(OpCell& piece) noexcept {
+    const OpCell& whole = desk_.cells[piece.parent];
+    const bool get = gets(piece), brief = is_short(piece.what.nbytes);
+    const MessageKind kind = get ? MessageKind::staged_get : MessageKind::staged_put;
+    // The one piece of a put_signal brings the signal, which otherwise follows when all are there.
+    const bool signals = whole.what.kind == OpKind::put_signal && whole.then == Then::nothing;
+    return requests_.ask_from(piece, [&](std::byte* bytes) {
+      StagedMessage message = desk_.letterhead.staged(kind, piece, signals ? &whole : nullptr);
+      if (!brief) message.slot = piece.staging;
+      std::memcpy(bytes, &message, sizeof message);
+      if (get || !brief) return sizeof message;
+      std::memcpy(bytes + sizeof message, part_.small.at(piece.staging), piece.what.nbytes);
+      return sizeof message + piece.what.nbytes;
+    }) == Post::ok;
+  }
+
+  template <class FinishPart>
+  void end(OpCell& piece, FinishPart&& finish_part) noexcept {
+    OpCell& whole = desk_.cells[piece.parent];
+    part_.pool(is_short(piece.what.nbytes)).give(piece.staging);
+    desk_.cells.give(piece);
+    --under_way_;
+    finish_part(whole);
+  }
+
+  Desk<R>& desk_;
+  Requests<R>& requests_;
+  StagingPart& part_;
+  const size_t longest_inline_;
+  const size_t most_;
+  CopyList copies_;
+  std::vector<uint32_t> ready_;  ///< pieces whose request found no room
+  size_t under_way_ = 0;
+};
+
+}  // namespace railshmem

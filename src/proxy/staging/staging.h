@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Staging: how memory that rails cannot reach is reached (MemoryKind::staged).
+//
+//   put   source: copy to a slot of mine ── "fetch it" ──▶ target: reads the slot into one of its own, copies it to the
+//                 final memory, executes the signal, acknowledges; then my slot is free
+//   get   source: takes a slot ── "bring it" ──▶ target: copies to a slot of its own, writes it into mine, replies;
+//                 then I copy it to the destination
+//
+// So each side takes slots of its own only, and nobody reserves anything at a peer. Short data travels inside the
+// messages. Requests are numbered, acknowledged and repeated like all others (Requests), which makes staging survive
+// the death of rails. Source: StagedTransfers; target: StagedJobs.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/plugin/copier.h"
+#include "src/plugin/rail.h"
+#include "src/plugin/segment.h"
+#include "src/proxy/rails/tuning.h"
+#include "src/proxy/staging/bounce_pool.h"
+
+namespace railshmem {
+
+/// What one user works with. Host port, proxy port and target have one each, so that none waits for another.
+struct StagingPart {
+  std::span<const Segment> segments;  ///< of this PE, as the program knows them
+  SegmentId bounce;                   ///< under which rails know the area
+  std::span<std::byte> area;
+  std::unique_ptr<Copier> copier;
+  BouncePool small;  ///< for what travels inside messages
+  BouncePool large;
+
+  BouncePool& pool(bool is_small) noexcept { return is_small ? small : large; }
+  bool stages(SegmentId id) const noexcept {
+    const auto index = static_cast<size_t>(id);
+    for (const Segment& segment : segments)
+      if (static_cast<size_t>(segment.id) == index) return segment.kind == MemoryKind::staged;
+    return false;
+  }
+  /// Whether the address lies in staged memory of this PE.
+  bool holds(const void* address) const noexcept {
+    const auto at = reinterpret_cast<uintptr_t>(address);
+    for (const Segment& segment : segments)
+      if (segment.kind == MemoryKind::staged && at - reinterpret_cast<uintptr_t>(segment.base) < segment.nbytes)
+        return true;
+    return false;
+  }
+};
+
+/// The bounce area of one PE and its parts.
+class Staging {
+ public:
+  static bool is_needed(std::span<const Segment> segments) noexcept;
+  /// Of the large slots: SHMEM_STAGING_CHUNK in whole pages.
+  static size_t slot_nbytes(const Tuning& tuning) noexcept;
+  /// Throws Error.
+  Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails);
+  ~Staging();
+  Staging(const Staging&) = delete;
+
+  /// What the fabric may know: the area in place of the first staged segment, nothing in place of others.
+  std::span<const Segment> exposed() const noexcept { return exposed_; }
+  /// Whether rails know the area in place of this segment.
+  bool stands_for(SegmentId id) const noexcept { return parts_[0]->bounce == id; }
+  /// Of a cache line of the area that is in no slot: what a flush of the rails reads and writes.
+  uint64_t spare_offset() const noexcept { return spare_; }
+  StagingPart& source(Port port) noexcept { return *parts_[port == Port::host ? 0 : 1]; }
+  StagingPart& target() noexcept { return *parts_[2]; }
+  std::string describe() const;
+
+ private:
+  static constexpr size_t kParts = 3;
+
+  const std::vector<Segment> segments_;
+  std::vector<Segment> exposed_;
+  std::byte* area_ = nullptr;
+  size_t nbytes_ = 0;
+  uint64_t spare_ = 0;
+  std::array<std::optional<StagingPart>, kParts> parts_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/proxy/staging/staging_terms.h"
+
+#include <cstring>
+
+#include "src/base/error.h"
+#include "src/proxy/staging/staging.h"
+
+namespace railshmem {
+namespace {
+
+void compare(size_t pe, const StagingTerms& theirs, const StagingTerms& mine) {
+  for (size_t i = 0; i < kSegments; ++i) {
+    if (theirs.kinds[i] == mine.kinds[i]) continue;
+    const char* const which = static_cast<SegmentId>(i) == SegmentId::heap ? "heap" : "data segment";
+    const bool reached = theirs.kinds[i] == MemoryKind::host;
+    throw Error(
+        text("the network %s the %s of PE %zu, but %s that of this PE; set SHMEM_TEST_STAGED_HEAP alike on all PEs",
+             reached ? "reaches" : "cannot reach", which, pe, reached ? "cannot reach" : "reaches"));
+  }
+  if (theirs.slot_nbytes != mine.slot_nbytes)
+    throw Error(text("SHMEM_STAGING_CHUNK is %llu bytes on PE %zu and %llu on this PE; set it alike on all PEs",
+                     static_cast<unsigned long long>(theirs.slot_nbytes), pe,
+                     static_cast<unsigned long long>(mine.slot_nbytes)));
+}
+
+}  // namespace
+
+StagingTerms StagingTerms::of(std::span<const Segment> segments, const Tuning& tuning) noexcept {
+  StagingTerms terms;
+  for (const Segment& segment : segments) terms.kinds[static_cast<size_t>(segment.id)] = segment.kind;
+  if (Staging::is_needed(segments)) terms.slot_nbytes = Staging::slot_nbytes(tuning);
+  return terms;
+}
+
+std::vector<std::byte> add_terms(std::vector<std::byte> card, const StagingTerms& terms) {
+  const auto bytes = std::as_bytes(std::span(&terms, 1));
+  card.insert(card.end(), bytes.begin(), bytes.end());
+  return card;
+}
+
+std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> cards) {
+  std::vector<std::vector<std::byte>> rest;
+  rest.reserve(cards.size());
+  for (size_t pe = 0; pe < cards.size(); ++pe) {
+    const std::vector<std::byte>& card = cards[pe];
+    if (card.size() < sizeof(StagingTerms))
+      throw Error(text("the network card of PE %zu is cut short; install the same RailSHMEM everywhere", pe));
+    rest.emplace_back(card.begin(), card.end() - sizeof(StagingTerms));
+  }
+  return rest;
+}
+
+void compare_terms(std::span<const std::vector<std::byte>> cards, const StagingTerms& mine) {
+  for (size_t pe = 0; pe < cards.size(); ++pe) {
+    StagingTerms theirs;
+    std::memcpy(&theirs, cards[pe].data() + cards[pe].size() - sizeof theirs, sizeof theirs);
+    compare(pe, theirs, mine);
+  }
+}
+
+}  // namespace railshmem

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all PEs must have alike to stage for each other. It travels behind the fabric's card and is compared at start.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/plugin/segment.h"
+#include "src/proxy/rails/tuning.h"
+
+namespace railshmem {
+
+/// The number of slots is not among them: each side takes slots of its own only.
+struct StagingTerms {
+  uint64_t slot_nbytes = 0;  ///< 0: nothing is staged
+  std::array<MemoryKind, kSegments> kinds{};
+  uint8_t unused[8 - kSegments] = {};
+
+  static StagingTerms of(std::span<const Segment> segments, const Tuning& tuning) noexcept;
+};
+static_assert(sizeof(StagingTerms) == 16);
+
+/// The card that peers get: the fabric's own, then the terms.
+std::vector<std::byte> add_terms(std::vector<std::byte> card, const StagingTerms& terms);
+
+/// Every PE's card as its fabric made it. Throws Error when there is none.
+std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> cards);
+
+/// Throws Error that names the setting and the PE where the terms of one are not those of this PE. After
+/// without_terms().
+void compare_terms(std::span<const std::vector<std::byte>> cards, const StagingTerms& mine);
+
+}  // namespace railshmem

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Answers that a target owes, in one queue; acknowledgements to one endpoint are folded into one, and so are replies.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/plugin/rail.h"
+#include "src/proxy/post/message.h"
+
+namespace railshmem {
+
+struct PendingAnswer {
+  Endpoint to;
+  MessageKind kind;
+  uint8_t rail;  ///< that the request came over
+  // Of a reply; what an acknowledgement or an account says is read when it is sent.
+  uint32_t cell;  ///< or number of the inquiry
+  uint32_t sequence;
+  uint64_t value;  ///< or offset of the data
+  uint32_t nbytes = 0;
+  SegmentId segment{};
+  bool sent = false;  ///< with an earlier one
+};
+
+/// Grows only when peers ask faster than the rails take answers. Its size is bounded by what they may have unanswered
+/// (kWindow per endpoint), so growth ends.
+class AnswerQueue {
+ public:
+  explicit AnswerQueue(int npes) : ring_(kFirstCapacity), acknowledges_(static_cast<size_t>(npes) * 2) {}
+
+  bool empty() const noexcept { return head_ == tail_; }
+  size_t size() const noexcept { return static_cast<size_t>(tail_ - head_); }
+
+  void acknowledge(Endpoint to, size_t rail) noexcept {
+    bool& waits = acknowledges_[slot_of(to)].waits;
+    if (waits) return;
+    waits = true;
+    push({to, MessageKind::acknowledge, static_cast<uint8_t>(rail), 0, 0, 0});
+  }
+  void reply(Endpoint to, size_t rail, uint32_t cell, uint32_t sequence, uint64_t value) noexcept {
+    push({to, MessageKind::reply, static_cast<uint8_t>(rail), cell, sequence, value});
+  }
+  void data(Endpoint to, size_t rail, const GetMessage& get) noexcept {
+    push({to, MessageKind::data, static_cast<uint8_t>(rail), get.header.cell, get.header.sequence, get.offset,
+          get.nbytes, get.header.segment});
+  }
+  void pong(Endpoint to, size_t rail) noexcept { push({to, MessageKind::pong, static_cast<uint8_t>(rail), 0, 0, 0}); }
+  void account(Endpoint to, size_t rail, uint32_t inquiry) noexcept {
+    push({to, MessageKind::account, static_cast<uint8_t>(rail), inquiry, 0, 0});
+  }
+
+  const PendingAnswer& front() const noexcept { return ring_[head_ & (ring_.size() - 1)]; }
+  void pop() noexcept {
+    if (front().kind == MessageKind::acknowledge) acknowledges_[slot_of(front().to)].waits = false;
+    ++head_;
+    skip_sent();
+  }
+
+  /// The reply at the front and others to the same endpoint by the same rail, not far behind it. Returns how many.
+  size_t replies(std::span<ReplyItem, kMostReplies> items) const noexcept {
+    size_t n = 0;
+    for_each_reply(*this, [&](const PendingAnswer& reply) { items[n++] = {reply.cell, reply.sequence, reply.value}; });
+    return n;
+  }
+  /// All that replies() told of were sent.
+  void pop_replies() noexcept {
+    for_each_reply(*this, [](PendingAnswer& reply) { reply.sent = true; });
+    skip_sent();
+  }
+
+  /// Puts the first one last: its target has no room now, others may have.
+  void rotate() noexcept {
+    const PendingAnswer first = front();
+    ++head_;
+    push(first);
+    skip_sent();
+  }
+
+ private:
+  static constexpr size_t kFirstCapacity = 1024;  // a power of two: positions are masked
+  static constexpr uint64_t kReach = 64;          // a look at so many costs less than a message
+  struct Acknowledge {
+    bool waits = false;
+  };
+
+  static size_t slot_of(Endpoint to) noexcept {
+    return static_cast<size_t>(to.pe) * 2 + (to.port == Port::host ? 1 : 0);
+  }
+  template <class Self, class Use>
+  static void for_each_reply(Self& self, Use&& use) noexcept {
+    const Endpoint to = self.front().to;
+    const uint8_t rail = self.front().rail;  // another one may not live any more
+    const uint64_t end = std::min(self.tail_, self.head_ + kReach);
+    size_t n = 0;
+    for (uint64_t i = self.head_; i != end && n < kMostReplies; ++i) {
+      auto& one = self.ring_[i & (self.ring_.size() - 1)];
+      if (one.kind != MessageKind::reply || one.sent || one.to.pe != to.pe || one.to.port != to.port ||
+          one.rail != rail)
+        continue;
+      use(one);
+      ++n;
+    }
+  }
+  void skip_sent() noexcept {
+    while (!empty() && front().sent) ++head_;
+  }
+
+  PendingAnswer& at(uint64_t position) noexcept { return ring_[position & (ring_.size() - 1)]; }
+
+  void push(const PendingAnswer& answer) noexcept {
+    if (size() == ring_.size()) grow();
+    at(tail_++) = answer;
+  }
+
+  [[gnu::noinline, gnu::cold]] void grow() noexcept {
+    std::vector<PendingAnswer> larger(ring_.size() * 2);
+    for (uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
+    ring_.swap(larger);
+  }
+
+  std::vector<PendingAnswer> ring_;
+  std::vector<Acknowledge> acknowledges_;  ///< by endpoint: whether one is in the ring
+  uint64_t head_ = 0;                      ///< positions only grow
+  uint64_t tail_ = 0;
+};
+
+}  // namespace railshmem

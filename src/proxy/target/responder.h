@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The target's side: executes peers' requests on this PE's memory and answers them. Never blocks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "src/base/log.h"
+#include "src/observe/observer.h"
+#include "src/plugin/execute.h"
+#include "src/plugin/segment.h"
+#include "src/proxy/failover/inquiries.h"
+#include "src/proxy/post/message.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/target/answer_queue.h"
+#include "src/proxy/target/inbox.h"
+#include "src/proxy/target/staged_jobs.h"
+#include "src/proxy/target/target_memory.h"
+
+namespace railshmem {
+
+template <Rail R>
+class Responder {
+ public:
+  /// Answers leave through `initiator`, on the rail that the requests came from where it can.
+  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, RailKeeper* keeper = nullptr,
+            observe::Observer* observer = nullptr, StagingPart* staging = nullptr)
+      : initiator_(initiator),
+        keeper_(keeper),
+        inbox_(npes, !initiator.rails().single()),
+        answers_(npes),
+        memory_(segments, staging),
+        npes_(npes),
+        observer_(observer) {
+    if (staging != nullptr) jobs_.emplace(initiator, *staging, memory_, inbox_, answers_);
+  }
+
+  /// Executes one message that came over rail `r`, unless it has been here before. Answers are only collected: flush()
+  /// sends them, acknowledgements one per source.
+  void execute(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
+    if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
+    const auto header = read_message<MessageHeader>(bytes);
+    if (header.pe < 0 || header.pe >= npes_ || header.port > Port::host) refuse(nbytes);
+    const Endpoint from{header.pe, header.port};
+    if (header.kind == MessageKind::ping) {
+      answers_.pong(from, r);
+      if (header.op != 0 && keeper_ != nullptr) hear_news(header, r);
+      return;
+    }
+    if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
+    if (header.kind == MessageKind::card) {
+      learn(from, as<CardMessage>(bytes, nbytes), bytes, nbytes);
+      answers_.pong(from, r);
+      return;
+    }
+    if (jobs_ && is_staged(header, bytes, nbytes)) [[unlikely]]
+      return stage(r, from, header, bytes, nbytes);
+    if (header.kind == MessageKind::get) {
+      const auto message = as<GetMessage>(bytes, nbytes);
+      memory_.exposed(header, header.segment, message.offset, message.nbytes, "get");
+      is_first(header, from, nbytes);  // read again if it comes again: its source has not had the data
+      answers_.data(from, r, message);
+      return;
+    }
+    const uint64_t began = observer_ ? observer_->ticks() : 0;
+    uint64_t old = 0;
+    if (is_first(header, from, nbytes)) {
+      old = execute(header, bytes, nbytes);
+      if (header.answer == Answer::reply) inbox_.keep_value(from, header.sequence, old);
+    } else if (header.answer == Answer::reply) {
+      old = inbox_.value(from, header.sequence);
+    }
+    if (header.answer == Answer::reply) {
+      answers_.reply(from, r, header.cell, header.sequence, old);
+    } else if (header.answer == Answer::acknowledge) {
+      answers_.acknowledge(from, r);
+    }
+    if (observer_) [[unlikely]]
+      record(header.kind, began, nbytes, header.pe);
+  }
+
+  /// Sends what is owed, as far as there is room. True when something left.
+  bool flush(const ArrivalCounts& requests = {}) noexcept {
+    bool sent = jobs_ && jobs_->step();
+    inquiries_.take_due(
+        requests, [this](const Inquiry& inquiry) { answers_.account(inquiry.from, inquiry.rail, inquiry.number); });
+    // A target without room goes to the end of the queue once per pass; the cap keeps a pass short.
+    for (size_t tries = std::min(answers_.size(), kMaxTries); tries > 0 && !answers_.empty(); --tries) {
+      if (answers_.front().kind == MessageKind::reply ? send_replies() : send_one())
+        sent = true;
+      else
+        answers_.rotate();
+    }
+    return sent;
+  }
+
+  bool owes_answers() const noexcept { return !answers_.empty() || !inquiries_.empty() || (jobs_ && jobs_->busy()); }
+
+ private:
+  static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rails should be reaped again
+
+  /// Data to or from memory that rails do not reach, or from a source's slot.
+  bool is_staged(const MessageHeader& header, const std::byte* bytes, size_t nbytes) const noexcept {
+    if (header.kind == MessageKind::staged_put || header.kind == MessageKind::staged_get) return true;
+    return header.kind == MessageKind::put_signal &&
+           memory_.is_staged(as<PutSignalMessage>(bytes, nbytes).data_segment);
+  }
+  void stage(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+    const bool with_signal = header.kind == MessageKind::put_signal;
+    const size_t head = with_signal ? sizeof(PutSignalMessage) : sizeof(StagedMessage);
+    const StagedRequest request = with_signal ? StagedRequest::of(as<PutSignalMessage>(bytes, nbytes))
+                                              : StagedRequest::of(as<StagedMessage>(bytes, nbytes));
+    const bool carries = !request.gets && request.slot == kNoSlot;
+    if (carries && nbytes < head + request.nbytes) refuse(nbytes);
+    if (!jobs_->accept(r, from, request, carries ? bytes + head : nullptr)) refuse(nbytes);
+  }
+
+  bool is_first(const MessageHeader& header, Endpoint from, size_t nbytes) noexcept {
+    if (header.answer == Answer::none) return true;  // not numbered
+    const Inbox::Arrival arrival = inbox_.note(from, header.sequence);
+    if (arrival == Inbox::Arrival::impossible) refuse(nbytes);
+    return arrival == Inbox::Arrival::first;
+  }
+
+  /// Returns the old value of an atomic operation.
+  uint64_t execute(const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+    switch (header.kind) {
+      case MessageKind::amo:
+        return memory_.amo(as<AmoMessage>(bytes, nbytes));
+      case MessageKind::signal: {
+        const auto message = as<SignalMessage>(bytes, nbytes);
+        memory_.signal(header, header.segment, message.offset, static_cast<SignalOp>(header.op), message.value,
+                       "signal");
+        return 0;
+      }
+      case MessageKind::put_signal:
+        execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes);
+        return 0;
+      case MessageKind::flag:
+        memory_.flag(as<FlagMessage>(bytes, nbytes));
+        return 0;
+      default:
+        refuse(nbytes);
+    }
+  }
+
+  template <class M>
+  M as(const std::byte* bytes, size_t nbytes) const noexcept {
+    if (nbytes < sizeof(M)) refuse(nbytes);
+    return read_message<M>(bytes);
+  }
+
+  void execute_put_signal(const PutSignalMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
+    const MessageHeader& header = message.header;
+    if (nbytes < sizeof message + message.nbytes) refuse(nbytes);
+    std::byte* const to =
+        memory_.place(header, message.data_segment, message.data_offset, message.nbytes, "put_signal");
+    copy_whole(to, bytes + sizeof message, message.nbytes);
+    memory_.signal(header, header.segment, message.signal_offset, static_cast<SignalOp>(header.op), message.value,
+                   "put_signal");
+  }
+
+  [[gnu::cold]] void hear_news(const MessageHeader& ping, size_t alive) noexcept {
+    if (ping.op == static_cast<uint8_t>(PingNews::no_link)) {
+      initiator_.unlinked(ping.pe, keeper_->peer_lost_link(ping.pe, ping.cell));
+    } else {
+      initiator_.doubt(ping.pe, alive);
+      keeper_->doubt_for_host(ping.pe, alive);
+    }
+  }
+
+  [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
+    if (nbytes < sizeof message + message.nbytes || keeper_ == nullptr) refuse(nbytes);
+    if (!is_news(from, message)) return;
+    try {
+      initiator_.readdressed(message.header.pe,
+                             keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes}));
+    } catch (const std::exception& error) {
+      log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", message.header.pe, error.what());
+    }
+  }
+
+  [[gnu::cold]] bool is_news(Endpoint from, const CardMessage& message) {
+    const uint32_t number = message.header.sequence;
+    for (Learned& learned : learned_) {
+      if (learned.from.pe != from.pe || learned.from.port != from.port || learned.rail != message.rail) continue;
+      if (static_cast<int32_t>(number - learned.number) <= 0) return false;
+      learned.number = number;
+      return true;
+    }
+    learned_.push_back({from, message.rail, number});
+    return true;
+  }
+
+  [[noreturn, gnu::cold]] void refuse(size_t nbytes) const noexcept {
+    die("a message of %zu bytes over %s is none of ours; do all PEs run the same build?", nbytes,
+        initiator_.rails().name().c_str());
+  }
+
+  [[gnu::cold, gnu::noinline]] void record(MessageKind kind, uint64_t began, size_t nbytes, int pe) noexcept {
+    const char* what = "serve flag";
+    if (kind == MessageKind::amo) what = "serve amo";
+    if (kind == MessageKind::signal) what = "serve signal";
+    if (kind == MessageKind::put_signal) what = "serve put_signal";
+    const uint64_t carried = kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : sizeof(uint64_t);
+    observer_->did(what, began, carried, pe);
+    observer_->count(observe::Engine::served, 1);
+    observer_->count(observe::Engine::served_bytes, carried);
+  }
+
+  /// False: no room now.
+  bool send_one() noexcept {
+    if (send(answers_.front()) == Post::again) return false;
+    answers_.pop();
+    return true;
+  }
+
+  /// The reply at the front, with others to the same endpoint in one message.
+  bool send_replies() noexcept {
+    std::array<ReplyItem, kMostReplies> items;
+    const size_t n = answers_.replies(items);
+    if (n == 1) return send_one();
+    const PendingAnswer& first = answers_.front();
+    MessageHeader header{};
+    header.kind = MessageKind::replies;
+    header.pe = initiator_.pe();
+    header.cell = static_cast<uint32_t>(n);
+    std::array<std::byte, sizeof header + sizeof items> bytes;
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, items.data(), n * sizeof(ReplyItem));
+    if (initiator_.answer(first.rail, first.to, bytes.data(), sizeof header + n * sizeof(ReplyItem)) == Post::again)
+      return send_one();  // which needs no buffer: else two PEs could wait for each other's
+    answers_.pop_replies();
+    return true;
+  }
+
+  Post send(const PendingAnswer& answer) noexcept {
+    MessageHeader header{
+        MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), answer.cell,
+        answer.sequence,          0};
+    header.kind = answer.kind;
+    if (answer.kind == MessageKind::pong) {
+      initiator_.pong(answer.rail, answer.to, header);  // lost if there is no room: the next ping asks again
+      return Post::ok;
+    }
+    if (answer.kind == MessageKind::data) {
+      std::array<std::byte, kMaxMessage> bytes;
+      std::memcpy(bytes.data(), &header, sizeof header);
+      const std::byte* const from = memory_.exposed(header, answer.segment, answer.value, answer.nbytes, "get");
+      std::memcpy(bytes.data() + sizeof header, from, answer.nbytes);
+      return initiator_.answer(answer.rail, answer.to, bytes.data(), sizeof header + answer.nbytes);
+    }
+    if (answer.kind == MessageKind::account) {
+      AccountMessage account{header, {}};
+      inbox_.account(answer.to, account);
+      return send(answer, account);
+    }
+    if (answer.kind == MessageKind::reply) {
+      return send(answer, ReplyMessage{header, answer.value});
+    }
+    const Inbox::State state = inbox_.state(answer.to);
+    header.sequence = state.first_missing;
+    return send(answer, AcknowledgeMessage{header, state.executed});
+  }
+  template <class M>
+  Post send(const PendingAnswer& answer, const M& message) noexcept {
+    return initiator_.answer(answer.rail, answer.to, reinterpret_cast<const std::byte*>(&message), sizeof message);
+  }
+
+  Initiator<R>& initiator_;
+  RailKeeper* const keeper_;  ///< null: a single rail
+  Inbox inbox_;
+  AnswerQueue answers_;
+  Inquiries inquiries_;
+  const TargetMemory memory_;
+  std::optional<StagedJobs<R>> jobs_;  ///< empty: rails reach all memory
+  struct Learned {
+    Endpoint from;
+    uint32_t rail;
+    uint32_t number;
+  };
+  std::vector<Learned> learned_;  ///< the newest card of every rail that was opened anew
+  const int npes_;
+  observe::Observer* const observer_;  ///< null: nobody records
+};
+
+}  // namespace railshmem

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the target does for one request for staged data, step by step. See staging.h.
+#pragma once
+
+#include <cstring>
+
+#include "src/proxy/post/message.h"
+#include "src/proxy/source/initiator.h"
+#include "src/proxy/target/answer_queue.h"
+#include "src/proxy/target/inbox.h"
+#include "src/proxy/target/staged_job.h"
+#include "src/proxy/target/target_memory.h"
+
+namespace railshmem {
+
+template <Rail R>
+class StagedSteps {
+ public:
+  StagedSteps(Initiator<R>& initiator, StagingPart& part, const TargetMemory& memory, Inbox& inbox,
+              AnswerQueue& answers)
+      : initiator_(initiator),
+        scope_(initiator.add_scope()),
+        part_(part),
+        memory_(memory),
+        inbox_(inbox),
+        answers_(answers) {}
+
+  /// The job has its order and its slot. `payload`: what came along with the request.
+  void begin(StagedJob& job, const std::byte* payload) noexcept {
+    std::byte* const slot = part_.large.at(job.slot);
+    if (job.request.gets) {
+      job.stage = Stage::loading;
+      job.ticket = part_.copier->start(slot + job.slot_head(), place(job), job.request.nbytes);
+    } else if (job.is_small()) {
+      std::memcpy(slot, payload, job.request.nbytes);
+      store(job);
+    } else {
+      job.stage = Stage::to_fetch;
+      move(job, OpKind::get);
+    }
+  }
+
+  /// As far as it goes now. True when the job is over.
+  bool advance(StagedJob& job) noexcept {
+    for (;;) switch (job.stage) {
+        case Stage::to_fetch:
+        case Stage::to_bring: {
+          const Post posted = initiator_.transfer(scope_, job.transfer, Source::stable, {&job.moved});
+          if (posted != Post::ok) return posted == Post::failed;  // failed: all are leaving
+          job.stage = job.stage == Stage::to_fetch ? Stage::fetching : Stage::bringing;
+          break;
+        }
+        case Stage::fetching:
+          if (!is_told(job.moved)) return false;
+          store(job);
+          break;
+        case Stage::storing:
+          if (!part_.copier->finished(job.ticket)) return false;
+          if (job.request.signals) {
+            const NetSignal& signal = job.request.signal;
+            memory_.signal(job.request.header, signal.segment, signal.offset, signal.op, signal.value, "put_signal");
+          }
+          return complete(job);
+        case Stage::loading:
+          if (!part_.copier->finished(job.ticket)) return false;
+          job.stage = job.is_small() ? Stage::answering : Stage::to_bring;
+          if (job.stage == Stage::to_bring) move(job, OpKind::put);
+          break;
+        case Stage::bringing:
+          if (!is_told(job.moved)) return false;
+          return complete(job);
+        case Stage::answering:
+          return send_data(job);
+      }
+  }
+
+  void answer(const StagedOrder& order) noexcept {
+    const MessageHeader& h = order.request.header;
+    if (order.request.gets) {
+      answers_.reply(order.from, order.rail, h.cell, h.sequence, 0);
+    } else {
+      answers_.acknowledge(order.from, order.rail);
+    }
+  }
+
+ private:
+  using Stage = StagedJob::Stage;
+
+  void store(StagedJob& job) noexcept {
+    job.stage = Stage::storing;
+    job.ticket = part_.copier->start(place(job), part_.large.at(job.slot), job.request.nbytes);
+  }
+  /// Between the source's slot and this job's.
+  void move(StagedJob& job, OpKind kind) noexcept {
+    job.moved = false;
+    job.transfer = {kind, {job.from.pe, part_.bounce, job.request.slot}, part_.large.at(job.slot), job.request.nbytes};
+  }
+  std::byte* place(const StagedJob& job) const noexcept {
+    const StagedRequest& request = job.request;
+    return memory_.place(request.header, request.segment, request.offset, request.nbytes, request.gets ? "get" : "put");
+  }
+
+  bool complete(const StagedJob& job) noexcept {
+    inbox_.note(job.from, job.request.header.sequence);
+    answer(job);
+    return true;
+  }
+  bool send_data(const StagedJob& job) noexcept {
+    const MessageHeader& h = job.request.header;
+    const MessageHeader header{
+        MessageKind::data, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), h.cell, h.sequence, 0};
+    std::byte* const bytes = part_.small.at(job.slot);
+    std::memcpy(bytes, &header, sizeof header);
+    const Post posted = initiator_.answer(job.rail, job.from, bytes, sizeof header + job.request.nbytes);
+    if (posted == Post::again) return false;
+    inbox_.note(job.from, h.sequence);  // of a repeated one it was
+    return true;
+  }
+
+  Initiator<R>& initiator_;
+  NetContext& scope_;
+  StagingPart& part_;
+  const TargetMemory& memory_;
+  Inbox& inbox_;
+  AnswerQueue& answers_;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any fabric whose rails have a bad day (see flaky_rail.h).
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/plugin/network.h"
+#include "src/proxy/failover/engine_keeper.h"
+#include "tests/support/flaky_rail.h"
+
+namespace railshmem::test {
+
+template <Fabric F>
+class Flaky {
+ public:
+  using RailType = FlakyRail<typename F::RailType>;
+
+  /// Further arguments go to the fabric.
+  template <class... Args>
+  Flaky(const NetworkConfig& config, const FlakyOptions& options, Args&&... args)
+      : day_(std::make_unique<BadDay>(options, config.pe, config.npes)),
+        fabric_(config, std::forward<Args>(args)...),
+        options_(options),
+        seed_(options.seed * 10000 + static_cast<uint64_t>(config.pe)) {}
+
+  std::vector<std::byte> attach(std::span<const Segment> segments) {
+    const uint64_t now = now_ns();
+    std::vector<std::byte> card(sizeof now);
+    std::memcpy(card.data(), &now, sizeof now);
+    const std::vector<std::byte> inner = fabric_.attach(segments);
+    card.insert(card.end(), inner.begin(), inner.end());
+    return card;
+  }
+  void connect(std::span<const std::vector<std::byte>> cards) {
+    uint64_t epoch = 0;
+    std::vector<std::vector<std::byte>> inner;
+    for (const std::vector<std::byte>& card : cards) {
+      uint64_t theirs = 0;
+      std::memcpy(&theirs, card.data(), sizeof theirs);
+      epoch = std::max(epoch, theirs);
+      inner.emplace_back(card.begin() + sizeof theirs, card.end());
+    }
+    fabric_.connect(inner);
+    const size_t rails = fabric_.proxy_rails().size();
+    day_->outages.begin(epoch, rails);
+    if (rails == 1) options_.fail_one_in = 0;
+    FlakyOptions proxy_options = options_;
+    proxy_options.fail_post = 0;
+    for (size_t r = 0; r < rails; ++r) {
+      host_.emplace_back(fabric_.host_rails()[r], options_, seed_ + 100 * r, r, *day_);
+      proxy_.emplace_back(fabric_.proxy_rails()[r], proxy_options, seed_ + 5000 + 100 * r, r, *day_);
+    }
+  }
+  std::span<RailType> host_rails() noexcept { return host_; }
+  std::span<RailType> proxy_rails() noexcept { return proxy_; }
+  std::string describe() const { return "flaky " + fabric_.describe(); }
+  const FlakyCounts& counts() const noexcept { return day_->counts; }
+
+  void register_buffer(std::span<const std::byte> bytes) requires requires(F f) { f.register_buffer(bytes); }
+  { fabric_.register_buffer(bytes); }
+  void unregister_buffer(const std::byte* base) requires requires(F f) { f.unregister_buffer(base); }
+  { fabric_.unregister_buffer(base); }
+
+  // ---- see ReopensRails --------------------------------------------------------------------------------------------
+  std::vector<std::byte> reopen(Port port, size_t r) requires ReopensRails<F> {
+    (port == Port::host ? host_ : proxy_)[r].forget();
+    return fabric_.reopen(port, r);
+  }
+  uint32_t learn(Port mine, int pe, std::span<const std::byte> card) requires ReopensRails<F> {
+    return fabric_.learn(mine, pe, card);
+  }
+  void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) requires ReopensRails<F> {
+    fabric_.limit_silence(port, r, pes, timeout_ms);
+  }
+
+ private:
+  std::unique_ptr<BadDay> day_;
+  F fabric_;
+  FlakyOptions options_;
+  const uint64_t seed_;
+  std::vector<RailType> host_;
+  std::vector<RailType> proxy_;
+};
+
+}  // namespace railshmem::test
