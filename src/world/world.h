@@ -20,6 +20,7 @@
 #include "src/rma/lock_turns.h"
 #include "src/rma/pe_state.h"
 #include "src/topology/node_layout.h"
+#include "src/world/death_watch.h"
 #include "src/world/identity.h"
 #include "src/world/shared_globals.h"
 #include "src/world/symmetric_memory.h"
@@ -75,6 +76,7 @@ class World {
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
+  std::unique_ptr<DeathWatch> death_watch_;  ///< null without a network, or without a limit of time
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   UserBuffers user_buffers_{state_};

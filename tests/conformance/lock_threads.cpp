@@ -127,7 +127,8 @@ void test_fairness(Shared* shared, int rounds) {
   });
   gate.join();
   CHECK_EQ(turns, kThreads * rounds);
-  const int few = 1 + turns / 100;
+  // A thread that is preempted on its way into the queue sees many turns; without a queue most would.
+  const int few = 2 + turns / 32;
   CHECK(long_waits <= few, "%d of %d waits saw more than %d turns of siblings", long_waits.load(), turns.load(),
         2 * kThreads);
   CHECK(repeats <= few, "%d of %d turns went to the thread that had just had one", repeats.load(), turns.load());

@@ -392,6 +392,12 @@ ENGINE_TEST(ChannelCommandsCompleteTheirTickets) {
   const auto address = [](const void* p) { return reinterpret_cast<uint64_t>(p); };
   std::vector<std::byte> got(10000);
   uint64_t fetched = 0, tickets = 0;
+  // Gets are not ordered by fence: what they read is there before they begin.
+  wait_for(1 + push({.op = CommandOp::put,
+                     .pe = 1,
+                     .nbytes = large.size(),
+                     .remote_offset = 1024,
+                     .local = address(large.data())}));
   constexpr uint64_t kRounds = 60;
   for (uint64_t round = 1; round <= kRounds; ++round) {
     push(

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/world/death_watch.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/thread_bootstrap.h"
+
+namespace railshmem::test {
+namespace {
+
+/// A process that only exists.
+class Peer {
+ public:
+  Peer() : pid_(fork()) {
+    if (pid_ == 0)
+      for (;;) pause();
+  }
+  ~Peer() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const noexcept { return pid_; }
+
+ private:
+  const pid_t pid_;
+};
+
+/// `body` under the watch of a thread that has lost patience after 0.2 s.
+template <class Body>
+void watched(Body&& body) {
+  ThreadMeeting meeting(2);
+  ThreadBootstrap bootstrap(meeting, 0);
+  const Peer peer;
+  Liveness liveness(bootstrap, {{1, peer.pid()}});
+  const DeathWatch watch(liveness, 0, 0.2);
+  body(peer, liveness);
+}
+
+TEST(DeathWatch, EndsWhoNeverReturns) {
+  EXPECT_EXIT(watched([](const Peer& peer, Liveness&) {
+                kill(peer.pid(), SIGKILL);
+                for (;;) pause();
+              }),
+              testing::ExitedWithCode(1), "PE 0: error: PE 1 .pid .* has ended, and 0.2 s later this PE still runs");
+}
+
+TEST(DeathWatch, LeavesAloneWhosePeersLive) {
+  watched([](const Peer&, Liveness&) { usleep(600'000); });
+}
+
+TEST(DeathWatch, PeersMayLeaveAtTheEnd) {
+  watched([](const Peer& peer, Liveness& liveness) {
+    liveness.peers_may_leave();
+    kill(peer.pid(), SIGKILL);
+    usleep(600'000);
+  });
+}
+
+}  // namespace
+}  // namespace railshmem::test
