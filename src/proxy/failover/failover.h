@@ -201,12 +201,12 @@ class Failover {
       log_info("rail %s to PE %d %s, too", name, pe, why);
   }
 
-  /// Whether something is under way on the path, or an answer to it.
+  /// Whether something is under way on the path, or an answer that may have come over it.
   bool owes(size_t r, int pe) const noexcept {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
-      if (cell.rail == r && (cell.in_flight || cell.awaits_answer || cell.lost_data)) return true;
+      if (cell.awaits_answer || (cell.rail == r && (cell.in_flight || cell.lost_data))) return true;
     }
     return false;
   }

@@ -108,11 +108,11 @@ class RailSet {
       const bool refuses = ((full >> r) & 1) != 0;
       if (refuses && queued == 0) continue;  // it may do so for long: nothing of ours ends there
       const double speed = this->speed(r);
-      const double end = static_cast<double>(queued + nbytes) / speed;
+      const size_t next = std::min(nbytes, longest_piece(r));
+      const double end = static_cast<double>(queued + next) / speed;
       speeds += speed;
       load += static_cast<double>(queued);
       if (first_end == 0 || end < first_end) first_end = end;
-      const size_t next = std::min(nbytes, longest_piece(r));
       const bool room = !refuses && (queued == 0 || queued + next <= window(r));
       if (room && (best == kNoRail || end < best_end)) {
         best = r;
@@ -192,6 +192,8 @@ class RailSet {
  private:
   static constexpr uint64_t kMuchQueued = uint64_t{64} << 10;  // takes longer than what a turn of its own evens out
 
+  static constexpr double kSlowest = 16;  // a piece of 64 KiB ends before 1 MiB is through on the fastest
+
   struct Lane {
     RailMeter meter;
     uint64_t waiting = 0;
@@ -232,13 +234,14 @@ class RailSet {
     return moved >= static_cast<double>(tuning_.rail_window) ? tuning_.rail_window
                                                              : std::max(least, static_cast<size_t>(moved));
   }
-  /// A rail that was not measured yet counts as the fastest; none so slow that it is never measured again.
+  /// A rail that was not measured yet counts as the fastest; none so slow that it is never measured again: one that
+  /// came back slowly would lie idle, known by the few pieces it moved then.
   double speed(size_t r) const noexcept {
     double fastest = 0;
     for (const Lane& lane : lanes_) fastest = std::max(fastest, lane.meter.rate());
     if (fastest == 0) return 1;
     const double own = lanes_[r].meter.rate();
-    return own == 0 ? fastest : std::max(own, fastest / 64);
+    return own == 0 ? fastest : std::max(own, fastest / kSlowest);
   }
 
   static std::span<R> checked(std::span<R> rails) {
