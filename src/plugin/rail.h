@@ -47,7 +47,7 @@ struct RailRead {
 };
 
 /// A message of at most traits().max_message bytes. Up to traits().inject bytes are copied at once, and slot may be
-/// null (no completion event); longer ones must stay untouched until the event.
+/// null (no completion event); longer ones must stay untouched until the event. Messages may pass each other.
 struct RailSend {
   Endpoint to;
   const std::byte* bytes;
