@@ -59,6 +59,14 @@ endif()
 # For what runs once per job and is mostly large headers of others (CLI11, nlohmann-json).
 set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
+# railshmem_in_batches(target): several files at a time, because most of what the compiler reads of a small file are the
+# headers of its neighbours. So names at namespace scope are unique in a folder.
+function(railshmem_in_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  # GCC takes the files of a batch for headers.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endfunction()
+
 # railshmem_layer(name DIR...) compiles every .cpp of these folders into the object library railshmem_<name>.
 # Which folder may include which is checked by scripts/check_layers.py, not by target_link_libraries.
 function(railshmem_layer name)
@@ -66,6 +74,9 @@ function(railshmem_layer name)
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(railshmem_${name} OBJECT ${sources})
   target_link_libraries(railshmem_${name} PRIVATE railshmem_flags)
+  if(RAILSHMEM_SANITIZE)
+    railshmem_in_batches(railshmem_${name})  # not in other builds, which show that each file includes what it uses
+  endif()
   set_property(GLOBAL APPEND PROPERTY RAILSHMEM_LAYERS railshmem_${name})
 endfunction()
 
