@@ -31,6 +31,9 @@ void set_provider_defaults() {
     // for messages that are being handled.
     set_default("FI_OFI_RXM_BUFFER_SIZE", 2 * kMessageBytes);
     set_default("FI_OFI_RXM_MSG_RX_SIZE", 512);
+    // ofi_rxd sends 128 packets to a peer before it waits, which a socket's buffer of 208 KiB does not hold; what
+    // overflows is sent again, and then data gets lost or lands elsewhere (docs/gotchas.md).
+    set_default("FI_OFI_RXD_MAX_UNACKED", 8);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queue sizes that a provider takes from the environment only.
+// Sizes of queues and windows that a provider takes from the environment only.
 #pragma once
 
 namespace railshmem::ofi {
