@@ -14,11 +14,11 @@ struct CabledWith {
 };
 inline CabledWith g_cabled_with;
 
-inline constexpr Setup<CableFabric> kCabled{
-    "Cabled", [](const NetworkConfig& config, const Tuning& tuning) {
-      return std::make_unique<Engine<CableFabric>>(TransportKind::loopback, config, tuning, config,
-                                                   *g_cabled_with.cables, g_cabled_with.options);
-    }};
+inline constexpr Setup<CableFabric> kCabled{"Cabled", [](const NetworkConfig& config, const Tuning& tuning) {
+                                              return std::make_unique<Engine<CableFabric>>(
+                                                  TransportKind::loopback, config, tuning, config,
+                                                  *g_cabled_with.cables, g_cabled_with.options);
+                                            }};
 inline const Setup<CableFabric>& cabled_with(Cables& cables, const CableOptions& options) {
   g_cabled_with = {&cables, options};
   return kCabled;
