@@ -26,6 +26,9 @@ class RailKeeper {
   /// it shall give up within `timeout_ms`, so that a path that is back is found to be. 0: they live again, and the
   /// system may be as patient as it was. The caller owns the port.
   virtual void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) noexcept = 0;
+  /// They have just died, and the rail was not closed: their connections end at once. What a peer had sent and the
+  /// provider still keeps back arrives now or never.
+  virtual void cut(Port port, size_t r, std::span<const int> pes) noexcept = 0;
   /// A path of rail `r` died. True if that is news: not of an outage that was told already, by whichever port.
   /// `mended` ends the outage, as far as this port is concerned.
   virtual bool outage(Port port, size_t r) noexcept = 0;

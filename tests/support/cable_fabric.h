@@ -59,6 +59,7 @@ class CableFabric {
     return mask;
   }
   /// These rails ask as often as they are polled.
+  void cut(Port, size_t, std::span<const int>) noexcept {}
   void limit_silence(Port, size_t, std::span<const int>, unsigned) noexcept {}
 
  private:

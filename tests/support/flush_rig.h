@@ -26,6 +26,7 @@ struct FakeKeeper final : RailKeeper {
     return 0;
   }
   void limit_silence(Port, size_t, std::span<const int>, unsigned) noexcept override {}
+  void cut(Port, size_t, std::span<const int>) noexcept override {}
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
   void doubt_for_host(int, size_t) noexcept override {}

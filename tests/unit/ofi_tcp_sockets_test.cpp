@@ -193,6 +193,25 @@ TEST(LimitSilence, ConnectionsThatAreBeingMade) {
   EXPECT_EQ(error, ETIMEDOUT);
 }
 
+TEST(Cut, HandsOnWhatHasArrivedAndThenEnds) {
+  const Socket own = listener();
+  const Socket stranger = listener();
+  const Connection in = connect_to(own);
+  const Connection other = connect_to(stranger);
+  ASSERT_EQ(send(in.caller.fd, "late", 4, 0), 4);
+  pollfd readable{in.accepted.fd, POLLIN, 0};
+  ASSERT_EQ(poll(&readable, 1, 10000), 1);
+  const Address peer_address = name_of(stranger);  // of the same interface, but not what `other` goes to and from
+  const std::span<const std::byte> peers[] = {peer_address};
+  const Address own_address = name_of(own);
+  EXPECT_EQ(cut(own_address, peers), 2u) << "accepted at our end, and connected to the peer";
+  char bytes[8];
+  EXPECT_EQ(recv(in.accepted.fd, bytes, sizeof bytes, 0), 4);
+  EXPECT_EQ(recv(in.accepted.fd, bytes, sizeof bytes, 0), 0) << "goes on";
+  EXPECT_EQ(cut(own_address, {}), 0u);
+  EXPECT_EQ(cut({}, peers), 0u);
+}
+
 TEST(LimitSilence, OtherSocketsOfTheSameInterfaceAreLeftAlone) {
   const Socket own = listener();
   const Socket peer = listener();

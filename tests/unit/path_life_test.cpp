@@ -31,6 +31,7 @@ class Keeper final : public RailKeeper {
   void limit_silence(Port, size_t, std::span<const int>, unsigned timeout_ms) noexcept override {
     timeouts_ms.push_back(timeout_ms);
   }
+  void cut(Port, size_t, std::span<const int>) noexcept override {}
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
   uint32_t learn(int, std::span<const std::byte>) override { return 0; }

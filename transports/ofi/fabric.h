@@ -44,6 +44,7 @@ class Fabric {
   void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) {
     rails(port)[r].limit_silence(pes, timeout_ms);
   }
+  void cut(Port port, size_t r, std::span<const int> pes) { rails(port)[r].cut(pes); }
   uint32_t rails_to(int pe, size_t rail);
   /// Rails whose interface has no link. Any thread may ask at any time.
   uint32_t without_link() const noexcept;

@@ -62,6 +62,8 @@ class Rail {
   /// the next attempt meets a link that is back. 0: they live again. Where the provider's connections are TCP sockets;
   /// returns how many.
   size_t limit_silence(std::span<const int> pes, unsigned timeout_ms) const;
+  /// Ends the connections to these PEs, of that kind; returns how many.
+  size_t cut(std::span<const int> pes) const;
 
   // ---- concept Rail ---------------------------------------------------------------------------------------------
   const RailTraits& traits() const noexcept { return traits_; }
@@ -80,6 +82,7 @@ class Rail {
 
  private:
   std::vector<std::byte> address_of_peer(size_t index) const;
+  std::vector<std::vector<std::byte>> addresses_of(std::span<const int> pes) const;
   void open_queue(size_t depth, bool sleeps);
   void open_endpoint(LocalBuffers& local_buffers);
   size_t peer_index(int pe, Port port) const noexcept {

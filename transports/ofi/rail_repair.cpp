@@ -70,12 +70,23 @@ size_t Rail::discard_unsent() const {
   return ofi::discard_unsent(address(), peers);
 }
 
-size_t Rail::limit_silence(std::span<const int> pes, unsigned timeout_ms) const {
-  if (!is_open()) return 0;
+std::vector<std::vector<std::byte>> Rail::addresses_of(std::span<const int> pes) const {
   std::vector<std::vector<std::byte>> addresses;
   for (const int pe : pes)
     for (size_t port = 0; port < ports_; ++port)
       addresses.push_back(address_of_peer(peer_index(pe, static_cast<Port>(port))));
+  return addresses;
+}
+
+size_t Rail::cut(std::span<const int> pes) const {
+  if (!is_open()) return 0;
+  const std::vector<std::vector<std::byte>> addresses = addresses_of(pes);
+  return ofi::cut(address(), std::vector<std::span<const std::byte>>(addresses.begin(), addresses.end()));
+}
+
+size_t Rail::limit_silence(std::span<const int> pes, unsigned timeout_ms) const {
+  if (!is_open()) return 0;
+  const std::vector<std::vector<std::byte>> addresses = addresses_of(pes);
   const std::vector<std::span<const std::byte>> peers(addresses.begin(), addresses.end());
   return ofi::limit_silence(address(), peers, timeout_ms);
 }

@@ -103,6 +103,14 @@ std::vector<Place> places_of(std::span<const std::span<const std::byte>> address
   return places;
 }
 
+/// A connection to one of `theirs`, or that was accepted at `mine` from the interface of one.
+bool joins(const TcpSocket& socket, const Place& mine, const std::vector<Place>& theirs) {
+  if (std::binary_search(theirs.begin(), theirs.end(), *socket.remote)) return true;
+  return socket.local == mine && std::any_of(theirs.begin(), theirs.end(), [&](const Place& peer) {
+           return std::ranges::equal(interface_of(peer), interface_of(*socket.remote));
+         });
+}
+
 constexpr int kProbeSeconds = 1;  // the shortest
 // Later on. Never off: whatever else goes wrong, an end whose other end is gone must not refuse its successor for ever.
 constexpr int kRareProbeSeconds = 30;
@@ -125,6 +133,19 @@ size_t discard_unsent(std::span<const std::byte> own, std::span<const std::span<
   return found;
 }
 
+size_t cut(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers) {
+  const std::optional<Place> mine = place_of(own);
+  if (!mine) return 0;
+  const std::vector<Place> theirs = places_of(peers);
+  size_t found = 0;
+  for (const TcpSocket& socket : connections()) {
+    if (!socket.remote || !joins(socket, *mine, theirs)) continue;
+    set_option(socket.fd, SOL_SOCKET, SO_LINGER, linger{1, 0});
+    found += shutdown(socket.fd, SHUT_RDWR) == 0;
+  }
+  return found;
+}
+
 size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers,
                      unsigned timeout_ms) {
   const std::optional<Place> mine = place_of(own);
@@ -132,10 +153,7 @@ size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<c
   const std::vector<Place> theirs = places_of(peers);
   const auto is_meant = [&](const TcpSocket& socket) {
     if (!socket.remote) return std::ranges::equal(interface_of(socket.local), interface_of(*mine));
-    if (std::binary_search(theirs.begin(), theirs.end(), *socket.remote)) return true;
-    return socket.local == *mine && std::any_of(theirs.begin(), theirs.end(), [&](const Place& peer) {
-             return std::ranges::equal(interface_of(peer), interface_of(*socket.remote));
-           });
+    return joins(socket, *mine, theirs);
   };
   size_t found = 0;
   for (const TcpSocket& socket : connections())

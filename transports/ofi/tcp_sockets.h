@@ -13,6 +13,11 @@ namespace railshmem::ofi {
 /// of the same interface, stay as they are. Returns how many sockets were found.
 size_t discard_unsent(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers);
 
+/// Ends the rail's connections to `peers` and discards what they have not sent. A provider that has kept back something
+/// it received hands it on now, and not when the connection would have ended by itself, over what was written since.
+/// Returns how many were found.
+size_t cut(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers);
+
 /// Lets the rail's connections to `peers` fail when the other end is silent for `timeout_ms`: it does not acknowledge
 /// what was sent, or the question to connect, or, if nothing is sent, whether it is there. Else the kernel repeats
 /// after 1, 2, 4... seconds, and finds out that a link is back as late again as it was away; and an end that never

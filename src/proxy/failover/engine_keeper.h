@@ -20,6 +20,7 @@ concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<cons
   { f.reopen(port, r) } -> std::same_as<std::vector<std::byte>>;
   { f.learn(port, pe, card) } -> std::same_as<uint32_t>;
   {f.limit_silence(port, r, std::span<const int>(), 1u)};
+  {f.cut(port, r, std::span<const int>())};
   { f.rails_to(pe, r) } -> std::same_as<uint32_t>;
 };
 
@@ -46,6 +47,15 @@ class EngineKeeper final : public RailKeeper {
       fabric_.limit_silence(port, r, pes, timeout_ms);
     } catch (const std::exception& error) {
       log_debug("rail %zu may be found to live again late: %s", r, error.what());
+    }
+  }
+
+  void cut(Port port, size_t r, std::span<const int> pes) noexcept override {
+    const std::lock_guard lock(mutex_);
+    try {
+      fabric_.cut(port, r, pes);
+    } catch (const std::exception& error) {
+      log_debug("connections of rail %zu end late: %s", r, error.what());
     }
   }
 

@@ -165,7 +165,7 @@ class Failover {
   void lose_failed(uint64_t now) noexcept {
     for (const auto& lost : desk_.rails.take_lost()) {
       if (is_covered(lost.rail, lost.pe))
-        watch_.lost(lost.rail, lost.pe, now, false);  // the suspect may have been used again meanwhile
+        watch_.lost(lost.rail, lost.pe, now, Death::failure);  // the suspect may have been used again meanwhile
       else
         down(lost.rail, lost.pe, now, Death::failure);
     }
@@ -219,8 +219,7 @@ class Failover {
       tell_death(r, pe, why);
       desk_.rails.count_failover(r, unlinked);
     }
-    // The peer hears at once how a new rail is reached, or that the old one has no link.
-    watch_.lost(r, pe, now, why == Death::closing || why == Death::no_link);
+    watch_.lost(r, pe, now, why);
     if (unlinked && find(pe) == nullptr && !owes(r, pe)) return;  // there is nothing to recover
     Recovery* recovery = find(pe);
     if (recovery == nullptr) recovery = &recoveries_.emplace_back(Recovery{pe, 0, 0, Stage::releasing, now});

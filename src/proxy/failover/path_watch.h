@@ -77,21 +77,23 @@ class PathWatch {
     }
   }
 
-  /// The path is dead; from now on it is asked now and then whether it lives again. First at once if its rail was
-  /// `opened_anew`: the peer must hear how it is reached.
-  void lost(size_t r, int pe, uint64_t now, bool opened_anew) noexcept {
-    const uint64_t pinged = opened_anew ? 0 : now;
+  /// The path is dead; from now on it is asked now and then whether it lives again. First at once if the peer must hear
+  /// how a rail is reached that was opened anew, or that it has no link.
+  void lost(size_t r, int pe, uint64_t now, Death why) noexcept {
+    const bool opened_anew = why == Death::closing;
+    const uint64_t pinged = opened_anew || why == Death::no_link ? 0 : now;
     std::erase_if(calming_, [&](const Calming& path) { return path.rail == r && path.pe == pe; });
     for (Sick& sick : sick_)
       if (sick.rail == r && sick.pe == pe) {
         sick.dead = true;
         sick.limited = false;
+        sick.is_old = !opened_anew;
         sick.moves = paths().at(r, pe).moves;
         sick.since_ns = now;
         sick.pinged_ns = pinged;
         return;
       }
-    sick_.push_back({r, pe, true, false, now, pinged, paths().at(r, pe).moves, kNoRail, 0});
+    sick_.push_back({r, pe, true, false, now, pinged, paths().at(r, pe).moves, kNoRail, 0, false, !opened_anew});
   }
 
   /// Paths to `pe` are not used until they have shown that they live; that of rail `alive` has.
@@ -133,6 +135,7 @@ class PathWatch {
     size_t witness;  ///< another rail to the same PE; kNoRail: none was asked
     uint32_t witness_moves;
     bool limited = false;  ///< dead, and the system knows
+    bool is_old = false;   ///< dead, and its connections are those that it died with
   };
 
   /// Lives again, but maybe not all of its connections do.
@@ -229,6 +232,10 @@ class PathWatch {
   void limit_silence(uint64_t now) noexcept {
     for (size_t r = 0; r < desk_.rails.size(); ++r) {
       std::vector<int> pes;
+      std::vector<int> old;
+      for (Sick& sick : sick_)
+        if (sick.rail == r && sick.dead && std::exchange(sick.is_old, false)) old.push_back(sick.pe);
+      if (!old.empty() && paths().is_open(r)) keeper_->cut(desk_.letterhead.port, r, old);
       for (Sick& sick : sick_)
         if (sick.rail == r && sick.dead && (!sick.limited || sick.pinged_ns == now)) {
           pes.push_back(sick.pe);
