@@ -6,13 +6,13 @@
 # PERF    the shmem_perf to run                      (default: build/release/perftest/shmem_perf)
 # RATE    of a rail, megabits a second               (default: 500; four must not ask more than the CPUs give)
 # ROUNDS  every configuration is run this often, in turn; the median counts   (default: 5)
-# ONLY    words of what to run: scaling uneven spread latency loaded posting failover engine peers   (default: all)
+# ONLY    words of what to run: scaling uneven spread latency loaded loaded_apart posting failover engine peers   (default: all)
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 perf=${PERF:-$root/build/release/perftest/shmem_perf}
 rate=${RATE:-500}
 rounds=${ROUNDS:-5}
-only=${ONLY:-scaling uneven spread latency loaded posting failover engine peers}
+only=${ONLY:-scaling uneven spread latency loaded loaded_apart posting failover engine peers}
 # shellcheck source=../tests/rails/net.sh
 . "$root/tests/rails/net.sh"
 
@@ -262,6 +262,6 @@ echo
 echo "$(date -u +%F), $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1))," \
   "${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}, revision $(git -C "$root" rev-parse --short HEAD 2> /dev/null || echo unknown)," \
   "load $(cut -d ' ' -f 1 /proc/loadavg) at start. Medians of $rounds runs."
-for part in scaling uneven spread latency loaded posting failover engine peers; do
+for part in scaling uneven spread latency loaded loaded_apart posting failover engine peers; do
   if selected "$part"; then "$part"; fi
 done
