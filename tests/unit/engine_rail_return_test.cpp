@@ -59,6 +59,7 @@ class Outages {
     auto& host = job_.host(pe);
     NetContext* const scope = job_.engine(pe).make_context();
     const std::vector<std::byte> bytes(20000);
+    const auto mine = static_cast<uint64_t>(pe);  // a place of its own at every target
     for (;;) {
       const Traffic traffic = traffic_.load();
       if (traffic == Traffic::over) break;
@@ -68,8 +69,8 @@ class Outages {
       }
       for (int peer = 0; peer < what_.npes; ++peer) {
         if (peer == pe) continue;
-        host.put_nbi(*scope, {peer, SegmentId::heap, 65536}, bytes.data(), bytes.size());
-        host.put_nbi(*scope, {peer, SegmentId::heap, 1024}, bytes.data(), 100);
+        host.put_nbi(*scope, {peer, SegmentId::heap, 65536 * (1 + mine)}, bytes.data(), bytes.size());
+        host.put_nbi(*scope, {peer, SegmentId::heap, 1024 * (1 + mine)}, bytes.data(), 100);
         host.amo(*scope, {peer, SegmentId::heap, 512}, {AmoOp::add, 8, 1, 0});
       }
       host.quiet(*scope);
