@@ -34,6 +34,7 @@ template <Fabric F>
 class Engine final : public Network {
  public:
   using RailType = typename F::RailType;
+  static_assert(!HasReopen<F> || ReopensRails<F>, "a fabric that reopens rails has all functions of ReopensRails");
 
   template <class... Args>
   Engine(TransportKind which, const NetworkConfig& config, const Tuning& tuning, Args&&... fabric)

@@ -79,6 +79,8 @@ class Flaky {
   void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) requires ReopensRails<F> {
     fabric_.limit_silence(port, r, pes, timeout_ms);
   }
+  void cut(Port port, size_t r, std::span<const int> pes) requires ReopensRails<F> { fabric_.cut(port, r, pes); }
+  uint32_t rails_to(int pe, size_t r) requires ReopensRails<F> { return fabric_.rails_to(pe, r); }
 
  private:
   std::unique_ptr<BadDay> day_;

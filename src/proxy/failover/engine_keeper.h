@@ -24,6 +24,12 @@ concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<cons
   { f.rails_to(pe, r) } -> std::same_as<uint32_t>;
 };
 
+/// Has, or should have, all of them: one whose rails were kept by nobody would lose what they hold.
+template <class F>
+concept HasReopen = requires(F f) {
+  f.reopen(Port::proxy, size_t{0});
+};
+
 /// A fabric that knows which of its rails have no link now, as a mask. Any thread may ask at any time.
 template <class F>
 concept TellsLinks = requires(const F f) {
