@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "include/shmem/detail/segment.h"
+
 namespace railshmem {
 
-/// Index of a segment on the wire; the same on every PE.
-enum class SegmentId : uint8_t { heap, data };
-inline constexpr int kSegments = 2;
+/// For messages.
+constexpr const char* name_of(SegmentId id) noexcept {
+  if (id == SegmentId::heap) return "heap";
+  return id == SegmentId::data ? "data segment" : "device heap";
+}
 
 /// staged: rails cannot reach it and are never given its addresses, neither as local nor as remote memory; its bytes
 /// travel through bounce slots (src/proxy/staging/staging.h).

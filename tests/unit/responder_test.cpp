@@ -257,7 +257,7 @@ TEST_F(ResponderDeathTest, BadRangesAreNamed) {
   const auto exits = testing::ExitedWithCode(1);
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 128)), exits,
               "atomic operation from PE 2: 8 bytes at offset 128 are outside");
-  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 121)), exits, "outside this PE's heap segment of 128 bytes");
+  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 121)), exits, "outside this PE's heap of 128 bytes");
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, ~uint64_t{0})), exits, "outside");
   EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 4)), exits, "offset 4 is not aligned");
   AmoMessage data = f.add(2, 0);

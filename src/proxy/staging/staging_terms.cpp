@@ -12,7 +12,7 @@ namespace {
 void compare(size_t pe, const StagingTerms& theirs, const StagingTerms& mine) {
   for (size_t i = 0; i < kSegments; ++i) {
     if (theirs.kinds[i] == mine.kinds[i]) continue;
-    const char* const which = static_cast<SegmentId>(i) == SegmentId::heap ? "heap" : "data segment";
+    const char* const which = name_of(static_cast<SegmentId>(i));
     const bool reached = theirs.kinds[i] == MemoryKind::host;
     throw Error(
         text("the network %s the %s of PE %zu, but %s that of this PE; set SHMEM_TEST_STAGED_HEAP alike on all PEs",

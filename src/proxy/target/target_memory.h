@@ -33,10 +33,10 @@ class TargetMemory {
     const size_t index = static_cast<size_t>(id);
     const size_t size = index < kSegments ? segments_[index].nbytes : 0;
     if (offset > size || nbytes > size - offset)
-      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's %s segment of %zu bytes; does every PE use "
+      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's %s of %zu bytes; does every PE use "
           "the same symmetric sizes and executable?",
           what, header.pe, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(offset),
-          id == SegmentId::heap ? "heap" : "data", size);
+          name_of(id), size);
     return segments_[index].base + offset;
   }
 
