@@ -55,7 +55,7 @@ uint64_t pshmem_signal_fetch(const uint64_t* sig_addr) {
   PeState& state = pe_state("shmem_signal_fetch");
   if (!sig_addr) die_null_variable("shmem_signal_fetch");
   if (state.network) net_progress(*state.network);  // a polling loop must drive what it polls for
-  return load_variable(sig_addr);
+  return load_variable(state.device, sig_addr);
 }
 
 uint64_t pshmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t cmp_value) {

@@ -30,13 +30,13 @@ using namespace railshmem;
   RESULT PREFIX##FUNCTION(T* ivars, size_t nelems, const int* status, int cmp, VALUE) {  \
     static constexpr char kName[] = "shmem_" #FUNCTION;                                  \
     ENTER(kName, nelems * sizeof(T));                                                    \
-    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE}); \
+    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE, state.device}); \
   }
 #define SOME(ENTER, PREFIX, FUNCTION, OPERATION, T, VALUE, VALUES, ONE)                                  \
   size_t PREFIX##FUNCTION(T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, VALUE) { \
     static constexpr char kName[] = "shmem_" #FUNCTION;                                                  \
     ENTER(kName, nelems * sizeof(T));                                                                    \
-    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE}, indices);        \
+    return OPERATION(state, WaitSet<T>{kName, ivars, nelems, status, cmp, VALUES, ONE, state.device}, indices);        \
   }
 #define MANIES(PREFIX, N, T, SUFFIX, VALUE, VALUES, ONE)                                     \
   MANY(WAITING, PREFIX, void, N##_wait_until_all##SUFFIX, wait_all, T, VALUE, VALUES, ONE)   \

@@ -13,7 +13,7 @@ namespace railshmem {
 
 enum class BootstrapKind : uint8_t { automatic, local, tcp, pmi, pmix, mpi };
 enum class TransportKind : uint8_t { p2p, ofi, loopback };
-enum class HeapKind : uint8_t { automatic, host };
+enum class HeapKind : uint8_t { automatic, host, device };
 enum class HugePagesMode : uint8_t { automatic, on, off };
 enum class DataSegmentMode : uint8_t { automatic, shared, network, off };
 enum class FlushMode : uint8_t { automatic, none, cuda, read, write_read };

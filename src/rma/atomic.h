@@ -5,7 +5,9 @@
 
 #include <type_traits>
 
+#include "src/plugin/device_access.h"
 #include "src/plugin/execute.h"
+#include "src/rma/copy.h"
 #include "src/rma/place.h"
 
 namespace railshmem {
@@ -31,6 +33,14 @@ template <class T>
 
 [[noreturn, gnu::cold]] void die_misaligned(const char* function, const void* address, size_t width, int pe) noexcept;
 
+/// On a word of a mapped PE.
+template <class T>
+[[gnu::always_inline]] inline T amo_direct(PeState& state, AmoOp op, std::byte* at, T operand, T compare) noexcept {
+  if (state.device && state.device->is_device(at)) [[unlikely]]
+    return amo_value<T>(state.device->amo(at, sizeof(T), op, amo_bits(operand), amo_bits(compare)));
+  return amo_value<T>(execute_amo(reinterpret_cast<AmoWord<T>*>(at), op, amo_bits(operand), amo_bits(compare)));
+}
+
 /// Old value for fetching operations. A misaligned target is an error: it could not be atomic.
 template <class T>
 [[gnu::always_inline]] inline T amo(PeState& state, Context& context, const char* function, AmoOp op, const T* dest,
@@ -39,8 +49,7 @@ template <class T>
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]]
-    return amo_value<T>(
-        execute_amo(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
+    return amo_direct(state, op, place.direct, operand, compare);
   return amo_value<T>(
       net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
@@ -61,9 +70,8 @@ template <class T>
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]] {
-    *fetch = amo_value<T>(
-        execute_amo(reinterpret_cast<AmoWord<T>*>(place.direct), op, amo_bits(operand), amo_bits(compare)));
-    return;
+    const T old = amo_direct(state, op, place.direct, operand, compare);
+    return move_block(state.device, fetch, &old, sizeof old);
   }
   net_amo_nbi(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}, fetch);
 }

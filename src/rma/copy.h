@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "src/plugin/device_access.h"
+
 namespace railshmem {
 
 /// Copies between private and mapped memory. Up to 16 bytes without a call; an aligned 8-byte (or 4-byte) copy is one
@@ -24,6 +26,14 @@ namespace railshmem {
     return;
   }
   std::memcpy(to, from, nbytes);
+}
+
+/// The same where `device` (null in jobs without GPUs) may be needed.
+[[gnu::always_inline]] inline void move_block(DeviceAccess* device, void* to, const void* from,
+                                              size_t nbytes) noexcept {
+  if (device) [[unlikely]]
+    return device->copy(to, from, nbytes);
+  copy_block(to, from, nbytes);
 }
 
 }  // namespace railshmem

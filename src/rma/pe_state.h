@@ -17,6 +17,7 @@ class ContextTable;
 class Liveness;
 class Choice;
 class LockTurns;
+class DeviceAccess;
 namespace observe {
 class Observer;
 }
@@ -46,6 +47,8 @@ struct PeState {
   int npes = 1;
   /// Records or checks calls; null in most jobs, and then all it costs is the look at this pointer.
   observe::Observer* observer = nullptr;
+  /// Set in jobs with a heap in device memory: addresses may be ones that the CPU cannot use.
+  DeviceAccess* device = nullptr;
   SegmentView segment[kSegments];
   int first_pe_of_node = 0;  ///< PE of slot 0
   /// Slot of each PE, -1 off the node; null when the node's PEs are consecutive (the common case, no table then).

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/place.h"
 
+#include <string>
+
+#include "src/base/error.h"
 #include "src/base/log.h"
 
 namespace railshmem {
@@ -15,22 +18,27 @@ void die_null(const char* function, const char* argument, size_t nbytes, int pe)
 }
 
 void die_bad_address(const PeState& state, const char* function, const void* address, size_t nbytes, int pe) noexcept {
-  const SegmentView& heap = state.segment[0];
-  const SegmentView& data = state.segment[1];
+  const SegmentView& heap = state.segment[static_cast<int>(SegmentId::heap)];
+  const SegmentView& data = state.segment[static_cast<int>(SegmentId::data)];
   uintptr_t offset = 0;
   if (!address) die_null(function, "the symmetric address", nbytes, pe);
   if (find_segment(state, address, 1, &offset))
     die("%s: %zu bytes at %p (for PE %d) run past the end of symmetric memory; check the element count", function,
         nbytes, address, pe);
-  die("%s: address %p (for PE %d) is not symmetric: the heap is [%p, %p) and the executable's global objects are "
+  const SegmentView& device = state.segment[static_cast<int>(SegmentId::device)];
+  std::string on_device;
+  if (device.nbytes > 0)
+    on_device = text(", the device heap is [%p, %p)", reinterpret_cast<void*>(device.base),
+                     reinterpret_cast<void*>(device.base + device.nbytes));
+  die("%s: address %p (for PE %d) is not symmetric: the heap is [%p, %p)%s and the executable's global objects are "
       "[%p, %p); allocate with shmem_malloc or use a global or static object",
       function, address, pe, reinterpret_cast<void*>(heap.base), reinterpret_cast<void*>(heap.base + heap.nbytes),
-      reinterpret_cast<void*>(data.base), reinterpret_cast<void*>(data.base + data.nbytes));
+      on_device.c_str(), reinterpret_cast<void*>(data.base), reinterpret_cast<void*>(data.base + data.nbytes));
 }
 
 void die_unreachable(const PeState& state, const char* function, const void* address, int pe) noexcept {
   uintptr_t offset = 0;
-  const bool data = find_segment(state, address, 1, &offset) == &state.segment[1];
+  const bool data = find_segment(state, address, 1, &offset) == &state.segment[static_cast<int>(SegmentId::data)];
   die("%s: %s of PE %d cannot be reached: it is not mapped here and no network transport is in use; %s", function,
       data ? "a global object" : "the heap", pe,
       data ? "set SHMEM_DATA_SEGMENT=shared, or add ofi to SHMEM_TRANSPORT" : "add ofi to SHMEM_TRANSPORT");

@@ -16,7 +16,7 @@ namespace railshmem {
   const Place place = locate(state, function, dest, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_block(place.direct, source, nbytes);
+    return move_block(state.device, place.direct, source, nbytes);
   net_put(*state.network, *context.net, place.remote, source, nbytes);
 }
 
@@ -28,7 +28,7 @@ namespace railshmem {
   const Place place = locate(state, function, dest, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_block(place.direct, source, nbytes);
+    return move_block(state.device, place.direct, source, nbytes);
   net_put_nbi(*state.network, *context.net, place.remote, source, nbytes);
 }
 
@@ -39,7 +39,7 @@ namespace railshmem {
   const Place place = locate(state, function, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_block(dest, place.direct, nbytes);
+    return move_block(state.device, dest, place.direct, nbytes);
   net_get(*state.network, *context.net, place.remote, dest, nbytes);
 }
 
@@ -50,7 +50,7 @@ namespace railshmem {
   const Place place = locate(state, function, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
-    return copy_block(dest, place.direct, nbytes);
+    return move_block(state.device, dest, place.direct, nbytes);
   net_get_nbi(*state.network, *context.net, place.remote, dest, nbytes);
 }
 
@@ -61,6 +61,8 @@ template <class T>
   const Place place = locate(state, function, dest, sizeof(T), pe);
   if (!place.direct) [[unlikely]]
     return net_put(*state.network, *context.net, place.remote, &value, sizeof(T));
+  if (state.device) [[unlikely]]
+    return state.device->copy(place.direct, &value, sizeof(T));
   if constexpr (sizeof(T) <= 8) {
     // relaxed: ordering is the business of fence and quiet; atomic so that a waiting reader sees all of it or nothing.
     __atomic_store(reinterpret_cast<T*>(place.direct), &value, __ATOMIC_RELAXED);
@@ -76,6 +78,8 @@ template <class T>
   const Place place = locate(state, function, source, sizeof(T), pe);
   if (!place.direct) [[unlikely]] {
     net_get(*state.network, *context.net, place.remote, &value, sizeof(T));
+  } else if (state.device) [[unlikely]] {
+    state.device->copy(&value, place.direct, sizeof(T));
   } else if constexpr (sizeof(T) <= 8) {
     // relaxed: as in put_value.
     __atomic_load(reinterpret_cast<const T*>(place.direct), &value, __ATOMIC_RELAXED);

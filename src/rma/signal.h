@@ -17,6 +17,16 @@ struct SignalTarget {
   SignalOp op;
 };
 
+/// A word of a mapped PE.
+[[gnu::always_inline]] inline void update_signal(PeState& state, std::byte* at, const SignalTarget& signal) noexcept {
+  if (state.device && state.device->is_device(at)) [[unlikely]] {
+    if (signal.op == SignalOp::set) return state.device->copy(at, &signal.value, sizeof(uint64_t));
+    state.device->amo(at, sizeof(uint64_t), AmoOp::add, signal.value, 0);
+    return;
+  }
+  execute_signal(reinterpret_cast<uint64_t*>(at), signal.op, signal.value);
+}
+
 template <bool Nbi>
 [[gnu::always_inline]] inline void put_signal(PeState& state, Context& context, const char* function, void* dest,
                                               const void* source, size_t nbytes, const SignalTarget& signal,
@@ -30,16 +40,16 @@ template <bool Nbi>
     check_local(function, "source", source, nbytes, pe);
   }
   if (flag.direct && data.direct) [[likely]] {
-    if (nbytes) copy_block(data.direct, source, nbytes);
-    return execute_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.op, signal.value);
+    if (nbytes) move_block(state.device, data.direct, source, nbytes);
+    return update_signal(state, flag.direct, signal);
   }
   if (flag.direct) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
     net_put(*state.network, *context.net, data.remote, source, nbytes);
     net_quiet(*state.network, *context.net);
-    return execute_signal(reinterpret_cast<uint64_t*>(flag.direct), signal.op, signal.value);
+    return update_signal(state, flag.direct, signal);
   }
   if (data.direct) {
-    if (nbytes) copy_block(data.direct, source, nbytes);
+    if (nbytes) move_block(state.device, data.direct, source, nbytes);
     nbytes = 0;  // a message follows; the target's proxy sees our stores before it executes it
     data.remote = flag.remote;
   }

@@ -38,7 +38,7 @@ void strided_put(PeState& state, Context& context, const char* function, void* d
   const auto* from = static_cast<const std::byte*>(source);
   for (size_t i = 0; i < s.nblocks; ++i, from += from_step) {
     if (place.direct) {
-      copy_block(place.direct + i * to_step, from, nbytes);
+      move_block(state.device, place.direct + i * to_step, from, nbytes);
     } else {
       net_put(*state.network, *context.net, place.remote, from, nbytes);
       place.remote.offset += to_step;
@@ -59,7 +59,7 @@ void strided_get(PeState& state, Context& context, const char* function, void* d
   auto* to = static_cast<std::byte*>(dest);
   for (size_t i = 0; i < s.nblocks; ++i, to += to_step) {
     if (place.direct) {
-      copy_block(to, place.direct + i * from_step, nbytes);
+      move_block(state.device, to, place.direct + i * from_step, nbytes);
     } else {
       net_get_nbi(*state.network, *context.net, place.remote, to, nbytes);
       place.remote.offset += from_step;

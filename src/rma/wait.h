@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "src/plugin/device_access.h"
 #include "src/rma/waiter.h"
 
 namespace railshmem {
@@ -13,7 +14,12 @@ namespace railshmem {
 
 /// acquire: pairs with the release of signal updates and of fence; what came before them is visible after.
 template <class T>
-[[gnu::always_inline]] inline T load_variable(const T* ivar) noexcept {
+[[gnu::always_inline]] inline T load_variable(DeviceAccess* device, const T* ivar) noexcept {
+  if (device && device->is_device(ivar)) [[unlikely]] {
+    T value;
+    device->copy(&value, ivar, sizeof value);
+    return value;
+  }
   return __atomic_load_n(const_cast<const volatile T*>(ivar), __ATOMIC_ACQUIRE);
 }
 
@@ -51,7 +57,7 @@ inline T wait_until(PeState& state, const char* function, const T* ivar, int cmp
     die_null_variable(function);
   T seen{};
   wait_for(state, {function}, [&] {
-    seen = load_variable(ivar);
+    seen = load_variable(state.device, ivar);
     return compares(seen, cmp, value);
   });
   return seen;
@@ -62,9 +68,9 @@ inline int test(PeState& state, const char* function, const T* ivar, int cmp, T 
   check_comparison(function, cmp);
   if (!ivar) [[unlikely]]
     die_null_variable(function);
-  if (compares(load_variable(ivar), cmp, value)) return 1;
+  if (compares(load_variable(state.device, ivar), cmp, value)) return 1;
   if (state.network) net_progress(*state.network);  // a polling loop of test() must drive what it waits for
-  return compares(load_variable(ivar), cmp, value) ? 1 : 0;
+  return compares(load_variable(state.device, ivar), cmp, value) ? 1 : 0;
 }
 
 /// The variables of an all/any/some call. status[i] != 0 excludes i; values: one for all, or one each.
@@ -77,9 +83,10 @@ struct WaitSet {
   int cmp;
   const T* values;
   bool one_value;
+  DeviceAccess* device = nullptr;  ///< PeState's
 
   bool excluded(size_t i) const noexcept { return status && status[i] != 0; }
-  bool satisfied(size_t i) const noexcept { return compares(load_variable(ivars + i), cmp, values[one_value ? 0 : i]); }
+  bool satisfied(size_t i) const noexcept { return compares(load_variable(device, ivars + i), cmp, values[one_value ? 0 : i]); }
   bool empty() const noexcept {
     for (size_t i = 0; i < n; ++i)
       if (!excluded(i)) return false;

@@ -13,7 +13,7 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kLayoutVersion = 3;
+constexpr uint64_t kLayoutVersion = 4;
 
 uint64_t as_number(const std::vector<TransportKind>& list) {
   uint64_t number = 0;
@@ -73,6 +73,8 @@ std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& 
     must_agree("SHMEM_STATS", mine.stats, theirs.stats, me, pe);
     must_agree("SHMEM_TRACE (0: empty)", mine.trace, theirs.trace, me, pe);
     must_agree("SHMEM_CHECK", mine.check, theirs.check, me, pe);
+    must_agree("the use of GPU memory for the heap (set SHMEM_HEAP_KIND to host or device; 1: used)", mine.device_heap,
+               theirs.device_heap, me, pe);
   }
   return all;
 }

@@ -26,6 +26,9 @@ struct Identity {
   uint64_t stats;            ///< SHMEM_STATS
   uint64_t trace;            ///< whether SHMEM_TRACE names a file
   uint64_t check;            ///< SHMEM_CHECK
+  uint64_t device_heap;      ///< this PE's heap is to be in the memory of a GPU
+  uint64_t device_heap_max;  ///< bytes that it may grow to, as far as this PE is concerned
+  uint64_t has_context;      ///< the program has chosen its GPU already
   int64_t pid;
   cpu_set_t cpus;   ///< that it may run on; empty when the system would not say
   uint64_t layout;  ///< version of this struct and of the wire messages

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/symmetric_memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "src/base/align.h"
 #include "src/base/error.h"
@@ -11,15 +13,40 @@
 
 namespace railshmem {
 
-SymmetricMemory::SymmetricMemory(Team& world, Heap& heap) noexcept : world_(world), state_(world.state), heap_(heap) {}
+SymmetricMemory::SymmetricMemory(Team& world, Heap& heap, DeviceMemory* device, std::function<void()> attach) noexcept
+    : world_(world), state_(world.state), heap_(heap), device_(device), attach_(std::move(attach)) {}
 
 void SymmetricMemory::barrier(const char* function) noexcept {
   quiet(state_, state_.default_context);
   sync(world_, function);
 }
 
+void* SymmetricMemory::place_on_device(size_t nbytes, size_t align, bool zero) {
+  if (!device_->attached()) attach_();
+  void* const object = device_->allocate(nbytes, align);
+  if (object && zero) device_->copies().fill(object, 0, nbytes);
+  return object;
+}
+
 void* SymmetricMemory::allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept {
+  if (!device_) return allocate_host(function, nbytes, align, zero);
   if (nbytes == 0) return nullptr;  // and no barrier, says the standard
+  void* object = nullptr;
+  try {
+    object = place_on_device(nbytes, align, zero);
+  } catch (const std::exception& e) {
+    die("%s: %s", function, e.what());
+  }
+  if (!object)
+    log_warn("%s: %zu bytes do not fit: %zu of at most %zu bytes of the device heap are in use%s", function, nbytes,
+             device_->used(), device_->nbytes(), "; see SHMEM_DEVICE_HEAP_MAX and, with SHMEM_DEBUG=info, what a GPU "
+             "has left");
+  barrier(function);
+  return object;
+}
+
+void* SymmetricMemory::allocate_host(const char* function, size_t nbytes, size_t align, bool zero) noexcept {
+  if (nbytes == 0) return nullptr;
   void* object = nullptr;
   try {
     object = heap_.allocate(nbytes, align);
@@ -34,6 +61,22 @@ void* SymmetricMemory::allocate(const char* function, size_t nbytes, size_t alig
   return object;
 }
 
+size_t SymmetricMemory::size_of(const void* object) const noexcept {
+  return device_ && device_->contains(object) ? device_->size_of(object) : heap_.size_of(object);
+}
+
+/// Within the heap that the object is in.
+void* SymmetricMemory::resize(const char* function, void* object, size_t nbytes) {
+  if (!device_ || !device_->contains(object)) return heap_.resize(object, nbytes);
+  const size_t had = device_->size_of(object);
+  if (device_->try_resize(object, nbytes)) return object;
+  void* const moved = device_->allocate(nbytes, OffsetAllocator::kGranule);
+  if (!moved) return nullptr;
+  device_->copies().copy(moved, object, std::min(had, nbytes));
+  if (!device_->release(object)) die("%s: the device heap has lost the object at %p", function, object);
+  return moved;
+}
+
 void* SymmetricMemory::reallocate(const char* function, void* object, size_t nbytes) noexcept {
   if (!object) return allocate(function, nbytes, OffsetAllocator::kGranule, false);
   if (nbytes == 0) {
@@ -41,15 +84,15 @@ void* SymmetricMemory::reallocate(const char* function, void* object, size_t nby
     return nullptr;
   }
   barrier(function);  // nobody writes to the object any more while it may move
-  if (heap_.size_of(object) == 0) {
+  if (size_of(object) == 0) {
     // Undefined today; up to OpenSHMEM 1.3 the answer was NULL, and programs test for it.
     log_error("%s: %p was not returned by a symmetric allocation call, or was freed already", function, object);
     return nullptr;
   }
   void* moved = nullptr;
   try {
-    moved = heap_.resize(object, nbytes);
-  } catch (const Error& e) {
+    moved = resize(function, object, nbytes);
+  } catch (const std::exception& e) {
     die("%s: %s", function, e.what());
   }
   barrier(function);
@@ -59,8 +102,8 @@ void* SymmetricMemory::reallocate(const char* function, void* object, size_t nby
 void SymmetricMemory::release(const char* function, void* object) noexcept {
   if (!object) return;
   barrier(function);
-  if (!heap_.release(object))
-    die("%s: %p was not returned by a symmetric allocation call, or was freed already", function, object);
+  const bool known = device_ && device_->contains(object) ? device_->release(object) : heap_.release(object);
+  if (!known) die("%s: %p was not returned by a symmetric allocation call, or was freed already", function, object);
 }
 
 }  // namespace railshmem

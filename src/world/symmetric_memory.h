@@ -4,27 +4,38 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
+#include "src/gpu/device_memory.h"
 #include "src/heap/heap.h"
 #include "src/team/team.h"
 
 namespace railshmem {
 
+/// The heap that shmem_malloc means, and the host's beside it.
 class SymmetricMemory {
  public:
-  SymmetricMemory(Team& world, Heap& heap) noexcept;
+  /// `device` null: there is the host's heap only. `attach` is called before the first use of `device`.
+  SymmetricMemory(Team& world, Heap& heap, DeviceMemory* device, std::function<void()> attach) noexcept;
 
   /// nullptr on all PEs when there is no room. zero: the bytes are 0 on every PE before any PE returns.
   void* allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
+  /// The same in host memory, whatever the kind of the heap.
+  void* allocate_host(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
   void* reallocate(const char* function, void* object, size_t nbytes) noexcept;
   void release(const char* function, void* object) noexcept;
 
  private:
   void barrier(const char* function) noexcept;
+  void* place_on_device(size_t nbytes, size_t align, bool zero);
+  void* resize(const char* function, void* object, size_t nbytes);
+  size_t size_of(const void* object) const noexcept;
 
   Team& world_;
   PeState& state_;
   Heap& heap_;
+  DeviceMemory* const device_;
+  const std::function<void()> attach_;
 };
 
 }  // namespace railshmem

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/world.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "src/base/align.h"
@@ -8,6 +9,7 @@
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
+#include "src/cuda/cuda_copier.h"
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
 #include "src/rma/ordering.h"
@@ -21,20 +23,28 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
       options_(options),
       bootstrap_(bootstrap),
       choice_(env.collectives),
+      heap_choice_(choose_heap(env, options.driver, options.has_kernels)),
       flush_(choose_flush(env.flush, nullptr)) {
   Identity mine = make_identity(env_);
   mine.several_threads = options_.several_threads_call;
+  mine.device_heap = heap_choice_.device;
+  mine.device_heap_max = heap_choice_.limit;
+  mine.has_context = heap_choice_.has_context;
   identities_ = exchange_identities(bootstrap_, mine);
   observer_ = make_observer(env_, bootstrap_.pe());
   load_store_ = make_load_store(env_);
   make_heap();
+  make_device_memory();
   globals_ = std::make_unique<SharedGlobals>(bootstrap_, layout_, load_store_.get(),
                                              options_.pes_are_threads ? DataSegmentMode::off : env_.data_segment);
   start_network();
   fill_state();
   teams_ = std::make_unique<Teams>(state_, layout_, *heap_, kControlBytes, static_cast<int>(env_.teams_max));
   make_active_sets();
-  memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_);
+  memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_, device_memory_.get(), [this] { attach_gpu(); });
+  const bool all_have_context = std::all_of(identities_.begin(), identities_.end(),
+                                            [](const Identity& identity) { return identity.has_context != 0; });
+  if (device_memory_ && all_have_context) attach_gpu();
   bootstrap_.barrier();  // no PE uses another before that one is ready
 }
 
@@ -74,6 +84,29 @@ void World::make_heap() {
     if (slot != my_slot) load_store_->map_peer(*arena_, slot, reach.memory_by_slot[slot], nbytes, 0);
 }
 
+void World::make_device_memory() {
+  if (!heap_choice_.device) return;
+  DeviceMemoryConfig config;
+  for (const Identity& identity : identities_) config.limit = std::max<size_t>(config.limit, identity.device_heap_max);
+  device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
+}
+
+/// Collective: the program has chosen its GPU, or will not.
+void World::attach_gpu() {
+  device_memory_->attach();
+  if (network_) copiers_.bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
+  device_side_ = std::make_unique<DeviceSide>(*device_memory_);
+  state_.device = device_side_.get();
+  SegmentView& view = state_.segment[static_cast<int>(SegmentId::device)];
+  view.base = reinterpret_cast<uintptr_t>(device_memory_->base());
+  view.nbytes = device_memory_->nbytes();
+  const cuda::DeviceArena& arena = device_memory_->arena();
+  view.node_base = reinterpret_cast<uintptr_t>(device_memory_->reaches_node() ? arena.base() : device_memory_->base());
+  view.stride = device_memory_->reaches_node() ? arena.stride() : 0;
+  view.first_slot = device_memory_->reaches_node() ? 0 : layout_.my_slot;
+  view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
+}
+
 void World::start_network() {
   const bool heap_needs_it = layout_.leaders.size() > 1;
   if (!heap_needs_it && !globals_->needs_network()) return;
@@ -85,7 +118,9 @@ void World::start_network() {
              bootstrap_.pe(), layout_.members.size(), bootstrap_.npes()));
   if (!network_) return;
   const MemoryKind heap_kind = env_.test_staged_heap ? MemoryKind::staged : MemoryKind::host;
-  const Segment segments[] = {{SegmentId::heap, heap_->base(), heap_->nbytes(), heap_kind}, globals_->segment()};
+  std::vector<Segment> segments = {{SegmentId::heap, heap_->base(), heap_->nbytes(), heap_kind}, globals_->segment()};
+  if (device_memory_)
+    segments.push_back({SegmentId::device, device_memory_->base(), device_memory_->nbytes(), MemoryKind::staged});
   const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, network_->attach(segments));
   network_->connect(cards);
   network_->start({});
@@ -100,7 +135,10 @@ NetworkConfig World::network_config() const {
   config.flush = flush_;
   config.flush_offset = offsetof(ControlBlock, flush);
   config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
-  config.make_copier = [](std::span<std::byte>) { return std::make_unique<HostCopier>(); };
+  config.make_copier = [this](std::span<std::byte> bounce) -> std::unique_ptr<Copier> {
+    if (device_memory_) return copiers_.make(bounce);
+    return std::make_unique<HostCopier>();
+  };
   if (observer_ && observer_->recording()) config.observer = observer_.get();
   const uint64_t host = identities_[static_cast<size_t>(config.pe)].host;
   for (int pe = 0; pe < config.npes; ++pe) {
@@ -177,6 +215,7 @@ std::string World::describe() const {
       text("bootstrap %s, %d PEs, %zu nodes, %zu PEs on this node\n", std::string(bootstrap_.name()).c_str(),
            state_.npes, layout_.leaders.size(), layout_.members.size());
   out += text("heap %zu bytes per PE%s\n", heap_->nbytes(), heap_->memory().huge() ? ", huge pages" : "");
+  if (device_memory_) out += device_memory_->describe();
   out += globals_->describe();
   if (layout_.members.size() > 1)
     out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());

@@ -8,6 +8,10 @@
 
 #include "src/active/active_sets.h"
 #include "src/collective/choice.h"
+#include "src/gpu/device_memory.h"
+#include "src/gpu/device_side.h"
+#include "src/gpu/heap_choice.h"
+#include "src/gpu/late_copier.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
@@ -32,6 +36,8 @@ namespace railshmem {
 struct WorldOptions {
   bool several_threads_call = false;  ///< SHMEM_THREAD_MULTIPLE
   bool pes_are_threads = false;       ///< PEs of one process: no symmetric globals, no process to watch
+  const cuda::Driver* driver = nullptr;  ///< null: no GPU is used
+  bool has_kernels = false;              ///< some unit of the program has kernels that use the library
 };
 
 class World {
@@ -56,6 +62,8 @@ class World {
  private:
   void make_heap();
   void reach_node_peers();
+  void make_device_memory();
+  void attach_gpu();
   void start_network();
   NetworkConfig network_config() const;
   void fill_state();
@@ -65,6 +73,7 @@ class World {
   const WorldOptions options_;
   Bootstrap& bootstrap_;
   const Choice choice_;
+  const HeapChoice heap_choice_;
   const FlushChoice flush_;
   std::vector<Identity> identities_;
   NodeLayout layout_;
@@ -73,6 +82,9 @@ class World {
   std::unique_ptr<LoadStore> load_store_;
   std::unique_ptr<NodeArena> arena_;
   std::unique_ptr<Heap> heap_;
+  std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's
+  std::unique_ptr<DeviceSide> device_side_;      ///< null until the program has chosen its GPU
+  LateCopiers copiers_;
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;

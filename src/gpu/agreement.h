@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps that all PEs take or none: each tells the others whether it could.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "src/plugin/bootstrap.h"
+
+namespace railshmem {
+
+/// What a PE brings to a step, or why it cannot take it. Plain bytes for an allgather.
+template <class Card>
+struct Step {
+  Card card{};
+  char why[168] = {};  ///< empty: it can
+
+  bool ok() const noexcept { return why[0] == '\0'; }
+};
+
+/// Collective. Runs `body`, which returns this PE's card or throws, and exchanges the results.
+template <class Card, class Body>
+std::vector<Step<Card>> take_step(Bootstrap& bootstrap, Body&& body) {
+  Step<Card> mine;
+  try {
+    mine.card = body();
+  } catch (const std::exception& error) {
+    const std::string why = error.what();
+    const size_t n = std::min(why.size(), sizeof mine.why - 1);
+    std::memcpy(mine.why, why.empty() ? "?" : why.data(), why.empty() ? 1 : n);
+  }
+  return exchange(bootstrap, mine);
+}
+
+/// The first PE that could not take the step, or -1.
+template <class Card>
+int first_failure(const std::vector<Step<Card>>& steps) noexcept {
+  const auto failed = std::find_if(steps.begin(), steps.end(), [](const Step<Card>& step) { return !step.ok(); });
+  return failed == steps.end() ? -1 : static_cast<int>(failed - steps.begin());
+}
+
+}  // namespace railshmem

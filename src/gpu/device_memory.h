@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The symmetric heap in the memory of the GPUs: addresses from the start, a GPU when the program has chosen one, and
+// memory chunk by chunk as it is asked for.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/base/fd_offers.h"
+#include "src/cuda/device_chunks.h"
+#include "src/cuda/device_copies.h"
+#include "src/heap/offset_allocator.h"
+#include "src/plugin/bootstrap.h"
+#include "src/topology/node_layout.h"
+
+namespace railshmem {
+
+struct DeviceMemoryConfig {
+  size_t limit = 0;          ///< bytes that one PE's heap may grow to
+  size_t header_nbytes = 0;  ///< at its start: the library's own, zero after attach()
+};
+
+/// Collective where it says so: all PEs of `bootstrap` call alike, and either all get what they ask for or none does.
+/// The same sequence of calls gives the same offsets on every PE. One thread at a time.
+class DeviceMemory {
+ public:
+  /// Reserves addresses. Throws Error.
+  DeviceMemory(const cuda::Driver& driver, Bootstrap& bootstrap, const NodeLayout& layout,
+               const DeviceMemoryConfig& config);
+  DeviceMemory(const DeviceMemory&) = delete;
+  ~DeviceMemory();
+
+  /// Collective. Takes the GPU that is current on this thread, maps the header of the heaps of the node's PEs. Throws
+  /// Error that names the PE which cannot.
+  void attach();
+  bool attached() const noexcept { return gpu_ != nullptr; }
+  /// Whether every PE of the node has every other's memory mapped; if not, only the network reaches them.
+  bool reaches_node() const noexcept { return reaches_node_; }
+
+  /// Collective. nullptr on all PEs when there is no room, or when one of them has no memory left: then the heap is as
+  /// it was, and a warning names that PE. Throws Error where memory that is there cannot be shared.
+  void* allocate(size_t nbytes, size_t align);
+  /// Collective. Shrinks, or grows where it is; false, with nothing changed, where it cannot.
+  bool try_resize(const void* object, size_t nbytes);
+  /// Local. False when `object` is no allocation.
+  bool release(const void* object);
+  /// Usable bytes; 0 when `object` is not an allocation.
+  size_t size_of(const void* object) const noexcept;
+
+  bool contains(const void* address) const noexcept {
+    return static_cast<size_t>(static_cast<const std::byte*>(address) - base()) < config_.limit;
+  }
+  std::byte* base() const noexcept { return arena_.address(static_cast<size_t>(layout_.my_slot)); }
+  /// Addresses, not memory.
+  size_t nbytes() const noexcept { return config_.limit; }
+  size_t used() const noexcept { return offsets_.bytes_used(); }
+  /// Where all heaps of the node are.
+  std::span<const std::byte> addresses() const noexcept { return {arena_.base(), arena_.nbytes()}; }
+  const cuda::DeviceArena& arena() const noexcept { return arena_; }
+  /// After attach().
+  const cuda::DeviceContext& gpu() const noexcept { return *gpu_; }
+  cuda::DeviceCopies& copies() noexcept { return *copies_; }
+  std::string describe() const;
+
+ private:
+  /// Memory up to `end`, on all PEs or on none.
+  bool grow_to(size_t end);
+  bool grow_by(size_t nbytes);
+  void agree_on_reach(const std::vector<cuda::Uuid>& devices);
+
+  Bootstrap& bootstrap_;
+  const NodeLayout& layout_;
+  const DeviceMemoryConfig config_;
+  OffsetAllocator offsets_;
+  cuda::DeviceArena arena_;
+  FdOffers offers_;
+  std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached
+  std::optional<cuda::DeviceChunks> chunks_;
+  std::unique_ptr<cuda::DeviceCopies> copies_;
+  bool reaches_node_ = false;
+};
+
+}  // namespace railshmem

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Host calls on memory of the GPUs (DeviceAccess).
+#pragma once
+
+#include "src/gpu/device_memory.h"
+#include "src/plugin/device_access.h"
+
+namespace railshmem {
+
+class DeviceSide final : public DeviceAccess {
+ public:
+  /// `memory` must be attached, and outlive this.
+  explicit DeviceSide(DeviceMemory& memory) noexcept : memory_(memory) {}
+
+  bool is_device(const void* address) noexcept override;
+  void copy(void* to, const void* from, size_t nbytes) noexcept override;
+  uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
+
+ private:
+  bool in_heaps(const void* address) const noexcept;
+
+  DeviceMemory& memory_;
+};
+
+}  // namespace railshmem
