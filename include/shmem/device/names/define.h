@@ -12,6 +12,7 @@
 #if defined(RAILSHMEM_KERNEL_NAMES)
 
 #include "shmem/device/call.h"
+#include "shmem/type_lists.h"
 
 #if defined(__CUDACC__)
 #define RAILSHMEM_KERNEL __device__
@@ -46,11 +47,13 @@
 namespace railshmem {
 namespace device {
 
-/// Of an element. In kernels long double is a double in all but its memory, which is the host's.
-template <class T>
-inline constexpr size_t bytes_of = sizeof(T);
-template <>
-inline constexpr size_t bytes_of<long double> = 16;
+/// Sizes of elements by their type's name. Not sizeof in the functions: compilers of kernels warn of long double, which
+/// is a double there in all but its memory.
+enum ElementBytes : size_t {
+#define RAILSHMEM_BYTES(A, N, T) bytes_of_##N = sizeof(T),
+  RAILSHMEM_RMA_TYPES(RAILSHMEM_BYTES, )
+#undef RAILSHMEM_BYTES
+};
 
 }  // namespace device
 }  // namespace railshmem

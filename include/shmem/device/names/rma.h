@@ -8,7 +8,6 @@
 #if defined(RAILSHMEM_KERNEL_NAMES)
 
 #include "shmem/device/strided.h"
-#include "shmem/type_lists.h"
 
 namespace railshmem {
 namespace device {
@@ -113,15 +112,15 @@ RAILSHMEM_KERNEL inline long double get_value(shmem_ctx_t, const long double* so
   RAILSHMEM_BOTH_CTX(void, NAME, (T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,                \
       size_t nblocks, int pe), (dest, source, dst, sst, bsize, nblocks, pe), CALL)
 
-#define RAILSHMEM_MOVER(T) railshmem::device::Mover<railshmem::device::bytes_of<T>>
+#define RAILSHMEM_MOVER(N) railshmem::device::Mover<railshmem::device::bytes_of_##N>
 #define RAILSHMEM_KERNEL_RMA_TYPED(A, N, T)                                                                            \
-  RAILSHMEM_KERNEL_BLOCK(N##_put, N##_get, T, RAILSHMEM_MOVER(T))                                                      \
+  RAILSHMEM_KERNEL_BLOCK(N##_put, N##_get, T, RAILSHMEM_MOVER(N))                                                      \
   RAILSHMEM_BOTH_CTX(void, N##_p, (T* dest, T value, int pe), (dest, value, pe), railshmem::device::put_value)         \
   RAILSHMEM_BOTH_CTX(T, N##_g, (const T* source, int pe), (source, pe), railshmem::device::get_value)                  \
-  RAILSHMEM_KERNEL_STRIDED(N##_iput, T, RAILSHMEM_MOVER(T)::iput)                                                      \
-  RAILSHMEM_KERNEL_STRIDED(N##_iget, T, RAILSHMEM_MOVER(T)::iget)                                                      \
-  RAILSHMEM_KERNEL_BLOCK_STRIDED(N##_ibput, T, RAILSHMEM_MOVER(T)::put_blocks)                                         \
-  RAILSHMEM_KERNEL_BLOCK_STRIDED(N##_ibget, T, RAILSHMEM_MOVER(T)::get_blocks)
+  RAILSHMEM_KERNEL_STRIDED(N##_iput, T, RAILSHMEM_MOVER(N)::iput)                                                      \
+  RAILSHMEM_KERNEL_STRIDED(N##_iget, T, RAILSHMEM_MOVER(N)::iget)                                                      \
+  RAILSHMEM_KERNEL_BLOCK_STRIDED(N##_ibput, T, RAILSHMEM_MOVER(N)::put_blocks)                                         \
+  RAILSHMEM_KERNEL_BLOCK_STRIDED(N##_ibget, T, RAILSHMEM_MOVER(N)::get_blocks)
 #define RAILSHMEM_KERNEL_RMA_SIZED(A, BITS)                                                                            \
   RAILSHMEM_KERNEL_BLOCK(put##BITS, get##BITS, void, railshmem::device::Mover<BITS / 8>)                               \
   RAILSHMEM_KERNEL_STRIDED(iput##BITS, void, railshmem::device::Mover<BITS / 8>::iput)                                 \

@@ -9,7 +9,6 @@
 
 #include "shmem/device/signal.h"
 #include "shmem/device/wait_until.h"
-#include "shmem/type_lists.h"
 
 namespace railshmem {
 namespace device {
@@ -68,7 +67,7 @@ RAILSHMEM_KERNEL inline uint64_t wait_for_signal(const uint64_t* sig_addr, int c
   RAILSHMEM_BOTH_CTX(void, NAME##_nbi, (T* dest, const T* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,  \
       int sig_op, int pe), (dest, source, nelems, sig_addr, signal, sig_op, pe), SIGNALLER::put_signal_nbi)
 #define RAILSHMEM_KERNEL_PUT_SIGNAL_TYPED(A, N, T)                                                                     \
-  RAILSHMEM_KERNEL_PUT_SIGNAL(N##_put_signal, T, railshmem::device::Signaller<railshmem::device::bytes_of<T>>)
+  RAILSHMEM_KERNEL_PUT_SIGNAL(N##_put_signal, T, railshmem::device::Signaller<railshmem::device::bytes_of_##N>)
 #define RAILSHMEM_KERNEL_PUT_SIGNAL_SIZED(A, BITS)                                                                     \
   RAILSHMEM_KERNEL_PUT_SIGNAL(put##BITS##_signal, void, railshmem::device::Signaller<BITS / 8>)
 // clang-format on
