@@ -48,27 +48,35 @@ RAILSHMEM_HD inline void store(Bytes16* to, Bytes16 value) {
 }
 #endif
 
+/// kCount vectors of this thread, `size` apart: all loads before the first store.
+template <class V, int kCount>
+RAILSHMEM_HD inline void batch(uint32_t size, V* to, const V* from) {
+  V held[kCount];
+  RAILSHMEM_UNROLL
+  for (int i = 0; i < kCount; ++i) held[i] = load(from + static_cast<uint64_t>(i) * size);
+  RAILSHMEM_UNROLL
+  for (int i = 0; i < kCount; ++i) store(to + static_cast<uint64_t>(i) * size, held[i]);
+}
+
+/// Less than twice kCount vectors of this thread: kCount, then half as many, ... Predicated loads instead would be one
+/// round, but they hold all their registers from the function's start.
+template <class V, int kCount>
+RAILSHMEM_HD inline void rest(uint32_t size, V* to, const V* from, uint64_t at, uint64_t n) {
+  if (at + static_cast<uint64_t>(kCount - 1) * size < n) {
+    batch<V, kCount>(size, to + at, from + at);
+    at += static_cast<uint64_t>(kCount) * size;
+  }
+  if constexpr (kCount > 1) rest<V, kCount / 2>(size, to, from, at, n);
+}
+
 /// `n` vectors, thread `rank` of `size` taking every size-th.
 template <class V, int kUnroll>
 RAILSHMEM_HD inline void vectors(uint32_t rank, uint32_t size, V* to, const V* from, uint64_t n) {
   const uint64_t turn = static_cast<uint64_t>(kUnroll) * size;
-  V held[kUnroll];
   uint64_t at = rank;
-  for (; at + (turn - size) < n; at += turn) {
-    RAILSHMEM_UNROLL
-    for (int i = 0; i < kUnroll; ++i) held[i] = load(from + at + static_cast<uint64_t>(i) * size);
-    RAILSHMEM_UNROLL
-    for (int i = 0; i < kUnroll; ++i) store(to + at + static_cast<uint64_t>(i) * size, held[i]);
-  }
-  // What is left is less than a turn; its loads are in flight together as well.
-  RAILSHMEM_UNROLL
-  for (int i = 0; i < kUnroll - 1; ++i) {
-    if (at + static_cast<uint64_t>(i) * size < n) held[i] = load(from + at + static_cast<uint64_t>(i) * size);
-  }
-  RAILSHMEM_UNROLL
-  for (int i = 0; i < kUnroll - 1; ++i) {
-    if (at + static_cast<uint64_t>(i) * size < n) store(to + at + static_cast<uint64_t>(i) * size, held[i]);
-  }
+  RAILSHMEM_NO_UNROLL
+  for (; at + (turn - size) < n; at += turn) batch<V, kUnroll>(size, to + at, from + at);
+  if constexpr (kUnroll > 1) rest<V, kUnroll / 2>(size, to, from, at, n);
 }
 
 /// Fewer bytes than a vector of kBytes, whose start (kFromEnd: whose end) is a multiple of kBytes away: one access for
@@ -97,6 +105,7 @@ RAILSHMEM_HD inline void move(unsigned char* to, const unsigned char* from) {
 
 /// Less than 16 bytes: a value of the program's, mostly, which is then one access.
 RAILSHMEM_HD inline void few(unsigned char* to, const unsigned char* from, uint32_t nbytes) {
+  RAILSHMEM_NO_UNROLL
   while (nbytes > 0) {
     const auto both = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from));
     uint32_t step = 1;

@@ -18,8 +18,10 @@
 /// For loops whose every turn is to have registers of its own.
 #if defined(__CUDA_ARCH__)
 #define RAILSHMEM_UNROLL _Pragma("unroll")
+#define RAILSHMEM_NO_UNROLL _Pragma("unroll 1")
 #else
 #define RAILSHMEM_UNROLL
+#define RAILSHMEM_NO_UNROLL
 #endif
 
 #if !defined(__CUDA_ARCH__)
