@@ -7,6 +7,9 @@
 #include "shmem/lists.h"
 #include "shmem/types.h"
 
+// In CUDA units: what kernels can call.
+#include "shmem/device/names/names.h"
+
 // Last: its macros carry the names of functions declared above.
 #include "shmem/generic/generic.h"
 

@@ -30,6 +30,22 @@
 #define RAILSHMEM_DECLARE(RESULT, NAME, ...) RAILSHMEM_API RESULT shmem_##NAME(__VA_ARGS__);
 #define RAILSHMEM_DECLARE_PROFILED(RESULT, NAME, ...) RAILSHMEM_API RESULT pshmem_##NAME(__VA_ARGS__);
 
+/// Emitter for functions that kernels can call too. In a CUDA unit their names are functions of C++ for both sides
+/// (shmem/device/names), and the library's function is known there as railshmem_host_NAME.
+#if defined(__CUDACC__)
+#define RAILSHMEM_KERNEL_NAMES 1
+#define RAILSHMEM_DECLARE_BOTH(RESULT, NAME, ...) \
+  RAILSHMEM_API RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__("shmem_" #NAME);
+#define RAILSHMEM_BOTH_SIDES __host__ __device__
+#elif defined(RAILSHMEM_EMULATION)
+#define RAILSHMEM_KERNEL_NAMES 1
+#define RAILSHMEM_DECLARE_BOTH(...)
+#define RAILSHMEM_BOTH_SIDES
+#else
+#define RAILSHMEM_DECLARE_BOTH RAILSHMEM_DECLARE
+#define RAILSHMEM_BOTH_SIDES
+#endif
+
 /// Emitter for lists of extensions.
 #define RAILSHMEM_DECLARE_EXTENSION(RESULT, NAME, ...) RAILSHMEM_API RESULT shmemx_##NAME(__VA_ARGS__);
 

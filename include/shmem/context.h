@@ -18,7 +18,8 @@
 #define RAILSHMEM_CONTEXT_FUNCTIONS(F)                                           \
   F(int, ctx_create, long options, shmem_ctx_t* ctx)                             \
   F(int, team_create_ctx, shmem_team_t team, long options, shmem_ctx_t* ctx)     \
-  F(void, ctx_destroy, shmem_ctx_t ctx)                                          \
+  F(void, ctx_destroy, shmem_ctx_t ctx)
+#define RAILSHMEM_CONTEXT_QUERY_FUNCTIONS(F) \
   F(int, ctx_get_team, shmem_ctx_t ctx, shmem_team_t* team)
 
 /// Tells the library what comes next on a context (OpenSHMEM 1.6, 9.9).
@@ -35,6 +36,7 @@
 
 RAILSHMEM_BEGIN_C
 RAILSHMEM_CONTEXT_FUNCTIONS(RAILSHMEM_DECLARE)
+RAILSHMEM_CONTEXT_QUERY_FUNCTIONS(RAILSHMEM_DECLARE_BOTH)
 RAILSHMEM_SESSION_FUNCTIONS(RAILSHMEM_DECLARE)
 RAILSHMEM_END_C
 

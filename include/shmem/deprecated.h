@@ -31,8 +31,9 @@
   F(void, N##_wait, T* ivar, T cmp_value)
 #define RAILSHMEM_OLD_WAIT_FUNCTIONS(F)                    \
   F(void, wait, long* ivar, long cmp_value)                \
+  RAILSHMEM_OLD_WAIT_TYPES(RAILSHMEM_OLD_WAIT_TYPED, F)
+#define RAILSHMEM_OLD_P2P_FUNCTIONS(F)                     \
   F(void, wait_until, long* ivar, int cmp, long cmp_value) \
-  RAILSHMEM_OLD_WAIT_TYPES(RAILSHMEM_OLD_WAIT_TYPED, F)    \
   RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_WAIT_SCALAR_TYPED, F)
 
 /// Old names of atomic operations (OpenSHMEM 1.6, annex "Deprecated API").
@@ -57,6 +58,7 @@
 RAILSHMEM_BEGIN_C
 RAILSHMEM_OLD_NAME_FUNCTIONS(RAILSHMEM_DECLARE_PLAIN)
 RAILSHMEM_OLD_WAIT_FUNCTIONS(RAILSHMEM_DECLARE)
+RAILSHMEM_OLD_P2P_FUNCTIONS(RAILSHMEM_DECLARE_BOTH)
 RAILSHMEM_OLD_AMO_FUNCTIONS(RAILSHMEM_DECLARE)
 RAILSHMEM_END_C
 

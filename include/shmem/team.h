@@ -17,9 +17,11 @@
 #define RAILSHMEM_TEAM_QUERY_FUNCTIONS(F)                                                     \
   F(int, team_my_pe, shmem_team_t team)                                                       \
   F(int, team_n_pes, shmem_team_t team)                                                       \
-  F(int, team_get_config, shmem_team_t team, long config_mask, shmem_team_config_t* config)   \
   F(int, team_translate_pe, shmem_team_t src_team, int src_pe, shmem_team_t dest_team)        \
   F(void*, team_ptr, shmem_team_t team, const void* dest, int pe)
+
+#define RAILSHMEM_TEAM_CONFIG_FUNCTIONS(F) \
+  F(int, team_get_config, shmem_team_t team, long config_mask, shmem_team_config_t* config)
 
 /// Makes teams out of a team, and ends them (OpenSHMEM 1.6, 9.4).
 ///
@@ -45,13 +47,17 @@
 /// The whole family.
 #define RAILSHMEM_TEAM_FUNCTIONS(F) \
   RAILSHMEM_TEAM_QUERY_FUNCTIONS(F) \
+  RAILSHMEM_TEAM_CONFIG_FUNCTIONS(F) \
   RAILSHMEM_TEAM_SPLIT_FUNCTIONS(F) \
   RAILSHMEM_TEAM_SYNC_FUNCTIONS(F)
 
 // clang-format on
 
 RAILSHMEM_BEGIN_C
-RAILSHMEM_TEAM_FUNCTIONS(RAILSHMEM_DECLARE)
+RAILSHMEM_TEAM_QUERY_FUNCTIONS(RAILSHMEM_DECLARE_BOTH)
+RAILSHMEM_TEAM_CONFIG_FUNCTIONS(RAILSHMEM_DECLARE)
+RAILSHMEM_TEAM_SPLIT_FUNCTIONS(RAILSHMEM_DECLARE)
+RAILSHMEM_TEAM_SYNC_FUNCTIONS(RAILSHMEM_DECLARE)
 RAILSHMEM_END_C
 
 #endif

@@ -120,7 +120,7 @@ __device__ int atomics(const WorldView& world, const Places& at, int pe) {
   EXPECT_OK(device::quiet(world));
   EXPECT(*old == 15);
   // Everybody's counter: the last value, and so that nothing was lost, is checked by the host.
-  auto* const sum = reinterpret_cast<uint64_t*>(world.heap + kSum);
+  auto* const sum = reinterpret_cast<uint64_t*>(world.heap.mine + kSum);
   for (int i = 0; i < 20; ++i) EXPECT_OK(device::amo(world, sum, AmoOp::add, uint64_t{1}, pe));
   return 0;
 }
@@ -128,7 +128,7 @@ __device__ int atomics(const WorldView& world, const Places& at, int pe) {
 /// Leaves for each thread the line of the first expectation that failed, or 0.
 __global__ void run_all(WorldView world, int pe, unsigned char* peer, bool with_atomics, uint64_t* lines) {
   const uint64_t mine = thread_index() * kRegion;
-  unsigned char* const heap = world.heap;
+  unsigned char* const heap = world.heap.mine;
   const Places at{heap + mine, heap + mine + 256, heap + kHalf + mine, peer + kHalf + mine, heap + mine + 448};
   int line = put_and_get(world, at, pe);
   if (line == 0) line = blocking_put_releases_its_source(world, at, pe);
@@ -166,7 +166,14 @@ void run(const char* name, int pe, Place place) {
     channels.push_back(std::make_unique<Channel>(kernel_channel_memory(6, Place::gpu)));
     views[i] = kernel_view(*channels[i]);
   }
-  const WorldView world{kMe, kPes, kMe, 2, heaps, kHeap, heaps, kHeap, views.get(), kBlocks, 0, kLong};
+  const WorldView world{.pe = kMe,
+                        .npes = kPes,
+                        .first_pe = kMe,
+                        .node_npes = 2,
+                        .heap = {heaps, kHeap, heaps, kHeap, 0, kHeap},
+                        .channels = views.get(),
+                        .nchannels = kBlocks,
+                        .timeout_ns = kLong};
   // The proxy's atomics, and the GPU's on its own memory, need no help of the bus.
   const bool with_atomics = pe == kFar || place == Place::gpu || has_host_atomics();
   Pinned<uint64_t> lines(kAll);

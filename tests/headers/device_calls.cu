@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls every device function from a kernel and from a host function, so that both compilers generate its code.
 #include <shmem/device/signal.h>
+#include <shmem/device/strided.h>
 
 namespace dev = railshmem::device;
 using namespace railshmem;
@@ -17,6 +18,12 @@ RAILSHMEM_HD void call_everything(const WorldView& world, uint64_t* words, uint3
   dev::putmem_nbi(world, words, words, 100, pe, dev::Payload::released);
   dev::putmem(world, words, words, 100, pe);
   dev::p(world, halves, 3u, pe);
+  dev::g(world, halves, halves, pe);
+  dev::ibput(world, halves, halves, dev::Spacing{10, 4, 8, 12}, pe);
+  dev::ibget(world, halves, halves, dev::Spacing{10, 4, 8, 12}, pe);
+  dev::putmem<dev::BlockScope>(world, words, words, 100, pe);
+  dev::getmem<dev::WarpScope>(world, words, words, 100, pe);
+  dev::putmem_signal<dev::BlockScope>(world, words, words, 100, words, 1, SignalOp::set, pe);
   dev::getmem_nbi(world, words, words, 100, pe);
   dev::getmem(world, words, words, 100, pe);
   dev::putmem_signal_nbi(world, words, words, 100, words, 1, SignalOp::add, pe);

@@ -27,7 +27,14 @@ class DeviceRma : public ::testing::TestWithParam<int> {
       : heaps_(3),
         channel_(3),
         view_(channel_.view()),
-        world_{kMe, 3, kMe, 2, heaps_[0].bytes, sizeof(Heap), heaps_[0].bytes, kHeap, &view_, 1, 0, 20'000'000'000},
+        world_{.pe = kMe,
+               .npes = 3,
+               .first_pe = kMe,
+               .node_npes = 2,
+               .heap = {heaps_[0].bytes, kHeap, heaps_[0].bytes, sizeof(Heap), 0, kHeap},
+               .channels = &view_,
+               .nchannels = 1,
+               .timeout_ns = 20'000'000'000},
         proxy_([this](std::stop_token stop) { serve(stop); }) {
     std::iota(mine(), mine() + kHeap, 0);
   }

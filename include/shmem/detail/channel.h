@@ -7,9 +7,23 @@
 
 namespace railshmem {
 
+/// Where the proxy puts what a kernel's thread gets back from a PE that it cannot reach: a thread's own variables lie
+/// where no proxy can write. Cells are pinned host memory or GPU memory, by what the proxy can write; `taken` is a word
+/// a cell in the memory of the GPU, 0 for free. No cells (null): the address of the variable goes into the command,
+/// which is right where producers are host threads.
+struct ReplyCells {
+  struct alignas(16) Cell {
+    uint64_t value[2];
+  };
+  Cell* cells = nullptr;
+  uint32_t* taken = nullptr;
+  uint32_t log2_cells = 0;  ///< more cells than slots in the ring make it unlikely that anyone waits for one
+};
+
 struct ChannelView {
   RingView ring;
   const uint64_t* completed;
+  ReplyCells replies = {};
 };
 static_assert(std::is_trivially_copyable<ChannelView>::value, "goes to the GPU");
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies by load and store, by one thread.
+// Copies by load and store, by the threads of a scope together.
+//
+// What limits such a copy is the time of a load: a thread asks for several vectors before it stores the first. Vectors
+// are as wide as both addresses allow after their first few bytes.
 #ifndef SHMEM_DETAIL_COPY_H
 #define SHMEM_DETAIL_COPY_H
 
@@ -10,27 +13,183 @@
 
 namespace railshmem {
 
-/// Copies between places that do not overlap.
-RAILSHMEM_HD inline void copy_bytes(void* to, const void* from, uint64_t nbytes) {
+/// Loads in flight by thread. Eight of 16 bytes are 32 registers: a kernel of 1024 threads has 64 for each.
+inline constexpr int kCopyUnroll = 8;
+
+namespace copying {
+
+// May alias anything: they carry bytes of the program's objects.
+struct __attribute__((may_alias, aligned(16))) Bytes16 {
+  uint64_t lo, hi;
+};
+typedef uint64_t __attribute__((may_alias)) Bytes8;
+typedef uint32_t __attribute__((may_alias)) Bytes4;
+typedef uint16_t __attribute__((may_alias)) Bytes2;
+typedef unsigned char Bytes1;
+
+template <class V>
+RAILSHMEM_HD inline V load(const V* from) {
+  return *from;
+}
+template <class V>
+RAILSHMEM_HD inline void store(V* to, V value) {
+  *to = value;
+}
 #if defined(__CUDA_ARCH__)
-  auto* out = static_cast<unsigned char*>(to);
-  auto* in = static_cast<const unsigned char*>(from);
-  // 16 bytes a turn where both sides allow it: NVLink packets are filled by wide stores only.
-  if (((reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in)) & 15) == 0) {
-    for (; nbytes >= 16; nbytes -= 16, out += 16, in += 16) {
-      *reinterpret_cast<uint4*>(out) = *reinterpret_cast<const uint4*>(in);
-    }
-  }
-  for (; nbytes > 0; --nbytes) *out++ = *in++;
-#else
-  memcpy(to, from, nbytes);
+// By name, because a struct of two words is not reliably one access.
+template <>
+RAILSHMEM_HD inline Bytes16 load(const Bytes16* from) {
+  const ulonglong2 both = *reinterpret_cast<const ulonglong2*>(from);
+  return {both.x, both.y};
+}
+template <>
+RAILSHMEM_HD inline void store(Bytes16* to, Bytes16 value) {
+  *reinterpret_cast<ulonglong2*>(to) = ulonglong2{value.lo, value.hi};
+}
 #endif
+
+/// kCount vectors of this thread, `size` apart: all loads before the first store.
+template <class V, int kCount>
+RAILSHMEM_HD inline void batch(uint32_t size, V* to, const V* from) {
+  V held[kCount];
+  RAILSHMEM_UNROLL
+  for (int i = 0; i < kCount; ++i) held[i] = load(from + static_cast<uint64_t>(i) * size);
+  RAILSHMEM_UNROLL
+  for (int i = 0; i < kCount; ++i) store(to + static_cast<uint64_t>(i) * size, held[i]);
+}
+
+/// Less than twice kCount vectors of this thread: kCount, then half as many, ... Predicated loads instead would be one
+/// round, but they hold all their registers from the function's start.
+template <class V, int kCount>
+RAILSHMEM_HD inline void rest(uint32_t size, V* to, const V* from, uint64_t at, uint64_t n) {
+  if (at + static_cast<uint64_t>(kCount - 1) * size < n) {
+    batch<V, kCount>(size, to + at, from + at);
+    at += static_cast<uint64_t>(kCount) * size;
+  }
+  if constexpr (kCount > 1) rest<V, kCount / 2>(size, to, from, at, n);
+}
+
+/// `n` vectors, thread `rank` of `size` taking every size-th.
+template <class V, int kUnroll>
+RAILSHMEM_HD inline void vectors(uint32_t rank, uint32_t size, V* to, const V* from, uint64_t n) {
+  const uint64_t turn = static_cast<uint64_t>(kUnroll) * size;
+  uint64_t at = rank;
+  RAILSHMEM_NO_UNROLL
+  for (; at + (turn - size) < n; at += turn) batch<V, kUnroll>(size, to + at, from + at);
+  if constexpr (kUnroll > 1) rest<V, kUnroll / 2>(size, to, from, at, n);
+}
+
+/// Fewer bytes than a vector of kBytes, whose start (kFromEnd: whose end) is a multiple of kBytes away: one access for
+/// each bit of the count, from small to large or back, so that each is aligned.
+template <bool kAtEnd, int kBytes>
+RAILSHMEM_HD inline void edge(unsigned char* to, const unsigned char* from, uint32_t nbytes) {
+  Bytes8 eight = 0;
+  Bytes4 four = 0;
+  Bytes2 two = 0;
+  Bytes1 one = 0;
+  const auto at = [nbytes](uint32_t bit) { return kAtEnd ? nbytes & ~(2 * bit - 1) : nbytes & (bit - 1); };
+  if (kBytes > 1 && (nbytes & 1) != 0) one = from[at(1)];
+  if (kBytes > 2 && (nbytes & 2) != 0) two = *reinterpret_cast<const Bytes2*>(from + at(2));
+  if (kBytes > 4 && (nbytes & 4) != 0) four = *reinterpret_cast<const Bytes4*>(from + at(4));
+  if (kBytes > 8 && (nbytes & 8) != 0) eight = *reinterpret_cast<const Bytes8*>(from + at(8));
+  if (kBytes > 1 && (nbytes & 1) != 0) to[at(1)] = one;
+  if (kBytes > 2 && (nbytes & 2) != 0) *reinterpret_cast<Bytes2*>(to + at(2)) = two;
+  if (kBytes > 4 && (nbytes & 4) != 0) *reinterpret_cast<Bytes4*>(to + at(4)) = four;
+  if (kBytes > 8 && (nbytes & 8) != 0) *reinterpret_cast<Bytes8*>(to + at(8)) = eight;
+}
+
+template <class V>
+RAILSHMEM_HD inline void move(unsigned char* to, const unsigned char* from) {
+  store(reinterpret_cast<V*>(to), load(reinterpret_cast<const V*>(from)));
+}
+
+/// Less than 16 bytes: a value of the program's, mostly, which is then one access.
+RAILSHMEM_HD inline void few(unsigned char* to, const unsigned char* from, uint32_t nbytes) {
+  RAILSHMEM_NO_UNROLL
+  while (nbytes > 0) {
+    const auto both = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from));
+    uint32_t step = 1;
+    if ((both & 7) == 0 && nbytes >= 8) {
+      move<Bytes8>(to, from);
+      step = 8;
+    } else if ((both & 3) == 0 && nbytes >= 4) {
+      move<Bytes4>(to, from);
+      step = 4;
+    } else if ((both & 1) == 0 && nbytes >= 2) {
+      move<Bytes2>(to, from);
+      step = 2;
+    } else {
+      *to = *from;
+    }
+    to += step;
+    from += step;
+    nbytes -= step;
+  }
+}
+
+/// At least 16 bytes, as vectors of type V, between addresses that are equally far behind a multiple of sizeof(V).
+template <class V, int kUnroll>
+RAILSHMEM_HD inline void aligned(uint32_t rank, uint32_t size, unsigned char* to, const unsigned char* from,
+                                 uint64_t nbytes) {
+  constexpr uint32_t kBytes = sizeof(V);
+  const uint32_t head = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(to)) & (kBytes - 1);
+  const uint64_t n = (nbytes - head) / kBytes;
+  const uint32_t tail = static_cast<uint32_t>((nbytes - head) & (kBytes - 1));
+  const uint64_t behind = head + n * kBytes;
+  if (rank == 0) edge<false, kBytes>(to, from, head);
+  vectors<V, kUnroll>(rank, size, reinterpret_cast<V*>(to + head), reinterpret_cast<const V*>(from + head), n);
+  if (rank == size - 1) edge<true, kBytes>(to + behind, from + behind, tail);
+}
+
+}  // namespace copying
+
+/// Copies between places that do not overlap, as thread `rank` of `size` that all call it. On return the calling
+/// thread's share has been issued. Big, so what follows is out of line, once in a unit.
+template <int kUnroll>
+RAILSHMEM_HD inline void copy_share(uint32_t rank, uint32_t size, void* to, const void* from, uint64_t nbytes) {
+  auto* const out = static_cast<unsigned char*>(to);
+  auto* const in = static_cast<const unsigned char*>(from);
+  if (nbytes < 16) {
+    if (rank == 0) copying::few(out, in, static_cast<uint32_t>(nbytes));
+    return;
+  }
+  const uint32_t apart = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) ^ reinterpret_cast<uintptr_t>(from));
+  if ((apart & 15) == 0) {
+    copying::aligned<copying::Bytes16, kUnroll>(rank, size, out, in, nbytes);
+  } else if ((apart & 7) == 0) {
+    copying::aligned<copying::Bytes8, kUnroll>(rank, size, out, in, nbytes);
+  } else if ((apart & 3) == 0) {
+    copying::aligned<copying::Bytes4, kUnroll>(rank, size, out, in, nbytes);
+  } else if ((apart & 1) == 0) {
+    copying::aligned<copying::Bytes2, kUnroll>(rank, size, out, in, nbytes);
+  } else {
+    copying::aligned<copying::Bytes1, kUnroll>(rank, size, out, in, nbytes);
+  }
+}
+
+/// A whole copy by the calling thread.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_bytes(void* to, const void* from, uint64_t nbytes) {
+#if !defined(__CUDA_ARCH__) && !defined(RAILSHMEM_EMULATION)
+  memcpy(to, from, nbytes);
+#else
+  copy_share<kCopyUnroll>(0, 1, to, from, nbytes);
+#endif
+}
+
+/// A share of a copy that threads make together.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_together(uint32_t rank, uint32_t size, void* to, const void* from,
+                                                             uint64_t nbytes) {
+  copy_share<kCopyUnroll>(rank, size, to, from, nbytes);
 }
 
 /// Up to 8 bytes as a value, low bytes first in memory as on every machine we run on.
 RAILSHMEM_HD inline uint64_t load_value(const void* from, uint64_t nbytes) {
+  const auto* const in = static_cast<const unsigned char*>(from);
+  if (nbytes == 8 && (reinterpret_cast<uintptr_t>(from) & 7) == 0) {
+    return *reinterpret_cast<const copying::Bytes8*>(from);
+  }
   uint64_t value = 0;
-  copy_bytes(&value, from, nbytes);
+  for (uint64_t i = 0; i < nbytes; ++i) value |= static_cast<uint64_t>(in[i]) << (8 * i);
   return value;
 }
 

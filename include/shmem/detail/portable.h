@@ -11,6 +11,19 @@
 #define RAILSHMEM_HD
 #endif
 
+/// One copy in a unit: for what is rare, and for what is big. Kernels compile in a fraction of the time, and keep
+/// short.
+#define RAILSHMEM_OUT_OF_LINE __attribute__((noinline))
+
+/// For loops whose every turn is to have registers of its own.
+#if defined(__CUDA_ARCH__)
+#define RAILSHMEM_UNROLL _Pragma("unroll")
+#define RAILSHMEM_NO_UNROLL _Pragma("unroll 1")
+#else
+#define RAILSHMEM_UNROLL
+#define RAILSHMEM_NO_UNROLL
+#endif
+
 #if !defined(__CUDA_ARCH__)
 #include <sched.h>
 #include <time.h>
@@ -67,6 +80,118 @@ RAILSHMEM_HD inline void store_release(uint64_t* to, uint64_t value) {
 #else
   model_step();
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
+#endif
+}
+
+// Narrower words: what wait and test look at.
+RAILSHMEM_HD inline uint32_t load_relaxed(const uint32_t* from) {
+#if defined(__CUDA_ARCH__)
+  uint32_t value;
+  asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+#else
+  model_step();
+  return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+
+RAILSHMEM_HD inline uint32_t load_acquire(const uint32_t* from) {
+#if defined(__CUDA_ARCH__)
+  uint32_t value;
+  asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+#else
+  model_step();
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+#endif
+}
+
+RAILSHMEM_HD inline uint16_t load_relaxed(const uint16_t* from) {
+#if defined(__CUDA_ARCH__)
+  uint16_t value;
+  asm volatile("ld.relaxed.sys.u16 %0, [%1];" : "=h"(value) : "l"(from) : "memory");
+  return value;
+#else
+  model_step();
+  return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+
+RAILSHMEM_HD inline uint16_t load_acquire(const uint16_t* from) {
+#if defined(__CUDA_ARCH__)
+  uint16_t value;
+  asm volatile("ld.acquire.sys.u16 %0, [%1];" : "=h"(value) : "l"(from) : "memory");
+  return value;
+#else
+  model_step();
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+#endif
+}
+
+RAILSHMEM_HD inline void store_relaxed(uint32_t* to, uint32_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+#else
+  model_step();
+  __atomic_store_n(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
+RAILSHMEM_HD inline void store_release(uint32_t* to, uint32_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+#else
+  model_step();
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/// 16 bytes at a multiple of 16 that are stored and loaded whole: a reader who sees the new `hi` sees the `lo` that
+/// came with it. On the host only that way round, by order instead of width.
+RAILSHMEM_HD inline void store_pair(uint64_t* to, uint64_t lo, uint64_t hi) {
+#if defined(__CUDA_ARCH__)
+  // One 16-byte access: the PTX memory model makes a .b128 access single-copy atomic; two 8-byte ones would not be.
+  asm volatile("{\n\t.reg .b128 both;\n\tmov.b128 both, {%1, %2};\n\tst.relaxed.sys.b128 [%0], both;\n\t}" ::"l"(to),
+               "l"(lo), "l"(hi)
+               : "memory");
+#else
+  // relaxed: made visible by the release that follows.
+  store_relaxed(to, lo);
+  // release: pairs with the acquire of whoever reads hi; without it lo could arrive after hi.
+  store_release(to + 1, hi);
+#endif
+}
+
+RAILSHMEM_HD inline void load_pair(const uint64_t* from, uint64_t* lo, uint64_t* hi) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("{\n\t.reg .b128 both;\n\tld.relaxed.sys.b128 both, [%2];\n\tmov.b128 {%0, %1}, both;\n\t}"
+               : "=l"(*lo), "=l"(*hi)
+               : "l"(from)
+               : "memory");
+#else
+  // acquire: pairs with the release in store_pair(); without it lo could be older than hi.
+  *hi = load_acquire(from + 1);
+  *lo = load_relaxed(from);
+#endif
+}
+
+/// Takes a word that is 0 when free; GPU scope there, so the word lies in the GPU's memory.
+RAILSHMEM_HD inline bool take(uint32_t* at) {
+#if defined(__CUDA_ARCH__)
+  return atomicCAS(at, 0u, 1u) == 0;
+#else
+  model_step();
+  uint32_t expected = 0;
+  return __atomic_compare_exchange_n(at, &expected, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Whether a proxy and a NIC can use the address: not so the stack and the shared memory of a kernel's threads.
+RAILSHMEM_HD inline bool is_global(const void* address) {
+#if defined(__CUDA_ARCH__)
+  return __isGlobal(address) != 0;
+#else
+  return address != nullptr;
 #endif
 }
 

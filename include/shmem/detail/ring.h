@@ -11,13 +11,20 @@
 
 namespace railshmem {
 
-/// Why a channel no longer works; the value of its error word. Waits return it, they never hang.
+/// How an operation of a kernel ended. The first ones are also values of an error word, which say why a channel or the
+/// job no longer works: waits return them, they never hang. The later ones are the caller's mistakes.
 enum class ChannelStatus : uint64_t {
   ok = 0,
-  timeout,    ///< a wait passed its deadline
-  stopped,    ///< the proxy was stopped with commands unfinished
-  peer_lost,  ///< a peer died or does not answer
-  failed,     ///< any other failure of the network, reported by the host
+  timeout,      ///< a wait passed its deadline
+  stopped,      ///< the proxy was stopped with commands unfinished
+  peer_lost,    ///< a peer died or does not answer
+  failed,       ///< any other failure of the network, reported by the host
+  bad_pe,       ///< no such PE in the world, or in the team of the context
+  bad_address,  ///< not in symmetric memory, or runs over its end
+  bad_handle,   ///< no such context or team, or this PE is not in it
+  bad_argument,
+  no_channel,   ///< only the network reaches the target, and kernels of this job have no ring
+  unsupported,  ///< this type exists on the host only
 };
 
 /// Written by producers: GPU memory when they run there. One cache line.

@@ -8,38 +8,87 @@
 #include <type_traits>
 
 #include "shmem/detail/channel.h"
+#include "shmem/detail/fault.h"
+#include "shmem/detail/team.h"
 
 namespace railshmem {
 
-/// PEs [first_pe, first_pe + node_npes) are load/store reachable: their heaps are mapped side by side, stride bytes
-/// apart, so that an address is arithmetic and no table is read.
+/// One symmetric memory. Of the node's PEs it is mapped side by side, so that a peer's address is arithmetic and no
+/// table is read.
+struct HeapView {
+  unsigned char* mine = nullptr;
+  uint64_t nbytes = 0;               ///< 0: there is none
+  unsigned char* on_node = nullptr;  ///< where that of the node's first PE is mapped; null: only the network reaches it
+  uint64_t stride = 0;               ///< from one PE's to the next one's
+  /// Offsets at which atomic updates of mapped PEs are the GPU's own: all where nobody else updates them, none where
+  /// remote PEs may, and then those that the program declared. Elsewhere the owner's proxy executes them.
+  uint64_t atomics_offset = 0;
+  uint64_t atomics_nbytes = 0;
+  uint64_t segment = 0;  ///< SegmentId in commands
+};
+
+/// Lies in constant memory, one copy for each unit of a program: what a kernel reads of it costs no load.
+/// npes 0: the library is not running.
 struct WorldView {
-  int32_t pe;
-  int32_t npes;
-  int32_t first_pe;
-  int32_t node_npes;
-  unsigned char* node_heaps;  ///< heap of first_pe
-  uint64_t slot_stride;
-  unsigned char* heap;  ///< this PE's
-  uint64_t heap_nbytes;
-  const ChannelView* channels;
-  uint32_t nchannels;
-  uint16_t context;
-  uint64_t timeout_ns;  ///< 0: waits end only by completion or error
+  int32_t pe = -1;
+  int32_t npes = 0;
+  int32_t first_pe = 0;   ///< of the node
+  int32_t node_npes = 0;  ///< PEs [first_pe, first_pe + node_npes) are mapped
+  HeapView heap = {};          ///< what shmem_malloc gives
+  HeapView other = {};         ///< host memory beside a heap of the GPU's memory
+  const ChannelView* channels = nullptr;
+  uint32_t nchannels = 0;
+  uint16_t context = 0;             ///< of commands on the default context
+  uint16_t check = 0;               ///< compare whole ranges with the heap, not only where they begin
+  uint64_t timeout_ns = 0;          ///< 0: waits end only by completion or error
+  const uint64_t* error = nullptr;  ///< ChannelStatus of the job; may be null
+  FaultRecord* fault = nullptr;     ///< may be null
+  uint32_t* fault_taken = nullptr;  ///< 0 until a thread writes the record; in the GPU's memory
+  const TeamRow* teams = nullptr;
+  const ContextRow* contexts = nullptr;
+  uint32_t nteams = 0;
+  uint32_t ncontexts = 0;
+  uint64_t control = 0;         ///< offset in `heap` of the memory of collectives (device_control.h)
+  uint64_t control_nbytes = 0;  ///< 0: there is none, and no collectives of kernels
 };
 static_assert(std::is_trivially_copyable<WorldView>::value && std::is_standard_layout<WorldView>::value,
               "goes to the GPU");
+static_assert(sizeof(WorldView) == 216, "a new layout is a new kWorldViewVersion");
 
-/// Where a peer's heap is mapped here; null when only the network reaches it.
-RAILSHMEM_HD inline unsigned char* peer_heap(const WorldView& world, int pe) {
+/// Of the layout of everything that a view points to; a unit compiled with another one is refused.
+inline constexpr unsigned kWorldViewVersion = 1;
+
+/// A symmetric object of a PE.
+struct Place {
+  unsigned char* here;   ///< its address here; null: only the network reaches it
+  uint64_t offset;       ///< in its heap
+  const HeapView* heap;  ///< null: no symmetric address
+};
+
+RAILSHMEM_HD inline Place place_in(const WorldView& world, const HeapView& heap, uint64_t offset, int pe) {
   const uint32_t index = static_cast<uint32_t>(pe - world.first_pe);
-  if (index >= static_cast<uint32_t>(world.node_npes)) return nullptr;
-  return world.node_heaps + index * world.slot_stride;
+  const bool mapped = index < static_cast<uint32_t>(world.node_npes) && heap.on_node != nullptr;
+  return {mapped ? heap.on_node + index * heap.stride + offset : nullptr, offset, &heap};
 }
 
-/// Offset of a symmetric address, which every PE's heap shares.
-RAILSHMEM_HD inline uint64_t heap_offset(const WorldView& world, const void* symmetric) {
-  return static_cast<uint64_t>(static_cast<const unsigned char*>(symmetric) - world.heap);
+/// Finds the object of `pe` whose address on this PE is `symmetric`.
+RAILSHMEM_HD inline Place locate(const WorldView& world, const void* symmetric, int pe) {
+  const auto* const at = static_cast<const unsigned char*>(symmetric);
+  uint64_t offset = static_cast<uint64_t>(at - world.heap.mine);
+  if (offset < world.heap.nbytes) return place_in(world, world.heap, offset, pe);
+  offset = static_cast<uint64_t>(at - world.other.mine);
+  if (offset < world.other.nbytes) return place_in(world, world.other, offset, pe);
+  return {nullptr, 0, nullptr};
+}
+
+/// Whether everything at mapped PEs is done by loads, stores and atomics of the GPU.
+RAILSHMEM_HD inline bool all_direct(const HeapView& heap) {
+  return heap.atomics_offset == 0 && heap.atomics_nbytes >= heap.nbytes;
+}
+
+/// Whether atomic updates of a mapped object are the GPU's own instructions.
+RAILSHMEM_HD inline bool has_direct_atomics(const Place& place) {
+  return place.here != nullptr && place.offset - place.heap->atomics_offset < place.heap->atomics_nbytes;
 }
 
 }  // namespace railshmem

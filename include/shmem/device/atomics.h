@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include "shmem/device/issue.h"
+#include "shmem/device/reply.h"
 
 namespace railshmem {
 namespace device {
@@ -22,8 +22,10 @@ RAILSHMEM_HD inline T apply_amo(T* at, AmoOp op, T operand, T compare) {
   U* const u = reinterpret_cast<U*>(at);
   switch (op) {
     case AmoOp::fetch:
-      return static_cast<T>(atomicOr_system(u, U{0}));
+      return portable::load_relaxed(at);
     case AmoOp::set:
+      portable::store_relaxed(at, operand);
+      return 0;
     case AmoOp::swap:
       return static_cast<T>(atomicExch_system(u, static_cast<U>(operand)));
     case AmoOp::compare_swap:
@@ -71,48 +73,69 @@ RAILSHMEM_HD inline T apply_amo(T* at, AmoOp op, T operand, T compare) {
 #endif
 }
 
-/// The operation's command; `fetch` is where the proxy puts the old value, null for none.
+/// Whether the operation is an instruction of this GPU. Reading alone disturbs nobody.
+RAILSHMEM_HD inline bool is_direct(const Place& place, AmoOp op, Peer peer) {
+  if (place.here == nullptr) return false;
+  return peer.direct_atomics || op == AmoOp::fetch || has_direct_atomics(place);
+}
+
+enum class Fetch : uint8_t { nothing, later, now };
+
+/// By the owner's proxy; `fetch` is where the old value goes.
 template <class T>
-RAILSHMEM_HD inline Command amo_command(const WorldView& world, T* dest, AmoOp op, T operand, T compare, int pe,
-                                        T* fetch) {
-  Command c = command_to(world, CommandOp::amo, dest, sizeof(T), pe);
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView& world, const Place& place, AmoOp op,
+                                                                T operand, T compare, Peer peer, T* fetch, Fetch when) {
+  const ChannelStatus refused = refusal(world, place, peer.pe);
+  if (refused != ChannelStatus::ok) return refused;
+  Command c = command_to(world, CommandOp::amo, place, sizeof(T), peer);
   c.amo_op = op;
   c.value = operand;
   c.compare = compare;
+  if (when == Fetch::nothing) return issue(world, c, Payload::released);
+  if (when == Fetch::now || !portable::is_global(fetch)) {
+    return issue_and_fetch(world, c, fetch, sizeof(T), Payload::released);
+  }
   c.local = address_of(fetch);
-  return c;
+  return issue(world, c, Payload::released);
+}
+
+template <class T>
+RAILSHMEM_HD inline ChannelStatus run_amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
+                                          T* fetch, Fetch when) {
+  const Place place = locate(world, dest, peer.pe);
+  if (world.check != 0) {
+    const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
+    if (wrong != ChannelStatus::ok) return wrong;
+  }
+  if (is_direct(place, op, peer)) {
+    const T old = apply_amo(reinterpret_cast<T*>(place.here), op, operand, compare);
+    if (when != Fetch::nothing) *fetch = old;
+    return ChannelStatus::ok;
+  }
+  return amo_far(world, place, op, operand, compare, peer, fetch, when);
 }
 
 /// An operation whose old value nobody wants.
 template <class T>
-RAILSHMEM_HD inline ChannelStatus amo(const WorldView& world, T* dest, AmoOp op, T operand, int pe) {
-  if (unsigned char* const peer = peer_heap(world, pe)) {
-    apply_amo(reinterpret_cast<T*>(peer + heap_offset(world, dest)), op, operand, T{0});
-    return ChannelStatus::ok;
-  }
-  const Command c = amo_command<T>(world, dest, op, operand, T{0}, pe, nullptr);
-  return issue(world, c, Payload::released);
+RAILSHMEM_HD inline ChannelStatus amo(const WorldView& world, T* dest, AmoOp op, T operand, Peer peer) {
+  return run_amo<T>(world, dest, op, operand, T{0}, peer, nullptr, Fetch::nothing);
 }
 
-/// The old value is in `*fetch` after quiet; the proxy must be able to write it (symmetric or registered memory).
+/// The old value is in `*fetch` after quiet.
 template <class T>
 RAILSHMEM_HD inline ChannelStatus amo_fetch_nbi(const WorldView& world, T* fetch, T* dest, AmoOp op, T operand,
-                                                T compare, int pe) {
-  if (unsigned char* const peer = peer_heap(world, pe)) {
-    *fetch = apply_amo(reinterpret_cast<T*>(peer + heap_offset(world, dest)), op, operand, compare);
-    return ChannelStatus::ok;
-  }
-  const Command c = amo_command(world, dest, op, operand, compare, pe, fetch);
-  return issue(world, c, Payload::released);
+                                                T compare, Peer peer) {
+  return run_amo(world, dest, op, operand, compare, peer, fetch, Fetch::later);
 }
 
 /// Returns with the old value in `*fetch`.
 template <class T>
 RAILSHMEM_HD inline ChannelStatus amo_fetch(const WorldView& world, T* fetch, T* dest, AmoOp op, T operand, T compare,
-                                            int pe) {
-  if (peer_heap(world, pe) != nullptr) return amo_fetch_nbi(world, fetch, dest, op, operand, compare, pe);
-  const Command c = amo_command(world, dest, op, operand, compare, pe, fetch);
-  return issue_and_wait(world, c, Payload::released);
+                                            Peer peer) {
+  T old{0};
+  const ChannelStatus status = run_amo(world, dest, op, operand, compare, peer, &old, Fetch::now);
+  *fetch = old;
+  return status;
 }
 
 }  // namespace device

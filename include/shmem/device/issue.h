@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every operation shares: which channel a thread uses, how a command starts, how long waits last.
+// What every operation shares: its target, which channel a thread uses, how a command starts, how long waits last.
 #ifndef SHMEM_DEVICE_ISSUE_H
 #define SHMEM_DEVICE_ISSUE_H
 
 #include <stdint.h>
 
+#include "shmem/detail/threads.h"
 #include "shmem/detail/world.h"
 #include "shmem/device/push.h"
 #include "shmem/device/wait.h"
@@ -12,29 +13,49 @@
 namespace railshmem {
 namespace device {
 
+/// Whom an operation is for, and on which context: a plain number is a PE of the world on the default context.
+struct Peer {
+  int pe;
+  int32_t context = -1;  ///< number for commands; -1: the default context's
+  bool direct_atomics = false;
+
+  RAILSHMEM_HD Peer(int world_pe) : pe(world_pe) {}
+};
+
 /// The channel of the calling thread. A block keeps its channel, whichever SM runs it, so that one thread's commands
 /// stay in order; the proxies see blocks spread over all channels.
 RAILSHMEM_HD inline const ChannelView& my_channel(const WorldView& world) {
-#if defined(__CUDA_ARCH__)
-  const uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  return world.channels[block % world.nchannels];
-#else
-  return world.channels[0];
-#endif
+  return world.channels[threads::block_in_grid() % world.nchannels];
 }
 
 RAILSHMEM_HD inline Deadline deadline_of(const WorldView& world) {
   return world.timeout_ns == 0 ? Deadline::never() : Deadline::in(world.timeout_ns);
 }
 
-/// A command on the symmetric object `symmetric` of `pe`.
-RAILSHMEM_HD inline Command command_to(const WorldView& world, CommandOp op, const void* symmetric, uint64_t nbytes,
-                                       int pe) {
+/// Why the network cannot be asked for something at `place` of `pe`; ok when it can. What the direct way takes for
+/// granted is looked at here, where it costs nothing beside a command.
+RAILSHMEM_HD inline ChannelStatus refusal(const WorldView& world, const Place& place, int pe) {
+  if (static_cast<uint32_t>(pe) >= static_cast<uint32_t>(world.npes)) return ChannelStatus::bad_pe;
+  if (place.heap == nullptr) return ChannelStatus::bad_address;
+  return world.nchannels == 0 ? ChannelStatus::no_channel : ChannelStatus::ok;
+}
+
+/// With SHMEM_CHECK: whether the range lies in the heap and the PE is in the world.
+RAILSHMEM_HD inline ChannelStatus check_range(const WorldView& world, const Place& place, uint64_t nbytes, int pe) {
+  if (static_cast<uint32_t>(pe) >= static_cast<uint32_t>(world.npes)) return ChannelStatus::bad_pe;
+  if (place.heap == nullptr || nbytes > place.heap->nbytes - place.offset) return ChannelStatus::bad_address;
+  return ChannelStatus::ok;
+}
+
+/// A command on a symmetric object.
+RAILSHMEM_HD inline Command command_to(const WorldView& world, CommandOp op, const Place& place, uint64_t nbytes,
+                                       Peer peer) {
   Command c;
   c.op = op;
-  c.pe = static_cast<uint32_t>(pe);
-  c.context = world.context;
-  c.remote_offset = heap_offset(world, symmetric);
+  c.pe = static_cast<uint32_t>(peer.pe);
+  c.context = peer.context < 0 ? world.context : static_cast<uint16_t>(peer.context);
+  c.segment = static_cast<uint8_t>(place.heap->segment);
+  c.remote_offset = place.offset;
   c.nbytes = nbytes;
   return c;
 }
@@ -53,28 +74,6 @@ RAILSHMEM_HD inline ChannelStatus issue_and_wait(const WorldView& world, const C
   const Deadline deadline = deadline_of(world);
   const Reserved pushed = push(channel.ring, command, deadline, payload);
   return pushed.status == ChannelStatus::ok ? wait_ticket(channel, pushed.ticket, deadline) : pushed.status;
-}
-
-/// All operations of this PE's kernels so far are complete: direct ones visible, those of every channel finished.
-RAILSHMEM_HD inline ChannelStatus quiet(const WorldView& world) {
-  portable::full_fence();
-  const Deadline deadline = deadline_of(world);
-  for (uint32_t i = 0; i < world.nchannels; ++i) {
-    const ChannelStatus status = quiet(world.channels[i], deadline);
-    if (status != ChannelStatus::ok) return status;
-  }
-  return ChannelStatus::ok;
-}
-
-/// Orders this thread's operations before it and after it, per target. Waits for nothing but room in the ring.
-RAILSHMEM_HD inline ChannelStatus fence(const WorldView& world) {
-  portable::release_fence();
-  if (world.node_npes == world.npes) return ChannelStatus::ok;
-  Command c;
-  c.op = CommandOp::fence;
-  c.pe = kEveryPe;
-  c.context = world.context;
-  return issue(world, c, Payload::released);
 }
 
 }  // namespace device

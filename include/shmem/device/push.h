@@ -21,17 +21,7 @@ enum class Payload : uint8_t { written, released };
 
 /// One word into a slot: never seen half written (see Ring::peek).
 RAILSHMEM_HD inline void store_word(Word* to, const Word& word) {
-#if defined(__CUDA_ARCH__)
-  // One 16-byte access: the PTX memory model makes a .b128 access single-copy atomic; two 8-byte ones would not be.
-  asm volatile("{\n\t.reg .b128 both;\n\tmov.b128 both, {%1, %2};\n\tst.relaxed.sys.b128 [%0], both;\n\t}" ::"l"(to),
-               "l"(word.lo), "l"(word.hi)
-               : "memory");
-#else
-  // relaxed: made visible by the release that follows.
-  portable::store_relaxed(&to->lo, word.lo);
-  // release: pairs with the acquire in Ring::peek(); without it lo or the payload could arrive after the lap bit.
-  portable::store_release(&to->hi, word.hi);
-#endif
+  portable::store_pair(&to->lo, word.lo, word.hi);
 }
 
 /// Writes a reserved ticket's slot. The payload must be released before (see push()).

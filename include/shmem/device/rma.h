@@ -1,75 +1,125 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put and get: by load and store where the peer is mapped, else by a command. All called by one thread.
+// Put and get: by load and store where the peer is mapped, else by a command. The threads of a scope call together;
+// what other threads of it wrote must be visible to all of them before (sync the scope), as for any shared data.
+// A blocking form ends with all threads of the scope together; in the others each thread has done its share.
 #ifndef SHMEM_DEVICE_RMA_H
 #define SHMEM_DEVICE_RMA_H
 
 #include <stdint.h>
 
+#include <type_traits>
+
 #include "shmem/detail/copy.h"
-#include "shmem/device/issue.h"
+#include "shmem/device/far.h"
+#include "shmem/device/order.h"
+#include "shmem/device/scope.h"
 
 namespace railshmem {
 namespace device {
 
-inline constexpr uint64_t kInlineBytes = 8;  // what a command's value holds
+template <class Scope>
+RAILSHMEM_HD inline void copy_by(void* to, const void* from, uint64_t nbytes) {
+  copy_together(Scope::rank(), Scope::size(), to, from, nbytes);
+}
+template <>
+RAILSHMEM_HD inline void copy_by<ThreadScope>(void* to, const void* from, uint64_t nbytes) {
+  copy_bytes(to, from, nbytes);
+}
 
 /// `source` must stay untouched until quiet.
+template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                             int pe, Payload payload = Payload::written) {
+                                             Peer peer, Payload payload = Payload::written) {
   if (nbytes == 0) return ChannelStatus::ok;
-  if (unsigned char* const peer = peer_heap(world, pe)) {
-    copy_bytes(peer + heap_offset(world, dest), source, nbytes);
+  const Place place = locate(world, dest, peer.pe);
+  if (world.check != 0) {
+    const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
+    if (wrong != ChannelStatus::ok) return wrong;
+  }
+  if (place.here != nullptr) {
+    copy_by<Scope>(place.here, source, nbytes);
     return ChannelStatus::ok;
   }
-  Command c = command_to(world, CommandOp::put, dest, nbytes, pe);
-  if (nbytes <= kInlineBytes) {
-    c.op = CommandOp::put_inline;
-    c.value = load_value(source, nbytes);
-    payload = Payload::released;  // nothing is left in memory that the NIC would read
-  } else {
-    c.local = address_of(source);
-  }
-  return issue(world, c, payload);
+  return Scope::leads() ? put_far(world, place, source, nbytes, peer, payload, Completion::later) : ChannelStatus::ok;
 }
 
 /// Returns when `source` may be reused.
+template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                         int pe, Payload payload = Payload::written) {
-  if (nbytes <= kInlineBytes || peer_heap(world, pe) != nullptr) {
-    return putmem_nbi(world, dest, source, nbytes, pe, payload);
-  }
-  Command c = command_to(world, CommandOp::put, dest, nbytes, pe);
-  c.local = address_of(source);
-  return issue_and_wait(world, c, payload);
-}
-
-/// One value of up to 8 bytes; it travels in the command.
-template <class T>
-RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, int pe) {
-  static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
-  return putmem_nbi(world, dest, &value, sizeof value, pe);
-}
-
-/// `dest` is undefined until quiet; the network must be able to write it (symmetric or registered memory).
-RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                             int pe) {
+                                         Peer peer, Payload payload = Payload::written) {
   if (nbytes == 0) return ChannelStatus::ok;
-  if (const unsigned char* const peer = peer_heap(world, pe)) {
-    copy_bytes(dest, peer + heap_offset(world, source), nbytes);
+  const Place place = locate(world, dest, peer.pe);
+  ChannelStatus status = ChannelStatus::ok;
+  if (world.check != 0) status = check_range(world, place, nbytes, peer.pe);
+  if (status == ChannelStatus::ok) {
+    if (place.here != nullptr) {
+      copy_by<Scope>(place.here, source, nbytes);
+    } else if (Scope::leads()) {
+      status = put_far(world, place, source, nbytes, peer, payload, Completion::now);
+    }
+  }
+  Scope::sync();
+  return status;
+}
+
+/// `dest` is undefined until quiet. Through the proxy it is symmetric or registered memory, or else a few bytes.
+template <class Scope = ThreadScope>
+RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
+                                             Peer peer, Completion completion = Completion::later) {
+  if (nbytes == 0) return ChannelStatus::ok;
+  const Place place = locate(world, source, peer.pe);
+  if (world.check != 0) {
+    const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
+    if (wrong != ChannelStatus::ok) return wrong;
+  }
+  if (place.here != nullptr) {
+    copy_by<Scope>(dest, place.here, nbytes);
     return ChannelStatus::ok;
   }
-  Command c = command_to(world, CommandOp::get, source, nbytes, pe);
-  c.local = address_of(dest);
-  return issue(world, c, Payload::written);
+  return Scope::leads() ? get_far(world, place, dest, nbytes, peer, completion) : ChannelStatus::ok;
 }
 
 /// Returns with the data.
+template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                         int pe) {
-  if (nbytes == 0 || peer_heap(world, pe) != nullptr) return getmem_nbi(world, dest, source, nbytes, pe);
-  Command c = command_to(world, CommandOp::get, source, nbytes, pe);
-  c.local = address_of(dest);
-  return issue_and_wait(world, c, Payload::written);
+                                         Peer peer) {
+  const ChannelStatus status = getmem_nbi<Scope>(world, dest, source, nbytes, peer, Completion::now);
+  Scope::sync();
+  return status;
+}
+
+/// One value of up to 8 bytes, in one store or in the command.
+template <class T>
+RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Peer peer) {
+  static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
+  const Place place = locate(world, dest, peer.pe);
+  if (world.check != 0) {
+    const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
+    if (wrong != ChannelStatus::ok) return wrong;
+  }
+  if (place.here != nullptr) {
+    *reinterpret_cast<volatile T*>(place.here) = value;
+    return ChannelStatus::ok;
+  }
+  return put_value_far(world, place, load_value(&value, sizeof value), sizeof value, peer);
+}
+
+template <class T>
+RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* source, Peer peer) {
+  const Place place = locate(world, source, peer.pe);
+  if (world.check != 0) {
+    const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
+    if (wrong != ChannelStatus::ok) return wrong;
+  }
+  if (place.here != nullptr) {
+    // volatile: a copy that this SM has cached may be old.
+    *value = *reinterpret_cast<const volatile T*>(place.here);
+    return ChannelStatus::ok;
+  }
+  T fetched{};
+  const ChannelStatus status = get_far(world, place, &fetched, sizeof fetched, peer, Completion::now);
+  *value = fetched;
+  return status;
 }
 
 }  // namespace device

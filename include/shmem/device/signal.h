@@ -17,36 +17,93 @@ RAILSHMEM_HD inline void update_signal(uint64_t* at, uint64_t value, SignalOp op
   apply_amo<uint64_t>(at, op == SignalOp::add ? AmoOp::add : AmoOp::set, value, 0);
 }
 
-/// The target sees the data of this put no later than its signal. nbytes 0: only the signal.
-RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void* dest, const void* source,
-                                                    uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
-                                                    int pe, Payload payload = Payload::written) {
-  if (unsigned char* const peer = peer_heap(world, pe)) {
-    if (nbytes != 0) copy_bytes(peer + heap_offset(world, dest), source, nbytes);
-    update_signal(reinterpret_cast<uint64_t*>(peer + heap_offset(world, signal)), value, op);
-    return ChannelStatus::ok;
-  }
-  Command c;
-  if (nbytes == 0) {
-    c = command_to(world, CommandOp::signal, world.heap, 0, pe);
-    payload = Payload::released;
-  } else if (nbytes <= kInlineBytes) {
-    c = command_to(world, CommandOp::put_inline_signal, dest, nbytes, pe);
-    c.value = load_value(source, nbytes);
-    payload = Payload::released;
-  } else {
-    c = command_to(world, CommandOp::put_signal, dest, nbytes, pe);
-    c.local = address_of(source);
-  }
-  c.signal_offset = heap_offset(world, signal);
+/// Whether the update is a store or an atomic of this GPU. A store needs no atomic: setting is atomic with setting.
+RAILSHMEM_HD inline bool is_direct(const Place& signal, SignalOp op, Peer peer) {
+  return signal.here != nullptr && (op == SignalOp::set || peer.direct_atomics || has_direct_atomics(signal));
+}
+
+/// The signal alone, by the proxy, after everything that this thread wrote before.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_far(const WorldView& world, const Place& signal,
+                                                                   uint64_t value, SignalOp op, Peer peer) {
+  const ChannelStatus refused = refusal(world, signal, peer.pe);
+  if (refused != ChannelStatus::ok) return refused;
+  Command c = command_to(world, CommandOp::signal, signal, 0, peer);
+  c.remote_offset = 0;
+  c.signal_segment = c.segment;
+  c.signal_offset = signal.offset;
   c.signal_value = value;
   c.signal_op = op;
-  return issue(world, c, payload);
+  return issue(world, c, Payload::written);
+}
+
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const Place& place,
+                                                                       const void* source, uint64_t nbytes,
+                                                                       const Place& signal, uint64_t value, SignalOp op,
+                                                                       Peer peer, Payload payload,
+                                                                       Completion completion) {
+  ChannelStatus status = refusal(world, place, peer.pe);
+  if (status == ChannelStatus::ok) status = refusal(world, signal, peer.pe);
+  if (status != ChannelStatus::ok) return status;
+  Command c = command_to(world, CommandOp::put_signal, place, nbytes, peer);
+  c.signal_segment = static_cast<uint8_t>(signal.heap->segment);
+  c.signal_offset = signal.offset;
+  c.signal_value = value;
+  c.signal_op = op;
+  if (nbytes <= kInlineBytes) {
+    c.op = CommandOp::put_inline_signal;
+    c.value = load_value(source, nbytes);
+    return issue(world, c, Payload::released);  // nothing is left in memory that the NIC would read
+  }
+  if (!portable::is_global(source)) {
+    status = put_pieces(world, c, source, nbytes);
+    if (status == ChannelStatus::ok) status = wait_for_channel(world);  // commands may pass each other on the way
+    return status == ChannelStatus::ok ? signal_far(world, signal, value, op, peer) : status;
+  }
+  c.local = address_of(source);
+  return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
+}
+
+/// The target sees the data of this put no later than its signal. nbytes 0: only the signal.
+template <class Scope = ThreadScope>
+RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void* dest, const void* source,
+                                                    uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
+                                                    Peer peer, Payload payload = Payload::written,
+                                                    Completion completion = Completion::later) {
+  const Place target = locate(world, signal, peer.pe);
+  const Place place = nbytes == 0 ? target : locate(world, dest, peer.pe);
+  if (world.check != 0) {
+    ChannelStatus wrong = check_range(world, target, sizeof *signal, peer.pe);
+    if (wrong == ChannelStatus::ok) wrong = check_range(world, place, nbytes, peer.pe);
+    if (wrong != ChannelStatus::ok) return wrong;
+  }
+  if (nbytes != 0) {
+    if (place.here == nullptr) {
+      return Scope::leads() ? put_signal_far(world, place, source, nbytes, target, value, op, peer, payload, completion)
+                            : ChannelStatus::ok;
+    }
+    copy_by<Scope>(place.here, source, nbytes);
+    Scope::sync();
+  }
+  if (!Scope::leads()) return ChannelStatus::ok;
+  if (!is_direct(target, op, peer)) return signal_far(world, target, value, op, peer);
+  update_signal(reinterpret_cast<uint64_t*>(target.here), value, op);
+  return ChannelStatus::ok;
+}
+
+/// Returns when `source` may be reused.
+template <class Scope = ThreadScope>
+RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
+                                                uint64_t* signal, uint64_t value, SignalOp op, Peer peer,
+                                                Payload payload = Payload::written) {
+  const ChannelStatus status =
+      putmem_signal_nbi<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, Completion::now);
+  Scope::sync();
+  return status;
 }
 
 RAILSHMEM_HD inline ChannelStatus signal_update(const WorldView& world, uint64_t* signal, uint64_t value, SignalOp op,
-                                                int pe) {
-  return putmem_signal_nbi(world, signal, nullptr, 0, signal, value, op, pe);
+                                                Peer peer) {
+  return putmem_signal_nbi(world, signal, nullptr, 0, signal, value, op, peer);
 }
 
 }  // namespace device

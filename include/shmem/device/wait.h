@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits that end: every one looks at the channel's error word and at a deadline.
+// Waits that end: every one looks at an error word and at a deadline.
 #ifndef SHMEM_DEVICE_WAIT_H
 #define SHMEM_DEVICE_WAIT_H
 
@@ -23,23 +23,37 @@ struct Deadline {
   RAILSHMEM_HD bool passed() const { return at_ns != ~uint64_t{0} && portable::clock_ns() >= at_ns; }
 };
 
-/// One turn of a wait per call.
+/// A time from the first turn of a wait that took long enough to look at the clock. 0: never.
+struct Patience {
+  uint64_t timeout_ns;
+};
+
+/// One turn of a wait per call. `error` may be null.
 class Waiter {
  public:
-  RAILSHMEM_HD Waiter(const uint64_t* error, Deadline deadline) : error_(error), deadline_(deadline) {}
+  RAILSHMEM_HD Waiter(const uint64_t* error, Deadline deadline) : error_(error), at_ns_(deadline.at_ns) {}
+  RAILSHMEM_HD Waiter(const uint64_t* error, Patience patience) : error_(error), timeout_ns_(patience.timeout_ns) {
+    if (timeout_ns_ == 0) at_ns_ = Deadline::never().at_ns;
+  }
 
   /// Anything but ok ends the wait.
   RAILSHMEM_HD ChannelStatus turn() {
-    if (turns_ % kErrorEvery == kErrorEvery - 1) {
+    if (turns_ % kErrorEvery == kErrorEvery - 1 && error_ != nullptr) {
       // acquire: pairs with the release in Channel::fail(); without it what led to the failure may look undone.
       const uint64_t error = portable::load_acquire(error_);
       if (error != 0) return static_cast<ChannelStatus>(error);
     }
     // Reading the clock costs more than a turn; every 16th still notices a deadline within a microsecond or so.
-    if (turns_ % 16 == 15 && deadline_.passed()) return ChannelStatus::timeout;
+    if (turns_ % 16 == 15) {
+      if (at_ns_ == 0) at_ns_ = Deadline::in(timeout_ns_).at_ns;
+      if (Deadline{at_ns_}.passed()) return ChannelStatus::timeout;
+    }
     portable::relax(turns_++);
     return ChannelStatus::ok;
   }
+
+  /// The first turns, in which a wait that ends soon ends.
+  RAILSHMEM_HD bool young() const { return turns_ < 64; }
 
  private:
 #if defined(__CUDA_ARCH__)
@@ -49,7 +63,8 @@ class Waiter {
 #endif
 
   const uint64_t* error_;
-  Deadline deadline_;
+  uint64_t timeout_ns_ = 0;
+  uint64_t at_ns_ = 0;  // 0: the clock was not looked at yet
   uint32_t turns_ = 0;
 };
 

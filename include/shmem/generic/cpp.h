@@ -5,17 +5,18 @@
 #ifndef RAILSHMEM_SHMEM_GENERIC_CPP_H
 #define RAILSHMEM_SHMEM_GENERIC_CPP_H
 
+#include "shmem/device/names/names.h"
 #include "shmem/lists.h"
 
 // clang-format off
 
-/// Defines shmem##OP for one type: parameters and arguments are given in parentheses, RAILSHMEM_BARE strips them.
-#define RAILSHMEM_BARE(...) __VA_ARGS__
+/// Defines shmem##OP for one type: parameters and arguments are given in parentheses, RAILSHMEM_BARE strips them. In a
+/// CUDA unit for kernels too.
 #define RAILSHMEM_OVERLOAD(R, OP, N, PARAMETERS, ARGUMENTS) \
-  inline R shmem##OP(RAILSHMEM_BARE PARAMETERS) { return shmem_##N##OP(RAILSHMEM_BARE ARGUMENTS); }
+  RAILSHMEM_BOTH_SIDES inline R shmem##OP(RAILSHMEM_BARE PARAMETERS) { return shmem_##N##OP(RAILSHMEM_BARE ARGUMENTS); }
 #define RAILSHMEM_OVERLOAD_CTX(R, OP, N, PARAMETERS, ARGUMENTS)                                  \
   RAILSHMEM_OVERLOAD(R, OP, N, PARAMETERS, ARGUMENTS)                                            \
-  inline R shmem##OP(shmem_ctx_t ctx, RAILSHMEM_BARE PARAMETERS) { return shmem_ctx_##N##OP(ctx, \
+  RAILSHMEM_BOTH_SIDES inline R shmem##OP(shmem_ctx_t ctx, RAILSHMEM_BARE PARAMETERS) { return shmem_ctx_##N##OP(ctx, \
       RAILSHMEM_BARE ARGUMENTS); }
 
 /// Shapes of remote memory access.
@@ -74,14 +75,16 @@
       const T* cmp_values), (ivars, nelems, indices, status, cmp, cmp_values))
 
 /// Shapes of collectives.
+#define RAILSHMEM_OVERLOAD_TEAM(R, OP, N, PARAMETERS, ARGUMENTS) \
+  inline R shmem##OP(RAILSHMEM_BARE PARAMETERS) { return shmem_##N##OP(RAILSHMEM_BARE ARGUMENTS); }
 #define RAILSHMEM_CPP_BROADCAST(OP, N, T)                                                                     \
-  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root), (team, \
+  RAILSHMEM_OVERLOAD_TEAM(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root), (team, \
       dest, source, nelems, PE_root))
 #define RAILSHMEM_CPP_TEAM_BLOCK(OP, N, T)                                                                         \
-  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems), (team, dest, source, \
+  RAILSHMEM_OVERLOAD_TEAM(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems), (team, dest, source, \
       nelems))
 #define RAILSHMEM_CPP_TEAM_STRIDED(OP, N, T)                                                                 \
-  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, \
+  RAILSHMEM_OVERLOAD_TEAM(int, OP, N, (shmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, \
       size_t nelems), (team, dest, source, dst, sst, nelems))
 
 /// wait_until on long is already a C function.
@@ -152,10 +155,10 @@ RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_inscan)
 RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_exscan)
 
 /// The remaining names are functions for the default context; these add the context.
-inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
+RAILSHMEM_BOTH_SIDES inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
   shmem_ctx_signal_add(ctx, sig_addr, signal, pe);
 }
-inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
+RAILSHMEM_BOTH_SIDES inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
   shmem_ctx_signal_set(ctx, sig_addr, signal, pe);
 }
 

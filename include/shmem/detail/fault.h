@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a kernel leaves for the host when an operation of it fails.
+#ifndef SHMEM_DETAIL_FAULT_H
+#define SHMEM_DETAIL_FAULT_H
+
+#include <stdint.h>
+
+#include <type_traits>
+
+#include "shmem/detail/portable.h"
+
+namespace railshmem {
+
+/// Families of calls, for messages: X(NAME). The type and scope of a call are not told apart.
+#define RAILSHMEM_DEVICE_CALLS(X)                                                                                      \
+  X(put)                                                                                                               \
+  X(put_nbi)                                                                                                           \
+  X(get) X(get_nbi) X(p) X(g) X(iput) X(iget) X(ibput) X(ibget) X(put_signal) X(put_signal_nbi) X(signal_set)          \
+      X(signal_add) X(signal_wait_until) X(atomic) X(atomic_fetch) X(atomic_fetch_nbi) X(wait_until) X(fence) X(quiet) \
+          X(pe_quiet) X(team_sync) X(sync_all) X(barrier_all) X(broadcast) X(collect) X(fcollect) X(alltoall)          \
+              X(alltoalls) X(reduce)
+
+enum class DeviceCall : uint32_t {
+  none,
+#define RAILSHMEM_ENUMERATOR(NAME) NAME,
+  RAILSHMEM_DEVICE_CALLS(RAILSHMEM_ENUMERATOR)
+#undef RAILSHMEM_ENUMERATOR
+};
+
+/// The name behind shmem_, without type.
+inline const char* name_of(DeviceCall call) {
+  switch (call) {
+    case DeviceCall::none:
+      break;
+#define RAILSHMEM_NAME(NAME) \
+  case DeviceCall::NAME:     \
+    return #NAME;
+      RAILSHMEM_DEVICE_CALLS(RAILSHMEM_NAME)
+#undef RAILSHMEM_NAME
+  }
+  return "?";
+}
+
+/// In host memory that kernels can write. Only the first failure is kept: the others mostly follow from it.
+struct alignas(64) FaultRecord {
+  uint64_t status;    ///< ChannelStatus
+  uint64_t address;   ///< the symmetric or local address that the call was about
+  uint64_t clock_ns;  ///< of the GPU
+  int32_t pe;         ///< as the program gave it
+  DeviceCall call;
+  uint32_t block, thread;
+  uint64_t ready;  ///< 1: the fields above are written; the host sets it back to 0 when it has reported them
+};
+static_assert(sizeof(FaultRecord) == 64 && std::is_trivially_copyable<FaultRecord>::value, "written across PCIe");
+
+}  // namespace railshmem
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every name that kernels can call; empty but in CUDA units. An index.
+#ifndef SHMEM_DEVICE_NAMES_NAMES_H
+#define SHMEM_DEVICE_NAMES_NAMES_H
+
+#include "shmem/device/names/atomic.h"
+#include "shmem/device/names/ordering.h"
+#include "shmem/device/names/query.h"
+#include "shmem/device/names/rma.h"
+#include "shmem/device/names/signal.h"
+#include "shmem/device/names/wait.h"
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fence and quiet of kernels.
+//
+// Both are about the operations of the calling thread and of the threads that it synchronised with before (by
+// __syncthreads, a grid's barrier, a flag): one thread can complete what a block or a grid issued. A quiet of any
+// context completes all contexts of this PE's kernels; host calls have their own.
+#ifndef SHMEM_DEVICE_ORDER_H
+#define SHMEM_DEVICE_ORDER_H
+
+#include <stdint.h>
+
+#include "shmem/device/issue.h"
+
+namespace railshmem {
+namespace device {
+
+/// Direct stores are visible to every PE, and commands of every channel have finished.
+RAILSHMEM_HD inline ChannelStatus quiet(const WorldView& world) {
+  // Sequentially consistent: of two PEs that put, quiet and read each other's word, one sees the other's.
+  portable::full_fence();
+  if (world.nchannels == 0) return ChannelStatus::ok;
+  const Deadline deadline = deadline_of(world);
+  for (uint32_t i = 0; i < world.nchannels; ++i) {
+    const ChannelStatus status = quiet(world.channels[i], deadline);
+    if (status != ChannelStatus::ok) return status;
+  }
+  return ChannelStatus::ok;
+}
+
+/// Orders operations before it ahead of those after it, per target. Waits for nothing but room in the ring.
+/// Commands of other threads are ordered only if they went into the same channel, as those of one block do.
+RAILSHMEM_HD inline ChannelStatus fence(const WorldView& world, int32_t context = -1) {
+  portable::release_fence();
+  if (world.nchannels == 0) return ChannelStatus::ok;
+  // A mapped PE is reached in two ways, stores and (its atomics) commands; a store would overtake the commands.
+  if (world.node_npes > 0 && !all_direct(world.heap)) return quiet(my_channel(world), deadline_of(world));
+  Command c;
+  c.op = CommandOp::fence;
+  c.pe = kEveryPe;
+  c.context = context < 0 ? world.context : static_cast<uint16_t>(context);
+  return issue(world, c, Payload::released);
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif

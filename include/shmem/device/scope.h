@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which threads make one call together.
+#ifndef SHMEM_DEVICE_SCOPE_H
+#define SHMEM_DEVICE_SCOPE_H
+
+#include <stdint.h>
+
+#include "shmem/detail/threads.h"
+
+namespace railshmem {
+namespace device {
+
+/// The calling thread alone.
+struct ThreadScope {
+  RAILSHMEM_HD static constexpr uint32_t rank() { return 0; }
+  RAILSHMEM_HD static constexpr uint32_t size() { return 1; }
+  RAILSHMEM_HD static constexpr bool leads() { return true; }
+  RAILSHMEM_HD static void sync() {}
+};
+
+/// All threads of a warp, with the same arguments.
+struct WarpScope {
+  RAILSHMEM_HD static uint32_t rank() { return threads::lane(); }
+  RAILSHMEM_HD static uint32_t size() { return threads::warp_size(); }
+  RAILSHMEM_HD static bool leads() { return rank() == 0; }
+  RAILSHMEM_HD static void sync() { threads::sync_warp(); }
+};
+
+/// All threads of a block, with the same arguments.
+struct BlockScope {
+  RAILSHMEM_HD static uint32_t rank() { return threads::rank_in_block(); }
+  RAILSHMEM_HD static uint32_t size() { return threads::block_size(); }
+  RAILSHMEM_HD static bool leads() { return rank() == 0; }
+  RAILSHMEM_HD static void sync() { threads::sync_block(); }
+};
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif
