@@ -5,13 +5,29 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/cuda/check.h"
 
 namespace railshmem::cuda {
 namespace {
 
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
+struct MissingCall {
+  const char* symbol = nullptr;
+  int came_with = 0;
+};
+
+/// Of the group, the one that came last: a driver that has it has all.
+MissingCall missing_call(const Driver& driver, Calls wanted) noexcept {
+  MissingCall missing;
+#define CALL(member, group, symbol, since, ...) \
+  if (Calls::group == wanted && driver.member == nullptr && (since) >= missing.came_with) missing = {#symbol, since};
+#include "src/cuda/driver_calls.inc"
+#undef CALL
+  return missing;
+}
+
+int version_of(const Driver& driver) noexcept {
+  int version = 0;
+  return driver.version != nullptr && driver.version(&version) == kSuccess ? version : 0;
 }
 
 }  // namespace
@@ -23,29 +39,44 @@ std::optional<Driver> load_driver() {
     return std::nullopt;
   }
   Driver driver;
-  find(library, "cuInit", driver.init);
-  find(library, "cuDeviceGetAttribute", driver.device_attribute);
-  find(library, "cuDeviceGetName", driver.device_name);
-  find(library, "cuCtxPushCurrent_v2", driver.push_context);
-  find(library, "cuCtxPopCurrent_v2", driver.pop_context);
-  find(library, "cuGetErrorString", driver.error_string);
-  find(library, "cuFlushGPUDirectRDMAWrites", driver.flush_rdma_writes);
-  if (!driver.init || !driver.device_attribute || !driver.device_name || !driver.push_context || !driver.pop_context ||
-      !driver.error_string) {
-    log_warn("libcuda.so.1 lacks functions that every CUDA driver has; it is not used");
+#define CALL(member, group, symbol, since, ...) \
+  driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(library, #symbol));
+#include "src/cuda/driver_calls.inc"
+#undef CALL
+  if (const MissingCall missing = missing_call(driver, Calls::core); missing.symbol != nullptr) {
+    log_warn("the CUDA driver here (%s) is too old: it lacks %s, which came with %s; GPUs are not used",
+             version_text(version_of(driver)).c_str(), missing.symbol, version_text(missing.came_with).c_str());
     return std::nullopt;
   }
-  if (const Result result = driver.init(0); result != 0) {
+  if (const Result result = driver.init(0); result != kSuccess) {
     log_debug("the CUDA driver does not start: %s", explain(driver, result).c_str());
     return std::nullopt;
   }
   return driver;
 }
 
-std::string explain(const Driver& driver, Result result) {
-  const char* words = nullptr;
-  if (driver.error_string(result, &words) != 0 || words == nullptr) words = "an error unknown to the driver";
-  return text("%s (%d)", words, result);
+bool driver_is_loaded() noexcept {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (library != nullptr) dlclose(library);
+  return library != nullptr;
+}
+
+bool has(const Driver& driver, Calls group) noexcept {
+  return missing_call(driver, group).symbol == nullptr;
+}
+
+void need(const Driver& driver, Calls group, const char* purpose, const char* otherwise) {
+  const MissingCall missing = missing_call(driver, group);
+  if (missing.symbol == nullptr) return;
+  throw Error(
+      text("the CUDA driver here (%s) is too old for %s: it lacks %s, which came with %s; install a newer "
+           "driver%s%s",
+           version_text(version_of(driver)).c_str(), purpose, missing.symbol, version_text(missing.came_with).c_str(),
+           otherwise != nullptr ? ", or " : "", otherwise != nullptr ? otherwise : ""));
+}
+
+std::string version_text(int version) {
+  return text("%d.%d", version / 1000, version % 1000 / 10);
 }
 
 }  // namespace railshmem::cuda

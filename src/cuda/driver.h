@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few functions of the CUDA driver that the library calls. Loaded when a device heap is made, never linked: the
-// library starts where there is no driver.
+// The functions of the CUDA driver that the library calls. Loaded when a GPU is needed, never linked: the library
+// starts where there is no driver.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "src/cuda/types.h"
+
 namespace railshmem::cuda {
 
-// Types and numbers of the driver's stable ABI, so that no CUDA header is needed to build.
-using Result = int;  ///< CUresult; 0 is success
-using Device = int;  ///< CUdevice
-using Context = void*;
+/// What functions are for. Those of a group are all there or, where the driver is too old for one, some are null.
+enum class Calls : uint8_t { core, memory, copies, dma_buf, batches, words, flush, launch, library };
 
-enum class Attribute : int { flush_writes_options = 117, writes_ordering = 118 };  // ..._GPU_DIRECT_RDMA_...
-inline constexpr int kFlushByHost = 1;                                             ///< bit of flush_writes_options
-inline constexpr int kOrderedForOwner = 100;  ///< least writes_ordering at which the owner needs no flush
-inline constexpr int kTargetCurrentContext = 0;
-inline constexpr int kScopeOwner = 100;
-
-/// Entries may be null where the driver is too old to have them: flush needs 11.3.
+/// One pointer per row of driver_calls.inc, null where the driver lacks the function. load_driver() answers only when
+/// all of `core` (CUDA 11.4) is there; whoever uses another group asks need() or has() once.
 struct Driver {
-  Result (*init)(unsigned flags) = nullptr;
-  Result (*device_attribute)(int* value, Attribute, Device) = nullptr;
-  Result (*device_name)(char* name, int size, Device) = nullptr;
-  Result (*push_context)(Context) = nullptr;
-  Result (*pop_context)(Context*) = nullptr;
-  Result (*error_string)(Result, const char** text) = nullptr;
-  Result (*flush_rdma_writes)(int target, int scope) = nullptr;
+#define CALL(member, group, symbol, since, ...) Result (*member)(__VA_ARGS__) = nullptr;
+#include "src/cuda/driver_calls.inc"
+#undef CALL
 };
 
 /// libcuda.so.1 of this machine, initialised; nothing where there is none. Stays loaded.
 std::optional<Driver> load_driver();
 
-/// "no CUDA-capable device is detected (100)"
-std::string explain(const Driver& driver, Result result);
+/// Whether the program has loaded it, linked or opened by itself.
+bool driver_is_loaded() noexcept;
+
+bool has(const Driver& driver, Calls group) noexcept;
+/// Throws Error when a function of the group is missing: "the CUDA driver here (11.2) is too old for a device heap: it
+/// lacks cuMemCreate, which came with 10.2; ..." `purpose`: "a device heap". `otherwise`: how to do without.
+void need(const Driver& driver, Calls group, const char* purpose, const char* otherwise = nullptr);
+
+/// Of the driver: "13.0"
+std::string version_text(int version);
 
 }  // namespace railshmem::cuda

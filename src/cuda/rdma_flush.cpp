@@ -4,6 +4,7 @@
 #include <array>
 
 #include "src/base/error.h"
+#include "src/cuda/check.h"
 
 namespace railshmem::cuda {
 

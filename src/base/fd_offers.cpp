@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/fd_offers.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "src/base/error.h"
+#include "src/base/fd_message.h"
+#include "src/base/log.h"
+
+namespace railshmem {
+namespace {
+
+constexpr timeval kClientPatience{1, 0};  // who connects sends its key at once; the next one waits meanwhile
+
+std::array<uint64_t, 2> unguessable() {
+  std::array<uint64_t, 2> number{};
+  check_errno(getrandom(number.data(), sizeof number, 0) == sizeof number, "getrandom");
+  return number;
+}
+
+}  // namespace
+
+FdOffers::~FdOffers() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(stop_.get(), &one, sizeof one);
+  thread_.join();
+}
+
+FdTicket FdOffers::offer(int fd) {
+  check_errno(fcntl(fd, F_GETFD) >= 0, "fcntl of an offered file descriptor");
+  const std::lock_guard lock(mutex_);
+  if (!stop_) start();
+  FdTicket ticket;
+  sign_ticket(ticket);
+  ticket.fd = fd;
+  ticket.key = unguessable();
+  name_.copy(ticket.socket.data(), ticket.socket.size() - 1);
+  offers_.push_back({ticket.key, fd});
+  return ticket;
+}
+
+void FdOffers::withdraw(const FdTicket& ticket) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(offers_, [&](const Offer& offer) { return offer.key == ticket.key; });
+}
+
+void FdOffers::start() {
+  stop_ = UniqueFd(eventfd(0, EFD_CLOEXEC));
+  check_errno(static_cast<bool>(stop_), "eventfd");
+  listener_ = UniqueFd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const std::array<uint64_t, 2> secret = unguessable();
+  const std::string name = text("railshmem-%016llx", static_cast<unsigned long long>(secret[0]));
+  const AbstractAddress address(name.c_str());
+  if (!listener_ || bind(listener_.get(), address.get(), address.nbytes()) != 0 || listen(listener_.get(), 128) != 0) {
+    log_debug("no socket for peers that may not trace this process: %s", std::strerror(errno));
+    return;
+  }
+  thread_ = std::thread([this] { serve(); });
+  pthread_setname_np(thread_.native_handle(), "railshmem-fds");
+  name_ = name;
+}
+
+void FdOffers::serve() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);  // signals are the program's
+  for (;;) {
+    std::array<pollfd, 2> waits{{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
+    if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
+    if (waits[1].revents != 0) return;
+    if ((waits[0].revents & POLLIN) == 0) continue;
+    const UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection) answer(connection.get());
+  }
+}
+
+/// Whoever does not know a key gets nothing, and cannot tell why.
+void FdOffers::answer(int connection) noexcept {
+  if (!is_trusted(connection)) return;
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kClientPatience, sizeof kClientPatience);
+  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &kClientPatience, sizeof kClientPatience);
+  std::array<uint64_t, 2> key{};
+  if (recv(connection, key.data(), sizeof key, 0) != sizeof key) return;
+  const std::lock_guard lock(mutex_);  // while it is sent: its owner may close it once it is withdrawn
+  const auto found = std::find_if(offers_.begin(), offers_.end(), [&](const Offer& offer) { return offer.key == key; });
+  if (found == offers_.end()) return;
+  if (!send_fd(connection, found->fd)) log_debug("a peer did not get a file descriptor: %s", std::strerror(errno));
+}
+
+}  // namespace railshmem

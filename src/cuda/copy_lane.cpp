@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/cuda/copy_lane.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include "src/base/cpu.h"
+#include "src/base/log.h"
+#include "src/cuda/check.h"
+#include "src/cuda/context_guard.h"
+
+namespace railshmem::cuda {
+namespace {
+
+// Whoever asks for many tickets in a row gets one query's answer for all of them; a copy takes microseconds.
+constexpr uint64_t kLookAgainAfter = kRoughTicksPerUs / 4;
+constexpr uint64_t kSpinFor = 100'000;     // longer than the copy of a few KiB
+constexpr uint64_t kYieldFor = 5'000'000;  // a GiB takes 20 ms
+constexpr timespec kNap{0, 50'000};
+
+}  // namespace
+
+CopyLane::CopyLane(const DeviceContext& gpu, Events events, uint64_t patience_ns)
+    : gpu_(gpu), events_(events), patience_ns_(patience_ns) {
+  const Driver& driver = gpu.driver();
+  need(driver, Calls::copies, "copies to and from a GPU");
+  const ContextGuard guard(gpu);
+  gpu.check(driver.stream_create(&stream_, kStreamNonBlocking, 0), "cuStreamCreateWithPriority");
+  for (Mark& mark : marks_) {
+    const Result result = driver.event_create(&mark.event, kEventWithoutTiming);
+    if (result == kSuccess) continue;
+    destroy(true);
+    gpu.check(result, "cuEventCreate");
+  }
+}
+
+CopyLane::~CopyLane() {
+  const ContextGuard guard(gpu_, ContextGuard::For::cleanup);
+  const Result result = settle();
+  if (result == kNotReady)
+    log_error("copies of %s have not ended within %llu s; what they use is left behind", gpu_.description().c_str(),
+              static_cast<unsigned long long>(patience_ns_ / 1'000'000'000));
+  if (result != kNotReady) gpu_.log_failure(result, "cuStreamQuery");
+  destroy(result != kNotReady);
+}
+
+void CopyLane::destroy(bool stream_too) noexcept {
+  const Driver& driver = gpu_.driver();
+  for (const Mark& mark : marks_)
+    if (mark.event != nullptr) gpu_.log_failure(driver.event_destroy(mark.event), "cuEventDestroy");
+  if (stream_too) gpu_.log_failure(driver.stream_destroy(stream_), "cuStreamDestroy");
+}
+
+uint64_t CopyLane::start(void* to, const void* from, size_t nbytes) noexcept {
+  return count(gpu_.driver().copy_async(address_of(to), address_of(from), nbytes, stream_), "cuMemcpyAsync");
+}
+
+uint64_t CopyLane::fill(void* to, unsigned char value, size_t nbytes) noexcept {
+  return count(gpu_.driver().fill_async(address_of(to), value, nbytes, stream_), "cuMemsetD8Async");
+}
+
+uint64_t CopyLane::count(Result result, const char* call) noexcept {
+  if (result != kSuccess) gpu_.die_of(result, call);
+  ++started_;
+  if (events_ == Events::each) mark();
+  return started_;
+}
+
+void CopyLane::mark() noexcept {
+  if (marks_under_way_ == kMarks) return;  // whoever asks will come again, and there is room by then
+  Mark& next = marks_[(first_mark_ + marks_under_way_) % kMarks];
+  if (const Result result = gpu_.driver().event_record(next.event, stream_); result != kSuccess)
+    gpu_.die_of(result, "cuEventRecord");
+  next.last = marked_ = started_;
+  ++marks_under_way_;
+}
+
+bool CopyLane::reached(uint64_t number) noexcept {
+  if (number <= done_) return true;
+  const bool unmarked = number > marked_;
+  if (!unmarked && rough_clock() - looked_at_ < kLookAgainAfter) return false;
+  const ContextGuard guard(gpu_);
+  if (unmarked) mark();
+  look();
+  return number <= done_;
+}
+
+void CopyLane::look() noexcept {
+  for (; marks_under_way_ > 0; --marks_under_way_) {
+    const Mark& oldest = marks_[first_mark_];
+    const Result result = gpu_.driver().event_query(oldest.event);
+    if (result == kNotReady) break;
+    if (result != kSuccess) gpu_.die_of(result, "a copy (cuEventQuery)");
+    done_ = oldest.last;
+    first_mark_ = (first_mark_ + 1) % kMarks;
+  }
+  looked_at_ = rough_clock();
+}
+
+void CopyLane::wait() noexcept {
+  const Result result = settle();
+  if (result == kSuccess) {
+    done_ = started_;
+    return;
+  }
+  if (result != kNotReady) gpu_.die_of(result, "a copy (cuStreamQuery)");
+  die("a copy of %s has not ended within %llu s: its copy engines do not answer", gpu_.description().c_str(),
+      static_cast<unsigned long long>(patience_ns_ / 1'000'000'000));
+}
+
+/// Success, kNotReady when time is over, or what failed.
+Result CopyLane::settle() noexcept {
+  const uint64_t began = now_ns();
+  for (;;) {
+    const Result result = gpu_.driver().stream_query(stream_);
+    if (result != kNotReady) return result;
+    const uint64_t waited = now_ns() - began;
+    if (waited > patience_ns_) return kNotReady;
+    if (waited < kSpinFor) {
+      cpu_pause();
+    } else if (waited < kYieldFor) {
+      sched_yield();
+    } else {
+      nanosleep(&kNap, nullptr);
+    }
+  }
+}
+
+}  // namespace railshmem::cuda

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies between a GPU's memory and the host's by its copy engines: staging for device heaps, and for providers that do
+// not reach GPU memory. Needs no free multiprocessor: kernels that wait for these copies may fill the GPU.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "src/cuda/copy_lane.h"
+#include "src/cuda/pinned.h"
+#include "src/plugin/copier.h"
+
+namespace railshmem::cuda {
+
+/// Four streams: in and out, small and large, so that no word waits behind megabytes. A copy that is no part of pinned
+/// memory (a user's buffer) may keep start() busy until it has ended; that is the driver's way with pageable memory.
+class CudaCopier final : public Copier {
+ public:
+  /// `heaps`: device memory, known without asking the driver. `bounce` may be null, or is shared by the copiers of one
+  /// area: it stays pinned until the last of them has waited for its copies. Throws Error.
+  CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce);
+
+  Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
+  bool finished(Ticket ticket) noexcept override;
+  /// Reads the word, computes and writes it: atomic because this PE's proxy, its only user, is the only one who changes
+  /// such words (docs/memory_model.md). Returns when the new value is there for everybody.
+  uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
+
+ private:
+  bool is_device(const std::byte* place) const noexcept;
+  void move_word(void* to, const void* from, uint8_t width) noexcept;
+
+  const DeviceContext& gpu_;
+  const std::span<const std::byte> heaps_;
+  const std::shared_ptr<HostRegistration> bounce_;
+  PinnedMemory word_;              ///< where amo() computes
+  std::array<CopyLane, 4> lanes_;  ///< two bits: out, large
+  CopyLane words_;                 ///< of amo(), which waits for no bulk
+};
+
+/// Copiers of one GPU, which they borrow. Each bounce area is pinned by the first that is made for it.
+MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps);
+
+}  // namespace railshmem::cuda

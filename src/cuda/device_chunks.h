@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory behind the device heaps of a node: this PE's grows chunk by chunk, and peers' chunks are imported once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "src/base/fd_offers.h"
+#include "src/cuda/device_arena.h"
+
+namespace railshmem::cuda {
+
+/// What a PE tells its node about one of its chunks. Plain bytes for an allgather.
+struct ChunkCard {
+  uint64_t at = 0;  ///< in the owner's slot
+  uint64_t nbytes = 0;
+  Uuid device{};
+  FdTicket fd;
+};
+static_assert(std::is_trivially_copyable_v<ChunkCard> && sizeof(ChunkCard) == 120);
+
+struct OwnChunk {
+  size_t at;
+  PhysicalMemory memory;
+};
+
+///     ChunkCard card = chunks.grow(nbytes);      // each PE of the node, the same nbytes
+///     ... exchange the cards ...
+///     chunks.import(slot, card);                 // each peer's
+///     ... all have imported ...
+///     chunks.close_offers();
+///
+/// Not thread-safe: allocation is collective.
+class DeviceChunks {
+ public:
+  DeviceChunks(const DeviceContext& gpu, DeviceArena& arena, size_t my_slot, FdOffers& offers)
+      : gpu_(gpu), arena_(arena), my_slot_(my_slot), offers_(offers), imported_(arena.nslots()) {}
+  DeviceChunks(const DeviceChunks&) = delete;
+  ~DeviceChunks() { close_offers(); }
+
+  /// Adds memory behind what is there, rounded up to the granularity, and maps it; zeroed it is not. Throws Error and
+  /// leaves the heap as it was, also when the slot is full.
+  ChunkCard grow(size_t nbytes);
+  /// Undoes the last grow(), because a peer could not follow. Nobody has imported it. Throws Error.
+  void take_back(const ChunkCard& card);
+  /// Maps a peer's chunk; does nothing when it is mapped already. Throws Error.
+  void import(size_t slot, const ChunkCard& card);
+  /// Why this GPU cannot use the memory of that one; empty: it can, as far as the driver tells without trying.
+  std::string unreachable(const Uuid& device) const;
+  /// Peers take no descriptors any more.
+  void close_offers() noexcept;
+
+  const std::vector<OwnChunk>& own() const noexcept { return own_; }
+  size_t nbytes() const noexcept { return own_.empty() ? 0 : own_.back().at + own_.back().memory.nbytes(); }
+  /// How much of a peer's slot is mapped.
+  size_t imported(size_t slot) const noexcept { return imported_[slot]; }
+
+ private:
+  struct Offered {
+    FdTicket ticket;
+    UniqueFd fd;
+  };
+
+  const DeviceContext& gpu_;
+  DeviceArena& arena_;
+  const size_t my_slot_;
+  FdOffers& offers_;
+  std::vector<OwnChunk> own_;
+  std::vector<Offered> offered_;
+  std::vector<size_t> imported_;
+};
+
+}  // namespace railshmem::cuda

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/fd_ticket.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <thread>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/base/error.h"
+#include "src/base/fd_message.h"
+#include "src/base/fd_offers.h"
+#include "tests/support/forked.h"
+
+namespace railshmem {
+namespace {
+
+using test::Forked;
+using test::Pipe;
+
+UniqueFd fd_with_number(uint64_t number) {
+  UniqueFd fd(memfd_create("fd-ticket-test", MFD_CLOEXEC));
+  EXPECT_EQ(write(fd.get(), &number, sizeof number), static_cast<ssize_t>(sizeof number));
+  return fd;
+}
+
+uint64_t number_in(int fd) {
+  uint64_t number = 0;
+  return pread(fd, &number, sizeof number, 0) == sizeof number ? number : 0;
+}
+
+/// In a child: takes the fd of the ticket that comes, by this way, and says what is wrong with it.
+std::string take_and_look(const Pipe& pipe, FdWay way, uint64_t expected) {
+  FdTicket ticket;
+  if (!pipe.hear(ticket)) return "no ticket came";
+  const UniqueFd fd = take_fd(ticket, way);
+  if (number_in(fd.get()) != expected) return "another file";
+  if ((fcntl(fd.get(), F_GETFD) & FD_CLOEXEC) == 0) return "not closed on exec";
+  // The very descriptor: what it has, the offset too, is shared.
+  if (lseek(fd.get(), 3, SEEK_SET) != 3) return "lseek";
+  return {};
+}
+
+void drop_right_to_trace() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return;
+  for (__user_cap_data_struct& set : sets) set.effective = set.permitted = set.inheritable = 0;
+  syscall(SYS_capset, &header, sets);
+}
+
+std::string error_of(const FdTicket& ticket, FdWay way) {
+  try {
+    take_fd(ticket, way);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "taken";
+}
+
+TEST(FdTicket, AnotherProcessTakesTheVeryDescriptorAsATracer) {
+  Forked child([](const Pipe& pipe) { return take_and_look(pipe, FdWay::pidfd, 71); });
+  FdOffers offers;
+  const UniqueFd fd = fd_with_number(71);
+  ASSERT_TRUE(child.pipe().tell(offers.offer(fd.get())));
+  const std::string wrong = child.join();
+  if (wrong.find("Operation not permitted") != std::string::npos || wrong.find("not implemented") != std::string::npos)
+    GTEST_SKIP() << "this machine forbids it: " << wrong;
+  EXPECT_EQ(wrong, "");
+  EXPECT_EQ(lseek(fd.get(), 0, SEEK_CUR), 3);
+}
+
+TEST(FdTicket, AnotherProcessGetsTheVeryDescriptorOverTheSocket) {
+  Forked child([](const Pipe& pipe) { return take_and_look(pipe, FdWay::socket, 72); });
+  FdOffers offers;
+  const UniqueFd fd = fd_with_number(72);
+  ASSERT_TRUE(child.pipe().tell(offers.offer(fd.get())));
+  EXPECT_EQ(child.join(), "");
+  EXPECT_EQ(lseek(fd.get(), 0, SEEK_CUR), 3);
+}
+
+TEST(FdTicket, WhoMayNotTraceGetsItOverTheSocketUnasked) {
+  Forked child([](const Pipe& pipe) {
+    drop_right_to_trace();
+    return take_and_look(pipe, FdWay::any, 73);
+  });
+  // A process that is not dumpable is traced by the privileged alone, which the child gave up.
+  ASSERT_EQ(prctl(PR_SET_DUMPABLE, 0), 0);
+  std::string wrong;
+  std::string tracing;
+  {
+    FdOffers offers;
+    const UniqueFd fd = fd_with_number(73);
+    const FdTicket ticket = offers.offer(fd.get());
+    EXPECT_TRUE(child.pipe().tell(ticket));
+    wrong = child.join();
+    Forked tracer([ticket](const Pipe&) {
+      drop_right_to_trace();
+      prctl(PR_SET_DUMPABLE, 0);
+      return error_of(ticket, FdWay::pidfd);
+    });
+    tracing = tracer.join();
+  }
+  prctl(PR_SET_DUMPABLE, 1);
+  EXPECT_EQ(wrong, "");
+  EXPECT_NE(tracing.find("cap-add=SYS_PTRACE"), std::string::npos) << tracing;
+}
+
+TEST(FdTicket, ThreadsOfOneProcessShareToo) {
+  FdOffers offers;
+  const UniqueFd fd = fd_with_number(74);
+  const FdTicket ticket = offers.offer(fd.get());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int turn = 0; turn < 50; ++turn) {
+        const UniqueFd taken = take_fd(ticket, i % 2 == 0 ? FdWay::any : FdWay::socket);
+        EXPECT_EQ(number_in(taken.get()), 74u);
+        EXPECT_NE(taken.get(), fd.get());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(FdTicket, WithdrawnOffersAreGone) {
+  FdOffers offers;
+  const UniqueFd first = fd_with_number(75);
+  const UniqueFd second = fd_with_number(76);
+  const FdTicket withdrawn = offers.offer(first.get());
+  const FdTicket kept = offers.offer(second.get());
+  offers.withdraw(withdrawn);
+  const std::string error = error_of(withdrawn, FdWay::socket);
+  EXPECT_NE(error.find("does not offer this one any more"), std::string::npos) << error;
+  EXPECT_EQ(number_in(take_fd(kept, FdWay::socket).get()), 76u);
+}
+
+TEST(FdTicket, AGuessedKeyGetsNothing) {
+  FdOffers offers;
+  const UniqueFd fd = fd_with_number(77);
+  FdTicket guessed = offers.offer(fd.get());
+  guessed.key[1] ^= 1;
+  EXPECT_NE(error_of(guessed, FdWay::socket).find("does not offer"), std::string::npos);
+}
+
+TEST(FdTicket, WhoIsGoneIsNamedWithTheRemedy) {
+  FdTicket ticket;
+  {
+    FdOffers offers;
+    const UniqueFd fd = fd_with_number(78);
+    ticket = offers.offer(fd.get());
+  }
+  ticket.pid = 0x7ffffffe;
+  const std::string error = error_of(ticket, FdWay::any);
+  EXPECT_NE(error.find("process 2147483646"), std::string::npos) << error;
+  EXPECT_NE(error.find("Connection refused"), std::string::npos) << error;
+  EXPECT_NE(error.find("--net=host"), std::string::npos) << error;
+}
+
+TEST(FdTicket, ANamesakeIsNotMistakenForThePeer) {
+  Forked child([](const Pipe& pipe) { return pipe.meet() ? "" : "no meeting"; });
+  FdOffers offers;
+  const UniqueFd fd = fd_with_number(79);
+  FdTicket ticket = offers.offer(fd.get());
+  ticket.pid = child.pid();  // started later than the ticket says, or in the same tick
+  ticket.started ^= 1;
+  EXPECT_NE(error_of(ticket, FdWay::pidfd).find("another one here"), std::string::npos);
+  ticket.pid_namespace ^= 1;
+  EXPECT_NE(error_of(ticket, FdWay::pidfd).find("another PID namespace"), std::string::npos);
+  EXPECT_TRUE(child.pipe().meet());
+  EXPECT_EQ(child.join(), "");
+}
+
+TEST(FdTicket, ASilentClientDelaysTheOthersByASecondAtMost) {
+  FdOffers offers;
+  const UniqueFd fd = fd_with_number(80);
+  const FdTicket ticket = offers.offer(fd.get());
+  const UniqueFd silent(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const AbstractAddress server(ticket.socket.data());
+  ASSERT_EQ(connect(silent.get(), server.get(), server.nbytes()), 0);
+  const uint64_t began = now_ns();
+  EXPECT_EQ(number_in(take_fd(ticket, FdWay::socket).get()), 80u);
+  EXPECT_LT(now_ns() - began, 5'000'000'000u);
+}
+
+TEST(FdTicket, OnlyOpenDescriptorsAreOffered) {
+  FdOffers offers;
+  EXPECT_THROW(offers.offer(-1), Error);
+}
+
+}  // namespace
+}  // namespace railshmem
