@@ -74,8 +74,8 @@ void DeviceArena::reserve() {
 
 DeviceArena::~DeviceArena() {
   for (const Piece& piece : pieces_) unmap_piece(piece);
-  const ContextGuard guard(gpu_, ContextGuard::For::cleanup);
-  gpu_.log_failure(gpu_.driver().address_free(reserved_, reserved_nbytes_), "cuMemAddressFree");
+  const Result result = driver_.address_free(reserved_, reserved_nbytes_);
+  if (gpu_ != nullptr) gpu_->log_failure(result, "cuMemAddressFree");
 }
 
 size_t DeviceArena::stride_for(size_t nbytes) noexcept {
@@ -141,7 +141,7 @@ void DeviceArena::unmap(size_t slot, size_t at) {
 }
 
 void DeviceArena::unmap_piece(const Piece& piece) noexcept {
-  const ContextGuard guard(gpu_, ContextGuard::For::cleanup);
+  const ContextGuard guard(*gpu_, ContextGuard::For::cleanup);
   gpu_->log_failure(driver_.memory_unmap(address_of(address(piece.slot, piece.at)), piece.nbytes), "cuMemUnmap");
 }
 

@@ -6,6 +6,7 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/cuda/local_devices.h"
 #include "src/gpu/agreement.h"
 
 namespace railshmem {
@@ -36,7 +37,7 @@ DeviceMemory::~DeviceMemory() = default;
 
 void DeviceMemory::attach() {
   const auto steps = take_step<cuda::Uuid>(bootstrap_, [&] {
-    gpu_ = std::make_unique<cuda::DeviceContext>(cuda::DeviceContext::current(driver_));
+    gpu_ = std::make_unique<cuda::DeviceContext>(choose_gpu());
     arena_.attach(*gpu_);
     chunks_.emplace(*gpu_, arena_, static_cast<size_t>(layout_.my_slot), offers_);
     copies_ = std::make_unique<cuda::DeviceCopies>(*gpu_);
@@ -49,6 +50,17 @@ void DeviceMemory::attach() {
   agree_on_reach(devices);
   if (!grow_to(std::max<size_t>(config_.header_nbytes, 1)))
     throw Error("the GPUs of this job have no memory left for a symmetric heap; the warning before this names the PE");
+}
+
+/// The program's choice, or else the PEs of a node take the GPUs in turn, and the program works with that, too.
+cuda::DeviceContext DeviceMemory::choose_gpu() const {
+  if (cuda::DeviceContext::is_current(driver_)) return cuda::DeviceContext::current(driver_);
+  const std::vector<cuda::LocalDevice> devices = cuda::local_devices(driver_);
+  const cuda::LocalDevice& mine = devices[static_cast<size_t>(layout_.my_slot) % devices.size()];
+  cuda::DeviceContext gpu = cuda::DeviceContext::primary(driver_, mine.device);
+  gpu.check(driver_.set_context(gpu.context()), "cuCtxSetCurrent");
+  log_info("no GPU was chosen (cudaSetDevice): using %s", mine.description.c_str());
+  return gpu;
 }
 
 void DeviceMemory::agree_on_reach(const std::vector<cuda::Uuid>& devices) {

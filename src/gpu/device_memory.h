@@ -34,7 +34,7 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// Collective. Takes the GPU that is current on this thread, maps the header of the heaps of the node's PEs. Throws
+  /// Collective. Takes the GPU that is current on this thread, or one by turns where none is; maps the header of the heaps of the node's PEs. Throws
   /// Error that names the PE which cannot.
   void attach();
   bool attached() const noexcept { return gpu_ != nullptr; }
@@ -70,6 +70,7 @@ class DeviceMemory {
   /// Memory up to `end`, on all PEs or on none.
   bool grow_to(size_t end);
   bool grow_by(size_t nbytes);
+  cuda::DeviceContext choose_gpu() const;
   void agree_on_reach(const std::vector<cuda::Uuid>& devices);
 
   const cuda::Driver& driver_;
@@ -77,9 +78,9 @@ class DeviceMemory {
   const NodeLayout& layout_;
   const DeviceMemoryConfig config_;
   OffsetAllocator offsets_;
+  std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached; before those that use it to the end
   cuda::DeviceArena arena_;
   FdOffers offers_;
-  std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached
   std::optional<cuda::DeviceChunks> chunks_;
   std::unique_ptr<cuda::DeviceCopies> copies_;
   bool reaches_node_ = false;

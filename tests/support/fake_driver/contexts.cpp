@@ -115,6 +115,12 @@ Result cuDeviceGetAttribute(int* value, Attribute attribute, Device device) {
   *value = attribute_of(s, attribute, device);
   return kSuccess;
 }
+Result cuDeviceTotalMem_v2(size_t* nbytes, Device device) {
+  FAKE_CALL(start);
+  if (!fake_is_device(s, device)) return kInvalidDevice;
+  *nbytes = s.options.memory_nbytes;
+  return kSuccess;
+}
 Result cuDeviceGetUuid_v2(Uuid* uuid, Device device) {
   FAKE_CALL(start);
   if (!fake_is_device(s, device)) return kInvalidDevice;

@@ -128,7 +128,7 @@ Result cuMemRelease(MemoryHandle handle) {
   return s.handles.erase(handle) == 1 ? kSuccess : kInvalidValue;
 }
 Result cuMemAddressReserve(Address* address, size_t nbytes, size_t alignment, Address, unsigned long long) {
-  FAKE_CALL(context);
+  FAKE_CALL(start);
   const size_t align = std::max(alignment, kGranularity);
   if (!is_granular(0, nbytes) || !is_power_of_two(align)) return kInvalidValue;
   void* const found = mmap(nullptr, nbytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -141,7 +141,7 @@ Result cuMemAddressReserve(Address* address, size_t nbytes, size_t alignment, Ad
   return kSuccess;
 }
 Result cuMemAddressFree(Address address, size_t nbytes) {
-  FAKE_CALL(context);
+  FAKE_CALL(start);
   const auto found = s.reservations.find(address);
   if (found == s.reservations.end() || found->second != nbytes) return kInvalidValue;
   const auto mapped = s.mappings.lower_bound(address);

@@ -22,10 +22,12 @@ void add(std::string& list, size_t n, const char* what) {
   list += text("%s%zu %s%s", list.empty() ? "" : ", ", n, what, n == 1 ? "" : "s");
 }
 
-/// For the library that programs find as libcuda.so.1: RAILSHMEM_FAKE_GPUS (their number), RAILSHMEM_FAKE_LATE_US.
+/// For the library that programs find as libcuda.so.1: RAILSHMEM_FAKE_GPUS (their number), RAILSHMEM_FAKE_MEMORY
+/// (bytes of each), RAILSHMEM_FAKE_LATE_US.
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
+  if (const char* nbytes = std::getenv("RAILSHMEM_FAKE_MEMORY")) options.memory_nbytes = std::strtoull(nbytes, nullptr, 0);
   if (const char* late = std::getenv("RAILSHMEM_FAKE_LATE_US"))
     options.late_us = static_cast<unsigned>(std::atoi(late));
   return options;
