@@ -10,4 +10,13 @@ void die_misaligned(const char* function, const void* address, size_t width, int
       function, address, pe, width);
 }
 
+uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
+                       const NetAmo& amo) noexcept {
+  if (!state.network) return state.device->amo(at, amo.width, amo.op, amo.operand, amo.compare);
+  // Remote PEs may update the word as well, and then its owner's proxy is the only one who does.
+  const uintptr_t base = state.segment[static_cast<int>(SegmentId::device)].base;
+  return net_amo(*state.network, *context.net, {pe, SegmentId::device, reinterpret_cast<uintptr_t>(symmetric) - base},
+                 amo);
+}
+
 }  // namespace railshmem

@@ -33,11 +33,17 @@ template <class T>
 
 [[noreturn, gnu::cold]] void die_misaligned(const char* function, const void* address, size_t width, int pe) noexcept;
 
-/// On a word of a mapped PE.
+/// On a word of device memory of `pe`, mapped here at `at`.
+uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
+                       const NetAmo& amo) noexcept;
+
+/// On a word of `pe`, mapped here at `at`.
 template <class T>
-[[gnu::always_inline]] inline T amo_direct(PeState& state, AmoOp op, std::byte* at, T operand, T compare) noexcept {
+[[gnu::always_inline]] inline T amo_direct(PeState& state, Context& context, std::byte* at, const T* dest, int pe,
+                                           AmoOp op, T operand, T compare) noexcept {
   if (state.device && state.device->is_device(at)) [[unlikely]]
-    return amo_value<T>(state.device->amo(at, sizeof(T), op, amo_bits(operand), amo_bits(compare)));
+    return amo_value<T>(
+        amo_on_device(state, context, at, dest, pe, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
   return amo_value<T>(execute_amo(reinterpret_cast<AmoWord<T>*>(at), op, amo_bits(operand), amo_bits(compare)));
 }
 
@@ -49,7 +55,7 @@ template <class T>
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]]
-    return amo_direct(state, op, place.direct, operand, compare);
+    return amo_direct(state, context, place.direct, dest, pe, op, operand, compare);
   return amo_value<T>(
       net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
@@ -70,7 +76,7 @@ template <class T>
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]] {
-    const T old = amo_direct(state, op, place.direct, operand, compare);
+    const T old = amo_direct(state, context, place.direct, dest, pe, op, operand, compare);
     return move_block(state.device, fetch, &old, sizeof old);
   }
   net_amo_nbi(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}, fetch);

@@ -17,11 +17,12 @@ struct SignalTarget {
   SignalOp op;
 };
 
-/// A word of a mapped PE.
-[[gnu::always_inline]] inline void update_signal(PeState& state, std::byte* at, const SignalTarget& signal) noexcept {
+/// A word of `pe`, mapped here at `at`.
+[[gnu::always_inline]] inline void update_signal(PeState& state, Context& context, std::byte* at,
+                                                 const SignalTarget& signal, int pe) noexcept {
   if (state.device && state.device->is_device(at)) [[unlikely]] {
     if (signal.op == SignalOp::set) return state.device->copy(at, &signal.value, sizeof(uint64_t));
-    state.device->amo(at, sizeof(uint64_t), AmoOp::add, signal.value, 0);
+    amo_on_device(state, context, at, signal.address, pe, {AmoOp::add, sizeof(uint64_t), signal.value, 0});
     return;
   }
   execute_signal(reinterpret_cast<uint64_t*>(at), signal.op, signal.value);
@@ -41,12 +42,12 @@ template <bool Nbi>
   }
   if (flag.direct && data.direct) [[likely]] {
     if (nbytes) move_block(state.device, data.direct, source, nbytes);
-    return update_signal(state, flag.direct, signal);
+    return update_signal(state, context, flag.direct, signal, pe);
   }
   if (flag.direct) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
     net_put(*state.network, *context.net, data.remote, source, nbytes);
     net_quiet(*state.network, *context.net);
-    return update_signal(state, flag.direct, signal);
+    return update_signal(state, context, flag.direct, signal, pe);
   }
   if (data.direct) {
     if (nbytes) move_block(state.device, data.direct, source, nbytes);

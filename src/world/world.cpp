@@ -107,6 +107,8 @@ void World::attach_gpu() {
   view.stride = device_memory_->reaches_node() ? arena.stride() : 0;
   view.first_slot = device_memory_->reaches_node() ? 0 : layout_.my_slot;
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
+  // Copies reach a mapped PE at once, atomics through its proxy: a fence has to wait for those.
+  state_.mixed_reach |= network_ && view.slots > 1;
   if (!options_.publish_view) return;
   const double timeout_s = env_.wait_timeout_s;
   const WorldView kernels = view_of(*device_memory_, layout_,

@@ -75,6 +75,9 @@ struct FakePinned {
 struct FunctionObject {
   const FakeKernel* kernel;
 };
+/// Of the library: in whatever image it loads.
+const FakeModule& library_kernels();
+
 struct ModuleObject {
   const FakeModule* module;
   std::map<std::string, std::unique_ptr<FunctionObject>> functions;

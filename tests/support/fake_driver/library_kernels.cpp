@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the library's own kernels do, on the CPU: the fake driver cannot run a GPU's code.
+#include "src/plugin/execute.h"
+#include "tests/support/fake_driver/state.h"
+
+namespace railshmem::cuda {
+namespace {
+
+template <class T>
+T value(const FakeLaunch& launch, size_t index) {
+  return *static_cast<const T*>(launch.parameters[index]);
+}
+
+/// src/cuda/kernels/words.cu
+void word_amo(const FakeLaunch& launch) {
+  void* const word = value<void*>(launch, 0);
+  const auto op = static_cast<AmoOp>(value<unsigned>(launch, 2));
+  const auto operand = value<uint64_t>(launch, 3);
+  const auto compare = value<uint64_t>(launch, 4);
+  uint64_t old = 0;
+  if (value<unsigned>(launch, 1) == 4)
+    old = execute_amo(static_cast<uint32_t*>(word), op, static_cast<uint32_t>(operand), static_cast<uint32_t>(compare));
+  else
+    old = execute_amo(static_cast<uint64_t*>(word), op, operand, compare);
+  __atomic_store_n(value<uint64_t*>(launch, 5), old, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+const FakeModule& library_kernels() {
+  static const FakeModule module{{{"railshmem_word_amo", {{8, 4, 4, 8, 8, 8}, word_amo}}}, {}};
+  return module;
+}
+
+}  // namespace railshmem::cuda
