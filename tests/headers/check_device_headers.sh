@@ -14,8 +14,8 @@ compile() {
   label=$1
   extension=$2
   shift 2
-  for path in "$source_dir"/include/shmem/device/*.h; do
-    name=shmem/device/$(basename "$path")
+  for path in "$source_dir"/include/shmem/device/*.h "$source_dir"/include/shmem/device/names/*.h; do
+    name=${path#"$source_dir"/include/}
     printf '#include <%s>\n#include <%s>\n' "$name" "$name" >"$work/alone.$extension"
     if ! "$@" -I"$source_dir/include" -c "$work/alone.$extension" -o "$work/alone.o" 2>"$work/messages"; then
       echo "FAILED: $name with $label"
