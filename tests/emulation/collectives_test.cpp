@@ -306,8 +306,8 @@ TEST(Teams, MoreThanAFewPesSyncInRounds) {
     }
   });
   EXPECT_EQ(early.load(), 0);
+  for (int pe = 0; pe < 40; ++pe) *job.object<int>(pe) = pe;
   job.run(1, 2, [&](int pe) {
-    *job.object<int>(pe) = pe;
     EXPECT_EQ(shmemx_int_sum_reduce_block(SHMEM_TEAM_WORLD, job.object<int>(pe, 64), job.object<int>(pe), 1), 0);
     EXPECT_EQ(*job.object<int>(pe, 64), 40 * 39 / 2);
   });

@@ -44,4 +44,18 @@ if ! "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings -I"$source_dir/include"
   echo "FAILED: device_calls.cu"
   failed=1
 fi
+
+# Including shmem.h must not cost a kernel that does not communicate anything: the same code, the same resources.
+silent() {
+  "$nvcc" -std=c++17 -arch=sm_90 "$@" -I"$source_dir/include" -ptx "$source_dir/tests/headers/silent_kernel.cu" \
+    -o "$work/silent.ptx" && sed -n '/\.entry/,$p' "$work/silent.ptx" | grep -v '^ *\.file\|^ *\.loc\|^//' &&
+    "$nvcc" -std=c++17 -arch=sm_90 "$@" -I"$source_dir/include" -cubin -Xptxas -v \
+      "$source_dir/tests/headers/silent_kernel.cu" -o "$work/silent.cubin" 2>&1 | grep 'Used'
+}
+silent >"$work/without" && silent -DWITH_SHMEM >"$work/with"
+if ! grep -q 'Used' "$work/with" || ! cmp "$work/without" "$work/with"; then
+  echo "FAILED: a kernel that does not communicate differs with shmem.h:"
+  diff "$work/without" "$work/with"
+  failed=1
+fi
 exit $failed
