@@ -19,7 +19,6 @@
   F(int, team_n_pes, shmem_team_t team)                                                       \
   F(int, team_translate_pe, shmem_team_t src_team, int src_pe, shmem_team_t dest_team)        \
   F(void*, team_ptr, shmem_team_t team, const void* dest, int pe)
-
 #define RAILSHMEM_TEAM_CONFIG_FUNCTIONS(F) \
   F(int, team_get_config, shmem_team_t team, long config_mask, shmem_team_config_t* config)
 
@@ -57,7 +56,7 @@ RAILSHMEM_BEGIN_C
 RAILSHMEM_TEAM_QUERY_FUNCTIONS(RAILSHMEM_DECLARE_BOTH)
 RAILSHMEM_TEAM_CONFIG_FUNCTIONS(RAILSHMEM_DECLARE)
 RAILSHMEM_TEAM_SPLIT_FUNCTIONS(RAILSHMEM_DECLARE)
-RAILSHMEM_TEAM_SYNC_FUNCTIONS(RAILSHMEM_DECLARE)
+RAILSHMEM_TEAM_SYNC_FUNCTIONS(RAILSHMEM_DECLARE_BOTH)
 RAILSHMEM_END_C
 
 #endif

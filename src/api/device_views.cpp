@@ -66,7 +66,8 @@ void DeviceViews::clear() noexcept {
   const WorldView none;
   for (const Unit& unit : units_) {
     // The device may be gone already, and kernels with it: nothing to report.
-    if (unit.version == kWorldViewVersion && unit.nbytes == sizeof none) static_cast<void>(unit.fill(&none, sizeof none));
+    if (unit.version == kWorldViewVersion && unit.nbytes == sizeof none)
+      static_cast<void>(unit.fill(&none, sizeof none));
   }
 }
 

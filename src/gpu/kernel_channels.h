@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The channels of one GPU's kernels: commands in pinned host memory, what producers share in the GPU's memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "include/shmem/detail/fault.h"
+#include "include/shmem/detail/world.h"
+#include "src/channel/channel.h"
+#include "src/cuda/device_copies.h"
+#include "src/cuda/pinned.h"
+
+namespace railshmem {
+
+/// Lives as long as kernels may run.
+class KernelChannels {
+ public:
+  /// Bytes of the GPU's memory that `n` channels need.
+  static size_t device_nbytes(size_t n, uint32_t log2_slots) noexcept;
+
+  /// `device` is zeroed memory of the GPU, aligned to a cache line, of device_nbytes(). Throws Error.
+  KernelChannels(const cuda::DeviceContext& gpu, cuda::DeviceCopies& copies, std::byte* device, size_t n,
+                 uint32_t log2_slots);
+  KernelChannels(const KernelChannels&) = delete;
+
+  std::span<Channel* const> channels() const noexcept { return pointers_; }
+  /// Tells kernels of them.
+  void add_to(WorldView& view) const noexcept;
+  /// Ends all waits of kernels with `why`, now and later.
+  void fail(ChannelStatus why) noexcept;
+  /// What the first kernel that failed has left, once.
+  const FaultRecord* take_fault() noexcept;
+
+ private:
+  struct Layout;
+
+  cuda::PinnedMemory pinned_;  ///< slots, consumers' lines, reply cells, the fault record
+  std::vector<std::unique_ptr<Channel>> channels_;
+  std::vector<Channel*> pointers_;
+  FaultRecord* fault_ = nullptr;
+  const ChannelView* views_ = nullptr;  ///< in the GPU's memory
+  uint32_t* fault_taken_ = nullptr;     ///< likewise
+};
+
+}  // namespace railshmem
