@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "src/base/error.h"
 #include "src/base/fd_message.h"
@@ -30,6 +31,20 @@ std::array<uint64_t, 2> unguessable() {
 
 }  // namespace
 
+FdOffer::FdOffer(FdOffer&& other) noexcept
+    : offers_(other.offers_), fd_(std::move(other.fd_)), ticket_(other.ticket_) {}
+
+FdOffer& FdOffer::operator=(FdOffer&& other) noexcept {
+  std::swap(offers_, other.offers_);
+  std::swap(fd_, other.fd_);
+  std::swap(ticket_, other.ticket_);
+  return *this;
+}
+
+FdOffer::~FdOffer() {
+  if (fd_) offers_->withdraw(ticket_);
+}
+
 FdOffers::~FdOffers() {
   if (!thread_.joinable()) return;
   const uint64_t one = 1;
@@ -37,22 +52,22 @@ FdOffers::~FdOffers() {
   thread_.join();
 }
 
-FdTicket FdOffers::offer(int fd) {
-  check_errno(fcntl(fd, F_GETFD) >= 0, "fcntl of an offered file descriptor");
+FdOffer FdOffers::offer(UniqueFd fd) {
+  check_errno(fcntl(fd.get(), F_GETFD) >= 0, "fcntl of an offered file descriptor");
   const std::lock_guard lock(mutex_);
   if (!stop_) start();
   FdTicket ticket;
   sign_ticket(ticket);
-  ticket.fd = fd;
+  ticket.fd = fd.get();
   ticket.key = unguessable();
   name_.copy(ticket.socket.data(), ticket.socket.size() - 1);
-  offers_.push_back({ticket.key, fd});
-  return ticket;
+  offers_.push_back({ticket.key, fd.get()});
+  return FdOffer(*this, std::move(fd), ticket);
 }
 
 void FdOffers::withdraw(const FdTicket& ticket) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase_if(offers_, [&](const Offer& offer) { return offer.key == ticket.key; });
+  std::erase_if(offers_, [&](const Entry& offer) { return offer.key == ticket.key; });
 }
 
 void FdOffers::start() {
@@ -93,7 +108,7 @@ void FdOffers::answer(int connection) noexcept {
   std::array<uint64_t, 2> key{};
   if (recv(connection, key.data(), sizeof key, 0) != sizeof key) return;
   const std::lock_guard lock(mutex_);  // while it is sent: its owner may close it once it is withdrawn
-  const auto found = std::find_if(offers_.begin(), offers_.end(), [&](const Offer& offer) { return offer.key == key; });
+  const auto found = std::find_if(offers_.begin(), offers_.end(), [&](const Entry& offer) { return offer.key == key; });
   if (found == offers_.end()) return;
   if (!send_fd(connection, found->fd)) log_debug("a peer did not get a file descriptor: %s", std::strerror(errno));
 }

@@ -7,12 +7,33 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "src/base/fd_ticket.h"
 #include "src/base/unique.h"
 
 namespace railshmem {
+
+class FdOffers;
+
+/// A descriptor that peers may take as long as this lives. Move-only.
+class FdOffer {
+ public:
+  FdOffer(FdOffer&& other) noexcept;
+  FdOffer& operator=(FdOffer&& other) noexcept;
+  ~FdOffer();
+  const FdTicket& ticket() const noexcept { return ticket_; }
+
+ private:
+  friend class FdOffers;
+  FdOffer(FdOffers& offers, UniqueFd fd, const FdTicket& ticket) noexcept
+      : offers_(&offers), fd_(std::move(fd)), ticket_(ticket) {}
+
+  FdOffers* offers_;
+  UniqueFd fd_;
+  FdTicket ticket_;
+};
 
 /// A sleeping thread answers at a socket of an unguessable name, for peers that may not trace this process. It exists
 /// from the first offer on; where there can be no socket, tickets say so.
@@ -22,22 +43,22 @@ class FdOffers {
   FdOffers(const FdOffers&) = delete;
   ~FdOffers();
 
-  /// The descriptor stays the caller's, and open until it is withdrawn. Throws Error when it is not open.
-  FdTicket offer(int fd);
-  /// Nobody takes it any more.
-  void withdraw(const FdTicket& ticket) noexcept;
+  /// Throws Error when the descriptor is not open. This outlives the offer.
+  FdOffer offer(UniqueFd fd);
 
  private:
-  struct Offer {
+  friend class FdOffer;
+  struct Entry {
     std::array<uint64_t, 2> key;
     int fd;
   };
+  void withdraw(const FdTicket& ticket) noexcept;
   void start();
   void serve() noexcept;
   void answer(int connection) noexcept;
 
   std::mutex mutex_;
-  std::vector<Offer> offers_;
+  std::vector<Entry> offers_;
   std::string name_;  ///< empty: no socket
   UniqueFd listener_;
   UniqueFd stop_;

@@ -12,23 +12,18 @@ namespace railshmem::cuda {
 ChunkCard DeviceChunks::grow(size_t nbytes) {
   const size_t at = this->nbytes();
   const size_t rounded = align_up(std::max<size_t>(nbytes, 1), gpu_.capabilities().granularity);
-  if (rounded > arena_.stride() - at)
+  if (const size_t room = arena_.stride() - at; nbytes > room || rounded > room)
     throw Error(
         text("no room for %zu bytes more of device heap: %zu of %zu bytes are in use; raise "
              "SHMEM_SYMMETRIC_SIZE",
-             rounded, at, arena_.stride()));
+             nbytes, at, arena_.stride()));
   own_.reserve(own_.size() + 1);
   offered_.reserve(offered_.size() + 1);
   PhysicalMemory memory = PhysicalMemory::create(gpu_, rounded);
-  UniqueFd fd = memory.export_fd();
-  ChunkCard card{at, rounded, gpu_.uuid(), offers_.offer(fd.get())};
-  try {
-    arena_.map_own(my_slot_, at, memory);
-  } catch (...) {
-    offers_.withdraw(card.fd);
-    throw;
-  }
-  offered_.push_back({card.fd, std::move(fd)});
+  FdOffer offer = offers_.offer(memory.export_fd());
+  const ChunkCard card{at, rounded, gpu_.uuid(), offer.ticket()};
+  arena_.map_own(my_slot_, at, memory);
+  offered_.push_back(std::move(offer));
   own_.push_back({at, std::move(memory)});
   log_debug("device heap: chunk %zu of %zu bytes on %s%s%s", own_.size() - 1, rounded, gpu_.description().c_str(),
             own_.back().memory.rdma_capable() ? ", for GPUDirect RDMA" : "",
@@ -42,8 +37,7 @@ void DeviceChunks::take_back(const ChunkCard& card) {
         text("the chunk at %llu is not the last one of this device heap", static_cast<unsigned long long>(card.at)));
   arena_.unmap(my_slot_, card.at);
   own_.pop_back();
-  offers_.withdraw(card.fd);
-  std::erase_if(offered_, [&](const Offered& offered) { return offered.ticket.key == card.fd.key; });
+  std::erase_if(offered_, [&](const FdOffer& offer) { return offer.ticket().key == card.fd.key; });
 }
 
 void DeviceChunks::import(size_t slot, const ChunkCard& card) {
@@ -68,11 +62,6 @@ std::string DeviceChunks::unreachable(const Uuid& device) const {
       "%s does not reach the memory of GPU %d of this process's numbering (no NVLink, and no PCIe path that "
       "the driver allows)",
       gpu_.description().c_str(), *owner);
-}
-
-void DeviceChunks::close_offers() noexcept {
-  for (const Offered& offered : offered_) offers_.withdraw(offered.ticket);
-  offered_.clear();
 }
 
 }  // namespace railshmem::cuda

@@ -38,7 +38,6 @@ class DeviceChunks {
   DeviceChunks(const DeviceContext& gpu, DeviceArena& arena, size_t my_slot, FdOffers& offers)
       : gpu_(gpu), arena_(arena), my_slot_(my_slot), offers_(offers), imported_(arena.nslots()) {}
   DeviceChunks(const DeviceChunks&) = delete;
-  ~DeviceChunks() { close_offers(); }
 
   /// Adds memory behind what is there, rounded up to the granularity, and maps it; zeroed it is not. Throws Error and
   /// leaves the heap as it was, also when the slot is full.
@@ -50,7 +49,7 @@ class DeviceChunks {
   /// Why this GPU cannot use the memory of that one; empty: it can, as far as the driver tells without trying.
   std::string unreachable(const Uuid& device) const;
   /// Peers take no descriptors any more.
-  void close_offers() noexcept;
+  void close_offers() noexcept { offered_.clear(); }
 
   const std::vector<OwnChunk>& own() const noexcept { return own_; }
   size_t nbytes() const noexcept { return own_.empty() ? 0 : own_.back().at + own_.back().memory.nbytes(); }
@@ -58,17 +57,12 @@ class DeviceChunks {
   size_t imported(size_t slot) const noexcept { return imported_[slot]; }
 
  private:
-  struct Offered {
-    FdTicket ticket;
-    UniqueFd fd;
-  };
-
   const DeviceContext& gpu_;
   DeviceArena& arena_;
   const size_t my_slot_;
   FdOffers& offers_;
   std::vector<OwnChunk> own_;
-  std::vector<Offered> offered_;
+  std::vector<FdOffer> offered_;  ///< the latest chunks'
   std::vector<size_t> imported_;
 };
 

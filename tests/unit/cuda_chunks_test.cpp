@@ -185,9 +185,10 @@ TEST(DeviceChunks, AFullSlotAndOddCardsAreErrors) {
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(),
-                 "no room for 4194304 bytes more of device heap: 2097152 of 4194304 bytes are in use; raise "
+                 "no room for 2097153 bytes more of device heap: 2097152 of 4194304 bytes are in use; raise "
                  "SHMEM_SYMMETRIC_SIZE");
   }
+  EXPECT_THROW(pe.chunks.grow(SIZE_MAX), Error);
   const ChunkCard card = peer.chunks.grow(kUnit);
   const ChunkCard behind = peer.chunks.grow(kUnit);
   EXPECT_THROW(pe.chunks.import(1, behind), Error) << "a gap";

@@ -220,11 +220,27 @@ TEST(CudaCopier, OneEventStandsBehindManySmallCopies) {
   EXPECT_EQ(rig.fake.calls("cuPointerGetAttributes"), 0) << "heap and bounce area are known";
 }
 
+TEST(CudaCopier, AmosCopyNoMoreThanTheyMust) {
+  CopierRig rig;
+  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const auto copies_of = [&](AmoOp op) {
+    const int before = rig.fake.calls("cuMemcpyAsync");
+    copier->amo(rig.heap, 8, op, 1, 1);
+    return rig.fake.calls("cuMemcpyAsync") - before;
+  };
+  EXPECT_EQ(copies_of(AmoOp::set), 1);
+  EXPECT_EQ(copies_of(AmoOp::fetch), 1);
+  EXPECT_EQ(copies_of(AmoOp::add), 2);
+}
+
 TEST(CudaCopier, MoreLargeCopiesThanEventsEndToo) {
   CopierRig rig(100);
   const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
   std::vector<Copier::Ticket> tickets;
+  rig.fake.hold(true);
   for (int i = 0; i < 200; ++i) tickets.push_back(copier->start(rig.heap, rig.bounce.data(), 64 << 10));
+  EXPECT_EQ(rig.fake.calls("cuEventRecord"), 32) << "none is used again while somebody may ask for it";
+  rig.fake.hold(false);
   finish(*copier, tickets.back());
   for (const Copier::Ticket ticket : tickets) finish(*copier, ticket);
 }

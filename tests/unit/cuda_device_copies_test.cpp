@@ -65,8 +65,8 @@ TEST(DeviceCopies, ManyThreadsShareFewLanes) {
   fake.release(device);
 }
 
-/// What cuMemcpy would do: wait for a kernel that waits for this copy.
-TEST(DeviceCopies, DoNotWaitForKernelsOfTheProgramsStreams) {
+/// What cuMemcpy would do, and copies of blocking streams: wait for a kernel that waits for this copy.
+TEST(DeviceCopies, DoNotWaitForKernelsOfTheDefaultStream) {
   FakeDriver fake;
   const Driver& driver = fake.driver();
   const DeviceContext gpu = DeviceContext::primary(driver, 0);
@@ -87,17 +87,14 @@ TEST(DeviceCopies, DoNotWaitForKernelsOfTheProgramsStreams) {
   const ContextGuard guard(gpu);
   Module module = nullptr;
   Function kernel = nullptr;
-  Stream blocking = nullptr;
   ASSERT_EQ(driver.module_load(&module, &fake), kSuccess);
   ASSERT_EQ(driver.module_function(&kernel, module, "wait_for_flag"), kSuccess);
-  ASSERT_EQ(driver.stream_create(&blocking, 0, 0), kSuccess);
   void* parameters[] = {const_cast<uint64_t**>(&flag)};
-  ASSERT_EQ(driver.launch(kernel, 1, 1, 1, 1, 1, 1, 0, blocking, parameters, nullptr), kSuccess);
+  ASSERT_EQ(driver.launch(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), kSuccess);
   const uint64_t one = 1;
   copies.copy(device, &one, sizeof one);
-  ASSERT_EQ(driver.stream_synchronize(blocking), kSuccess);
+  ASSERT_EQ(driver.stream_synchronize(nullptr), kSuccess);
   EXPECT_TRUE(seen);
-  driver.stream_destroy(blocking);
   driver.module_unload(module);
   fake.release(device);
 }

@@ -181,6 +181,29 @@ TEST(FakeDriver, LateCopiesAreLateAndStreamsOvertakeEachOther) {
   rig.fake.release(reinterpret_cast<std::byte*>(order));
 }
 
+TEST(FakeDriver, TheDefaultStreamAndBlockingStreamsWaitForEachOther) {
+  FakeRig rig({.late_us = 100});
+  const Driver& driver = rig.driver;
+  std::byte* const device = rig.fake.allocate(64);
+  auto* const words = reinterpret_cast<uint64_t*>(device);
+  const Stream blocking = rig.stream(0);
+  const Stream free = rig.stream();
+  ASSERT_EQ(driver.stream_wait_64(blocking, address_of(words), 1, kWordEquals), kSuccess);
+  ASSERT_EQ(driver.stream_write_64(nullptr, address_of(words + 1), 2, 0), kSuccess);
+  ASSERT_EQ(driver.stream_write_64(blocking, address_of(words + 2), 3, 0), kSuccess);
+  ASSERT_EQ(driver.stream_write_64(free, address_of(words + 3), 4, 0), kSuccess);
+  ASSERT_EQ(driver.stream_synchronize(free), kSuccess);
+  EXPECT_EQ(words[3], 4u);
+  EXPECT_EQ(words[1] + words[2], 0u) << "both wait for the first";
+  __atomic_store_n(words, 1, __ATOMIC_RELEASE);
+  ASSERT_EQ(driver.stream_synchronize(blocking), kSuccess);
+  EXPECT_EQ(words[1], 2u);
+  EXPECT_EQ(words[2], 3u);
+  driver.stream_destroy(blocking);
+  driver.stream_destroy(free);
+  rig.fake.release(device);
+}
+
 TEST(FakeDriver, BatchesCopyInAnyOrder) {
   FakeRig rig;
   std::byte* const device = rig.fake.allocate(64);

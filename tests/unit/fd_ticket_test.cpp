@@ -30,6 +30,11 @@ UniqueFd fd_with_number(uint64_t number) {
   return fd;
 }
 
+/// The same open file, for the test to look at while the offer owns the first one.
+UniqueFd another(const UniqueFd& fd) {
+  return UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+}
+
 uint64_t number_in(int fd) {
   uint64_t number = 0;
   return pread(fd, &number, sizeof number, 0) == sizeof number ? number : 0;
@@ -68,7 +73,8 @@ TEST(FdTicket, AnotherProcessTakesTheVeryDescriptorAsATracer) {
   Forked child([](const Pipe& pipe) { return take_and_look(pipe, FdWay::pidfd, 71); });
   FdOffers offers;
   const UniqueFd fd = fd_with_number(71);
-  ASSERT_TRUE(child.pipe().tell(offers.offer(fd.get())));
+  const FdOffer offer = offers.offer(another(fd));
+  ASSERT_TRUE(child.pipe().tell(offer.ticket()));
   const std::string wrong = child.join();
   if (wrong.find("Operation not permitted") != std::string::npos || wrong.find("not implemented") != std::string::npos)
     GTEST_SKIP() << "this machine forbids it: " << wrong;
@@ -80,7 +86,8 @@ TEST(FdTicket, AnotherProcessGetsTheVeryDescriptorOverTheSocket) {
   Forked child([](const Pipe& pipe) { return take_and_look(pipe, FdWay::socket, 72); });
   FdOffers offers;
   const UniqueFd fd = fd_with_number(72);
-  ASSERT_TRUE(child.pipe().tell(offers.offer(fd.get())));
+  const FdOffer offer = offers.offer(another(fd));
+  ASSERT_TRUE(child.pipe().tell(offer.ticket()));
   EXPECT_EQ(child.join(), "");
   EXPECT_EQ(lseek(fd.get(), 0, SEEK_CUR), 3);
 }
@@ -97,7 +104,8 @@ TEST(FdTicket, WhoMayNotTraceGetsItOverTheSocketUnasked) {
   {
     FdOffers offers;
     const UniqueFd fd = fd_with_number(73);
-    const FdTicket ticket = offers.offer(fd.get());
+    const FdOffer offer = offers.offer(another(fd));
+    const FdTicket ticket = offer.ticket();
     EXPECT_TRUE(child.pipe().tell(ticket));
     wrong = child.join();
     Forked tracer([ticket](const Pipe&) {
@@ -115,7 +123,8 @@ TEST(FdTicket, WhoMayNotTraceGetsItOverTheSocketUnasked) {
 TEST(FdTicket, ThreadsOfOneProcessShareToo) {
   FdOffers offers;
   const UniqueFd fd = fd_with_number(74);
-  const FdTicket ticket = offers.offer(fd.get());
+  const FdOffer offer = offers.offer(another(fd));
+  const FdTicket ticket = offer.ticket();
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
@@ -133,18 +142,20 @@ TEST(FdTicket, WithdrawnOffersAreGone) {
   FdOffers offers;
   const UniqueFd first = fd_with_number(75);
   const UniqueFd second = fd_with_number(76);
-  const FdTicket withdrawn = offers.offer(first.get());
-  const FdTicket kept = offers.offer(second.get());
-  offers.withdraw(withdrawn);
+  FdOffer kept = offers.offer(another(first));
+  const FdTicket withdrawn = kept.ticket();
+  EXPECT_EQ(number_in(take_fd(withdrawn, FdWay::socket).get()), 75u);
+  kept = offers.offer(another(second));
   const std::string error = error_of(withdrawn, FdWay::socket);
   EXPECT_NE(error.find("does not offer this one any more"), std::string::npos) << error;
-  EXPECT_EQ(number_in(take_fd(kept, FdWay::socket).get()), 76u);
+  EXPECT_EQ(number_in(take_fd(kept.ticket(), FdWay::socket).get()), 76u);
 }
 
 TEST(FdTicket, AGuessedKeyGetsNothing) {
   FdOffers offers;
   const UniqueFd fd = fd_with_number(77);
-  FdTicket guessed = offers.offer(fd.get());
+  const FdOffer offer = offers.offer(another(fd));
+  FdTicket guessed = offer.ticket();
   guessed.key[1] ^= 1;
   EXPECT_NE(error_of(guessed, FdWay::socket).find("does not offer"), std::string::npos);
 }
@@ -154,7 +165,7 @@ TEST(FdTicket, WhoIsGoneIsNamedWithTheRemedy) {
   {
     FdOffers offers;
     const UniqueFd fd = fd_with_number(78);
-    ticket = offers.offer(fd.get());
+    ticket = offers.offer(another(fd)).ticket();
   }
   ticket.pid = 0x7ffffffe;
   const std::string error = error_of(ticket, FdWay::any);
@@ -167,7 +178,8 @@ TEST(FdTicket, ANamesakeIsNotMistakenForThePeer) {
   Forked child([](const Pipe& pipe) { return pipe.meet() ? "" : "no meeting"; });
   FdOffers offers;
   const UniqueFd fd = fd_with_number(79);
-  FdTicket ticket = offers.offer(fd.get());
+  const FdOffer offer = offers.offer(another(fd));
+  FdTicket ticket = offer.ticket();
   ticket.pid = child.pid();  // started later than the ticket says, or in the same tick
   ticket.started ^= 1;
   EXPECT_NE(error_of(ticket, FdWay::pidfd).find("another one here"), std::string::npos);
@@ -180,7 +192,8 @@ TEST(FdTicket, ANamesakeIsNotMistakenForThePeer) {
 TEST(FdTicket, ASilentClientDelaysTheOthersByASecondAtMost) {
   FdOffers offers;
   const UniqueFd fd = fd_with_number(80);
-  const FdTicket ticket = offers.offer(fd.get());
+  const FdOffer offer = offers.offer(another(fd));
+  const FdTicket ticket = offer.ticket();
   const UniqueFd silent(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const AbstractAddress server(ticket.socket.data());
   ASSERT_EQ(connect(silent.get(), server.get(), server.nbytes()), 0);
@@ -191,7 +204,7 @@ TEST(FdTicket, ASilentClientDelaysTheOthersByASecondAtMost) {
 
 TEST(FdTicket, OnlyOpenDescriptorsAreOffered) {
   FdOffers offers;
-  EXPECT_THROW(offers.offer(-1), Error);
+  EXPECT_THROW(offers.offer(UniqueFd()), Error);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ struct Played {
   int push_result = 0;
   int flush_result = 0;
   std::string calls;
-  void* pushed = nullptr;
+  cuda::Context pushed = nullptr;
 } played;
 
 cuda::Driver driver() {
@@ -121,12 +121,13 @@ TEST(RdmaFlush, ReadsWhatTheDeviceOffers) {
 }
 
 TEST(RdmaFlush, BindsTheHeapsContextAndGivesTheThreadItsOwnBack) {
-  int heap_context = 0;
-  cuda::RdmaFlush flush(driver(), 3, &heap_context);
+  int something = 0;
+  const auto heap_context = reinterpret_cast<cuda::Context>(&something);
+  cuda::RdmaFlush flush(driver(), 3, heap_context);
   const DeviceFlush& service = flush.service();
   EXPECT_EQ(service.run(service.state), 0);
   EXPECT_EQ(played.calls, "push flush pop ");
-  EXPECT_EQ(played.pushed, &heap_context);
+  EXPECT_EQ(played.pushed, heap_context);
 }
 
 TEST(RdmaFlush, ErrorsAreToldAndTheContextIsGivenBack) {

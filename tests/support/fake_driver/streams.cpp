@@ -48,6 +48,19 @@ void work(FakeState& s) {
   }
 }
 
+/// The legacy default stream waits for what blocking streams were given before, and they for it.
+std::function<bool()> behind_others(FakeState& s, const FakeStream& mine, std::function<bool()> run) {
+  const FakeStream legacy = s.default_streams[mine->context];
+  std::vector<std::pair<FakeStream, uint64_t>> before;
+  for (const FakeStream& stream : s.streams)
+    if (stream->context == mine->context && (mine == legacy ? stream->blocking : stream == legacy))
+      before.emplace_back(stream, stream->given);
+  return [before, run = std::move(run)] {
+    const auto over = [](const auto& one) { return one.first->over >= one.second; };
+    return std::all_of(before.begin(), before.end(), over) && run();
+  };
+}
+
 /// What a copy engine does: an aligned word at once, other bytes in any order.
 void move_bytes(Address to, Address from, size_t nbytes) {
   std::byte word[8];
@@ -134,6 +147,7 @@ FakeStream fake_stream(FakeState& s, Stream handle) {
 }
 
 void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run) {
+  if (stream->blocking || s.default_streams[stream->context] == stream) run = behind_others(s, stream, std::move(run));
   if (!s.worker.joinable()) s.worker = std::thread([&s] { work(s); });
   const uint64_t late = s.options.late_us == 0 ? 0 : s.random() % (uint64_t{s.options.late_us} * 1000 + 1);
   stream->work.push_back({std::move(run), late == 0 ? 0 : now_ns() + late});
@@ -224,18 +238,11 @@ Result cuEventDestroy_v2(Event event) {
   return kSuccess;
 }
 
-/// Goes through the legacy default stream, which waits for all blocking streams.
 Result cuMemcpy(Address to, Address from, size_t nbytes) {
   FAKE_CALL(undisturbed);
-  const FakeStream mine = fake_stream(s, nullptr);
-  std::vector<std::pair<FakeStream, uint64_t>> before;
-  for (const FakeStream& stream : s.streams)
-    if (stream->blocking && stream->context == mine->context) before.emplace_back(stream, stream->given);
-  fake_give(s, mine, [before] {
-    return std::all_of(before.begin(), before.end(), [](const auto& one) { return one.first->over >= one.second; });
-  });
-  const Result result = give_copy(call, to, from, nbytes, mine);
-  fake_wait_until(call, [&, until = mine->given] { return mine->over >= until; });
+  const FakeStream legacy = fake_stream(s, nullptr);
+  const Result result = give_copy(call, to, from, nbytes, legacy);
+  fake_wait_until(call, [&, until = legacy->given] { return legacy->over >= until; });
   return result;
 }
 Result cuMemcpyAsync(Address to, Address from, size_t nbytes, Stream handle) {
