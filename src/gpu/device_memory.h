@@ -54,6 +54,8 @@ class DeviceMemory {
   bool contains(const void* address) const noexcept {
     return static_cast<size_t>(static_cast<const std::byte*>(address) - base()) < config_.limit;
   }
+  /// Of the library's own bytes at the start.
+  std::byte* header() const noexcept { return base(); }
   std::byte* base() const noexcept { return arena_.address(static_cast<size_t>(layout_.my_slot)); }
   /// Addresses, not memory.
   size_t nbytes() const noexcept { return config_.limit; }

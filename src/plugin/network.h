@@ -41,6 +41,8 @@ class Network {
   virtual void connect(std::span<const std::vector<std::byte>> cards) = 0;
   /// Starts the proxy thread, which from now on makes this PE a live target and serves `channels`.
   virtual void start(std::span<Channel* const> channels) = 0;
+  /// Serves these as well from now on, until stop(): kernels' channels come when the program has chosen its GPU.
+  virtual void add_channels(std::span<Channel* const> channels) = 0;
   /// Stops and joins the proxy thread; called after the last barrier of the job. Errors of peers that leave are ignored
   /// from prepare_stop() on.
   virtual void prepare_stop() noexcept = 0;

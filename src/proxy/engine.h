@@ -82,6 +82,10 @@ class Engine final : public Network {
     loop_.emplace(*proxy_, *host_, sleeper_, loop_config_);
   }
 
+  void add_channels(std::span<Channel* const> channels) override {
+    proxy_->alone([&] { proxy_->serve(channels); });
+  }
+
   void prepare_stop() noexcept override {
     host_->ignore_failures();
     proxy_->ignore_failures();

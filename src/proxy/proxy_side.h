@@ -29,7 +29,7 @@ class ProxySide {
         responder_(initiator_, segments, config.npes, config.keeper, observer, target_staging),
         gate_(initiator_, responder_, flush) {}
 
-  /// Before the proxy thread runs.
+  /// Before the proxy thread runs, or alone().
   void serve(std::span<Channel* const> channels) {
     Nudger<R>* const nudger = traffic_wakes() ? nullptr : &nudger_;
     for (Channel* channel : channels)
@@ -97,7 +97,9 @@ class ProxySide {
   }
 
   void wake_up() noexcept {
+    while (!lock_.try_lock()) sched_yield();  // drains may be added; steps are bounded, so this is short
     for (auto& drain : drains_) drain->channel().disarm();
+    lock_.unlock();
   }
 
   void ignore_failures() noexcept { initiator_.ignore_failures(); }

@@ -2,6 +2,7 @@
 #include "src/world/world.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "src/base/align.h"
@@ -18,6 +19,16 @@
 #include "src/world/observations.h"
 
 namespace railshmem {
+namespace {
+
+uint32_t log2_ring_slots(uint64_t slots) {
+  if (slots < 64 || slots > 65536 || !is_power_of_two(slots))
+    throw Error(text("SHMEM_DEVICE_RING_SLOTS is %llu; it must be a power of two from 64 to 65536",
+                     static_cast<unsigned long long>(slots)));
+  return static_cast<uint32_t>(std::countr_zero(slots));
+}
+
+}  // namespace
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
     : env_(env),
@@ -89,6 +100,7 @@ void World::make_heap() {
 void World::make_device_memory() {
   if (!heap_choice_.device) return;
   DeviceMemoryConfig config;
+  config.header_nbytes = KernelChannels::device_nbytes(env_.device_rings, log2_ring_slots(env_.device_ring_slots));
   for (const Identity& identity : identities_) config.limit = std::max<size_t>(config.limit, identity.device_heap_max);
   device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
 }
@@ -109,11 +121,23 @@ void World::attach_gpu() {
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
   // Copies reach a mapped PE at once, atomics through its proxy: a fence has to wait for those.
   state_.mixed_reach |= network_ && view.slots > 1;
+  show_kernels();
+}
+
+/// Gives kernels their view of the job and, where they need the proxy, their channels.
+void World::show_kernels() {
+  if (network_) {
+    kernel_channels_ = std::make_unique<KernelChannels>(device_memory_->gpu(), device_memory_->copies(),
+                                                        device_memory_->header(), env_.device_rings,
+                                                        log2_ring_slots(env_.device_ring_slots));
+    network_->add_channels(kernel_channels_->channels());
+  }
   if (!options_.publish_view) return;
   const double timeout_s = env_.wait_timeout_s;
-  const WorldView kernels = view_of(*device_memory_, layout_,
+  WorldView kernels = view_of(*device_memory_, layout_,
                                     {state_.me, state_.npes, network_ != nullptr, env_.check,
                                      static_cast<uint64_t>(timeout_s * 1e9), heap_->base(), heap_->nbytes()});
+  if (kernel_channels_) kernel_channels_->add_to(kernels);
   options_.publish_view(&kernels);
 }
 

@@ -12,6 +12,7 @@
 #include "src/gpu/device_memory.h"
 #include "src/gpu/device_side.h"
 #include "src/gpu/heap_choice.h"
+#include "src/gpu/kernel_channels.h"
 #include "src/gpu/late_copier.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
@@ -70,6 +71,7 @@ class World {
   void make_heap();
   void reach_node_peers();
   void make_device_memory();
+  void show_kernels();
   void start_network();
   NetworkConfig network_config() const;
   void fill_state();
@@ -90,6 +92,7 @@ class World {
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's
   std::unique_ptr<DeviceSide> device_side_;      ///< null until the program has chosen its GPU
+  std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;

@@ -27,6 +27,7 @@ class ListingNetwork final : public Network {
   std::vector<std::byte> attach(std::span<const Segment>) override { return {}; }
   void connect(std::span<const std::vector<std::byte>>) override {}
   void start(std::span<Channel* const>) override {}
+  void add_channels(std::span<Channel* const>) override {}
   void prepare_stop() noexcept override {}
   void stop() noexcept override {}
   NetContext* make_context() override { return nullptr; }

@@ -59,20 +59,20 @@ static_assert(sizeof(WorldView) == 216, "a new layout is a new kWorldViewVersion
 inline constexpr unsigned kWorldViewVersion = 1;
 
 /// A symmetric object of a PE.
-struct Place {
+struct HeapPlace {
   unsigned char* here;   ///< its address here; null: only the network reaches it
   uint64_t offset;       ///< in its heap
   const HeapView* heap;  ///< null: no symmetric address
 };
 
-RAILSHMEM_HD inline Place place_in(const WorldView& world, const HeapView& heap, uint64_t offset, int pe) {
+RAILSHMEM_HD inline HeapPlace place_in(const WorldView& world, const HeapView& heap, uint64_t offset, int pe) {
   const uint32_t index = static_cast<uint32_t>(pe - world.first_pe);
   const bool mapped = index < static_cast<uint32_t>(world.node_npes) && heap.on_node != nullptr;
   return {mapped ? heap.on_node + index * heap.stride + offset : nullptr, offset, &heap};
 }
 
 /// Finds the object of `pe` whose address on this PE is `symmetric`.
-RAILSHMEM_HD inline Place locate(const WorldView& world, const void* symmetric, int pe) {
+RAILSHMEM_HD inline HeapPlace locate(const WorldView& world, const void* symmetric, int pe) {
   const auto* const at = static_cast<const unsigned char*>(symmetric);
   uint64_t offset = static_cast<uint64_t>(at - world.heap.mine);
   if (offset < world.heap.nbytes) return place_in(world, world.heap, offset, pe);
@@ -87,7 +87,7 @@ RAILSHMEM_HD inline bool all_direct(const HeapView& heap) {
 }
 
 /// Whether atomic updates of a mapped object are the GPU's own instructions.
-RAILSHMEM_HD inline bool has_direct_atomics(const Place& place) {
+RAILSHMEM_HD inline bool has_direct_atomics(const HeapPlace& place) {
   return place.here != nullptr && place.offset - place.heap->atomics_offset < place.heap->atomics_nbytes;
 }
 

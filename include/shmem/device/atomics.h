@@ -74,7 +74,7 @@ RAILSHMEM_HD inline T apply_amo(T* at, AmoOp op, T operand, T compare) {
 }
 
 /// Whether the operation is an instruction of this GPU. Reading alone disturbs nobody.
-RAILSHMEM_HD inline bool is_direct(const Place& place, AmoOp op, Peer peer) {
+RAILSHMEM_HD inline bool is_direct(const HeapPlace& place, AmoOp op, Peer peer) {
   if (place.here == nullptr) return false;
   return peer.direct_atomics || op == AmoOp::fetch || has_direct_atomics(place);
 }
@@ -83,7 +83,7 @@ enum class Fetch : uint8_t { nothing, later, now };
 
 /// By the owner's proxy; `fetch` is where the old value goes.
 template <class T>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView& world, const Place& place, AmoOp op,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView& world, const HeapPlace& place, AmoOp op,
                                                                 T operand, T compare, Peer peer, T* fetch, Fetch when) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
@@ -102,7 +102,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView&
 template <class T>
 RAILSHMEM_HD inline ChannelStatus run_amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
                                           T* fetch, Fetch when) {
-  const Place place = locate(world, dest, peer.pe);
+  const HeapPlace place = locate(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;

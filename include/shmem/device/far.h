@@ -38,7 +38,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_pieces(const WorldVi
   return ChannelStatus::ok;
 }
 
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_far(const WorldView& world, const Place& place,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_far(const WorldView& world, const HeapPlace& place,
                                                                 const void* source, uint64_t nbytes, Peer peer,
                                                                 Payload payload, Completion completion) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
@@ -50,7 +50,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_far(const WorldView&
 }
 
 /// One value of nbytes, at most kInlineBytes.
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_value_far(const WorldView& world, const Place& place,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_value_far(const WorldView& world, const HeapPlace& place,
                                                                       uint64_t value, uint64_t nbytes, Peer peer) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
@@ -59,7 +59,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_value_far(const Worl
   return issue(world, c, Payload::released);
 }
 
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView& world, const Place& place, void* dest,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView& world, const HeapPlace& place, void* dest,
                                                                 uint64_t nbytes, Peer peer, Completion completion) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;

@@ -34,21 +34,21 @@ RAILSHMEM_HD inline Deadline deadline_of(const WorldView& world) {
 
 /// Why the network cannot be asked for something at `place` of `pe`; ok when it can. What the direct way takes for
 /// granted is looked at here, where it costs nothing beside a command.
-RAILSHMEM_HD inline ChannelStatus refusal(const WorldView& world, const Place& place, int pe) {
+RAILSHMEM_HD inline ChannelStatus refusal(const WorldView& world, const HeapPlace& place, int pe) {
   if (static_cast<uint32_t>(pe) >= static_cast<uint32_t>(world.npes)) return ChannelStatus::bad_pe;
   if (place.heap == nullptr) return ChannelStatus::bad_address;
   return world.nchannels == 0 ? ChannelStatus::no_channel : ChannelStatus::ok;
 }
 
 /// With SHMEM_CHECK: whether the range lies in the heap and the PE is in the world.
-RAILSHMEM_HD inline ChannelStatus check_range(const WorldView& world, const Place& place, uint64_t nbytes, int pe) {
+RAILSHMEM_HD inline ChannelStatus check_range(const WorldView& world, const HeapPlace& place, uint64_t nbytes, int pe) {
   if (static_cast<uint32_t>(pe) >= static_cast<uint32_t>(world.npes)) return ChannelStatus::bad_pe;
   if (place.heap == nullptr || nbytes > place.heap->nbytes - place.offset) return ChannelStatus::bad_address;
   return ChannelStatus::ok;
 }
 
 /// A command on a symmetric object.
-RAILSHMEM_HD inline Command command_to(const WorldView& world, CommandOp op, const Place& place, uint64_t nbytes,
+RAILSHMEM_HD inline Command command_to(const WorldView& world, CommandOp op, const HeapPlace& place, uint64_t nbytes,
                                        Peer peer) {
   Command c;
   c.op = op;

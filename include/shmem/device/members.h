@@ -45,7 +45,7 @@ class Members {
     return reinterpret_cast<T*>(world_.heap.on_node + index * world_.heap.stride + world_.control + offset);
   }
   /// As a place for a command.
-  RAILSHMEM_HD Place far(uint64_t offset) const { return {nullptr, world_.control + offset, &world_.heap}; }
+  RAILSHMEM_HD HeapPlace far(uint64_t offset) const { return {nullptr, world_.control + offset, &world_.heap}; }
   RAILSHMEM_HD TeamCounters* counters() const { return mine<TeamCounters>(layout_.counters(slot())); }
 
  private:

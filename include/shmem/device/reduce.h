@@ -106,7 +106,7 @@ RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const M
 template <class T>
 class MappedArrays {
  public:
-  RAILSHMEM_HD MappedArrays(const WorldView& world, const Members& team, const Place& of_first)
+  RAILSHMEM_HD MappedArrays(const WorldView& world, const Members& team, const HeapPlace& of_first)
       : world_(world), team_(team), heap_(*of_first.heap), offset_(of_first.offset) {}
   RAILSHMEM_HD T* of(int rank) const {
     const auto index = static_cast<uint32_t>(team_.pe(rank) - world_.first_pe);
@@ -167,7 +167,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce(const WorldView& 
   if (fits_packets(team, nelems * sizeof(T))) {
     return reduce_packets<T, Op, Scope>(world, team, dest, source, nelems * sizeof(T));
   }
-  const Place to = locate(world, dest, team.pe(0)), from = locate(world, source, team.pe(0));
+  const HeapPlace to = locate(world, dest, team.pe(0)), from = locate(world, source, team.pe(0));
   if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
   if (!team.near() || to.here == nullptr || from.here == nullptr) {
     return reduce_far<T, Op, Scope>(world, team, dest, source, nelems);

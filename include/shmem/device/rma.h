@@ -31,7 +31,7 @@ template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                              Peer peer, Payload payload = Payload::written) {
   if (nbytes == 0) return ChannelStatus::ok;
-  const Place place = locate(world, dest, peer.pe);
+  const HeapPlace place = locate(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
@@ -48,7 +48,7 @@ template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                          Peer peer, Payload payload = Payload::written) {
   if (nbytes == 0) return ChannelStatus::ok;
-  const Place place = locate(world, dest, peer.pe);
+  const HeapPlace place = locate(world, dest, peer.pe);
   ChannelStatus status = ChannelStatus::ok;
   if (world.check != 0) status = check_range(world, place, nbytes, peer.pe);
   if (status == ChannelStatus::ok) {
@@ -67,7 +67,7 @@ template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                              Peer peer, Completion completion = Completion::later) {
   if (nbytes == 0) return ChannelStatus::ok;
-  const Place place = locate(world, source, peer.pe);
+  const HeapPlace place = locate(world, source, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
@@ -92,7 +92,7 @@ RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, con
 template <class T>
 RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Peer peer) {
   static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
-  const Place place = locate(world, dest, peer.pe);
+  const HeapPlace place = locate(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
@@ -106,7 +106,7 @@ RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Pe
 
 template <class T>
 RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* source, Peer peer) {
-  const Place place = locate(world, source, peer.pe);
+  const HeapPlace place = locate(world, source, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;

@@ -18,12 +18,12 @@ RAILSHMEM_HD inline void update_signal(uint64_t* at, uint64_t value, SignalOp op
 }
 
 /// Whether the update is a store or an atomic of this GPU. A store needs no atomic: setting is atomic with setting.
-RAILSHMEM_HD inline bool is_direct(const Place& signal, SignalOp op, Peer peer) {
+RAILSHMEM_HD inline bool is_direct(const HeapPlace& signal, SignalOp op, Peer peer) {
   return signal.here != nullptr && (op == SignalOp::set || peer.direct_atomics || has_direct_atomics(signal));
 }
 
 /// The signal alone, by the proxy, after everything that this thread wrote before.
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_far(const WorldView& world, const Place& signal,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_far(const WorldView& world, const HeapPlace& signal,
                                                                    uint64_t value, SignalOp op, Peer peer) {
   const ChannelStatus refused = refusal(world, signal, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
@@ -36,9 +36,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_far(const WorldVi
   return issue(world, c, Payload::written);
 }
 
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const Place& place,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,
                                                                        const void* source, uint64_t nbytes,
-                                                                       const Place& signal, uint64_t value, SignalOp op,
+                                                                       const HeapPlace& signal, uint64_t value, SignalOp op,
                                                                        Peer peer, Payload payload,
                                                                        Completion completion) {
   ChannelStatus status = refusal(world, place, peer.pe);
@@ -69,8 +69,8 @@ RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void
                                                     uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
                                                     Peer peer, Payload payload = Payload::written,
                                                     Completion completion = Completion::later) {
-  const Place target = locate(world, signal, peer.pe);
-  const Place place = nbytes == 0 ? target : locate(world, dest, peer.pe);
+  const HeapPlace target = locate(world, signal, peer.pe);
+  const HeapPlace place = nbytes == 0 ? target : locate(world, dest, peer.pe);
   if (world.check != 0) {
     ChannelStatus wrong = check_range(world, target, sizeof *signal, peer.pe);
     if (wrong == ChannelStatus::ok) wrong = check_range(world, place, nbytes, peer.pe);
