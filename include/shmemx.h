@@ -52,6 +52,14 @@ RAILSHMEM_API size_t shmemx_describe_environment(char* buffer, size_t nbytes);
 /// environment asks for what is not there or slot is not below npes.
 RAILSHMEM_API size_t shmemx_describe_rails(int slot, int npes, char* buffer, size_t nbytes);
 
+/// Allocates symmetric memory that the CPU can load from and store to, whatever the kind of the heap (SHMEM_HEAP_KIND);
+/// shmem_free and shmem_realloc take it back. In bytes, collective, rules and alignment are those of shmem_malloc.
+RAILSHMEM_API void* shmemx_malloc_host(size_t size);
+
+/// Takes the GPU that is current (cudaSetDevice) for a heap in device memory; the first shmem_malloc does so otherwise.
+/// Collective; nothing happens in a job without such a heap. Nonzero, after a message, where a PE has no GPU.
+RAILSHMEM_API int shmemx_attach_device(void);
+
 /// What the library was built with and without.
 RAILSHMEM_API const char* shmemx_build_options(void);
 

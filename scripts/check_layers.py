@@ -35,7 +35,7 @@ RULE = {
     "src/active": ["src/collective", "src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
     "src/check": ["src/active", "src/collective", "src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
     "src/world": ["src/gpu", "src/cuda", "src/observe", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin", "src/base"] + DETAIL,
-    "src/api": ["src/check", "src/observe", "src/world", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin",
+    "src/api": ["src/gpu", "src/cuda", "src/check", "src/observe", "src/world", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin",
                 "src/base"] + PUBLIC,
     "bootstrap": ["bootstrap/common", "src/plugin", "src/base"],
     "transports": ["src/observe", "src/proxy", "src/channel", "src/heap", "src/topology", "src/plugin", "src/base"] + DETAIL,

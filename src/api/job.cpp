@@ -11,6 +11,7 @@
 #include <string>
 
 #include "shmem/types.h"
+#include "src/api/device_views.h"
 #include "src/api/probe.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -80,6 +81,22 @@ void print_settings(const Env& env, const World& world, int pe) {
   if (env.info) std::fprintf(stderr, "%s\n%s%s", SHMEM_VENDOR_STRING, describe_env().c_str(), world.describe().c_str());
 }
 
+/// Null where the program has nothing to do with CUDA: loading the driver takes a good part of a second.
+const cuda::Driver* driver_for(const Env& env, bool has_kernels) {
+  static std::optional<cuda::Driver> driver;  // stays loaded
+  if (env.heap_kind == HeapKind::host) return nullptr;
+  const bool wanted = env.heap_kind == HeapKind::device || has_kernels || cuda::driver_is_loaded();
+  if (wanted && !driver) driver = cuda::load_driver();
+  return wanted && driver ? &*driver : nullptr;
+}
+
+void publish_view(const WorldView* view) {
+  if (view)
+    DeviceViews::instance().set(*view);
+  else
+    DeviceViews::instance().clear();
+}
+
 void warn_unknown_names(int pe) {
   if (pe != 0) return;
   for (const std::string& warning : unknown_names(process_environment())) log_warn("%s", warning.c_str());
@@ -113,6 +130,9 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     warn_unknown_names(p.bootstrap->pe());
     WorldOptions options;
     options.several_threads_call = requested_thread_level == SHMEM_THREAD_MULTIPLE;
+    options.has_kernels = DeviceViews::instance().any();
+    options.driver = driver_for(env, options.has_kernels);
+    options.publish_view = publish_view;
     p.world = std::make_unique<World>(env, *p.bootstrap, options);
     print_settings(env, *p.world, p.bootstrap->pe());
   } catch (...) {

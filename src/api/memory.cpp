@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The symmetric heap: every name of include/shmem/memory.h and the old shmalloc family.
+#include <exception>
+
+#include "shmemx.h"
 #include "src/api/alias.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
 #include "src/base/align.h"
+#include "src/base/log.h"
 #include "src/check/agreement.h"
 #include "src/rma/put_get.h"
 
@@ -76,6 +80,23 @@ void pshmem_free(void* ptr) {
   ENTER("shmem_free", 0);
   agree(world, name, ptr, 0, kAlign);
   world.memory().release(name, ptr);
+}
+
+void* shmemx_malloc_host(size_t size) {
+  ENTER("shmemx_malloc_host", size);
+  agree(world, name, nullptr, size, kAlign);
+  return world.memory().allocate_host(name, size, kAlign, false);
+}
+
+int shmemx_attach_device(void) {
+  World& world = job::world("shmemx_attach_device");
+  try {
+    world.attach_gpu();
+    return 0;
+  } catch (const std::exception& error) {
+    log_error("shmemx_attach_device: %s", error.what());
+    return 1;
+  }
 }
 
 void* pshmalloc(size_t size) {

@@ -20,7 +20,8 @@ struct Nothing {};
 
 DeviceMemory::DeviceMemory(const cuda::Driver& driver, Bootstrap& bootstrap, const NodeLayout& layout,
                            const DeviceMemoryConfig& config)
-    : bootstrap_(bootstrap),
+    : driver_(driver),
+      bootstrap_(bootstrap),
       layout_(layout),
       config_(config),
       offsets_(config.limit),
@@ -35,7 +36,7 @@ DeviceMemory::~DeviceMemory() = default;
 
 void DeviceMemory::attach() {
   const auto steps = take_step<cuda::Uuid>(bootstrap_, [&] {
-    gpu_ = std::make_unique<cuda::DeviceContext>(cuda::DeviceContext::current(arena_.driver()));
+    gpu_ = std::make_unique<cuda::DeviceContext>(cuda::DeviceContext::current(driver_));
     arena_.attach(*gpu_);
     chunks_.emplace(*gpu_, arena_, static_cast<size_t>(layout_.my_slot), offers_);
     copies_ = std::make_unique<cuda::DeviceCopies>(*gpu_);

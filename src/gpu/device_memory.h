@@ -72,6 +72,7 @@ class DeviceMemory {
   bool grow_by(size_t nbytes);
   void agree_on_reach(const std::vector<cuda::Uuid>& devices);
 
+  const cuda::Driver& driver_;
   Bootstrap& bootstrap_;
   const NodeLayout& layout_;
   const DeviceMemoryConfig config_;

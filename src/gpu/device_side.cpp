@@ -2,7 +2,9 @@
 #include "src/gpu/device_side.h"
 
 #include <cstring>
+#include <exception>
 
+#include "src/base/log.h"
 #include "src/cuda/pointer_info.h"
 #include "src/plugin/execute.h"
 
@@ -23,6 +25,15 @@ void DeviceSide::copy(void* to, const void* from, size_t nbytes) noexcept {
     copy_whole(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), nbytes);
   else
     std::memcpy(to, from, nbytes);
+}
+
+uint64_t DeviceSide::amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
+  try {
+    std::call_once(kernel_made_, [this] { kernel_ = std::make_unique<cuda::WordKernel>(memory_.gpu()); });
+  } catch (const std::exception& error) {
+    die("an atomic operation on device memory: %s", error.what());
+  }
+  return kernel_->amo(word, width, op, operand, compare);
 }
 
 }  // namespace railshmem

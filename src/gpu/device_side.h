@@ -2,6 +2,10 @@
 // Host calls on memory of the GPUs (DeviceAccess).
 #pragma once
 
+#include <memory>
+#include <mutex>
+
+#include "src/cuda/word_kernel.h"
 #include "src/gpu/device_memory.h"
 #include "src/plugin/device_access.h"
 
@@ -20,6 +24,8 @@ class DeviceSide final : public DeviceAccess {
   bool in_heaps(const void* address) const noexcept;
 
   DeviceMemory& memory_;
+  std::once_flag kernel_made_;
+  std::unique_ptr<cuda::WordKernel> kernel_;  ///< made by the first who needs it
 };
 
 }  // namespace railshmem

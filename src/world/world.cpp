@@ -10,6 +10,7 @@
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
 #include "src/cuda/cuda_copier.h"
+#include "src/gpu/view_of.h"
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
 #include "src/rma/ordering.h"
@@ -44,7 +45,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
   memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_, device_memory_.get(), [this] { attach_gpu(); });
   const bool all_have_context = std::all_of(identities_.begin(), identities_.end(),
                                             [](const Identity& identity) { return identity.has_context != 0; });
-  if (device_memory_ && all_have_context) attach_gpu();
+  if (all_have_context) attach_gpu();
   bootstrap_.barrier();  // no PE uses another before that one is ready
 }
 
@@ -56,6 +57,7 @@ World::~World() {
     if (network_) network_->prepare_stop();
     // Not over the network: a PE must go on serving others until all have said that they need nothing more.
     bootstrap_.barrier();
+    if (state_.device && options_.publish_view) options_.publish_view(nullptr);
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());
   }
@@ -91,10 +93,10 @@ void World::make_device_memory() {
   device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
 }
 
-/// Collective: the program has chosen its GPU, or will not.
 void World::attach_gpu() {
+  if (!device_memory_ || device_memory_->attached()) return;
   device_memory_->attach();
-  if (network_) copiers_.bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
+  if (network_) copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
   state_.device = device_side_.get();
   SegmentView& view = state_.segment[static_cast<int>(SegmentId::device)];
@@ -105,6 +107,12 @@ void World::attach_gpu() {
   view.stride = device_memory_->reaches_node() ? arena.stride() : 0;
   view.first_slot = device_memory_->reaches_node() ? 0 : layout_.my_slot;
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
+  if (!options_.publish_view) return;
+  const double timeout_s = env_.wait_timeout_s;
+  const WorldView kernels = view_of(*device_memory_, layout_,
+                                    {state_.me, state_.npes, network_ != nullptr, env_.check,
+                                     static_cast<uint64_t>(timeout_s * 1e9), heap_->base(), heap_->nbytes()});
+  options_.publish_view(&kernels);
 }
 
 void World::start_network() {
@@ -136,7 +144,7 @@ NetworkConfig World::network_config() const {
   config.flush_offset = offsetof(ControlBlock, flush);
   config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
   config.make_copier = [this](std::span<std::byte> bounce) -> std::unique_ptr<Copier> {
-    if (device_memory_) return copiers_.make(bounce);
+    if (device_memory_) return copiers_->make(bounce);
     return std::make_unique<HostCopier>();
   };
   if (observer_ && observer_->recording()) config.observer = observer_.get();

@@ -2,6 +2,7 @@
 // Everything one PE owns. The order of the members is the order of setup; destruction is its mirror.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,11 +34,14 @@
 
 namespace railshmem {
 
+struct WorldView;
+
 struct WorldOptions {
   bool several_threads_call = false;  ///< SHMEM_THREAD_MULTIPLE
   bool pes_are_threads = false;       ///< PEs of one process: no symmetric globals, no process to watch
   const cuda::Driver* driver = nullptr;  ///< null: no GPU is used
   bool has_kernels = false;              ///< some unit of the program has kernels that use the library
+  std::function<void(const WorldView*)> publish_view = {};  ///< gives kernels their view; null: there is no job
 };
 
 class World {
@@ -56,6 +60,9 @@ class World {
   void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
+  /// Collective: takes the GPU that is current for the heap, if that is to be in device memory and has none yet. Throws
+  /// Error.
+  void attach_gpu();
   /// The settings in force, for SHMEM_INFO=1: bootstrap, node, heap, transports.
   std::string describe() const;
 
@@ -63,7 +70,6 @@ class World {
   void make_heap();
   void reach_node_peers();
   void make_device_memory();
-  void attach_gpu();
   void start_network();
   NetworkConfig network_config() const;
   void fill_state();
@@ -84,7 +90,7 @@ class World {
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's
   std::unique_ptr<DeviceSide> device_side_;      ///< null until the program has chosen its GPU
-  LateCopiers copiers_;
+  const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;

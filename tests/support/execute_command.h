@@ -16,8 +16,8 @@ void execute_amo(const Command& c, unsigned char* remote) {
   if (c.local != 0) std::memcpy(reinterpret_cast<void*>(c.local), &old, sizeof old);
 }
 
-/// `heap` is that of the PE which `c` names.
-inline void execute_command(const Command& c, unsigned char* heap) {
+/// `heap` is the segment that `c` names of the PE that it names, `signal_heap` that of the signal.
+inline void execute_command(const Command& c, unsigned char* heap, unsigned char* signal_heap) {
   if (c.op == CommandOp::fence) return;
   unsigned char* const remote = heap + c.remote_offset;
   auto* const local = reinterpret_cast<unsigned char*>(c.local);
@@ -29,8 +29,12 @@ inline void execute_command(const Command& c, unsigned char* heap) {
   const bool signals =
       c.op == CommandOp::signal || c.op == CommandOp::put_signal || c.op == CommandOp::put_inline_signal;
   if (signals) {
-    device::update_signal(reinterpret_cast<uint64_t*>(heap + c.signal_offset), c.signal_value, c.signal_op);
+    device::update_signal(reinterpret_cast<uint64_t*>(signal_heap + c.signal_offset), c.signal_value, c.signal_op);
   }
+}
+
+inline void execute_command(const Command& c, unsigned char* heap) {
+  execute_command(c, heap, heap);
 }
 
 }  // namespace railshmem

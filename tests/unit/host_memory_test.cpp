@@ -27,8 +27,8 @@ size_t blocks(int fd) {
   return static_cast<size_t>(found.st_blocks) * 512;
 }
 
-struct Segment {
-  explicit Segment(size_t nbytes) : arena(1, nbytes), memory(nbytes, HugePagesMode::off) {
+struct TouchedMemory {
+  explicit TouchedMemory(size_t nbytes) : arena(1, nbytes), memory(nbytes, HugePagesMode::off) {
     memory.place(arena.map_own(0, memory.fd(), memory.nbytes()));
   }
   NodeArena arena;
@@ -36,7 +36,7 @@ struct Segment {
 };
 
 TEST(HostMemory, OnlyPopulatedPagesExist) {
-  Segment segment(16 * kMiB);
+  TouchedMemory segment(16 * kMiB);
   EXPECT_EQ(blocks(segment.memory.fd()), 0u);
   segment.memory.populate(4 * kMiB, kMiB + 1);
   EXPECT_EQ(blocks(segment.memory.fd()), kMiB + 4096);
@@ -44,7 +44,7 @@ TEST(HostMemory, OnlyPopulatedPagesExist) {
 }
 
 TEST(HostMemory, PopulateKeepsWhatPeersWrite) {
-  Segment segment(32 * kMiB);
+  TouchedMemory segment(32 * kMiB);
   auto* words = reinterpret_cast<std::atomic<uint64_t>*>(segment.memory.base());
   constexpr size_t kStep = 4096 / sizeof(uint64_t);
   std::thread peer([&] {
@@ -56,7 +56,7 @@ TEST(HostMemory, PopulateKeepsWhatPeersWrite) {
 }
 
 TEST(HostMemory, LackOfMemoryIsAnErrorNotASignal) {
-  Segment segment(4 * kMiB);
+  TouchedMemory segment(4 * kMiB);
   ASSERT_EQ(ftruncate(segment.memory.fd(), 2 * kMiB), 0);  // what is behind the end cannot be had
   segment.memory.populate(0, 2 * kMiB);
   try {
@@ -73,7 +73,7 @@ TEST(HostMemory, MoreThanTheSystemHasIsRefusedBeforeTheKernelKills) {
   if (left > size_t{1} << 44)
     GTEST_SKIP() << left << " bytes are left: this system tells no limit that could be passed";
   const size_t nbytes = (2 * left) & ~(NodeArena::kAlign - 1);
-  Segment segment(nbytes);  // creating is fine: most programs use a part
+  TouchedMemory segment(nbytes);  // creating is fine: most programs use a part
   EXPECT_THROW(segment.memory.populate(0, nbytes), Error);
   EXPECT_EQ(blocks(segment.memory.fd()), 0u);
 }

@@ -30,6 +30,11 @@
 #endif
 
 namespace railshmem {
+#if defined(RAILSHMEM_EMULATION)
+namespace emulation {
+bool is_global(const void* address);
+}
+#endif
 namespace portable {
 
 #if defined(RAILSHMEM_MODEL)
@@ -190,6 +195,8 @@ RAILSHMEM_HD inline bool take(uint32_t* at) {
 RAILSHMEM_HD inline bool is_global(const void* address) {
 #if defined(__CUDA_ARCH__)
   return __isGlobal(address) != 0;
+#elif defined(RAILSHMEM_EMULATION)
+  return emulation::is_global(address);
 #else
   return address != nullptr;
 #endif

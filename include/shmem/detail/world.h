@@ -34,8 +34,8 @@ struct WorldView {
   int32_t npes = 0;
   int32_t first_pe = 0;   ///< of the node
   int32_t node_npes = 0;  ///< PEs [first_pe, first_pe + node_npes) are mapped
-  HeapView heap = {};          ///< what shmem_malloc gives
-  HeapView other = {};         ///< host memory beside a heap of the GPU's memory
+  HeapView heap = {};     ///< what shmem_malloc gives
+  HeapView other = {};    ///< host memory beside a heap of the GPU's memory
   const ChannelView* channels = nullptr;
   uint32_t nchannels = 0;
   uint16_t context = 0;             ///< of commands on the default context

@@ -34,8 +34,8 @@ RAILSHMEM_HD inline bool compare(T word, int cmp, T value) {
 }
 
 template <size_t kBytes>
-using BitsOf = typename std::conditional<
-    kBytes == 2, uint16_t, typename std::conditional<kBytes == 4, uint32_t, uint64_t>::type>::type;
+using BitsOf = typename std::conditional<kBytes == 2, uint16_t,
+                                         typename std::conditional<kBytes == 4, uint32_t, uint64_t>::type>::type;
 
 /// acquire: pairs with the release of a signal, or with the fence of a put before it; without it the data could be old.
 template <class T>

@@ -26,23 +26,27 @@
 #define RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL) railshmem_host_##NAME ARGUMENTS
 #endif
 
-#define RAILSHMEM_BOTH(R, NAME, PARAMETERS, ARGUMENTS, CALL)       \
-  RAILSHMEM_BOTH_SIDES inline R shmem_##NAME PARAMETERS {          \
-    return RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL);                  \
+#define RAILSHMEM_BOTH(R, NAME, PARAMETERS, ARGUMENTS, CALL) \
+  RAILSHMEM_BOTH_SIDES inline R shmem_##NAME PARAMETERS {    \
+    return RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL);            \
   }
 
-/// The same twice: on the default context, and as ctx_NAME. CALL is the function of kernels; it takes the context first.
-#define RAILSHMEM_BOTH_CTX(R, NAME, PARAMETERS, ARGUMENTS, CALL)                                             \
-  RAILSHMEM_BOTH(R, NAME, PARAMETERS, ARGUMENTS, (CALL(SHMEM_CTX_DEFAULT, RAILSHMEM_BARE ARGUMENTS)))        \
+/// The same twice: on the default context, and as ctx_NAME. CALL is the function of kernels; it takes the context
+/// first.
+#define RAILSHMEM_BOTH_CTX(R, NAME, PARAMETERS, ARGUMENTS, CALL)                                               \
+  RAILSHMEM_BOTH(R, NAME, PARAMETERS, ARGUMENTS, (CALL(SHMEM_CTX_DEFAULT, RAILSHMEM_BARE ARGUMENTS)))          \
   RAILSHMEM_BOTH(R, ctx_##NAME, (shmem_ctx_t ctx, RAILSHMEM_BARE PARAMETERS), (ctx, RAILSHMEM_BARE ARGUMENTS), \
                  (CALL(ctx, RAILSHMEM_BARE ARGUMENTS)))
 
 /// Extensions that only kernels have: shmemx_NAME, and shmemx_ctx_NAME.
 #define RAILSHMEM_ONLY_KERNEL(R, NAME, PARAMETERS, CALL) \
-  RAILSHMEM_KERNEL inline R shmemx_##NAME PARAMETERS { return CALL; }
-#define RAILSHMEM_ONLY_KERNEL_CTX(R, NAME, PARAMETERS, ARGUMENTS, CALL)                               \
-  RAILSHMEM_ONLY_KERNEL(R, NAME, PARAMETERS, (CALL(SHMEM_CTX_DEFAULT, RAILSHMEM_BARE ARGUMENTS)))     \
-  RAILSHMEM_ONLY_KERNEL(R, ctx_##NAME, (shmem_ctx_t ctx, RAILSHMEM_BARE PARAMETERS), (CALL(ctx, RAILSHMEM_BARE ARGUMENTS)))
+  RAILSHMEM_KERNEL inline R shmemx_##NAME PARAMETERS {   \
+    return CALL;                                         \
+  }
+#define RAILSHMEM_ONLY_KERNEL_CTX(R, NAME, PARAMETERS, ARGUMENTS, CALL)                           \
+  RAILSHMEM_ONLY_KERNEL(R, NAME, PARAMETERS, (CALL(SHMEM_CTX_DEFAULT, RAILSHMEM_BARE ARGUMENTS))) \
+  RAILSHMEM_ONLY_KERNEL(R, ctx_##NAME, (shmem_ctx_t ctx, RAILSHMEM_BARE PARAMETERS),              \
+                        (CALL(ctx, RAILSHMEM_BARE ARGUMENTS)))
 
 namespace railshmem {
 namespace device {

@@ -38,13 +38,15 @@ struct Mover {
   RAILSHMEM_KERNEL static void iput(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
                                     size_t nelems, int pe) {
     const WorldView& world = this_world();
-    const ChannelStatus status = ibput<Scope>(world, dest, source, spacing(dst, sst, 1, nelems), peer_of(world, ctx, pe));
+    const ChannelStatus status =
+        ibput<Scope>(world, dest, source, spacing(dst, sst, 1, nelems), peer_of(world, ctx, pe));
     finish(world, DeviceCall::iput, status, pe, dest);
   }
   RAILSHMEM_KERNEL static void iget(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
                                     size_t nelems, int pe) {
     const WorldView& world = this_world();
-    const ChannelStatus status = ibget<Scope>(world, dest, source, spacing(dst, sst, 1, nelems), peer_of(world, ctx, pe));
+    const ChannelStatus status =
+        ibget<Scope>(world, dest, source, spacing(dst, sst, 1, nelems), peer_of(world, ctx, pe));
     finish(world, DeviceCall::iget, status, pe, source);
   }
   RAILSHMEM_KERNEL static void put_blocks(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,

@@ -75,9 +75,9 @@ RAILSHMEM_KERNEL inline uint64_t wait_for_signal(const uint64_t* sig_addr, int c
 RAILSHMEM_RMA_TYPES(RAILSHMEM_KERNEL_PUT_SIGNAL_TYPED, )
 RAILSHMEM_SIZES(RAILSHMEM_KERNEL_PUT_SIGNAL_SIZED, )
 RAILSHMEM_KERNEL_PUT_SIGNAL(putmem_signal, void, railshmem::device::Signaller<1>)
-RAILSHMEM_BOTH_CTX(void, signal_add, (uint64_t* sig_addr, uint64_t signal, int pe), (sig_addr, signal, pe),
+RAILSHMEM_BOTH_CTX(void, signal_add, (uint64_t * sig_addr, uint64_t signal, int pe), (sig_addr, signal, pe),
                    railshmem::device::add_signal)
-RAILSHMEM_BOTH_CTX(void, signal_set, (uint64_t* sig_addr, uint64_t signal, int pe), (sig_addr, signal, pe),
+RAILSHMEM_BOTH_CTX(void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe), (sig_addr, signal, pe),
                    railshmem::device::set_signal)
 RAILSHMEM_BOTH(uint64_t, signal_fetch, (const uint64_t* sig_addr), (sig_addr),
                railshmem::device::read_acquire(sig_addr))

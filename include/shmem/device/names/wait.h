@@ -51,7 +51,9 @@ struct WordWaits {
 
  private:
   /// Another place each time, so that every satisfied word is reported in the end.
-  RAILSHMEM_KERNEL static size_t start(size_t n) { return n == 0 ? 0 : static_cast<size_t>(portable::clock_ns() >> 5) % n; }
+  RAILSHMEM_KERNEL static size_t start(size_t n) {
+    return n == 0 ? 0 : static_cast<size_t>(portable::clock_ns() >> 5) % n;
+  }
 };
 
 }  // namespace device

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake -DFATBIN=words.fatbin -DOUT=kernel_images.cpp -P EmbedKernels.cmake; without FATBIN the image is empty.
+set(bytes "")
+if(FATBIN)
+  file(READ ${FATBIN} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+endif()
+file(WRITE ${OUT} "// Made by cmake/EmbedKernels.cmake.
+#include \"src/cuda/kernel_images.h\"
+
+namespace railshmem::cuda {
+namespace {
+
+alignas(64) constexpr unsigned char kWords[] = {${bytes}0};
+
+}  // namespace
+
+std::span<const std::byte> word_kernels() noexcept {
+  return std::as_bytes(std::span(kWords, sizeof kWords - 1));
+}
+
+}  // namespace railshmem::cuda
+")

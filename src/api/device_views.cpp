@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/api/device_views.h"
+
+#include <algorithm>
+
+#include "include/shmem/device/view.h"
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem {
+
+DeviceViews& DeviceViews::instance() noexcept {
+  // Never destroyed: units say goodbye from destructors of static objects, in whatever order those run.
+  static auto* const views = new DeviceViews;
+  return *views;
+}
+
+/// Gives the unit the view; says what is wrong, or nothing.
+std::string DeviceViews::fault(const Unit& unit, const WorldView& view) {
+  if (unit.version != kWorldViewVersion || unit.nbytes != sizeof view) {
+    return text(
+        "a CUDA source of this program was compiled with shmem.h of another RailSHMEM (device view version %u of %zu "
+        "bytes; this library has version %u of %zu bytes); compile it again with the headers of this library",
+        unit.version, unit.nbytes, kWorldViewVersion, sizeof view);
+  }
+  if (const int error = unit.fill(&view, sizeof view); error != 0) {
+    return text(
+        "the view of the job cannot be copied to a CUDA unit of this program (cudaMemcpyToSymbol gives error %d); was "
+        "the unit compiled for this GPU, and is the GPU of this PE the current one?",
+        error);
+  }
+  return {};
+}
+
+void DeviceViews::add(Fill fill, size_t nbytes, unsigned version) {
+  const std::lock_guard lock(mutex_);
+  units_.push_back({fill, nbytes, version});
+  if (!view_) return;
+  const std::string wrong = fault(units_.back(), *view_);
+  if (!wrong.empty()) log_error("%s", wrong.c_str());
+}
+
+void DeviceViews::remove(Fill fill) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(units_, [fill](const Unit& unit) { return unit.fill == fill; });
+}
+
+bool DeviceViews::any() const {
+  const std::lock_guard lock(mutex_);
+  return !units_.empty();
+}
+
+void DeviceViews::set(const WorldView& view) {
+  const std::lock_guard lock(mutex_);
+  for (const Unit& unit : units_) {
+    const std::string wrong = fault(unit, view);
+    if (!wrong.empty()) throw Error(wrong);
+  }
+  view_ = view;
+}
+
+void DeviceViews::clear() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!view_) return;
+  view_.reset();
+  const WorldView none;
+  for (const Unit& unit : units_) {
+    // The device may be gone already, and kernels with it: nothing to report.
+    if (unit.version == kWorldViewVersion && unit.nbytes == sizeof none) static_cast<void>(unit.fill(&none, sizeof none));
+  }
+}
+
+}  // namespace railshmem
+
+extern "C" {
+
+void shmemx_device_view_register(int (*fill)(const void*, size_t), size_t nbytes, unsigned version) {
+  railshmem::DeviceViews::instance().add(fill, nbytes, version);
+}
+
+void shmemx_device_view_unregister(int (*fill)(const void*, size_t)) {
+  railshmem::DeviceViews::instance().remove(fill);
+}
+}
