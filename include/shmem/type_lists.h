@@ -55,13 +55,21 @@
 
 /// Remote memory access, put with signal, and most collectives.
 #define RAILSHMEM_RMA_DISTINCT_TYPES(X, A)    \
+  RAILSHMEM_KERNEL_DISTINCT_TYPES(X, A)       \
+  X(A, longdouble, long double)
+
+/// Those with which a kernel can compute.
+#define RAILSHMEM_KERNEL_DISTINCT_TYPES(X, A) \
   RAILSHMEM_AMO_EXTENDED_DISTINCT_TYPES(X, A) \
-  X(A, longdouble, long double)               \
   X(A, char, char)                            \
   X(A, schar, signed char)                    \
   X(A, short, short)                          \
   X(A, uchar, unsigned char)                  \
   X(A, ushort, unsigned short)
+#define RAILSHMEM_KERNEL_TYPES(X, A) RAILSHMEM_KERNEL_DISTINCT_TYPES(X, A) RAILSHMEM_RMA_ALIAS_TYPES(X, A)
+/// And the others of reductions.
+#define RAILSHMEM_HOST_ORDER_TYPES(X, A) X(A, longdouble, long double)
+#define RAILSHMEM_HOST_SUM_TYPES(X, A) RAILSHMEM_HOST_ORDER_TYPES(X, A) RAILSHMEM_COMPLEX_TYPES(X, A)
 #define RAILSHMEM_RMA_ALIAS_TYPES(X, A) \
   RAILSHMEM_AMO_ALIAS_TYPES(X, A)       \
   X(A, int8, int8_t)                    \

@@ -171,7 +171,8 @@ int main(int argc, char** argv) {
   }
   std::printf("%s, driver API %d, runtime %d\n", properties.name, driver, runtime);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  for (const auto test : {test_words, test_ring, test_waits, test_rma, measure}) test();
+  for (const auto test : {test_words, test_ring, test_waits, test_rma, test_copies, test_api, test_teams, measure})
+    test();
   std::printf(failures == 0 ? "PASSED\n" : "FAILED: %d checks\n", failures.load());
   return failures == 0 ? 0 : 1;
 }

@@ -14,8 +14,8 @@ compile() {
   label=$1
   extension=$2
   shift 2
-  for path in "$source_dir"/include/shmem/device/*.h; do
-    name=shmem/device/$(basename "$path")
+  for path in "$source_dir"/include/shmem/device/*.h "$source_dir"/include/shmem/device/names/*.h; do
+    name=${path#"$source_dir"/include/}
     printf '#include <%s>\n#include <%s>\n' "$name" "$name" >"$work/alone.$extension"
     if ! "$@" -I"$source_dir/include" -c "$work/alone.$extension" -o "$work/alone.o" 2>"$work/messages"; then
       echo "FAILED: $name with $label"
@@ -42,6 +42,20 @@ compile "nvcc c++17 sm_90" cu "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warning
 if ! "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings -I"$source_dir/include" \
     -c "$source_dir/tests/headers/device_calls.cu" -o "$work/calls.o"; then
   echo "FAILED: device_calls.cu"
+  failed=1
+fi
+
+# Including shmem.h must not cost a kernel that does not communicate anything: the same code, the same resources.
+silent() {
+  "$nvcc" -std=c++17 -arch=sm_90 "$@" -I"$source_dir/include" -ptx "$source_dir/tests/headers/silent_kernel.cu" \
+    -o "$work/silent.ptx" && sed -n '/\.entry/,$p' "$work/silent.ptx" | grep -v '^ *\.file\|^ *\.loc\|^//' &&
+    "$nvcc" -std=c++17 -arch=sm_90 "$@" -I"$source_dir/include" -cubin -Xptxas -v \
+      "$source_dir/tests/headers/silent_kernel.cu" -o "$work/silent.cubin" 2>&1 | grep 'Used'
+}
+silent >"$work/without" && silent -DWITH_SHMEM >"$work/with"
+if ! grep -q 'Used' "$work/with" || ! cmp "$work/without" "$work/with"; then
+  echo "FAILED: a kernel that does not communicate differs with shmem.h:"
+  diff "$work/without" "$work/with"
   failed=1
 fi
 exit $failed

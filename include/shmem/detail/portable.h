@@ -252,6 +252,15 @@ RAILSHMEM_HD inline void release_fence() {
 #endif
 }
 
+/// A relaxed store behind a release_fence(): of several stores only the first pays for the fence.
+RAILSHMEM_HD inline void store_fenced(uint64_t* to, uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  store_relaxed(to, value);
+#else
+  store_release(to, value);
+#endif
+}
+
 /// The same for loads too: what was written is visible to whoever this thread tells of it by any way.
 RAILSHMEM_HD inline void full_fence() {
 #if defined(__CUDA_ARCH__)

@@ -14,10 +14,8 @@
 namespace railshmem {
 namespace device {
 
-/// Direct stores are visible to every PE, and commands of every channel have finished.
-RAILSHMEM_HD inline ChannelStatus quiet(const WorldView& world) {
-  // Sequentially consistent: of two PEs that put, quiet and read each other's word, one sees the other's.
-  portable::full_fence();
+/// Commands of every channel have finished.
+RAILSHMEM_HD inline ChannelStatus wait_for_commands(const WorldView& world) {
   if (world.nchannels == 0) return ChannelStatus::ok;
   const Deadline deadline = deadline_of(world);
   for (uint32_t i = 0; i < world.nchannels; ++i) {
@@ -25,6 +23,13 @@ RAILSHMEM_HD inline ChannelStatus quiet(const WorldView& world) {
     if (status != ChannelStatus::ok) return status;
   }
   return ChannelStatus::ok;
+}
+
+/// The same, and direct stores are visible to every PE.
+RAILSHMEM_HD inline ChannelStatus quiet(const WorldView& world) {
+  // Sequentially consistent: of two PEs that put, quiet and read each other's word, one sees the other's.
+  portable::full_fence();
+  return wait_for_commands(world);
 }
 
 /// Orders operations before it ahead of those after it, per target. Waits for nothing but room in the ring.

@@ -75,17 +75,22 @@
       const T* cmp_values), (ivars, nelems, indices, status, cmp, cmp_values))
 
 /// Shapes of collectives.
-#define RAILSHMEM_OVERLOAD_TEAM(R, OP, N, PARAMETERS, ARGUMENTS) \
+#define RAILSHMEM_OVERLOAD_HOST(R, OP, N, PARAMETERS, ARGUMENTS) \
   inline R shmem##OP(RAILSHMEM_BARE PARAMETERS) { return shmem_##N##OP(RAILSHMEM_BARE ARGUMENTS); }
 #define RAILSHMEM_CPP_BROADCAST(OP, N, T)                                                                     \
-  RAILSHMEM_OVERLOAD_TEAM(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root), (team, \
+  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root), (team, \
       dest, source, nelems, PE_root))
 #define RAILSHMEM_CPP_TEAM_BLOCK(OP, N, T)                                                                         \
-  RAILSHMEM_OVERLOAD_TEAM(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems), (team, dest, source, \
+  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems), (team, dest, source, \
       nelems))
 #define RAILSHMEM_CPP_TEAM_STRIDED(OP, N, T)                                                                 \
-  RAILSHMEM_OVERLOAD_TEAM(int, OP, N, (shmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, \
+  RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, \
       size_t nelems), (team, dest, source, dst, sst, nelems))
+
+/// Reductions and scans that only the host has.
+#define RAILSHMEM_CPP_HOST_BLOCK(OP, N, T)                                                                          \
+  RAILSHMEM_OVERLOAD_HOST(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems), (team, dest, source, \
+      nelems))
 
 /// wait_until on long is already a C function.
 #define RAILSHMEM_CPP_WAIT_TYPES(X, A) \
@@ -147,12 +152,16 @@ RAILSHMEM_RMA_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_STRIDED, _alltoalls)
 RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _and_reduce)
 RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _or_reduce)
 RAILSHMEM_REDUCE_BITS_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _xor_reduce)
-RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _max_reduce)
-RAILSHMEM_REDUCE_ORDER_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _min_reduce)
-RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_reduce)
-RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _prod_reduce)
-RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_inscan)
-RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_exscan)
+RAILSHMEM_KERNEL_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _max_reduce)
+RAILSHMEM_HOST_ORDER_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _max_reduce)
+RAILSHMEM_KERNEL_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _min_reduce)
+RAILSHMEM_HOST_ORDER_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _min_reduce)
+RAILSHMEM_KERNEL_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _sum_reduce)
+RAILSHMEM_HOST_SUM_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _sum_reduce)
+RAILSHMEM_KERNEL_DISTINCT_TYPES(RAILSHMEM_CPP_TEAM_BLOCK, _prod_reduce)
+RAILSHMEM_HOST_SUM_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _prod_reduce)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _sum_inscan)
+RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _sum_exscan)
 
 /// The remaining names are functions for the default context; these add the context.
 RAILSHMEM_BOTH_SIDES inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
@@ -163,7 +172,7 @@ RAILSHMEM_BOTH_SIDES inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t* sig
 }
 
 /// Four arguments are the old active set, a C function.
-inline int shmem_sync(shmem_team_t team) {
+RAILSHMEM_BOTH_SIDES inline int shmem_sync(shmem_team_t team) {
   return shmem_team_sync(team);
 }
 

@@ -8,7 +8,6 @@
 #if defined(RAILSHMEM_KERNEL_NAMES)
 
 #include "shmem/device/atomics.h"
-#include "shmem/type_lists.h"
 
 namespace railshmem {
 namespace device {

@@ -12,7 +12,7 @@
 #if defined(RAILSHMEM_KERNEL_NAMES)
 
 #include "shmem/device/call.h"
-#include "shmem/type_lists.h"
+#include "shmem/lists.h"
 
 #if defined(__CUDACC__)
 #define RAILSHMEM_KERNEL __device__

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives of kernels that move data. Small blocks among mapped members travel as packets; everything else is put
+// to its place, completed, and followed by one synchronisation.
+#ifndef SHMEM_DEVICE_COLLECTIVE_H
+#define SHMEM_DEVICE_COLLECTIVE_H
+
+#include <stdint.h>
+
+#include "shmem/device/packets.h"
+#include "shmem/device/strided.h"
+
+namespace railshmem {
+namespace device {
+
+RAILSHMEM_HD inline unsigned char* at(void* block, uint64_t offset) {
+  return static_cast<unsigned char*>(block) + offset;
+}
+RAILSHMEM_HD inline const unsigned char* at(const void* block, uint64_t offset) {
+  return static_cast<const unsigned char*>(block) + offset;
+}
+
+/// After puts to members: returns when those of all members have arrived.
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus settle(const WorldView& world, const Members& team, ChannelStatus status) {
+  const ChannelStatus met = barrier_team<Scope>(world, team);
+  return status == ChannelStatus::ok ? met : status;
+}
+
+/// Each member's `nbytes` go to all: to offset `to` of dest, from offset `from(member)` of source.
+struct Share {
+  uint64_t nbytes;
+  uint64_t to;         ///< in the dest of every other member
+  uint64_t from_step;  ///< 0: all get the same; else member i gets what is i steps into source
+};
+
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Members& team, void* dest,
+                                             const void* source, const Share& share) {
+  ChannelStatus status = ChannelStatus::ok;
+  for (int i = 0; i < team.size(); ++i) {
+    const int to = (team.rank() + i) % team.size();  // not all at the same member first
+    const ChannelStatus put = putmem_nbi<Scope>(
+        world, at(dest, share.to), at(source, static_cast<uint64_t>(to) * share.from_step), share.nbytes, team.pe(to));
+    if (put != ChannelStatus::ok) status = put;
+  }
+  return settle<Scope>(world, team, status);
+}
+
+/// The same by packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team, void* dest,
+                                                  const void* source, uint64_t nbytes, uint64_t from_step) {
+  Exchange<Scope> exchange(world, team);
+  const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
+  const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
+  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
+    const uint32_t to = (me + j / words) % n, k = j % words;
+    const uint64_t word = word_of(at(source, to * from_step), k, nbytes);
+    if (to == me) {
+      set_word(at(dest, me * nbytes), k, nbytes, word);
+    } else {
+      exchange.send(static_cast<int>(to), k, word);
+    }
+  }
+  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
+    const uint32_t from = (me + j / words) % n, k = j % words;
+    if (from != me) set_word(at(dest, from * nbytes), k, nbytes, exchange.receive(static_cast<int>(from), k));
+  }
+  return exchange.close();
+}
+
+RAILSHMEM_HD inline bool fits_packets(const Members& team, uint64_t nbytes) {
+  return team.packets() && nbytes <= DeviceControlLayout::kPacketBytes;
+}
+
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus fcollect(const WorldView& world, const Members& team, void* dest, const void* source,
+                                           uint64_t nbytes) {
+  if (nbytes == 0) return ChannelStatus::ok;
+  if (fits_packets(team, nbytes)) return exchange_blocks<Scope>(world, team, dest, source, nbytes, 0);
+  return put_shares<Scope>(world, team, dest, source, {nbytes, static_cast<uint64_t>(team.rank()) * nbytes, 0});
+}
+
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus alltoall(const WorldView& world, const Members& team, void* dest, const void* source,
+                                           uint64_t nbytes) {
+  if (nbytes == 0) return ChannelStatus::ok;
+  if (fits_packets(team, nbytes)) return exchange_blocks<Scope>(world, team, dest, source, nbytes, nbytes);
+  return put_shares<Scope>(world, team, dest, source, {nbytes, static_cast<uint64_t>(team.rank()) * nbytes, nbytes});
+}
+
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Members& team, void* dest, const void* source,
+                                            uint64_t nbytes, int root) {
+  if (nbytes == 0) return ChannelStatus::ok;
+  if (static_cast<uint32_t>(root) >= static_cast<uint32_t>(team.size())) return ChannelStatus::bad_pe;
+  if (!fits_packets(team, nbytes)) {
+    const bool mine = team.rank() == root;
+    return mine ? put_shares<Scope>(world, team, dest, source, {nbytes, 0, 0})
+                : settle<Scope>(world, team, ChannelStatus::ok);
+  }
+  Exchange<Scope> exchange(world, team);
+  const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
+  if (team.rank() == root) {
+    const auto n = static_cast<uint32_t>(team.size());
+    for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
+      const auto to = static_cast<int>(j / words);
+      const uint64_t word = word_of(source, j % words, nbytes);
+      if (to == root) {
+        set_word(dest, j % words, nbytes, word);
+      } else {
+        exchange.send(to, j % words, word);
+      }
+    }
+  } else {
+    for (uint32_t k = Scope::rank(); k < words; k += Scope::size())
+      set_word(dest, k, nbytes, exchange.receive(root, k));
+  }
+  return exchange.close();
+}
+
+/// Blocks of as many bytes as each member likes, one behind the other.
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus collect(const WorldView& world, const Members& team, void* dest, const void* source,
+                                          uint64_t nbytes) {
+  // The sizes first, into the room of each member; the number of the next synchronisation says which half of it.
+  const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
+  const auto room = [&](int rank) { return team.mine<uint64_t>(team.layout().room(team.slot(), number, rank)); };
+  ChannelStatus status = ChannelStatus::ok;
+  Scope::sync();
+  for (uint32_t i = Scope::rank(); i < static_cast<uint32_t>(team.size()); i += Scope::size()) {
+    const ChannelStatus put = p(world, room(team.rank()), nbytes, team.pe(static_cast<int>(i)));
+    if (put != ChannelStatus::ok) status = put;
+  }
+  status = settle<Scope>(world, team, status);
+  uint64_t before = 0;
+  for (int i = 0; i < team.rank(); ++i) before += *room(i);
+  const ChannelStatus put = put_shares<Scope>(world, team, dest, source, {nbytes, before, 0});
+  return status == ChannelStatus::ok ? put : status;
+}
+
+/// Blocks of spaced elements.
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus alltoalls(const WorldView& world, const Members& team, void* dest, const void* source,
+                                            const Spacing& s) {
+  if (s.nblocks == 0) return ChannelStatus::ok;
+  ChannelStatus status = ChannelStatus::ok;
+  for (int i = 0; i < team.size(); ++i) {
+    const int to = (team.rank() + i) % team.size();
+    const uint64_t into = static_cast<uint64_t>(team.rank()) * s.nblocks * static_cast<uint64_t>(s.to);
+    const uint64_t from = static_cast<uint64_t>(to) * s.nblocks * static_cast<uint64_t>(s.from);
+    const ChannelStatus put = ibput<Scope>(world, at(dest, into), at(source, from), s, team.pe(to));
+    if (put != ChannelStatus::ok) status = put;
+  }
+  return settle<Scope>(world, team, status);
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small exchanges among mapped members: each packet carries its own flag, so one trip over NVLink is all it takes.
+#ifndef SHMEM_DEVICE_PACKETS_H
+#define SHMEM_DEVICE_PACKETS_H
+
+#include <stdint.h>
+
+#include "shmem/detail/copy.h"
+#include "shmem/device/sync.h"
+
+namespace railshmem {
+namespace device {
+
+/// One exchange of a team. Every member runs each one, also those that have nothing to say, and ends it with close().
+template <class Scope>
+class Exchange {
+ public:
+  RAILSHMEM_HD Exchange(const WorldView& world, const Members& team) : world_(world), team_(team) {
+    number_ = portable::load_relaxed(&team.counters()->exchanges) + 1;
+    Scope::sync();  // all threads have read it
+    if (Scope::leads()) portable::store_relaxed(&team.counters()->exchanges, number_);
+  }
+
+  /// Packet k for another member.
+  RAILSHMEM_HD void send(int to, uint64_t k, uint64_t data) {
+    if (number_ > 2 && status_ == ChannelStatus::ok) {
+      // Its place holds the packet of two exchanges ago, until the other has read that; it mostly has, long since.
+      status_ = await_number(world_, team_.mine<uint64_t>(team_.layout().taken(team_.slot(), to)), number_ - 2);
+    }
+    if (status_ != ChannelStatus::ok) return;
+    auto* const packet = team_.theirs<Packet>(to, team_.layout().packets(team_.slot(), number_, team_.rank())) + k;
+    portable::store_pair(&packet->data, data, number_);
+  }
+
+  /// Packet k of another member; 0 after a failure.
+  RAILSHMEM_HD uint64_t receive(int from, uint64_t k) {
+    const auto* const packet = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
+    Waiter waiter(world_.error, Patience{world_.timeout_ns});
+    uint64_t data = 0, number = 0;
+    while (status_ == ChannelStatus::ok) {
+      portable::load_pair(&packet->data, &data, &number);
+      if (number == number_) return data;
+      status_ = waiter.turn();
+    }
+    return 0;
+  }
+
+  /// All threads have received what they wait for; tells the others that this PE's places are free again.
+  RAILSHMEM_HD ChannelStatus close() {
+    Scope::sync();
+    const auto n = static_cast<uint32_t>(team_.size()), me = static_cast<uint32_t>(team_.rank());
+    for (uint32_t i = Scope::rank(); i < n; i += Scope::size()) {
+      if (i == me) continue;
+      // No fence: the packets were compared and used, so their loads are done.
+      portable::store_fenced(
+          team_.theirs<uint64_t>(static_cast<int>(i), team_.layout().taken(team_.slot(), team_.rank())), number_);
+    }
+    return status_;
+  }
+
+ private:
+  const WorldView& world_;
+  const Members& team_;
+  uint64_t number_;
+  ChannelStatus status_ = ChannelStatus::ok;
+};
+
+/// Word k of a block of nbytes.
+RAILSHMEM_HD inline uint64_t word_of(const void* block, uint64_t k, uint64_t nbytes) {
+  const uint64_t left = nbytes - 8 * k;
+  return load_value(static_cast<const unsigned char*>(block) + 8 * k, left < 8 ? left : 8);
+}
+
+RAILSHMEM_HD inline void set_word(void* block, uint64_t k, uint64_t nbytes, uint64_t word) {
+  const uint64_t left = nbytes - 8 * k;
+  auto* const to = static_cast<unsigned char*>(block) + 8 * k;
+  if (left >= 8 && (reinterpret_cast<uintptr_t>(to) & 7) == 0) {
+    *reinterpret_cast<copying::Bytes8*>(to) = word;
+    return;
+  }
+  for (uint64_t i = 0; i < (left < 8 ? left : 8); ++i) to[i] = static_cast<unsigned char>(word >> (8 * i));
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions of kernels. Operands meet in the order of ranks on every path, so all PEs get the same bits.
+#ifndef SHMEM_DEVICE_REDUCE_H
+#define SHMEM_DEVICE_REDUCE_H
+
+#include <stdint.h>
+
+#include "shmem/device/collective.h"
+
+namespace railshmem {
+namespace device {
+
+struct And {
+  template <class T>
+  RAILSHMEM_HD static T of(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct Or {
+  template <class T>
+  RAILSHMEM_HD static T of(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct Xor {
+  template <class T>
+  RAILSHMEM_HD static T of(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+struct Max {
+  template <class T>
+  RAILSHMEM_HD static T of(T a, T b) {
+    return a > b ? a : b;
+  }
+};
+struct Min {
+  template <class T>
+  RAILSHMEM_HD static T of(T a, T b) {
+    return a < b ? a : b;
+  }
+};
+
+/// Where integers wrap: overflow of signed ones is not defined, and narrow ones are promoted.
+template <class T, bool kInteger = std::is_integral<T>::value>
+struct Wrapping {
+  using Type = T;
+};
+template <class T>
+struct Wrapping<T, true> {
+  using Type = typename std::conditional<sizeof(T) <= 4, uint32_t, uint64_t>::type;
+};
+struct Sum {
+  template <class T>
+  RAILSHMEM_HD static T of(T a, T b) {
+    using W = typename Wrapping<T>::Type;
+    return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
+  }
+};
+struct Product {
+  template <class T>
+  RAILSHMEM_HD static T of(T a, T b) {
+    using W = typename Wrapping<T>::Type;
+    return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
+  }
+};
+
+/// Elements of T in a word of 8 bytes.
+template <class T, class Op>
+RAILSHMEM_HD inline uint64_t combine_words(uint64_t a, uint64_t b) {
+  constexpr int kCount = 8 / sizeof(T);
+  T left[kCount], right[kCount];
+  __builtin_memcpy(left, &a, 8);
+  __builtin_memcpy(right, &b, 8);
+  RAILSHMEM_UNROLL
+  for (int i = 0; i < kCount; ++i) left[i] = Op::of(left[i], right[i]);
+  uint64_t out;
+  __builtin_memcpy(&out, left, 8);
+  return out;
+}
+
+/// Everybody gets everybody's operands as packets.
+template <class T, class Op, class Scope>
+RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const Members& team, T* dest, const T* source,
+                                                 uint64_t nbytes) {
+  Exchange<Scope> exchange(world, team);
+  const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
+  const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
+  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
+    const uint32_t to = (me + j / words) % n;
+    if (to != me) exchange.send(static_cast<int>(to), j % words, word_of(source, j % words, nbytes));
+  }
+  Scope::sync();  // dest may be source
+  for (uint32_t k = Scope::rank(); k < words; k += Scope::size()) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint64_t word = i == me ? word_of(source, k, nbytes) : exchange.receive(static_cast<int>(i), k);
+      sum = i == 0 ? word : combine_words<T, Op>(sum, word);
+    }
+    set_word(dest, k, nbytes, sum);
+  }
+  return exchange.close();
+}
+
+/// An array of every member, all of them mapped.
+template <class T>
+class MappedArrays {
+ public:
+  RAILSHMEM_HD MappedArrays(const WorldView& world, const Members& team, const Place& of_first)
+      : world_(world), team_(team), heap_(*of_first.heap), offset_(of_first.offset) {}
+  RAILSHMEM_HD T* of(int rank) const {
+    const auto index = static_cast<uint32_t>(team_.pe(rank) - world_.first_pe);
+    return reinterpret_cast<T*>(heap_.on_node + index * heap_.stride + offset_);
+  }
+
+ private:
+  const WorldView& world_;
+  const Members& team_;
+  const HeapView& heap_;
+  const uint64_t offset_;
+};
+
+/// Each member computes a slice, from the sources of all into the dests of all.
+template <class T, class Op, class Scope>
+RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Members& team,
+                                                const MappedArrays<T>& dests, const MappedArrays<T>& sources,
+                                                uint64_t nelems) {
+  const ChannelStatus ready = sync_team<Scope>(world, team);  // sources are
+  const auto n = static_cast<uint64_t>(team.size()), me = static_cast<uint64_t>(team.rank());
+  const uint64_t first = nelems * me / n, end = nelems * (me + 1) / n;
+  for (uint64_t e = first + Scope::rank(); e < end; e += Scope::size()) {
+    T sum = sources.of(0)[e];
+    for (int i = 1; i < team.size(); ++i) sum = Op::of(sum, sources.of(i)[e]);
+    for (int i = 0; i < team.size(); ++i) dests.of(i)[e] = sum;
+  }
+  const ChannelStatus met = sync_team<Scope>(world, team);
+  return ready == ChannelStatus::ok ? met : ready;
+}
+
+/// Piece by piece through the room that each member has for the others' operands.
+template <class T, class Op, class Scope>
+RAILSHMEM_HD inline ChannelStatus reduce_far(const WorldView& world, const Members& team, T* dest, const T* source,
+                                             uint64_t nelems) {
+  constexpr uint64_t kPiece = DeviceControlLayout::kPacketBytes / sizeof(T);
+  for (uint64_t done = 0; done < nelems; done += kPiece) {
+    const uint64_t count = nelems - done < kPiece ? nelems - done : kPiece;
+    // Two halves in turn: who is at the next piece has met everybody after they used the last but one.
+    const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
+    const auto room = [&](int rank) { return team.mine<T>(team.layout().room(team.slot(), number, rank)); };
+    const Share share{count * sizeof(T), 0, 0};
+    const ChannelStatus status = put_shares<Scope>(world, team, room(team.rank()), source + done, share);
+    if (status != ChannelStatus::ok) return status;
+    for (uint64_t e = Scope::rank(); e < count; e += Scope::size()) {
+      T sum = room(0)[e];
+      for (int i = 1; i < team.size(); ++i) sum = Op::of(sum, room(i)[e]);
+      dest[done + e] = sum;
+    }
+    Scope::sync();
+  }
+  return ChannelStatus::ok;
+}
+
+template <class T, class Op, class Scope>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce(const WorldView& world, const Members& team, T* dest,
+                                                               const T* source, uint64_t nelems) {
+  if (nelems == 0) return ChannelStatus::ok;
+  if (fits_packets(team, nelems * sizeof(T))) {
+    return reduce_packets<T, Op, Scope>(world, team, dest, source, nelems * sizeof(T));
+  }
+  const Place to = locate(world, dest, team.pe(0)), from = locate(world, source, team.pe(0));
+  if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
+  if (!team.near() || to.here == nullptr || from.here == nullptr) {
+    return reduce_far<T, Op, Scope>(world, team, dest, source, nelems);
+  }
+  const MappedArrays<T> dests(world, team, to), sources(world, team, from);
+  return reduce_slices<T, Op, Scope>(world, team, dests, sources, nelems);
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif

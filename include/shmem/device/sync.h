@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The members of a team wait for each other.
+#ifndef SHMEM_DEVICE_SYNC_H
+#define SHMEM_DEVICE_SYNC_H
+
+#include <stdint.h>
+
+#include "shmem/device/members.h"
+#include "shmem/device/order.h"
+#include "shmem/device/scope.h"
+#include "shmem/device/signal.h"
+
+namespace railshmem {
+namespace device {
+
+/// Tells one member; everything that this thread knows of goes before. A release_fence() is behind it.
+RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members& team, int to, uint64_t offset,
+                                           uint64_t number) {
+  const int pe = team.pe(to);
+  if (team.mapped(pe)) {
+    portable::store_fenced(team.theirs<uint64_t>(to, offset), number);
+    return ChannelStatus::ok;
+  }
+  return signal_far(world, team.far(offset), number, SignalOp::set, pe);
+}
+
+/// Until this PE's word at `offset` has the number. Numbers only grow.
+RAILSHMEM_HD inline ChannelStatus await_number(const WorldView& world, const uint64_t* word, uint64_t number) {
+  Waiter waiter(world.error, Patience{world.timeout_ns});
+  // acquire: pairs with the fence and store of announce(); without it what the other did before could look undone.
+  while (portable::load_acquire(word) < number) {
+    const ChannelStatus status = waiter.turn();
+    if (status != ChannelStatus::ok) return status;
+  }
+  return ChannelStatus::ok;
+}
+
+/// Everybody tells everybody: one step. The threads of the scope share the others.
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus sync_few(const WorldView& world, const Members& team, uint64_t number) {
+  const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
+  ChannelStatus status = ChannelStatus::ok;
+  if (Scope::rank() < n) portable::release_fence();
+  for (uint32_t i = Scope::rank(); i < n; i += Scope::size()) {
+    const auto to = static_cast<int>((me + i) % n);  // not all at the same member first
+    if (i == 0) continue;
+    const ChannelStatus told = announce(world, team, to, team.layout().arrival(team.slot(), team.rank()), number);
+    if (told != ChannelStatus::ok) status = told;
+  }
+  for (uint32_t i = Scope::rank(); i < n && status == ChannelStatus::ok; i += Scope::size()) {
+    const auto from = static_cast<int>((me + i) % n);
+    if (i != 0) status = await_number(world, team.mine<uint64_t>(team.layout().arrival(team.slot(), from)), number);
+  }
+  return status;
+}
+
+/// Dissemination by one thread: after round r everybody has heard of 2^(r+1) members.
+RAILSHMEM_HD inline ChannelStatus sync_many(const WorldView& world, const Members& team, uint64_t number) {
+  int round = 0;
+  for (int64_t step = 1; step < team.size(); step *= 2, ++round) {
+    const uint64_t word = team.layout().arrival(team.slot(), round);
+    const auto to = static_cast<int>((team.rank() + step) % team.size());
+    portable::release_fence();
+    ChannelStatus status = announce(world, team, to, word, number);
+    if (status == ChannelStatus::ok) status = await_number(world, team.mine<uint64_t>(word), number);
+    if (status != ChannelStatus::ok) return status;
+  }
+  return ChannelStatus::ok;
+}
+
+/// What the scope's threads stored before, and knew of, is visible to all members after. Waits for no command.
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus sync_team(const WorldView& world, const Members& team) {
+  // relaxed, by all threads before the scope meets, so that none reads what the leader writes after it.
+  const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
+  Scope::sync();
+  if (Scope::leads()) portable::store_relaxed(&team.counters()->syncs, number);
+  ChannelStatus status = ChannelStatus::ok;
+  if (team.few()) {
+    status = sync_few<Scope>(world, team, number);
+  } else if (Scope::leads()) {
+    status = sync_many(world, team, number);
+  }
+  Scope::sync();
+  return status;
+}
+
+/// Completes this PE's operations first.
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus barrier_team(const WorldView& world, const Members& team) {
+  ChannelStatus status = ChannelStatus::ok;
+  if (world.nchannels != 0) {
+    Scope::sync();
+    if (Scope::leads()) status = wait_for_commands(world);
+  }
+  // Direct stores are complete for whoever hears of this PE's arrival, by the fence before that.
+  const ChannelStatus met = sync_team<Scope>(world, team);
+  return status == ChannelStatus::ok ? met : status;
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif

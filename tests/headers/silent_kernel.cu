@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A kernel that does not communicate: compiled with and without the header (WITH_SHMEM), it must come out the same.
+#if defined(WITH_SHMEM)
+#include <shmem.h>
+#endif
+
+__global__ void saxpy(float* y, const float* x, float a, int n) {
+  __shared__ float tile[256];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    tile[threadIdx.x] = x[i];
+    __syncthreads();
+    y[i] = a * tile[threadIdx.x ^ 1] + y[i];
+    __syncthreads();
+  }
+}
