@@ -89,15 +89,7 @@ void* Context::need_at_peer(void* symmetric) const {
 }
 
 unsigned Context::scope_threads() const {
-  switch (scope) {
-    case Scope::thread:
-      return 1;
-    case Scope::warp:
-      return kWarpThreads;
-    case Scope::block:
-      break;
-  }
-  return threads(kMostThreads);
+  return scope == Scope::block ? threads(kMostThreads) : most_threads(scope);
 }
 
 void Context::check_fits(const void* kernel, unsigned grid, unsigned block) const {

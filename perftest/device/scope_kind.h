@@ -11,4 +11,9 @@ enum class Scope : uint8_t { thread, warp, block };
 constexpr unsigned kWarpThreads = 32;
 constexpr unsigned kMostThreads = 1024;  ///< of a block
 
+/// Threads of a kernel that one scope calls; also its launch bound, so that few threads have many registers.
+constexpr unsigned most_threads(Scope scope) {
+  return scope == Scope::block ? kMostThreads : scope == Scope::warp ? kWarpThreads : 1;
+}
+
 }  // namespace railshmem::perf::gpu
