@@ -62,6 +62,8 @@ void Context::begin(const Bench& next, Scope by) {
   sizes = sweep(options.common, next.sizes);
   if (next.part == Part::two_sided && target == 0)
     throw std::runtime_error(std::string(next.name) + " needs two PEs; start it with mpirun -n 2 or oshrun -n 2");
+  if (by == Scope::warp && options.threads && *options.threads < kWarpThreads)
+    throw std::runtime_error("--threads " + text(*options.threads) + " are no warp; give at least 32");
 }
 
 bool Context::acts() const {
@@ -92,14 +94,14 @@ unsigned Context::scope_threads() const {
   return scope == Scope::block ? threads(kMostThreads) : most_threads(scope);
 }
 
-void Context::check_fits(const void* kernel, unsigned grid, unsigned block) const {
+void Context::check_fits(const Fitting& asked) const {
   int device = 0, multiprocessors = 0, blocks = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(block), 0));
-  const unsigned most = static_cast<unsigned>(blocks * multiprocessors);
-  if (grid <= most) return;
-  throw std::runtime_error(std::string(bench->name) + ": " + text(grid) + " blocks of " + text(block) +
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, asked.kernel, static_cast<int>(asked.block), 0));
+  const auto most = static_cast<unsigned>(blocks * multiprocessors);
+  if (asked.grid <= most) return;
+  throw std::runtime_error(std::string(bench->name) + ": " + text(asked.grid) + " blocks of " + text(asked.block) +
                            " threads cannot run at once, " + text(most) + " can; lower --ctas or --threads");
 }
 

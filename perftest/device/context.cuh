@@ -95,7 +95,9 @@ class Context {
   /// All blocks of a grid run at once; throws where they do not fit.
   template <class... P, class... A>
   void launch(void (*kernel)(P...), unsigned grid, unsigned block, A&&... arguments) {
-    check_fits(reinterpret_cast<const void*>(kernel), grid, block);
+    const Fitting asked{reinterpret_cast<const void*>(kernel), grid, block};
+    if (!(asked == fitting_)) check_fits(asked);
+    fitting_ = asked;
     kernel<<<grid, block, 0, stream()>>>(std::forward<A>(arguments)...);
     CUDA_CHECK(cudaGetLastError());
   }
@@ -120,8 +122,16 @@ class Context {
   bool all_valid() const { return all_valid_; }
 
  private:
-  void check_fits(const void* kernel, unsigned grid, unsigned block) const;
+  struct Fitting {
+    const void* kernel;
+    unsigned grid;
+    unsigned block;
+    bool operator==(const Fitting&) const = default;
+  };
+  void check_fits(const Fitting& asked) const;
 
+  Fitting fitting_{nullptr, 0,
+                   0};  ///< the last one checked: the check takes longer than a launch and would be measured
   Stream stream_;
   Symmetric votes_;
   std::vector<Row> rows_;

@@ -107,14 +107,14 @@ void run_signal(Context& context) {
 }
 
 const Register put_signal_pingpong({"put_signal_pingpong",
-                                    "put_signal_nbi to and fro, waiting for the signal",
+                                    "put_signal_nbi there and back, waiting for the signal",
                                     Part::two_sided,
                                     {8, 32 << 10},
                                     {Scope::thread, Scope::warp, Scope::block},
                                     true,
                                     run_put_signal});
 const Register signal_pingpong({"signal_pingpong",
-                                "SET of a signal to and fro by one thread",
+                                "SET of a signal there and back by one thread",
                                 Part::two_sided,
                                 {8, 8},
                                 {Scope::thread},

@@ -47,7 +47,7 @@ with tempfile.TemporaryDirectory() as folder:
                  "| put_bw | block | 32 x 1024 | 1048576 | GB/s | 340 | 320 | 1.062 | 350 | 0.971 |",  # floor of 32 blocks
                  "| put_lat | thread | 1 x 1 | 32768 | us | 5 | 10 | 0.500 |  |  |",  # no floor of this size
                  "| floor_copy_kernel | block | 132 x 1024 | 1048576 | GB/s |  |  |  | 369 |  |"):
-        expect(line in done.stdout, f"{line}\nin\n{done.stdout}")
+        expect(line in done.stdout, f"no {line} among these:\n{done.stdout}")
 
     alone = compare(folder, ours, [[row("p_lat", 1.25)]])
     expect(alone.returncode == 1 and "put_bw: rows of ours without a partner" in alone.stderr, alone.stderr)

@@ -19,9 +19,10 @@ Parsed parse_gpu(std::vector<const char*> arguments) {
 }
 
 TEST(PerftestGpuOptions, AFullCommandLineIsRead) {
-  const Parsed parsed = parse_gpu({"put_bw", "put_lat", "--scope", "warp,block", "--ctas", "16", "--threads", "512",
-                                   "--sizes", "8,1M", "--op", "swap", "--repetitions", "5", "--validate", "--format",
-                                   "json", "--timeout", "20", "--peer", "3"});
+  const Parsed parsed = parse_gpu(
+      {"put_bw", "put_lat", "--scope", "warp,block",    "--ctas", "16",         "--threads", "512",  "--sizes",
+       "8,1M",   "--op",    "swap",    "--repetitions", "5",      "--validate", "--format",  "json", "--timeout",
+       "20",     "--peer",  "3"});
   ASSERT_FALSE(parsed.exit_status) << parsed.message;
   const Options& o = parsed.options;
   EXPECT_EQ(o.common.benches, (std::vector<std::string>{"put_bw", "put_lat"}));
@@ -127,8 +128,8 @@ Launched launched_by(const std::map<std::string, const char*>& environment) {
 }
 
 TEST(PerftestLauncher, KnowsTheUsualOnes) {
-  const Launched open_mpi = launched_by(
-      {{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
+  const Launched open_mpi =
+      launched_by({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
   EXPECT_EQ(open_mpi.rank, 3);
   EXPECT_EQ(open_mpi.size, 8);
   EXPECT_EQ(open_mpi.local_rank, 1);
