@@ -36,8 +36,10 @@ endif()
 # Everything of ours is compiled with these; warnings are errors in CI through RAILSHMEM_WERROR.
 option(RAILSHMEM_WERROR "Warnings are errors" OFF)
 add_library(railshmem_flags INTERFACE)
-target_compile_options(railshmem_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
-                       $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+# nvcc knows g++'s warnings only behind -Xcompiler.
+target_compile_options(railshmem_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;$<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;$<$<BOOL:${RAILSHMEM_WERROR}>:-Werror=all-warnings>>")
 # GCC 12 warns of its own inlined std::string and std::vector at -O2 and above (its bugs 105651 and 105329, mended in 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(railshmem_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)

@@ -10,18 +10,12 @@
 
 #include "perftest/floor/partner.h"
 #include "perftest/harness/context.h"
+#include "perftest/harness/launcher.h"
 
 namespace railshmem::perf {
 namespace {
 
 constexpr int kUsageError = 2;
-
-/// Options are read before shmem_init, when only the launcher knows who is first; without one everybody is.
-bool is_first_process() {
-  for (const char* name : {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "RANK"})
-    if (const char* rank = std::getenv(name)) return strcmp(rank, "0") == 0;
-  return true;
-}
 
 std::string version_text() {
   return std::string(SHMEM_VENDOR_STRING) + " (OpenSHMEM " + std::to_string(SHMEM_MAJOR_VERSION) + "." +
@@ -115,6 +109,7 @@ int perf_main(int argc, char** argv) {
     }
   }
   if (parsed.exit_status) {
+    // Before shmem_init only the launcher knows who is first.
     if (is_first_process()) fputs(parsed.message.c_str(), *parsed.exit_status ? stderr : stdout);
     return *parsed.exit_status;
   }

@@ -40,6 +40,7 @@ RULE = {
     "bootstrap": ["bootstrap/common", "src/plugin", "src/base"],
     "transports": ["src/observe", "src/proxy", "src/channel", "src/heap", "src/topology", "src/plugin", "src/base"] + DETAIL,
     "perftest": PUBLIC + ["perftest/ring", "perftest/engine", "perftest/peers"],
+    "perftest/device": ["perftest"] + PUBLIC,  # kernels; the only part of perftest that sees CUDA
     "perftest/ring": ["perftest", "src/channel", "src/base"] + PUBLIC,  # the command ring without a proxy
     "perftest/engine": ["perftest", "src/proxy", "src/channel", "src/plugin", "src/base"] + PUBLIC,  # no network
     "perftest/peers": ["perftest", "src/proxy", "src/plugin", "src/base", "transports/ofi"] + PUBLIC,  # peers that are not there
@@ -53,7 +54,7 @@ SHARED_SIBLINGS = ["bootstrap/common"]
 # Vendor headers and the only folders that may include them.
 VENDOR = {
     r"rdma/": ["transports/ofi", "perftest"],
-    r"cuda": ["src/cuda", "include/shmem/device", "include/shmem/detail"],
+    r"cuda": ["src/cuda", "include/shmem/device", "include/shmem/detail", "perftest/device"],
     r"mpi\.h$": ["bootstrap/mpi"],
     r"pmix": ["bootstrap/pmix"],
     r"hwloc": ["src/topology", "perftest"],

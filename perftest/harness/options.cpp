@@ -7,6 +7,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "perftest/harness/size_options.h"
+
 namespace railshmem::perf {
 namespace {
 
@@ -14,18 +16,14 @@ constexpr int kUsageError = 2;
 
 /// What the command line holds before sizes are parsed.
 struct Raw {
-  std::string min_bytes;
-  std::string max_bytes;
-  std::vector<std::string> sizes;
+  SizeOptions sizes;
   std::string format = "table";
 };
 
 void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("bench", options.benches, "Benches to run; --list shows them");
   app.add_flag("--list", options.list, "List the benches and stop");
-  app.add_option("--min-bytes", raw.min_bytes, "Smallest message: bytes, with K, M or G (1024)");
-  app.add_option("--max-bytes", raw.max_bytes, "Largest message, same form");
-  app.add_option("--sizes", raw.sizes, "Exactly these messages, separated by commas")->delimiter(',');
+  raw.sizes.declare(app);
   app.add_option("--iters", options.iters, "Operations per repetition; default: as many as the time allows")
       ->check(CLI::Range(1L, std::numeric_limits<long>::max()));
   app.add_option("--warmup", options.warmup, "Operations before each row that are not measured")
@@ -51,22 +49,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--out", options.out, "Write the rows to this file instead of standard output");
 }
 
-uint64_t bytes_of(const char* option, const std::string& value) {
-  try {
-    return parse_bytes(value);
-  } catch (const std::invalid_argument& e) {
-    throw CLI::ValidationError(option, e.what());
-  }
-}
-
 void interpret(const Raw& raw, Options& options) {
-  if (!raw.min_bytes.empty()) options.min_bytes = bytes_of("--min-bytes", raw.min_bytes);
-  if (!raw.max_bytes.empty()) options.max_bytes = bytes_of("--max-bytes", raw.max_bytes);
-  for (const std::string& size : raw.sizes) options.sizes.push_back(bytes_of("--sizes", size));
-  if (!options.sizes.empty() && (options.min_bytes || options.max_bytes))
-    throw CLI::ValidationError("--sizes", "is a full list; drop --min-bytes and --max-bytes");
-  if (options.min_bytes && options.max_bytes && *options.min_bytes > *options.max_bytes)
-    throw CLI::ValidationError("--min-bytes", raw.min_bytes + " exceeds --max-bytes " + raw.max_bytes);
+  raw.sizes.interpret(options);
   if (!options.list && options.benches.empty())
     throw CLI::ValidationError("bench", "name at least one; --list shows them all");
   options.format =

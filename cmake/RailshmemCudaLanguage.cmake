@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# RAILSHMEM_CUDA_LANGUAGE: whether programs of kernels (tests/device, shmem_gpu_perf) are built; the language is CUDA then.
+# RAILSHMEM_CUDA_ARCHITECTURES: what for.
+set(RAILSHMEM_CUDA_LANGUAGE OFF)
+set(RAILSHMEM_CUDA_ARCHITECTURES 90 CACHE STRING "GPUs that programs of kernels are compiled for")
+if(RAILSHMEM_CUDA STREQUAL "OFF" OR RAILSHMEM_SANITIZE)
+  return()  # nvcc knows no sanitizers of the host compiler's
+endif()
+include(CheckLanguage)
+if(RAILSHMEM_NVCC AND NOT DEFINED ENV{CUDACXX})
+  set(ENV{CUDACXX} ${RAILSHMEM_NVCC})
+endif()
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  message(STATUS "RailSHMEM: no working CUDA compiler; programs of kernels are not built")
+  return()
+endif()
+set(CMAKE_CUDA_ARCHITECTURES ${RAILSHMEM_CUDA_ARCHITECTURES})
+enable_language(CUDA)
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc 12 and newer have C++20
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
+if(RAILSHMEM_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${RAILSHMEM_CCACHE})
+endif()
+set(RAILSHMEM_CUDA_LANGUAGE ON)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// api.cuh for RailSHMEM.
+#pragma once
+
+#include <shmem.h>
+#include <shmemx.h>
+
+#include "perftest/device/options.h"
+
+namespace railshmem::perf::gpu::api {
+
+template <Scope kScope>
+__device__ inline void put_nbi(void* dest, const void* source, size_t nbytes, int pe) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_putmem_nbi_block(dest, source, nbytes, pe);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_putmem_nbi_warp(dest, source, nbytes, pe);
+  else
+    return shmem_putmem_nbi(dest, source, nbytes, pe);
+}
+
+template <Scope kScope>
+__device__ inline void get_nbi(void* dest, const void* source, size_t nbytes, int pe) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_getmem_nbi_block(dest, source, nbytes, pe);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_getmem_nbi_warp(dest, source, nbytes, pe);
+  else
+    return shmem_getmem_nbi(dest, source, nbytes, pe);
+}
+
+__device__ inline void put_value(uint64_t* dest, uint64_t value, int pe) {
+  shmem_uint64_p(dest, value, pe);
+}
+__device__ inline uint64_t get_value(const uint64_t* source, int pe) {
+  return shmem_uint64_g(source, pe);
+}
+__device__ inline void quiet() {
+  shmem_quiet();
+}
+
+template <Scope kScope>
+__device__ inline void put_signal_nbi(void* dest, const void* source, size_t nbytes, uint64_t* signal, uint64_t value,
+                                      int pe) {
+  constexpr int kSet = SHMEM_SIGNAL_SET;
+  if constexpr (kScope == Scope::block)
+    return shmemx_putmem_signal_nbi_block(dest, source, nbytes, signal, value, kSet, pe);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_putmem_signal_nbi_warp(dest, source, nbytes, signal, value, kSet, pe);
+  else
+    return shmem_putmem_signal_nbi(dest, source, nbytes, signal, value, kSet, pe);
+}
+
+__device__ inline void set_signal(uint64_t* signal, uint64_t value, int pe) {
+  shmem_signal_set(signal, value, pe);
+}
+__device__ inline bool wait_signal(uint64_t* signal, uint64_t at_least) {
+  return shmem_signal_wait_until(signal, SHMEM_CMP_GE, at_least) >= at_least;
+}
+
+template <Amo kAmo>
+__device__ inline void amo(uint64_t* word, uint64_t operand, int pe) {
+  if constexpr (kAmo == Amo::add) shmem_uint64_atomic_add(word, operand, pe);
+  if constexpr (kAmo == Amo::fetch_add) shmem_uint64_atomic_fetch_add(word, operand, pe);
+  if constexpr (kAmo == Amo::swap) shmem_uint64_atomic_swap(word, operand, pe);
+  if constexpr (kAmo == Amo::compare_swap) shmem_uint64_atomic_compare_swap(word, 0, operand, pe);
+}
+
+template <Scope kScope>
+__device__ inline void barrier() {
+  if constexpr (kScope == Scope::block)
+    return shmemx_barrier_all_block();
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_barrier_all_warp();
+  else
+    return shmem_barrier_all();
+}
+
+/// `n` words of each PE.
+template <Scope kScope>
+__device__ inline int fcollect(uint64_t* dest, const uint64_t* source, size_t n) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_uint64_fcollect_block(SHMEM_TEAM_WORLD, dest, source, n);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_uint64_fcollect_warp(SHMEM_TEAM_WORLD, dest, source, n);
+  else
+    return shmem_uint64_fcollect(SHMEM_TEAM_WORLD, dest, source, n);
+}
+
+/// `n` words from each PE to each.
+template <Scope kScope>
+__device__ inline int alltoall(uint64_t* dest, const uint64_t* source, size_t n) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_uint64_alltoall_block(SHMEM_TEAM_WORLD, dest, source, n);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_uint64_alltoall_warp(SHMEM_TEAM_WORLD, dest, source, n);
+  else
+    return shmem_uint64_alltoall(SHMEM_TEAM_WORLD, dest, source, n);
+}
+
+template <Scope kScope>
+__device__ inline int sum(float* dest, const float* source, size_t n) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_float_sum_reduce_block(SHMEM_TEAM_WORLD, dest, source, n);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_float_sum_reduce_warp(SHMEM_TEAM_WORLD, dest, source, n);
+  else
+    return shmem_float_sum_reduce(SHMEM_TEAM_WORLD, dest, source, n);
+}
+
+}  // namespace railshmem::perf::gpu::api

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the host side of a bench asks of the library that is measured. One definition for each library: job_*.cu.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace railshmem::perf::gpu::job {
+
+/// Starts the library and makes `device` current, in the order that the library likes.
+void start(int device);
+void stop();
+
+int pe();
+int npes();
+/// Of the host, over all PEs; kernels are waited for elsewhere.
+void barrier();
+
+/// Symmetric GPU memory; collective. Null when there is not enough.
+void* allocate(size_t nbytes);
+void release(void* block);
+/// Where PE `pe`'s copy of a symmetric address is mapped here, or null: no load/store between the two.
+void* mapped(const void* address, int pe);
+/// Copies another PE's symmetric memory into this PE's.
+void get(void* dest, const void* source, size_t nbytes, int pe);
+
+/// Name and version of the library.
+std::string library();
+/// What to set when allocate() returns null.
+const char* heap_variable();
+
+}  // namespace railshmem::perf::gpu::job

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ring_rate, ring_issue, ring_rtt: commands to a PE that load and store do not reach (SHMEM_NODE_SIZE=1 makes any peer
+// one), so through ring, proxy and network. Only in the program that measures RailSHMEM.
+#include "perftest/device/api.cuh"
+#include "perftest/device/measure.cuh"
+
+namespace railshmem::perf::gpu {
+namespace {
+
+/// Each thread sends to a word of its own.
+__global__ void __launch_bounds__(kMostThreads) rate_kernel(uint64_t* words, uint32_t iters, int pe) {
+  uint64_t* const mine = words + (blockIdx.x * blockDim.x + threadIdx.x);
+#pragma unroll 1
+  for (uint32_t i = 0; i < iters; ++i) api::put_value(mine, i, pe);
+  __syncthreads();
+  if (threadIdx.x == 0) api::quiet();
+}
+
+/// What a call costs the thread that makes it; the quiet between repetitions empties the ring unmeasured.
+__global__ void issue_kernel(Loop loop, uint64_t* word, int pe) {
+  timed<Scope::thread>(
+      loop,
+      [&](uint64_t turn, uint64_t) {
+        api::put_value(word, turn, pe);
+        return true;
+      },
+      [] { api::quiet(); });
+}
+
+__global__ void round_trip_kernel(Loop loop, uint64_t* word, int pe) {
+  timed<Scope::thread>(loop, [&](uint64_t turn, uint64_t) {
+    api::put_value(word, turn, pe);
+    api::quiet();
+    return true;
+  });
+}
+
+void need_ring(const Context& context, const Symmetric& words) {
+  if (context.first() && context.at_peer(words.as<>()) != nullptr)
+    throw std::runtime_error(std::string(context.bench->name) + ": PE " + std::to_string(context.target) +
+                             " is reached by load and store; set SHMEM_NODE_SIZE=1");
+}
+
+void run_rate(Context& context) {
+  const unsigned grid = context.ctas(1), block = context.threads(kWarpThreads);
+  const size_t threads = size_t{grid} * block;
+  const Symmetric words(threads * sizeof(uint64_t));
+  need_ring(context, words);
+  const long iters = iterations(context.options, sizeof(uint64_t), 1000);
+  const auto launch = [&](long each) {
+    context.launch(rate_kernel, grid, block, words.as<uint64_t>(), static_cast<uint32_t>(each), context.target);
+  };
+  const std::vector<double> seconds = event_timed(
+      context, iters, [] {}, launch);
+  Row row = context.row("rate", "Mops/s", sizeof(uint64_t), grid, block);
+  add_throughput(context, std::move(row), iters, seconds, static_cast<double>(threads) * static_cast<double>(iters),
+                 1e6);
+}
+
+void run_self_timed(Context& context, const char* metric, void (*kernel)(Loop, uint64_t*, int)) {
+  const Symmetric word(sizeof(uint64_t));
+  need_ring(context, word);
+  // 64: few enough for any ring, so that nothing waits for room.
+  add_time(context, metric, sizeof(uint64_t), 64, std::nullopt,
+           [&](const Loop& loop) { context.launch(kernel, 1, 1, loop, word.as<uint64_t>(), context.target); });
+}
+
+constexpr Range kWord{8, 8};
+const Register rate({"ring_rate",
+                     "commands a second from --ctas blocks of --threads (1 x 32), with SHMEM_NODE_SIZE=1",
+                     Part::one_sided,
+                     kWord,
+                     {Scope::thread},
+                     false,
+                     run_rate});
+const Register issue({"ring_issue",
+                      "time of one call of one thread, not of its effect",
+                      Part::one_sided,
+                      kWord,
+                      {Scope::thread},
+                      false,
+                      [](Context& context) { run_self_timed(context, "issue", issue_kernel); }});
+const Register rtt({"ring_rtt",
+                    "one command and quiet: until the GPU sees it completed",
+                    Part::one_sided,
+                    kWord,
+                    {Scope::thread},
+                    false,
+                    [](Context& context) { run_self_timed(context, "round_trip", round_trip_kernel); }});
+
+}  // namespace
+}  // namespace railshmem::perf::gpu

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A whole run, behind a border: main() is compiled without CUDA.
+#pragma once
+
+#include <string>
+
+#include "perftest/device/options.h"
+
+namespace railshmem::perf::gpu {
+
+/// A line that says why no GPU can be used, or nothing. Starts nothing.
+std::string why_no_gpu();
+
+/// Starts the library, runs the benches, prints the rows. Whether every checked byte was right; throws otherwise.
+bool run(const Options& options);
+
+}  // namespace railshmem::perf::gpu

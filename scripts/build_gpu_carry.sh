@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Collects in one folder what a machine with GPUs needs to run shmem_gpu_perf and compare_nvshmem.sh, when building there
+# is slow or impossible: both programs, the library, the launcher, and the shared libraries they need beside the C and
+# C++ ones.
+#   scripts/build_gpu_carry.sh [NVSHMEM]      NVSHMEM: its folder with include/ and lib/; default: the wheel of python3
+# BUILD  the configured build to take ours from   (default: build/release)
+# CARRY  the folder to fill                       (default: build/gpu-carry)
+# JOBS   at once                                  (default: 1)
+# GPUs and compiler: see build_gpu_perf_with_nvshmem.sh. NVSHMEM's own library is not taken along.
+set -eu
+cd "$(dirname "$0")/.."
+build=${BUILD:-build/release}
+carry=${CARRY:-build/gpu-carry}
+if [ ! -f "$build/CMakeCache.txt" ]; then
+  echo "build_gpu_carry.sh: $build is not configured; run cmake --preset release, or set BUILD" >&2
+  exit 1
+fi
+nvshmem=${1:-$(scripts/find_nvshmem.sh)}
+cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun
+OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
+
+mkdir -p "$carry/bin" "$carry/lib"
+cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
+find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
+strip "$carry"/bin/*
+
+# Whatever ldd finds outside the C and C++ run time, under the name that is asked for; a few of them load others.
+here_already='^(linux-vdso|ld-linux|libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s|libcuda|libnvshmem)[.-]'
+for program in "$carry"/bin/shmem_gpu_perf "$carry"/bin/oshrun; do
+  ldd "$program"
+done | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u | while read -r name path; do
+  if echo "$name" | grep -Eq "$here_already"; then continue; fi
+  cp -L "$path" "$carry/lib/$name"
+done
+du -sh "$carry"

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiles shmem_gpu_perf against NVSHMEM, for comparison on the same machine with the same code:
+#   scripts/build_gpu_perf_with_nvshmem.sh OUTPUT [NVSHMEM]
+# NVSHMEM is the folder with include/ and lib/; without it the wheel (nvidia-nvshmem-cu13) of python3 is taken. The
+# program finds libnvshmem_host.so.3 there, or elsewhere by LD_LIBRARY_PATH.
+# ARCH (default sm_90), NVCC (default nvcc), CXX (default c++), PYTHON (default python3), OBJECTS (folder that keeps them;
+# default OUTPUT.objects).
+set -eu
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+  sed -n '3,9p' "$0" >&2
+  exit 2
+fi
+output=$1
+here=$(cd "$(dirname "$0")" && pwd)
+nvshmem=${2:-$("$here/find_nvshmem.sh")}
+nvcc=${NVCC:-nvcc}
+for needed in include/nvshmem.h lib/libnvshmem_device.a lib/libnvshmem_host.so.3; do
+  if [ ! -e "$nvshmem/$needed" ]; then
+    echo "build_gpu_perf_with_nvshmem.sh: no $needed in $nvshmem" >&2
+    exit 1
+  fi
+done
+nvshmem=$(cd "$nvshmem" && pwd)
+mkdir -p "$(dirname "$output")"
+output=$(cd "$(dirname "$output")" && pwd)/$(basename "$output")
+cd "$here/.."
+
+# Objects first, so that a change of one file recompiles one file.
+objects=${OBJECTS:-$output.objects}
+mkdir -p "$objects"
+compile() {
+  source=$1
+  shift
+  object=$objects/$(echo "$source" | tr / _).o
+  if [ -f "$object" ] && [ -z "$(find perftest \( -name '*.h' -o -name '*.cuh' -o -path "$source" \) -newer "$object")" ]; then
+    return
+  fi
+  echo "$source"
+  "$@" -std=c++20 -I. -c "$source" -o "$object"
+}
+for source in perftest/device/*.cpp perftest/harness/launcher.cpp perftest/harness/options.cpp perftest/harness/pattern.cpp \
+  perftest/harness/report.cpp perftest/harness/size_options.cpp perftest/harness/stats.cpp; do
+  compile "$source" "${CXX:-c++}" -O1 -Wall -Wextra
+done
+architecture=${ARCH:-sm_90}
+for source in perftest/device/*.cu; do
+  case $source in
+    */job_railshmem.cu | */ring.cu) ;; # ours alone
+    *) compile "$source" "$nvcc" "-arch=$architecture" -O3 -rdc=true -DRAILSHMEM_PERF_NVSHMEM \
+      -isystem "$nvshmem/include" -Xcompiler=-Wall,-Wextra ;;
+  esac
+done
+"$nvcc" "-arch=$architecture" -rdc=true "$objects"/*.o -o "$output" -L"$nvshmem/lib" -lnvshmem_device \
+  -l:libnvshmem_host.so.3 -Xlinker -rpath -Xlinker "$nvshmem/lib"

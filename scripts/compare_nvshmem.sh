@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The same device benches against RailSHMEM and against NVSHMEM on this machine's GPUs, in turn, in one go, with the raw
+# floors; prints a markdown table with ratios.
+#   scripts/compare_nvshmem.sh [GROUP...]      groups: bandwidth latency collective (default: all)
+# PES        PEs, one GPU each                            (default: 2)
+# ROUNDS     every group is run this often; the median counts   (default: 3)
+# OURS       our shmem_gpu_perf       (default: that of build/gpu-carry, else of build/release)
+# THEIRS     the one for NVSHMEM      (default: that of build/gpu-carry; built there when it is missing)
+# NVSHMEM    folder of NVSHMEM with lib/                  (default: the wheel of python3)
+# LAUNCHER   with the option that takes the number of PEs last   (default: mpirun ... -n; without mpirun: oshrun -n)
+# BOOTSTRAP  uid: NVSHMEM starts from a file with a unique id; any other value is its NVSHMEM_BOOTSTRAP   (default: uid)
+# RUN_TIMEOUT  seconds after which one run is killed      (default: 100)
+# HEAP       symmetric bytes of each PE                   (default: 2 GiB)
+# ROWS       folder that keeps the JSON rows              (default: a temporary one, removed)
+# Exit status: 1 when a run failed or its rows lack a partner, 77 when there are not enough GPUs.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+carry=$root/build/gpu-carry
+pes=${PES:-2}
+rounds=${ROUNDS:-3}
+limit=${RUN_TIMEOUT:-100}
+heap=${HEAP:-2147483648}
+ours=${OURS:-$carry/bin/shmem_gpu_perf}
+[ -x "$ours" ] || ours=$root/build/release/perftest/shmem_gpu_perf
+theirs=${THEIRS:-$carry/bin/shmem_gpu_perf_nvshmem}
+
+fail() {
+  echo "compare_nvshmem.sh: $1" >&2
+  exit "${2:-1}"
+}
+case ${1:-} in -*)
+  sed -n '3,18p' "$0" >&2
+  exit 2
+  ;;
+esac
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+[ "$gpus" -ge "$pes" ] || fail "SKIPPED: $gpus GPUs for $pes PEs (PES sets their number)" 77
+[ -x "$ours" ] || fail "no $ours; build the target shmem_gpu_perf, or scripts/build_gpu_carry.sh"
+nvshmem=${NVSHMEM:-$("$root/scripts/find_nvshmem.sh")} || exit 1
+if [ ! -x "$theirs" ]; then
+  "$root/scripts/build_gpu_perf_with_nvshmem.sh" "$theirs" "$nvshmem" >&2 || fail "the build against NVSHMEM failed"
+fi
+if [ -n "${LAUNCHER:-}" ]; then
+  read -r -a launch <<<"$LAUNCHER"
+elif command -v mpirun >/dev/null; then
+  launch=(mpirun --allow-run-as-root --oversubscribe --bind-to none -n)
+else
+  launch=("$(dirname "$ours")/oshrun" -n)
+fi
+if [ -n "${ROWS:-}" ]; then
+  rows=$ROWS
+  mkdir -p "$rows"
+else
+  rows=$(mktemp -d)
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"; [ -n "${ROWS:-}" ] || rm -rf "$rows"' EXIT
+
+# Options of a group; the floors run beside ours only. Small enough for seconds a run.
+bandwidth=(put_bw get_bw p_bw amo_bw --ctas 32 --sizes '1K,8K,64K,1M,4M,32M,256M')
+bandwidth_floors=(floor_copy_kernel floor_read_kernel floor_copy_engine)
+latency=(p_lat g_lat put_lat amo_lat signal_pingpong put_signal_pingpong --sizes '8,1K,32K')
+latency_floors=(floor_store floor_load floor_atomic floor_flag floor_pinned)
+collective=(barrier fcollect alltoall reduce --scope 'warp,block' --sizes '256,4K,64K,1M')
+
+failures=0
+# run WHO PROGRAM FILE ARGUMENT...: one job, bounded; its rows go to FILE.
+run() {
+  local who=$1 program=$2 file=$3 status=0
+  shift 3
+  rm -f "$file"
+  echo "compare_nvshmem.sh: $who: $*" >&2
+  # NVSHMEM: no network card is looked for, and no multicast object, which virtual machines may lack.
+  SHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_REMOTE_TRANSPORT=none NVSHMEM_DISABLE_NVLS=1 \
+    LD_LIBRARY_PATH=$carry/lib:$nvshmem/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    timeout -k 5 "$limit" "${launch[@]}" "$pes" "$program" "$@" --timeout 30 --format json --out "$file" >&2 </dev/null ||
+    status=$?
+  if [ "$status" -ne 0 ]; then
+    echo "compare_nvshmem.sh: $who ended with status $status$([ "$status" -ne 124 ] || echo ": over $limit s")" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+number=0
+[ $# -gt 0 ] || set -- bandwidth latency collective
+for ((round = 1; round <= rounds; ++round)); do
+  for group in "$@"; do
+    case $group in
+      bandwidth) options=("${bandwidth[@]}") floors=("${bandwidth_floors[@]}") ;;
+      latency) options=("${latency[@]}") floors=("${latency_floors[@]}") ;;
+      collective) options=("${collective[@]}") floors=() ;;
+      *) fail "no group '$group'; there are bandwidth, latency and collective" 2 ;;
+    esac
+    number=$((number + 1))
+    # Only the first round compares bytes: it takes a while on the host.
+    validate=()
+    [ "$round" -gt 1 ] || validate=(--validate)
+    run ours "$ours" "$rows/ours_$number.json" "${options[@]}" "${floors[@]}" "${validate[@]}"
+    if [ "${BOOTSTRAP:-uid}" = uid ]; then
+      SHMEM_PERF_RENDEZVOUS=$scratch/id_$number run NVSHMEM "$theirs" "$rows/theirs_$number.json" "${options[@]}" \
+        "${validate[@]}"
+    else
+      NVSHMEM_BOOTSTRAP=$BOOTSTRAP run NVSHMEM "$theirs" "$rows/theirs_$number.json" "${options[@]}" "${validate[@]}"
+    fi
+  done
+done
+
+ours_rows=()
+theirs_rows=()
+for file in "$rows"/ours_*.json; do [ ! -s "$file" ] || ours_rows+=("$file"); done
+for file in "$rows"/theirs_*.json; do [ ! -s "$file" ] || theirs_rows+=("$file"); done
+[ ${#ours_rows[@]} -gt 0 ] || fail "no run of ours gave a row"
+python3 "$root/scripts/gpu_compare.py" --ours "${ours_rows[@]}" --theirs "${theirs_rows[@]}" || failures=$((failures + 1))
+[ "$failures" -eq 0 ]
