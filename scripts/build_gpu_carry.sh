@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Collects in one folder what a machine with GPUs needs to run shmem_gpu_perf and compare_nvshmem.sh, when building there
-# is slow or impossible: both programs, the library, the launcher, and the shared libraries they need beside the C and
-# C++ ones.
+# Collects in one folder what a machine with GPUs needs to run gpu_check.sh, shmem_gpu_perf and compare_nvshmem.sh, when
+# building there is slow or impossible: the programs, the library, the launcher, and the shared libraries they need
+# beside the C and C++ ones.
 #   scripts/build_gpu_carry.sh [NVSHMEM]      NVSHMEM: its folder with include/ and lib/; default: the wheel of python3
 # BUILD  the configured build to take ours from   (default: build/release)
 # CARRY  the folder to fill                       (default: build/gpu-carry)
@@ -17,11 +17,14 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
   exit 1
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
-cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun
+tests="ring_gpu_test memory_gpu_test multi_kernels"
+# shellcheck disable=SC2086
+cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests
 OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
 
 mkdir -p "$carry/bin" "$carry/lib"
 cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
+cp "$build/tests/device/ring_gpu_test" "$build/tests/device/memory_gpu_test" "$build/tests/multi/multi_kernels" "$carry/bin/"
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 strip "$carry"/bin/*
 

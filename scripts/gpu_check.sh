@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Everything that this machine's GPUs can test: the device API on one GPU, GPU memory between processes, kernels between
+# PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both; prints a table.
+#   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
+# FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
+#          build/release)
+# LOGS     folder for the outputs    (default: a new one in /tmp)
+# Exit status: 1 when a test failed, 77 without a GPU.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+sanitize=''
+case ${1:-} in
+  '') ;;
+  --sanitize) sanitize=yes ;;
+  *)
+    sed -n '3,9p' "$0" >&2
+    exit 2
+    ;;
+esac
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+if [ "$gpus" -eq 0 ]; then
+  echo "gpu_check.sh: SKIPPED: nvidia-smi shows no GPU"
+  exit 77
+fi
+from=${FROM:-$root/build/gpu-carry}
+[ -d "$from" ] || from=$root/build/release
+logs=${LOGS:-$(mktemp -d)}
+mkdir -p "$logs"
+export LD_LIBRARY_PATH=$from/lib:$from${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTRACE=1
+
+# program NAME: where it is, in either kind of folder.
+program() {
+  local at
+  for at in "$from/bin/$1" "$from/tests/device/$1" "$from/tests/multi/$1"; do
+    [ -x "$at" ] && echo "$at" && return
+  done
+  echo "$from/bin/$1"
+}
+
+rows=()
+failed=0
+# check NAME SECONDS COMMAND...: a row of the table; the output goes to a log, and its end to the screen when it failed.
+check() {
+  local name=$1 limit=$2 began=$SECONDS status verdict
+  shift 2
+  timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1
+  status=$?
+  case $status in
+    0) verdict=passed ;;
+    77) verdict=SKIPPED ;;
+    124 | 137) verdict="FAILED: not finished in $limit s" ;;
+    *) verdict="FAILED: status $status" ;;
+  esac
+  rows+=("| $name | $verdict | $((SECONDS - began)) s |")
+  case $verdict in FAILED*)
+    failed=1
+    echo "== $name: $verdict; the end of $logs/$name.log:"
+    tail -n 25 "$logs/$name.log"
+    ;;
+  esac
+}
+
+# kernels NAME PES NAME=VALUE...: the device API between PEs.
+kernels() {
+  local name=$1 pes=$2
+  shift 2
+  check "kernels.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
+}
+
+check device.one_gpu 300 "$(program ring_gpu_test)"
+check device.memory 300 "$(program memory_gpu_test)"
+counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
+for pes in $counts; do kernels direct "$pes"; done
+for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
+  kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
+  kernels tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+done
+# Two nodes on this host: NVLink within, the network between.
+half=$((gpus > 3 ? gpus / 2 : 2))
+kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+if [ -n "$sanitize" ]; then
+  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+  for tool in memcheck racecheck; do
+    check "device.one_gpu.$tool" 500 "$sanitizer" --tool "$tool" --error-exitcode 3 "$(program ring_gpu_test)" --small
+  done
+fi
+
+echo
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c
+echo
+echo "| test | result | time |"
+echo "| --- | --- | --- |"
+printf '%s\n' "${rows[@]}"
+exit $failed
