@@ -16,7 +16,7 @@ RULE = {
     "src/base": [],
     "src/observe": ["src/base"],
     "src/plugin": ["src/base"] + DETAIL,
-    "src/cuda": ["src/plugin", "src/base"],
+    "src/cuda": ["src/plugin", "src/base"] + DETAIL,
     "src/topology": ["src/base"],
     "src/heap": ["src/plugin", "src/base"] + DETAIL,
     "src/gpu": ["src/cuda", "src/heap", "src/topology", "src/channel", "src/plugin", "src/base"] + DETAIL,
