@@ -70,7 +70,11 @@ TEST(CudaContext, AContextOfTheProgramsOwnIsNotThePrimaryOne) {
   }
   Context primary = nullptr;
   ASSERT_EQ(driver.primary_retain(&primary, 0), kSuccess);
-  EXPECT_EQ(DeviceContext::current(driver).context(), own);
+  {
+    const DeviceContext gpu = DeviceContext::current(driver);
+    EXPECT_EQ(gpu.context(), own);
+    EXPECT_EQ(fake.leaks(), "1 retained context, 1 context of this thread") << "ours is not the one that is retained";
+  }
   ASSERT_EQ(driver.primary_release(0), kSuccess);
   driver.set_context(nullptr);
   EXPECT_EQ(fake.leaks(), "");

@@ -165,15 +165,17 @@ TEST(DeviceArena, APeerOutOfReachIsAnErrorAndTheSlotStaysEmpty) {
 }
 
 TEST(DeviceArena, ADriverThatKeepsNoAlignmentIsHelped) {
-  FakeDriver fake;
-  {
-    const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
-    fake.fail("cuMemAddressReserve", 1, kNotSupported);
-    DeviceArena arena(gpu, 2, 64 * kChunk);
-    EXPECT_EQ(address_of(arena.base()) % (64 * kChunk), 0u);
-    EXPECT_NO_THROW(arena.map_own(1, 63 * kChunk, PhysicalMemory::create(gpu, kChunk)));
+  for (const bool says_so : {true, false}) {
+    FakeDriver fake({.keeps_alignment = says_so});
+    {
+      const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
+      if (says_so) fake.fail("cuMemAddressReserve", 1, kNotSupported);
+      DeviceArena arena(gpu, 2, 64 * kChunk);
+      EXPECT_EQ(address_of(arena.base()) % (64 * kChunk), 0u);
+      EXPECT_NO_THROW(arena.map_own(1, 63 * kChunk, PhysicalMemory::create(gpu, kChunk)));
+    }
+    EXPECT_EQ(fake.leaks(), "");
   }
-  EXPECT_EQ(fake.leaks(), "");
 }
 
 TEST(DeviceArena, FailuresNameSizesAndVariables) {

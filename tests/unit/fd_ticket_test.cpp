@@ -160,6 +160,22 @@ TEST(FdTicket, AGuessedKeyGetsNothing) {
   EXPECT_NE(error_of(guessed, FdWay::socket).find("does not offer"), std::string::npos);
 }
 
+TEST(FdTicket, AnotherUserGetsNothing) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  Forked child([](const Pipe& pipe) -> std::string {
+    FdTicket ticket;
+    if (!pipe.hear(ticket)) return "no ticket came";
+    if (setresuid(65534, 65534, 65534) != 0) return "setresuid";
+    return error_of(ticket, FdWay::socket);
+  });
+  FdOffers offers;
+  const UniqueFd fd = fd_with_number(81);
+  const FdOffer offer = offers.offer(another(fd));
+  ASSERT_TRUE(child.pipe().tell(offer.ticket()));
+  const std::string error = child.join();
+  EXPECT_NE(error.find("cannot take file descriptor"), std::string::npos) << error;
+}
+
 TEST(FdTicket, WhoIsGoneIsNamedWithTheRemedy) {
   FdTicket ticket;
   {

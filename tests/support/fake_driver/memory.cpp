@@ -134,6 +134,8 @@ Result cuMemAddressReserve(Address* address, size_t nbytes, size_t alignment, Ad
   void* const found = mmap(nullptr, nbytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (found == MAP_FAILED) return kOutOfMemory;
   *address = align_up(address_of(found), align);
+  if (!s.options.keeps_alignment && align > kGranularity) *address = align_up(address_of(found) + 1, kGranularity);
+  if (!s.options.keeps_alignment && align > kGranularity && *address % align == 0) *address += kGranularity;
   const size_t before = *address - address_of(found);
   if (before != 0) munmap(found, before);
   if (before != align) munmap(pointer_to(*address + nbytes), align - before);

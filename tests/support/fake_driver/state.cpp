@@ -70,6 +70,11 @@ FakeState::~FakeState() {
   for (EventObject* event : events) delete event;
   for (ModuleObject* module : modules) delete module;
   for (LibraryObject* library : libraries) delete library;
+  // What a test left behind on purpose.
+  for (const auto& [address, range] : pinned)
+    if (!range.registered) std::free(pointer_to(address));
+  for (const auto& [address, nbytes] : reservations) munmap(pointer_to(address), nbytes);
+  for (const auto& [address, allocation] : allocations) munmap(pointer_to(address), allocation.nbytes);
 }
 
 FakeThread& fake_thread() noexcept {
@@ -109,7 +114,6 @@ FakeDriver::FakeDriver(const FakeOptions& options) : state_(std::make_unique<Fak
 }
 
 FakeDriver::~FakeDriver() {
-  for (const auto& [address, allocation] : state_->allocations) munmap(pointer_to(address), allocation.nbytes);
   set_fake_state(nullptr);
 }
 
