@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "shmem/device/packets.h"
+#include "shmem/device/spread.h"
 #include "shmem/device/strided.h"
 
 namespace railshmem {
@@ -36,6 +37,9 @@ struct Share {
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Members& team, void* dest,
                                              const void* source, const Share& share) {
+  if (share.from_step == 0 && spread<Scope>(world, team, at(dest, share.to), source, share.nbytes)) {
+    return settle<Scope>(world, team, ChannelStatus::ok);
+  }
   ChannelStatus status = ChannelStatus::ok;
   for (int i = 0; i < team.size(); ++i) {
     const int to = (team.rank() + i) % team.size();  // not all at the same member first

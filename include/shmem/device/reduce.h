@@ -102,24 +102,6 @@ RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const M
   return exchange.close();
 }
 
-/// An array of every member, all of them mapped.
-template <class T>
-class MappedArrays {
- public:
-  RAILSHMEM_HD MappedArrays(const WorldView& world, const Members& team, const Place& of_first)
-      : world_(world), team_(team), heap_(*of_first.heap), offset_(of_first.offset) {}
-  RAILSHMEM_HD T* of(int rank) const {
-    const auto index = static_cast<uint32_t>(team_.pe(rank) - world_.first_pe);
-    return reinterpret_cast<T*>(heap_.on_node + index * heap_.stride + offset_);
-  }
-
- private:
-  const WorldView& world_;
-  const Members& team_;
-  const HeapView& heap_;
-  const uint64_t offset_;
-};
-
 /// Each member computes a slice, from the sources of all into the dests of all.
 template <class T, class Op, class Scope>
 RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Members& team,
