@@ -65,14 +65,12 @@ class MappedArrays {
     const auto index = static_cast<uint32_t>(team_.pe(rank) - world_.first_pe);
     return reinterpret_cast<T*>(heap_.on_node + index * heap_.stride + offset_);
   }
-  /// Begins nbytes later.
-  RAILSHMEM_HD void move(uint64_t nbytes) { offset_ += nbytes; }
 
  private:
   const WorldView& world_;
   const Members& team_;
   const HeapView& heap_;
-  uint64_t offset_;
+  const uint64_t offset_;
 };
 
 }  // namespace device

@@ -14,31 +14,29 @@ namespace device {
 /// Vectors in flight by thread; a store for each member follows each load, so few are enough.
 inline constexpr int kSpreadUnroll = 4;
 
-/// Thread `rank` of `size`. Source and destinations lie equally far behind a multiple of 16; nbytes is such a multiple.
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void spread_vectors(uint32_t rank, uint32_t size, const Members& team,
-                                                              const MappedArrays<unsigned char>& dests,
-                                                              const unsigned char* source, uint64_t nbytes) {
+/// Bytes [begin, end) of the source to all members, as thread `rank` of `size`; both a multiple of 16 in the end.
+RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const Members& team,
+                                        const MappedArrays<unsigned char>& dests, const unsigned char* source,
+                                        uint64_t begin, uint64_t end) {
   using copying::Bytes16;
-  const auto* const from = reinterpret_cast<const Bytes16*>(source);
-  const uint64_t n = nbytes / sizeof(Bytes16);
+  const uint64_t step = static_cast<uint64_t>(size) * sizeof(Bytes16);
   RAILSHMEM_NO_UNROLL
-  for (uint64_t at = rank; at < n; at += static_cast<uint64_t>(kSpreadUnroll) * size) {
+  for (uint64_t at = begin + rank * sizeof(Bytes16); at < end; at += kSpreadUnroll * step) {
     Bytes16 held[kSpreadUnroll];
-    const bool whole = at + static_cast<uint64_t>(kSpreadUnroll - 1) * size < n;
     RAILSHMEM_UNROLL
     for (int k = 0; k < kSpreadUnroll; ++k) {
-      // A turn that is not whole loads its first vector again, and stores it again: the same bytes.
-      held[k] = copying::load(
-          from + at + (whole || at + static_cast<uint64_t>(k) * size < n ? static_cast<uint64_t>(k) * size : 0));
+      // Behind the end the first vector is loaded again, so that no load waits for a branch.
+      const uint64_t from = at + static_cast<uint64_t>(k) * step < end ? at + static_cast<uint64_t>(k) * step : at;
+      held[k] = copying::load(reinterpret_cast<const Bytes16*>(source + from));
     }
     RAILSHMEM_NO_UNROLL
-    for (int i = 0; i < team.size(); ++i) {
-      const int to = (team.rank() + i) % team.size();  // not all at the same member first
-      auto* const out = reinterpret_cast<Bytes16*>(dests.of(to)) + at;
+    for (int i = 0, to = team.rank(); i < team.size(); ++i, to = to + 1 == team.size() ? 0 : to + 1) {
+      unsigned char* const out = dests.of(to) + at;
       RAILSHMEM_UNROLL
       for (int k = 0; k < kSpreadUnroll; ++k) {
-        if (whole || at + static_cast<uint64_t>(k) * size < n)
-          copying::store(out + static_cast<uint64_t>(k) * size, held[k]);
+        if (at + static_cast<uint64_t>(k) * step < end) {
+          copying::store(reinterpret_cast<Bytes16*>(out + static_cast<uint64_t>(k) * step), held[k]);
+        }
       }
     }
   }
@@ -46,25 +44,22 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void spread_vectors(uint32_t rank, uin
 
 /// False: not all mapped, or not aligned alike; nothing was done.
 template <class Scope>
-RAILSHMEM_HD inline bool spread(const WorldView& world, const Members& team, void* dest, const void* source,
-                                uint64_t nbytes) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline bool spread(const WorldView& world, const Members& team, void* dest,
+                                                      const void* source, uint64_t nbytes) {
   const Place place = locate(world, dest, team.pe(0));
   const auto apart = reinterpret_cast<uintptr_t>(dest) ^ reinterpret_cast<uintptr_t>(source);
   if (!team.near() || place.here == nullptr || (apart & 15) != 0 || nbytes < 256) return false;
   if (nbytes > place.heap->nbytes - place.offset) return false;
   const MappedArrays<unsigned char> dests(world, team, place);
   const auto* const from = static_cast<const unsigned char*>(source);
-  const uint64_t head = -reinterpret_cast<uintptr_t>(source) & 15, tail = (nbytes - head) & 15;
-  if (Scope::leads()) {
-    for (int i = 0; i < team.size(); ++i) {
-      unsigned char* const to = dests.of(i);
-      copying::few(to, from, static_cast<uint32_t>(head));
-      copying::few(to + nbytes - tail, from + nbytes - tail, static_cast<uint32_t>(tail));
-    }
+  const auto head = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(source) & 15);
+  const auto tail = static_cast<uint32_t>((nbytes - head) & 15);
+  for (auto i = static_cast<int>(Scope::rank()); i < team.size() && head + tail != 0;
+       i += static_cast<int>(Scope::size())) {
+    copying::edge<false, 16>(dests.of(i), from, head);
+    copying::edge<true, 16>(dests.of(i) + (nbytes - tail), from + (nbytes - tail), tail);
   }
-  MappedArrays<unsigned char> middle = dests;
-  middle.move(head);
-  spread_vectors(Scope::rank(), Scope::size(), team, middle, from + head, nbytes - head - tail);
+  spread_vectors(Scope::rank(), Scope::size(), team, dests, from, head, nbytes - tail);
   return true;
 }
 
