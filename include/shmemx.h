@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Extensions of RailSHMEM to the standard: starting without a launcher of its own, local buffers. What returns an int
-// returns 0 for success.
+// returns 0 for success. What warps and blocks of a CUDA kernel call together, shmemx_NAME_warp and shmemx_NAME_block,
+// comes with shmem.h: see shmem/device/names/scoped.h.
 #ifndef RAILSHMEM_SHMEMX_H
 #define RAILSHMEM_SHMEMX_H
 

@@ -10,7 +10,7 @@ namespace railshmem::gpu_test {
 namespace {
 
 __global__ void copy_all(unsigned char* to, const unsigned char* from, uint64_t nbytes) {
-  copy_together(threadIdx.x, blockDim.x, to, from, nbytes);
+  copy_together<4>(threadIdx.x, blockDim.x, to, from, nbytes);
 }
 __global__ void copy_one(unsigned char* to, const unsigned char* from, uint64_t nbytes) {
   copy_bytes(to, from, nbytes);

@@ -44,8 +44,8 @@ __device__ ChannelStatus once(const WorldView& world, const device::Members& tea
 
 /// `repeats` calls by each PE. Leaves the worst status of each PE and its nanoseconds a call.
 template <class Scope>
-__global__ void call_team(const WorldView* views, Kind kind, uint64_t nbytes, int repeats, uint64_t* statuses,
-                          uint64_t* ns) {
+__global__ void __launch_bounds__(1024)
+    call_team(const WorldView* views, Kind kind, uint64_t nbytes, int repeats, uint64_t* statuses, uint64_t* ns) {
   const WorldView& world = views[blockIdx.x];
   const TeamRow row{1, 0, 1, world.npes, world.pe, nullptr, 0, 0};
   const device::Members team(world, row);

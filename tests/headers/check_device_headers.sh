@@ -58,4 +58,12 @@ if ! grep -q 'Used' "$work/with" || ! cmp "$work/without" "$work/with"; then
   diff "$work/without" "$work/with"
   failed=1
 fi
+
+"$nvcc" -std=c++17 -arch=sm_90 -I"$source_dir/include" -cubin -Xptxas -v "$source_dir/tests/headers/registers.cu" \
+  -o "$work/registers.cubin" >"$work/registers" 2>&1
+if ! grep -q 'Used' "$work/registers" || sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$work/registers" | awk '$1 > 64 { bad = 1 } END { exit !bad }'; then
+  echo "FAILED: a kernel of tests/headers/registers.cu needs more than 64 registers, or does not compile:"
+  cat "$work/registers"
+  failed=1
+fi
 exit $failed

@@ -176,10 +176,12 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_bytes(void* to, const void* 
 #endif
 }
 
-/// A share of a copy that threads make together.
+/// A share of a copy that threads make together. A block has enough loads in flight with few in each thread, and its
+/// kernels the fewest registers to spare.
+template <int kUnroll>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_together(uint32_t rank, uint32_t size, void* to, const void* from,
                                                              uint64_t nbytes) {
-  copy_share<kCopyUnroll>(rank, size, to, from, nbytes);
+  copy_share<kUnroll>(rank, size, to, from, nbytes);
 }
 
 /// Up to 8 bytes as a value, low bytes first in memory as on every machine we run on.

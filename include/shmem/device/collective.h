@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "shmem/device/packets.h"
+#include "shmem/device/spread.h"
 #include "shmem/device/strided.h"
 
 namespace railshmem {
@@ -33,23 +34,36 @@ struct Share {
   uint64_t from_step;  ///< 0: all get the same; else member i gets what is i steps into source
 };
 
+/// One put to each member.
+template <class Scope>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_each(const WorldView& world, const Members& team,
+                                                                 void* dest, const void* source, const Share& share) {
+  ChannelStatus status = ChannelStatus::ok;
+  int to = team.rank();  // not all at the same member first
+  RAILSHMEM_NO_UNROLL
+  for (int i = 0; i < team.size(); ++i) {
+    const void* const from = at(source, static_cast<uint64_t>(to) * share.from_step);
+    const ChannelStatus put = putmem_nbi<Scope>(world, at(dest, share.to), from, share.nbytes, team.pe(to));
+    if (put != ChannelStatus::ok) status = put;
+    to = to + 1 == team.size() ? 0 : to + 1;
+  }
+  return status;
+}
+
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Members& team, void* dest,
                                              const void* source, const Share& share) {
-  ChannelStatus status = ChannelStatus::ok;
-  for (int i = 0; i < team.size(); ++i) {
-    const int to = (team.rank() + i) % team.size();  // not all at the same member first
-    const ChannelStatus put = putmem_nbi<Scope>(
-        world, at(dest, share.to), at(source, static_cast<uint64_t>(to) * share.from_step), share.nbytes, team.pe(to));
-    if (put != ChannelStatus::ok) status = put;
+  if (share.from_step == 0 && spread<Scope>(world, team, at(dest, share.to), source, share.nbytes)) {
+    return settle<Scope>(world, team, ChannelStatus::ok);
   }
-  return settle<Scope>(world, team, status);
+  return settle<Scope>(world, team, put_each<Scope>(world, team, dest, source, share));
 }
 
 /// The same by packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
 template <class Scope>
-RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team, void* dest,
-                                                  const void* source, uint64_t nbytes, uint64_t from_step) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team,
+                                                                        void* dest, const void* source, uint64_t nbytes,
+                                                                        uint64_t from_step) {
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);

@@ -55,6 +55,24 @@ class Members {
   bool near_;
 };
 
+/// An array of every member, all of them mapped.
+template <class T>
+class MappedArrays {
+ public:
+  RAILSHMEM_HD MappedArrays(const WorldView& world, const Members& team, const HeapPlace& of_first)
+      : world_(world), team_(team), heap_(*of_first.heap), offset_(of_first.offset) {}
+  RAILSHMEM_HD T* of(int rank) const {
+    const auto index = static_cast<uint32_t>(team_.pe(rank) - world_.first_pe);
+    return reinterpret_cast<T*>(heap_.on_node + index * heap_.stride + offset_);
+  }
+
+ private:
+  const WorldView& world_;
+  const Members& team_;
+  const HeapView& heap_;
+  const uint64_t offset_;
+};
+
 }  // namespace device
 }  // namespace railshmem
 

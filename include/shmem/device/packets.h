@@ -11,6 +11,22 @@
 namespace railshmem {
 namespace device {
 
+/// Until the packet of an exchange is there.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_packet(const WorldView& world, const Packet* packet,
+                                                                     uint64_t number, uint64_t* data) {
+  Waiter waiter(world.error, Patience{world.timeout_ns});
+  for (;;) {
+    uint64_t found = 0;
+    portable::load_pair(&packet->data, data, &found);
+    if (found == number) return ChannelStatus::ok;
+    const ChannelStatus status = waiter.turn();
+    if (status != ChannelStatus::ok) {
+      *data = 0;
+      return status;
+    }
+  }
+}
+
 /// One exchange of a team. Every member runs each one, also those that have nothing to say, and ends it with close().
 template <class Scope>
 class Exchange {
@@ -25,7 +41,8 @@ class Exchange {
   RAILSHMEM_HD void send(int to, uint64_t k, uint64_t data) {
     if (number_ > 2 && status_ == ChannelStatus::ok) {
       // Its place holds the packet of two exchanges ago, until the other has read that; it mostly has, long since.
-      status_ = await_number(world_, team_.mine<uint64_t>(team_.layout().taken(team_.slot(), to)), number_ - 2);
+      const auto* const taken = team_.mine<uint64_t>(team_.layout().taken(team_.slot(), to));
+      if (portable::load_acquire(taken) < number_ - 2) status_ = await_number(world_, taken, number_ - 2);
     }
     if (status_ != ChannelStatus::ok) return;
     auto* const packet = team_.theirs<Packet>(to, team_.layout().packets(team_.slot(), number_, team_.rank())) + k;
@@ -35,14 +52,9 @@ class Exchange {
   /// Packet k of another member; 0 after a failure.
   RAILSHMEM_HD uint64_t receive(int from, uint64_t k) {
     const auto* const packet = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
-    Waiter waiter(world_.error, Patience{world_.timeout_ns});
-    uint64_t data = 0, number = 0;
-    while (status_ == ChannelStatus::ok) {
-      portable::load_pair(&packet->data, &data, &number);
-      if (number == number_) return data;
-      status_ = waiter.turn();
-    }
-    return 0;
+    uint64_t data = 0;
+    if (status_ == ChannelStatus::ok) status_ = await_packet(world_, packet, number_, &data);
+    return data;
   }
 
   /// All threads have received what they wait for; tells the others that this PE's places are free again.

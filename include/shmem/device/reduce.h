@@ -81,8 +81,8 @@ RAILSHMEM_HD inline uint64_t combine_words(uint64_t a, uint64_t b) {
 
 /// Everybody gets everybody's operands as packets.
 template <class T, class Op, class Scope>
-RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const Members& team, T* dest, const T* source,
-                                                 uint64_t nbytes) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_packets(const WorldView& world, const Members& team,
+                                                                       T* dest, const T* source, uint64_t nbytes) {
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
@@ -102,29 +102,11 @@ RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const M
   return exchange.close();
 }
 
-/// An array of every member, all of them mapped.
-template <class T>
-class MappedArrays {
- public:
-  RAILSHMEM_HD MappedArrays(const WorldView& world, const Members& team, const HeapPlace& of_first)
-      : world_(world), team_(team), heap_(*of_first.heap), offset_(of_first.offset) {}
-  RAILSHMEM_HD T* of(int rank) const {
-    const auto index = static_cast<uint32_t>(team_.pe(rank) - world_.first_pe);
-    return reinterpret_cast<T*>(heap_.on_node + index * heap_.stride + offset_);
-  }
-
- private:
-  const WorldView& world_;
-  const Members& team_;
-  const HeapView& heap_;
-  const uint64_t offset_;
-};
-
 /// Each member computes a slice, from the sources of all into the dests of all.
 template <class T, class Op, class Scope>
-RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Members& team,
-                                                const MappedArrays<T>& dests, const MappedArrays<T>& sources,
-                                                uint64_t nelems) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_slices(const WorldView& world, const Members& team,
+                                                                      const MappedArrays<T>& dests,
+                                                                      const MappedArrays<T>& sources, uint64_t nelems) {
   const ChannelStatus ready = sync_team<Scope>(world, team);  // sources are
   const auto n = static_cast<uint64_t>(team.size()), me = static_cast<uint64_t>(team.rank());
   const uint64_t first = nelems * me / n, end = nelems * (me + 1) / n;
@@ -139,8 +121,8 @@ RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Me
 
 /// Piece by piece through the room that each member has for the others' operands.
 template <class T, class Op, class Scope>
-RAILSHMEM_HD inline ChannelStatus reduce_far(const WorldView& world, const Members& team, T* dest, const T* source,
-                                             uint64_t nelems) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_far(const WorldView& world, const Members& team, T* dest,
+                                                                   const T* source, uint64_t nelems) {
   constexpr uint64_t kPiece = DeviceControlLayout::kPacketBytes / sizeof(T);
   for (uint64_t done = 0; done < nelems; done += kPiece) {
     const uint64_t count = nelems - done < kPiece ? nelems - done : kPiece;
@@ -148,7 +130,8 @@ RAILSHMEM_HD inline ChannelStatus reduce_far(const WorldView& world, const Membe
     const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
     const auto room = [&](int rank) { return team.mine<T>(team.layout().room(team.slot(), number, rank)); };
     const Share share{count * sizeof(T), 0, 0};
-    const ChannelStatus status = put_shares<Scope>(world, team, room(team.rank()), source + done, share);
+    const ChannelStatus put = put_each<Scope>(world, team, room(team.rank()), source + done, share);
+    const ChannelStatus status = settle<Scope>(world, team, put);
     if (status != ChannelStatus::ok) return status;
     for (uint64_t e = Scope::rank(); e < count; e += Scope::size()) {
       T sum = room(0)[e];
@@ -161,8 +144,8 @@ RAILSHMEM_HD inline ChannelStatus reduce_far(const WorldView& world, const Membe
 }
 
 template <class T, class Op, class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce(const WorldView& world, const Members& team, T* dest,
-                                                               const T* source, uint64_t nelems) {
+RAILSHMEM_HD inline ChannelStatus reduce(const WorldView& world, const Members& team, T* dest, const T* source,
+                                         uint64_t nelems) {
   if (nelems == 0) return ChannelStatus::ok;
   if (fits_packets(team, nelems * sizeof(T))) {
     return reduce_packets<T, Op, Scope>(world, team, dest, source, nelems * sizeof(T));

@@ -19,7 +19,7 @@ namespace device {
 
 template <class Scope>
 RAILSHMEM_HD inline void copy_by(void* to, const void* from, uint64_t nbytes) {
-  copy_together(Scope::rank(), Scope::size(), to, from, nbytes);
+  copy_together<Scope::kCopyUnroll>(Scope::rank(), Scope::size(), to, from, nbytes);
 }
 template <>
 RAILSHMEM_HD inline void copy_by<ThreadScope>(void* to, const void* from, uint64_t nbytes) {

@@ -20,6 +20,7 @@ struct ThreadScope {
 
 /// All threads of a warp, with the same arguments.
 struct WarpScope {
+  static constexpr int kCopyUnroll = 8;  ///< loads in flight by thread
   RAILSHMEM_HD static uint32_t rank() { return threads::lane(); }
   RAILSHMEM_HD static uint32_t size() { return threads::warp_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }
@@ -28,6 +29,7 @@ struct WarpScope {
 
 /// All threads of a block, with the same arguments.
 struct BlockScope {
+  static constexpr int kCopyUnroll = 4;  ///< loads in flight by thread
   RAILSHMEM_HD static uint32_t rank() { return threads::rank_in_block(); }
   RAILSHMEM_HD static uint32_t size() { return threads::block_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }

@@ -25,7 +25,8 @@ RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members
 }
 
 /// Until this PE's word at `offset` has the number. Numbers only grow.
-RAILSHMEM_HD inline ChannelStatus await_number(const WorldView& world, const uint64_t* word, uint64_t number) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number(const WorldView& world, const uint64_t* word,
+                                                                     uint64_t number) {
   Waiter waiter(world.error, Patience{world.timeout_ns});
   // acquire: pairs with the fence and store of announce(); without it what the other did before could look undone.
   while (portable::load_acquire(word) < number) {
@@ -70,7 +71,7 @@ RAILSHMEM_HD inline ChannelStatus sync_many(const WorldView& world, const Member
 
 /// What the scope's threads stored before, and knew of, is visible to all members after. Waits for no command.
 template <class Scope>
-RAILSHMEM_HD inline ChannelStatus sync_team(const WorldView& world, const Members& team) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus sync_team(const WorldView& world, const Members& team) {
   // relaxed, by all threads before the scope meets, so that none reads what the leader writes after it.
   const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
   Scope::sync();
@@ -87,7 +88,7 @@ RAILSHMEM_HD inline ChannelStatus sync_team(const WorldView& world, const Member
 
 /// Completes this PE's operations first.
 template <class Scope>
-RAILSHMEM_HD inline ChannelStatus barrier_team(const WorldView& world, const Members& team) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus barrier_team(const WorldView& world, const Members& team) {
   ChannelStatus status = ChannelStatus::ok;
   if (world.nchannels != 0) {
     Scope::sync();
