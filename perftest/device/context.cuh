@@ -146,7 +146,7 @@ class Context {
   Fitting fitting_{nullptr, 0,
                    0};  ///< the last one checked: the check takes longer than a launch and would be measured
   Stream stream_;
-  Symmetric votes_;
+  Symmetric votes_;  ///< this PE's, and room for a copy of another's
   std::vector<Row> rows_;
   bool all_valid_ = true;
 };
