@@ -7,7 +7,8 @@
 # BUILD  the configured build to take ours from   (default: build/release)
 # CARRY  the folder to fill                       (default: build/gpu-carry)
 # JOBS   at once                                  (default: 1)
-# GPUs and compiler: see build_gpu_perf_with_nvshmem.sh. NVSHMEM's own library is not taken along.
+# GPUs and compiler: see build_gpu_perf_with_nvshmem.sh. NVSHMEM's own library and those of a launcher (MPI, PMIx) are
+# not taken along: they come with what they talk to.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/release}
@@ -18,22 +19,25 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
 tests="ring_gpu_test memory_gpu_test multi_kernels"
+plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-bootstrap-[a-z-]*\.so' || true)
 # shellcheck disable=SC2086
-cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests
+cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests $plugins
 OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
 
-mkdir -p "$carry/bin" "$carry/lib"
+mkdir -p "$carry/bin" "$carry/lib/railshmem"
 cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
 cp "$build/tests/device/ring_gpu_test" "$build/tests/device/memory_gpu_test" "$build/tests/multi/multi_kernels" "$carry/bin/"
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
+for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done
 strip "$carry"/bin/*
 
 # Whatever ldd finds outside the C and C++ run time, under the name that is asked for; a few of them load others.
-here_already='^(linux-vdso|ld-linux|libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s|libcuda|libnvshmem)[.-]'
+here_already='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s)[.-]'
+not_ours='^(libcuda|libnvshmem.*|libmpi|libopen-.*|libpmix)\.'
 for program in "$carry"/bin/shmem_gpu_perf "$carry"/bin/oshrun; do
   ldd "$program"
 done | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u | while read -r name path; do
-  if echo "$name" | grep -Eq "$here_already"; then continue; fi
+  if echo "$name" | grep -Eq -e "$here_already" -e "$not_ours"; then continue; fi
   cp -L "$path" "$carry/lib/$name"
 done
 du -sh "$carry"

@@ -30,7 +30,7 @@ fail() {
   exit "${2:-1}"
 }
 case ${1:-} in -*)
-  sed -n '3,18p' "$0" >&2
+  sed -n '3,16p' "$0" >&2
   exit 2
   ;;
 esac
@@ -64,6 +64,9 @@ latency=(p_lat g_lat put_lat amo_lat signal_pingpong put_signal_pingpong --sizes
 latency_floors=(floor_store floor_load floor_atomic floor_flag floor_pinned)
 collective=(barrier fcollect alltoall reduce --scope 'warp,block' --sizes '256,4K,64K,1M')
 
+# For the programs alone: the launcher has libraries of its own.
+libraries=$carry/lib:$nvshmem/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
 failures=0
 # run WHO PROGRAM FILE ARGUMENT...: one job, bounded; its rows go to FILE.
 run() {
@@ -73,9 +76,8 @@ run() {
   echo "compare_nvshmem.sh: $who: $*" >&2
   # NVSHMEM: no network card is looked for, and no multicast object, which virtual machines may lack.
   SHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_REMOTE_TRANSPORT=none NVSHMEM_DISABLE_NVLS=1 \
-    LD_LIBRARY_PATH=$carry/lib:$nvshmem/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-    timeout -k 5 "$limit" "${launch[@]}" "$pes" "$program" "$@" --timeout 30 --format json --out "$file" >&2 </dev/null ||
-    status=$?
+    timeout -k 5 "$limit" "${launch[@]}" "$pes" env "LD_LIBRARY_PATH=$libraries" "$program" "$@" --timeout 30 \
+    --format json --out "$file" >&2 </dev/null || status=$?
   if [ "$status" -ne 0 ]; then
     echo "compare_nvshmem.sh: $who ended with status $status$([ "$status" -ne 124 ] || echo ": over $limit s")" >&2
     failures=$((failures + 1))

@@ -2,6 +2,7 @@
 // What a bench sees of the run: its part, its peer, memory, launches that end, and the way to a row.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,11 +15,19 @@
 
 namespace railshmem::perf::gpu {
 
+/// After an error this process ends without cleaning up: other PEs may wait elsewhere, and a kernel may still run, so
+/// what frees memory would never return.
+inline bool giving_up() {
+  return std::uncaught_exceptions() > 0;
+}
+
 /// Symmetric GPU memory, zeroed. Construction and destruction are collective.
 class Symmetric {
  public:
   explicit Symmetric(size_t nbytes);
-  ~Symmetric() { job::release(address_); }
+  ~Symmetric() {
+    if (!giving_up()) job::release(address_);
+  }
   Symmetric(const Symmetric&) = delete;
   Symmetric& operator=(const Symmetric&) = delete;
 
@@ -35,7 +44,9 @@ class Symmetric {
 };
 
 struct FreeGpu {
-  void operator()(void* p) const { cudaFree(p); }
+  void operator()(void* p) const {
+    if (!giving_up()) cudaFree(p);
+  }
 };
 template <class T>
 using Gpu = std::unique_ptr<T, FreeGpu>;
@@ -50,7 +61,9 @@ Gpu<T> allocate_gpu(size_t n) {
 }
 
 struct DestroyStream {
-  void operator()(cudaStream_t s) const { cudaStreamDestroy(s); }
+  void operator()(cudaStream_t s) const {
+    if (!giving_up()) cudaStreamDestroy(s);
+  }
 };
 struct DestroyEvent {
   void operator()(cudaEvent_t e) const { cudaEventDestroy(e); }
@@ -133,7 +146,7 @@ class Context {
   Fitting fitting_{nullptr, 0,
                    0};  ///< the last one checked: the check takes longer than a launch and would be measured
   Stream stream_;
-  Symmetric votes_;
+  Symmetric votes_;  ///< this PE's, and room for a copy of another's
   std::vector<Row> rows_;
   bool all_valid_ = true;
 };

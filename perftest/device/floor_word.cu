@@ -79,7 +79,9 @@ void run_flag(Context& context) {
 }
 
 struct FreePinned {
-  void operator()(void* p) const { cudaFreeHost(p); }
+  void operator()(void* p) const {
+    if (!giving_up()) cudaFreeHost(p);
+  }
 };
 
 /// A CPU thread that answers each value with the same value, until stopped.

@@ -63,7 +63,7 @@ std::string share(const Pipe& pipe, const Pairing& pairing, size_t me) {
     const ChunkCard card = chunks.grow(kChunk);
     ChunkCard theirs;
     if (!pipe.tell(card) || !pipe.hear(theirs)) return "no card came";
-    if (std::string why = chunks.unreachable(theirs); !why.empty()) return why;
+    if (std::string why = chunks.unreachable(theirs.device); !why.empty()) return why;
     // The last one by the socket, whatever else works.
     if (i + 1 == kChunks) theirs.fd.pid_namespace ^= 1;
     chunks.import(other, theirs);
