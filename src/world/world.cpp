@@ -100,7 +100,7 @@ void World::make_heap() {
 void World::make_device_memory() {
   if (!heap_choice_.device) return;
   DeviceMemoryConfig config;
-  config.header_nbytes = KernelChannels::device_nbytes(env_.device_rings, log2_ring_slots(env_.device_ring_slots));
+  config.header_nbytes = header_layout().nbytes();
   for (const Identity& identity : identities_) config.limit = std::max<size_t>(config.limit, identity.device_heap_max);
   device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
 }
@@ -124,6 +124,11 @@ void World::attach_gpu() {
   show_kernels();
 }
 
+HeaderLayout World::header_layout() const {
+  return {env_.device_rings, log2_ring_slots(env_.device_ring_slots), bootstrap_.npes(),
+          static_cast<int>(env_.teams_max)};
+}
+
 /// Gives kernels their view of the job and, where they need the proxy, their channels.
 void World::show_kernels() {
   if (network_) {
@@ -138,6 +143,9 @@ void World::show_kernels() {
                                     {state_.me, state_.npes, network_ != nullptr, env_.check,
                                      static_cast<uint64_t>(timeout_s * 1e9), heap_->base(), heap_->nbytes()});
   if (kernel_channels_) kernel_channels_->add_to(kernels);
+  const HeaderLayout layout = header_layout();
+  kernels.control = layout.control;
+  kernels.control_nbytes = layout.control_nbytes;
   options_.publish_view(&kernels);
 }
 

@@ -11,6 +11,7 @@
 #include "src/collective/choice.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/device_side.h"
+#include "src/gpu/header_layout.h"
 #include "src/gpu/heap_choice.h"
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/late_copier.h"
@@ -72,6 +73,7 @@ class World {
   void reach_node_peers();
   void make_device_memory();
   void show_kernels();
+  HeaderLayout header_layout() const;
   void start_network();
   NetworkConfig network_config() const;
   void fill_state();

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What of a device heap is the library's own: what kernels' channels share, and the control memory of their collectives.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "include/shmem/detail/device_control.h"
+#include "src/base/align.h"
+#include "src/gpu/kernel_channels.h"
+
+namespace railshmem {
+
+/// At the same offsets on every PE, in bytes from the heap's base.
+struct HeaderLayout {
+  /// Control memory for all teams of a job takes the square of its size: beyond this much there are fewer of them.
+  static constexpr uint64_t kMostControl = uint64_t{64} << 20;
+
+  HeaderLayout(size_t rings, uint32_t log2_ring_slots, int npes, int teams_max) noexcept
+      : control(align_up(KernelChannels::device_nbytes(rings, log2_ring_slots), 256)),
+        nteams(static_cast<int>(std::clamp<uint64_t>(kMostControl / DeviceControlLayout(npes, 1).nbytes(), 1,
+                                                     static_cast<uint64_t>(teams_max)))),
+        control_nbytes(DeviceControlLayout(npes, nteams).nbytes()) {}
+
+  size_t nbytes() const noexcept { return control + control_nbytes; }
+
+  size_t control;
+  int nteams;  ///< that kernels can use
+  size_t control_nbytes;
+};
+
+}  // namespace railshmem
