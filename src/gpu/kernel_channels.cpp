@@ -20,7 +20,8 @@ struct KernelChannels::Layout {
   size_t consumer(size_t i) const noexcept { return ring(slots) + i * sizeof(ConsumerLine); }
   size_t reply(size_t i) const noexcept { return consumer(slots) + i * cells * sizeof(ReplyCells::Cell); }
   size_t fault() const noexcept { return align_up(reply(slots), kLine); }
-  size_t pinned_nbytes() const noexcept { return fault() + sizeof(FaultRecord); }
+  size_t error() const noexcept { return fault() + sizeof(FaultRecord); }
+  size_t pinned_nbytes() const noexcept { return error() + kLine; }
 
   // of the GPU's memory
   size_t producer(size_t i) const noexcept { return i * sizeof(ProducerLine); }
@@ -68,21 +69,27 @@ KernelChannels::KernelChannels(const cuda::DeviceContext& gpu, cuda::DeviceCopie
                     reinterpret_cast<uint32_t*>(device + layout.taken(i)), layout.log2_cells(log2_slots)};
     views.push_back(view);
   }
-  copies.copy(device + layout.views(), views.data(), views.size() * sizeof(ChannelView));
+  if (!views.empty()) copies.copy(device + layout.views(), views.data(), views.size() * sizeof(ChannelView));
   views_ = reinterpret_cast<const ChannelView*>(device + layout.views());
   fault_taken_ = reinterpret_cast<uint32_t*>(device + layout.fault_taken());
   fault_ = reinterpret_cast<FaultRecord*>(pinned_.host() + layout.fault());
+  error_ = reinterpret_cast<uint64_t*>(pinned_.host() + layout.error());
 }
 
 void KernelChannels::add_to(WorldView& view) const noexcept {
   view.channels = views_;
   view.nchannels = static_cast<uint32_t>(channels_.size());
-  view.fault = reinterpret_cast<FaultRecord*>(pinned_.device() +
-                                              (reinterpret_cast<const std::byte*>(fault_) - pinned_.host()));
+  const auto to_device = [this](const auto* host) {
+    return pinned_.device() + (reinterpret_cast<const std::byte*>(host) - pinned_.host());
+  };
+  view.fault = reinterpret_cast<FaultRecord*>(to_device(fault_));
+  view.error = reinterpret_cast<const uint64_t*>(to_device(error_));
   view.fault_taken = fault_taken_;
 }
 
 void KernelChannels::fail(ChannelStatus why) noexcept {
+  // A release: pairs with the acquire in Waiter::turn(), as in Channel::fail().
+  portable::set_once(error_, static_cast<uint64_t>(why));
   for (const auto& channel : channels_) channel->fail(why);
 }
 

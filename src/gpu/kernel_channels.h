@@ -15,7 +15,8 @@
 
 namespace railshmem {
 
-/// Lives as long as kernels may run.
+/// Lives as long as kernels may run. Without channels, where all PEs are mapped, it is how kernels and host tell each
+/// other of failures.
 class KernelChannels {
  public:
   /// Bytes of the GPU's memory that `n` channels need.
@@ -41,6 +42,7 @@ class KernelChannels {
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<Channel*> pointers_;
   FaultRecord* fault_ = nullptr;
+  uint64_t* error_ = nullptr;           ///< ChannelStatus of the job
   const ChannelView* views_ = nullptr;  ///< in the GPU's memory
   uint32_t* fault_taken_ = nullptr;     ///< likewise
 };

@@ -72,6 +72,7 @@ World::~World() {
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());
   }
+  kernel_watch_.reset();
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_, network_.get());
   // Should what follows fail, its message asks nobody who is gone.
@@ -131,18 +132,18 @@ HeaderLayout World::header_layout() const {
 
 /// Gives kernels their view of the job and, where they need the proxy, their channels.
 void World::show_kernels() {
-  if (network_) {
-    kernel_channels_ = std::make_unique<KernelChannels>(device_memory_->gpu(), device_memory_->copies(),
-                                                        device_memory_->header(), env_.device_rings,
-                                                        log2_ring_slots(env_.device_ring_slots));
-    network_->add_channels(kernel_channels_->channels());
-  }
+  kernel_channels_ = std::make_unique<KernelChannels>(device_memory_->gpu(), device_memory_->copies(),
+                                                      device_memory_->header(), network_ ? env_.device_rings : 0,
+                                                      log2_ring_slots(env_.device_ring_slots));
+  if (network_) network_->add_channels(kernel_channels_->channels());
+  kernel_watch_ = std::make_unique<KernelWatch>(*kernel_channels_, state_.me, state_.npes,
+                                                [this] { return liveness_->dead_peer(); });
   if (!options_.publish_view) return;
   const double timeout_s = env_.wait_timeout_s;
   WorldView kernels = view_of(*device_memory_, layout_,
                                     {state_.me, state_.npes, network_ != nullptr, env_.check,
                                      static_cast<uint64_t>(timeout_s * 1e9), heap_->base(), heap_->nbytes()});
-  if (kernel_channels_) kernel_channels_->add_to(kernels);
+  kernel_channels_->add_to(kernels);
   const HeaderLayout layout = header_layout();
   kernels.control = layout.control;
   kernels.control_nbytes = layout.control_nbytes;

@@ -14,6 +14,7 @@
 #include "src/gpu/header_layout.h"
 #include "src/gpu/heap_choice.h"
 #include "src/gpu/kernel_channels.h"
+#include "src/gpu/kernel_watch.h"
 #include "src/gpu/late_copier.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
@@ -99,6 +100,7 @@ class World {
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
+  std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
   std::unique_ptr<DeathWatch> death_watch_;  ///< null without a network, or without a limit of time
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;

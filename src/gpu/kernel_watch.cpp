@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/gpu/kernel_watch.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <utility>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{5};  // a look is a load; five in a thousand of a core at most
+constexpr int kLooksPerDeath = 20;               // asking for deaths costs a system call a peer
+
+std::string reason(const FaultRecord& fault, int npes, const std::string& death) {
+  switch (static_cast<ChannelStatus>(fault.status)) {
+    case ChannelStatus::ok:
+      break;
+    case ChannelStatus::timeout:
+      return "nothing came within SHMEM_WAIT_TIMEOUT; look for a PE that does not take part, or raise it";
+    case ChannelStatus::stopped:
+      return "the library was stopped while the kernel ran; call shmem_finalize after the last kernel has ended";
+    case ChannelStatus::peer_lost:
+      return death.empty() ? "a peer is lost" : death + "; see that PE's own output";
+    case ChannelStatus::failed:
+      return "the network failed; see the messages before this";
+    case ChannelStatus::bad_pe:
+      return text("PE %d does not exist there; this job has PEs 0 to %d", fault.pe, npes - 1);
+    case ChannelStatus::bad_address:
+      return text("address %#llx (for PE %d) is not symmetric, or the range runs past its end; allocate with shmem_malloc "
+                  "after the GPU was chosen",
+                  static_cast<unsigned long long>(fault.address), fault.pe);
+    case ChannelStatus::bad_handle:
+      return "no such context or team, or this PE is not in it";
+    case ChannelStatus::bad_argument:
+      return "an argument makes no sense";
+    case ChannelStatus::no_channel:
+      return text("PE %d is not mapped here and this job has no network; add ofi to SHMEM_TRANSPORT", fault.pe);
+    case ChannelStatus::unsupported:
+      return "kernels have no values of this type; call it on the host";
+  }
+  return text("status %llu", static_cast<unsigned long long>(fault.status));
+}
+
+}  // namespace
+
+std::string describe(const FaultRecord& fault, int npes, const std::string& death) {
+  return text("shmem_%s in a kernel (block %u, thread %u): %s", name_of(fault.call), fault.block, fault.thread,
+              reason(fault, npes, death).c_str());
+}
+
+KernelWatch::KernelWatch(KernelChannels& channels, int pe, int npes, Death death)
+    : channels_(channels), pe_(pe), npes_(npes), death_(std::move(death)), thread_([this] { run(); }) {}
+
+KernelWatch::~KernelWatch() {
+  {
+    const std::lock_guard held(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void KernelWatch::run() noexcept {
+  pthread_setname_np(pthread_self(), "railshmem-gpu");
+  set_log_pe(pe_);
+  std::unique_lock held(mutex_);
+  while (!wake_.wait_for(held, kPeriod, [this] { return stop_; })) look();
+  look();  // what failed last is told as well
+}
+
+void KernelWatch::look() {
+  if (dead_.empty() && ++looks_ % kLooksPerDeath == 0) {
+    if (const auto death = death_()) {
+      dead_ = *death;
+      channels_.fail(ChannelStatus::peer_lost);
+    }
+  }
+  if (const FaultRecord* const fault = channels_.take_fault())
+    die("%s", describe(*fault, npes_, dead_).c_str());
+}
+
+}  // namespace railshmem
