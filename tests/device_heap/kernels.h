@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels that are host threads, in a job of the real library: see kernels.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "include/shmem/detail/world.h"
+
+namespace railshmem::device_heap {
+
+constexpr int kWords = 4096, kBlocks = 2, kThreads = 32;
+
+/// Symmetric memory.
+struct Memory {
+  uint64_t *source, *dest, *back, *signals, *sums;
+};
+
+uint64_t value_of(int pe, int i, int round);
+
+/// Each runs on every PE and returns what was wrong: 0, or the line of the first failure.
+int queries(const WorldView& world, int me, int npes);
+int put_and_get(const WorldView& world, const Memory& m, int right);
+int put_signal(const WorldView& world, const Memory& m, int right, int left, int round);
+int add_all(const WorldView& world, const Memory& m, int npes);
+int check_sums(const WorldView& world, const Memory& m, int npes, int rounds);
+int values_in_order(const WorldView& world, const Memory& m, int right);
+int collectives(const WorldView& world, const Memory& m, int me, int npes);
+
+}  // namespace railshmem::device_heap

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A job whose kernels are host threads and whose GPUs are none (the fake driver): everything between a kernel's call and
+// the memory of another PE's GPU, without a GPU.
+#include <shmem.h>
+
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+
+#include "include/shmem/device/view.h"
+#include "tests/device_heap/kernels.h"
+
+using namespace railshmem::device_heap;
+
+namespace {
+
+railshmem::WorldView view;
+
+int fill(const void* from, size_t nbytes) {
+  std::memcpy(&view, from, nbytes);
+  return 0;
+}
+
+struct Registration {
+  Registration() { shmemx_device_view_register(fill, sizeof view, railshmem::kWorldViewVersion); }
+} const registration;
+
+int failures = 0;
+
+void check(const char* name, int line) {
+  shmem_barrier_all();
+  if (line != 0) std::printf("FAILED %s: PE %d, line %d of kernels.cpp\n", name, shmem_my_pe(), line);
+  failures += line != 0;
+}
+
+uint64_t* words(size_t n) {
+  return static_cast<uint64_t*>(shmem_calloc(n, sizeof(uint64_t)));
+}
+
+void fill_source(const Memory& m, int me, int round) {
+  for (int i = 0; i < kWords; ++i) m.source[i] = value_of(me, i, round);
+  shmem_barrier_all();
+}
+
+}  // namespace
+
+int main() {
+  shmem_init();
+  const int me = shmem_my_pe(), npes = shmem_n_pes(), right = (me + 1) % npes, left = (me + npes - 1) % npes;
+  const Memory m{words(kWords + 64), words(kWords + 64), words(kWords + 64), words(2 * kBlocks), words(4)};
+  fill_source(m, me, 1);
+  check("queries", queries(view, me, npes));
+  check("put and get", put_and_get(view, m, right));
+  for (int round = 1; round <= 5; ++round) {
+    fill_source(m, me, round);
+    check("put_signal", put_signal(view, m, right, left, round));
+  }
+  for (int round = 0; round < 3; ++round) check("atomics of all", add_all(view, m, npes));
+  check("sums", check_sums(view, m, npes, 3));
+  check("values in order", values_in_order(view, m, right));
+  check("collectives", collectives(view, m, me, npes));
+  if (me == 0 && failures == 0) std::printf("kernels_between_pes: passed, %d PEs\n", npes);
+  for (uint64_t* const memory : {m.source, m.dest, m.back, m.signals, m.sums}) shmem_free(memory);
+  shmem_finalize();
+  return failures == 0 ? 0 : 1;
+}
