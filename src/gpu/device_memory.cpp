@@ -52,11 +52,11 @@ void DeviceMemory::attach() {
     throw Error("the GPUs of this job have no memory left for a symmetric heap; the warning before this names the PE");
 }
 
-/// The program's choice, or else the PEs of a node take the GPUs in turn, and the program works with that, too.
+/// The program's choice, or else the PEs of a host take the GPUs in turn, and the program works with that, too.
 cuda::DeviceContext DeviceMemory::choose_gpu() const {
   if (cuda::DeviceContext::is_current(driver_)) return cuda::DeviceContext::current(driver_);
   const std::vector<cuda::LocalDevice> devices = cuda::local_devices(driver_);
-  const cuda::LocalDevice& mine = devices[static_cast<size_t>(layout_.my_slot) % devices.size()];
+  const cuda::LocalDevice& mine = devices[config_.host_slot % devices.size()];
   cuda::DeviceContext gpu = cuda::DeviceContext::primary(driver_, mine.device);
   gpu.check(driver_.set_context(gpu.context()), "cuCtxSetCurrent");
   log_info("no GPU was chosen (cudaSetDevice): using %s", mine.description.c_str());

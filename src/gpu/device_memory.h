@@ -22,6 +22,7 @@ namespace railshmem {
 struct DeviceMemoryConfig {
   size_t limit = 0;          ///< bytes that one PE's heap may grow to
   size_t header_nbytes = 0;  ///< at its start: the library's own, zero after attach()
+  size_t host_slot = 0;      ///< of this PE among those of its host, which share the GPUs
 };
 
 /// Collective where it says so: all PEs of `bootstrap` call alike, and either all get what they ask for or none does.

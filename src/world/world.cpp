@@ -102,6 +102,8 @@ void World::make_device_memory() {
   if (!heap_choice_.device) return;
   DeviceMemoryConfig config;
   config.header_nbytes = header_layout().nbytes();
+  const auto me = static_cast<size_t>(bootstrap_.pe());
+  for (size_t pe = 0; pe < me; ++pe) config.host_slot += identities_[pe].host == identities_[me].host;
   for (const Identity& identity : identities_) config.limit = std::max<size_t>(config.limit, identity.device_heap_max);
   device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
 }
