@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What of a device heap is the library's own: what kernels' channels share, and the control memory of their collectives.
+// What of a device heap is the library's own: what kernels' channels share, the control memory of their
+// collectives, and tables.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "include/shmem/detail/device_control.h"
 #include "src/base/align.h"
 #include "src/gpu/kernel_channels.h"
+#include "src/gpu/kernel_tables.h"
 
 namespace railshmem {
 
@@ -21,13 +23,17 @@ struct HeaderLayout {
       : control(align_up(KernelChannels::device_nbytes(rings, log2_ring_slots), 256)),
         nteams(static_cast<int>(std::clamp<uint64_t>(kMostControl / DeviceControlLayout(npes, 1).nbytes(), 1,
                                                      static_cast<uint64_t>(teams_max)))),
-        control_nbytes(DeviceControlLayout(npes, nteams).nbytes()) {}
+        control_nbytes(DeviceControlLayout(npes, nteams).nbytes()),
+        tables(align_up(control + control_nbytes, 256)),
+        tables_nbytes(KernelTables::device_nbytes(npes, nteams)) {}
 
-  size_t nbytes() const noexcept { return control + control_nbytes; }
+  size_t nbytes() const noexcept { return tables + tables_nbytes; }
 
   size_t control;
   int nteams;  ///< that kernels can use
   size_t control_nbytes;
+  size_t tables;
+  size_t tables_nbytes;
 };
 
 }  // namespace railshmem

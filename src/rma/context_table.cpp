@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/rma/ordering.h"
@@ -44,6 +46,8 @@ shmem_ctx_t ContextTable::create(const PeSet* pes, shmem_team_t team, long optio
     e.context = {net, pes, team, options, gettid()};
     // relaxed: only to be different.
     const uintptr_t handle = ((made_.fetch_add(1, std::memory_order_relaxed) + 1) << 20) | (place + 2);
+    if (listener_) [[unlikely]]
+      listener_(place, handle, team);
     // release: pairs with find().
     e.handle.store(handle, std::memory_order_release);
     return reinterpret_cast<shmem_ctx_t>(handle);
@@ -51,6 +55,17 @@ shmem_ctx_t ContextTable::create(const PeSet* pes, shmem_team_t team, long optio
     log_info("no room for another context: %s", e.what());
     if (net) network_->drop_context(net);
     return SHMEM_CTX_INVALID;
+  }
+}
+
+void ContextTable::listen(Listener listener) {
+  const std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+  for (size_t place = 0; place < used_places_; ++place) {
+    const Entry& e = entry(place);
+    // relaxed: handles change under the mutex only.
+    if (const uintptr_t handle = e.handle.load(std::memory_order_relaxed); handle != 0)
+      listener_(place, handle, e.context.team);
   }
 }
 
@@ -63,6 +78,8 @@ void ContextTable::destroy(PeState& state, shmem_ctx_t handle) noexcept {
   const std::lock_guard lock(mutex_);
   // relaxed: the mutex passes the entry on to its next user.
   entry(place).handle.store(0, std::memory_order_relaxed);
+  if (listener_) [[unlikely]]
+    listener_(place, 0, SHMEM_TEAM_INVALID);
   free_.push_back(place);
 }
 

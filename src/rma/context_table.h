@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -18,6 +19,9 @@ namespace railshmem {
 class ContextTable {
  public:
   static constexpr size_t kMost = size_t{1} << 16;  // as many completion scopes as a network has
+
+  /// Hears of every context before its handle is known, and of its end (`handle` 0).
+  using Listener = std::function<void(size_t place, uintptr_t handle, shmem_team_t team)>;
 
   explicit ContextTable(Network* network) noexcept : network_(network) {}
   ~ContextTable();
@@ -39,6 +43,8 @@ class ContextTable {
   /// A context of the world (pes null) or of a team, whose PeSet must outlive it; SHMEM_CTX_INVALID when there is no
   /// room.
   shmem_ctx_t create(const PeSet* pes, shmem_team_t team, long options) noexcept;
+  /// Told of those that are there at once, of others as they come and go; not at the same time by two threads.
+  void listen(Listener listener);
   /// Completes what was issued, then ends the context.
   void destroy(PeState& state, shmem_ctx_t handle) noexcept;
   /// All contexts of a team.
@@ -67,6 +73,7 @@ class ContextTable {
   std::mutex mutex_;          ///< making and ending, and what follows
   std::vector<size_t> free_;  ///< places that were in use
   size_t used_places_ = 0;    ///< places ever used
+  Listener listener_;         ///< empty: nobody listens
   static std::atomic<uintptr_t> made_;
 };
 

@@ -83,7 +83,26 @@ Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
   const uint32_t generation = slot < kReserved ? 0 : generation_.fetch_add(1, std::memory_order_relaxed) + 1;
   auto& place = teams_[static_cast<size_t>(slot)];
   place = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at, first_number, generation);
+  show(*place);
   return *place;
+}
+
+void Teams::show_to(KernelTables& tables) noexcept {
+  tables_ = &tables;
+  for (const auto& team : teams_)
+    if (team && team->slot != kActiveSets) show(*team);
+}
+
+void Teams::show(const Team& team) noexcept {
+  if (!tables_) return;
+  TeamRow row;
+  row.handle = reinterpret_cast<uintptr_t>(team.handle());
+  row.start = team.pes.start;
+  row.stride = team.pes.stride;
+  row.size = team.pes.size;
+  row.rank = team.rank;
+  row.slot = static_cast<uint32_t>(team.slot);
+  tables_->set_team(row, team.pes.table ? std::span<const int>(*team.pes.table) : std::span<const int>());
 }
 
 bool Teams::split(Team& parent, const char* function, std::span<TeamPlan> plans) {
@@ -159,6 +178,7 @@ bool Teams::make_all(const Team& parent, const char* function, std::span<TeamPla
 }
 
 void Teams::unmake(Team& team) noexcept {
+  if (tables_) tables_->clear_team(team.slot);
   const int slot = team.slot;
   const uint64_t number = team.highest_number();
   teams_[static_cast<size_t>(slot)].reset();

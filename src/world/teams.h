@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "src/gpu/kernel_tables.h"
 #include "src/heap/heap.h"
 #include "src/team/split.h"
 #include "src/team/team.h"
@@ -57,6 +58,9 @@ class Teams {
   /// Collective over the team, which must not be a predefined one. Ends its contexts as well.
   void destroy(Team& team, const char* function) noexcept;
 
+  /// Kernels may use the teams from now on: those that are there, and those to come. `tables` must outlive this.
+  void show_to(KernelTables& tables) noexcept;
+
   /// Bytes of `slots` areas. Throws Error when they are too few.
   static size_t areas_nbytes(int npes, int slots);
 
@@ -69,12 +73,14 @@ class Teams {
   Team& make(int slot, const PeSet& pes, uint64_t first_number = 0);
   bool make_all(const Team& parent, const char* function, std::span<TeamPlan> plans, const Places& places) noexcept;
   void unmake(Team& team) noexcept;
+  void show(const Team& team) noexcept;
 
   PeState& state_;
   const NodeLayout& layout_;
   Heap& heap_;
   const size_t offset_;
   TeamSlots slots_;
+  KernelTables* tables_ = nullptr;            ///< null: no kernel uses teams
   std::mutex making_;                         ///< memory of areas
   static std::atomic<uint32_t> generation_;   ///< teams that the process made so far, also before a finalize
   std::vector<std::unique_ptr<Team>> teams_;  ///< by slot

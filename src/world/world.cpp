@@ -127,6 +127,21 @@ void World::attach_gpu() {
   show_kernels();
 }
 
+/// Teams and contexts of the program for kernels.
+void World::show_tables(const HeaderLayout& layout) {
+  kernel_tables_ = std::make_unique<KernelTables>(device_memory_->copies(), device_memory_->header() + layout.tables,
+                                                  device_memory_->header() + layout.control, state_.npes,
+                                                  layout.nteams);
+  teams_->show_to(*kernel_tables_);
+  contexts_->listen([this](size_t place, uintptr_t handle, shmem_team_t team) {
+    ContextRow row;
+    row.handle = handle;
+    row.team = reinterpret_cast<uintptr_t>(team);
+    row.number = static_cast<uint16_t>(place + 1);
+    kernel_tables_->set_context(place, row);
+  });
+}
+
 HeaderLayout World::header_layout() const {
   return {env_.device_rings, log2_ring_slots(env_.device_ring_slots), bootstrap_.npes(),
           static_cast<int>(env_.teams_max)};
@@ -149,7 +164,10 @@ void World::show_kernels() {
   const HeaderLayout layout = header_layout();
   kernels.control = layout.control;
   kernels.control_nbytes = layout.control_nbytes;
+  show_tables(layout);
+  kernel_tables_->add_to(kernels);
   options_.publish_view(&kernels);
+  bootstrap_.barrier();  // control memory is zero on all PEs
 }
 
 void World::start_network() {

@@ -74,6 +74,7 @@ class World {
   void reach_node_peers();
   void make_device_memory();
   void show_kernels();
+  void show_tables(const HeaderLayout& layout);
   HeaderLayout header_layout() const;
   void start_network();
   NetworkConfig network_config() const;
@@ -95,6 +96,7 @@ class World {
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's
   std::unique_ptr<DeviceSide> device_side_;      ///< null until the program has chosen its GPU
+  std::unique_ptr<KernelTables> kernel_tables_;      ///< likewise
   std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
