@@ -138,4 +138,31 @@ int collectives(const WorldView& world, const Memory& m, int me, int npes) {
   });
 }
 
+int team_and_context(const WorldView& world, const Memory& m, void* team_handle, void* context_handle, int me,
+                     int npes) {
+  const auto team = static_cast<shmem_team_t>(team_handle);
+  const auto context = static_cast<shmem_ctx_t>(context_handle);
+  return launch(world, 1, 1, [&] {
+    const int rank = shmem_team_my_pe(team);
+    EXPECT_EQ(rank, npes - 1 - me);
+    EXPECT_EQ(shmem_team_n_pes(team), npes);
+    shmem_team_t of_context = SHMEM_TEAM_INVALID;
+    EXPECT_EQ(shmem_ctx_get_team(context, &of_context), 0);
+    EXPECT_EQ(of_context, team);
+    for (uint64_t round = 1; round <= 10; ++round) {
+      const int next = (rank + 1) % npes;  // of the team
+      shmem_ctx_uint64_p(context, &m.dest[0], 1000 * round + static_cast<uint64_t>(rank), next);
+      shmem_ctx_uint64_atomic_add(context, &m.dest[1], round, next);
+      shmem_ctx_quiet(context);
+      EXPECT_EQ(shmem_team_sync(team), 0);
+      EXPECT_EQ(shmem_uint64_g(&m.dest[0], me), 1000 * round + static_cast<uint64_t>((rank + npes - 1) % npes));
+      EXPECT_EQ(shmem_uint64_atomic_fetch(&m.dest[1], me), round * (round + 1) / 2);
+      EXPECT_EQ(shmem_uint64_max_reduce(team, m.back, m.dest, 1), 0);
+      EXPECT_EQ(m.back[0], 1000 * round + static_cast<uint64_t>(npes - 1));
+      EXPECT_EQ(shmem_team_sync(team), 0);
+    }
+    return 0;
+  });
+}
+
 }  // namespace railshmem::device_heap

@@ -26,4 +26,7 @@ int check_sums(const WorldView& world, const Memory& m, int npes, int rounds);
 int values_in_order(const WorldView& world, const Memory& m, int right);
 int collectives(const WorldView& world, const Memory& m, int me, int npes);
 
+/// `team` is the world in reverse, `context` one of it.
+int team_and_context(const WorldView& world, const Memory& m, void* team, void* context, int me, int npes);
+
 }  // namespace railshmem::device_heap

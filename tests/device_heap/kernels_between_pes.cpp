@@ -59,6 +59,17 @@ int main() {
   check("sums", check_sums(view, m, npes, 3));
   check("values in order", values_in_order(view, m, right));
   check("collectives", collectives(view, m, me, npes));
+  // Made twice: the second one gets the places of the first, and must not be taken for it.
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 2; ++i) m.dest[i] = 0;
+    shmem_team_t team = SHMEM_TEAM_INVALID;
+    shmem_ctx_t context = SHMEM_CTX_INVALID;
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, nullptr, 0, &team);
+    shmem_team_create_ctx(team, 0, &context);
+    check("team and context", team_and_context(view, m, team, context, me, npes));
+    shmem_ctx_destroy(context);
+    shmem_team_destroy(team);
+  }
   if (me == 0 && failures == 0) std::printf("kernels_between_pes: passed, %d PEs\n", npes);
   for (uint64_t* const memory : {m.source, m.dest, m.back, m.signals, m.sums}) shmem_free(memory);
   shmem_finalize();
