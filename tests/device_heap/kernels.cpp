@@ -165,4 +165,18 @@ int team_and_context(const WorldView& world, const Memory& m, void* team_handle,
   });
 }
 
+int wait_for_ever(const WorldView& world, const Memory& m) {
+  return launch(world, 1, 1, [&] {
+    shmem_uint64_wait_until(&m.signals[0], SHMEM_CMP_EQ, ~uint64_t{0});
+    return 0;
+  });
+}
+
+int put_to(const WorldView& world, const Memory& m, int pe) {
+  return launch(world, 1, 1, [&] {
+    shmem_putmem(m.dest, m.source, 8, pe);
+    return 0;
+  });
+}
+
 }  // namespace railshmem::device_heap

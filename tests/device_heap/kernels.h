@@ -29,4 +29,9 @@ int collectives(const WorldView& world, const Memory& m, int me, int npes);
 /// `team` is the world in reverse, `context` one of it.
 int team_and_context(const WorldView& world, const Memory& m, void* team, void* context, int me, int npes);
 
+/// Waits for a word that nobody sets.
+int wait_for_ever(const WorldView& world, const Memory& m);
+/// Puts to a PE that there is not.
+int put_to(const WorldView& world, const Memory& m, int pe);
+
 }  // namespace railshmem::device_heap
