@@ -7,16 +7,19 @@
 
 // Programs written for NVSHMEM count on its headers for these.
 #if defined(__CUDACC__)
+#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #define RAILSHMEM_COMPAT_RUNTIME 1
 #elif defined(__has_include)
 #if __has_include(<cuda_runtime.h>)
+#include <cuda.h>
 #include <cuda_runtime.h>
 #define RAILSHMEM_COMPAT_RUNTIME 1
 #endif
 #endif
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
