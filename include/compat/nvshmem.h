@@ -11,6 +11,7 @@
 #include "nvshmem/constants.h"
 #include "nvshmem/launch.h"
 #include "nvshmem/memory.h"
+#include "nvshmem/module.h"
 #include "nvshmem/reduce.h"
 #include "nvshmem/rma.h"
 #include "nvshmem/setup.h"
