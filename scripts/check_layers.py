@@ -54,7 +54,7 @@ SHARED_SIBLINGS = ["bootstrap/common"]
 # Vendor headers and the only folders that may include them.
 VENDOR = {
     r"rdma/": ["transports/ofi", "perftest"],
-    r"cuda": ["src/cuda", "include/shmem/device", "include/shmem/detail", "perftest/device"],
+    r"cuda": ["src/cuda", "include/compat", "include/shmem/device", "include/shmem/detail", "perftest/device"],
     r"mpi\.h$": ["bootstrap/mpi"],
     r"pmix": ["bootstrap/pmix"],
     r"hwloc": ["src/topology", "perftest"],

@@ -53,7 +53,7 @@ def check(job):
 
 
 def jobs_for(compiler, language, standards, options, headers):
-    base = [compiler, *WARNINGS, "-fsyntax-only", f"-I{options.include}"]
+    base = [compiler, *WARNINGS, "-fsyntax-only", f"-I{options.include}", f"-I{options.include}/compat"]
     suffix = "c" if language == "c" else "cpp"
     for standard in standards:
         stdin = base + [f"-std={standard}", "-x", language, "-"]
@@ -85,8 +85,8 @@ def main():
     headers = sorted(str(path.relative_to(root)) for path in root.rglob("*.h"))
     # the C11 selections and the C++ overloads are each for one language; shmem.h picks
     only_c = {h for h in headers if h.startswith("shmem/generic/") and not h.endswith(("generic.h", "cpp.h"))}
-    # what kernels share with the library is C++, like the kernels
-    only_cxx = {h for h in headers if h.startswith(("shmem/detail/", "shmem/device/")) or h == "shmem/generic/cpp.h"}
+    # what kernels share with the library is C++, like the kernels, and so are programs for NVSHMEM
+    only_cxx = {h for h in headers if h.startswith(("shmem/detail/", "shmem/device/", "compat/")) or h == "shmem/generic/cpp.h"}
 
     jobs, found = [], {"c": 0, "c++": 0}
     for language, compilers, standards, hidden in (("c", options.cc, C_STANDARDS, only_cxx),

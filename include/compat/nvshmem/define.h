@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How a name of NVSHMEM becomes a function that calls ours. PARAMETERS and ARGUMENTS are in parentheses; CALL is the
+// name of our function.
+#ifndef RAILSHMEM_COMPAT_NVSHMEM_DEFINE_H
+#define RAILSHMEM_COMPAT_NVSHMEM_DEFINE_H
+
+// Programs written for NVSHMEM count on its headers for these.
+#if defined(__CUDACC__)
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#define RAILSHMEM_COMPAT_RUNTIME 1
+#elif defined(__has_include)
+#if __has_include(<cuda_runtime.h>)
+#include <cuda.h>
+#include <cuda_runtime.h>
+#define RAILSHMEM_COMPAT_RUNTIME 1
+#endif
+#endif
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shmemx.h"
+
+/// Functions for the host only, and for host and kernels.
+#define RAILSHMEM_COMPAT_HOST static inline
+#if defined(__CUDACC__)
+#define RAILSHMEM_COMPAT_SIDES __host__ __device__ inline
+#else
+#define RAILSHMEM_COMPAT_SIDES static inline
+#endif
+
+#define RAILSHMEM_COMPAT(R, NAME, PARAMETERS, CALL, ARGUMENTS) \
+  RAILSHMEM_COMPAT_SIDES R NAME PARAMETERS {                   \
+    return CALL ARGUMENTS;                                     \
+  }
+
+/// Nothing but for kernels: what warps and blocks call together.
+#if defined(RAILSHMEM_KERNEL_NAMES)
+#define RAILSHMEM_COMPAT_KERNEL(R, NAME, PARAMETERS, CALL, ARGUMENTS) \
+  RAILSHMEM_KERNEL inline R NAME PARAMETERS {                         \
+    return CALL ARGUMENTS;                                            \
+  }
+#else
+#define RAILSHMEM_COMPAT_KERNEL(R, NAME, PARAMETERS, CALL, ARGUMENTS)
+#endif
+
+// clang-format off
+/// Types of 16 bits that the standard does not know; they are moved by their size. In CUDA units only.
+#if defined(__CUDACC__)
+#define RAILSHMEM_COMPAT_HALF_TYPES(X, A) X(A, half, __half) X(A, bfloat16, __nv_bfloat16)
+#else
+#define RAILSHMEM_COMPAT_HALF_TYPES(X, A)
+#endif
+// clang-format on
+
+#endif

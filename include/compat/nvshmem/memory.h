@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The symmetric heap, and buffers outside it.
+#ifndef RAILSHMEM_COMPAT_NVSHMEM_MEMORY_H
+#define RAILSHMEM_COMPAT_NVSHMEM_MEMORY_H
+
+#include "nvshmem/constants.h"
+
+RAILSHMEM_COMPAT_HOST void* nvshmem_malloc(size_t size) {
+  return shmem_malloc(size);
+}
+RAILSHMEM_COMPAT_HOST void* nvshmem_calloc(size_t count, size_t size) {
+  return shmem_calloc(count, size);
+}
+RAILSHMEM_COMPAT_HOST void* nvshmem_align(size_t alignment, size_t size) {
+  return shmem_align(alignment, size);
+}
+RAILSHMEM_COMPAT_HOST void* nvshmem_realloc(void* ptr, size_t size) {
+  return shmem_realloc(ptr, size);
+}
+RAILSHMEM_COMPAT_HOST void nvshmem_free(void* ptr) {
+  shmem_free(ptr);
+}
+RAILSHMEM_COMPAT(void*, nvshmem_ptr, (const void* dest, int pe), shmem_ptr, (dest, pe))
+
+RAILSHMEM_COMPAT_HOST int nvshmemx_buffer_register(void* addr, size_t length) {
+  return shmemx_buffer_register(addr, length);
+}
+RAILSHMEM_COMPAT_HOST int nvshmemx_buffer_unregister(void* addr) {
+  return shmemx_buffer_unregister(addr);
+}
+RAILSHMEM_COMPAT_HOST void nvshmemx_buffer_unregister_all(void) {
+  shmemx_buffer_unregister_all();
+}
+
+#endif

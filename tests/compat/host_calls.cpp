@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The host's names of NVSHMEM on one PE, one of each family, started by a unique id; compiled by g++ and by nvcc.
+#include <nvshmem.h>
+#include <nvshmemx.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+void check(bool ok, const char* what) {
+  if (ok) return;
+  std::fprintf(stderr, "FAILED: %s\n", what);
+  std::exit(1);
+}
+
+void start() {
+  check(nvshmemx_init_status() < NVSHMEM_STATUS_IS_INITIALIZED, "not initialized before the start");
+  nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
+  nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  check(nvshmemx_get_uniqueid(&id) == NVSHMEMX_SUCCESS, "nvshmemx_get_uniqueid");
+  check(nvshmemx_set_attr_uniqueid_args(0, 1, &id, &attr) == NVSHMEMX_SUCCESS, "nvshmemx_set_attr_uniqueid_args");
+  attr.size = 0;  // as in programs that set up attributes by hand
+  check(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) == NVSHMEMX_SUCCESS, "nvshmemx_init_attr");
+  check(nvshmemx_init_status() >= NVSHMEM_STATUS_IS_INITIALIZED, "initialized after the start");
+  check(nvshmem_my_pe() == 0 && nvshmem_n_pes() == 1, "PE 0 of 1");
+}
+
+void queries() {
+  int major = 0;
+  int minor = 0;
+  int patch = -1;
+  char name[NVSHMEM_MAX_NAME_LEN] = "";
+  nvshmem_info_get_version(&major, &minor);
+  check(major == NVSHMEM_MAJOR_VERSION && minor == NVSHMEM_MINOR_VERSION, "nvshmem_info_get_version");
+  nvshmemx_vendor_get_version_info(&major, &minor, &patch);
+  check(major * 10000 + minor * 100 + patch == NVSHMEM_VENDOR_VERSION, "nvshmemx_vendor_get_version_info");
+  nvshmem_info_get_name(name);
+  check(std::strcmp(name, NVSHMEM_VENDOR_STRING) == 0, "nvshmem_info_get_name");
+}
+
+void teams() {
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  nvshmem_team_t team = NVSHMEM_TEAM_INVALID;
+  check(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, 1, &config, 0, &team) == 0, "nvshmem_team_split_strided");
+  check(nvshmem_team_my_pe(team) == 0 && nvshmem_team_n_pes(NVSHMEMX_TEAM_NODE) == 1, "numbers in teams");
+  check(nvshmem_team_translate_pe(team, 0, NVSHMEM_TEAM_WORLD) == 0, "nvshmem_team_translate_pe");
+  check(nvshmem_barrier(team) == 0 && nvshmem_team_sync(team) == 0, "barrier and sync of a team");
+  nvshmem_team_destroy(team);
+}
+
+void data() {
+  auto* words = static_cast<uint64_t*>(nvshmem_calloc(64, sizeof(uint64_t)));
+  auto* aligned = static_cast<uint64_t*>(nvshmem_align(4096, 4096));
+  check(words && aligned && reinterpret_cast<uintptr_t>(aligned) % 4096 == 0, "nvshmem_calloc and nvshmem_align");
+  check(nvshmem_ptr(words, 0) == words, "nvshmem_ptr");
+  const uint64_t source[4] = {1, 2, 3, 4};
+  nvshmem_uint64_put_nbi(words, source, 4, 0);
+  nvshmem_quiet();
+  nvshmem_uint64_p(words + 4, 5, 0);
+  nvshmem_fence();
+  check(nvshmem_uint64_g(words + 4, 0) == 5, "nvshmem_uint64_p and _g");
+  nvshmem_uint64_iget(aligned, words, 1, 2, 2, 0);
+  check(aligned[0] == 1 && aligned[1] == 3, "nvshmem_uint64_put_nbi and _iget");
+  check(nvshmem_uint64_atomic_fetch_add(words, 10, 0) == 1, "nvshmem_uint64_atomic_fetch_add");
+  nvshmem_putmem_signal(aligned, source, sizeof source, words + 8, 7, NVSHMEM_SIGNAL_SET, 0);
+  nvshmemx_signal_op(words + 8, 1, NVSHMEM_SIGNAL_ADD, 0);
+  check(nvshmem_signal_wait_until(words + 8, NVSHMEM_CMP_GE, 8) == 8, "nvshmemx_signal_op");
+  nvshmemx_signal_op(words + 8, 3, NVSHMEM_SIGNAL_SET, 0);
+  nvshmem_quiet();
+  check(nvshmem_signal_fetch(words + 8) == 3, "nvshmem_signal_fetch");
+  nvshmem_uint64_wait_until(words, NVSHMEM_CMP_EQ, 11);
+  check(nvshmem_uint64_test_any(words, 4, nullptr, NVSHMEM_CMP_GT, 10) == 0, "nvshmem_uint64_test_any");
+  check(nvshmem_uint64_sum_reduce(NVSHMEM_TEAM_WORLD, aligned, words, 4) == 0 && aligned[0] == 11, "sum_reduce");
+  check(nvshmem_fcollectmem(NVSHMEM_TEAM_WORLD, aligned, words + 4, 8) == 0 && aligned[0] == 5, "fcollectmem");
+  nvshmem_sync_all();
+  nvshmem_barrier_all();
+  nvshmem_free(aligned);
+  nvshmem_free(words);
+}
+
+void buffers() {
+  constexpr size_t kBytes = 1 << 16;  // of the C heap: global objects are symmetric already
+  void* const outside = std::malloc(kBytes);
+  check(nvshmemx_buffer_register(outside, kBytes) == 0, "nvshmemx_buffer_register");
+  check(nvshmemx_buffer_unregister(outside) == 0, "nvshmemx_buffer_unregister");
+  nvshmemx_buffer_unregister_all();
+  std::free(outside);
+}
+
+}  // namespace
+
+int main() {
+  start();
+  queries();
+  teams();
+  data();
+  buffers();
+  nvshmem_finalize();
+  return 0;
+}
