@@ -136,8 +136,8 @@ std::vector<TransportKind> TransportList::parse(std::string_view value) {
 }
 
 HeapKind HeapKindName::parse(std::string_view value) {
-  return choose<HeapKind, 3>(
-      value, {{{"auto", HeapKind::automatic}, {"host", HeapKind::host}, {"device", HeapKind::device}}});
+  return choose<HeapKind, 3>(value,
+                             {{{"auto", HeapKind::automatic}, {"host", HeapKind::host}, {"device", HeapKind::device}}});
 }
 
 HugePagesMode HugePages::parse(std::string_view value) {

@@ -22,8 +22,9 @@ WordKernel::WordKernel(const DeviceContext& gpu) : gpu_(gpu), old_(gpu, sizeof(u
   const Driver& driver = gpu.driver();
   need(driver, Calls::launch, "atomic operations of host code on device memory");
   if (word_kernels().empty())
-    throw Error("this library was built without nvcc, so it has no kernels for atomic operations of host code on device "
-                "memory; build it where the CUDA toolkit is, or set SHMEM_HEAP_KIND to host");
+    throw Error(
+        "this library was built without nvcc, so it has no kernels for atomic operations of host code on device "
+        "memory; build it where the CUDA toolkit is, or set SHMEM_HEAP_KIND to host");
   const ContextGuard guard(gpu);
   gpu.check(driver.module_load(&module_, word_kernels().data()), "cuModuleLoadData");
   gpu.check(driver.module_function(&function_, module_, "railshmem_word_amo"), "cuModuleGetFunction");

@@ -10,8 +10,8 @@
 
 namespace railshmem::cuda {
 
-/// A kernel of one thread in a stream of its own and of high priority. It needs a place on a multiprocessor: one that is
-/// full of waiting blocks makes it wait, until a deadline ends the job with a message. Any number of threads.
+/// A kernel of one thread in a stream of its own and of high priority. It needs a place on a multiprocessor: one that
+/// is full of waiting blocks makes it wait, until a deadline ends the job with a message. Any number of threads.
 class WordKernel {
  public:
   /// Throws Error where the library has no kernels or the driver does not load them.

@@ -28,9 +28,10 @@ DeviceMemory::DeviceMemory(const cuda::Driver& driver, Bootstrap& bootstrap, con
       offsets_(config.limit),
       arena_(driver, layout.members.size(), cuda::DeviceArena::stride_for(config.limit)) {
   if (config.header_nbytes > 0 && !offsets_.allocate(config.header_nbytes))
-    throw Error(text("a device heap of %zu bytes has no room for the %zu bytes that the library needs; raise "
-                     "SHMEM_SYMMETRIC_SIZE",
-                     config.limit, config.header_nbytes));
+    throw Error(
+        text("a device heap of %zu bytes has no room for the %zu bytes that the library needs; raise "
+             "SHMEM_SYMMETRIC_SIZE",
+             config.limit, config.header_nbytes));
 }
 
 DeviceMemory::~DeviceMemory() = default;

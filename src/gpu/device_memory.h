@@ -35,8 +35,8 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// Collective. Takes the GPU that is current on this thread, or one by turns where none is; maps the header of the heaps of the node's PEs. Throws
-  /// Error that names the PE which cannot.
+  /// Collective. Takes the GPU that is current on this thread, or one by turns where none is; maps the header of the
+  /// heaps of the node's PEs. Throws Error that names the PE which cannot.
   void attach();
   bool attached() const noexcept { return gpu_ != nullptr; }
   /// Whether every PE of the node has every other's memory mapped; if not, only the network reaches them.

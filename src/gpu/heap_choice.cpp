@@ -28,8 +28,9 @@ HeapChoice choose_heap(const Env& env, const cuda::Driver* driver, bool has_kern
   const bool has_devices = driver && !cuda::local_devices(*driver).empty();
   if (!has_devices) {
     if (env.heap_kind == HeapKind::device)
-      throw Error("SHMEM_HEAP_KIND is device, but this machine has no GPU or no CUDA driver (libcuda.so.1) that works; "
-                  "set it to host or auto, or look at nvidia-smi");
+      throw Error(
+          "SHMEM_HEAP_KIND is device, but this machine has no GPU or no CUDA driver (libcuda.so.1) that works; "
+          "set it to host or auto, or look at nvidia-smi");
     return {false, false, 0, "there is no GPU"};
   }
   HeapChoice choice;

@@ -30,9 +30,10 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
     case ChannelStatus::bad_pe:
       return text("PE %d does not exist there; this job has PEs 0 to %d", fault.pe, npes - 1);
     case ChannelStatus::bad_address:
-      return text("address %#llx (for PE %d) is not symmetric, or the range runs past its end; allocate with shmem_malloc "
-                  "after the GPU was chosen",
-                  static_cast<unsigned long long>(fault.address), fault.pe);
+      return text(
+          "address %#llx (for PE %d) is not symmetric, or the range runs past its end; allocate with shmem_malloc "
+          "after the GPU was chosen",
+          static_cast<unsigned long long>(fault.address), fault.pe);
     case ChannelStatus::bad_handle:
       return "no such context or team, or this PE is not in it";
     case ChannelStatus::bad_argument:
@@ -79,8 +80,7 @@ void KernelWatch::look() {
       channels_.fail(ChannelStatus::peer_lost);
     }
   }
-  if (const FaultRecord* const fault = channels_.take_fault())
-    die("%s", describe(*fault, npes_, dead_).c_str());
+  if (const FaultRecord* const fault = channels_.take_fault()) die("%s", describe(*fault, npes_, dead_).c_str());
 }
 
 }  // namespace railshmem

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks after kernels for the host: ends their waits when a peer has died, and the job when an operation of theirs failed.
+// Looks after kernels for the host: ends their waits when a peer has died, and the job when an operation of theirs
+// failed.
 #pragma once
 
 #include <condition_variable>

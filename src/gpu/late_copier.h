@@ -12,7 +12,8 @@
 
 namespace railshmem {
 
-/// What make() gives copies nothing until bind(): before that no memory exists that would need it. Outlives its copiers.
+/// What make() gives copies nothing until bind(): before that no memory exists that would need it. Outlives its
+/// copiers.
 class LateCopiers {
  public:
   std::unique_ptr<Copier> make(std::span<std::byte> bounce) {

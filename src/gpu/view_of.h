@@ -11,9 +11,9 @@ namespace railshmem {
 struct ViewConfig {
   int pe = 0;
   int npes = 1;
-  bool has_network = false;    ///< some PE is reached by the proxy only
-  bool check = false;          ///< SHMEM_CHECK
-  uint64_t timeout_ns = 0;     ///< of waits
+  bool has_network = false;  ///< some PE is reached by the proxy only
+  bool check = false;        ///< SHMEM_CHECK
+  uint64_t timeout_ns = 0;   ///< of waits
   const std::byte* host_heap = nullptr;
   size_t host_heap_nbytes = 0;
 };

@@ -86,7 +86,9 @@ struct WaitSet {
   DeviceAccess* device = nullptr;  ///< PeState's
 
   bool excluded(size_t i) const noexcept { return status && status[i] != 0; }
-  bool satisfied(size_t i) const noexcept { return compares(load_variable(device, ivars + i), cmp, values[one_value ? 0 : i]); }
+  bool satisfied(size_t i) const noexcept {
+    return compares(load_variable(device, ivars + i), cmp, values[one_value ? 0 : i]);
+  }
   bool empty() const noexcept {
     for (size_t i = 0; i < n; ++i)
       if (!excluded(i)) return false;

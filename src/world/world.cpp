@@ -129,9 +129,9 @@ void World::attach_gpu() {
 
 /// Teams and contexts of the program for kernels.
 void World::show_tables(const HeaderLayout& layout) {
-  kernel_tables_ = std::make_unique<KernelTables>(device_memory_->copies(), device_memory_->header() + layout.tables,
-                                                  device_memory_->header() + layout.control, state_.npes,
-                                                  layout.nteams);
+  kernel_tables_ =
+      std::make_unique<KernelTables>(device_memory_->copies(), device_memory_->header() + layout.tables,
+                                     device_memory_->header() + layout.control, state_.npes, layout.nteams);
   teams_->show_to(*kernel_tables_);
   contexts_->listen([this](size_t place, uintptr_t handle, shmem_team_t team) {
     ContextRow row;
@@ -149,17 +149,17 @@ HeaderLayout World::header_layout() const {
 
 /// Gives kernels their view of the job and, where they need the proxy, their channels.
 void World::show_kernels() {
-  kernel_channels_ = std::make_unique<KernelChannels>(device_memory_->gpu(), device_memory_->copies(),
-                                                      device_memory_->header(), network_ ? env_.device_rings : 0,
-                                                      log2_ring_slots(env_.device_ring_slots));
+  kernel_channels_ =
+      std::make_unique<KernelChannels>(device_memory_->gpu(), device_memory_->copies(), device_memory_->header(),
+                                       network_ ? env_.device_rings : 0, log2_ring_slots(env_.device_ring_slots));
   if (network_) network_->add_channels(kernel_channels_->channels());
   kernel_watch_ = std::make_unique<KernelWatch>(*kernel_channels_, state_.me, state_.npes,
                                                 [this] { return liveness_->dead_peer(); });
   if (!options_.publish_view) return;
   const double timeout_s = env_.wait_timeout_s;
   WorldView kernels = view_of(*device_memory_, layout_,
-                                    {state_.me, state_.npes, network_ != nullptr, env_.check,
-                                     static_cast<uint64_t>(timeout_s * 1e9), heap_->base(), heap_->nbytes()});
+                              {state_.me, state_.npes, network_ != nullptr, env_.check,
+                               static_cast<uint64_t>(timeout_s * 1e9), heap_->base(), heap_->nbytes()});
   kernel_channels_->add_to(kernels);
   const HeaderLayout layout = header_layout();
   kernels.control = layout.control;

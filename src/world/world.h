@@ -40,8 +40,8 @@ namespace railshmem {
 struct WorldView;
 
 struct WorldOptions {
-  bool several_threads_call = false;  ///< SHMEM_THREAD_MULTIPLE
-  bool pes_are_threads = false;       ///< PEs of one process: no symmetric globals, no process to watch
+  bool several_threads_call = false;     ///< SHMEM_THREAD_MULTIPLE
+  bool pes_are_threads = false;          ///< PEs of one process: no symmetric globals, no process to watch
   const cuda::Driver* driver = nullptr;  ///< null: no GPU is used
   bool has_kernels = false;              ///< some unit of the program has kernels that use the library
   std::function<void(const WorldView*)> publish_view = {};  ///< gives kernels their view; null: there is no job
@@ -94,8 +94,8 @@ class World {
   std::unique_ptr<LoadStore> load_store_;
   std::unique_ptr<NodeArena> arena_;
   std::unique_ptr<Heap> heap_;
-  std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's
-  std::unique_ptr<DeviceSide> device_side_;      ///< null until the program has chosen its GPU
+  std::unique_ptr<DeviceMemory> device_memory_;      ///< null: the heap is the host's
+  std::unique_ptr<DeviceSide> device_side_;          ///< null until the program has chosen its GPU
   std::unique_ptr<KernelTables> kernel_tables_;      ///< likewise
   std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
@@ -103,7 +103,7 @@ class World {
   std::unique_ptr<Network> network_;
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
-  std::unique_ptr<DeathWatch> death_watch_;  ///< null without a network, or without a limit of time
+  std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   UserBuffers user_buffers_{state_};

@@ -25,9 +25,9 @@ int launch(const WorldView& world, uint32_t blocks, uint32_t threads, Body&& bod
   return wrong.load();
 }
 
-#define EXPECT_EQ(seen, expected)                  \
-  do {                                             \
-    if (!((seen) == (expected))) return __LINE__;  \
+#define EXPECT_EQ(seen, expected)                 \
+  do {                                            \
+    if (!((seen) == (expected))) return __LINE__; \
   } while (false)
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job whose kernels are host threads and whose GPUs are none (the fake driver): everything between a kernel's call and
-// the memory of another PE's GPU, without a GPU.
+// A job whose kernels are host threads and whose GPUs are none (the fake driver): everything between a kernel's call
+// and the memory of another PE's GPU, without a GPU.
 #include <shmem.h>
 #include <signal.h>
 #include <unistd.h>

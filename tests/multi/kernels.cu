@@ -23,7 +23,8 @@ __global__ void queries(Findings* findings, int me, int npes) {
 }
 
 __global__ void fill(uint64_t* words, int n, int pe, int round) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) words[i] = value_of(pe, i, round);
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    words[i] = value_of(pe, i, round);
 }
 
 __global__ void clear(uint64_t* words, int n) {

@@ -83,8 +83,9 @@ enum class Fetch : uint8_t { nothing, later, now };
 
 /// By the owner's proxy; `fetch` is where the old value goes.
 template <class T>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView& world, const HeapPlace& place, AmoOp op,
-                                                                T operand, T compare, Peer peer, T* fetch, Fetch when) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView& world, const HeapPlace& place,
+                                                                AmoOp op, T operand, T compare, Peer peer, T* fetch,
+                                                                Fetch when) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   Command c = command_to(world, CommandOp::amo, place, sizeof(T), peer);

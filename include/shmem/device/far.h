@@ -59,8 +59,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_value_far(const Worl
   return issue(world, c, Payload::released);
 }
 
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView& world, const HeapPlace& place, void* dest,
-                                                                uint64_t nbytes, Peer peer, Completion completion) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView& world, const HeapPlace& place,
+                                                                void* dest, uint64_t nbytes, Peer peer,
+                                                                Completion completion) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   Command c = command_to(world, CommandOp::get, place, nbytes, peer);

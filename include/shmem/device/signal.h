@@ -38,8 +38,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_far(const WorldVi
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,
                                                                        const void* source, uint64_t nbytes,
-                                                                       const HeapPlace& signal, uint64_t value, SignalOp op,
-                                                                       Peer peer, Payload payload,
+                                                                       const HeapPlace& signal, uint64_t value,
+                                                                       SignalOp op, Peer peer, Payload payload,
                                                                        Completion completion) {
   ChannelStatus status = refusal(world, place, peer.pe);
   if (status == ChannelStatus::ok) status = refusal(world, signal, peer.pe);

@@ -27,7 +27,8 @@ void add(std::string& list, size_t n, const char* what) {
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
-  if (const char* nbytes = std::getenv("RAILSHMEM_FAKE_MEMORY")) options.memory_nbytes = std::strtoull(nbytes, nullptr, 0);
+  if (const char* nbytes = std::getenv("RAILSHMEM_FAKE_MEMORY"))
+    options.memory_nbytes = std::strtoull(nbytes, nullptr, 0);
   if (const char* late = std::getenv("RAILSHMEM_FAKE_LATE_US"))
     options.late_us = static_cast<unsigned>(std::atoi(late));
   return options;
