@@ -92,6 +92,8 @@ class Engine final : public Network {
   }
   void stop() noexcept override {
     loop_.reset();
+    // The last acknowledgement of a peer may have been lost with a rail, and contexts that end would wait for it.
+    if (host_) host_->forget_all();
     if (proxy_ && proxy_->settle_flushes())
       flush_memory_.release();
     else

@@ -223,6 +223,10 @@ class HostSide {
   PortLock& port() noexcept { return port_; }
   RailSet<R>& rails() noexcept { return initiator_.rails(); }
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
+  void forget_all() noexcept {
+    const Entry entry(*this);
+    initiator_.forget_all();
+  }
 
  private:
   class Entry {

@@ -74,7 +74,9 @@ TEST(PerftestTiming, AKnownPauseIsMeasuredAsSuch) {
     }
   };
   const Distribution d = measure_alone(options, pause);
-  EXPECT_NEAR(d.p50, wanted, wanted * 0.1);
+  // Never less than what was spent; more where other tests share the CPU, but a wrong unit or clock is off by far more.
+  EXPECT_GE(d.p50, wanted * 0.99);
+  EXPECT_LT(d.p50, wanted * 3);
   EXPECT_GE(d.p99, d.p50);
 }
 

@@ -221,6 +221,12 @@ class Initiator {
   /// The peers are leaving: from now on failures count as completions.
   void ignore_failures() noexcept { desk_.leaving.store(true, std::memory_order_relaxed); }
 
+  /// After the job's last barrier: what is still under way matters to nobody, and its answer may never come.
+  void forget_all() noexcept {
+    desk_.abandoned = true;
+    abandon();
+  }
+
   /// A put_signal of this size is one message; a longer one is writes and then a message.
   bool travels_inline(size_t nbytes) const noexcept {
     return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
