@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The library's own kernels (src/cuda/kernels/*.cu) as bytes in the library: it never links CUDA.
-foreach(name words reduce)
+foreach(name words reduce stream)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/kernel_image_${name}.cpp)
   set(fatbin ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
