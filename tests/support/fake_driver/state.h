@@ -47,7 +47,8 @@ struct EventObject {
 struct FakePhysical {
   UniqueFd fd;
   size_t nbytes = 0;
-  int home = 0;            ///< GPU of the machine
+  int home = 0;  ///< GPU of the machine
+  AllocationProperties properties = {};
   size_t* used = nullptr;  ///< of the device that it was made on, here
   ~FakePhysical() {
     if (used != nullptr) *used -= nbytes;
@@ -65,6 +66,7 @@ struct FakeAllocation {
   size_t nbytes;
   Device device;
   uint64_t buffer_id;
+  std::byte* bytes = nullptr;  ///< where they are, when the CPU cannot use the allocation's addresses; else null
 };
 struct FakePinned {
   size_t nbytes;
@@ -188,6 +190,8 @@ auto fake_find(Map& map, Address address) {
 /// Whether a device's copies may touch these bytes: mapped where they are in a reserved range, with access.
 bool fake_usable(const FakeState& s, Address address, size_t nbytes, Device device);
 bool fake_is_pageable(FakeState& s, Address address);
+/// Where copies find the bytes of an address.
+Address fake_bytes(FakeState& s, Address address);
 bool fake_is_device_memory(FakeState& s, Address address);
 
 /// The stream that a handle means (null: the legacy default one); empty when it is none of this context.

@@ -118,13 +118,17 @@ Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const 
   if (stream == nullptr) return kInvalidHandle;
   const Device device = stream->context->device;
   if (!fake_usable(s, to, nbytes, device) || !fake_usable(s, from, nbytes, device)) return kInvalidValue;
-  if (fake_is_pageable(s, from) && !fake_is_pageable(s, to)) {
+  const bool to_pageable = fake_is_pageable(s, to);
+  const bool from_pageable = fake_is_pageable(s, from);
+  to = fake_bytes(s, to);
+  from = fake_bytes(s, from);
+  if (from_pageable && !to_pageable) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(pointer_to(from), pointer_to(from) + nbytes);
     fake_give(s, stream, [to, nbytes, bytes] { return move_bytes(to, address_of(bytes->data()), nbytes), true; });
     return kSuccess;
   }
   fake_give(s, stream, [to, from, nbytes] { return move_bytes(to, from, nbytes), true; });
-  if (fake_is_pageable(s, to)) fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
+  if (to_pageable) fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
   return kSuccess;
 }
 
@@ -254,7 +258,7 @@ Result cuMemsetD8Async(Address to, unsigned char value, size_t nbytes, Stream ha
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
   if (fake_is_pageable(s, to) || !fake_usable(s, to, nbytes, stream->context->device)) return kInvalidValue;
-  fake_give(s, stream, [=] { return std::memset(pointer_to(to), value, nbytes), true; });
+  fake_give(s, stream, [=, bytes = pointer_to(fake_bytes(s, to))] { return std::memset(bytes, value, nbytes), true; });
   return kSuccess;
 }
 Result cuMemcpyBatchAsync_v2(Address* to, Address* from, size_t* nbytes, size_t count, CopyAttributes*,
