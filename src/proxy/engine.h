@@ -8,6 +8,7 @@
 //                                                         thread
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,7 @@ class Engine final : public Network {
   void add_channels(std::span<Channel* const> channels) override {
     proxy_->alone([&] { proxy_->serve(channels); });
   }
+  void run_on_proxy(const std::function<void()>& task) override { loop_->run_there(task); }
 
   void prepare_stop() noexcept override {
     host_->ignore_failures();

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
+#include "src/proxy/errands.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/rails/tuning.h"
@@ -49,6 +51,11 @@ class ProxyLoop {
     thread_.join();
   }
 
+  /// Runs `task` on the thread and returns at its end; throws what it throws.
+  void run_there(const std::function<void()>& task) {
+    errands_.ask(task, [this] { sleeper_.wake(); });
+  }
+
   /// CPU clock of the thread, for tests and statistics.
   pthread_t native_handle() noexcept { return thread_.native_handle(); }
 
@@ -71,6 +78,7 @@ class ProxyLoop {
     if (config_.observer) config_.observer->name_thread("proxy");
     uint64_t idle_since = 0;
     while (!stop_.load(std::memory_order_acquire)) {
+      errands_.run();
       if (const uint64_t helps = proxy_.helps(); helps != helps_seen_) {
         helps_seen_ = helps;
         doze({}, helper_nap_ns_, "stay away");
@@ -163,6 +171,7 @@ class ProxyLoop {
   uint32_t idle_turns_ = 0;
   uint64_t spin_ns_ = base_spin_ns_;
   std::vector<int> fds_;
+  Errands errands_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // last: it uses everything above
 };
