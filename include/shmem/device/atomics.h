@@ -22,7 +22,7 @@ RAILSHMEM_HD inline T apply_amo(T* at, AmoOp op, T operand, T compare) {
   // A generic address, not a global one: for that the compiler makes a RED of an atomic whose result nobody wants, and
   // over NVLink these pass at a third of the rate (docs/results).
   T* opaque = at;
-  asm volatile("" : "+l"(opaque));
+  asm volatile("mov.u64 %0, %1;" : "=l"(opaque) : "l"(at));
   U* const u = reinterpret_cast<U*>(opaque);
   switch (op) {
     case AmoOp::fetch:

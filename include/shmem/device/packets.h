@@ -51,6 +51,13 @@ class Exchange {
     portable::store_pair(&packet->data, data, number_);
   }
 
+  /// What is at the place of packet k of another member now, and whether that is the packet.
+  RAILSHMEM_HD void look(int from, uint64_t k, uint64_t* data, uint64_t* number) const {
+    const auto* const packet = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
+    portable::load_pair(&packet->data, data, number);
+  }
+  RAILSHMEM_HD bool is_this(uint64_t number) const { return number == number_; }
+
   /// Packet k of another member; 0 after a failure.
   RAILSHMEM_HD uint64_t receive(int from, uint64_t k) {
     const auto* const packet = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
