@@ -36,8 +36,8 @@ struct Share {
 
 /// One put to each member.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_each(const WorldView& world, const Members& team,
-                                                                 void* dest, const void* source, const Share& share) {
+RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members& team, void* dest, const void* source,
+                                           const Share& share) {
   ChannelStatus status = ChannelStatus::ok;
   int to = team.rank();  // not all at the same member first
   RAILSHMEM_NO_UNROLL
@@ -61,26 +61,58 @@ RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Membe
 
 /// The same by packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team,
-                                                                        void* dest, const void* source, uint64_t nbytes,
-                                                                        uint64_t from_step) {
+RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team, void* dest,
+                                                  const void* source, uint64_t nbytes, uint64_t from_step) {
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const uint32_t to = (me + j / words) % n, k = j % words;
-    const uint64_t word = word_of(at(source, to * from_step), k, nbytes);
-    if (to == me) {
-      set_word(at(dest, me * nbytes), k, nbytes, word);
-    } else {
-      exchange.send(static_cast<int>(to), k, word);
+  constexpr int kBatch = Scope::kPacketUnroll;
+  const uint32_t size = Scope::size();
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t j = Scope::rank(); j < n * words; j += kBatch * size) {
+    uint64_t held[kBatch];
+    RAILSHMEM_UNROLL
+    for (int i = 0; i < kBatch; ++i) {
+      const uint32_t w = j + static_cast<uint32_t>(i) * size;
+      const auto to = static_cast<uint32_t>(team.after(me, w < n * words ? w / words : 0));
+      held[i] = w < n * words ? word_of(at(source, to * from_step), w % words, nbytes) : 0;
+    }
+    RAILSHMEM_UNROLL
+    for (int i = 0; i < kBatch; ++i) {
+      const uint32_t w = j + static_cast<uint32_t>(i) * size;
+      if (w >= n * words) break;
+      const auto to = static_cast<uint32_t>(team.after(me, w / words));
+      if (to == me) {
+        set_word(at(dest, me * nbytes), w % words, nbytes, held[i]);
+      } else {
+        exchange.send(static_cast<int>(to), w % words, held[i]);
+      }
     }
   }
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const uint32_t from = (me + j / words) % n, k = j % words;
-    if (from != me) set_word(at(dest, from * nbytes), k, nbytes, exchange.receive(static_cast<int>(from), k));
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t j = Scope::rank(); j < n * words; j += kBatch * size) {
+    // A first look at several at once; who is not there yet is waited for alone.
+    uint64_t data[kBatch], found[kBatch];
+    RAILSHMEM_UNROLL
+    for (int i = 0; i < kBatch; ++i) {
+      const uint32_t w = j + static_cast<uint32_t>(i) * size;
+      const auto from = static_cast<uint32_t>(team.after(me, w < n * words ? w / words : 0));
+      data[i] = found[i] = 0;
+      if (kBatch > 1 && w < n * words && from != me)
+        exchange.look(static_cast<int>(from), w % words, &data[i], &found[i]);
+    }
+    RAILSHMEM_UNROLL
+    for (int i = 0; i < kBatch; ++i) {
+      const uint32_t w = j + static_cast<uint32_t>(i) * size;
+      if (w >= n * words) break;
+      const auto from = static_cast<uint32_t>(team.after(me, w / words));
+      if (from == me) continue;
+      const bool here = kBatch > 1 && exchange.is_this(found[i]);
+      const uint64_t word = here ? data[i] : exchange.receive(static_cast<int>(from), w % words);
+      set_word(at(dest, from * nbytes), w % words, nbytes, word);
+    }
   }
-  return exchange.close();
+  return exchange.close(Heard::all);
 }
 
 RAILSHMEM_HD inline bool fits_packets(const Members& team, uint64_t nbytes) {
@@ -130,7 +162,7 @@ RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Member
     for (uint32_t k = Scope::rank(); k < words; k += Scope::size())
       set_word(dest, k, nbytes, exchange.receive(root, k));
   }
-  return exchange.close();
+  return exchange.close(Heard::not_all);
 }
 
 /// Blocks of as many bytes as each member likes, one behind the other.
