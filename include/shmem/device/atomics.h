@@ -101,8 +101,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView&
 }
 
 template <class T>
-RAILSHMEM_HD inline ChannelStatus run_amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
-                                          T* fetch, Fetch when) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_elsewhere(const WorldView& world, T* dest, AmoOp op,
+                                                                      T operand, T compare, Peer peer, T* fetch,
+                                                                      Fetch when) {
   const HeapPlace place = locate(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
@@ -114,6 +115,16 @@ RAILSHMEM_HD inline ChannelStatus run_amo(const WorldView& world, T* dest, AmoOp
     return ChannelStatus::ok;
   }
   return amo_far(world, place, op, operand, compare, peer, fetch, when);
+}
+
+template <class T>
+RAILSHMEM_HD inline ChannelStatus run_amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
+                                          T* fetch, Fetch when) {
+  unsigned char* const here = near_word(world, dest, sizeof(T), peer.pe, peer.direct_atomics || op == AmoOp::fetch);
+  if (here == nullptr) return amo_elsewhere(world, dest, op, operand, compare, peer, fetch, when);
+  const T old = apply_amo(reinterpret_cast<T*>(here), op, operand, compare);
+  if (when != Fetch::nothing) *fetch = old;
+  return ChannelStatus::ok;
 }
 
 /// An operation whose old value nobody wants.
@@ -133,8 +144,13 @@ RAILSHMEM_HD inline ChannelStatus amo_fetch_nbi(const WorldView& world, T* fetch
 template <class T>
 RAILSHMEM_HD inline ChannelStatus amo_fetch(const WorldView& world, T* fetch, T* dest, AmoOp op, T operand, T compare,
                                             Peer peer) {
-  T old{0};
-  const ChannelStatus status = run_amo(world, dest, op, operand, compare, peer, &old, Fetch::now);
+  unsigned char* const here = near_word(world, dest, sizeof(T), peer.pe, peer.direct_atomics || op == AmoOp::fetch);
+  if (here != nullptr) {
+    *fetch = apply_amo(reinterpret_cast<T*>(here), op, operand, compare);
+    return ChannelStatus::ok;
+  }
+  T old{0};  // here and not before: what a call gets the address of lives in memory
+  const ChannelStatus status = amo_elsewhere(world, dest, op, operand, compare, peer, &old, Fetch::now);
   *fetch = old;
   return status;
 }

@@ -36,8 +36,8 @@ struct Share {
 
 /// One put to each member.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_each(const WorldView& world, const Members& team,
-                                                                 void* dest, const void* source, const Share& share) {
+RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members& team, void* dest, const void* source,
+                                           const Share& share) {
   ChannelStatus status = ChannelStatus::ok;
   int to = team.rank();  // not all at the same member first
   RAILSHMEM_NO_UNROLL
@@ -61,14 +61,14 @@ RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Membe
 
 /// The same by packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team,
-                                                                        void* dest, const void* source, uint64_t nbytes,
-                                                                        uint64_t from_step) {
+RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team, void* dest,
+                                                  const void* source, uint64_t nbytes, uint64_t from_step) {
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
+  RAILSHMEM_NO_UNROLL
   for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const uint32_t to = (me + j / words) % n, k = j % words;
+    const auto to = static_cast<uint32_t>(team.after(me, j / words)), k = j % words;
     const uint64_t word = word_of(at(source, to * from_step), k, nbytes);
     if (to == me) {
       set_word(at(dest, me * nbytes), k, nbytes, word);
@@ -76,11 +76,12 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_blocks(const Wo
       exchange.send(static_cast<int>(to), k, word);
     }
   }
+  RAILSHMEM_NO_UNROLL
   for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const uint32_t from = (me + j / words) % n, k = j % words;
+    const auto from = static_cast<uint32_t>(team.after(me, j / words)), k = j % words;
     if (from != me) set_word(at(dest, from * nbytes), k, nbytes, exchange.receive(static_cast<int>(from), k));
   }
-  return exchange.close();
+  return exchange.close(Heard::all);
 }
 
 RAILSHMEM_HD inline bool fits_packets(const Members& team, uint64_t nbytes) {
@@ -130,7 +131,7 @@ RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Member
     for (uint32_t k = Scope::rank(); k < words; k += Scope::size())
       set_word(dest, k, nbytes, exchange.receive(root, k));
   }
-  return exchange.close();
+  return exchange.close(Heard::not_all);
 }
 
 /// Blocks of as many bytes as each member likes, one behind the other.
