@@ -10,6 +10,7 @@
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
+#include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
 #include "src/gpu/view_of.h"
 #include "src/plugin/host_copier.h"
@@ -111,6 +112,8 @@ void World::make_device_memory() {
 void World::attach_gpu() {
   if (!device_memory_ || device_memory_->attached()) return;
   device_memory_->attach();
+  // Its copies and flushes then need no change of context.
+  if (network_) network_->run_on_proxy([this] { cuda::adopt_thread(device_memory_->gpu()); });
   if (network_) copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
   state_.device = device_side_.get();

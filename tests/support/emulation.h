@@ -89,6 +89,10 @@ inline void sync_warp() {
 inline const WorldView& world() {
   return *this_thread.world;
 }
+/// Whether the calling thread is one of a kernel.
+inline bool in_kernel() {
+  return this_thread.block != nullptr;
+}
 /// Symmetric memory plays the GPU's, everything else a thread's own variables.
 inline bool is_global(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
