@@ -78,6 +78,8 @@ class World {
   void reach_node_peers();
   void make_device_memory();
   void show_kernels();
+  void place_proxy(const std::string& gpu);
+  size_t host_slot() const noexcept;  ///< of this PE among those of its host
   void show_tables(const HeaderLayout& layout);
   HeaderLayout header_layout() const;
   void start_network();
@@ -106,6 +108,7 @@ class World {
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
+  std::string proxy_place_;  ///< for describe(); empty: the proxy thread runs where the PE does
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
   std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time

@@ -93,6 +93,10 @@ inline const WorldView& world() {
 /// Of the GPU's memory, what the program allocated itself; set between kernels.
 inline std::span<const std::byte> own_memory;
 
+/// Whether the calling thread is one of a kernel.
+inline bool in_kernel() {
+  return this_thread.block != nullptr;
+}
 /// Symmetric memory and own_memory play the GPU's, everything else a thread's own variables.
 inline bool is_global(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);

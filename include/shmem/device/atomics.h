@@ -122,11 +122,16 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_elsewhere(const Worl
 }
 
 template <class T>
+RAILSHMEM_HD inline NearPlace amo_place(const WorldView& world, const T* dest, AmoOp op, Peer peer) {
+  return near_word(world, dest, sizeof(T), peer.pe, peer.direct_atomics || op == AmoOp::fetch);
+}
+
+template <class T>
 RAILSHMEM_HD inline ChannelStatus run_amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
                                           T* fetch, Fetch when) {
-  unsigned char* const here = near_word(world, dest, sizeof(T), peer.pe, peer.direct_atomics || op == AmoOp::fetch);
-  if (here == nullptr) return amo_elsewhere(world, dest, op, operand, compare, peer, fetch, when);
-  const T old = apply_amo(reinterpret_cast<T*>(here), op, operand, compare);
+  const NearPlace word = amo_place(world, dest, op, peer);
+  if (!word.near) return amo_elsewhere(world, dest, op, operand, compare, peer, fetch, when);
+  const T old = apply_amo(reinterpret_cast<T*>(word.here), op, operand, compare);
   if (when != Fetch::nothing) *fetch = old;
   return ChannelStatus::ok;
 }
@@ -148,9 +153,9 @@ RAILSHMEM_HD inline ChannelStatus amo_fetch_nbi(const WorldView& world, T* fetch
 template <class T>
 RAILSHMEM_HD inline ChannelStatus amo_fetch(const WorldView& world, T* fetch, T* dest, AmoOp op, T operand, T compare,
                                             Peer peer) {
-  unsigned char* const here = near_word(world, dest, sizeof(T), peer.pe, peer.direct_atomics || op == AmoOp::fetch);
-  if (here != nullptr) {
-    *fetch = apply_amo(reinterpret_cast<T*>(here), op, operand, compare);
+  const NearPlace word = amo_place(world, dest, op, peer);
+  if (word.near) {
+    *fetch = apply_amo(reinterpret_cast<T*>(word.here), op, operand, compare);
     return ChannelStatus::ok;
   }
   T old{0};  // here and not before: what a call gets the address of lives in memory

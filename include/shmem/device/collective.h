@@ -66,51 +66,21 @@ RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const 
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
-  constexpr int kBatch = Scope::kPacketUnroll;
-  const uint32_t size = Scope::size();
   RAILSHMEM_NO_UNROLL
-  for (uint32_t j = Scope::rank(); j < n * words; j += kBatch * size) {
-    uint64_t held[kBatch];
-    RAILSHMEM_UNROLL
-    for (int i = 0; i < kBatch; ++i) {
-      const uint32_t w = j + static_cast<uint32_t>(i) * size;
-      const auto to = static_cast<uint32_t>(team.after(me, w < n * words ? w / words : 0));
-      held[i] = w < n * words ? word_of(at(source, to * from_step), w % words, nbytes) : 0;
-    }
-    RAILSHMEM_UNROLL
-    for (int i = 0; i < kBatch; ++i) {
-      const uint32_t w = j + static_cast<uint32_t>(i) * size;
-      if (w >= n * words) break;
-      const auto to = static_cast<uint32_t>(team.after(me, w / words));
-      if (to == me) {
-        set_word(at(dest, me * nbytes), w % words, nbytes, held[i]);
-      } else {
-        exchange.send(static_cast<int>(to), w % words, held[i]);
-      }
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto to = static_cast<uint32_t>(team.after(me, deal.step));
+    const uint64_t word = word_of(at(source, to * from_step), deal.word, nbytes);
+    if (to == me) {
+      set_word(at(dest, me * nbytes), deal.word, nbytes, word);
+    } else {
+      exchange.send(static_cast<int>(to), deal.word, word);
     }
   }
   RAILSHMEM_NO_UNROLL
-  for (uint32_t j = Scope::rank(); j < n * words; j += kBatch * size) {
-    // A first look at several at once; who is not there yet is waited for alone.
-    uint64_t data[kBatch], found[kBatch];
-    RAILSHMEM_UNROLL
-    for (int i = 0; i < kBatch; ++i) {
-      const uint32_t w = j + static_cast<uint32_t>(i) * size;
-      const auto from = static_cast<uint32_t>(team.after(me, w < n * words ? w / words : 0));
-      data[i] = found[i] = 0;
-      if (kBatch > 1 && w < n * words && from != me)
-        exchange.look(static_cast<int>(from), w % words, &data[i], &found[i]);
-    }
-    RAILSHMEM_UNROLL
-    for (int i = 0; i < kBatch; ++i) {
-      const uint32_t w = j + static_cast<uint32_t>(i) * size;
-      if (w >= n * words) break;
-      const auto from = static_cast<uint32_t>(team.after(me, w / words));
-      if (from == me) continue;
-      const bool here = kBatch > 1 && exchange.is_this(found[i]);
-      const uint64_t word = here ? data[i] : exchange.receive(static_cast<int>(from), w % words);
-      set_word(at(dest, from * nbytes), w % words, nbytes, word);
-    }
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto from = static_cast<uint32_t>(team.after(me, deal.step));
+    if (from == me) continue;
+    set_word(at(dest, from * nbytes), deal.word, nbytes, exchange.receive(static_cast<int>(from), deal.word));
   }
   return exchange.close(Heard::all);
 }
@@ -149,13 +119,14 @@ RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Member
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
   if (team.rank() == root) {
     const auto n = static_cast<uint32_t>(team.size());
-    for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-      const auto to = static_cast<int>(j / words);
-      const uint64_t word = word_of(source, j % words, nbytes);
+    RAILSHMEM_NO_UNROLL
+    for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+      const auto to = static_cast<int>(deal.step);
+      const uint64_t word = word_of(source, deal.word, nbytes);
       if (to == root) {
-        set_word(dest, j % words, nbytes, word);
+        set_word(dest, deal.word, nbytes, word);
       } else {
-        exchange.send(to, j % words, word);
+        exchange.send(to, deal.word, word);
       }
     }
   } else {

@@ -24,6 +24,25 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_packet(const World
   }
 }
 
+/// Deals blocks of `words` words to the threads of a scope in turn. Two divisions in all, not two a word.
+struct Deal {
+  uint32_t step, word;  ///< the block, and the word in it
+
+  RAILSHMEM_HD Deal(uint32_t rank, uint32_t size, uint32_t words)
+      : step(rank / words), word(rank % words), words_(words), steps_(size / words), rest_(size - steps_ * words) {}
+  RAILSHMEM_HD void next() {
+    step += steps_;
+    word += rest_;
+    if (word >= words_) {
+      word -= words_;
+      ++step;
+    }
+  }
+
+ private:
+  uint32_t words_, steps_, rest_;
+};
+
 /// From whom a PE had a packet in an exchange.
 enum class Heard : uint8_t { not_all, all };
 
@@ -50,13 +69,6 @@ class Exchange {
     auto* const packet = team_.theirs<Packet>(to, team_.layout().packets(team_.slot(), number_, team_.rank())) + k;
     portable::store_pair(&packet->data, data, number_);
   }
-
-  /// What is at the place of packet k of another member now, and whether that is the packet.
-  RAILSHMEM_HD void look(int from, uint64_t k, uint64_t* data, uint64_t* number) const {
-    const auto* const packet = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
-    portable::load_pair(&packet->data, data, number);
-  }
-  RAILSHMEM_HD bool is_this(uint64_t number) const { return number == number_; }
 
   /// Packet k of another member; 0 after a failure.
   RAILSHMEM_HD uint64_t receive(int from, uint64_t k) {

@@ -12,7 +12,6 @@ namespace device {
 
 /// The calling thread alone.
 struct ThreadScope {
-  static constexpr int kPacketUnroll = 4;  ///< packets of an exchange in flight by thread
   RAILSHMEM_HD static constexpr uint32_t rank() { return 0; }
   RAILSHMEM_HD static constexpr uint32_t size() { return 1; }
   RAILSHMEM_HD static constexpr bool leads() { return true; }
@@ -22,7 +21,6 @@ struct ThreadScope {
 /// All threads of a warp, with the same arguments.
 struct WarpScope {
   static constexpr int kCopyUnroll = 8;  ///< loads in flight by thread
-  static constexpr int kPacketUnroll = 4;
   RAILSHMEM_HD static uint32_t rank() { return threads::lane(); }
   RAILSHMEM_HD static uint32_t size() { return threads::warp_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }
@@ -32,7 +30,6 @@ struct WarpScope {
 /// All threads of a block, with the same arguments.
 struct BlockScope {
   static constexpr int kCopyUnroll = 4;  ///< loads in flight by thread
-  static constexpr int kPacketUnroll = 1;
   RAILSHMEM_HD static uint32_t rank() { return threads::rank_in_block(); }
   RAILSHMEM_HD static uint32_t size() { return threads::block_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }

@@ -13,9 +13,6 @@
 namespace railshmem {
 namespace device {
 
-/// Looks at a word before a wait calls for help: a few microseconds.
-inline constexpr int kShortTurns = 32;
-
 /// Tells one member; everything that this thread knows of goes before. A release_fence() is behind it.
 RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members& team, int to, uint64_t offset,
                                            uint64_t number) {

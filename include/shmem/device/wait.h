@@ -19,6 +19,9 @@ struct Deadline {
   RAILSHMEM_HD static constexpr Deadline in(uint64_t timeout_ns) { return {timeout_ns == 0 ? 1 : timeout_ns}; }
 };
 
+/// Looks at a word before a wait takes to a Waiter: some microseconds.
+inline constexpr int kShortTurns = 48;
+
 /// One turn of a wait per call. `error` may be null.
 class Waiter {
  public:
@@ -39,10 +42,10 @@ class Waiter {
     return ChannelStatus::ok;
   }
 
+ private:
   /// The first turns, in which a wait that ends soon ends.
   RAILSHMEM_HD bool young() const { return turns_ < 64; }
 
- private:
 #if defined(__CUDA_ARCH__)
   static constexpr uint32_t kErrorEvery = 32;  // each look reads across PCIe, a microsecond or two
 #else

@@ -87,13 +87,16 @@ bool fake_usable(const FakeState& s, Address address, size_t nbytes, Device devi
   }
   return true;
 }
+std::byte* fake_bytes(const FakeState& s, Address address) {
+  const auto given = fake_find(s.allocations, address);
+  if (given != s.allocations.end() && given->second.bytes != nullptr)
+    return given->second.bytes + (address - given->first);
+  const auto found = s.options.guarded ? find_reservation(s, address) : s.reservations.end();
+  if (found == s.reservations.end()) return pointer_to(address);
+  return pointer_to(s.engines_views.at(found->first) + (address - found->first));
+}
 bool fake_is_device_memory(FakeState& s, Address address) {
   return fake_find(s.mappings, address) != s.mappings.end() || fake_find(s.allocations, address) != s.allocations.end();
-}
-Address fake_bytes(FakeState& s, Address address) {
-  const auto given = fake_find(s.allocations, address);
-  if (given == s.allocations.end() || given->second.bytes == nullptr) return address;
-  return address_of(given->second.bytes) + (address - given->first);
 }
 bool fake_is_pageable(FakeState& s, Address address) {
   return !fake_is_device_memory(s, address) && fake_find(s.pinned, address) == s.pinned.end();
@@ -147,6 +150,10 @@ Result cuMemAddressReserve(Address* address, size_t nbytes, size_t alignment, Ad
   if (before != 0) munmap(found, before);
   if (before != align) munmap(pointer_to(*address + nbytes), align - before);
   s.reservations[*address] = nbytes;
+  if (!s.options.guarded) return kSuccess;
+  void* const engines = mmap(nullptr, nbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (engines == MAP_FAILED) return kOutOfMemory;
+  s.engines_views[*address] = address_of(engines);
   return kSuccess;
 }
 Result cuMemAddressFree(Address address, size_t nbytes) {
@@ -156,6 +163,8 @@ Result cuMemAddressFree(Address address, size_t nbytes) {
   const auto mapped = s.mappings.lower_bound(address);
   if (mapped != s.mappings.end() && mapped->first < address + nbytes) return kInvalidValue;
   munmap(pointer_to(address), nbytes);
+  if (s.options.guarded) munmap(fake_bytes(s, address), nbytes);
+  s.engines_views.erase(address);
   s.reservations.erase(found);
   return kSuccess;
 }
@@ -173,6 +182,9 @@ Result cuMemMap(Address address, size_t nbytes, size_t offset, MemoryHandle hand
     return kInvalidValue;
   if (mmap(pointer_to(address), nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->second->fd.get(), 0) == MAP_FAILED)
     return kOutOfMemory;
+  if (s.options.guarded && mmap(fake_bytes(s, address), nbytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                                memory->second->fd.get(), 0) == MAP_FAILED)
+    return kOutOfMemory;
   s.mappings[address] = {nbytes, memory->second, {}, ++s.last_buffer_id};
   return kSuccess;
 }
@@ -180,6 +192,7 @@ Result cuMemUnmap(Address address, size_t nbytes) {
   FAKE_CALL(context);
   const std::vector<Address> found = whole_mappings(s, address, nbytes);
   if (found.empty() || !reserve_again(address, nbytes)) return kInvalidValue;
+  if (s.options.guarded && !reserve_again(address_of(fake_bytes(s, address)), nbytes)) return kInvalidValue;
   for (const Address mapping : found) s.mappings.erase(mapping);
   return kSuccess;
 }
@@ -195,6 +208,7 @@ Result cuMemSetAccess(Address address, size_t nbytes, const AccessDescription* a
       if (!fake_reaches(s, device, mapping.memory->home)) return kInvalidDevice;
       mapping.access.insert(device);
     }
+    if (s.options.guarded) continue;
     if (mprotect(pointer_to(at), mapping.nbytes, PROT_READ | PROT_WRITE) != 0) return kOutOfMemory;
   }
   return kSuccess;

@@ -118,6 +118,7 @@ struct FakeState {
   std::map<MemoryHandle, std::shared_ptr<FakePhysical>> handles;
   MemoryHandle last_handle = 0;
   std::map<Address, size_t> reservations;
+  std::map<Address, Address> engines_views;  ///< guarded: where copy engines and kernels find a reservation's memory
   std::map<Address, FakeMapping> mappings;
   std::map<Address, FakeAllocation> allocations;
   std::map<Address, FakePinned> pinned;
@@ -190,9 +191,10 @@ auto fake_find(Map& map, Address address) {
 /// Whether a device's copies may touch these bytes: mapped where they are in a reserved range, with access.
 bool fake_usable(const FakeState& s, Address address, size_t nbytes, Device device);
 bool fake_is_pageable(FakeState& s, Address address);
-/// Where copies find the bytes of an address.
-Address fake_bytes(FakeState& s, Address address);
 bool fake_is_device_memory(FakeState& s, Address address);
+
+/// Where copy engines and kernels find what is at an address; not beyond the end of its reservation.
+std::byte* fake_bytes(const FakeState& s, Address address);
 
 /// The stream that a handle means (null: the legacy default one); empty when it is none of this context.
 FakeStream fake_stream(FakeState& s, Stream handle);
