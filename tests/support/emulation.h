@@ -90,22 +90,13 @@ inline void sync_warp() {
 inline const WorldView& world() {
   return *this_thread.world;
 }
-<<<<<<< HEAD
-/// Of the GPU's memory, what the program allocated itself; set between kernels.
-inline std::span<const std::byte> own_memory;
-
-=======
->>>>>>> gpu
 /// Whether the calling thread is one of a kernel.
 inline bool in_kernel() {
   return this_thread.block != nullptr;
 }
-<<<<<<< HEAD
-=======
 /// Of the GPU's memory, what the program allocated itself; set between kernels.
 inline std::span<const std::byte> own_memory;
 
->>>>>>> gpu
 /// Symmetric memory and own_memory play the GPU's, everything else a thread's own variables.
 inline bool is_global(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
