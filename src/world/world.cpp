@@ -131,6 +131,7 @@ void World::attach_gpu() {
   }
   if (network_) copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
+  buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
   state_.device = device_side_.get();
   SegmentView& view = state_.segment[static_cast<int>(SegmentId::device)];
   view.base = reinterpret_cast<uintptr_t>(device_memory_->base());
@@ -143,6 +144,22 @@ void World::attach_gpu() {
   // Copies reach a mapped PE at once, atomics through its proxy: a fence has to wait for those.
   state_.mixed_reach |= network_ && view.slots > 1;
   show_kernels();
+}
+
+void* World::register_symmetric(void* address, size_t nbytes) {
+  if (!device_memory_)
+    throw Error(
+        text("the symmetric heap of this job is in host memory (%s); only device memory can be made symmetric. "
+             "Set SHMEM_HEAP_KIND to device, or allocate with shmem_malloc",
+             heap_choice_.reason.c_str()));
+  attach_gpu();
+  return buffers_->add(address, nbytes);
+}
+
+void World::unregister_symmetric(const void* symmetric, size_t nbytes) {
+  if (!buffers_) throw Error(text("%p was not returned by shmemx_buffer_register_symmetric", symmetric));
+  barrier("shmemx_buffer_unregister_symmetric");  // nobody's operations on it are under way any more
+  buffers_->remove(static_cast<const std::byte*>(symmetric), nbytes);
 }
 
 /// Teams and contexts of the program for kernels.

@@ -16,6 +16,7 @@
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/kernel_watch.h"
 #include "src/gpu/late_copier.h"
+#include "src/gpu/symmetric_buffers.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
@@ -66,6 +67,9 @@ class World {
   /// Collective: takes the GPU that is current for the heap, if that is to be in device memory and has none yet. Throws
   /// Error.
   void attach_gpu();
+  /// Collective: makes device memory of the program's symmetric, and undoes it. Throws Error on all PEs.
+  void* register_symmetric(void* address, size_t nbytes);
+  void unregister_symmetric(const void* symmetric, size_t nbytes);
   /// The settings in force, for SHMEM_INFO=1: bootstrap, node, heap, transports.
   std::string describe() const;
 
@@ -98,6 +102,7 @@ class World {
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;      ///< null: the heap is the host's
   std::unique_ptr<DeviceSide> device_side_;          ///< null until the program has chosen its GPU
+  std::unique_ptr<SymmetricBuffers> buffers_;        ///< likewise
   std::unique_ptr<KernelTables> kernel_tables_;      ///< likewise
   std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMe = 0, kMapped = 1, kFar = 2, kPes = 3;
 constexpr unsigned kBlocks = 2, kThreads = 32, kAll = kBlocks * kThreads;
+constexpr uint32_t kLog2Cells = 4;                            // fewer than threads: some wait for a cell
 constexpr uint64_t kRegion = 512;                             // a thread's share of each half of the heap
 constexpr uint64_t kHalf = kAll * kRegion, kSum = 2 * kHalf;  // sources, destinations, one counter of all
 constexpr uint64_t kHeap = kSum + 64;
@@ -162,9 +163,12 @@ void run(const char* name, int pe, Place place) {
 
   std::vector<std::unique_ptr<Channel>> channels;
   Pinned<ChannelView> views(kBlocks);
+  Pinned<ReplyCells::Cell> cells(kBlocks << kLog2Cells);
+  const ChannelMemory::Block taken = allocate(kBlocks * (sizeof(uint32_t) << kLog2Cells), Place::gpu);
   for (unsigned i = 0; i < kBlocks; ++i) {
     channels.push_back(std::make_unique<Channel>(kernel_channel_memory(6, Place::gpu)));
     views[i] = kernel_view(*channels[i]);
+    views[i].replies = {&cells[i << kLog2Cells], static_cast<uint32_t*>(taken.get()) + (i << kLog2Cells), kLog2Cells};
   }
   const WorldView world{.pe = kMe,
                         .npes = kPes,

@@ -19,6 +19,9 @@ struct Deadline {
   RAILSHMEM_HD static constexpr Deadline in(uint64_t timeout_ns) { return {timeout_ns == 0 ? 1 : timeout_ns}; }
 };
 
+/// Looks at a word before a wait takes to a Waiter: some microseconds.
+inline constexpr int kShortTurns = 48;
+
 /// One turn of a wait per call. `error` may be null.
 class Waiter {
  public:
@@ -27,23 +30,24 @@ class Waiter {
   /// Anything but ok ends the wait. `progress` is any number that changes while what is waited for comes nearer: a
   /// GPU that several processes share gives each a slice of time only, so a wait may be long and yet be no failure.
   RAILSHMEM_HD ChannelStatus turn(uint64_t progress = 0) {
-    if (turns_ % kErrorEvery == kErrorEvery - 1 && error_ != nullptr) {
+    // Not while young: either look takes longer than most waits.
+    if (turns_ % kErrorEvery == kErrorEvery - 1 && !young() && error_ != nullptr) {
       // acquire: pairs with the release in Channel::fail(); without it what led to the failure may look undone.
       const uint64_t error = portable::load_acquire(error_);
       if (error != 0) return static_cast<ChannelStatus>(error);
     }
     // Reading the clock costs more than a turn; every 16th still notices a deadline within a microsecond or so.
-    if (turns_ % 16 == 15 && timeout_ns_ != 0 && is_over(progress)) return ChannelStatus::timeout;
+    if (turns_ % 16 == 15 && !young() && timeout_ns_ != 0 && is_over(progress)) return ChannelStatus::timeout;
     portable::relax(turns_++);
     return ChannelStatus::ok;
   }
 
+ private:
   /// The first turns, in which a wait that ends soon ends.
   RAILSHMEM_HD bool young() const { return turns_ < 64; }
 
- private:
 #if defined(__CUDA_ARCH__)
-  static constexpr uint32_t kErrorEvery = 8;  // each look reads across PCIe, as long as the one that is waited for
+  static constexpr uint32_t kErrorEvery = 32;  // each look reads across PCIe, a microsecond or two
 #else
   static constexpr uint32_t kErrorEvery = 1;
 #endif
