@@ -15,7 +15,6 @@ struct Extent {
   uint64_t offset = 0;  ///< in the memory behind it
   uint64_t whole = 0;   ///< of that memory
 };
-struct Nothing {};
 
 template <class Card>
 void require_all(const std::vector<Step<Card>>& steps) {
@@ -89,7 +88,7 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
   const size_t begin = memory_.limit() + buffer.at;
   std::vector<FdOffer> offered;  // until the peers have taken them
   std::vector<cuda::ChunkCard> cards;
-  require_all(take_step<Nothing>(bootstrap_, [&] {
+  require_all(take_step<NoCard>(bootstrap_, [&] {
     size_t at = begin;
     for (const cuda::PhysicalMemory& piece : mine.pieces) {
       buffer.mappings.reserve(buffer.mappings.size() + 1);
@@ -103,10 +102,10 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
       cards.push_back(card);
       at += piece.nbytes();
     }
-    return Nothing{};
+    return NoCard{};
   }));
   const std::vector<std::vector<std::byte>> theirs = exchange_bytes(bootstrap_, bytes_of(cards));
-  require_all(take_step<Nothing>(bootstrap_, [&] {
+  require_all(take_step<NoCard>(bootstrap_, [&] {
     for (size_t slot = 0; slot < layout_.members.size() && shares(); ++slot) {
       if (slot == my_slot()) continue;
       const int pe = layout_.members[slot];
@@ -120,7 +119,7 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
         buffer.mappings.push_back({slot, card.at});
       }
     }
-    return Nothing{};
+    return NoCard{};
   }));
 }
 
@@ -137,7 +136,7 @@ void SymmetricBuffers::drop(Buffer& buffer) noexcept {
 
 void SymmetricBuffers::remove(const std::byte* symmetric, size_t nbytes) {
   auto found = buffers_.end();
-  require_all(take_step<Nothing>(bootstrap_, [&] {
+  require_all(take_step<NoCard>(bootstrap_, [&] {
     found = std::find_if(buffers_.begin(), buffers_.end(),
                          [symmetric](const Buffer& buffer) { return buffer.symmetric == symmetric; });
     if (found == buffers_.end())
@@ -146,7 +145,7 @@ void SymmetricBuffers::remove(const std::byte* symmetric, size_t nbytes) {
     if (found->nbytes != nbytes)
       throw Error(text("the buffer at %p was registered with %zu bytes, not %zu", static_cast<const void*>(symmetric),
                        found->nbytes, nbytes));
-    return Nothing{};
+    return NoCard{};
   }));
   drop(*found);
   buffers_.erase(found);
