@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The library's own kernels (src/cuda/kernels/*.cu) as bytes in the library: it never links CUDA.
+# Code for Hopper, and portable code that the driver compiles for what comes after and before it. Builds with sanitizers
+# have only the latter, which takes 2 s instead of 15.
+set(kernel_targets -gencode arch=compute_75,code=compute_75)
+if(NOT RAILSHMEM_SANITIZE)
+  list(APPEND kernel_targets -gencode arch=compute_90,code=sm_90)
+endif()
 foreach(name words reduce stream)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/kernel_image_${name}.cpp)
@@ -7,12 +13,11 @@ foreach(name words reduce stream)
   set(image "")
   if(RAILSHMEM_HAVE_CUDA)
     set(image ${fatbin})
-    # Code for Hopper, and portable code that the driver compiles for what comes after and before it. Without fused
-    # products sums have the bits that the CPU gives them.
+    # Without fused products sums have the bits that the CPU gives them.
     add_custom_command(
       OUTPUT ${fatbin}
       COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
-              -gencode arch=compute_90,code=sm_90 -gencode arch=compute_75,code=compute_75 -o ${fatbin} ${source}
+              ${kernel_targets} -o ${fatbin} ${source}
               -MD -MF ${fatbin}.d
       DEPENDS ${source}
       DEPFILE ${fatbin}.d

@@ -98,7 +98,7 @@ for ((round = 1; round <= rounds; ++round)); do
     # Only the first round compares bytes: it takes a while on the host.
     validate=()
     [ "$round" -gt 1 ] || validate=(--validate)
-    run ours "$ours" "$rows/ours_$number.json" "${options[@]}" "${floors[@]}" "${validate[@]}"
+    run ours "$ours" "$rows/ours_$number.json" "${floors[@]}" "${options[@]}" "${validate[@]}"
     if [ "${BOOTSTRAP:-uid}" = uid ]; then
       SHMEM_PERF_RENDEZVOUS=$scratch/id_$number run NVSHMEM "$theirs" "$rows/theirs_$number.json" "${options[@]}" \
         "${validate[@]}"

@@ -39,7 +39,12 @@
 #define RAILSHMEM_BOTH_SIDES __host__ __device__
 #elif defined(RAILSHMEM_EMULATION)
 #define RAILSHMEM_KERNEL_NAMES 1
+#if RAILSHMEM_EMULATION == 2  // whole programs: host code and kernels in one unit, as in a CUDA one
+#define RAILSHMEM_DECLARE_BOTH(RESULT, NAME, ...) \
+  RAILSHMEM_API RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__("shmem_" #NAME);
+#else
 #define RAILSHMEM_DECLARE_BOTH(...)
+#endif
 #define RAILSHMEM_BOTH_SIDES
 #else
 #define RAILSHMEM_DECLARE_BOTH RAILSHMEM_DECLARE

@@ -16,10 +16,13 @@ namespace railshmem {
 template <class Card>
 struct Step {
   Card card{};
-  char why[168] = {};  ///< empty: it can
+  char why[424] = {};  ///< empty: it can
 
   bool ok() const noexcept { return why[0] == '\0'; }
 };
+
+/// The card of a step that has nothing to tell but that it was taken.
+struct NoCard {};
 
 /// Collective. Runs `body`, which returns this PE's card or throws, and exchanges the results.
 template <class Card, class Body>

@@ -16,6 +16,7 @@ namespace railshmem {
 struct alignas(64) TeamCounters {
   uint64_t syncs;      ///< synchronisations of this team so far
   uint64_t exchanges;  ///< exchanges of packets so far
+  uint64_t heard;      ///< the last exchange in which this PE heard from every other one
 };
 
 /// 8 bytes with the number of the exchange they belong to, stored and loaded whole: no flag follows, and no fence.

@@ -36,8 +36,8 @@ struct Share {
 
 /// One put to each member.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_each(const WorldView& world, const Members& team,
-                                                                 void* dest, const void* source, const Share& share) {
+RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members& team, void* dest, const void* source,
+                                           const Share& share) {
   ChannelStatus status = ChannelStatus::ok;
   int to = team.rank();  // not all at the same member first
   RAILSHMEM_NO_UNROLL
@@ -61,26 +61,28 @@ RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Membe
 
 /// The same by packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team,
-                                                                        void* dest, const void* source, uint64_t nbytes,
-                                                                        uint64_t from_step) {
+RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team, void* dest,
+                                                  const void* source, uint64_t nbytes, uint64_t from_step) {
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const uint32_t to = (me + j / words) % n, k = j % words;
-    const uint64_t word = word_of(at(source, to * from_step), k, nbytes);
+  RAILSHMEM_NO_UNROLL
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto to = static_cast<uint32_t>(team.after(me, deal.step));
+    const uint64_t word = word_of(at(source, to * from_step), deal.word, nbytes);
     if (to == me) {
-      set_word(at(dest, me * nbytes), k, nbytes, word);
+      set_word(at(dest, me * nbytes), deal.word, nbytes, word);
     } else {
-      exchange.send(static_cast<int>(to), k, word);
+      exchange.send(static_cast<int>(to), deal.word, word);
     }
   }
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const uint32_t from = (me + j / words) % n, k = j % words;
-    if (from != me) set_word(at(dest, from * nbytes), k, nbytes, exchange.receive(static_cast<int>(from), k));
+  RAILSHMEM_NO_UNROLL
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto from = static_cast<uint32_t>(team.after(me, deal.step));
+    if (from == me) continue;
+    set_word(at(dest, from * nbytes), deal.word, nbytes, exchange.receive(static_cast<int>(from), deal.word));
   }
-  return exchange.close();
+  return exchange.close(Heard::all);
 }
 
 RAILSHMEM_HD inline bool fits_packets(const Members& team, uint64_t nbytes) {
@@ -117,20 +119,21 @@ RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Member
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
   if (team.rank() == root) {
     const auto n = static_cast<uint32_t>(team.size());
-    for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-      const auto to = static_cast<int>(j / words);
-      const uint64_t word = word_of(source, j % words, nbytes);
+    RAILSHMEM_NO_UNROLL
+    for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+      const auto to = static_cast<int>(deal.step);
+      const uint64_t word = word_of(source, deal.word, nbytes);
       if (to == root) {
-        set_word(dest, j % words, nbytes, word);
+        set_word(dest, deal.word, nbytes, word);
       } else {
-        exchange.send(to, j % words, word);
+        exchange.send(to, deal.word, word);
       }
     }
   } else {
     for (uint32_t k = Scope::rank(); k < words; k += Scope::size())
       set_word(dest, k, nbytes, exchange.receive(root, k));
   }
-  return exchange.close();
+  return exchange.close(Heard::not_all);
 }
 
 /// Blocks of as many bytes as each member likes, one behind the other.

@@ -11,6 +11,9 @@
 namespace railshmem {
 namespace device {
 
+///
+/// Never give its address to a function out of line: all of it would live in memory from then on, and every acquire
+/// empties the cache that this memory would be in. Such a function takes the row, by value, and makes its own.
 class Members {
  public:
   RAILSHMEM_HD Members(const WorldView& world, const TeamRow& team)
@@ -18,9 +21,15 @@ class Members {
     near_ = size() > 0 && mapped(pe(0)) && mapped(pe(size() - 1));  // a node's PEs are consecutive
   }
 
+  RAILSHMEM_HD const TeamRow& row() const { return team_; }
   RAILSHMEM_HD int size() const { return team_.size; }
   RAILSHMEM_HD int rank() const { return team_.rank; }
   RAILSHMEM_HD int pe(int rank) const { return world_pe(team_, rank); }
+  /// The rank `steps` behind another one, round the team; steps < size. No division.
+  RAILSHMEM_HD int after(uint32_t rank, uint32_t steps) const {
+    const uint32_t sum = rank + steps, n = static_cast<uint32_t>(size());
+    return static_cast<int>(sum < n ? sum : sum - n);
+  }
   RAILSHMEM_HD uint32_t slot() const { return team_.slot; }
   /// All members load and store each other's memory.
   RAILSHMEM_HD bool near() const { return near_; }
@@ -50,27 +59,35 @@ class Members {
 
  private:
   const WorldView& world_;
-  const TeamRow& team_;
+  const TeamRow team_;
   const DeviceControlLayout layout_;  // offsets do not depend on the number of teams
   bool near_;
 };
 
-/// An array of every member, all of them mapped.
+/// Whether the control memory has an area for a team. The world's, the first, is there with any.
+RAILSHMEM_HD inline bool has_area(const WorldView& world, uint32_t slot) {
+  return slot == 0 ? world.control_nbytes != 0
+                   : DeviceControlLayout(world.npes, 1).counters(slot + 1) <= world.control_nbytes;
+}
+
+/// An array of every member, all of them mapped. Holds all that it needs: it is used in long loops.
 template <class T>
 class MappedArrays {
  public:
-  RAILSHMEM_HD MappedArrays(const WorldView& world, const Members& team, const HeapPlace& of_first)
-      : world_(world), team_(team), heap_(*of_first.heap), offset_(of_first.offset) {}
+  RAILSHMEM_HD MappedArrays(const WorldView& world, const TeamRow& team, const HeapPlace& of_first)
+      : team_(team),
+        stride_(of_first.heap->stride),
+        of_pe0_(of_first.heap->on_node + of_first.offset - static_cast<uint64_t>(world.first_pe) * stride_) {}
+  RAILSHMEM_HD int size() const { return team_.size; }
+  RAILSHMEM_HD int rank() const { return team_.rank; }
   RAILSHMEM_HD T* of(int rank) const {
-    const auto index = static_cast<uint32_t>(team_.pe(rank) - world_.first_pe);
-    return reinterpret_cast<T*>(heap_.on_node + index * heap_.stride + offset_);
+    return reinterpret_cast<T*>(of_pe0_ + static_cast<uint64_t>(world_pe(team_, rank)) * stride_);
   }
 
  private:
-  const WorldView& world_;
-  const Members& team_;
-  const HeapView& heap_;
-  const uint64_t offset_;
+  const TeamRow team_;
+  const uint64_t stride_;
+  unsigned char* const of_pe0_;
 };
 
 }  // namespace device

@@ -14,15 +14,18 @@
 namespace railshmem {
 namespace device {
 
-/// Commands of every channel have finished.
-RAILSHMEM_HD inline ChannelStatus wait_for_commands(const WorldView& world) {
-  if (world.nchannels == 0) return ChannelStatus::ok;
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_channels(const WorldView& world) {
   const Deadline deadline = deadline_of(world);
   for (uint32_t i = 0; i < world.nchannels; ++i) {
     const ChannelStatus status = quiet(world.channels[i], deadline);
     if (status != ChannelStatus::ok) return status;
   }
   return ChannelStatus::ok;
+}
+
+/// Commands of every channel have finished.
+RAILSHMEM_HD inline ChannelStatus wait_for_commands(const WorldView& world) {
+  return world.nchannels == 0 ? ChannelStatus::ok : wait_for_channels(world);
 }
 
 /// The same, and direct stores are visible to every PE.

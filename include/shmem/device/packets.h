@@ -13,19 +13,38 @@ namespace device {
 
 /// Until the packet of an exchange is there.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_packet(const WorldView& world, const Packet* packet,
-                                                                     uint64_t number, uint64_t* data) {
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+                                                                     uint64_t number) {
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   for (;;) {
-    uint64_t found = 0;
-    portable::load_pair(&packet->data, data, &found);
+    uint64_t data = 0, found = 0;
+    portable::load_pair(&packet->data, &data, &found);
     if (found == number) return ChannelStatus::ok;
     const ChannelStatus status = waiter.turn();
-    if (status != ChannelStatus::ok) {
-      *data = 0;
-      return status;
-    }
+    if (status != ChannelStatus::ok) return status;
   }
 }
+
+/// Deals blocks of `words` words to the threads of a scope in turn. Two divisions in all, not two a word.
+struct Deal {
+  uint32_t step, word;  ///< the block, and the word in it
+
+  RAILSHMEM_HD Deal(uint32_t rank, uint32_t size, uint32_t words)
+      : step(rank / words), word(rank % words), words_(words), steps_(size / words), rest_(size - steps_ * words) {}
+  RAILSHMEM_HD void next() {
+    step += steps_;
+    word += rest_;
+    if (word >= words_) {
+      word -= words_;
+      ++step;
+    }
+  }
+
+ private:
+  uint32_t words_, steps_, rest_;
+};
+
+/// From whom a PE had a packet in an exchange.
+enum class Heard : uint8_t { not_all, all };
 
 /// One exchange of a team. Every member runs each one, also those that have nothing to say, and ends it with close().
 template <class Scope>
@@ -33,13 +52,15 @@ class Exchange {
  public:
   RAILSHMEM_HD Exchange(const WorldView& world, const Members& team) : world_(world), team_(team) {
     number_ = portable::load_relaxed(&team.counters()->exchanges) + 1;
-    Scope::sync();  // all threads have read it
-    if (Scope::leads()) portable::store_relaxed(&team.counters()->exchanges, number_);
+    // Who has heard from everybody in the last exchange knows that they have read what it sent them before that.
+    free_ = portable::load_relaxed(&team.counters()->heard) + 1 == number_ || number_ <= 2;
+    Scope::sync();  // all threads have read the counters
   }
 
   /// Packet k for another member.
   RAILSHMEM_HD void send(int to, uint64_t k, uint64_t data) {
-    if (number_ > 2 && status_ == ChannelStatus::ok) {
+    if (!free_ && to != checked_ && status_ == ChannelStatus::ok) {
+      checked_ = to;
       // Its place holds the packet of two exchanges ago, until the other has read that; it mostly has, long since.
       const auto* const taken = team_.mine<uint64_t>(team_.layout().taken(team_.slot(), to));
       if (portable::load_acquire(taken) < number_ - 2) status_ = await_number(world_, taken, number_ - 2);
@@ -52,15 +73,28 @@ class Exchange {
   /// Packet k of another member; 0 after a failure.
   RAILSHMEM_HD uint64_t receive(int from, uint64_t k) {
     const auto* const packet = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
-    uint64_t data = 0;
-    if (status_ == ChannelStatus::ok) status_ = await_packet(world_, packet, number_, &data);
+    uint64_t data = 0, found = 0;
+    RAILSHMEM_NO_UNROLL
+    for (int turn = 0; turn < kShortTurns && status_ == ChannelStatus::ok; ++turn) {
+      portable::load_pair(&packet->data, &data, &found);
+      if (found == number_) return data;
+    }
+    if (status_ == ChannelStatus::ok) status_ = await_packet(world_, packet, number_);
+    if (status_ != ChannelStatus::ok) return 0;
+    portable::load_pair(&packet->data, &data, &found);
     return data;
   }
 
   /// All threads have received what they wait for; tells the others that this PE's places are free again.
-  RAILSHMEM_HD ChannelStatus close() {
+  RAILSHMEM_HD ChannelStatus close(Heard heard) {
+    if (Scope::leads()) {
+      // After a failure too: the team is of no use any more.
+      portable::store_relaxed(&team_.counters()->exchanges, number_);
+      if (heard == Heard::all) portable::store_relaxed(&team_.counters()->heard, number_);
+    }
     Scope::sync();
     const auto n = static_cast<uint32_t>(team_.size()), me = static_cast<uint32_t>(team_.rank());
+    RAILSHMEM_NO_UNROLL
     for (uint32_t i = Scope::rank(); i < n; i += Scope::size()) {
       if (i == me) continue;
       // No fence: the packets were compared and used, so their loads are done.
@@ -74,6 +108,8 @@ class Exchange {
   const WorldView& world_;
   const Members& team_;
   uint64_t number_;
+  bool free_;
+  int checked_ = -1;
   ChannelStatus status_ = ChannelStatus::ok;
 };
 
@@ -85,12 +121,7 @@ RAILSHMEM_HD inline uint64_t word_of(const void* block, uint64_t k, uint64_t nby
 
 RAILSHMEM_HD inline void set_word(void* block, uint64_t k, uint64_t nbytes, uint64_t word) {
   const uint64_t left = nbytes - 8 * k;
-  auto* const to = static_cast<unsigned char*>(block) + 8 * k;
-  if (left >= 8 && (reinterpret_cast<uintptr_t>(to) & 7) == 0) {
-    *reinterpret_cast<copying::Bytes8*>(to) = word;
-    return;
-  }
-  for (uint64_t i = 0; i < (left < 8 ? left : 8); ++i) to[i] = static_cast<unsigned char>(word >> (8 * i));
+  store_value(static_cast<unsigned char*>(block) + 8 * k, word, left < 8 ? left : 8);
 }
 
 }  // namespace device

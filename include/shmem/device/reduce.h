@@ -7,6 +7,7 @@
 
 #include "shmem/detail/operators.h"
 #include "shmem/device/collective.h"
+#include "shmem/device/slice.h"
 
 namespace railshmem {
 namespace device {
@@ -27,48 +28,46 @@ RAILSHMEM_HD inline uint64_t combine_words(uint64_t a, uint64_t b) {
 
 /// Everybody gets everybody's operands as packets.
 template <class T, class Op, class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_packets(const WorldView& world, const Members& team,
-                                                                       T* dest, const T* source, uint64_t nbytes) {
+RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const Members& team, T* dest, const T* source,
+                                                 uint64_t nbytes) {
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const uint32_t to = (me + j / words) % n;
-    if (to != me) exchange.send(static_cast<int>(to), j % words, word_of(source, j % words, nbytes));
+  RAILSHMEM_NO_UNROLL
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto to = static_cast<uint32_t>(team.after(me, deal.step));
+    if (to != me) exchange.send(static_cast<int>(to), deal.word, word_of(source, deal.word, nbytes));
   }
   Scope::sync();  // dest may be source
+  RAILSHMEM_NO_UNROLL
   for (uint32_t k = Scope::rank(); k < words; k += Scope::size()) {
     uint64_t sum = 0;
+    RAILSHMEM_NO_UNROLL
     for (uint32_t i = 0; i < n; ++i) {
       const uint64_t word = i == me ? word_of(source, k, nbytes) : exchange.receive(static_cast<int>(i), k);
       sum = i == 0 ? word : combine_words<T, Op>(sum, word);
     }
     set_word(dest, k, nbytes, sum);
   }
-  return exchange.close();
+  return exchange.close(Heard::all);
 }
 
 /// Each member computes a slice, from the sources of all into the dests of all.
 template <class T, class Op, class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_slices(const WorldView& world, const Members& team,
-                                                                      const MappedArrays<T>& dests,
-                                                                      const MappedArrays<T>& sources, uint64_t nelems) {
+RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Members& team,
+                                                const MappedArrays<T>& dests, const MappedArrays<T>& sources,
+                                                uint64_t nelems) {
   const ChannelStatus ready = sync_team<Scope>(world, team);  // sources are
-  const auto n = static_cast<uint64_t>(team.size()), me = static_cast<uint64_t>(team.rank());
-  const uint64_t first = nelems * me / n, end = nelems * (me + 1) / n;
-  for (uint64_t e = first + Scope::rank(); e < end; e += Scope::size()) {
-    T sum = sources.of(0)[e];
-    for (int i = 1; i < team.size(); ++i) sum = Op::of(sum, sources.of(i)[e]);
-    for (int i = 0; i < team.size(); ++i) dests.of(i)[e] = sum;
-  }
+  slice_share<T, Op>(Scope::rank(), Scope::size(), dests, sources, nelems);
   const ChannelStatus met = sync_team<Scope>(world, team);
   return ready == ChannelStatus::ok ? met : ready;
 }
 
 /// Piece by piece through the room that each member has for the others' operands.
 template <class T, class Op, class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_far(const WorldView& world, const Members& team, T* dest,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_far(const WorldView& world, TeamRow row, T* dest,
                                                                    const T* source, uint64_t nelems) {
+  const Members team(world, row);
   constexpr uint64_t kPiece = DeviceControlLayout::kPacketBytes / sizeof(T);
   for (uint64_t done = 0; done < nelems; done += kPiece) {
     const uint64_t count = nelems - done < kPiece ? nelems - done : kPiece;
@@ -99,9 +98,9 @@ RAILSHMEM_HD inline ChannelStatus reduce(const WorldView& world, const Members& 
   const HeapPlace to = locate(world, dest, team.pe(0)), from = locate(world, source, team.pe(0));
   if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
   if (!team.near() || to.here == nullptr || from.here == nullptr) {
-    return reduce_far<T, Op, Scope>(world, team, dest, source, nelems);
+    return reduce_far<T, Op, Scope>(world, team.row(), dest, source, nelems);
   }
-  const MappedArrays<T> dests(world, team, to), sources(world, team, from);
+  const MappedArrays<T> dests(world, team.row(), to), sources(world, team.row(), from);
   return reduce_slices<T, Op, Scope>(world, team, dests, sources, nelems);
 }
 

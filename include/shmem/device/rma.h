@@ -19,17 +19,18 @@ namespace device {
 
 template <class Scope>
 RAILSHMEM_HD inline void copy_by(void* to, const void* from, uint64_t nbytes) {
-  copy_together<Scope::kCopyUnroll>(Scope::rank(), Scope::size(), to, from, nbytes);
+  copy_shared<Scope::kCopyUnroll>(Scope::rank(), Scope::size(), to, from, nbytes);
 }
 template <>
 RAILSHMEM_HD inline void copy_by<ThreadScope>(void* to, const void* from, uint64_t nbytes) {
   copy_bytes(to, from, nbytes);
 }
 
-/// `source` must stay untouched until quiet.
-template <class Scope = ThreadScope>
-RAILSHMEM_HD inline ChannelStatus putmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                             Peer peer, Payload payload = Payload::written) {
+/// Of an object that near_place() does not know: another heap's, another node's, or nobody's.
+template <class Scope>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_elsewhere(const WorldView& world, void* dest,
+                                                                      const void* source, uint64_t nbytes, Peer peer,
+                                                                      Payload payload, Completion completion) {
   if (nbytes == 0) return ChannelStatus::ok;
   const HeapPlace place = locate(world, dest, peer.pe);
   if (world.check != 0) {
@@ -40,32 +41,33 @@ RAILSHMEM_HD inline ChannelStatus putmem_nbi(const WorldView& world, void* dest,
     copy_by<Scope>(place.here, source, nbytes);
     return ChannelStatus::ok;
   }
-  return Scope::leads() ? put_far(world, place, source, nbytes, peer, payload, Completion::later) : ChannelStatus::ok;
+  return Scope::leads() ? put_far(world, place, source, nbytes, peer, payload, completion) : ChannelStatus::ok;
+}
+
+/// `source` must stay untouched until quiet.
+template <class Scope = ThreadScope>
+RAILSHMEM_HD inline ChannelStatus putmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
+                                             Peer peer, Payload payload = Payload::written,
+                                             Completion completion = Completion::later) {
+  const NearPlace target = near_place(world, dest, nbytes, peer.pe);
+  if (!target.near) return put_elsewhere<Scope>(world, dest, source, nbytes, peer, payload, completion);
+  copy_by<Scope>(target.here, source, nbytes);
+  return ChannelStatus::ok;
 }
 
 /// Returns when `source` may be reused.
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                          Peer peer, Payload payload = Payload::written) {
-  if (nbytes == 0) return ChannelStatus::ok;
-  const HeapPlace place = locate(world, dest, peer.pe);
-  ChannelStatus status = ChannelStatus::ok;
-  if (world.check != 0) status = check_range(world, place, nbytes, peer.pe);
-  if (status == ChannelStatus::ok) {
-    if (place.here != nullptr) {
-      copy_by<Scope>(place.here, source, nbytes);
-    } else if (Scope::leads()) {
-      status = put_far(world, place, source, nbytes, peer, payload, Completion::now);
-    }
-  }
+  const ChannelStatus status = putmem_nbi<Scope>(world, dest, source, nbytes, peer, payload, Completion::now);
   Scope::sync();
   return status;
 }
 
-/// `dest` is undefined until quiet. Through the proxy it is symmetric or registered memory, or else a few bytes.
-template <class Scope = ThreadScope>
-RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                             Peer peer, Completion completion = Completion::later) {
+template <class Scope>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_elsewhere(const WorldView& world, void* dest,
+                                                                      const void* source, uint64_t nbytes, Peer peer,
+                                                                      Completion completion) {
   if (nbytes == 0) return ChannelStatus::ok;
   const HeapPlace place = locate(world, source, peer.pe);
   if (world.check != 0) {
@@ -79,6 +81,16 @@ RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest,
   return Scope::leads() ? get_far(world, place, dest, nbytes, peer, completion) : ChannelStatus::ok;
 }
 
+/// `dest` is undefined until quiet. Through the proxy it is symmetric or registered memory, or else a few bytes.
+template <class Scope = ThreadScope>
+RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
+                                             Peer peer, Completion completion = Completion::later) {
+  const NearPlace origin = near_place(world, source, nbytes, peer.pe);
+  if (!origin.near) return get_elsewhere<Scope>(world, dest, source, nbytes, peer, completion);
+  copy_by<Scope>(dest, origin.here, nbytes);
+  return ChannelStatus::ok;
+}
+
 /// Returns with the data.
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
@@ -88,10 +100,9 @@ RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, con
   return status;
 }
 
-/// One value of up to 8 bytes, in one store or in the command.
 template <class T>
-RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Peer peer) {
-  static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldView& world, T* dest, T value,
+                                                                    Peer peer) {
   const HeapPlace place = locate(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
@@ -104,20 +115,44 @@ RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Pe
   return put_value_far(world, place, load_value(&value, sizeof value), sizeof value, peer);
 }
 
+/// One value of up to 8 bytes, in one store or in the command.
 template <class T>
-RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* source, Peer peer) {
+RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Peer peer) {
+  static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
+  const NearPlace target = near_place(world, dest, sizeof(T), peer.pe);
+  if (!target.near) return p_elsewhere(world, dest, value, peer);
+  *reinterpret_cast<volatile T*>(target.here) = value;
+  return ChannelStatus::ok;
+}
+
+template <class T>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus g_elsewhere(const WorldView& world, T* value, const T* source,
+                                                                    Peer peer) {
   const HeapPlace place = locate(world, source, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
   }
   if (place.here != nullptr) {
-    // volatile: a copy that this SM has cached may be old.
     *value = *reinterpret_cast<const volatile T*>(place.here);
     return ChannelStatus::ok;
   }
   T fetched{};
   const ChannelStatus status = get_far(world, place, &fetched, sizeof fetched, peer, Completion::now);
+  *value = fetched;
+  return status;
+}
+
+template <class T>
+RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* source, Peer peer) {
+  const NearPlace origin = near_place(world, source, sizeof(T), peer.pe);
+  if (origin.near) {
+    // volatile: a copy that this SM has cached may be old.
+    *value = *reinterpret_cast<const volatile T*>(origin.here);
+    return ChannelStatus::ok;
+  }
+  T fetched{};  // here and not before: what a call gets the address of lives in memory
+  const ChannelStatus status = g_elsewhere(world, &fetched, source, peer);
   *value = fetched;
   return status;
 }

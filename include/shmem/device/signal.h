@@ -63,12 +63,19 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
 }
 
-/// The target sees the data of this put no later than its signal. nbytes 0: only the signal.
-template <class Scope = ThreadScope>
-RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void* dest, const void* source,
-                                                    uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
-                                                    Peer peer, Payload payload = Payload::written,
-                                                    Completion completion = Completion::later) {
+/// Where a signal lies that this GPU updates itself.
+RAILSHMEM_HD inline NearPlace near_signal(const WorldView& world, const uint64_t* signal, SignalOp op, Peer peer) {
+  const bool declared = op == SignalOp::set || peer.direct_atomics;
+  return near_word(world, signal, sizeof *signal, peer.pe, declared);
+}
+
+/// With data or a signal that near_place() does not know.
+template <class Scope>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(const WorldView& world, void* dest,
+                                                                             const void* source, uint64_t nbytes,
+                                                                             uint64_t* signal, uint64_t value,
+                                                                             SignalOp op, Peer peer, Payload payload,
+                                                                             Completion completion) {
   const HeapPlace target = locate(world, signal, peer.pe);
   const HeapPlace place = nbytes == 0 ? target : locate(world, dest, peer.pe);
   if (world.check != 0) {
@@ -90,6 +97,25 @@ RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void
   return ChannelStatus::ok;
 }
 
+/// The target sees the data of this put no later than its signal. nbytes 0: only the signal.
+template <class Scope = ThreadScope>
+RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void* dest, const void* source,
+                                                    uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
+                                                    Peer peer, Payload payload = Payload::written,
+                                                    Completion completion = Completion::later) {
+  const NearPlace flag = near_signal(world, signal, op, peer);
+  const NearPlace target = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
+  if (!flag.near || !target.near) {
+    return put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, completion);
+  }
+  if (nbytes != 0) {
+    copy_by<Scope>(target.here, source, nbytes);
+    Scope::sync();
+  }
+  if (Scope::leads()) update_signal(reinterpret_cast<uint64_t*>(flag.here), value, op);
+  return ChannelStatus::ok;
+}
+
 /// Returns when `source` may be reused.
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
@@ -101,9 +127,16 @@ RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* de
   return status;
 }
 
+/// A signal alone. It orders nothing, as any atomic operation; what it is to announce needs a fence before.
 RAILSHMEM_HD inline ChannelStatus signal_update(const WorldView& world, uint64_t* signal, uint64_t value, SignalOp op,
                                                 Peer peer) {
-  return putmem_signal_nbi(world, signal, nullptr, 0, signal, value, op, peer);
+  const NearPlace flag = near_signal(world, signal, op, peer);
+  if (!flag.near) {
+    return put_signal_elsewhere<ThreadScope>(world, signal, nullptr, 0, signal, value, op, peer, Payload::written,
+                                             Completion::later);
+  }
+  apply_amo(reinterpret_cast<uint64_t*>(flag.here), op == SignalOp::add ? AmoOp::add : AmoOp::set, value, uint64_t{0});
+  return ChannelStatus::ok;
 }
 
 }  // namespace device

@@ -15,9 +15,8 @@ namespace device {
 inline constexpr int kSpreadUnroll = 4;
 
 /// Bytes [begin, end) of the source to all members, as thread `rank` of `size`; both a multiple of 16 in the end.
-RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const Members& team,
-                                        const MappedArrays<unsigned char>& dests, const unsigned char* source,
-                                        uint64_t begin, uint64_t end) {
+RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const MappedArrays<unsigned char>& dests,
+                                        const unsigned char* source, uint64_t begin, uint64_t end) {
   using copying::Bytes16;
   const uint64_t step = static_cast<uint64_t>(size) * sizeof(Bytes16);
   RAILSHMEM_NO_UNROLL
@@ -30,7 +29,7 @@ RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const Memb
       held[k] = copying::load(reinterpret_cast<const Bytes16*>(source + from));
     }
     RAILSHMEM_NO_UNROLL
-    for (int i = 0, to = team.rank(); i < team.size(); ++i, to = to + 1 == team.size() ? 0 : to + 1) {
+    for (int i = 0, to = dests.rank(); i < dests.size(); ++i, to = to + 1 == dests.size() ? 0 : to + 1) {
       unsigned char* const out = dests.of(to) + at;
       RAILSHMEM_UNROLL
       for (int k = 0; k < kSpreadUnroll; ++k) {
@@ -42,24 +41,29 @@ RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const Memb
   }
 }
 
+/// Places and source are aligned alike.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void spread_share(uint32_t rank, uint32_t size,
+                                                            MappedArrays<unsigned char> dests,
+                                                            const unsigned char* from, uint64_t nbytes) {
+  const auto head = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(from) & 15);
+  const auto tail = static_cast<uint32_t>((nbytes - head) & 15);
+  for (auto i = static_cast<int>(rank); i < dests.size() && head + tail != 0; i += static_cast<int>(size)) {
+    copying::edge<false, 16>(dests.of(i), from, head);
+    copying::edge<true, 16>(dests.of(i) + (nbytes - tail), from + (nbytes - tail), tail);
+  }
+  spread_vectors(rank, size, dests, from, head, nbytes - tail);
+}
+
 /// False: not all mapped, or not aligned alike; nothing was done.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline bool spread(const WorldView& world, const Members& team, void* dest,
-                                                      const void* source, uint64_t nbytes) {
+RAILSHMEM_HD inline bool spread(const WorldView& world, const Members& team, void* dest, const void* source,
+                                uint64_t nbytes) {
   const HeapPlace place = locate(world, dest, team.pe(0));
   const auto apart = reinterpret_cast<uintptr_t>(dest) ^ reinterpret_cast<uintptr_t>(source);
   if (!team.near() || place.here == nullptr || (apart & 15) != 0 || nbytes < 256) return false;
   if (nbytes > place.heap->nbytes - place.offset) return false;
-  const MappedArrays<unsigned char> dests(world, team, place);
-  const auto* const from = static_cast<const unsigned char*>(source);
-  const auto head = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(source) & 15);
-  const auto tail = static_cast<uint32_t>((nbytes - head) & 15);
-  for (auto i = static_cast<int>(Scope::rank()); i < team.size() && head + tail != 0;
-       i += static_cast<int>(Scope::size())) {
-    copying::edge<false, 16>(dests.of(i), from, head);
-    copying::edge<true, 16>(dests.of(i) + (nbytes - tail), from + (nbytes - tail), tail);
-  }
-  spread_vectors(Scope::rank(), Scope::size(), team, dests, from, head, nbytes - tail);
+  spread_share(Scope::rank(), Scope::size(), MappedArrays<unsigned char>(world, team.row(), place),
+               static_cast<const unsigned char*>(source), nbytes);
   return true;
 }
 

@@ -24,10 +24,10 @@ RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members
   return signal_far(world, team.far(offset), number, SignalOp::set, pe);
 }
 
-/// Until this PE's word at `offset` has the number. Numbers only grow.
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number(const WorldView& world, const uint64_t* word,
-                                                                     uint64_t number) {
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+/// Until a word has the number. Numbers only grow.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number_long(const WorldView& world, const uint64_t* word,
+                                                                          uint64_t number) {
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   // acquire: pairs with the fence and store of announce(); without it what the other did before could look undone.
   while (portable::load_acquire(word) < number) {
     const ChannelStatus status = waiter.turn();
@@ -36,27 +36,41 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number(const World
   return ChannelStatus::ok;
 }
 
+/// The same; what ends soon ends without a call.
+RAILSHMEM_HD inline ChannelStatus await_number(const WorldView& world, const uint64_t* word, uint64_t number) {
+  RAILSHMEM_NO_UNROLL
+  for (int turn = 0; turn < kShortTurns; ++turn) {
+    // acquire: as below.
+    if (portable::load_acquire(word) >= number) return ChannelStatus::ok;
+  }
+  return await_number_long(world, word, number);
+}
+
 /// Everybody tells everybody: one step. The threads of the scope share the others.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus sync_few(const WorldView& world, const Members& team, uint64_t number) {
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   ChannelStatus status = ChannelStatus::ok;
   if (Scope::rank() < n) portable::release_fence();
+  RAILSHMEM_NO_UNROLL
   for (uint32_t i = Scope::rank(); i < n; i += Scope::size()) {
-    const auto to = static_cast<int>((me + i) % n);  // not all at the same member first
+    const int to = team.after(me, i);  // not all at the same member first
     if (i == 0) continue;
     const ChannelStatus told = announce(world, team, to, team.layout().arrival(team.slot(), team.rank()), number);
     if (told != ChannelStatus::ok) status = told;
   }
+  RAILSHMEM_NO_UNROLL
   for (uint32_t i = Scope::rank(); i < n && status == ChannelStatus::ok; i += Scope::size()) {
-    const auto from = static_cast<int>((me + i) % n);
+    const int from = team.after(me, i);
     if (i != 0) status = await_number(world, team.mine<uint64_t>(team.layout().arrival(team.slot(), from)), number);
   }
   return status;
 }
 
 /// Dissemination by one thread: after round r everybody has heard of 2^(r+1) members.
-RAILSHMEM_HD inline ChannelStatus sync_many(const WorldView& world, const Members& team, uint64_t number) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus sync_many(const WorldView& world, TeamRow row,
+                                                                  uint64_t number) {
+  const Members team(world, row);
   int round = 0;
   for (int64_t step = 1; step < team.size(); step *= 2, ++round) {
     const uint64_t word = team.layout().arrival(team.slot(), round);
@@ -71,24 +85,27 @@ RAILSHMEM_HD inline ChannelStatus sync_many(const WorldView& world, const Member
 
 /// What the scope's threads stored before, and knew of, is visible to all members after. Waits for no command.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus sync_team(const WorldView& world, const Members& team) {
-  // relaxed, by all threads before the scope meets, so that none reads what the leader writes after it.
-  const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
+RAILSHMEM_HD inline ChannelStatus sync_team(const WorldView& world, const Members& team) {
+  // Only who tells somebody needs the number.
+  const bool speaks = Scope::rank() < static_cast<uint32_t>(team.size());
+  // relaxed, by all before the scope meets, so that none reads what the leader writes after it.
+  const uint64_t number = speaks ? portable::load_relaxed(&team.counters()->syncs) + 1 : 0;
   Scope::sync();
-  if (Scope::leads()) portable::store_relaxed(&team.counters()->syncs, number);
   ChannelStatus status = ChannelStatus::ok;
   if (team.few()) {
     status = sync_few<Scope>(world, team, number);
   } else if (Scope::leads()) {
-    status = sync_many(world, team, number);
+    status = sync_many(world, team.row(), number);
   }
+  // After the others were told: no fence waits for it.
+  if (Scope::leads()) portable::store_relaxed(&team.counters()->syncs, number);
   Scope::sync();
   return status;
 }
 
 /// Completes this PE's operations first.
 template <class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus barrier_team(const WorldView& world, const Members& team) {
+RAILSHMEM_HD inline ChannelStatus barrier_team(const WorldView& world, const Members& team) {
   ChannelStatus status = ChannelStatus::ok;
   if (world.nchannels != 0) {
     Scope::sync();

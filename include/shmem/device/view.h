@@ -59,7 +59,8 @@ namespace railshmem {
 #if defined(RAILSHMEM_EMULATION)
 namespace emulation {
 const WorldView& world();
-}
+bool in_kernel();
+}  // namespace emulation
 #endif
 namespace device {
 

@@ -158,7 +158,7 @@ std::byte* FakeDriver::allocate(size_t nbytes, Device device) {
   void* const memory = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   check_errno(memory != MAP_FAILED, "mmap");
   const std::lock_guard lock(state_->mutex);
-  state_->allocations[address_of(memory)] = {nbytes, device, ++state_->last_buffer_id};
+  state_->allocations[address_of(memory)] = {nbytes, device, ++state_->last_buffer_id, nullptr};
   return static_cast<std::byte*>(memory);
 }
 

@@ -47,7 +47,8 @@ struct EventObject {
 struct FakePhysical {
   UniqueFd fd;
   size_t nbytes = 0;
-  int home = 0;            ///< GPU of the machine
+  int home = 0;  ///< GPU of the machine
+  AllocationProperties properties = {};
   size_t* used = nullptr;  ///< of the device that it was made on, here
   ~FakePhysical() {
     if (used != nullptr) *used -= nbytes;
@@ -65,6 +66,7 @@ struct FakeAllocation {
   size_t nbytes;
   Device device;
   uint64_t buffer_id;
+  std::byte* bytes = nullptr;  ///< where they are, when the CPU cannot use the allocation's addresses; else null
 };
 struct FakePinned {
   size_t nbytes;

@@ -20,7 +20,10 @@
 #define RAILSHMEM_KERNEL
 #endif
 
-#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
+#if defined(RAILSHMEM_EMULATION) && RAILSHMEM_EMULATION == 2
+#define RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL) \
+  (railshmem::emulation::in_kernel() ? (CALL) : (railshmem_host_##NAME ARGUMENTS))
+#elif defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
 #define RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL) CALL
 #else
 #define RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL) railshmem_host_##NAME ARGUMENTS

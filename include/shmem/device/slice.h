@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A member's slice of a reduction among mapped members: from the sources of all, into the dests of all.
+//
+// The time of a load over NVLink limits it, so each thread has several vectors of every operand on their way.
+#ifndef SHMEM_DEVICE_SLICE_H
+#define SHMEM_DEVICE_SLICE_H
+
+#include <stdint.h>
+
+#include "shmem/detail/copy.h"
+#include "shmem/device/members.h"
+
+namespace railshmem {
+namespace device {
+
+/// Pieces of an operand in flight by thread.
+inline constexpr int kSliceUnroll = 4;
+
+template <class T, class Op>
+RAILSHMEM_HD inline copying::Bytes16 combine_vectors(copying::Bytes16 a, copying::Bytes16 b) {
+  constexpr int kCount = 16 / sizeof(T);
+  T left[kCount], right[kCount];
+  __builtin_memcpy(left, &a, 16);
+  __builtin_memcpy(right, &b, 16);
+  RAILSHMEM_UNROLL
+  for (int i = 0; i < kCount; ++i) left[i] = Op::of(left[i], right[i]);
+  copying::Bytes16 out;
+  __builtin_memcpy(&out, left, 16);
+  return out;
+}
+
+/// What one operation makes of two pieces: vectors of elements, or elements.
+template <class T, class Op>
+struct ByVector {
+  using Piece = copying::Bytes16;
+  RAILSHMEM_HD static Piece load(const Piece* from) { return copying::load(from); }
+  RAILSHMEM_HD static void store(Piece* to, Piece value) { copying::store(to, value); }
+  RAILSHMEM_HD static Piece of(Piece a, Piece b) { return combine_vectors<T, Op>(a, b); }
+};
+template <class T, class Op>
+struct ByElement {
+  using Piece = T;
+  RAILSHMEM_HD static T load(const T* from) { return *from; }
+  RAILSHMEM_HD static void store(T* to, T value) { *to = value; }
+  RAILSHMEM_HD static T of(T a, T b) { return Op::of(a, b); }
+};
+
+/// Pieces [begin, end) from an offset in bytes on, as thread `rank` of `size`.
+template <class T, class By>
+RAILSHMEM_HD inline void slice_pieces(uint32_t rank, uint32_t size, const MappedArrays<T>& dests,
+                                      const MappedArrays<T>& sources, uint64_t offset, uint64_t begin, uint64_t end) {
+  using Piece = typename By::Piece;
+  const auto source = [&](int i) {
+    return reinterpret_cast<const Piece*>(reinterpret_cast<const unsigned char*>(sources.of(i)) + offset);
+  };
+  RAILSHMEM_NO_UNROLL
+  for (uint64_t at = begin + rank; at < end; at += uint64_t{kSliceUnroll} * size) {
+    Piece sum[kSliceUnroll], next[kSliceUnroll];
+    // Behind the end the first piece is loaded again, so that no load waits for a branch.
+    const auto place = [&](int k) {
+      const uint64_t e = at + static_cast<uint64_t>(k) * size;
+      return e < end ? e : at;
+    };
+    RAILSHMEM_UNROLL
+    for (int k = 0; k < kSliceUnroll; ++k) sum[k] = By::load(source(0) + place(k));
+    RAILSHMEM_NO_UNROLL
+    for (int i = 1; i < sources.size(); ++i) {
+      RAILSHMEM_UNROLL
+      for (int k = 0; k < kSliceUnroll; ++k) next[k] = By::load(source(i) + place(k));
+      RAILSHMEM_UNROLL
+      for (int k = 0; k < kSliceUnroll; ++k) sum[k] = By::of(sum[k], next[k]);
+    }
+    RAILSHMEM_NO_UNROLL
+    for (int i = 0; i < dests.size(); ++i) {
+      auto* const out = reinterpret_cast<Piece*>(reinterpret_cast<unsigned char*>(dests.of(i)) + offset);
+      RAILSHMEM_UNROLL
+      for (int k = 0; k < kSliceUnroll; ++k) {
+        if (at + static_cast<uint64_t>(k) * size < end) By::store(out + at + static_cast<uint64_t>(k) * size, sum[k]);
+      }
+    }
+  }
+}
+
+/// This member's share of `nelems` elements, as thread `rank` of `size`. By vectors where dests and sources are aligned
+/// alike; the few elements before and behind them alone.
+template <class T, class Op>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void slice_share(uint32_t rank, uint32_t size, MappedArrays<T> dests,
+                                                           MappedArrays<T> sources, uint64_t nelems) {
+  constexpr uint64_t kCount = 16 / sizeof(T);
+  const auto n = static_cast<uint64_t>(sources.size()), me = static_cast<uint64_t>(sources.rank());
+  const auto from = reinterpret_cast<uintptr_t>(sources.of(0)), to = reinterpret_cast<uintptr_t>(dests.of(0));
+  uint64_t head = (-from & 15) / sizeof(T);
+  if (head > nelems) head = nelems;
+  const uint64_t vectors = ((from ^ to) & 15) == 0 ? (nelems - head) / kCount : 0;
+  const uint64_t behind = head + vectors * kCount;
+  if (vectors > 0) {
+    slice_pieces<T, ByVector<T, Op>>(rank, size, dests, sources, head * sizeof(T), vectors * me / n,
+                                     vectors * (me + 1) / n);
+    if (me == 0) slice_pieces<T, ByElement<T, Op>>(rank, size, dests, sources, 0, 0, head);
+    if (me == n - 1) slice_pieces<T, ByElement<T, Op>>(rank, size, dests, sources, 0, behind, nelems);
+  } else {
+    slice_pieces<T, ByElement<T, Op>>(rank, size, dests, sources, 0, nelems * me / n, nelems * (me + 1) / n);
+  }
+}
+
+}  // namespace device
+}  // namespace railshmem
+
+#endif
