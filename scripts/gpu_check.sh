@@ -119,6 +119,8 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   example direct put_signal_pipeline "$pes" --chunks $chunks
   example direct jacobi "$pes" --steps $steps
   example direct moe_dispatch "$pes"
+  example direct stream_ordered "$pes"
+  example direct cuda_graph "$pes"
   example direct_by_block moe_dispatch "$pes" --by-block 1
 done
 shm=(SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm)
@@ -126,6 +128,8 @@ example shm device_ring 2 --laps 100 -- "${shm[@]}"
 example shm put_signal_pipeline 2 --chunks 100 -- "${shm[@]}"
 example shm jacobi 2 --steps 100 -- "${shm[@]}"
 example shm moe_dispatch 2 --rounds 10 -- "${shm[@]}"
+example shm stream_ordered 2 -- "${shm[@]}"
+example shm cuda_graph 2 -- "${shm[@]}"
 
 check soak 250 env FROM="$from" "$root/scripts/gpu_soak.sh" 10
 measured+=(soak)
@@ -146,6 +150,6 @@ printf '%s\n' "${rows[@]}"
 for name in "${measured[@]}"; do
   echo
   echo "$name:"
-  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|soak_kernels|gpu_soak\.sh): ' "$logs/$name.log"
+  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|soak_kernels|gpu_soak\.sh): ' "$logs/$name.log"
 done
 exit $failed
