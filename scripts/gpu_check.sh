@@ -77,14 +77,6 @@ kernels() {
   done
 }
 
-# host_code PROGRAM NAME PES NAME=VALUE...: host code on a heap in the memory of the GPUs.
-host_code() {
-  local program=$1 name=$2 pes=$3
-  shift 3
-  check "$program.$name.$pes" 110 env SHMEM_HEAP_KIND=device SHMEM_DEVICE_HEAP_MAX=256M "$@" "$(program oshrun)" \
-    -n "$pes" --timeout 100 "$(program "$program")"
-}
-
 check device.one_gpu 300 "$(program ring_gpu_test)"
 check device.memory 300 "$(program memory_gpu_test)"
 counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
@@ -93,15 +85,8 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
   kernels tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
-for program in device_collectives stream_ops; do
-  for pes in $counts; do host_code "$program" direct "$pes"; done
-  host_code "$program" shm 2 SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
-done
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
-for program in device_collectives stream_ops; do
-  host_code "$program" two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
-done
 kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 
 # example NAME PROGRAM PES [OPTION...] [-- NAME=VALUE...]: what it printed goes below the table.
