@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -DFATBIN=words.fatbin -DOUT=kernel_images.cpp -P EmbedKernels.cmake; without FATBIN the image is empty.
+# cmake -DNAME=words -DFATBIN=words.fatbin -DOUT=kernel_image_words.cpp -P EmbedKernels.cmake; without FATBIN the image is empty.
 set(bytes "")
 if(FATBIN)
   file(READ ${FATBIN} hex HEX)
@@ -11,12 +11,12 @@ file(WRITE ${OUT} "// Made by cmake/EmbedKernels.cmake.
 namespace railshmem::cuda {
 namespace {
 
-alignas(64) constexpr unsigned char kWords[] = {${bytes}0};
+alignas(64) constexpr unsigned char kImage[] = {${bytes}0};
 
 }  // namespace
 
-std::span<const std::byte> word_kernels() noexcept {
-  return std::as_bytes(std::span(kWords, sizeof kWords - 1));
+std::span<const std::byte> ${NAME}_kernels() noexcept {
+  return std::as_bytes(std::span(kImage, sizeof kImage - 1));
 }
 
 }  // namespace railshmem::cuda

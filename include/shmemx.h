@@ -65,9 +65,10 @@ RAILSHMEM_API int shmemx_attach_device(void);
 RAILSHMEM_API const char* shmemx_build_options(void);
 
 /// Registers a buffer outside the symmetric memory with every network interface ahead of its use as source or
-/// destination, for programs that cannot afford it at first use; where nothing needs registration only the books are
-/// kept. Any thread, after the start; local. Nonzero when the buffer is NULL or empty, overlaps with symmetric memory
-/// or a registered buffer, or cannot be registered. Its memory must stay until it is unregistered.
+/// destination, for programs that cannot afford it at first use; where nothing needs registration, as with memory of a
+/// GPU, only the books are kept. Any thread, after the start; local. Nonzero when the buffer is NULL or empty, overlaps
+/// with symmetric memory or a registered buffer, or cannot be registered. Its memory must stay until it is
+/// unregistered.
 RAILSHMEM_API int shmemx_buffer_register(void* addr, size_t nbytes);
 
 /// Undoes shmemx_buffer_register of a buffer that begins at addr; operations on it must have completed (shmem_quiet).
@@ -76,6 +77,18 @@ RAILSHMEM_API int shmemx_buffer_unregister(void* addr);
 
 /// Undoes every shmemx_buffer_register; so does the end of the library.
 RAILSHMEM_API void shmemx_buffer_unregister_all(void);
+
+/// Makes device memory that the program allocated itself symmetric: returns its symmetric address, at which all PEs,
+/// their kernels and the caller reach the same bytes as at addr. Collective over all PEs, with the same nbytes and the
+/// same distance from the start of the allocation; flags is 0. The memory is of cuMemCreate on the heap's GPU, with
+/// CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR among its handle types where PEs share a node; memory of cudaMalloc cannot
+/// be mapped at an address of ours. NULL on all PEs, after a message, where one of them brings something else. The
+/// memory may be freed when it is unregistered. See docs/porting.md.
+RAILSHMEM_API void* shmemx_buffer_register_symmetric(void* addr, size_t nbytes, int flags);
+
+/// Undoes shmemx_buffer_register_symmetric of what it returned, after a barrier; nbytes as it was given there.
+/// Collective. Nonzero on all PEs where one of them has no such buffer.
+RAILSHMEM_API int shmemx_buffer_unregister_symmetric(void* addr, size_t nbytes);
 
 RAILSHMEM_END_C
 

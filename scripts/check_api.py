@@ -44,7 +44,8 @@ NBI = ["", "_nbi"]
 # What a library may export beyond the names of the standard and their twins.
 EXTENSIONS = ["shmemx_init_attr", "shmemx_get_uniqueid", "shmemx_set_attr_uniqueid_args",
               "shmemx_build_options", "shmemx_describe_environment", "shmemx_describe_rails", "shmemx_buffer_register",
-              "shmemx_buffer_unregister", "shmemx_buffer_unregister_all"]
+              "shmemx_buffer_unregister", "shmemx_buffer_unregister_all", "shmemx_malloc_host", "shmemx_attach_device"]
+EXTENSIONS += ["shmemx_buffer_register_symmetric", "shmemx_buffer_unregister_symmetric"]
 EXTENSIONS += [f"shmemx_{t}_{w}_{m}{v}" for t in OLD_P2P for w in ("wait_until", "test") for m in ("all", "any", "some")
                for v in ("", "_vector")]
 EXTENSION_PREFIX = "shmemx_"

@@ -63,11 +63,12 @@ check() {
   esac
 }
 
-# kernels NAME PES NAME=VALUE...: the device API between PEs.
+# kernels NAME PES NAME=VALUE...: the device API between PEs, and device memory that programs allocated themselves.
 kernels() {
   local name=$1 pes=$2
   shift 2
   check "kernels.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
+  check "own_memory.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
 }
 
 check device.one_gpu 300 "$(program ring_gpu_test)"

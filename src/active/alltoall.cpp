@@ -22,7 +22,7 @@ void active_alltoall(const ActiveSet& set, void* dest, const void* source, size_
     const int to = set.ahead(i);
     push(set, to, slot, at(source, static_cast<size_t>(to) * nbytes), nbytes, kArrived);
   }
-  move_own(slot, at(source, static_cast<size_t>(set.rank) * nbytes), nbytes);
+  move_own(set, slot, at(source, static_cast<size_t>(set.rank) * nbytes), nbytes);
   await_all(set);
   settle(set);
 }

@@ -7,6 +7,7 @@
 #include "src/active/active_set.h"
 #include "src/rma/ordering.h"
 #include "src/rma/signal.h"
+#include "src/rma/wait.h"
 #include "src/rma/waiter.h"
 
 namespace railshmem {
@@ -17,24 +18,32 @@ inline void tell(const ActiveSet& set, int to, int index, uint64_t count = 1) no
                 set.pes.pe(to));
 }
 
+/// What has arrived in this PE's word; senders may add meanwhile.
+inline void take_away(const ActiveSet& set, uint64_t* word, uint64_t count) noexcept {
+  if (set.state.device && set.state.device->is_device(word)) {
+    // Fetching, so that the array is as it was when the call returns.
+    amo<uint64_t>(set.state, set.context, set.function, AmoOp::fetch_add, word, -count, uint64_t{0}, set.state.me);
+    return;
+  }
+  // relaxed: only this PE looks at the word.
+  __atomic_fetch_sub(word, count, __ATOMIC_RELAXED);
+}
+
 /// Waits until `count` has arrived in this PE's word, and takes it away. `from`: the sending rank, -1 for several.
 inline void take(const ActiveSet& set, int from, int index, uint64_t count = 1) noexcept {
   uint64_t* const word = set.psync + index;
-  // acquire: pairs with the release of the senders' updates; what they did before is visible after.
   wait_for(set.state, {set.function, from < 0 ? -1 : set.pes.pe(from)},
-           [&] { return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= count; });
-  // relaxed: only this PE looks at the word; atomic because senders may add meanwhile.
-  __atomic_fetch_sub(word, count, __ATOMIC_RELAXED);
+           [&] { return load_variable(set.state.device, word) >= count; });
+  take_away(set, word, count);
 }
 
 /// The same for a word that carries one number from one sender, which adds it once.
 inline uint64_t take_number(const ActiveSet& set, int from, int index) noexcept {
   uint64_t* const word = set.psync + index;
   uint64_t number = 0;
-  // acquire: as in take().
   wait_for(set.state, {set.function, set.pes.pe(from)},
-           [&] { return (number = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != 0; });
-  __atomic_fetch_sub(word, number, __ATOMIC_RELAXED);  // relaxed: as in take()
+           [&] { return (number = load_variable(set.state.device, word)) != 0; });
+  take_away(set, word, number);
   return number;
 }
 
@@ -51,8 +60,10 @@ inline void settle(const ActiveSet& set) noexcept {
 }
 
 /// Within this PE; in place nothing is to do.
-inline void move_own(void* to, const void* from, size_t nbytes) noexcept {
-  if (to != from && nbytes > 0) std::memmove(to, from, nbytes);
+inline void move_own(const ActiveSet& set, void* to, const void* from, size_t nbytes) noexcept {
+  if (to == from || nbytes == 0) return;
+  if (set.state.device) return set.state.device->copy(to, from, nbytes);
+  std::memmove(to, from, nbytes);
 }
 
 inline std::byte* at(void* base, size_t offset) noexcept {

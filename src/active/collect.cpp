@@ -15,7 +15,7 @@ constexpr size_t kSmallBlock = 2048;  // above, the bytes count and not the mess
 /// Every member sends its block to every other, and waits for all.
 void send_to_all(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {
   for (int i = 1; i < set.size(); ++i) push(set, set.ahead(i), dest, source, nbytes, kArrived);
-  move_own(dest, source, nbytes);
+  move_own(set, dest, source, nbytes);
   take(set, -1, kArrived, static_cast<uint64_t>(set.size() - 1));
   settle(set);
 }
@@ -31,7 +31,7 @@ struct Arc {
 /// 2^r ranks before and doubles them from the one 2^r ranks after.
 void double_blocks(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {
   const int size = set.size();
-  move_own(at(dest, static_cast<size_t>(set.rank) * nbytes), source, nbytes);
+  move_own(set, at(dest, static_cast<size_t>(set.rank) * nbytes), source, nbytes);
   int round = 0;
   for (int have = 1; have < size; have = std::min(size, 2 * have), ++round) {
     const int index = sync_index(SyncWord::round, round);

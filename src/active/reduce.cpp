@@ -23,13 +23,20 @@ void combine_from(const ActiveSet& set, const Reduction& job, Part part, const s
   std::byte* const into = job.dest + offset;
   from += offset;
   const Place place = locate(set.state, set.function, from, part.count * job.element, pe);
-  if (place.direct) return job.combine(into, into, place.direct, part.count);
+  DeviceAccess* const device = set.state.device;
+  const bool staged = device && (device->is_device(into) || device->is_device(from));
+  if (place.direct && !staged) return job.combine(into, into, place.direct, part.count);
   alignas(64) std::byte block[kBlock];
+  alignas(64) std::byte own[kBlock];  // of a dest that the CPU cannot use
   const size_t step = kBlock / job.element;
   for (size_t done = 0; done < part.count; done += step) {
     const size_t n = std::min(step, part.count - done);
+    std::byte* const here = into + done * job.element;
     get(set.state, set.context, set.function, block, from + done * job.element, n * job.element, pe);
-    job.combine(into + done * job.element, into + done * job.element, block, n);
+    if (staged) device->copy(own, here, n * job.element);
+    std::byte* const out = staged ? own : here;
+    job.combine(out, out, block, n);
+    if (staged) device->copy(here, own, n * job.element);
   }
 }
 
@@ -37,7 +44,7 @@ void combine_from(const ActiveSet& set, const Reduction& job, Part part, const s
 /// reads it there; what comes down afterwards replaces it.
 void reduce_by_tree(const ActiveSet& set, const Reduction& job) noexcept {
   const BinomialTree tree(set, 0);
-  move_own(job.dest, job.source, job.nbytes());
+  move_own(set, job.dest, job.source, job.nbytes());
   for (int k = 0; k < tree.child_slots(); ++k) {
     const int child = tree.child(k);
     if (child < 0) continue;
@@ -57,7 +64,7 @@ void reduce_by_shares(const ActiveSet& set, const Reduction& job) noexcept {
   for (size_t done = 0; done < share.count; done += step) {
     const Part part{share.first + done, std::min(step, share.count - done)};
     const size_t offset = part.first * job.element;
-    move_own(job.dest + offset, job.source + offset, part.count * job.element);
+    move_own(set, job.dest + offset, job.source + offset, part.count * job.element);
     for (int i = 1; i < set.size(); ++i) combine_from(set, job, part, job.source, set.ahead(i));
   }
   std::byte* const mine = job.dest + share.first * job.element;

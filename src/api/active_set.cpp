@@ -44,8 +44,9 @@ void reduce(const char* function, T* dest, const T* source, int nreduce, const A
   const size_t nelems = static_cast<size_t>(nreduce);
   const Arguments arguments{dest, source, nelems, sizeof(T), -1, true, check::InPlace::allowed};
   on_members(function, triplet, psync, arguments, [&](const ActiveSet& set) {
-    active_reduce(set, {function, find_combine(op, type_kind<T>()), sizeof(T), nelems,
-                        reinterpret_cast<std::byte*>(dest), reinterpret_cast<const std::byte*>(source)});
+    active_reduce(set,
+                  {function, find_combine(op, type_kind<T>()), sizeof(T), nelems, reinterpret_cast<std::byte*>(dest),
+                   reinterpret_cast<const std::byte*>(source), op, type_kind<T>()});
   });
 }
 

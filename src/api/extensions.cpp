@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "shmemx.h"
+#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -14,18 +15,6 @@
 using namespace railshmem;
 
 namespace {
-
-/// Turns an exception into a status after printing it: the C border.
-template <class Body>
-int guard(const char* function, Body body) noexcept {
-  try {
-    body();
-    return 0;
-  } catch (const std::exception& e) {
-    log_error("%s: %s", function, e.what());
-    return 1;
-  }
-}
 
 /// Copies what fits and a terminating null; returns the bytes that all of it needs.
 size_t copy_out(const std::string& whole, char* buffer, size_t nbytes) {
@@ -52,11 +41,6 @@ BootstrapRequest request_of(unsigned int flags, const shmemx_init_attr_t& attr) 
     throw Error(text("flags 0x%x are neither SHMEMX_INIT_WITH_MPI_COMM nor SHMEMX_INIT_WITH_UNIQUEID", flags));
   }
   return request;
-}
-
-UserBuffers& buffers(const char* function) {
-  if (!job::running()) throw Error("the library is not running; call shmem_init first");
-  return job::world(function).user_buffers();
 }
 
 }  // namespace
@@ -109,18 +93,6 @@ size_t shmemx_describe_rails(int slot, int npes, char* buffer, size_t nbytes) {
     needed = copy_out(describe_rails(config), buffer, nbytes);
   });
   return needed;
-}
-
-int shmemx_buffer_register(void* addr, size_t nbytes) {
-  return guard("shmemx_buffer_register", [&] { buffers("shmemx_buffer_register").add(addr, nbytes); });
-}
-
-int shmemx_buffer_unregister(void* addr) {
-  return guard("shmemx_buffer_unregister", [&] { buffers("shmemx_buffer_unregister").remove(addr); });
-}
-
-void shmemx_buffer_unregister_all(void) {
-  guard("shmemx_buffer_unregister_all", [] { buffers("shmemx_buffer_unregister_all").remove_all(); });
 }
 
 const char* shmemx_build_options(void) {

@@ -40,7 +40,7 @@ int run(const Reducer& call, shmem_team_t handle, void* dest, const void* source
   locate(state, call.function, dest, nbytes, state.me);
   locate(state, call.function, source, nbytes, state.me);
   algorithm(*team, Reduction{call.function, find_combine(call.op, call.kind), call.element, nelems,
-                             static_cast<std::byte*>(dest), static_cast<const std::byte*>(source)});
+                             static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), call.op, call.kind});
   return 0;
 }
 

@@ -42,6 +42,31 @@ int scale_bits(char suffix) {
   }
 }
 
+std::vector<std::string_view> split(std::string_view whole, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t end = whole.find(separator);
+    parts.push_back(whole.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    whole.remove_prefix(end + 1);
+  }
+}
+
+constexpr int kMostCpus = 1024;  // of a cpu_set_t
+
+/// "3" or "4-7"
+void add_cpus(std::string_view range, std::vector<int>& cpus) {
+  int first = -1, last = -1;
+  const char* const end = range.data() + range.size();
+  auto read = std::from_chars(range.data(), end, first);
+  last = first;
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
+  if (read.ec != std::errc() || read.ptr != end || first < 0 || last < first || last >= kMostCpus)
+    throw Error(text("accepted: auto, none, or CPUs below %d like 3 or 0,4-7, with ; between lists for several PEs",
+                     kMostCpus));
+  for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+}
+
 }  // namespace
 
 uint64_t parse_size(std::string_view value) {
@@ -164,6 +189,17 @@ FlushMode FlushName::parse(std::string_view value) {
                                        {"cuda", FlushMode::cuda},
                                        {"read", FlushMode::read},
                                        {"write_read", FlushMode::write_read}}});
+}
+
+CpuWish CpuLists::parse(std::string_view value) {
+  if (value == "auto") return {};
+  if (value == "none") return {CpuWish::Kind::none};
+  CpuWish wish{CpuWish::Kind::lists};
+  for (const std::string_view list : split(value, ';')) {
+    wish.lists.emplace_back();
+    for (const std::string_view range : split(list, ',')) add_cpus(range, wish.lists.back());
+  }
+  return wish;
 }
 
 }  // namespace env_types

@@ -19,6 +19,13 @@ enum class DataSegmentMode : uint8_t { automatic, shared, network, off };
 enum class FlushMode : uint8_t { automatic, none, cuda, read, write_read };
 enum class OfiProgressMode : uint8_t { automatic, manual, thread };
 
+/// On which CPUs a thread is to run. Of several lists the PEs of a host take one each, in turn.
+struct CpuWish {
+  enum class Kind : uint8_t { automatic, none, lists };
+  Kind kind = Kind::automatic;
+  std::vector<std::vector<int>> lists = {};
+};
+
 /// Parses a size of the standard's grammar (section 8): ceil(number x suffix); text after the suffix is ignored.
 uint64_t parse_size(std::string_view value);
 
@@ -78,6 +85,10 @@ struct OfiProgress {
 };
 struct FlushName {
   using Value = FlushMode;
+  static Value parse(std::string_view);
+};
+struct CpuLists {
+  using Value = CpuWish;
   static Value parse(std::string_view);
 };
 }  // namespace env_types

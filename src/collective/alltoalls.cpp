@@ -27,26 +27,34 @@ struct Spaced {
   size_t place(int rank) const noexcept { return static_cast<size_t>(rank) * nelems * to_step; }
   size_t block(int rank) const noexcept { return static_cast<size_t>(rank) * nelems * from_step; }
   /// Puts the block at `from` to its place in some member's dest.
-  void copy(std::byte* to_dest, int from_rank, const std::byte* from) const noexcept {
-    spaced_copy(to_dest + place(from_rank), to_step, from, from_step, element, nelems);
+  void copy(CopyBatch& copies, std::byte* to_dest, int from_rank, const std::byte* from) const noexcept {
+    spaced_copy(copies, to_dest + place(from_rank), to_step, from, from_step, element, nelems);
+  }
+  void keep_own(CopyBatch& copies) const noexcept {
+    if (dest != source || to_step != from_step) copy(copies, dest, team.rank, source + block(team.rank));
   }
   void keep_own() const noexcept {
-    if (dest != source || to_step != from_step) copy(dest, team.rank, source + block(team.rank));
+    CopyBatch copies(team.state.device);
+    keep_own(copies);
   }
 };
 
 void by_push(const Spaced& call, const Operand& dest) noexcept {
   exchange_by_push(
       call.team, call.function,
-      [&](int to) noexcept { call.copy(dest.of(call.team, to), call.team.rank, call.source + call.block(to)); },
-      [&]() noexcept { call.keep_own(); });
+      [&](CopyBatch& copies, int to) noexcept {
+        call.copy(copies, dest.of(call.team, to), call.team.rank, call.source + call.block(to));
+      },
+      [&](CopyBatch& copies) noexcept { call.keep_own(copies); });
 }
 
 void by_pull(const Spaced& call, const Operand& source) noexcept {
   exchange_by_pull(
       call.team, call.function,
-      [&](int from) noexcept { call.copy(call.dest, from, source.of(call.team, from) + call.block(call.team.rank)); },
-      [&]() noexcept { call.keep_own(); });
+      [&](CopyBatch& copies, int from) noexcept {
+        call.copy(copies, call.dest, from, source.of(call.team, from) + call.block(call.team.rank));
+      },
+      [&](CopyBatch& copies) noexcept { call.keep_own(copies); });
 }
 
 /// Elements that lie side by side in dest go as blocks that the network copies at once, others one by one.
@@ -60,7 +68,11 @@ void put_remote(const Spaced& call, int to) noexcept {
   for (size_t left = call.nelems; left > 0;) {
     const size_t n = std::min(left, at_once);
     const std::byte* data = from;
-    if (n > 1) spaced_copy(packed, call.element, from, call.from_step, call.element, n), data = packed;
+    if (n > 1) {
+      CopyBatch copies(team.state.device);
+      spaced_copy(copies, packed, call.element, from, call.from_step, call.element, n);
+      data = packed;
+    }
     put(team.state, team.context, call.function, place, data, n * call.element, pe);
     from += n * call.from_step;
     place += n * call.to_step;
@@ -91,7 +103,8 @@ void by_packing(const Spaced& call) noexcept {
   const size_t at_once = packed_elements(call);
   const size_t window = at_once * call.element;
   std::byte packed[kCopiedBytes];
-  call.keep_own();
+  CopyBatch copies(team.state.device);
+  call.keep_own(copies);
   for (size_t done = 0; done < call.nelems; done += at_once) {
     const size_t n = std::min(at_once, call.nelems - done);
     const uint64_t number = begin_exchange(team);
@@ -100,17 +113,19 @@ void by_packing(const Spaced& call) noexcept {
     };
     for (int i = 1; i < team.size(); ++i) {
       const int to = ahead(team, team.rank, i);
-      spaced_copy(packed, call.element, call.source + call.block(to) + done * call.from_step, call.from_step,
+      spaced_copy(copies, packed, call.element, call.source + call.block(to) + done * call.from_step, call.from_step,
                   call.element, n);
+      copies.finish();
       push_copied(team, call.function, to, part_of(team.rank), packed, n * call.element,
                   team.area.exchange(number, team.rank), number);
     }
     for (int i = 1; i < team.size(); ++i) {
       const int from = behind(team, team.rank, i);
       await(team, call.function, from, team.area.exchange(number, from), number);
-      spaced_copy(call.dest + call.place(from) + done * call.to_step, call.to_step, part_of(from), call.element,
+      spaced_copy(copies, call.dest + call.place(from) + done * call.to_step, call.to_step, part_of(from), call.element,
                   call.element, n);
     }
+    copies.finish();  // before the part of the next round but one
   }
 }
 

@@ -11,7 +11,7 @@ namespace railshmem {
 Announcements::Announcements(Team& team, const char* function, const void* source, size_t nbytes) noexcept
     : team_(team), number_(team.exchanges + 1) {
   Announcement mine{nbytes, 0, {}};
-  if (nbytes > 0 && mine.is_short()) std::memcpy(mine.data, source, nbytes);
+  if (nbytes > 0 && mine.is_short()) move_block(team.state.device, mine.data, source, nbytes);
   // Who passes on another member's line must know its length, so over the network all have the same.
   const bool one_node = team.nodes.one_node();
   const size_t used = !one_node ? sizeof mine : offsetof(Announcement, data) + (mine.is_short() ? nbytes : 0);

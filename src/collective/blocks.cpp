@@ -19,7 +19,8 @@ void exchange_blocks(Collective collective, const Blocks& blocks) noexcept {
   const Reach reach = reach_of(team, dest);
   switch (team.state.choice->pick(collective, reach, blocks.nbytes, team.size())) {
     case Algorithm::line:
-      if (blocks.nbytes <= sizeof ExchangeLine::payload) return blocks_by_line(blocks);
+      // Copy engines are as fast over the link as to the host's memory.
+      if (blocks.nbytes <= sizeof ExchangeLine::payload && !dest.on_device(team.state)) return blocks_by_line(blocks);
       return blocks_by_push(blocks, dest);
     case Algorithm::pull: {
       const Operand source(team.state, blocks.source, blocks.step ? all : blocks.nbytes);

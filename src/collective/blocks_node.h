@@ -20,7 +20,7 @@ struct Blocks {
   const std::byte* block_for(int rank) const noexcept { return source + static_cast<size_t>(rank) * step; }
   /// Where this PE keeps the block of a member.
   std::byte* place_of(int rank) const noexcept { return dest + static_cast<size_t>(rank) * place_step; }
-  void keep_own() const noexcept { copy_own(place_of(team.rank), block_for(team.rank), nbytes); }
+  void keep_own() const noexcept { copy_own(team.state.device, place_of(team.rank), block_for(team.rank), nbytes); }
 };
 
 /// Blocks travel in the lines of their flags: at most as long as ExchangeLine::payload.

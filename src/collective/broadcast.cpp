@@ -27,7 +27,7 @@ void broadcast(Team& team, const char* function, void* dest, const void* source,
   const bool keeps_own = team.rank == root && on_root == RootDest::written;
   const Operand operand = find_dest(team, function, dest, nbytes);
   if (team.size() == 1) {
-    if (keeps_own) copy_own(dest, source, nbytes);
+    if (keeps_own) copy_own(team.state.device, dest, source, nbytes);
     return;
   }
   const Broadcast call{team,   function, static_cast<std::byte*>(dest), static_cast<const std::byte*>(source),
@@ -37,7 +37,7 @@ void broadcast(Team& team, const char* function, void* dest, const void* source,
   if (team.rank != giver) return here.take();
   if (!team.nodes.one_node()) between_nodes(call);
   here.give();
-  if (keeps_own) copy_own(dest, source, nbytes);
+  if (keeps_own) copy_own(team.state.device, dest, source, nbytes);
   here.finish();
   finish_sends(team, nbytes);
 }

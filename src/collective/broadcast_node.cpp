@@ -12,15 +12,24 @@ int index_after(const Team& team, int distance) noexcept {
   return index < team.nodes.size_here() ? index : index - team.nodes.size_here();
 }
 
+void offer(const Broadcast& call) noexcept {
+  Team& team = call.team;
+  for (int i = 1; i < team.nodes.size_here(); ++i)
+    raise_here(team, index_after(team, i), team.area.arrival(team.rank), call.number);
+}
+
 void push(const Broadcast& call) noexcept {
   Team& team = call.team;
   const size_t flag = team.area.arrival(team.rank);
   const std::byte* const data = call.data();
+  CopyBatch copies(team.state.device);
   for (int i = 1; i < team.nodes.size_here(); ++i) {
     const int index = index_after(team, i);
-    copy_block(call.dest_operand.of(team, team.nodes.members[static_cast<size_t>(index)]), data, call.nbytes);
-    raise_here(team, index, flag, call.number);
+    copies.add(call.dest_operand.of(team, team.nodes.members[static_cast<size_t>(index)]), data, call.nbytes);
+    if (!copies.waits()) raise_here(team, index, flag, call.number);
   }
+  copies.finish();
+  if (copies.waits()) offer(call);
 }
 
 /// Global objects that are not mapped go by the network even within the node.
@@ -29,12 +38,6 @@ void push_unmapped(const Broadcast& call) noexcept {
   for (const int to : team.nodes.members)
     if (to != team.rank)
       deliver(team, call.function, to, call.dest, call.data(), call.nbytes, team.area.arrival(team.rank), call.number);
-}
-
-void offer(const Broadcast& call) noexcept {
-  Team& team = call.team;
-  for (int i = 1; i < team.nodes.size_here(); ++i)
-    raise_here(team, index_after(team, i), team.area.arrival(team.rank), call.number);
 }
 
 }  // namespace
@@ -66,7 +69,7 @@ void NodeBroadcast::take() const noexcept {
   Team& team = call_.team;
   await(team, call_.function, giver_, team.area.arrival(giver_), call_.number);
   if (!pulls_) return;
-  copy_block(call_.dest, data_.of(team, giver_), call_.nbytes);
+  move_block(team.state.device, call_.dest, data_.of(team, giver_), call_.nbytes);
   raise(team, giver_, team.area.done(team.rank), call_.number);
 }
 

@@ -26,11 +26,15 @@ void push(const Collect& call, const Operand& dest) noexcept {
   Team& team = call.team;
   const Announcement& mine = call.announced.of(team.rank);
   if (mine.is_short()) return;
+  CopyBatch copies(team.state.device);
   for (int i = 1; i < team.size(); ++i) {
     const int to = ahead(team, team.rank, i);
-    copy_block(dest.of(team, to) + mine.place, call.source, mine.nbytes);
-    raise_here(team, to, team.area.arrival(team.rank), call.number);
+    copies.add(dest.of(team, to) + mine.place, call.source, mine.nbytes);
+    if (!copies.waits()) raise_here(team, to, team.area.arrival(team.rank), call.number);
   }
+  copies.finish();
+  for (int i = 1; i < team.size() && copies.waits(); ++i)
+    raise_here(team, ahead(team, team.rank, i), team.area.arrival(team.rank), call.number);
 }
 
 void send_own(const Collect& call, int to) noexcept {
@@ -100,12 +104,13 @@ void await_from_rails(const Collect& call) noexcept {
 }
 
 void place_short_ones(const Collect& call) noexcept {
+  CopyBatch copies(call.team.state.device);
   for (int rank = 0; rank < call.team.size(); ++rank) {
     const Announcement& one = call.announced.of(rank);
     if (rank == call.team.rank)
-      copy_own(call.dest + one.place, call.source, one.nbytes);
+      copies.add_own(call.dest + one.place, call.source, one.nbytes);
     else if (one.is_short())
-      copy_block(call.dest + one.place, one.data, one.nbytes);
+      copies.add(call.dest + one.place, one.data, one.nbytes);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "src/collective/link.h"
 #include "src/plugin/network.h"
+#include "src/rma/copy_batch.h"
 
 namespace railshmem {
 
@@ -73,31 +74,37 @@ inline void await_exchange(Team& team, const char* function, uint64_t number) no
   }
 }
 
-/// A full exchange on one node in which everybody writes to everybody: `give(to)` copies this PE's data to a member.
+/// A full exchange on one node in which everybody writes to everybody: `give(copies, to)` copies this PE's data to a
+/// member. Copy engines have them all under way before the first flag is raised.
 template <class Give, class KeepOwn>
 void exchange_by_push(Team& team, const char* function, Give&& give, KeepOwn&& keep_own) noexcept {
   const uint64_t number = begin_exchange(team);
+  CopyBatch copies(team.state.device);
   for (int i = 1; i < team.size(); ++i) {
     const int to = ahead(team, team.rank, i);
-    give(to);
-    raise_here(team, to, team.area.exchange(number, team.rank), number);
+    give(copies, to);
+    if (!copies.waits()) raise_here(team, to, team.area.exchange(number, team.rank), number);
   }
-  keep_own();
+  keep_own(copies);
+  copies.finish();
+  if (copies.waits()) raise_everywhere(team, number);
   await_exchange(team, function, number);
 }
 
-/// The same with everybody reading: `take(from)` copies a member's data here once it has entered. Returns when all
-/// have read, so that the sources are free.
+/// The same with everybody reading: `take(copies, from)` copies a member's data here once it has entered. Returns when
+/// all have read, so that the sources are free.
 template <class Take, class KeepOwn>
 void exchange_by_pull(Team& team, const char* function, Take&& take, KeepOwn&& keep_own) noexcept {
   const uint64_t entered = begin_exchange(team);
+  CopyBatch copies(team.state.device);
   raise_everywhere(team, entered);
-  keep_own();
+  keep_own(copies);
   for (int i = 1; i < team.size(); ++i) {
     const int from = behind(team, team.rank, i);
     await(team, function, from, team.area.exchange(entered, from), entered);
-    take(from);
+    take(copies, from);
   }
+  copies.finish();
   const uint64_t copied = begin_exchange(team);
   raise_everywhere(team, copied);
   await_exchange(team, function, copied);

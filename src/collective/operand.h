@@ -2,9 +2,8 @@
 // A symmetric object of a collective call as the members of a team reach it; looked up once a call.
 #pragma once
 
-#include <cstring>
-
 #include "src/collective/choice.h"
+#include "src/rma/copy.h"
 #include "src/rma/place.h"
 #include "src/team/team.h"
 
@@ -18,6 +17,10 @@ class Operand {
       : view_(find_segment(state, address, nbytes, &offset_)) {}
 
   bool symmetric() const noexcept { return view_ != nullptr; }
+  /// In the device heap: the CPU cannot load and store it.
+  bool on_device(const PeState& state) const noexcept {
+    return view_ == &state.segment[static_cast<int>(SegmentId::device)];
+  }
   /// Every PE of this node loads and stores the object of every other.
   bool mapped(const PeState& state) const noexcept {
     return view_ != nullptr && view_->slots == state.segment[static_cast<int>(SegmentId::heap)].slots;
@@ -47,8 +50,8 @@ inline Reach reach_of(const Team& team, const Operand& operand) noexcept {
 }
 
 /// Copies within this PE; collectives may be called in place.
-inline void copy_own(void* to, const void* from, size_t nbytes) noexcept {
-  if (to != from && nbytes > 0) std::memcpy(to, from, nbytes);
+inline void copy_own(DeviceAccess* device, void* to, const void* from, size_t nbytes) noexcept {
+  if (to != from && nbytes > 0) move_block(device, to, from, nbytes);
 }
 
 }  // namespace railshmem

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Visits blocks of members' operands, in the memory of node peers or fetched ahead through the network.
+// Visits blocks of members' operands, in the memory of node peers or fetched ahead: through the network, or from the
+// memory of GPUs.
 #pragma once
 
 #include <algorithm>
 
 #include "src/collective/link.h"
 #include "src/collective/reduction.h"
+#include "src/rma/copy_batch.h"
 
 namespace railshmem {
 
@@ -21,6 +23,8 @@ class OperandStream {
       : team_(team),
         job_(job),
         operands_(operands),
+        staged_(team.state.device && team.state.device->is_device(operands.from)),
+        copies_(team.state.device),
         part_(part),
         block_(std::min(block_bytes / job.element, part.count)),
         slots_(kHalf / (block_ * job.element)),
@@ -31,13 +35,16 @@ class OperandStream {
   void run(Visit&& visit) noexcept {
     Window now = fetch({});
     while (now.first < items_) {
-      if (now.fetched > 0) settle(team_);
+      if (now.fetched > 0) {
+        copies_.finish();
+        settle(team_);
+      }
       const Window next = fetch(now);
       size_t slot = 0;
       for (size_t i = now.first; i < now.end; ++i) {
         const Item item = at(i);
         const Place place = locate_operand(item);
-        visit(item.part, item.index, place.direct ? place.direct : landing(now, slot++), place.direct != nullptr);
+        visit(item.part, item.index, stays(place) ? place.direct : landing(now, slot++), stays(place));
       }
       now = next;
     }
@@ -62,6 +69,7 @@ class OperandStream {
     const size_t first = i / operands * block_;
     return {{part_.first + first, std::min(block_, part_.count - first)}, static_cast<int>(i % operands)};
   }
+  bool stays(const Place& place) const noexcept { return place.direct && !staged_; }
   Place locate_operand(const Item& item) const noexcept {
     return locate(team_.state, job_.function, operands_.from + item.part.first * job_.element,
                   item.part.count * job_.element, team_.pes.pe(operands_.ranks[item.index]));
@@ -75,10 +83,14 @@ class OperandStream {
     for (; window.end < items_; ++window.end) {
       const Item item = at(window.end);
       const Place place = locate_operand(item);
-      if (place.direct) continue;
+      if (stays(place)) continue;
       if (window.fetched == slots_) break;
-      net_get_nbi(*team_.state.network, *team_.context.net, place.remote, landing(window, window.fetched++),
-                  item.part.count * job_.element);
+      std::byte* const to = landing(window, window.fetched++);
+      const size_t nbytes = item.part.count * job_.element;
+      if (place.direct)
+        copies_.add(to, place.direct, nbytes);
+      else
+        net_get_nbi(*team_.state.network, *team_.context.net, place.remote, to, nbytes);
     }
     return window;
   }
@@ -86,6 +98,8 @@ class OperandStream {
   Team& team_;
   const Reduction& job_;
   const Operands operands_;
+  const bool staged_;  ///< the CPU cannot read operands where they are
+  CopyBatch copies_;
   const Part part_;
   const size_t block_;  ///< elements
   const size_t slots_;  ///< operands of a window that must be fetched, at most

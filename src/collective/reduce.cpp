@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/collective/reduce.h"
 
-#include <cstring>
-
 #include "src/collective/choice.h"
+#include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
 #include "src/collective/reduce_nodes.h"
@@ -39,6 +38,10 @@ void reduce_chunks(Team& team, const Reduction& job) noexcept {
 }
 
 void reduce_on_node(Team& team, const Reduction& job) noexcept {
+  if (on_device(team, job)) {
+    if (!is_short(job)) return reduce_chunks(team, job);
+    return reduce_by_host(team, job, [&](const Reduction& host) { reduce_direct(team, host); });
+  }
   switch (team.state.choice->pick(Collective::reduce, Reach::node, job.nbytes(), crowd(team))) {
     case Algorithm::direct:
       if (job.nbytes() <= TeamAreaLayout::kSlotBytes) return reduce_direct(team, job);
@@ -54,10 +57,7 @@ void reduce_on_node(Team& team, const Reduction& job) noexcept {
 }  // namespace
 
 void reduce(Team& team, const Reduction& job) noexcept {
-  if (team.size() == 1) {
-    if (job.dest != job.source) std::memcpy(job.dest, job.source, job.nbytes());
-    return;
-  }
+  if (team.size() == 1) return copy_own(team.state.device, job.dest, job.source, job.nbytes());
   if (team.nodes.one_node()) return reduce_on_node(team, job);
   reduce_over_nodes(team, job);
 }

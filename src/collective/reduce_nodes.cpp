@@ -107,6 +107,7 @@ void reduce_in_chunks(Team& team, const Reduction& job) noexcept {
 void reduce_over_nodes(Team& team, const Reduction& job) noexcept {
   const auto nodes = team.nodes.leaders.size();
   const size_t nbytes = job.nbytes();
+  if (on_device(team, job)) return reduce_in_chunks(team, job);  // the others compute in dest
   switch (team.state.choice->pick(Collective::reduce, Reach::network, nbytes, static_cast<int>(nodes))) {
     case Algorithm::direct:
       if (nbytes <= kLineBytes || nbytes <= NetExchange::capacity(nodes))

@@ -6,14 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "include/shmem/detail/reduce_kind.h"
+
 namespace railshmem {
-
-enum class ReduceOp : uint8_t { bit_and, bit_or, bit_xor, max, min, sum, prod };
-inline constexpr int kReduceOps = 7;
-
-/// C types of one representation share a kind: long, long long, int64_t and ptrdiff_t are all i64.
-enum class TypeKind : uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, long_double, c32, c64 };
-inline constexpr int kTypeKinds = 13;
 
 __extension__ typedef float _Complex ComplexFloat;
 __extension__ typedef double _Complex ComplexDouble;

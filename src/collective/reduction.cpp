@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "src/collective/operand.h"
 #include "src/collective/operand_stream.h"
 
 namespace railshmem {
@@ -20,16 +21,67 @@ void deliver(Team& team, const Reduction& job, int to, Part part) noexcept {
   put_nbi(team.state, team.context, job.function, block, block, part.count * job.element, team.pes.pe(to));
 }
 
+namespace {
+
+/// By a kernel, from and to the memory of GPUs. False: the CPU has to do it.
+bool combine_on_device(Team& team, const Reduction& job, const Operands& operands, const Ranks& writers,
+                       Part part) noexcept {
+  PeState& state = team.state;
+  constexpr int kMost = DeviceReduction::kMost;
+  if (!state.device || operands.ranks.size > kMost || writers.size >= kMost) return false;
+  const size_t nbytes = part.count * job.element;
+  std::byte* const dest = job.dest + part.first * job.element;
+  const std::byte* const from = operands.from + part.first * job.element;
+  if (!Operand(state, dest, nbytes).on_device(state) || !Operand(state, from, nbytes).on_device(state)) return false;
+  DeviceReduction all;
+  all.op = job.op;
+  all.kind = job.kind;
+  all.nelems = part.count;
+  all.noperands = operands.ranks.size;
+  for (int i = 0; i < operands.ranks.size; ++i) {
+    const Place place = locate(state, job.function, from, nbytes, team.pes.pe(operands.ranks[i]));
+    if (!place.direct) return false;
+    all.operands[i] = place.direct;
+  }
+  all.results[0] = dest;
+  all.nresults = 1;
+  for (int i = 0; i < writers.size; ++i) {
+    if (writers[i] == team.rank) continue;
+    const Place place = locate(state, job.function, dest, nbytes, team.pes.pe(writers[i]));
+    if (!place.direct) return false;
+    all.results[all.nresults++] = place.direct;
+  }
+  return state.device->reduce(all);
+}
+
+/// The CPU's `result` of a block to this PE's dest and those of the writers, in the memory of GPUs.
+void store_result(Team& team, const Reduction& job, const Ranks& writers, Part block,
+                  const std::byte* result) noexcept {
+  std::byte* const dest = job.dest + block.first * job.element;
+  const size_t nbytes = block.count * job.element;
+  CopyBatch copies(team.state.device);
+  copies.add(dest, result, nbytes);
+  const auto of = [&](int i) { return locate(team.state, job.function, dest, nbytes, team.pes.pe(writers[i])).direct; };
+  for (int i = 0; i < writers.size; ++i)
+    if (writers[i] != team.rank && of(i)) copies.add(of(i), result, nbytes);
+  copies.finish();
+  for (int i = 0; i < writers.size; ++i)
+    if (writers[i] != team.rank && !of(i)) deliver(team, job, writers[i], block);
+}
+
+}  // namespace
+
 void combine_part(Team& team, const Reduction& job, const Operands& operands, const Ranks& writers,
                   Part part) noexcept {
-  if (part.count == 0) return;
+  if (part.count == 0 || combine_on_device(team, job, operands, writers, part)) return;
+  const bool staged = team.state.device && team.state.device->is_device(job.dest);
   // dest may be one of the operands: it is written only with the last one at hand.
   alignas(64) std::byte partial[OperandStream::kBlockBytes];
   const std::byte* left = nullptr;
   const int last = operands.ranks.size - 1;
   OperandStream stream(team, job, operands, part);
   stream.run([&](Part block, int index, const std::byte* operand, bool stays) noexcept {
-    std::byte* const result = job.dest + block.first * job.element;
+    std::byte* const result = staged ? partial : job.dest + block.first * job.element;
     const size_t nbytes = block.count * job.element;
     if (index > 0) {
       std::byte* const out = index == last ? result : partial;
@@ -42,9 +94,10 @@ void combine_part(Team& team, const Reduction& job, const Operands& operands, co
       if (out != operand) std::memcpy(out, operand, nbytes);
       left = out;
     }
-    if (index == last)
-      for (int w = 0; w < writers.size; ++w)
-        if (writers[w] != team.rank) deliver(team, job, writers[w], block);
+    if (index != last) return;
+    if (staged) return store_result(team, job, writers, block, left);
+    for (int w = 0; w < writers.size; ++w)
+      if (writers[w] != team.rank) deliver(team, job, writers[w], block);
   });
 }
 

@@ -2,6 +2,7 @@
 // What all algorithms of reduce and scan have in common: the call, ranks, and the work on a part of the vector.
 #pragma once
 
+#include "src/collective/operand.h"
 #include "src/collective/reduce_ops.h"
 #include "src/team/team.h"
 
@@ -15,9 +16,18 @@ struct Reduction {
   size_t nelems;   ///< at least 1
   std::byte* dest;
   const std::byte* source;
+  ReduceOp op;
+  TypeKind kind;
 
   size_t nbytes() const noexcept { return nelems * element; }
 };
+
+/// Whether dest or source lie in the device heap, where the CPU cannot compute. The same on all members.
+inline bool on_device(const Team& team, const Reduction& job) noexcept {
+  const PeState& state = team.state;
+  return state.device && (Operand(state, job.dest, job.nbytes()).on_device(state) ||
+                          Operand(state, job.source, job.nbytes()).on_device(state));
+}
 
 /// Some members of a team, in rank order.
 struct Ranks {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "src/collective/choice.h"
+#include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
 #include "src/collective/sync.h"
@@ -55,9 +56,20 @@ void scan_chunks(Team& team, const Reduction& job, Scan kind) noexcept {
   sync(team, job.function);
 }
 
+/// In the memory of GPUs.
+void scan_on_device(Team& team, const Reduction& job, Scan kind) noexcept {
+  const bool on_node = team.nodes.one_node();
+  const size_t most = on_node ? TeamAreaLayout::kSlotBytes : NetExchange::capacity(static_cast<size_t>(team.size()));
+  if (!is_short(job) || job.nbytes() > most) return scan_chunks(team, job, kind);
+  reduce_by_host(team, job, [&](const Reduction& host) {
+    on_node ? scan_direct_on_node(team, host, kind) : scan_direct(team, host, kind);
+  });
+}
+
 }  // namespace
 
 void scan(Team& team, const Reduction& job, Scan kind) noexcept {
+  if (on_device(team, job)) return scan_on_device(team, job, kind);
   const size_t nbytes = job.nbytes();
   const bool on_node = team.nodes.one_node();
   const auto members = static_cast<size_t>(team.size());

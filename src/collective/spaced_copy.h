@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "src/rma/copy_batch.h"
+
 namespace railshmem {
 
 /// The element size as a constant: one load and one store each.
@@ -35,6 +37,14 @@ inline void spaced_copy(std::byte* to, size_t to_step, const std::byte* from, si
     default:
       for (size_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, element);
   }
+}
+
+/// The same where a GPU's copy engines may have to do it.
+inline void spaced_copy(CopyBatch& copies, std::byte* to, size_t to_step, const std::byte* from, size_t from_step,
+                        size_t element, size_t n) noexcept {
+  if (!copies.waits()) return spaced_copy(to, to_step, from, from_step, element, n);
+  if (to_step == element && from_step == element) return copies.add(to, from, n * element);
+  for (size_t i = 0; i < n; ++i, to += to_step, from += from_step) copies.add(to, from, element);
 }
 
 }  // namespace railshmem

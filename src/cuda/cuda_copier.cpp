@@ -74,6 +74,11 @@ bool CudaCopier::finished(Ticket ticket) noexcept {
   return ticket == kDone || lanes_[ticket & (kOut | kLarge)].reached(ticket >> kLaneBits);
 }
 
+bool CudaCopier::alone_reaches(const std::byte* place) noexcept {
+  const ContextGuard guard(gpu_);
+  return is_device(place);
+}
+
 void CudaCopier::move_word(void* to, const void* from, uint8_t width) noexcept {
   words_.start(to, from, width);
   words_.wait();

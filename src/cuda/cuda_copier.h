@@ -23,6 +23,8 @@ class CudaCopier final : public Copier {
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
   bool finished(Ticket ticket) noexcept override;
+  /// Asks the driver each time: to notice that an address was freed and given out anew takes a call of the same length.
+  bool alone_reaches(const std::byte* place) noexcept override;
   /// Reads the word, computes and writes it: atomic because this PE's proxy, its only user, is the only one who changes
   /// such words (docs/memory_model.md). Returns when the new value is there for everybody.
   uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;

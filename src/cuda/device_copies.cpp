@@ -42,6 +42,15 @@ void DeviceCopies::copy(void* to, const void* from, size_t nbytes) noexcept {
   turn.lane().wait();
 }
 
+void DeviceCopies::copy_all(std::span<const DeviceCopy> copies) noexcept {
+  if (copies.empty()) return;
+  const ContextGuard guard(gpu_);
+  Turn turn(lanes_);
+  for (const DeviceCopy& copy : copies)
+    if (copy.nbytes > 0) turn.lane().start(copy.to, copy.from, copy.nbytes);
+  turn.lane().wait();
+}
+
 void DeviceCopies::fill(void* to, unsigned char value, size_t nbytes) noexcept {
   if (nbytes == 0) return;
   const ContextGuard guard(gpu_);

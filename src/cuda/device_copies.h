@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "src/cuda/copy_lane.h"
+#include "src/plugin/device_access.h"
 
 namespace railshmem::cuda {
 
@@ -20,6 +22,8 @@ class DeviceCopies {
 
   /// Either side may be of this GPU, of another that it reaches, or of the host. An aligned word appears whole.
   void copy(void* to, const void* from, size_t nbytes) noexcept;
+  /// Independent ones, all under way at once.
+  void copy_all(std::span<const DeviceCopy> copies) noexcept;
   void fill(void* to, unsigned char value, size_t nbytes) noexcept;
 
  private:

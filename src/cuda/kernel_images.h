@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library's own kernels, compiled and embedded. Empty where it was built without nvcc.
+// The library's own kernels, compiled and embedded, for cuModuleLoadData. Empty where it was built without nvcc.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,9 @@
 
 namespace railshmem::cuda {
 
-/// src/cuda/kernels/words.cu, for cuModuleLoadData.
-std::span<const std::byte> word_kernels() noexcept;
+/// src/cuda/kernels/words.cu
+std::span<const std::byte> words_kernels() noexcept;
+/// src/cuda/kernels/reduce.cu
+std::span<const std::byte> reduce_kernels() noexcept;
 
 }  // namespace railshmem::cuda

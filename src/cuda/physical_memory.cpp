@@ -78,6 +78,33 @@ PhysicalMemory PhysicalMemory::import(const DeviceContext& gpu, int fd, size_t n
   return PhysicalMemory(gpu, handle, nbytes);
 }
 
+PhysicalMemory PhysicalMemory::retain(const DeviceContext& gpu, std::byte* mapping, size_t nbytes, bool to_share) {
+  const ContextGuard guard(gpu);
+  const Driver& driver = gpu.driver();
+  MemoryHandle handle = 0;
+  if (const Result result = driver.memory_retain(&handle, mapping); result != kSuccess)
+    throw Error(
+        text("the %zu bytes at %p are no memory of cuMemCreate (%s), and CUDA maps no other (cudaMalloc) at an address "
+             "of the library's choice; allocate with cuMemCreate (PyTorch: expandable_segments:True in "
+             "PYTORCH_CUDA_ALLOC_CONF) or with shmem_malloc. As source of puts and destination of gets such memory "
+             "needs no registration",
+             nbytes, static_cast<void*>(mapping), explain(driver, result).c_str()));
+  PhysicalMemory memory(gpu, handle, nbytes);
+  AllocationProperties properties;
+  gpu.check(driver.memory_properties(&properties, handle), "cuMemGetAllocationPropertiesFromHandle");
+  if (properties.location.type != kAtDevice || properties.location.id != gpu.device())
+    throw Error(text("the %zu bytes at %p are not in the memory of %s, which the symmetric heap is on", nbytes,
+                     static_cast<void*>(mapping), gpu.description().c_str()));
+  if (to_share && (properties.handle_types & kHandlePosixFd) == 0)
+    throw Error(
+        text("the %zu bytes at %p cannot be given to other processes: they were allocated without "
+             "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR in requestedHandleTypes",
+             nbytes, static_cast<void*>(mapping)));
+  memory.rdma_capable_ = properties.rdma_capable != 0;
+  memory.fabric_ = (properties.handle_types & kHandleFabric) != 0;
+  return memory;
+}
+
 PhysicalMemory::PhysicalMemory(PhysicalMemory&& other) noexcept
     : gpu_(other.gpu_),
       handle_(std::exchange(other.handle_, 0)),

@@ -20,6 +20,10 @@ class PhysicalMemory {
   /// Memory that another process (`whose`: "PE 3") exported; the descriptor may be closed afterwards. Throws Error.
   static PhysicalMemory import(const DeviceContext& gpu, int fd, size_t nbytes, const std::string& whose);
 
+  /// What the program mapped at this address, all of one mapping's `nbytes`; it lives on when the program lets it go.
+  /// `to_share`: it must be such as other processes may be given. Throws Error saying what the memory is instead.
+  static PhysicalMemory retain(const DeviceContext& gpu, std::byte* mapping, size_t nbytes, bool to_share);
+
   PhysicalMemory(PhysicalMemory&& other) noexcept;
   PhysicalMemory& operator=(PhysicalMemory&& other) noexcept;
   ~PhysicalMemory();

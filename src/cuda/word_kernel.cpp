@@ -21,12 +21,12 @@ constexpr int kHighPriority = -5;  // drivers take what they have next to it
 WordKernel::WordKernel(const DeviceContext& gpu) : gpu_(gpu), old_(gpu, sizeof(uint64_t)) {
   const Driver& driver = gpu.driver();
   need(driver, Calls::launch, "atomic operations of host code on device memory");
-  if (word_kernels().empty())
+  if (words_kernels().empty())
     throw Error(
         "this library was built without nvcc, so it has no kernels for atomic operations of host code on device "
         "memory; build it where the CUDA toolkit is, or set SHMEM_HEAP_KIND to host");
   const ContextGuard guard(gpu);
-  gpu.check(driver.module_load(&module_, word_kernels().data()), "cuModuleLoadData");
+  gpu.check(driver.module_load(&module_, words_kernels().data()), "cuModuleLoadData");
   gpu.check(driver.module_function(&function_, module_, "railshmem_word_amo"), "cuModuleGetFunction");
   gpu.check(driver.stream_create(&stream_, kNonBlocking, kHighPriority), "cuStreamCreateWithPriority");
 }

@@ -16,7 +16,7 @@ namespace railshmem {
 template <class Card>
 struct Step {
   Card card{};
-  char why[168] = {};  ///< empty: it can
+  char why[424] = {};  ///< empty: it can
 
   bool ok() const noexcept { return why[0] == '\0'; }
 };

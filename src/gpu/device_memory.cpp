@@ -26,7 +26,7 @@ DeviceMemory::DeviceMemory(const cuda::Driver& driver, Bootstrap& bootstrap, con
       layout_(layout),
       config_(config),
       offsets_(config.limit),
-      arena_(driver, layout.members.size(), cuda::DeviceArena::stride_for(config.limit)) {
+      arena_(driver, layout.members.size(), cuda::DeviceArena::stride_for(2 * config.limit)) {
   if (config.header_nbytes > 0 && !offsets_.allocate(config.header_nbytes))
     throw Error(
         text("a device heap of %zu bytes has no room for the %zu bytes that the library needs; raise "

@@ -20,7 +20,7 @@
 namespace railshmem {
 
 struct DeviceMemoryConfig {
-  size_t limit = 0;          ///< bytes that one PE's heap may grow to
+  size_t limit = 0;          ///< bytes that one PE's heap may grow to; as many addresses behind it are for buffers
   size_t header_nbytes = 0;  ///< at its start: the library's own, zero after attach()
   size_t host_slot = 0;      ///< of this PE among those of its host, which share the GPUs
 };
@@ -53,17 +53,20 @@ class DeviceMemory {
   size_t size_of(const void* object) const noexcept;
 
   bool contains(const void* address) const noexcept {
-    return static_cast<size_t>(static_cast<const std::byte*>(address) - base()) < config_.limit;
+    return static_cast<size_t>(static_cast<const std::byte*>(address) - base()) < nbytes();
   }
   /// Of the library's own bytes at the start.
   std::byte* header() const noexcept { return base(); }
   std::byte* base() const noexcept { return arena_.address(static_cast<size_t>(layout_.my_slot)); }
-  /// Addresses, not memory.
-  size_t nbytes() const noexcept { return config_.limit; }
+  /// Addresses, not memory: those of the heap, and behind them those of the program's buffers (SymmetricBuffers).
+  size_t nbytes() const noexcept { return 2 * config_.limit; }
+  size_t limit() const noexcept { return config_.limit; }
   size_t used() const noexcept { return offsets_.bytes_used(); }
   /// Where all heaps of the node are.
   std::span<const std::byte> addresses() const noexcept { return {arena_.base(), arena_.nbytes()}; }
   const cuda::DeviceArena& arena() const noexcept { return arena_; }
+  cuda::DeviceArena& arena() noexcept { return arena_; }
+  FdOffers& offers() noexcept { return offers_; }
   /// After attach().
   const cuda::DeviceContext& gpu() const noexcept { return *gpu_; }
   cuda::DeviceCopies& copies() noexcept { return *copies_; }

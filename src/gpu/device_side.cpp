@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/gpu/device_side.h"
 
+#include <array>
 #include <cstring>
 #include <exception>
 
@@ -9,6 +10,16 @@
 #include "src/plugin/execute.h"
 
 namespace railshmem {
+namespace {
+
+void copy_by_cpu(const DeviceCopy& copy) noexcept {
+  if (copy.nbytes == 4 || copy.nbytes == 8)
+    copy_whole(static_cast<std::byte*>(copy.to), static_cast<const std::byte*>(copy.from), copy.nbytes);
+  else
+    std::memmove(copy.to, copy.from, copy.nbytes);
+}
+
+}  // namespace
 
 bool DeviceSide::in_heaps(const void* address) const noexcept {
   const cuda::DeviceArena& arena = memory_.arena();
@@ -21,19 +32,46 @@ bool DeviceSide::is_device(const void* address) noexcept {
 
 void DeviceSide::copy(void* to, const void* from, size_t nbytes) noexcept {
   if (is_device(to) || is_device(from)) return memory_.copies().copy(to, from, nbytes);
-  if (nbytes == 4 || nbytes == 8)
-    copy_whole(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), nbytes);
-  else
-    std::memcpy(to, from, nbytes);
+  copy_by_cpu({to, from, nbytes});
+}
+
+void DeviceSide::copy_all(std::span<const DeviceCopy> copies) noexcept {
+  std::array<DeviceCopy, 32> by_engine;
+  size_t count = 0;
+  for (const DeviceCopy& copy : copies) {
+    if (!is_device(copy.to) && !is_device(copy.from)) {
+      copy_by_cpu(copy);
+      continue;
+    }
+    by_engine[count++] = copy;
+    if (count < by_engine.size()) continue;
+    memory_.copies().copy_all(by_engine);
+    count = 0;
+  }
+  memory_.copies().copy_all({by_engine.data(), count});
+}
+
+bool DeviceSide::reduce(const DeviceReduction& reduction) noexcept {
+  if (!cuda::ReduceKernel::available() || !cuda::ReduceKernel::computes(reduction.kind)) return false;
+  std::call_once(reducer_made_, [this] {
+    try {
+      reducer_ = std::make_unique<cuda::ReduceKernel>(memory_.gpu());
+    } catch (const std::exception& error) {
+      log_warn("the CPU computes reductions on device memory: %s", error.what());
+    }
+  });
+  if (!reducer_) return false;
+  reducer_->run(reduction);
+  return true;
 }
 
 uint64_t DeviceSide::amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
   try {
-    std::call_once(kernel_made_, [this] { kernel_ = std::make_unique<cuda::WordKernel>(memory_.gpu()); });
+    std::call_once(words_made_, [this] { words_ = std::make_unique<cuda::WordKernel>(memory_.gpu()); });
   } catch (const std::exception& error) {
     die("an atomic operation on device memory: %s", error.what());
   }
-  return kernel_->amo(word, width, op, operand, compare);
+  return words_->amo(word, width, op, operand, compare);
 }
 
 }  // namespace railshmem

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "src/cuda/reduce_kernel.h"
 #include "src/cuda/word_kernel.h"
 #include "src/gpu/device_memory.h"
 #include "src/plugin/device_access.h"
@@ -18,14 +19,18 @@ class DeviceSide final : public DeviceAccess {
 
   bool is_device(const void* address) noexcept override;
   void copy(void* to, const void* from, size_t nbytes) noexcept override;
+  void copy_all(std::span<const DeviceCopy> copies) noexcept override;
+  bool reduce(const DeviceReduction& reduction) noexcept override;
   uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
 
  private:
   bool in_heaps(const void* address) const noexcept;
 
   DeviceMemory& memory_;
-  std::once_flag kernel_made_;
-  std::unique_ptr<cuda::WordKernel> kernel_;  ///< made by the first who needs it
+  std::once_flag words_made_;
+  std::unique_ptr<cuda::WordKernel> words_;  ///< made by the first who needs it
+  std::once_flag reducer_made_;
+  std::unique_ptr<cuda::ReduceKernel> reducer_;  ///< likewise
 };
 
 }  // namespace railshmem

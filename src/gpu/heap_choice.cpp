@@ -12,6 +12,8 @@
 namespace railshmem {
 namespace {
 
+constexpr size_t kMostAddresses = size_t{1} << 48;  // no machine has more
+
 size_t largest_memory(const cuda::Driver& driver) {
   size_t largest = 0;
   for (const cuda::LocalDevice& device : cuda::local_devices(driver)) {
@@ -42,7 +44,7 @@ HeapChoice choose_heap(const Env& env, const cuda::Driver* driver, bool has_kern
   }
   cuda::need(*driver, cuda::Calls::memory, "a symmetric heap in device memory", "set SHMEM_HEAP_KIND to host");
   choice.limit = env.device_heap_max != 0 ? env.device_heap_max : largest_memory(*driver);
-  choice.limit = align_up(std::max<size_t>(choice.limit, 1), cuda::DeviceArena::kAlign);
+  choice.limit = align_up(std::clamp<size_t>(choice.limit, 1, kMostAddresses), cuda::DeviceArena::kAlign);
   choice.reason = env.heap_kind == HeapKind::device ? "SHMEM_HEAP_KIND asks for device memory"
                   : has_kernels                     ? "kernels of the program use the library"
                                                     : "a CUDA context was there at the start";

@@ -12,8 +12,8 @@
 
 namespace railshmem {
 
-/// What make() gives copies nothing until bind(): before that no memory exists that would need it. Outlives its
-/// copiers.
+/// What make() gives copies nothing until bind(): before that no memory exists that would need it, and memory of a GPU
+/// that the program has allocated itself is not known as such. Outlives its copiers.
 class LateCopiers {
  public:
   std::unique_ptr<Copier> make(std::span<std::byte> bounce) {
@@ -41,6 +41,10 @@ class LateCopiers {
       return real_one().start(to, from, nbytes);
     }
     bool finished(Ticket ticket) noexcept override { return real_one().finished(ticket); }
+    bool alone_reaches(const std::byte* place) noexcept override {
+      Copier* const copier = bound.load(std::memory_order_acquire);
+      return copier != nullptr && copier->alone_reaches(place);
+    }
     uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override {
       return real_one().amo(word, width, op, operand, compare);
     }

@@ -27,6 +27,9 @@ class Copier {
   /// True once: the bytes are there, for everybody who reads that memory, and the ticket is no more.
   virtual bool finished(Ticket ticket) noexcept = 0;
 
+  /// Whether only copies reach this address of no segment: memory of a GPU that the program allocated itself.
+  virtual bool alone_reaches(const std::byte* place) noexcept = 0;
+
   /// One atomic operation on an aligned word of `width` bytes of staged memory, at once; returns the old value.
   virtual uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept = 0;
 };

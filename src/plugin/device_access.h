@@ -4,10 +4,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "include/shmem/detail/amo.h"
+#include "include/shmem/detail/reduce_kind.h"
 
 namespace railshmem {
+
+struct DeviceCopy {
+  void* to;
+  const void* from;
+  size_t nbytes;
+};
+
+/// Element i of all operands, combined in their order, goes to element i of all results. A result may be the same array
+/// as an operand.
+struct DeviceReduction {
+  static constexpr int kMost = 64;  ///< arrays of either sort
+
+  ReduceOp op;
+  TypeKind kind;
+  int noperands;
+  int nresults;
+  uint64_t nelems;
+  const void* operands[kMost];
+  void* results[kMost];
+};
 
 /// Any number of threads. Virtual: each call costs microseconds. A failure ends the job with the driver's words.
 class DeviceAccess {
@@ -18,6 +40,12 @@ class DeviceAccess {
   /// Both sides may be device or host memory, of this PE or of a PE that is mapped here. Returns when the bytes are
   /// there for everybody. An aligned word of 4 or 8 bytes appears whole.
   virtual void copy(void* to, const void* from, size_t nbytes) noexcept = 0;
+  /// The same for copies that do not depend on each other, all under way at once.
+  virtual void copy_all(std::span<const DeviceCopy> copies) noexcept = 0;
+  /// All arrays are device memory mapped here. Needs a free multiprocessor: where kernels fill the GPU it waits for
+  /// one, until a deadline ends the job. False, and nothing happened: no kernel of this library computes with such
+  /// elements.
+  virtual bool reduce(const DeviceReduction& reduction) noexcept = 0;
   /// One atomic operation on an aligned word of device memory mapped here, atomic to kernels; returns the old value.
   virtual uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept = 0;
 };

@@ -16,6 +16,7 @@ class HostCopier : public Copier {
     return 0;
   }
   bool finished(Ticket) noexcept override { return true; }
+  bool alone_reaches(const std::byte*) noexcept override { return false; }
   uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override {
     if (width == 4)
       return execute_amo(reinterpret_cast<uint32_t*>(word), op, static_cast<uint32_t>(operand),

@@ -8,6 +8,7 @@
 
 #include <sched.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,6 +44,9 @@ class Network {
   virtual void start(std::span<Channel* const> channels) = 0;
   /// Serves these as well from now on, until stop(): kernels' channels come when the program has chosen its GPU.
   virtual void add_channels(std::span<Channel* const> channels) = 0;
+  /// Runs `task` on the proxy thread between two of its steps, and returns at its end: for what a thread can do only to
+  /// itself. Between start() and stop(). Throws what `task` throws.
+  virtual void run_on_proxy(const std::function<void()>& task) = 0;
   /// Stops and joins the proxy thread; called after the last barrier of the job. Errors of peers that leave are ignored
   /// from prepare_stop() on.
   virtual void prepare_stop() noexcept = 0;

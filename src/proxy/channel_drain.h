@@ -151,7 +151,7 @@ class ChannelDrain {
     return initiator_.put_signal(scope_, taken.transfer, source, signal, outcome);
   }
   bool stages(const TakenCommand& taken) const noexcept {
-    return initiator_.stages(taken.transfer.remote, taken.transfer.local);
+    return initiator_.stages(taken.transfer.remote, taken.transfer.local_is_ours ? nullptr : taken.transfer.local);
   }
 
   /// Gets are not ordered by fence.
@@ -178,6 +178,7 @@ class ChannelDrain {
     taken.transfer = {c.op == CommandOp::get ? OpKind::get : OpKind::put, remote(c),
                       is_inline(c) ? reinterpret_cast<std::byte*>(&c.value) : reinterpret_cast<std::byte*>(c.local),
                       c.op == CommandOp::signal ? 0 : c.nbytes};
+    taken.transfer.local_is_ours = is_inline(c);
   }
   static bool is_inline(const Command& c) noexcept {
     return c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal;

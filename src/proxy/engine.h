@@ -8,6 +8,7 @@
 //                                                         thread
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,9 +45,14 @@ class Engine final : public Network {
         cells_(config.env->ofi_slots),
         host_config_{config.threads_share_host_calls ? HostThreads::several : HostThreads::one, config.oversubscribed,
                      config.env->timeout_s, config.observer},
-        loop_config_{
-            config.pe, config.oversubscribed, config.env->proxy_spin_us * 1000, config.env->proxy_nap_us * 1000,
-            tuning,    config.observer},
+        loop_config_{.pe = config.pe,
+                     .oversubscribed = config.oversubscribed,
+                     .spin_ns = config.env->proxy_spin_us * 1000,
+                     .nap_ns = config.env->proxy_nap_us * 1000,
+                     .kernel_spin_ns = config.env->proxy_kernel_spin_us * 1000,
+                     .kernel_nap_ns = config.env->proxy_kernel_nap_us * 1000,
+                     .tuning = tuning,
+                     .observer = config.observer},
         make_copier_(config.make_copier),
         flush_(config.flush),
         flush_offset_(config.flush_offset),
@@ -78,13 +84,15 @@ class Engine final : public Network {
   }
 
   void start(std::span<Channel* const> channels) override {
-    proxy_->serve(channels);
+    proxy_->serve(channels, Pushers::host_threads);
     loop_.emplace(*proxy_, *host_, sleeper_, loop_config_);
   }
 
   void add_channels(std::span<Channel* const> channels) override {
-    proxy_->alone([&] { proxy_->serve(channels); });
+    proxy_->alone([&] { proxy_->serve(channels, Pushers::kernels); });
+    loop_->expect_kernels();
   }
+  void run_on_proxy(const std::function<void()>& task) override { loop_->run_there(task); }
 
   void prepare_stop() noexcept override {
     host_->ignore_failures();

@@ -4,14 +4,17 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
+#include "src/proxy/errands.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/rails/tuning.h"
@@ -22,8 +25,10 @@ namespace railshmem {
 struct LoopConfig {
   int pe;
   bool oversubscribed;
-  uint64_t spin_ns;  ///< without work before it rests
-  uint64_t nap_ns;   ///< longest rest where nothing would wake it
+  uint64_t spin_ns;         ///< without work before it rests
+  uint64_t nap_ns;          ///< longest rest where nothing would wake it
+  uint64_t kernel_spin_ns;  ///< after a kernel's last command, before it rests
+  uint64_t kernel_nap_ns;   ///< its rests while kernels have channels
   Tuning tuning;
   observe::Observer* observer = nullptr;  ///< records rests; null: nobody
 };
@@ -39,6 +44,7 @@ class ProxyLoop {
         base_spin_ns_(proxy.traffic_wakes() ? config.spin_ns : std::max(config.spin_ns, kNudgedSpinNs)),
         helper_nap_ns_(
             1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us : config.tuning.helper_nap_us)),
+        kernel_nap_ns_(config.oversubscribed ? kOversubscribedNap * config.kernel_nap_ns : config.kernel_nap_ns),
         thread_([this] { run(); }) {}
   ProxyLoop(const ProxyLoop&) = delete;  // the thread holds its address
 
@@ -47,6 +53,16 @@ class ProxyLoop {
     stop_.store(true, std::memory_order_release);
     sleeper_.wake();
     thread_.join();
+  }
+
+  /// Runs `task` on the thread and returns at its end; throws what it throws.
+  void run_there(const std::function<void()>& task) {
+    errands_.ask(task, [this] { sleeper_.wake(); });
+  }
+
+  /// Once channels of kernels are served.
+  void expect_kernels() {
+    run_there([] { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); });  // 50 us else, by which each nap would be longer
   }
 
   /// CPU clock of the thread, for tests and statistics.
@@ -59,6 +75,8 @@ class ProxyLoop {
   // 100 ms without work naps grow further, which keeps an idle PE below 1 %.
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
+  static constexpr uint32_t kTurnsPerNap = 4;          // between naps for kernels: most providers need a few to move
+  static constexpr uint64_t kOversubscribedNap = 8;    // other PEs, and host threads in place of kernels, want the CPU
   static constexpr uint64_t kNudgedSpinNs = 500000;    // longer than peers' pause between nudges (Nudger)
   static constexpr uint32_t kTurnsPerClock = 64;       // a clock and a yield cost more than a look at an empty queue
   static constexpr uint64_t kSoonNs = 200000;          // a sleep this short was not worth its cost
@@ -71,6 +89,7 @@ class ProxyLoop {
     if (config_.observer) config_.observer->name_thread("proxy");
     uint64_t idle_since = 0;
     while (!stop_.load(std::memory_order_acquire)) {
+      errands_.run();
       if (const uint64_t helps = proxy_.helps(); helps != helps_seen_) {
         helps_seen_ = helps;
         doze({}, helper_nap_ns_, "stay away");
@@ -84,11 +103,30 @@ class ProxyLoop {
       if (++idle_turns_ % kTurnsPerClock != 0) continue;
       const uint64_t now = now_ns();
       if (idle_since == 0) idle_since = now;
-      if (now - idle_since >= spin_ns_) {
+      if (proxy_.serves_kernels()) {
+        wait_for_kernels(now, idle_since);
+      } else if (now - idle_since >= spin_ns_) {
         if (rest(now - idle_since)) idle_since = 0;
       } else if (config_.oversubscribed) {
         sched_yield();
       }
+    }
+  }
+
+  /// Kernels wake nobody, so the first command after a silence waits for the end of a nap; and they come in bursts, so
+  /// the next one is looked for without any. Peers' traffic is found just so.
+  void wait_for_kernels(uint64_t now, uint64_t idle_since) noexcept {
+    if (const uint64_t moves = proxy_.kernel_moves(); moves != kernel_moves_seen_) {
+      kernel_moves_seen_ = moves;
+      kernels_moved_ = now;
+    }
+    if (now - idle_since < spin_ns_) {
+      if (config_.oversubscribed) sched_yield();
+    } else if (now - kernels_moved_ < config_.kernel_spin_ns) {
+      sched_yield();
+    } else if (proxy_.at_rest()) {
+      doze({}, kernel_nap_ns_, "nap");
+      idle_turns_ = kTurnsPerClock - kTurnsPerNap;
     }
   }
 
@@ -155,7 +193,10 @@ class ProxyLoop {
   const LoopConfig config_;
   const uint64_t base_spin_ns_;  ///< without work before it rests
   const uint64_t helper_nap_ns_;
+  const uint64_t kernel_nap_ns_;
   uint64_t helps_seen_ = 0;
+  uint64_t kernel_moves_seen_ = 0;
+  uint64_t kernels_moved_ = 0;
   uint64_t visits_seen_ = 0;
   uint64_t silent_since_ = 0;
   uint64_t next_visit_ = 0;
@@ -163,6 +204,7 @@ class ProxyLoop {
   uint32_t idle_turns_ = 0;
   uint64_t spin_ns_ = base_spin_ns_;
   std::vector<int> fds_;
+  Errands errands_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // last: it uses everything above
 };

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <span>
@@ -18,6 +19,9 @@
 
 namespace railshmem {
 
+/// Who pushes into a channel. Host threads ring a doorbell when the proxy sleeps, kernels cannot.
+enum class Pushers : uint8_t { host_threads, kernels };
+
 template <Rail R>
 class ProxySide {
  public:
@@ -30,10 +34,13 @@ class ProxySide {
         gate_(initiator_, responder_, flush) {}
 
   /// Before the proxy thread runs, or alone().
-  void serve(std::span<Channel* const> channels) {
+  void serve(std::span<Channel* const> channels, Pushers pushers) {
     Nudger<R>* const nudger = traffic_wakes() ? nullptr : &nudger_;
+    auto& drains = pushers == Pushers::kernels ? kernel_drains_ : drains_;
     for (Channel* channel : channels)
-      drains_.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_, nudger));
+      drains.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_, nudger));
+    // relaxed: a hint; the drains themselves are guarded by the lock.
+    serves_kernels_.store(!kernel_drains_.empty(), std::memory_order_relaxed);
   }
 
   /// One bounded step, unless another thread is at it. True when something moved.
@@ -71,10 +78,23 @@ class ProxySide {
   }
   RailSet<R>& rails() noexcept { return initiator_.rails(); }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
+  /// Kernels have channels here: commands may come at any time, and nothing wakes the proxy thread for them.
+  bool serves_kernels() const noexcept { return serves_kernels_.load(std::memory_order_relaxed); }
+  /// Grows when commands of kernels come.
+  uint64_t kernel_moves() const noexcept { return kernel_moves_.load(std::memory_order_relaxed); }
+  /// Nothing that began here waits for the next step, so that it may come some tens of microseconds later.
+  bool at_rest() noexcept {
+    if (!lock_.try_lock()) return true;  // a helper is at work
+    const auto holds = [](const auto& drain) { return drain->holds(); };
+    const bool rests = !gate_.holds() && std::none_of(drains_.begin(), drains_.end(), holds) &&
+                       std::none_of(kernel_drains_.begin(), kernel_drains_.end(), holds);
+    lock_.unlock();
+    return rests;
+  }
 
   enum class Rest : uint8_t { none, nap, sleep };
-  /// How deep the proxy thread may sleep now; wake_up() follows, slept or not. `fds` receives what to sleep on. Host
-  /// producers of channels ring `doorbell`, kernels cannot.
+  /// How deep the proxy thread may sleep now, if it does not serve kernels; wake_up() follows, slept or not. `fds`
+  /// receives what to sleep on. Producers of channels ring `doorbell`.
   Rest rest(std::vector<int>& fds, int doorbell) noexcept {
     fds.clear();
     if (!lock_.try_lock()) return Rest::nap;  // a helper is at work
@@ -136,6 +156,15 @@ class ProxySide {
     if (gate_.holds()) moved |= gate_.step();
     if (responder_.owes_answers()) moved |= responder_.flush(gate_.counts());
     for (auto& drain : drains_) moved |= drain->step();
+    if (!kernel_drains_.empty()) moved |= serve_kernels();
+    return moved;
+  }
+
+  bool serve_kernels() noexcept {
+    bool moved = false;
+    for (auto& drain : kernel_drains_) moved |= drain->step();
+    // relaxed: a hint; written under the lock, so no increment is lost
+    if (moved) kernel_moves_.store(kernel_moves() + 1, std::memory_order_relaxed);
     return moved;
   }
 
@@ -148,6 +177,9 @@ class ProxySide {
   FlushGate<R> gate_;
   Nudger<R> nudger_{initiator_, true};  ///< for the channels
   std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
+  std::vector<std::unique_ptr<ChannelDrain<R>>> kernel_drains_;
+  std::atomic<bool> serves_kernels_{false};
+  std::atomic<uint64_t> kernel_moves_{0};
 };
 
 }  // namespace railshmem

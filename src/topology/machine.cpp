@@ -91,6 +91,16 @@ Place Machine::of_cpus(const cpu_set_t& cpus) const {
   return of_set(tree_.get(), set.get());
 }
 
+cpu_set_t Machine::cpus_near(const std::string& address) const {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  const hwloc_obj_t device = tree_ ? hwloc_get_pcidev_by_busidstring(tree_.get(), address.c_str()) : nullptr;
+  if (device != nullptr)
+    hwloc_cpuset_to_glibc_sched_affinity(tree_.get(), hwloc_get_non_io_ancestor_obj(tree_.get(), device)->cpuset, &cpus,
+                                         sizeof cpus);
+  return cpus;
+}
+
 Place Machine::of_pci(const std::string& address) const {
   const hwloc_obj_t device = tree_ ? hwloc_get_pcidev_by_busidstring(tree_.get(), address.c_str()) : nullptr;
   if (!device) return {};
@@ -115,6 +125,9 @@ Place Machine::of_cpus(const cpu_set_t&) const {
   return {};
 }
 Place Machine::of_pci(const std::string&) const {
+  return {};
+}
+cpu_set_t Machine::cpus_near(const std::string&) const {
   return {};
 }
 

@@ -24,6 +24,8 @@ class Machine {
   Place of_cpus(const cpu_set_t& cpus) const;
   /// Of the device at a bus address like 0000:18:00.0.
   Place of_pci(const std::string& address) const;
+  /// CPUs of the NUMA node of that device; none where it is unknown.
+  cpu_set_t cpus_near(const std::string& address) const;
 
  private:
   struct Destroy {

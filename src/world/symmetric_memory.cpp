@@ -39,7 +39,7 @@ void* SymmetricMemory::allocate(const char* function, size_t nbytes, size_t alig
   }
   if (!object)
     log_warn("%s: %zu bytes do not fit: %zu of at most %zu bytes of the device heap are in use%s", function, nbytes,
-             device_->used(), device_->nbytes(),
+             device_->used(), device_->limit(),
              "; see SHMEM_DEVICE_HEAP_MAX and, with SHMEM_DEBUG=info, what a GPU "
              "has left");
   barrier(function);

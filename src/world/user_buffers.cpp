@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "src/base/error.h"
+#include "src/plugin/device_access.h"
 
 namespace railshmem {
 
@@ -20,7 +21,8 @@ void UserBuffers::check_new(const std::byte* begin, size_t nbytes) const {
   }
   const auto behind = buffers_.lower_bound(begin + nbytes);
   if (behind == buffers_.begin()) return;
-  const auto& [other, other_nbytes] = *std::prev(behind);
+  const std::byte* const other = std::prev(behind)->first;
+  const size_t other_nbytes = std::prev(behind)->second.nbytes;
   if (other + other_nbytes > begin)
     throw Error(
         text("%zu bytes at %p overlap with the %zu bytes at %p that are registered already; unregister those "
@@ -32,9 +34,10 @@ void UserBuffers::add(const void* address, size_t nbytes) {
   const auto* begin = static_cast<const std::byte*>(address);
   const std::lock_guard lock(mutex_);
   check_new(begin, nbytes);
-  const auto place = buffers_.emplace(begin, nbytes).first;
+  const bool by_network = state_.network && !(state_.device && state_.device->is_device(begin));
+  const auto place = buffers_.emplace(begin, Buffer{nbytes, by_network}).first;
   try {
-    if (state_.network) state_.network->register_buffer({begin, nbytes});
+    if (by_network) state_.network->register_buffer({begin, nbytes});
   } catch (...) {
     buffers_.erase(place);
     throw;
@@ -45,14 +48,14 @@ void UserBuffers::remove(const void* address) {
   const std::lock_guard lock(mutex_);
   const auto found = buffers_.find(static_cast<const std::byte*>(address));
   if (found == buffers_.end()) throw Error(text("no registered buffer begins at %p", address));
-  if (state_.network) state_.network->unregister_buffer(found->first);
+  if (found->second.by_network) state_.network->unregister_buffer(found->first);
   buffers_.erase(found);
 }
 
 void UserBuffers::remove_all() {
   const std::lock_guard lock(mutex_);
   while (!buffers_.empty()) {
-    if (state_.network) state_.network->unregister_buffer(buffers_.begin()->first);
+    if (buffers_.begin()->second.by_network) state_.network->unregister_buffer(buffers_.begin()->first);
     buffers_.erase(buffers_.begin());
   }
 }

@@ -26,7 +26,11 @@ class UserBuffers {
   size_t count() const;
 
  private:
-  using Books = std::map<const std::byte*, size_t>;  ///< begin and bytes; no two overlap
+  struct Buffer {
+    size_t nbytes;
+    bool by_network;  ///< known to it; memory of a GPU is staged and needs no registration
+  };
+  using Books = std::map<const std::byte*, Buffer>;  ///< by where they begin; no two overlap
   void check_new(const std::byte* begin, size_t nbytes) const;
 
   const PeState& state_;

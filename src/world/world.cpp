@@ -10,6 +10,7 @@
 #include "src/base/log.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
+#include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
 #include "src/gpu/view_of.h"
 #include "src/plugin/host_copier.h"
@@ -17,6 +18,7 @@
 #include "src/rma/ordering.h"
 #include "src/world/node_reach.h"
 #include "src/world/observations.h"
+#include "src/world/proxy_place.h"
 
 namespace railshmem {
 namespace {
@@ -102,17 +104,34 @@ void World::make_device_memory() {
   if (!heap_choice_.device) return;
   DeviceMemoryConfig config;
   config.header_nbytes = header_layout().nbytes();
-  const auto me = static_cast<size_t>(bootstrap_.pe());
-  for (size_t pe = 0; pe < me; ++pe) config.host_slot += identities_[pe].host == identities_[me].host;
+  config.host_slot = host_slot();
   for (const Identity& identity : identities_) config.limit = std::max<size_t>(config.limit, identity.device_heap_max);
   device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
+}
+
+size_t World::host_slot() const noexcept {
+  const auto me = static_cast<size_t>(bootstrap_.pe());
+  size_t slot = 0;
+  for (size_t pe = 0; pe < me; ++pe) slot += identities_[pe].host == identities_[me].host;
+  return slot;
+}
+
+void World::place_proxy(const std::string& gpu) {
+  const Identity& mine = identities_[static_cast<size_t>(bootstrap_.pe())];
+  proxy_place_ += railshmem::place_proxy(*network_, env_.proxy_affinity, {host_slot(), mine.cpus, gpu});
 }
 
 void World::attach_gpu() {
   if (!device_memory_ || device_memory_->attached()) return;
   device_memory_->attach();
+  if (network_) {
+    // Its copies and flushes then need no change of context.
+    network_->run_on_proxy([this] { cuda::adopt_thread(device_memory_->gpu()); });
+    place_proxy(device_memory_->gpu().pci());
+  }
   if (network_) copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
+  buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
   state_.device = device_side_.get();
   SegmentView& view = state_.segment[static_cast<int>(SegmentId::device)];
   view.base = reinterpret_cast<uintptr_t>(device_memory_->base());
@@ -125,6 +144,22 @@ void World::attach_gpu() {
   // Copies reach a mapped PE at once, atomics through its proxy: a fence has to wait for those.
   state_.mixed_reach |= network_ && view.slots > 1;
   show_kernels();
+}
+
+void* World::register_symmetric(void* address, size_t nbytes) {
+  if (!device_memory_)
+    throw Error(
+        text("the symmetric heap of this job is in host memory (%s); only device memory can be made symmetric. "
+             "Set SHMEM_HEAP_KIND to device, or allocate with shmem_malloc",
+             heap_choice_.reason.c_str()));
+  attach_gpu();
+  return buffers_->add(address, nbytes);
+}
+
+void World::unregister_symmetric(const void* symmetric, size_t nbytes) {
+  if (!buffers_) throw Error(text("%p was not returned by shmemx_buffer_register_symmetric", symmetric));
+  barrier("shmemx_buffer_unregister_symmetric");  // nobody's operations on it are under way any more
+  buffers_->remove(static_cast<const std::byte*>(symmetric), nbytes);
 }
 
 /// Teams and contexts of the program for kernels.
@@ -187,6 +222,7 @@ void World::start_network() {
   const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, network_->attach(segments));
   network_->connect(cards);
   network_->start({});
+  place_proxy({});
 }
 
 NetworkConfig World::network_config() const {
@@ -282,7 +318,7 @@ std::string World::describe() const {
   out += globals_->describe();
   if (layout_.members.size() > 1)
     out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
-  if (network_) out += network_->describe() + railshmem::describe(flush_);
+  if (network_) out += network_->describe() + proxy_place_ + railshmem::describe(flush_);
   if (network_ && network_->kind == TransportKind::ofi) out += describe_rails(network_config());
   return out;
 }

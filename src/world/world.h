@@ -16,6 +16,7 @@
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/kernel_watch.h"
 #include "src/gpu/late_copier.h"
+#include "src/gpu/symmetric_buffers.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
@@ -66,6 +67,9 @@ class World {
   /// Collective: takes the GPU that is current for the heap, if that is to be in device memory and has none yet. Throws
   /// Error.
   void attach_gpu();
+  /// Collective: makes device memory of the program's symmetric, and undoes it. Throws Error on all PEs.
+  void* register_symmetric(void* address, size_t nbytes);
+  void unregister_symmetric(const void* symmetric, size_t nbytes);
   /// The settings in force, for SHMEM_INFO=1: bootstrap, node, heap, transports.
   std::string describe() const;
 
@@ -74,6 +78,8 @@ class World {
   void reach_node_peers();
   void make_device_memory();
   void show_kernels();
+  void place_proxy(const std::string& gpu);
+  size_t host_slot() const noexcept;  ///< of this PE among those of its host
   void show_tables(const HeaderLayout& layout);
   HeaderLayout header_layout() const;
   void start_network();
@@ -96,11 +102,13 @@ class World {
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;      ///< null: the heap is the host's
   std::unique_ptr<DeviceSide> device_side_;          ///< null until the program has chosen its GPU
+  std::unique_ptr<SymmetricBuffers> buffers_;        ///< likewise
   std::unique_ptr<KernelTables> kernel_tables_;      ///< likewise
   std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
+  std::string proxy_place_;  ///< for describe(); empty: the proxy thread runs where the PE does
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
   std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time

@@ -165,6 +165,32 @@ int team_and_context(const WorldView& world, const Memory& m, void* team_handle,
   });
 }
 
+int put_from(const WorldView& world, void* dest, const void* source, size_t nbytes, int pe) {
+  emulation::own_memory = {static_cast<const std::byte*>(source), nbytes};
+  return launch(world, 1, 1, [&] {
+    shmem_putmem_nbi(dest, source, nbytes, pe);
+    shmem_quiet();
+    return 0;
+  });
+}
+
+int get_to(const WorldView& world, void* dest, const void* source, size_t nbytes, int pe) {
+  emulation::own_memory = {static_cast<const std::byte*>(dest), nbytes};
+  return launch(world, 1, 1, [&] {
+    shmem_getmem_nbi(dest, source, nbytes, pe);
+    shmem_quiet();
+    return 0;
+  });
+}
+
+int add_to(const WorldView& world, uint64_t* word, uint64_t value, int pe) {
+  return launch(world, 1, 1, [&] {
+    shmem_uint64_atomic_add(word, value, pe);
+    shmem_quiet();
+    return 0;
+  });
+}
+
 int wait_for_ever(const WorldView& world, const Memory& m) {
   return launch(world, 1, 1, [&] {
     shmem_uint64_wait_until(&m.signals[0], SHMEM_CMP_EQ, ~uint64_t{0});

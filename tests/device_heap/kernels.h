@@ -2,6 +2,7 @@
 // Kernels that are host threads, in a job of the real library: see kernels.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "include/shmem/detail/world.h"
@@ -28,6 +29,11 @@ int collectives(const WorldView& world, const Memory& m, int me, int npes);
 
 /// `team` is the world in reverse, `context` one of it.
 int team_and_context(const WorldView& world, const Memory& m, void* team, void* context, int me, int npes);
+
+/// One call each.
+int put_from(const WorldView& world, void* dest, const void* source, size_t nbytes, int pe);
+int get_to(const WorldView& world, void* dest, const void* source, size_t nbytes, int pe);
+int add_to(const WorldView& world, uint64_t* word, uint64_t value, int pe);
 
 /// Waits for a word that nobody sets.
 int wait_for_ever(const WorldView& world, const Memory& m);

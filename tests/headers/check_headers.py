@@ -53,7 +53,7 @@ def check(job):
 
 
 def jobs_for(compiler, language, standards, options, headers):
-    base = [compiler, *WARNINGS, "-fsyntax-only", f"-I{options.include}", f"-I{options.include}/compat"]
+    base = [compiler, *WARNINGS, *(["-Wshadow"] if language == "c++" else []), "-fsyntax-only", f"-I{options.include}", f"-I{options.include}/compat"]
     suffix = "c" if language == "c" else "cpp"
     for standard in standards:
         stdin = base + [f"-std={standard}", "-x", language, "-"]

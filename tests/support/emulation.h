@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -93,11 +94,15 @@ inline const WorldView& world() {
 inline bool in_kernel() {
   return this_thread.block != nullptr;
 }
-/// Symmetric memory plays the GPU's, everything else a thread's own variables.
+/// Of the GPU's memory, what the program allocated itself; set between kernels.
+inline std::span<const std::byte> own_memory;
+
+/// Symmetric memory and own_memory play the GPU's, everything else a thread's own variables.
 inline bool is_global(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   const auto within = [at](const HeapView& heap) { return at - reinterpret_cast<uintptr_t>(heap.mine) < heap.nbytes; };
-  return within(world().heap) || within(world().other);
+  return within(world().heap) || within(world().other) ||
+         at - reinterpret_cast<uintptr_t>(own_memory.data()) < own_memory.size();
 }
 
 /// One kernel of one PE.

@@ -26,6 +26,7 @@ struct JobOptions {
   Tuning tuning{};
   FlushPolicy flush = FlushPolicy::none;
   size_t flush_offset = 0;                        ///< a word that the test leaves alone
+  void (*change)(Env& env) = nullptr;             ///< other settings than the defaults
   std::vector<std::vector<Channel*>> channels{};  ///< by PE
 };
 
@@ -54,6 +55,7 @@ class EngineJob {
     env_ = Env::parse([](const char*) -> const char* { return nullptr; });
     env_.timeout_s = options.timeout_s;
     env_.ofi_slots = options.slots;
+    if (options.change != nullptr) options.change(env_);
     std::vector<std::vector<std::byte>> cards;
     for (int pe = 0; pe < options.npes; ++pe) {
       NetworkConfig config{&env_, pe, options.npes, options.several_threads, options.oversubscribed};

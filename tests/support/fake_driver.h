@@ -37,6 +37,8 @@ struct FakeOptions {
   unsigned late_us = 0;
   uint64_t seed = 1;
   int version = 13000;
+  /// The CPU cannot read or write device memory: code under test that tries ends by SIGSEGV, as with a GPU.
+  bool guarded = false;
   bool keeps_alignment = true;               ///< of reserved addresses, beyond the granularity
   std::map<Attribute, int> attributes = {};  ///< that differ from a GPU of today
   /// Pairs of GPUs of the machine, in both directions, that do not reach each other.

@@ -33,7 +33,13 @@ class LateCopier final : public HostCopier {
     }
     std::abort();  // a ticket is good for one answer
   }
+  bool alone_reaches(const std::byte* place) noexcept override {
+    return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(alone.data()) < alone.size();
+  }
   size_t under_way() const noexcept { return held_.size(); }
+  uint64_t started() const noexcept { return last_; }
+
+  std::span<const std::byte> alone;  ///< plays memory of a GPU that the program allocated itself
 
  private:
   struct Held {

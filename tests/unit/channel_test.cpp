@@ -46,6 +46,28 @@ TEST(Channel, QuietOfNothingReturnsAtOnce) {
   EXPECT_EQ(quiet(channel.view(), Deadline::in(0)), ChannelStatus::ok);
 }
 
+TEST(Channel, ADeadlineCountsFromTheLastProgress) {
+  constexpr uint64_t kCommands = 10;
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  const Deadline deadline = Deadline::in(kSecond / 2);
+  Channel channel(5);
+  const ChannelView view = channel.view();
+  for (uint64_t i = 0; i < kCommands + 1; ++i) push(view.ring, Command{}, Deadline::never());
+  while (channel.peek()) channel.pop();
+  std::jthread proxy([&] {
+    for (uint64_t i = 0; i < kCommands; ++i) {
+      std::this_thread::sleep_for(kPause);
+      channel.complete(i);
+      channel.publish();
+    }
+  });
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(wait_ticket(view, kCommands - 1, deadline), ChannelStatus::ok);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, kCommands * kPause) << "twice the deadline";
+  proxy.join();
+  EXPECT_EQ(quiet(view, deadline), ChannelStatus::timeout) << "one never finishes";
+}
+
 TEST(Channel, FullWindowStopsPeekUntilTheOldestFinishes) {
   Channel channel(0);  // one slot, window 64
   const ChannelView view = channel.view();

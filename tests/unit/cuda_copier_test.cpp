@@ -101,6 +101,18 @@ TEST_P(CudaCopierTest, ManyCopiesUnderWayEndEachOnItsOwn) {
   }
 }
 
+TEST_P(CudaCopierTest, TellsWhatOnlyCopiesReach) {
+  CopierRig rig(GetParam());
+  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  std::byte* const theirs = rig.fake.allocate(4096);
+  EXPECT_TRUE(copier->alone_reaches(theirs + 4095));
+  EXPECT_TRUE(copier->alone_reaches(rig.heap));
+  EXPECT_FALSE(copier->alone_reaches(rig.bounce.data()));
+  EXPECT_FALSE(copier->alone_reaches(reinterpret_cast<std::byte*>(&rig)));
+  rig.fake.release(theirs);
+  EXPECT_FALSE(copier->alone_reaches(theirs)) << "freed: it may be the host's next";
+}
+
 TEST_P(CudaCopierTest, AmosReadComputeAndWrite) {
   CopierRig rig(GetParam());
   const std::unique_ptr<Copier> copier = rig.make(rig.bounce);

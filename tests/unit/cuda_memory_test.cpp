@@ -14,6 +14,7 @@
 #include "src/cuda/numa_preference.h"
 #include "src/cuda/pinned.h"
 #include "src/cuda/pointer_info.h"
+#include "src/cuda/user_memory.h"
 #include "tests/support/fake_driver.h"
 
 namespace railshmem::cuda {
@@ -275,6 +276,76 @@ TEST(HostRegistration, LeavesWhatTheProgramPinnedItself) {
     EXPECT_TRUE(has_words(error_of_cuda([&] { HostRegistration(gpu, memory); }), "cuMemHostRegister"));
   }
   EXPECT_EQ(fake.leaks(), "");
+}
+
+/// Memory of device 1, mapped in pieces of 1 and 2 chunks.
+struct UserPieces {
+  explicit UserPieces(const DeviceContext& gpu, int handle_types = kHandlePosixFd) : driver(gpu.driver()) {
+    AllocationProperties properties;
+    properties.location.id = gpu.device();
+    properties.handle_types = handle_types;
+    const AccessDescription access{{kAtDevice, gpu.device()}, kReadWrite};
+    driver.set_context(gpu.context());
+    EXPECT_EQ(driver.address_reserve(&address, 3 * kChunk, 0, 0, 0), kSuccess);
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(driver.memory_create(&handles[i], (i + 1) * kChunk, &properties, 0), kSuccess);
+      EXPECT_EQ(driver.memory_map(address + i * kChunk, (i + 1) * kChunk, 0, handles[i], 0), kSuccess);
+    }
+    EXPECT_EQ(driver.memory_set_access(address, 3 * kChunk, &access, 1), kSuccess);
+  }
+  ~UserPieces() {
+    EXPECT_EQ(driver.memory_unmap(address, 3 * kChunk), kSuccess);
+    EXPECT_EQ(driver.address_free(address, 3 * kChunk), kSuccess);
+    for (const MemoryHandle handle : handles) EXPECT_EQ(driver.memory_release(handle), kSuccess);
+    driver.set_context(nullptr);
+  }
+  UserPieces(const UserPieces&) = delete;
+  std::byte* at(size_t offset) const { return pointer_to(address) + offset; }
+  const Driver& driver;
+  Address address = 0;
+  MemoryHandle handles[2] = {};
+};
+
+TEST(UserMemory, IsFoundPieceByPiece) {
+  FakeDriver fake({.devices = 2});
+  {
+    const DeviceContext gpu = DeviceContext::primary(fake.driver(), 1);
+    const UserPieces mapped(gpu);
+    const UserMemory both = find_user_memory(gpu, mapped.at(kChunk - 8), 16, true);
+    EXPECT_EQ(both.offset, kChunk - 8);
+    EXPECT_EQ(both.nbytes, 3 * kChunk);
+    ASSERT_EQ(both.pieces.size(), 2u);
+    EXPECT_EQ(both.pieces[1].nbytes(), 2 * kChunk);
+    const UserMemory second = find_user_memory(gpu, mapped.at(kChunk), 2 * kChunk, true);
+    EXPECT_EQ(second.offset, 0u);
+    ASSERT_EQ(second.pieces.size(), 1u);
+    DeviceArena arena(gpu, 1, 8 * kChunk);
+    std::byte* const again = arena.map_own(0, 0, second.pieces[0]);
+    *mapped.at(kChunk + 77) = std::byte{9};
+    EXPECT_EQ(again[77], std::byte{9}) << "the same memory at both addresses";
+  }
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST(UserMemory, WhatCannotBeMappedAgainIsNamed) {
+  FakeDriver fake({.devices = 2});
+  const DeviceContext other = DeviceContext::primary(fake.driver(), 0);
+  const DeviceContext gpu = DeviceContext::primary(fake.driver(), 1);
+  const UserPieces mapped(gpu), hidden(gpu, 0);
+  const auto error = [&](const DeviceContext& on, std::byte* address, size_t nbytes, bool to_share = true) {
+    return error_of_cuda([&] { find_user_memory(on, address, nbytes, to_share); });
+  };
+  std::byte* const plain = fake.allocate(4096, 1);
+  int host = 0;
+  EXPECT_TRUE(has_words(error(gpu, plain, 16), "cudaMalloc"));
+  EXPECT_TRUE(has_words(error(gpu, reinterpret_cast<std::byte*>(&host), 4), "is no device memory"));
+  EXPECT_TRUE(has_words(error(gpu, mapped.at(0), 3 * kChunk + 1), "is no device memory"));
+  EXPECT_TRUE(has_words(error(gpu, mapped.at(0), 0), "no buffer"));
+  EXPECT_TRUE(has_words(error(gpu, mapped.at(8), ~size_t{0}), "no buffer"));
+  EXPECT_TRUE(has_words(error(other, mapped.at(0), 8), "not in the memory of GPU 0"));
+  EXPECT_TRUE(has_words(error(gpu, hidden.at(0), 8), "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR"));
+  EXPECT_EQ(error(gpu, hidden.at(0), 8, false), "no error");
+  fake.release(plain);
 }
 
 TEST(PointerInfo, TellsKindsApart) {

@@ -29,9 +29,9 @@ struct Trial {
 /// What the PEs do now.
 enum class Traffic { none, idle_targets, all, over };
 
-class Outages {
+class RailOutages {
  public:
-  Outages(const Trial& what, uint64_t seed)
+  RailOutages(const Trial& what, uint64_t seed)
       : what_(what),
         random_(seed),
         cables_(what.npes, what.rails),
@@ -132,7 +132,7 @@ class EngineRailReturn : public testing::TestWithParam<Trial> {};
 
 // OUTAGES=1000 SEED=5 make it a long one.
 TEST_P(EngineRailReturn, EveryRailIsUsedAgain) {
-  Outages outages(GetParam(), from_environment("SEED", 1));
+  RailOutages outages(GetParam(), from_environment("SEED", 1));
   const auto longest = outages.run(static_cast<int>(from_environment("OUTAGES", 5)));
   std::printf("the slowest return took %lld ms\n",
               static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(longest).count()));

@@ -49,6 +49,10 @@ cpu_set_t cpus(std::initializer_list<int> list) {
   return set;
 }
 
+bool same(const cpu_set_t& a, const cpu_set_t& b) {
+  return CPU_EQUAL(&a, &b) != 0;
+}
+
 TEST(Machine, FindsPackagesNumaNodesAndBridges) {
   Machine machine;
   try {
@@ -70,6 +74,9 @@ TEST(Machine, FindsPackagesNumaNodesAndBridges) {
   EXPECT_EQ(distance(other, machine.of_cpus(cpus({3}))), kSameNuma);
   EXPECT_EQ(distance(nic, machine.of_cpus(cpus({1, 2}))), kUnknownDistance) << "not bound to one package";
   EXPECT_EQ(distance(nic, machine.of_cpus(cpus({}))), kUnknownDistance);
+  EXPECT_TRUE(same(machine.cpus_near("0000:19:00.0"), cpus({0, 1})));
+  EXPECT_TRUE(same(machine.cpus_near("0000:a9:00.0"), cpus({2, 3})));
+  EXPECT_TRUE(same(machine.cpus_near("0000:77:00.0"), cpus({})));
   EXPECT_EQ(machine.of_pci("0000:77:00.0").package, -1);
   EXPECT_EQ(machine.of_pci("nonsense").package, -1);
 }

@@ -116,5 +116,34 @@ TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
   EXPECT_EQ(source.requests(3).size(), 1u) << "the first one";
 }
 
+/// The CPU must not read there, however short the put.
+TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
+  Source source;
+  const std::vector<std::byte> device(100, std::byte{7}), host(100, std::byte{8});
+  auto& copier = static_cast<LateCopier&>(*source.staging->source(Port::host).copier);
+  copier.alone = device;
+  const Remote to{3, SegmentId::heap, 0};
+  const Remote unstaged{3, SegmentId::data, 0};
+  EXPECT_TRUE(source.initiator->stages(unstaged, &device[99]));
+  EXPECT_FALSE(source.initiator->stages(unstaged, &host[99]));
+  EXPECT_FALSE(source.initiator->stages(unstaged, nullptr));
+  uint64_t copies = 0;
+  for (const auto* bytes : {&device, &host}) {
+    Transfer t{OpKind::put, to, const_cast<std::byte*>(bytes->data()), 100};
+    ASSERT_EQ(source.initiator->staged(*source.scope, t, nullptr, {}), Post::ok);
+    source.turns();
+    EXPECT_EQ(copier.started(), copies += bytes == &device) << "only what the CPU cannot read";
+  }
+  Transfer ours{OpKind::put, to, const_cast<std::byte*>(device.data()), 8};
+  ours.local_is_ours = true;
+  ASSERT_EQ(source.initiator->staged(*source.scope, ours, nullptr, {}), Post::ok);
+  source.turns();
+  EXPECT_EQ(copier.started(), copies);
+  const auto found = source.requests(3);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].nbytes, 100u);
+  EXPECT_EQ(found[2].nbytes, 8u);
+}
+
 }  // namespace
 }  // namespace railshmem::test

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/plugin/device_access.h"
 #include "src/world/user_buffers.h"
 
 namespace railshmem {
@@ -28,6 +29,7 @@ class ListingNetwork final : public Network {
   void connect(std::span<const std::vector<std::byte>>) override {}
   void start(std::span<Channel* const>) override {}
   void add_channels(std::span<Channel* const>) override {}
+  void run_on_proxy(const std::function<void()>& task) override { task(); }
   void prepare_stop() noexcept override {}
   void stop() noexcept override {}
   NetContext* make_context() override { return nullptr; }
@@ -100,6 +102,33 @@ TEST_F(UserBuffersTest, ARefusalOfTheNetworkLeavesTheBooksAsTheyWere) {
   buffers.remove(memory);
   buffers.remove(memory + 10);
   EXPECT_EQ(buffers.count(), 0u);
+}
+
+/// Takes everything from an address on for a GPU's memory.
+class DeviceFrom final : public DeviceAccess {
+ public:
+  explicit DeviceFrom(const std::byte* first) : first_(first) {}
+  bool is_device(const void* address) noexcept override { return address >= first_; }
+  void copy(void*, const void*, size_t) noexcept override {}
+  void copy_all(std::span<const DeviceCopy>) noexcept override {}
+  bool reduce(const DeviceReduction&) noexcept override { return false; }
+  uint64_t amo(void*, uint8_t, AmoOp, uint64_t, uint64_t) noexcept override { return 0; }
+
+ private:
+  const void* const first_;
+};
+
+TEST_F(UserBuffersTest, MemoryOfAGpuIsNotGivenToTheNetwork) {
+  DeviceFrom device(memory + 500);
+  state.device = &device;
+  buffers.add(memory, 10);
+  buffers.add(memory + 500, 10);
+  EXPECT_EQ(network.bases, std::vector<const std::byte*>{memory});
+  network.fails = true;  // it is not asked
+  buffers.remove(memory + 500);
+  network.fails = false;
+  buffers.remove_all();
+  EXPECT_TRUE(network.bases.empty());
 }
 
 TEST_F(UserBuffersTest, WithoutANetworkTheBooksAreKeptAllTheSame) {

@@ -32,5 +32,11 @@ RAILSHMEM_COMPAT_HOST int nvshmemx_buffer_unregister(void* addr) {
 RAILSHMEM_COMPAT_HOST void nvshmemx_buffer_unregister_all(void) {
   shmemx_buffer_unregister_all();
 }
+RAILSHMEM_COMPAT_HOST void* nvshmemx_buffer_register_symmetric(void* buf_ptr, size_t size, int flags) {
+  return shmemx_buffer_register_symmetric(buf_ptr, size, flags);
+}
+RAILSHMEM_COMPAT_HOST int nvshmemx_buffer_unregister_symmetric(void* mmap_ptr, size_t size) {
+  return shmemx_buffer_unregister_symmetric(mmap_ptr, size);
+}
 
 #endif

@@ -82,14 +82,21 @@ RAILSHMEM_HD inline HeapPlace locate(const WorldView& world, const void* symmetr
   return {nullptr, 0, nullptr};
 }
 
-/// What most calls are about: an object of the heap, and a PE of this node. Its address here; null: it takes more to
-/// tell, or to do. Reads nothing but the view's own words, which are constants of a kernel.
-RAILSHMEM_HD inline unsigned char* near_place(const WorldView& world, const void* symmetric, uint64_t nbytes, int pe) {
+/// An object of a peer, if that takes only arithmetic.
+struct NearPlace {
+  bool near;            ///< else it takes more to tell where, or to do what is wanted
+  unsigned char* here;  ///< its address here, if near
+};
+
+/// What most calls are about: an object of the heap, and a PE of this node. Reads nothing but the view's own words,
+/// which are constants of a kernel; the address is computed beside the answer, not after it.
+RAILSHMEM_HD inline NearPlace near_place(const WorldView& world, const void* symmetric, uint64_t nbytes, int pe) {
   const auto offset = static_cast<uint64_t>(static_cast<const unsigned char*>(symmetric) - world.heap.mine);
   const auto index = static_cast<uint32_t>(pe - world.first_pe);
   const bool near = index < static_cast<uint32_t>(world.node_npes) && offset < world.heap.nbytes &&
                     nbytes <= world.heap.nbytes - offset;
-  return near ? world.heap.on_node + index * world.heap.stride + offset : nullptr;
+  return {near, reinterpret_cast<unsigned char*>(reinterpret_cast<uintptr_t>(world.heap.on_node) +
+                                                 index * world.heap.stride + offset)};
 }
 
 /// Whether everything at mapped PEs is done by loads, stores and atomics of the GPU.
@@ -97,12 +104,13 @@ RAILSHMEM_HD inline bool all_direct(const HeapView& heap) {
   return heap.atomics_offset == 0 && heap.atomics_nbytes >= heap.nbytes;
 }
 
-/// The same for a word that is updated by atomics of the GPU: its address here, or null.
-RAILSHMEM_HD inline unsigned char* near_word(const WorldView& world, const void* symmetric, uint64_t nbytes, int pe,
-                                             bool declared) {
+/// The same for a word that is updated by atomics of the GPU.
+RAILSHMEM_HD inline NearPlace near_word(const WorldView& world, const void* symmetric, uint64_t nbytes, int pe,
+                                        bool declared) {
   const auto offset = static_cast<uint64_t>(static_cast<const unsigned char*>(symmetric) - world.heap.mine);
   const bool atomics = declared || offset - world.heap.atomics_offset < world.heap.atomics_nbytes;
-  return atomics ? near_place(world, symmetric, nbytes, pe) : nullptr;
+  const NearPlace place = near_place(world, symmetric, nbytes, pe);
+  return {place.near && atomics, place.here};
 }
 
 /// Whether atomic updates of a mapped object are the GPU's own instructions.

@@ -67,19 +67,20 @@ RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const 
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
   RAILSHMEM_NO_UNROLL
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const auto to = static_cast<uint32_t>(team.after(me, j / words)), k = j % words;
-    const uint64_t word = word_of(at(source, to * from_step), k, nbytes);
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto to = static_cast<uint32_t>(team.after(me, deal.step));
+    const uint64_t word = word_of(at(source, to * from_step), deal.word, nbytes);
     if (to == me) {
-      set_word(at(dest, me * nbytes), k, nbytes, word);
+      set_word(at(dest, me * nbytes), deal.word, nbytes, word);
     } else {
-      exchange.send(static_cast<int>(to), k, word);
+      exchange.send(static_cast<int>(to), deal.word, word);
     }
   }
   RAILSHMEM_NO_UNROLL
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const auto from = static_cast<uint32_t>(team.after(me, j / words)), k = j % words;
-    if (from != me) set_word(at(dest, from * nbytes), k, nbytes, exchange.receive(static_cast<int>(from), k));
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto from = static_cast<uint32_t>(team.after(me, deal.step));
+    if (from == me) continue;
+    set_word(at(dest, from * nbytes), deal.word, nbytes, exchange.receive(static_cast<int>(from), deal.word));
   }
   return exchange.close(Heard::all);
 }
@@ -118,13 +119,14 @@ RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Member
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
   if (team.rank() == root) {
     const auto n = static_cast<uint32_t>(team.size());
-    for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-      const auto to = static_cast<int>(j / words);
-      const uint64_t word = word_of(source, j % words, nbytes);
+    RAILSHMEM_NO_UNROLL
+    for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+      const auto to = static_cast<int>(deal.step);
+      const uint64_t word = word_of(source, deal.word, nbytes);
       if (to == root) {
-        set_word(dest, j % words, nbytes, word);
+        set_word(dest, deal.word, nbytes, word);
       } else {
-        exchange.send(to, j % words, word);
+        exchange.send(to, deal.word, word);
       }
     }
   } else {

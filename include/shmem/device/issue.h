@@ -29,7 +29,7 @@ RAILSHMEM_HD inline const ChannelView& my_channel(const WorldView& world) {
 }
 
 RAILSHMEM_HD inline Deadline deadline_of(const WorldView& world) {
-  return world.timeout_ns == 0 ? Deadline::never() : Deadline::in(world.timeout_ns);
+  return {world.timeout_ns};
 }
 
 /// Why the network cannot be asked for something at `place` of `pe`; ok when it can. What the direct way takes for

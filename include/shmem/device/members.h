@@ -64,6 +64,12 @@ class Members {
   bool near_;
 };
 
+/// Whether the control memory has an area for a team. The world's, the first, is there with any.
+RAILSHMEM_HD inline bool has_area(const WorldView& world, uint32_t slot) {
+  return slot == 0 ? world.control_nbytes != 0
+                   : DeviceControlLayout(world.npes, 1).counters(slot + 1) <= world.control_nbytes;
+}
+
 /// An array of every member, all of them mapped. Holds all that it needs: it is used in long loops.
 template <class T>
 class MappedArrays {

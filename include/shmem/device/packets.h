@@ -14,7 +14,7 @@ namespace device {
 /// Until the packet of an exchange is there.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_packet(const WorldView& world, const Packet* packet,
                                                                      uint64_t number) {
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   for (;;) {
     uint64_t data = 0, found = 0;
     portable::load_pair(&packet->data, &data, &found);
@@ -23,6 +23,25 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_packet(const World
     if (status != ChannelStatus::ok) return status;
   }
 }
+
+/// Deals blocks of `words` words to the threads of a scope in turn. Two divisions in all, not two a word.
+struct Deal {
+  uint32_t step, word;  ///< the block, and the word in it
+
+  RAILSHMEM_HD Deal(uint32_t rank, uint32_t size, uint32_t words)
+      : step(rank / words), word(rank % words), words_(words), steps_(size / words), rest_(size - steps_ * words) {}
+  RAILSHMEM_HD void next() {
+    step += steps_;
+    word += rest_;
+    if (word >= words_) {
+      word -= words_;
+      ++step;
+    }
+  }
+
+ private:
+  uint32_t words_, steps_, rest_;
+};
 
 /// From whom a PE had a packet in an exchange.
 enum class Heard : uint8_t { not_all, all };

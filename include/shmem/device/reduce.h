@@ -5,66 +5,12 @@
 
 #include <stdint.h>
 
+#include "shmem/detail/operators.h"
 #include "shmem/device/collective.h"
 #include "shmem/device/slice.h"
 
 namespace railshmem {
 namespace device {
-
-struct And {
-  template <class T>
-  RAILSHMEM_HD static T of(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct Or {
-  template <class T>
-  RAILSHMEM_HD static T of(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct Xor {
-  template <class T>
-  RAILSHMEM_HD static T of(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
-struct Max {
-  template <class T>
-  RAILSHMEM_HD static T of(T a, T b) {
-    return a > b ? a : b;
-  }
-};
-struct Min {
-  template <class T>
-  RAILSHMEM_HD static T of(T a, T b) {
-    return a < b ? a : b;
-  }
-};
-
-/// Where integers wrap: overflow of signed ones is not defined, and narrow ones are promoted.
-template <class T, bool kInteger = std::is_integral<T>::value>
-struct Wrapping {
-  using Type = T;
-};
-template <class T>
-struct Wrapping<T, true> {
-  using Type = typename std::conditional<sizeof(T) <= 4, uint32_t, uint64_t>::type;
-};
-struct Sum {
-  template <class T>
-  RAILSHMEM_HD static T of(T a, T b) {
-    using W = typename Wrapping<T>::Type;
-    return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
-  }
-};
-struct Product {
-  template <class T>
-  RAILSHMEM_HD static T of(T a, T b) {
-    using W = typename Wrapping<T>::Type;
-    return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
-  }
-};
 
 /// Elements of T in a word of 8 bytes.
 template <class T, class Op>
@@ -88,9 +34,9 @@ RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const M
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
   RAILSHMEM_NO_UNROLL
-  for (uint32_t j = Scope::rank(); j < n * words; j += Scope::size()) {
-    const auto to = static_cast<uint32_t>(team.after(me, j / words));
-    if (to != me) exchange.send(static_cast<int>(to), j % words, word_of(source, j % words, nbytes));
+  for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
+    const auto to = static_cast<uint32_t>(team.after(me, deal.step));
+    if (to != me) exchange.send(static_cast<int>(to), deal.word, word_of(source, deal.word, nbytes));
   }
   Scope::sync();  // dest may be source
   RAILSHMEM_NO_UNROLL
@@ -119,8 +65,9 @@ RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Me
 
 /// Piece by piece through the room that each member has for the others' operands.
 template <class T, class Op, class Scope>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_far(const WorldView& world, const Members& team, T* dest,
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_far(const WorldView& world, TeamRow row, T* dest,
                                                                    const T* source, uint64_t nelems) {
+  const Members team(world, row);
   constexpr uint64_t kPiece = DeviceControlLayout::kPacketBytes / sizeof(T);
   for (uint64_t done = 0; done < nelems; done += kPiece) {
     const uint64_t count = nelems - done < kPiece ? nelems - done : kPiece;
@@ -151,7 +98,7 @@ RAILSHMEM_HD inline ChannelStatus reduce(const WorldView& world, const Members& 
   const HeapPlace to = locate(world, dest, team.pe(0)), from = locate(world, source, team.pe(0));
   if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
   if (!team.near() || to.here == nullptr || from.here == nullptr) {
-    return reduce_far<T, Op, Scope>(world, team, dest, source, nelems);
+    return reduce_far<T, Op, Scope>(world, team.row(), dest, source, nelems);
   }
   const MappedArrays<T> dests(world, team.row(), to), sources(world, team.row(), from);
   return reduce_slices<T, Op, Scope>(world, team, dests, sources, nelems);

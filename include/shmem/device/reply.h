@@ -23,7 +23,8 @@ RAILSHMEM_HD inline ChannelStatus take_cell(const ChannelView& channel, uint64_t
       *taken = at;
       return ChannelStatus::ok;
     }
-    const ChannelStatus status = waiter.turn();
+    // Who gets a cell pushes.
+    const ChannelStatus status = waiter.turn(portable::load_relaxed(channel.ring.head));
     if (status != ChannelStatus::ok) return status;
   }
 }

@@ -36,7 +36,7 @@ RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t t
       portable::store_release(ring.consumed_seen, consumed);
       return ChannelStatus::ok;
     }
-    const ChannelStatus status = waiter.turn();
+    const ChannelStatus status = waiter.turn(consumed);
     if (status != ChannelStatus::ok) return status;
   }
 }

@@ -49,9 +49,9 @@ template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                              Peer peer, Payload payload = Payload::written,
                                              Completion completion = Completion::later) {
-  unsigned char* const here = near_place(world, dest, nbytes, peer.pe);
-  if (here == nullptr) return put_elsewhere<Scope>(world, dest, source, nbytes, peer, payload, completion);
-  copy_by<Scope>(here, source, nbytes);
+  const NearPlace target = near_place(world, dest, nbytes, peer.pe);
+  if (!target.near) return put_elsewhere<Scope>(world, dest, source, nbytes, peer, payload, completion);
+  copy_by<Scope>(target.here, source, nbytes);
   return ChannelStatus::ok;
 }
 
@@ -85,9 +85,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_elsewhere(const Worl
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                              Peer peer, Completion completion = Completion::later) {
-  const unsigned char* const here = near_place(world, source, nbytes, peer.pe);
-  if (here == nullptr) return get_elsewhere<Scope>(world, dest, source, nbytes, peer, completion);
-  copy_by<Scope>(dest, here, nbytes);
+  const NearPlace origin = near_place(world, source, nbytes, peer.pe);
+  if (!origin.near) return get_elsewhere<Scope>(world, dest, source, nbytes, peer, completion);
+  copy_by<Scope>(dest, origin.here, nbytes);
   return ChannelStatus::ok;
 }
 
@@ -119,9 +119,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldV
 template <class T>
 RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Peer peer) {
   static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
-  unsigned char* const here = near_place(world, dest, sizeof(T), peer.pe);
-  if (here == nullptr) return p_elsewhere(world, dest, value, peer);
-  *reinterpret_cast<volatile T*>(here) = value;
+  const NearPlace target = near_place(world, dest, sizeof(T), peer.pe);
+  if (!target.near) return p_elsewhere(world, dest, value, peer);
+  *reinterpret_cast<volatile T*>(target.here) = value;
   return ChannelStatus::ok;
 }
 
@@ -145,10 +145,10 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus g_elsewhere(const WorldV
 
 template <class T>
 RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* source, Peer peer) {
-  const unsigned char* const here = near_place(world, source, sizeof(T), peer.pe);
-  if (here != nullptr) {
+  const NearPlace origin = near_place(world, source, sizeof(T), peer.pe);
+  if (origin.near) {
     // volatile: a copy that this SM has cached may be old.
-    *value = *reinterpret_cast<const volatile T*>(here);
+    *value = *reinterpret_cast<const volatile T*>(origin.here);
     return ChannelStatus::ok;
   }
   T fetched{};  // here and not before: what a call gets the address of lives in memory

@@ -63,10 +63,10 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
 }
 
-/// Where a signal lies that this GPU updates itself, or null.
-RAILSHMEM_HD inline uint64_t* near_signal(const WorldView& world, const uint64_t* signal, SignalOp op, Peer peer) {
+/// Where a signal lies that this GPU updates itself.
+RAILSHMEM_HD inline NearPlace near_signal(const WorldView& world, const uint64_t* signal, SignalOp op, Peer peer) {
   const bool declared = op == SignalOp::set || peer.direct_atomics;
-  return reinterpret_cast<uint64_t*>(near_word(world, signal, sizeof *signal, peer.pe, declared));
+  return near_word(world, signal, sizeof *signal, peer.pe, declared);
 }
 
 /// With data or a signal that near_place() does not know.
@@ -103,16 +103,16 @@ RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void
                                                     uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
                                                     Peer peer, Payload payload = Payload::written,
                                                     Completion completion = Completion::later) {
-  uint64_t* const flag = near_signal(world, signal, op, peer);
-  unsigned char* const here = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
-  if (flag == nullptr || here == nullptr) {
+  const NearPlace flag = near_signal(world, signal, op, peer);
+  const NearPlace target = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
+  if (!flag.near || !target.near) {
     return put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, completion);
   }
   if (nbytes != 0) {
-    copy_by<Scope>(here, source, nbytes);
+    copy_by<Scope>(target.here, source, nbytes);
     Scope::sync();
   }
-  if (Scope::leads()) update_signal(flag, value, op);
+  if (Scope::leads()) update_signal(reinterpret_cast<uint64_t*>(flag.here), value, op);
   return ChannelStatus::ok;
 }
 
@@ -130,12 +130,12 @@ RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* de
 /// A signal alone. It orders nothing, as any atomic operation; what it is to announce needs a fence before.
 RAILSHMEM_HD inline ChannelStatus signal_update(const WorldView& world, uint64_t* signal, uint64_t value, SignalOp op,
                                                 Peer peer) {
-  uint64_t* const flag = near_signal(world, signal, op, peer);
-  if (flag == nullptr) {
+  const NearPlace flag = near_signal(world, signal, op, peer);
+  if (!flag.near) {
     return put_signal_elsewhere<ThreadScope>(world, signal, nullptr, 0, signal, value, op, peer, Payload::written,
                                              Completion::later);
   }
-  apply_amo<uint64_t>(flag, op == SignalOp::add ? AmoOp::add : AmoOp::set, value, 0);
+  apply_amo(reinterpret_cast<uint64_t*>(flag.here), op == SignalOp::add ? AmoOp::add : AmoOp::set, value, uint64_t{0});
   return ChannelStatus::ok;
 }
 

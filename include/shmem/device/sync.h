@@ -13,9 +13,6 @@
 namespace railshmem {
 namespace device {
 
-/// Looks at a word before a wait calls for help: a few microseconds.
-inline constexpr int kShortTurns = 32;
-
 /// Tells one member; everything that this thread knows of goes before. A release_fence() is behind it.
 RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members& team, int to, uint64_t offset,
                                            uint64_t number) {
@@ -30,7 +27,7 @@ RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members
 /// Until a word has the number. Numbers only grow.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number_long(const WorldView& world, const uint64_t* word,
                                                                           uint64_t number) {
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   // acquire: pairs with the fence and store of announce(); without it what the other did before could look undone.
   while (portable::load_acquire(word) < number) {
     const ChannelStatus status = waiter.turn();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits that end: every one looks at an error word and at a deadline.
+// Waits that end: every one looks at an error word and at a deadline, which progress moves on.
 #ifndef SHMEM_DEVICE_WAIT_H
 #define SHMEM_DEVICE_WAIT_H
 
@@ -11,60 +11,60 @@
 namespace railshmem {
 namespace device {
 
-/// A time on this side's clock; never() for waits that only an error ends.
+/// How long a wait goes on without progress, from its first look at the clock on. A wait that ends soon takes none.
 struct Deadline {
-  uint64_t at_ns;
+  uint64_t timeout_ns;  ///< 0: only an error ends the wait
 
-  RAILSHMEM_HD static Deadline never() { return {~uint64_t{0}}; }
-  RAILSHMEM_HD static Deadline in(uint64_t timeout_ns) {
-    const uint64_t now = portable::clock_ns();
-    return timeout_ns > ~uint64_t{0} - now ? never() : Deadline{now + timeout_ns};
-  }
-  RAILSHMEM_HD bool passed() const { return at_ns != ~uint64_t{0} && portable::clock_ns() >= at_ns; }
+  RAILSHMEM_HD static constexpr Deadline never() { return {0}; }
+  RAILSHMEM_HD static constexpr Deadline in(uint64_t timeout_ns) { return {timeout_ns == 0 ? 1 : timeout_ns}; }
 };
 
-/// A time from the first turn of a wait that took long enough to look at the clock. 0: never.
-struct Patience {
-  uint64_t timeout_ns;
-};
+/// Looks at a word before a wait takes to a Waiter: some microseconds.
+inline constexpr int kShortTurns = 48;
 
 /// One turn of a wait per call. `error` may be null.
 class Waiter {
  public:
-  RAILSHMEM_HD Waiter(const uint64_t* error, Deadline deadline) : error_(error), at_ns_(deadline.at_ns) {}
-  RAILSHMEM_HD Waiter(const uint64_t* error, Patience patience) : error_(error), timeout_ns_(patience.timeout_ns) {
-    if (timeout_ns_ == 0) at_ns_ = Deadline::never().at_ns;
-  }
+  RAILSHMEM_HD Waiter(const uint64_t* error, Deadline deadline) : error_(error), timeout_ns_(deadline.timeout_ns) {}
 
-  /// Anything but ok ends the wait.
-  RAILSHMEM_HD ChannelStatus turn() {
-    if (turns_ % kErrorEvery == kErrorEvery - 1 && error_ != nullptr) {
+  /// Anything but ok ends the wait. `progress` is any number that changes while what is waited for comes nearer: a
+  /// GPU that several processes share gives each a slice of time only, so a wait may be long and yet be no failure.
+  RAILSHMEM_HD ChannelStatus turn(uint64_t progress = 0) {
+    // Not while young: either look takes longer than most waits.
+    if (turns_ % kErrorEvery == kErrorEvery - 1 && !young() && error_ != nullptr) {
       // acquire: pairs with the release in Channel::fail(); without it what led to the failure may look undone.
       const uint64_t error = portable::load_acquire(error_);
       if (error != 0) return static_cast<ChannelStatus>(error);
     }
     // Reading the clock costs more than a turn; every 16th still notices a deadline within a microsecond or so.
-    if (turns_ % 16 == 15) {
-      if (at_ns_ == 0) at_ns_ = Deadline::in(timeout_ns_).at_ns;
-      if (Deadline{at_ns_}.passed()) return ChannelStatus::timeout;
-    }
+    if (turns_ % 16 == 15 && !young() && timeout_ns_ != 0 && is_over(progress)) return ChannelStatus::timeout;
     portable::relax(turns_++);
     return ChannelStatus::ok;
   }
 
+ private:
   /// The first turns, in which a wait that ends soon ends.
   RAILSHMEM_HD bool young() const { return turns_ < 64; }
 
- private:
 #if defined(__CUDA_ARCH__)
-  static constexpr uint32_t kErrorEvery = 8;  // each look reads across PCIe, as long as the one that is waited for
+  static constexpr uint32_t kErrorEvery = 32;  // each look reads across PCIe, a microsecond or two
 #else
   static constexpr uint32_t kErrorEvery = 1;
 #endif
 
+  RAILSHMEM_HD bool is_over(uint64_t progress) {
+    const uint64_t now = portable::clock_ns();
+    if (moved_ns_ == 0 || progress != progress_) {
+      moved_ns_ = now;
+      progress_ = progress;
+    }
+    return now - moved_ns_ >= timeout_ns_;
+  }
+
   const uint64_t* error_;
-  uint64_t timeout_ns_ = 0;
-  uint64_t at_ns_ = 0;  // 0: the clock was not looked at yet
+  uint64_t timeout_ns_;
+  uint64_t moved_ns_ = 0;  // 0: the clock was not looked at yet
+  uint64_t progress_ = 0;
   uint32_t turns_ = 0;
 };
 
@@ -73,8 +73,9 @@ RAILSHMEM_HD inline ChannelStatus wait_completed(const ChannelView& channel, uin
   Waiter waiter(channel.ring.error, deadline);
   for (;;) {
     // acquire: pairs with the release in Channel::publish(); without it a get's destination could still read old.
-    if (portable::load_acquire(channel.completed) >= count) return ChannelStatus::ok;
-    const ChannelStatus status = waiter.turn();
+    const uint64_t completed = portable::load_acquire(channel.completed);
+    if (completed >= count) return ChannelStatus::ok;
+    const ChannelStatus status = waiter.turn(completed);
     if (status != ChannelStatus::ok) return status;
   }
 }

@@ -47,19 +47,34 @@ RAILSHMEM_HD inline T read_relaxed(const T* word) {
   return static_cast<T>(portable::load_relaxed(reinterpret_cast<const BitsOf<sizeof(T)>*>(word)));
 }
 
-/// Leaves in `*seen` the value that ended the wait. An acquire costs the whole SM what it has cached, so a long wait
-/// looks without, and again with one when the word looks right.
+/// An acquire costs the whole SM what it has cached, so a long wait looks without, and again with one when the word
+/// looks right.
 template <class T>
-RAILSHMEM_HD inline ChannelStatus wait_until(const WorldView& world, const T* word, int cmp, T value, T* seen) {
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_long(const WorldView& world, const T* word, int cmp,
+                                                                  T value, T* seen) {
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   for (;;) {
-    if (waiter.young() || compare(read_relaxed(word), cmp, value)) {
+    if (compare(read_relaxed(word), cmp, value)) {
       *seen = read_acquire(word);
       if (compare(*seen, cmp, value)) return ChannelStatus::ok;
     }
     const ChannelStatus status = waiter.turn();
     if (status != ChannelStatus::ok) return status;
   }
+}
+
+/// Leaves in `*seen` the value that ended the wait. What ends soon ends without a call.
+template <class T>
+RAILSHMEM_HD inline ChannelStatus wait_until(const WorldView& world, const T* word, int cmp, T value, T* seen) {
+  RAILSHMEM_NO_UNROLL
+  for (int turn = 0; turn < kShortTurns; ++turn) {
+    *seen = read_acquire(word);
+    if (compare(*seen, cmp, value)) return ChannelStatus::ok;
+  }
+  T last = *seen;  // here and not before: what a call gets the address of lives in memory
+  const ChannelStatus status = wait_long(world, word, cmp, value, &last);
+  *seen = last;
+  return status;
 }
 
 /// Several words, each against `values[0]` or, where `step` is 1, a value of its own; words with a status are left out.
@@ -113,7 +128,7 @@ RAILSHMEM_HD inline size_t test_some(const Words<T>& w, size_t* indices) {
 
 template <class T>
 RAILSHMEM_HD inline ChannelStatus wait_until_all(const WorldView& world, const Words<T>& w) {
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   for (size_t i = 0; i < w.n;) {
     if (!w.counts(i) || w.holds(i)) {
       ++i;
@@ -130,7 +145,7 @@ RAILSHMEM_HD inline ChannelStatus wait_until_any(const WorldView& world, const W
                                                  size_t* found) {
   *found = kNoWord;
   if (w.none_counts()) return ChannelStatus::ok;
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   for (;;) {
     *found = test_any(w, start);
     if (*found != kNoWord) return ChannelStatus::ok;
@@ -144,7 +159,7 @@ RAILSHMEM_HD inline ChannelStatus wait_until_some(const WorldView& world, const 
                                                   size_t* found) {
   *found = 0;
   if (w.none_counts()) return ChannelStatus::ok;
-  Waiter waiter(world.error, Patience{world.timeout_ns});
+  Waiter waiter(world.error, Deadline{world.timeout_ns});
   for (;;) {
     *found = test_some(w, indices);
     if (*found != 0) return ChannelStatus::ok;

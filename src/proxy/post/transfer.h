@@ -33,7 +33,8 @@ struct Transfer {
   Remote remote;
   std::byte* local;  ///< a put only reads it
   size_t nbytes;
-  OpCell* cell = nullptr;  ///< once it has one
+  OpCell* cell = nullptr;      ///< once it has one
+  bool local_is_ours = false;  ///< bytes in memory of the library, which the CPU reads
 };
 
 /// May the source change as soon as the post was accepted?

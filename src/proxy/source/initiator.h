@@ -124,7 +124,7 @@ class Initiator {
     return ready() ? requests_.amo(scope, to, amo, fetch, outcome) : refusal();
   }
 
-  /// Whether this transfer is one for staged().
+  /// Whether this transfer is one for staged(). `local` null: it is the library's own.
   bool stages(const Remote& remote, const void* local) const noexcept {
     return staged_.has_value() && staged_->concerns(remote, local);
   }

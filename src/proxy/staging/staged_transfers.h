@@ -30,16 +30,16 @@ class StagedTransfers {
   }
   StagedTransfers(const StagedTransfers&) = delete;
 
-  /// Either end of the transfer is out of the rails' reach.
+  /// Either end of the transfer is out of the rails' reach. `local` null: it is the library's own.
   bool concerns(const Remote& remote, const void* local) const noexcept {
-    return part_.stages(remote.segment) || part_.holds(local);
+    return part_.stages(remote.segment) || (local != nullptr && part_.holds(local));
   }
 
   /// Takes over a put, get or put_signal (`signal` not null); step() must follow. outcome.done tells of a put when its
   /// source is free. On `again` nothing happened.
   Post start(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
     const bool put = t.kind != OpKind::get;
-    if (put && pieces_.is_short(t.nbytes) && !part_.holds(t.local))
+    if (put && pieces_.is_short(t.nbytes) && (t.local_is_ours || !part_.holds(t.local)))
       return signal != nullptr ? requests_.put_signal(scope, t, *signal, outcome) : short_put(scope, t, outcome);
     if (wholes_.size() == most_) return Post::again;
     const OpKind kind = signal != nullptr ? OpKind::put_signal : put ? OpKind::staged_put : OpKind::staged_get;

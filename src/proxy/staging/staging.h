@@ -42,13 +42,12 @@ struct StagingPart {
       if (static_cast<size_t>(segment.id) == index) return segment.kind == MemoryKind::staged;
     return false;
   }
-  /// Whether the address lies in staged memory of this PE.
+  /// Whether rails cannot reach this address of this PE: in a staged segment, or the program's own device memory.
   bool holds(const void* address) const noexcept {
     const auto at = reinterpret_cast<uintptr_t>(address);
     for (const Segment& segment : segments)
-      if (segment.kind == MemoryKind::staged && at - reinterpret_cast<uintptr_t>(segment.base) < segment.nbytes)
-        return true;
-    return false;
+      if (at - reinterpret_cast<uintptr_t>(segment.base) < segment.nbytes) return segment.kind == MemoryKind::staged;
+    return copier->alone_reaches(static_cast<const std::byte*>(address));
   }
 };
 

@@ -59,8 +59,10 @@ std::vector<Address> whole_mappings(const FakeState& s, Address address, size_t 
   return at == address + nbytes ? found : std::vector<Address>{};
 }
 
-MemoryHandle keep(FakeState& s, UniqueFd fd, size_t nbytes, int home, size_t* used) {
+MemoryHandle keep(FakeState& s, UniqueFd fd, size_t nbytes, int home, size_t* used,
+                  const AllocationProperties& properties) {
   const auto memory = std::make_shared<FakePhysical>();
+  memory->properties = properties;
   memory->fd = std::move(fd);
   memory->nbytes = nbytes;
   memory->home = home;
@@ -84,6 +86,14 @@ bool fake_usable(const FakeState& s, Address address, size_t nbytes, Device devi
     at = mapping->first + mapping->second.nbytes;
   }
   return true;
+}
+std::byte* fake_bytes(const FakeState& s, Address address) {
+  const auto given = fake_find(s.allocations, address);
+  if (given != s.allocations.end() && given->second.bytes != nullptr)
+    return given->second.bytes + (address - given->first);
+  const auto found = s.options.guarded ? find_reservation(s, address) : s.reservations.end();
+  if (found == s.reservations.end()) return pointer_to(address);
+  return pointer_to(s.engines_views.at(found->first) + (address - found->first));
 }
 bool fake_is_device_memory(FakeState& s, Address address) {
   return fake_find(s.mappings, address) != s.mappings.end() || fake_find(s.allocations, address) != s.allocations.end();
@@ -120,7 +130,7 @@ Result cuMemCreate(MemoryHandle* handle, size_t nbytes, const AllocationProperti
   UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC));
   if (!fd || ftruncate(fd.get(), static_cast<off_t>(nbytes)) != 0) return kOutOfMemory;
   used += nbytes;
-  *handle = keep(s, std::move(fd), nbytes, home, &used);
+  *handle = keep(s, std::move(fd), nbytes, home, &used, *properties);
   return kSuccess;
 }
 Result cuMemRelease(MemoryHandle handle) {
@@ -140,6 +150,10 @@ Result cuMemAddressReserve(Address* address, size_t nbytes, size_t alignment, Ad
   if (before != 0) munmap(found, before);
   if (before != align) munmap(pointer_to(*address + nbytes), align - before);
   s.reservations[*address] = nbytes;
+  if (!s.options.guarded) return kSuccess;
+  void* const engines = mmap(nullptr, nbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (engines == MAP_FAILED) return kOutOfMemory;
+  s.engines_views[*address] = address_of(engines);
   return kSuccess;
 }
 Result cuMemAddressFree(Address address, size_t nbytes) {
@@ -149,6 +163,8 @@ Result cuMemAddressFree(Address address, size_t nbytes) {
   const auto mapped = s.mappings.lower_bound(address);
   if (mapped != s.mappings.end() && mapped->first < address + nbytes) return kInvalidValue;
   munmap(pointer_to(address), nbytes);
+  if (s.options.guarded) munmap(fake_bytes(s, address), nbytes);
+  s.engines_views.erase(address);
   s.reservations.erase(found);
   return kSuccess;
 }
@@ -166,6 +182,9 @@ Result cuMemMap(Address address, size_t nbytes, size_t offset, MemoryHandle hand
     return kInvalidValue;
   if (mmap(pointer_to(address), nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->second->fd.get(), 0) == MAP_FAILED)
     return kOutOfMemory;
+  if (s.options.guarded && mmap(fake_bytes(s, address), nbytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                                memory->second->fd.get(), 0) == MAP_FAILED)
+    return kOutOfMemory;
   s.mappings[address] = {nbytes, memory->second, {}, ++s.last_buffer_id};
   return kSuccess;
 }
@@ -173,6 +192,7 @@ Result cuMemUnmap(Address address, size_t nbytes) {
   FAKE_CALL(context);
   const std::vector<Address> found = whole_mappings(s, address, nbytes);
   if (found.empty() || !reserve_again(address, nbytes)) return kInvalidValue;
+  if (s.options.guarded && !reserve_again(address_of(fake_bytes(s, address)), nbytes)) return kInvalidValue;
   for (const Address mapping : found) s.mappings.erase(mapping);
   return kSuccess;
 }
@@ -188,6 +208,7 @@ Result cuMemSetAccess(Address address, size_t nbytes, const AccessDescription* a
       if (!fake_reaches(s, device, mapping.memory->home)) return kInvalidDevice;
       mapping.access.insert(device);
     }
+    if (s.options.guarded) continue;
     if (mprotect(pointer_to(at), mapping.nbytes, PROT_READ | PROT_WRITE) != 0) return kOutOfMemory;
   }
   return kSuccess;
@@ -195,10 +216,27 @@ Result cuMemSetAccess(Address address, size_t nbytes, const AccessDescription* a
 Result cuMemExportToShareableHandle(void* shareable, MemoryHandle handle, int type, unsigned long long) {
   FAKE_CALL(context);
   const auto memory = s.handles.find(handle);
-  if (memory == s.handles.end() || type != kHandlePosixFd) return kInvalidValue;
+  if (memory == s.handles.end() || type != kHandlePosixFd ||
+      (memory->second->properties.handle_types & kHandlePosixFd) == 0)
+    return kInvalidValue;
   const int fd = fcntl(memory->second->fd.get(), F_DUPFD_CLOEXEC, 0);
   std::memcpy(shareable, &fd, sizeof fd);
   return fd >= 0 ? kSuccess : kInvalidValue;
+}
+Result cuMemRetainAllocationHandle(MemoryHandle* handle, void* address) {
+  FAKE_CALL(context);
+  const auto mapping = fake_find(s.mappings, address_of(address));
+  if (mapping == s.mappings.end()) return kInvalidValue;
+  s.handles[++s.last_handle] = mapping->second.memory;
+  *handle = s.last_handle;
+  return kSuccess;
+}
+Result cuMemGetAllocationPropertiesFromHandle(AllocationProperties* properties, MemoryHandle handle) {
+  FAKE_CALL(start);
+  const auto memory = s.handles.find(handle);
+  if (memory == s.handles.end()) return kInvalidValue;
+  *properties = memory->second->properties;
+  return kSuccess;
 }
 Result cuMemImportFromShareableHandle(MemoryHandle* handle, void* shareable, int type) {
   FAKE_CALL(context);
@@ -208,7 +246,7 @@ Result cuMemImportFromShareableHandle(MemoryHandle* handle, void* shareable, int
   if (home < 0 || fstat(fd, &found) != 0) return kInvalidValue;
   UniqueFd own(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!own) return kInvalidValue;
-  *handle = keep(s, std::move(own), static_cast<size_t>(found.st_size), home, nullptr);
+  *handle = keep(s, std::move(own), static_cast<size_t>(found.st_size), home, nullptr, {});
   return kSuccess;
 }
 Result cuMemGetAddressRange_v2(Address* base, size_t* nbytes, Address address) {
@@ -233,6 +271,27 @@ Result cuMemGetHandleForAddressRange(void* handle, Address address, size_t nbyte
   const int fd = fcntl(mapping->second.memory->fd.get(), F_DUPFD_CLOEXEC, 0);
   std::memcpy(handle, &fd, sizeof fd);
   return fd >= 0 ? kSuccess : kInvalidValue;
+}
+
+// The two below are not of the library's table: programs call them as cudaMalloc does. The CPU faults there.
+Result cuMemAlloc_v2(Address* address, size_t nbytes) {
+  FAKE_CALL(context);
+  const size_t whole = align_up(nbytes, 4096);
+  void* const taken = mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const bytes = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (nbytes == 0 || taken == MAP_FAILED || bytes == MAP_FAILED) return kOutOfMemory;
+  *address = address_of(taken);
+  s.allocations[*address] = {whole, fake_context()->device, ++s.last_buffer_id, static_cast<std::byte*>(bytes)};
+  return kSuccess;
+}
+Result cuMemFree_v2(Address address) {
+  FAKE_CALL(context);
+  const auto found = s.allocations.find(address);
+  if (found == s.allocations.end() || found->second.bytes == nullptr) return kInvalidValue;
+  munmap(pointer_to(address), found->second.nbytes);
+  munmap(found->second.bytes, found->second.nbytes);
+  s.allocations.erase(found);
+  return kSuccess;
 }
 
 Result cuMemHostAlloc(void** memory, size_t nbytes, unsigned) {

@@ -21,6 +21,7 @@ Result global_of(const FakeModule& module, const char* name, Address* address, s
 
 /// As nvcc makes them: the library's own.
 bool is_fat_binary(const void* image) {
+  if (image == nullptr) return false;
   constexpr uint32_t kMagic = 0xba55ed50;
   uint32_t begin = 0;
   std::memcpy(&begin, image, sizeof begin);

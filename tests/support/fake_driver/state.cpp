@@ -23,7 +23,7 @@ void add(std::string& list, size_t n, const char* what) {
 }
 
 /// For the library that programs find as libcuda.so.1: RAILSHMEM_FAKE_GPUS (their number), RAILSHMEM_FAKE_MEMORY
-/// (bytes of each), RAILSHMEM_FAKE_LATE_US.
+/// (bytes of each), RAILSHMEM_FAKE_LATE_US, RAILSHMEM_FAKE_GUARDED (set: the CPU cannot use device memory).
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
@@ -31,6 +31,7 @@ FakeOptions options_from_environment() {
     options.memory_nbytes = std::strtoull(nbytes, nullptr, 0);
   if (const char* late = std::getenv("RAILSHMEM_FAKE_LATE_US"))
     options.late_us = static_cast<unsigned>(std::atoi(late));
+  options.guarded = std::getenv("RAILSHMEM_FAKE_GUARDED") != nullptr;
   return options;
 }
 
@@ -75,6 +76,7 @@ FakeState::~FakeState() {
   for (const auto& [address, range] : pinned)
     if (!range.registered) std::free(pointer_to(address));
   for (const auto& [address, nbytes] : reservations) munmap(pointer_to(address), nbytes);
+  for (const auto& [address, engines] : engines_views) munmap(pointer_to(engines), reservations[address]);
   for (const auto& [address, allocation] : allocations) munmap(pointer_to(address), allocation.nbytes);
 }
 
@@ -156,7 +158,7 @@ std::byte* FakeDriver::allocate(size_t nbytes, Device device) {
   void* const memory = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   check_errno(memory != MAP_FAILED, "mmap");
   const std::lock_guard lock(state_->mutex);
-  state_->allocations[address_of(memory)] = {nbytes, device, ++state_->last_buffer_id};
+  state_->allocations[address_of(memory)] = {nbytes, device, ++state_->last_buffer_id, nullptr};
   return static_cast<std::byte*>(memory);
 }
 

@@ -47,7 +47,8 @@ struct EventObject {
 struct FakePhysical {
   UniqueFd fd;
   size_t nbytes = 0;
-  int home = 0;            ///< GPU of the machine
+  int home = 0;  ///< GPU of the machine
+  AllocationProperties properties = {};
   size_t* used = nullptr;  ///< of the device that it was made on, here
   ~FakePhysical() {
     if (used != nullptr) *used -= nbytes;
@@ -65,6 +66,7 @@ struct FakeAllocation {
   size_t nbytes;
   Device device;
   uint64_t buffer_id;
+  std::byte* bytes = nullptr;  ///< where they are, when the CPU cannot use the allocation's addresses; else null
 };
 struct FakePinned {
   size_t nbytes;
@@ -116,6 +118,7 @@ struct FakeState {
   std::map<MemoryHandle, std::shared_ptr<FakePhysical>> handles;
   MemoryHandle last_handle = 0;
   std::map<Address, size_t> reservations;
+  std::map<Address, Address> engines_views;  ///< guarded: where copy engines and kernels find a reservation's memory
   std::map<Address, FakeMapping> mappings;
   std::map<Address, FakeAllocation> allocations;
   std::map<Address, FakePinned> pinned;
@@ -189,6 +192,9 @@ auto fake_find(Map& map, Address address) {
 bool fake_usable(const FakeState& s, Address address, size_t nbytes, Device device);
 bool fake_is_pageable(FakeState& s, Address address);
 bool fake_is_device_memory(FakeState& s, Address address);
+
+/// Where copy engines and kernels find what is at an address; not beyond the end of its reservation.
+std::byte* fake_bytes(const FakeState& s, Address address);
 
 /// The stream that a handle means (null: the legacy default one); empty when it is none of this context.
 FakeStream fake_stream(FakeState& s, Stream handle);

@@ -62,13 +62,15 @@ std::function<bool()> behind_others(FakeState& s, const FakeStream& mine, std::f
 }
 
 /// What a copy engine does: an aligned word at once, other bytes in any order.
-void move_bytes(Address to, Address from, size_t nbytes) {
+void move_bytes(const FakeState& s, Address to, Address from, size_t nbytes) {
+  std::byte* const dest = fake_bytes(s, to);
+  const std::byte* const source = fake_bytes(s, from);
   std::byte word[8];
   if (nbytes == 4 || nbytes == 8) {
-    read_whole(word, pointer_to(from), nbytes);
-    copy_whole(pointer_to(to), word, nbytes);
+    read_whole(word, source, nbytes);
+    copy_whole(dest, word, nbytes);
   } else {
-    std::memmove(pointer_to(to), pointer_to(from), nbytes);
+    std::memmove(dest, source, nbytes);
   }
 }
 
@@ -105,9 +107,12 @@ Result give_word_op(FakeState& s, Stream handle, const StreamWordOp& op) {
       fake_is_pageable(s, op.address))
     return kInvalidValue;
   if (op.op == WordOp::wait_32 || op.op == WordOp::wait_64) {
-    fake_give(s, stream, [op, wide] { return condition_holds(op.address, op.value, op.flags, wide); });
+    fake_give(s, stream, [&s, op, wide] {
+      return condition_holds(address_of(fake_bytes(s, op.address)), op.value, op.flags, wide);
+    });
   } else {
-    fake_give(s, stream, [op, wide] { return write_word(op.address, op.value, wide), true; });
+    fake_give(s, stream,
+              [&s, op, wide] { return write_word(address_of(fake_bytes(s, op.address)), op.value, wide), true; });
   }
   return kSuccess;
 }
@@ -120,10 +125,11 @@ Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const 
   if (!fake_usable(s, to, nbytes, device) || !fake_usable(s, from, nbytes, device)) return kInvalidValue;
   if (fake_is_pageable(s, from) && !fake_is_pageable(s, to)) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(pointer_to(from), pointer_to(from) + nbytes);
-    fake_give(s, stream, [to, nbytes, bytes] { return move_bytes(to, address_of(bytes->data()), nbytes), true; });
+    fake_give(s, stream,
+              [&s, to, nbytes, bytes] { return move_bytes(s, to, address_of(bytes->data()), nbytes), true; });
     return kSuccess;
   }
-  fake_give(s, stream, [to, from, nbytes] { return move_bytes(to, from, nbytes), true; });
+  fake_give(s, stream, [&s, to, from, nbytes] { return move_bytes(s, to, from, nbytes), true; });
   if (fake_is_pageable(s, to)) fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
   return kSuccess;
 }
@@ -254,7 +260,7 @@ Result cuMemsetD8Async(Address to, unsigned char value, size_t nbytes, Stream ha
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
   if (fake_is_pageable(s, to) || !fake_usable(s, to, nbytes, stream->context->device)) return kInvalidValue;
-  fake_give(s, stream, [=] { return std::memset(pointer_to(to), value, nbytes), true; });
+  fake_give(s, stream, [=, &s] { return std::memset(fake_bytes(s, to), value, nbytes), true; });
   return kSuccess;
 }
 Result cuMemcpyBatchAsync_v2(Address* to, Address* from, size_t* nbytes, size_t count, CopyAttributes*,
@@ -272,7 +278,7 @@ Result cuMemcpyBatchAsync_v2(Address* to, Address* from, size_t* nbytes, size_t 
   }
   std::shuffle(order.begin(), order.end(), s.random);  // nothing is promised
   for (const size_t i : order)
-    fake_give(s, stream, [a = to[i], b = from[i], n = nbytes[i]] { return move_bytes(a, b, n), true; });
+    fake_give(s, stream, [&s, a = to[i], b = from[i], n = nbytes[i]] { return move_bytes(s, a, b, n), true; });
   return kSuccess;
 }
 

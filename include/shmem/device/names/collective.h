@@ -19,7 +19,7 @@ RAILSHMEM_KERNEL inline int on_team(DeviceCall call, shmem_team_t team, const vo
   const WorldView& world = this_world();
   const TeamRow row = team_of(world, team);
   ChannelStatus status = ChannelStatus::bad_handle;
-  if (row.rank >= 0 && DeviceControlLayout(world.npes, 1).counters(row.slot + 1) <= world.control_nbytes) {
+  if (row.rank >= 0 && has_area(world, row.slot)) {
     status = run(world, Members(world, row));
   }
   finish(world, call, status, world.pe, address);

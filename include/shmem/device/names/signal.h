@@ -51,8 +51,8 @@ RAILSHMEM_KERNEL inline void add_signal(shmem_ctx_t ctx, uint64_t* sig_addr, uin
 /// The value that ended the wait, or the last one that was seen.
 RAILSHMEM_KERNEL inline uint64_t wait_for_signal(const uint64_t* sig_addr, int cmp, uint64_t cmp_value) {
   const WorldView& world = this_world();
-  uint64_t seen = read_acquire(sig_addr);
-  if (world.npes == 0) return seen;
+  if (world.npes == 0) return read_acquire(sig_addr);
+  uint64_t seen;
   finish(world, DeviceCall::signal_wait_until, wait_until(world, sig_addr, cmp, cmp_value, &seen), world.pe, sig_addr);
   return seen;
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a thread can do only to itself, at another's wish.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <mutex>
+
+namespace railshmem {
+
+/// A context to work in, the CPUs to run on: whoever wants them for the proxy thread leaves an errand here and waits.
+class Errands {
+ public:
+  /// By any other thread, while the one that calls run() lives. Throws what `task` throws.
+  template <class Wake>
+  void ask(const std::function<void()>& task, Wake&& wake) {
+    const std::lock_guard one_at_a_time(mutex_);
+    std::packaged_task<void()> errand(task);
+    std::future<void> done = errand.get_future();
+    // release: pairs with the acquire in run(); without it the thread could see half of the errand.
+    waiting_.store(&errand, std::memory_order_release);
+    wake();
+    done.get();
+  }
+
+  /// The thread's side: one load where there is nothing to do.
+  void run() noexcept {
+    // acquire: pairs with the release in ask()
+    std::packaged_task<void()>* const errand = waiting_.load(std::memory_order_acquire);
+    if (errand == nullptr) [[likely]]
+      return;
+    // relaxed: the next errand comes after this one's end, which is told by its future. Before that end, after which
+    // the errand is no more.
+    waiting_.store(nullptr, std::memory_order_relaxed);
+    (*errand)();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::packaged_task<void()>*> waiting_{nullptr};
+};
+
+}  // namespace railshmem
