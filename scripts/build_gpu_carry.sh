@@ -18,7 +18,7 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
   exit 1
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
-tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory soak_kernels"
+tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory soak_kernels device_collectives stream_ops"
 examples="device_ring put_signal_pipeline jacobi moe_dispatch"
 plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-bootstrap-[a-z-]*\.so' || true)
 # shellcheck disable=SC2046,SC2086
@@ -28,7 +28,7 @@ OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_
 
 mkdir -p "$carry/bin" "$carry/lib/railshmem"
 cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
-for program in $tests; do cp "$(find "$build/tests/device" "$build/tests/multi" -name "$program" -type f)" "$carry/bin/"; done
+for program in $tests; do find "$build/tests" -name "$program" -type f -perm -u+x -exec cp {} "$carry/bin/" \;; done
 for example in $examples; do cp "$build/examples/$example" "$carry/bin/"; done
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done

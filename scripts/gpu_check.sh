@@ -63,12 +63,18 @@ check() {
   esac
 }
 
-# kernels NAME PES NAME=VALUE...: the device API between PEs, and device memory that programs allocated themselves.
+# kernels NAME PES NAME=VALUE...: the device API between PEs, device memory that programs allocated themselves, and host
+# code on the heap of GPUs: collectives, and calls in the order of streams and graphs.
 kernels() {
   local name=$1 pes=$2
   shift 2
   check "kernels.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
   check "own_memory.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
+  local program
+  for program in device_collectives stream_ops; do
+    check "$program.$name.$pes" 150 env SHMEM_HEAP_KIND=device "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
+      "$(program "$program")"
+  done
 }
 
 check device.one_gpu 300 "$(program ring_gpu_test)"

@@ -31,6 +31,7 @@ void ring(Context& context) {
   using Figures = perftest::RingFigures;
   add("single_thread", "us", 1e-3, &Figures::single_thread_ns, false);
   add("private_push", "us", 1e-3, &Figures::private_push_ns, false);
+  add("consume", "Mops/s", 1, &Figures::consume_mops, true);
   add("rate", "Mops/s", 1, &Figures::throughput_mops, true);
   add("round_trip", "us", 1, &Figures::round_trip_us, false, &Figures::round_trip_p99_us);
 }

@@ -54,6 +54,29 @@ double one_thread(const RingBenchOptions& options, bool doorbell) {
   return static_cast<double>(now_ns() - start) / static_cast<double>(rounds * batch);
 }
 
+/// Commands per microsecond taken and finished, of a ring that is filled by turns.
+double consumer_alone(const RingBenchOptions& options) {
+  Channel channel(options.log2_slots);
+  RingView view = channel.view().ring;
+  view.doorbell = nullptr;
+  const uint64_t batch = std::max<uint64_t>(1, (uint64_t{1} << options.log2_slots) / 2);
+  uint64_t spent = 0, done = 0;
+  while (done < options.commands) {
+    for (uint64_t i = done; i < done + batch; ++i) device::push<Producers::one>(view, sample(i), Deadline::never());
+    done += batch;
+    const uint64_t start = now_ns();
+    while (const auto command = channel.peek()) {
+      expect(command->local == channel.next());
+      channel.complete(channel.next());
+      channel.pop();
+    }
+    channel.publish();
+    spent += now_ns() - start;
+    expect(channel.next() == done);
+  }
+  return static_cast<double>(done) * 1e3 / static_cast<double>(spent);
+}
+
 /// The proxy's loop without a network: every command is finished at once.
 void consume(Channel& channel, uint64_t expected) {
   uint32_t idle = 0;
@@ -101,6 +124,7 @@ RingFigures measure_ring(const RingBenchOptions& options) {
   RingFigures figures{};
   figures.single_thread_ns = one_thread<Producers::many>(options, true);
   figures.private_push_ns = one_thread<Producers::one>(options, false);
+  figures.consume_mops = consumer_alone(options);
   figures.throughput_mops = two_threads(options);
   const std::vector<double> times = round_trips(options);
   figures.round_trip_us = times[times.size() / 2];

@@ -9,6 +9,7 @@ namespace railshmem::perftest {
 struct RingFigures {
   double single_thread_ns;  ///< encode + push + peek + decode + pop of one command, one thread
   double private_push_ns;   ///< the same with a producer that owns the ring (no atomic, no doorbell)
+  double consume_mops;      ///< the proxy's side alone: peek, complete and pop of commands that are there
   double throughput_mops;   ///< one producer thread to one consumer thread
   double round_trip_us;     ///< push, the other thread completes it, the producer sees that: median
   double round_trip_p99_us;
@@ -20,8 +21,8 @@ struct RingBenchOptions {
   uint64_t round_trips = 20000;
 };
 
-/// Runs alone for about a second on two threads of the caller's affinity mask. With one CPU the last three figures
-/// measure the scheduler.
+/// Runs alone for about a second on two threads of the caller's affinity mask. With one CPU the figures from throughput
+/// on measure the scheduler.
 RingFigures measure_ring(const RingBenchOptions& options = {});
 
 }  // namespace railshmem::perftest

@@ -64,7 +64,7 @@ inline bool Ring::peek(Command& command) const noexcept {
   copy.word[1].lo = portable::load_relaxed(&slot.word[1].lo);
   copy.word[2].lo = portable::load_relaxed(&slot.word[2].lo);
   copy.word[3].lo = portable::load_relaxed(&slot.word[3].lo);
-  command = decode(copy);
+  decode(copy, command);
   return true;
 }
 

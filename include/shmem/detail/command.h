@@ -96,10 +96,11 @@ RAILSHMEM_HD constexpr Slot encode(const Command& c, uint64_t lap) {
                {c.signal_value, (c.nbytes & ~kLapBit) | lap}}};
 }
 
-RAILSHMEM_HD constexpr Command decode(const Slot& s) {
+/// Field by field into its place: a copy of a command just made, in wider pieces than it was stored, would wait until
+/// all of those stores have reached the cache, which takes longer than all else that a proxy does with a command.
+RAILSHMEM_HD constexpr void decode(const Slot& s, Command& c) {
   using namespace command_layout;
   const uint64_t meta = s.word[2].hi;
-  Command c;
   c.op = static_cast<CommandOp>(meta & kNibble);
   c.amo_op = static_cast<AmoOp>(meta >> kAmo & kNibble);
   c.segment = static_cast<uint8_t>(meta >> kSegment & kNibble);
@@ -114,6 +115,11 @@ RAILSHMEM_HD constexpr Command decode(const Slot& s) {
   c.compare = s.word[2].lo;
   c.signal_value = s.word[3].lo;
   c.nbytes = s.word[3].hi & ~kLapBit;
+}
+
+RAILSHMEM_HD constexpr Command decode(const Slot& s) {
+  Command c;
+  decode(s, c);
   return c;
 }
 

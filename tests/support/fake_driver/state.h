@@ -79,6 +79,7 @@ struct FunctionObject {
 };
 /// Of the library: in whatever image it loads.
 const FakeModule& library_kernels();
+void add_stream_kernels(FakeModule& module);
 
 struct ModuleObject {
   const FakeModule* module;
