@@ -67,7 +67,7 @@ ChannelView Channel::view() noexcept {
                       &memory_.consumer->error,
                       &doorbell_,
                       memory_.log2_slots};
-  return {ring, &memory_.consumer->completed};
+  return {ring, &memory_.consumer->completed, &memory_.producer->completed_seen};
 }
 
 }  // namespace railshmem

@@ -25,7 +25,9 @@ CopyLane::CopyLane(const DeviceContext& gpu, Events events, uint64_t patience_ns
   const Driver& driver = gpu.driver();
   need(driver, Calls::copies, "copies to and from a GPU");
   const ContextGuard guard(gpu);
-  gpu.check(driver.stream_create(&stream_, kStreamNonBlocking, 0), "cuStreamCreateWithPriority");
+  // Not the priority of the program's streams: streams of one priority share a few queues of the hardware, in which a
+  // copy would wait behind kernels that wait for it.
+  gpu.check(driver.stream_create(&stream_, kStreamNonBlocking, kHighPriority), "cuStreamCreateWithPriority");
   for (Mark& mark : marks_) {
     const Result result = driver.event_create(&mark.event, kEventWithoutTiming);
     if (result == kSuccess) continue;

@@ -29,8 +29,9 @@ enum class ChannelStatus : uint64_t {
 
 /// Written by producers: GPU memory when they run there. One cache line.
 struct alignas(64) ProducerLine {
-  uint64_t head;           ///< next free ticket
-  uint64_t consumed_seen;  ///< the last `consumed` a producer read: saves a read across PCIe per push
+  uint64_t head;            ///< next free ticket
+  uint64_t consumed_seen;   ///< the last `consumed` a producer read: saves a read across PCIe per push
+  uint64_t completed_seen;  ///< the same of `completed`, for whoever waits
 };
 
 /// Written by the proxy and polled by producers: GPU memory when they run there and the CPU can store to it.

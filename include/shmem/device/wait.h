@@ -70,11 +70,17 @@ class Waiter {
 
 /// Waits until every ticket below `count` is finished. A finished one counts even on a channel that died since.
 RAILSHMEM_HD inline ChannelStatus wait_completed(const ChannelView& channel, uint64_t count, Deadline deadline) {
+  // acquire: pairs with the release below; a thread that trusts another's reading needs what that one acquired.
+  if (portable::load_acquire(channel.completed_seen) >= count) return ChannelStatus::ok;
   Waiter waiter(channel.ring.error, deadline);
   for (;;) {
     // acquire: pairs with the release in Channel::publish(); without it a get's destination could still read old.
     const uint64_t completed = portable::load_acquire(channel.completed);
-    if (completed >= count) return ChannelStatus::ok;
+    if (completed >= count) {
+      // Two threads may store in either order; an older value only costs its reader another look at `completed`.
+      portable::store_release(channel.completed_seen, completed);
+      return ChannelStatus::ok;
+    }
     const ChannelStatus status = waiter.turn(completed);
     if (status != ChannelStatus::ok) return status;
   }
