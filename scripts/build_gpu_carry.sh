@@ -19,7 +19,7 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
 tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory soak_kernels device_collectives stream_ops"
-examples="device_ring put_signal_pipeline jacobi moe_dispatch"
+examples="device_ring put_signal_pipeline jacobi moe_dispatch stream_ordered cuda_graph"
 plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-bootstrap-[a-z-]*\.so' || true)
 # shellcheck disable=SC2046,SC2086
 cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests $plugins \

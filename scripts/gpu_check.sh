@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that this machine's GPUs can test: the device API on one GPU, GPU memory between processes, kernels between
-# PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both, the examples, a
-# short soak (scripts/gpu_soak.sh); prints a table.
+# PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both, host
+# collectives and stream-ordered calls with graphs, the examples, a short soak (scripts/gpu_soak.sh); prints a table.
 #   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
@@ -110,6 +110,8 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   example direct put_signal_pipeline "$pes" --chunks $chunks
   example direct jacobi "$pes" --steps $steps
   example direct moe_dispatch "$pes"
+  example direct stream_ordered "$pes"
+  example direct cuda_graph "$pes"
   example direct_by_block moe_dispatch "$pes" --by-block 1
 done
 shm=(SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm)
@@ -117,6 +119,8 @@ example shm device_ring 2 --laps 100 -- "${shm[@]}"
 example shm put_signal_pipeline 2 --chunks 100 -- "${shm[@]}"
 example shm jacobi 2 --steps 100 -- "${shm[@]}"
 example shm moe_dispatch 2 --rounds 10 -- "${shm[@]}"
+example shm stream_ordered 2 -- "${shm[@]}"
+example shm cuda_graph 2 -- "${shm[@]}"
 
 check soak 250 env FROM="$from" "$root/scripts/gpu_soak.sh" 10
 measured+=(soak)
@@ -137,6 +141,6 @@ printf '%s\n' "${rows[@]}"
 for name in "${measured[@]}"; do
   echo
   echo "$name:"
-  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|soak_kernels|gpu_soak\.sh): ' "$logs/$name.log"
+  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|soak_kernels|gpu_soak\.sh): ' "$logs/$name.log"
 done
 exit $failed

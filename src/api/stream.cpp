@@ -119,3 +119,15 @@ int shmemx_team_sync_on_stream(shmem_team_t team, shmemx_stream_t stream) {
   return CALL(team_sync).meet(team, cuda::StreamStep::sync);
 }
 }
+
+#undef CALL
+#undef BLOCK
+#undef PUT_SIGNAL
+#undef TEAM_DATA
+#undef TYPED
+#undef SIZED
+#undef VALUE
+#undef WAIT
+#undef REDUCE
+#undef BITS
+#undef VALUES

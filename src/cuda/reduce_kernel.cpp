@@ -14,7 +14,6 @@
 namespace railshmem::cuda {
 namespace {
 
-constexpr int kHighPriority = -5;  // drivers take what they have next to it
 constexpr unsigned kThreads = 512;
 constexpr unsigned kBlocksPerMultiprocessor = 2;
 

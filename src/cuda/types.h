@@ -138,6 +138,7 @@ enum class PointerAttribute : int {
 
 // Streams and events.
 inline constexpr unsigned kStreamNonBlocking = 1;  ///< does not wait for the legacy default stream, nor it for this one
+inline constexpr int kHighPriority = -5;           ///< of a stream; drivers take what they have next to it
 inline constexpr unsigned kEventWithoutTiming = 2;
 enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
 inline constexpr int kCapturingNot = 0;

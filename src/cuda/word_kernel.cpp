@@ -14,7 +14,6 @@ namespace railshmem::cuda {
 namespace {
 
 constexpr unsigned kNonBlocking = 1;
-constexpr int kHighPriority = -5;  // drivers take what they have next to it
 
 }  // namespace
 

@@ -9,8 +9,8 @@ namespace {
 FlushChoice by_driver(const DeviceFlush* device) {
   if (device == nullptr)
     throw Error(
-        "SHMEM_FLUSH is cuda, but the symmetric heap is host memory, which no GPU driver flushes; unset SHMEM_FLUSH, "
-        "or set it to none, read or write_read");
+        "SHMEM_FLUSH is cuda, but rails write host memory only, from where what is for a GPU is copied, and no GPU "
+        "driver flushes that; unset SHMEM_FLUSH, or set it to none, read or write_read");
   if (device->ordered) return {FlushPolicy::none, device, device->device + " orders what NICs write by itself"};
   if (!device->available)
     throw Error(
@@ -21,7 +21,8 @@ FlushChoice by_driver(const DeviceFlush* device) {
 }
 
 FlushChoice by_itself(const DeviceFlush* device) {
-  if (device == nullptr) return {FlushPolicy::none, device, "host memory shows what a completed write brought"};
+  if (device == nullptr)
+    return {FlushPolicy::none, device, "rails write host memory only, which shows what a completed write brought"};
   if (device->ordered) return {FlushPolicy::none, device, device->device + " orders what NICs write by itself"};
   if (device->available) return {FlushPolicy::cuda, device, "the driver of " + device->device + " flushes"};
   return {FlushPolicy::read, device, "the driver of " + device->device + " does not flush when the host asks"};

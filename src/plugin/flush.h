@@ -10,7 +10,8 @@
 
 namespace railshmem {
 
-/// Contract: the device whose memory the symmetric heap is. Filled in by the layer that knows the device's driver.
+/// Contract: a device whose memory rails write themselves, not by way of the host's. Filled in by the layer that knows
+/// the device's driver.
 struct DeviceFlush {
   std::string device;    ///< for messages: "GPU 0 (NVIDIA H100)"
   bool ordered = false;  ///< the device itself never sees a word before what a NIC wrote before it: no flush is needed
@@ -24,11 +25,12 @@ enum class FlushPolicy : uint8_t { none, cuda, read, write_read };
 
 struct FlushChoice {
   FlushPolicy policy = FlushPolicy::none;
-  const DeviceFlush* device = nullptr;  ///< null: the heap is host memory
+  const DeviceFlush* device = nullptr;  ///< null: rails write host memory only
   std::string reason = {};
 };
 
-/// `device`: null for a heap in host memory. Throws Error where the policy that was asked for cannot be had.
+/// `device`: null where rails write host memory only; data for a device heap that is copied from there has arrived when
+/// its copy has ended, before its signal is given. Throws Error where the policy that was asked for cannot be had.
 FlushChoice choose_flush(FlushMode asked, const DeviceFlush* device);
 
 /// A line for SHMEM_INFO=1: the policy and why.

@@ -38,7 +38,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
       bootstrap_(bootstrap),
       choice_(env.collectives),
       heap_choice_(choose_heap(env, options.driver, options.has_kernels)),
-      flush_(choose_flush(env.flush, nullptr)) {
+      flush_(choose_flush(env.flush, nullptr)) {  // a device heap is staged: rails write host memory only
   Identity mine = make_identity(env_);
   mine.several_threads = options_.several_threads_call;
   mine.device_heap = heap_choice_.device;

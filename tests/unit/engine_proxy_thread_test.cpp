@@ -62,25 +62,26 @@ TEST(EngineProxyThread, SeveralThreadsMayHaveErrands) {
   EXPECT_EQ(count, 200);
 }
 
-/// A kernel: it has no doorbell.
+/// A kernel: it has no doorbell. Outlives the job.
 struct Kernel {
-  explicit Kernel(EngineJob<Plain>& job) : view(channel.view()) {
-    view.ring.doorbell = nullptr;
+  Kernel() : view(channel.view()) { view.ring.doorbell = nullptr; }
+
+  void begin(EngineJob<Plain>& job) {
     Channel* const mine = &channel;
     job.engine(0).add_channels({&mine, 1});
   }
-  /// From a command to its completion; median of 20 with `pause` before each.
-  std::chrono::nanoseconds median_of_commands(std::chrono::nanoseconds pause) {
+  /// From a command to its completion; median of `n` with `pause` before each.
+  std::chrono::nanoseconds median_of_commands(size_t n, std::chrono::nanoseconds pause) {
     std::vector<std::chrono::nanoseconds> times;
-    for (int i = 0; i < 20; ++i) {
+    for (size_t i = 0; i < n; ++i) {
       std::this_thread::sleep_for(pause);
       const auto began = std::chrono::steady_clock::now();
       device::push(view.ring, {.op = CommandOp::fence}, device::Deadline::never());
       EXPECT_EQ(device::quiet(view, device::Deadline::in(20'000'000'000)), ChannelStatus::ok);
       times.push_back(std::chrono::steady_clock::now() - began);
     }
-    std::nth_element(times.begin(), times.begin() + 10, times.end());
-    return times[10];
+    std::sort(times.begin(), times.end());
+    return times[n / 2];
   }
 
   Channel channel{6};
@@ -94,30 +95,35 @@ JobOptions with(void (*change)(Env&)) {
   return options;
 }
 
+// Bounds are far above what is printed, for machines under load, and far below the naps that would be taken otherwise.
+
 TEST(EngineProxyThread, AKernelsFirstCommandAfterASilenceWaitsForItsShortNapsOnly) {
-  // Where the thread slept as it does without kernels, for long.
-  EngineJob<Plain> job(kPlain, with([](Env& env) { env.proxy_nap_us = 400'000; }));
-  Kernel kernel(job);
-  const auto median = kernel.median_of_commands(20ms);
+  Kernel kernel;
+  EngineJob<Plain> job(kPlain, with(nullptr));
+  kernel.begin(job);
+  // Without kernels it sleeps for 100 ms at a time, so it would see the command 80 ms later.
+  const auto median = kernel.median_of_commands(5, 120ms);
   std::printf("first command after a silence: %.1f us\n", static_cast<double>(median.count()) / 1e3);
-  EXPECT_LT(median, 100ms);
+  EXPECT_LT(median, 50ms);
 }
 
 TEST(EngineProxyThread, AKernelsNextCommandsFindItAwake) {
+  Kernel kernel;
   EngineJob<Plain> job(kPlain, with([](Env& env) {
                          env.proxy_kernel_nap_us = 400'000;
                          env.proxy_kernel_spin_us = 1'000'000;
                        }));
-  Kernel kernel(job);
-  kernel.median_of_commands(0ns);
-  const auto median = kernel.median_of_commands(1ms);
+  kernel.begin(job);
+  kernel.median_of_commands(1, 0ns);
+  const auto median = kernel.median_of_commands(20, 1ms);
   std::printf("next command: %.1f us\n", static_cast<double>(median.count()) / 1e3);
-  EXPECT_LT(median, 100ms);
+  EXPECT_LT(median, 50ms);
 }
 
 TEST(EngineProxyThread, WaitsForKernelsWithoutACoreOfItsOwn) {
+  Kernel kernel;
   EngineJob<Plain> job(kPlain, with(nullptr));
-  Kernel kernel(job);
+  kernel.begin(job);
   std::this_thread::sleep_for(50ms);
   clockid_t clock;
   ASSERT_EQ(pthread_getcpuclockid(job.engine(0).loop().native_handle(), &clock), 0);

@@ -21,7 +21,7 @@ DeviceFlush device(bool ordered, bool available) {
 TEST(FlushChoice, HostHeapNeedsNone) {
   EXPECT_EQ(choose_flush(FlushMode::automatic, nullptr).policy, FlushPolicy::none);
   EXPECT_EQ(describe(choose_flush(FlushMode::automatic, nullptr)),
-            "flush none: host memory shows what a completed write brought\n");
+            "flush none: rails write host memory only, which shows what a completed write brought\n");
   EXPECT_EQ(choose_flush(FlushMode::read, nullptr).policy, FlushPolicy::read);
   EXPECT_EQ(choose_flush(FlushMode::write_read, nullptr).policy, FlushPolicy::write_read);
   EXPECT_EQ(choose_flush(FlushMode::none, nullptr).policy, FlushPolicy::none);
@@ -50,7 +50,7 @@ std::string refusal(const DeviceFlush* device) {
 }
 
 TEST(FlushChoice, CudaThatCannotBeHadIsAnError) {
-  EXPECT_NE(refusal(nullptr).find("SHMEM_FLUSH is cuda, but the symmetric heap is host memory"), std::string::npos);
+  EXPECT_NE(refusal(nullptr).find("SHMEM_FLUSH is cuda, but rails write host memory only"), std::string::npos);
   EXPECT_NE(refusal(nullptr).find("unset SHMEM_FLUSH"), std::string::npos);
   const DeviceFlush neither = device(false, false);
   EXPECT_NE(refusal(&neither).find("the driver of GPU 3 does not flush"), std::string::npos);

@@ -49,7 +49,7 @@ const FakeModule& library_kernels() {
     FakeModule made{{{"railshmem_word_amo", {{8, 4, 4, 8, 8, 8}, word_amo}},
                      {"railshmem_reduce", {{sizeof(DeviceReduction)}, reduce}}},
                     {}};
-    add_stream_kernels(made);
+    if (add_stream_kernels) add_stream_kernels(made);
     return made;
   }();
   return module;
