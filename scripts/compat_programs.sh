@@ -21,7 +21,7 @@ build=${BUILD:-$root/build/release}
 
 # Name, source, PEs (2: just two, n: any number), arguments. A name with '=' runs the program of the part before it.
 list() {
-  local pt=perftest/device/pt-to-pt coll=perftest/device/coll
+  local pt=perftest/device/pt-to-pt coll=perftest/device/coll host=perftest/host
   local few='-n 50 -w 5 -b 8 -e 65536' bulk='-n 20 -w 5 -c 32 -t 1024 -b 1024 -e 16M'
   cat <<END
 hello                  examples/hello.cpp             n
@@ -58,6 +58,17 @@ bcast_latency          $coll/bcast_latency.cu         n  $few
 fcollect_latency       $coll/fcollect_latency.cu      n  $few
 reduction_latency      $coll/reduction_latency.cu     n  $few
 sync_latency           $coll/sync_latency.cu          n  -n 50 -w 5
+host_bw                $host/pt-to-pt/bw.cpp          2  -n 20 -w 5 -b 1024 -e 16M
+host_latency           $host/pt-to-pt/latency.cpp     2  $few
+stream_latency         $host/pt-to-pt/stream_latency.cu       2  $few
+alltoall_on_stream     $host/coll/alltoall_on_stream.cpp      n  $few
+barrier_all_on_stream  $host/coll/barrier_all_on_stream.cpp   n  -n 50 -w 5
+barrier_on_stream      $host/coll/barrier_on_stream.cpp       n  -n 50 -w 5
+broadcast_on_stream    $host/coll/broadcast_on_stream.cpp     n  $few
+fcollect_on_stream     $host/coll/fcollect_on_stream.cpp      n  $few
+reduction_on_stream    $host/coll/reduction_on_stream.cpp     n  $few
+sync_all_on_stream     $host/coll/sync_all_on_stream.cpp      n  -n 50 -w 5
+sync_on_stream         $host/coll/sync_on_stream.cpp          n  -n 50 -w 5
 END
 }
 

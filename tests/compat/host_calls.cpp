@@ -87,17 +87,29 @@ void buffers() {
   check(nvshmemx_buffer_register(outside, kBytes) == 0, "nvshmemx_buffer_register");
   check(nvshmemx_buffer_unregister(outside) == 0, "nvshmemx_buffer_unregister");
   nvshmemx_buffer_unregister_all();
+  check(nvshmemx_buffer_register_symmetric(outside, kBytes, 0) == nullptr, "only a GPU's memory becomes symmetric");
+  check(nvshmemx_buffer_unregister_symmetric(outside, kBytes) != 0, "it was not registered");
   std::free(outside);
+}
+
+/// Calls on streams need a GPU: here they are linked only.
+void streams(bool never) {
+  if (!never) return;
+  nvshmemx_barrier_all_on_stream(nullptr);
+  nvshmemx_float_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, nullptr, nullptr, 0, nullptr);
+  nvshmemx_putmem_on_stream(nullptr, nullptr, 0, 0, nullptr);
+  nvshmemx_signal_op_on_stream(nullptr, 0, NVSHMEM_SIGNAL_SET, 0, nullptr);
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
   start();
   queries();
   teams();
   data();
   buffers();
+  streams(argc > 99);
   nvshmem_finalize();
   return 0;
 }

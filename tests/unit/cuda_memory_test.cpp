@@ -280,12 +280,13 @@ TEST(HostRegistration, LeavesWhatTheProgramPinnedItself) {
 
 /// Memory of device 1, mapped in pieces of 1 and 2 chunks.
 struct UserPieces {
-  explicit UserPieces(const DeviceContext& gpu, int handle_types = kHandlePosixFd) : driver(gpu.driver()) {
+  explicit UserPieces(const DeviceContext& gpu, int handle_types = kHandlePosixFd)
+      : driver(gpu.driver()), context(gpu.context()) {
     AllocationProperties properties;
     properties.location.id = gpu.device();
     properties.handle_types = handle_types;
     const AccessDescription access{{kAtDevice, gpu.device()}, kReadWrite};
-    driver.set_context(gpu.context());
+    driver.set_context(context);
     EXPECT_EQ(driver.address_reserve(&address, 3 * kChunk, 0, 0, 0), kSuccess);
     for (size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(driver.memory_create(&handles[i], (i + 1) * kChunk, &properties, 0), kSuccess);
@@ -294,6 +295,7 @@ struct UserPieces {
     EXPECT_EQ(driver.memory_set_access(address, 3 * kChunk, &access, 1), kSuccess);
   }
   ~UserPieces() {
+    driver.set_context(context);
     EXPECT_EQ(driver.memory_unmap(address, 3 * kChunk), kSuccess);
     EXPECT_EQ(driver.address_free(address, 3 * kChunk), kSuccess);
     for (const MemoryHandle handle : handles) EXPECT_EQ(driver.memory_release(handle), kSuccess);
@@ -302,6 +304,7 @@ struct UserPieces {
   UserPieces(const UserPieces&) = delete;
   std::byte* at(size_t offset) const { return pointer_to(address) + offset; }
   const Driver& driver;
+  const Context context;
   Address address = 0;
   MemoryHandle handles[2] = {};
 };
