@@ -11,12 +11,12 @@ file(WRITE ${OUT} "// Made by cmake/EmbedKernels.cmake.
 namespace railshmem::cuda {
 namespace {
 
-alignas(64) constexpr unsigned char kImage[] = {${bytes}0};
+alignas(64) constexpr unsigned char ${NAME}_image[] = {${bytes}0};
 
 }  // namespace
 
 std::span<const std::byte> ${NAME}_kernels() noexcept {
-  return std::as_bytes(std::span(kImage, sizeof kImage - 1));
+  return std::as_bytes(std::span(${NAME}_image, sizeof ${NAME}_image - 1));
 }
 
 }  // namespace railshmem::cuda

@@ -18,16 +18,18 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
   exit 1
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
-tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory"
+tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory soak_kernels device_collectives stream_ops"
+examples="device_ring put_signal_pipeline jacobi moe_dispatch stream_ordered cuda_graph"
 plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-bootstrap-[a-z-]*\.so' || true)
-# shellcheck disable=SC2086
-cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests $plugins
+# shellcheck disable=SC2046,SC2086
+cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests $plugins \
+  $(printf 'example_%s ' $examples)
 OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
 
 mkdir -p "$carry/bin" "$carry/lib/railshmem"
 cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
-cp "$build/tests/device/ring_gpu_test" "$build/tests/device/memory_gpu_test" "$build/tests/multi/multi_kernels" \
-  "$build/tests/multi/multi_own_memory" "$carry/bin/"
+for program in $tests; do find "$build/tests" -name "$program" -type f -perm -u+x -exec cp {} "$carry/bin/" \;; done
+for example in $examples; do cp "$build/examples/$example" "$carry/bin/"; done
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done
 strip "$carry"/bin/*

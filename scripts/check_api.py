@@ -48,6 +48,18 @@ EXTENSIONS = ["shmemx_init_attr", "shmemx_get_uniqueid", "shmemx_set_attr_unique
 EXTENSIONS += ["shmemx_buffer_register_symmetric", "shmemx_buffer_unregister_symmetric"]
 EXTENSIONS += [f"shmemx_{t}_{w}_{m}{v}" for t in OLD_P2P for w in ("wait_until", "test") for m in ("all", "any", "some")
                for v in ("", "_vector")]
+NO_KERNEL = ["longdouble"]  # what GPUs do not compute with
+IN_KERNELS = [t for t in RMA if t not in NO_KERNEL]
+STREAM = [f"{t}_{w}" for t in RMA for w in ("put", "get", "put_nbi", "get_nbi", "put_signal", "put_signal_nbi", "broadcast",
+                                            "fcollect", "alltoall")]
+STREAM += [f"{w}{b}{n}" for b in SIZES for w in ("put", "get") for n in NBI]
+STREAM += [f"put{b}_signal{n}" for b in SIZES for n in NBI]
+STREAM += [f"{t}_p" for t in IN_KERNELS] + [f"{t}_wait_until" for t in AMO]
+STREAM += [f"{t}_{w}_reduce" for t in REDUCE_BITS for w in ("and", "or", "xor")]
+STREAM += [f"{t}_{w}_reduce" for t in IN_KERNELS for w in ("max", "min", "sum", "prod")]
+STREAM += ("putmem getmem putmem_nbi getmem_nbi putmem_signal putmem_signal_nbi broadcastmem fcollectmem alltoallmem signal_op "
+           "signal_wait_until quiet barrier_all barrier sync_all team_sync").split()
+EXTENSIONS += [f"shmemx_{name}_on_stream" for name in STREAM]
 EXTENSION_PREFIX = "shmemx_"
 # Called by the installed headers, not by programs: exported, and declared outside shmemx.h.
 INTERNAL = ["shmemx_device_view_register", "shmemx_device_view_unregister"]

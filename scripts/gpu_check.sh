@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that this machine's GPUs can test: the device API on one GPU, GPU memory between processes, kernels between
-# PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both; prints a table.
+# PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both, host
+# collectives and stream-ordered calls with graphs, the examples, a short soak (scripts/gpu_soak.sh); prints a table.
 #   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
@@ -14,7 +15,7 @@ case ${1:-} in
   '') ;;
   --sanitize) sanitize=yes ;;
   *)
-    sed -n '3,9p' "$0" >&2
+    sed -n '3,10p' "$0" >&2
     exit 2
     ;;
 esac
@@ -33,7 +34,7 @@ export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTR
 # program NAME: where it is, in either kind of folder.
 program() {
   local at
-  for at in "$from/bin/$1" "$from/tests/device/$1" "$from/tests/multi/$1"; do
+  for at in "$from/bin/$1" "$from/tests/device/$1" "$from/tests/multi/$1" "$from/examples/$1"; do
     [ -x "$at" ] && echo "$at" && return
   done
   echo "$from/bin/$1"
@@ -62,12 +63,18 @@ check() {
   esac
 }
 
-# kernels NAME PES NAME=VALUE...: the device API between PEs, and device memory that programs allocated themselves.
+# kernels NAME PES NAME=VALUE...: the device API between PEs, device memory that programs allocated themselves, and host
+# code on the heap of GPUs: collectives, and calls in the order of streams and graphs.
 kernels() {
   local name=$1 pes=$2
   shift 2
   check "kernels.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
   check "own_memory.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
+  local program
+  for program in device_collectives stream_ops; do
+    check "$program.$name.$pes" 150 env SHMEM_HEAP_KIND=device "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
+      "$(program "$program")"
+  done
 }
 
 check device.one_gpu 300 "$(program ring_gpu_test)"
@@ -81,6 +88,43 @@ done
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
 kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+
+# example NAME PROGRAM PES [OPTION...] [-- NAME=VALUE...]: what it printed goes below the table.
+example() {
+  local name=$1 program=$2 pes=$3 options=()
+  shift 3
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    options+=("$1")
+    shift
+  done
+  [ $# -gt 0 ] && shift
+  check "example.$program.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program "$program")" \
+    ${options[@]+"${options[@]}"}
+  measured+=("example.$program.$name.$pes")
+}
+measured=()
+for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
+  # Where PEs share a GPU their kernels take turns, of milliseconds.
+  if [ "$pes" -le "$gpus" ]; then laps=1000 chunks=1000 steps=500; else laps=100 chunks=100 steps=100; fi
+  example direct device_ring "$pes" --laps $laps
+  example direct put_signal_pipeline "$pes" --chunks $chunks
+  example direct jacobi "$pes" --steps $steps
+  example direct moe_dispatch "$pes"
+  example direct stream_ordered "$pes"
+  example direct cuda_graph "$pes"
+  example direct_by_block moe_dispatch "$pes" --by-block 1
+done
+shm=(SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm)
+example shm device_ring 2 --laps 100 -- "${shm[@]}"
+example shm put_signal_pipeline 2 --chunks 100 -- "${shm[@]}"
+example shm jacobi 2 --steps 100 -- "${shm[@]}"
+example shm moe_dispatch 2 --rounds 10 -- "${shm[@]}"
+example shm stream_ordered 2 -- "${shm[@]}"
+example shm cuda_graph 2 -- "${shm[@]}"
+
+check soak 250 env FROM="$from" "$root/scripts/gpu_soak.sh" 10
+measured+=(soak)
+
 if [ -n "$sanitize" ]; then
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   for tool in memcheck racecheck; do
@@ -94,4 +138,9 @@ echo
 echo "| test | result | time |"
 echo "| --- | --- | --- |"
 printf '%s\n' "${rows[@]}"
+for name in "${measured[@]}"; do
+  echo
+  echo "$name:"
+  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|soak_kernels|gpu_soak\.sh): ' "$logs/$name.log"
+done
 exit $failed

@@ -109,7 +109,7 @@ fi
 if [ -z "$quick" ]; then
   # The whole transport suite, over both transports: what a sanitizer sees, it sees with few PEs.
   programs=$(sed -n 's/^conformance_program(\([a-z_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
-  targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input fault_bad_old_call fault_checked"
+  targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input fault_bad_old_call fault_checked kernels_between_pes"
   for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
   for program in $programs; do targets="$targets conformance_$program"; done
   # shellcheck disable=SC2086

@@ -16,6 +16,7 @@
 #include "nvshmem/rma.h"
 #include "nvshmem/setup.h"
 #include "nvshmem/signal.h"
+#include "nvshmem/stream.h"
 #include "nvshmem/sync.h"
 #include "nvshmem/team.h"
 #include "nvshmem/wait.h"

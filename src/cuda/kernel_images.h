@@ -11,5 +11,7 @@ namespace railshmem::cuda {
 std::span<const std::byte> words_kernels() noexcept;
 /// src/cuda/kernels/reduce.cu
 std::span<const std::byte> reduce_kernels() noexcept;
+/// src/cuda/kernels/stream.cu
+std::span<const std::byte> stream_kernels() noexcept;
 
 }  // namespace railshmem::cuda

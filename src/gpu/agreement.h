@@ -21,6 +21,9 @@ struct Step {
   bool ok() const noexcept { return why[0] == '\0'; }
 };
 
+/// The card of a step that has nothing to tell but that it was taken.
+struct NoCard {};
+
 /// Collective. Runs `body`, which returns this PE's card or throws, and exchanges the results.
 template <class Card, class Body>
 std::vector<Step<Card>> take_step(Bootstrap& bootstrap, Body&& body) {

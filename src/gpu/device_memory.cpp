@@ -15,8 +15,6 @@ namespace {
 // Few chunks: a peer maps each, and NCCL registers each as a window of its own.
 constexpr size_t kLeastChunk = size_t{64} << 20;
 
-struct Nothing {};
-
 }  // namespace
 
 DeviceMemory::DeviceMemory(const cuda::Driver& driver, Bootstrap& bootstrap, const NodeLayout& layout,
@@ -102,12 +100,12 @@ bool DeviceMemory::grow_by(size_t nbytes) {
     if (cards[me].ok()) chunks_->take_back(cards[me].card);
     return false;
   }
-  const auto imports = take_step<Nothing>(bootstrap_, [&] {
+  const auto imports = take_step<NoCard>(bootstrap_, [&] {
     for (size_t slot = 0; slot < layout_.members.size() && reaches_node_; ++slot) {
       const auto pe = static_cast<size_t>(layout_.members[slot]);
       if (pe != me) chunks_->import(slot, cards[pe].card);
     }
-    return Nothing{};
+    return NoCard{};
   });
   chunks_->close_offers();
   if (const int pe = first_failure(imports); pe >= 0)

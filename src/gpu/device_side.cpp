@@ -21,6 +21,30 @@ void copy_by_cpu(const DeviceCopy& copy) noexcept {
 
 }  // namespace
 
+void DeviceSide::load_words() {
+  std::call_once(words_made_, [this] { words_ = std::make_unique<cuda::WordKernel>(memory_.gpu()); });
+}
+
+void DeviceSide::load_reducer() noexcept {
+  if (!cuda::ReduceKernel::available()) return;
+  std::call_once(reducer_made_, [this] {
+    try {
+      reducer_ = std::make_unique<cuda::ReduceKernel>(memory_.gpu());
+    } catch (const std::exception& error) {
+      log_warn("the CPU computes reductions on device memory: %s", error.what());
+    }
+  });
+}
+
+void DeviceSide::load_kernels() noexcept {
+  try {
+    load_words();
+  } catch (const std::exception& error) {
+    log_debug("no atomic operations of the host on device memory: %s", error.what());
+  }
+  load_reducer();
+}
+
 bool DeviceSide::in_heaps(const void* address) const noexcept {
   const cuda::DeviceArena& arena = memory_.arena();
   return static_cast<size_t>(static_cast<const std::byte*>(address) - arena.base()) < arena.nbytes();
@@ -52,14 +76,8 @@ void DeviceSide::copy_all(std::span<const DeviceCopy> copies) noexcept {
 }
 
 bool DeviceSide::reduce(const DeviceReduction& reduction) noexcept {
-  if (!cuda::ReduceKernel::available() || !cuda::ReduceKernel::computes(reduction.kind)) return false;
-  std::call_once(reducer_made_, [this] {
-    try {
-      reducer_ = std::make_unique<cuda::ReduceKernel>(memory_.gpu());
-    } catch (const std::exception& error) {
-      log_warn("the CPU computes reductions on device memory: %s", error.what());
-    }
-  });
+  if (!cuda::ReduceKernel::computes(reduction.kind)) return false;
+  load_reducer();
   if (!reducer_) return false;
   reducer_->run(reduction);
   return true;
@@ -67,7 +85,7 @@ bool DeviceSide::reduce(const DeviceReduction& reduction) noexcept {
 
 uint64_t DeviceSide::amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
   try {
-    std::call_once(words_made_, [this] { words_ = std::make_unique<cuda::WordKernel>(memory_.gpu()); });
+    load_words();
   } catch (const std::exception& error) {
     die("an atomic operation on device memory: %s", error.what());
   }

@@ -17,6 +17,9 @@ class DeviceSide final : public DeviceAccess {
   /// `memory` must be attached, and outlive this.
   explicit DeviceSide(DeviceMemory& memory) noexcept : memory_(memory) {}
 
+  /// Loads kernels ahead of their use: later that could wait for kernels which wait for this PE.
+  void load_kernels() noexcept;
+
   bool is_device(const void* address) noexcept override;
   void copy(void* to, const void* from, size_t nbytes) noexcept override;
   void copy_all(std::span<const DeviceCopy> copies) noexcept override;
@@ -24,6 +27,8 @@ class DeviceSide final : public DeviceAccess {
   uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
 
  private:
+  void load_words();
+  void load_reducer() noexcept;
   bool in_heaps(const void* address) const noexcept;
 
   DeviceMemory& memory_;

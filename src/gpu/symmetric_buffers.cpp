@@ -15,7 +15,6 @@ struct Extent {
   uint64_t offset = 0;  ///< in the memory behind it
   uint64_t whole = 0;   ///< of that memory
 };
-struct NoCard {};
 
 template <class Card>
 void require_all(const std::vector<Step<Card>>& steps) {

@@ -8,6 +8,11 @@
 #include "src/base/error.h"
 
 namespace railshmem {
+namespace {
+
+constexpr size_t kLongList = 400;  // characters; some ten PEs
+
+}  // namespace
 
 Liveness::Liveness(Bootstrap& bootstrap, const std::vector<Process>& processes) : bootstrap_(bootstrap) {
   for (const Process& process : processes) {
@@ -20,11 +25,19 @@ Liveness::Liveness(Bootstrap& bootstrap, const std::vector<Process>& processes) 
 
 std::optional<std::string> Liveness::dead_peer() noexcept {
   if (leaving_.load(std::memory_order_relaxed)) return std::nullopt;
+  // All of them: who died first takes others along, and only its own output tells why.
+  std::string dead;
+  int more = 0;
   for (const Watched& w : watched_) {
     pollfd ready{w.pidfd.get(), POLLIN, 0};
-    if (poll(&ready, 1, 0) > 0) return text("PE %d (pid %d on this host) has ended", w.pe, static_cast<int>(w.pid));
+    if (poll(&ready, 1, 0) <= 0) continue;
+    if (dead.size() > kLongList)
+      ++more;
+    else
+      dead += text("%sPE %d (pid %d on this host) has ended", dead.empty() ? "" : ", ", w.pe, static_cast<int>(w.pid));
   }
-  return bootstrap_.failure();
+  if (more > 0) dead += text(", and %d more", more);
+  return dead.empty() ? bootstrap_.failure() : dead;
 }
 
 }  // namespace railshmem

@@ -25,7 +25,8 @@ class Liveness {
   /// `bootstrap` must outlive this. Threads as PEs share a process and are not watched.
   Liveness(Bootstrap& bootstrap, const std::vector<Process>& processes);
 
-  /// The first dead peer as a sentence; empty while all live. Any thread may call it.
+  /// The dead peers of this host as a sentence, else what the bootstrap has seen; empty while all live. Any thread may
+  /// call it.
   std::optional<std::string> dead_peer() noexcept;
 
   /// From here on peers may leave: exits are no deaths.

@@ -132,6 +132,7 @@ void World::attach_gpu() {
   if (network_) copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
   buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
+  device_side_->load_kernels();
   state_.device = device_side_.get();
   SegmentView& view = state_.segment[static_cast<int>(SegmentId::device)];
   view.base = reinterpret_cast<uintptr_t>(device_memory_->base());
@@ -190,7 +191,6 @@ void World::show_kernels() {
   if (network_) network_->add_channels(kernel_channels_->channels());
   kernel_watch_ = std::make_unique<KernelWatch>(*kernel_channels_, state_.me, state_.npes,
                                                 [this] { return liveness_->dead_peer(); });
-  if (!options_.publish_view) return;
   const double timeout_s = env_.wait_timeout_s;
   WorldView kernels = view_of(*device_memory_, layout_,
                               {state_.me, state_.npes, network_ != nullptr, env_.check,
@@ -201,8 +201,18 @@ void World::show_kernels() {
   kernels.control_nbytes = layout.control_nbytes;
   show_tables(layout);
   kernel_tables_->add_to(kernels);
-  options_.publish_view(&kernels);
+  make_stream_side(kernels);
+  if (options_.publish_view) options_.publish_view(&kernels);
   bootstrap_.barrier();  // control memory is zero on all PEs
+}
+
+/// Now, while nothing runs on the GPU: loading kernels later could wait for kernels that wait for this PE.
+void World::make_stream_side(const WorldView& view) {
+  try {
+    stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
+  } catch (const Error& e) {
+    log_info("no stream-ordered calls: %s", e.what());
+  }
 }
 
 void World::start_network() {

@@ -16,6 +16,7 @@
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/kernel_watch.h"
 #include "src/gpu/late_copier.h"
+#include "src/gpu/stream_side.h"
 #include "src/gpu/symmetric_buffers.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
@@ -64,6 +65,8 @@ class World {
   void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
+  /// For stream-ordered calls; null where there is no GPU, or the library has no kernels.
+  StreamSide* streams() noexcept { return stream_side_.get(); }
   /// Collective: takes the GPU that is current for the heap, if that is to be in device memory and has none yet. Throws
   /// Error.
   void attach_gpu();
@@ -80,6 +83,7 @@ class World {
   void show_kernels();
   void place_proxy(const std::string& gpu);
   size_t host_slot() const noexcept;  ///< of this PE among those of its host
+  void make_stream_side(const WorldView& view);
   void show_tables(const HeaderLayout& layout);
   HeaderLayout header_layout() const;
   void start_network();
@@ -103,6 +107,7 @@ class World {
   std::unique_ptr<DeviceMemory> device_memory_;      ///< null: the heap is the host's
   std::unique_ptr<DeviceSide> device_side_;          ///< null until the program has chosen its GPU
   std::unique_ptr<SymmetricBuffers> buffers_;        ///< likewise
+  std::unique_ptr<StreamSide> stream_side_;          ///< likewise, and in a library without kernels
   std::unique_ptr<KernelTables> kernel_tables_;      ///< likewise
   std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();

@@ -198,6 +198,7 @@ void symmetric(const Ring& at, int round) {
   CUDA_MUST(cudaFree(plain));
   auto* const word = reinterpret_cast<uint64_t*>(shared + kBytes - 8);
   CUDA_MUST(cudaMemset(word, 0, 8));
+  CUDA_MUST(cudaDeviceSynchronize());
   at.job.run("atomics on a registered buffer", [&](Findings*) { add<<<4, 32>>>(word, 3, at.right); });
   shmem_uint64_atomic_add(word, 5, at.right);
   at.job.run("their sum", [&](Findings* f) { check_word<<<1, 1>>>(f, word, 4 * 32 * 3 + 5, at.me); });

@@ -51,6 +51,24 @@ TEST(DeathWatch, LeavesAloneWhosePeersLive) {
   watched([](const Peer&, Liveness&) { usleep(600'000); });
 }
 
+// Whoever dies of another's death is not the one to blame.
+TEST(DeathWatch, NamesAllWhoDied) {
+  ThreadMeeting meeting(2);
+  ThreadBootstrap bootstrap(meeting, 0);
+  const Peer alive, first, second;
+  Liveness liveness(bootstrap, {{1, alive.pid()}, {2, second.pid()}, {3, first.pid()}});
+  EXPECT_EQ(liveness.dead_peer(), std::nullopt);
+  for (const Peer* const peer : {&first, &second}) {
+    kill(peer->pid(), SIGKILL);
+    siginfo_t ended{};
+    waitid(P_PID, static_cast<id_t>(peer->pid()), &ended, WEXITED | WNOWAIT);
+  }
+  const std::string death = liveness.dead_peer().value_or("nobody");
+  EXPECT_EQ(death.find("PE 1 "), std::string::npos) << death;
+  EXPECT_NE(death.find("PE 2 (pid "), std::string::npos) << death;
+  EXPECT_NE(death.find(", PE 3 (pid "), std::string::npos) << death;
+}
+
 TEST(DeathWatch, PeersMayLeaveAtTheEnd) {
   watched([](const Peer& peer, Liveness& liveness) {
     liveness.peers_may_leave();

@@ -110,6 +110,8 @@ class DeviceFrom final : public DeviceAccess {
   explicit DeviceFrom(const std::byte* first) : first_(first) {}
   bool is_device(const void* address) noexcept override { return address >= first_; }
   void copy(void*, const void*, size_t) noexcept override {}
+  void copy_all(std::span<const DeviceCopy>) noexcept override {}
+  bool reduce(const DeviceReduction&) noexcept override { return false; }
   uint64_t amo(void*, uint8_t, AmoOp, uint64_t, uint64_t) noexcept override { return 0; }
 
  private:

@@ -45,9 +45,13 @@ void reduce(const FakeLaunch& launch) {
 }  // namespace
 
 const FakeModule& library_kernels() {
-  static const FakeModule module{{{"railshmem_word_amo", {{8, 4, 4, 8, 8, 8}, word_amo}},
-                                  {"railshmem_reduce", {{sizeof(DeviceReduction)}, reduce}}},
-                                 {}};
+  static const FakeModule module = [] {
+    FakeModule made{{{"railshmem_word_amo", {{8, 4, 4, 8, 8, 8}, word_amo}},
+                     {"railshmem_reduce", {{sizeof(DeviceReduction)}, reduce}}},
+                    {}};
+    if (add_stream_kernels) add_stream_kernels(made);
+    return made;
+  }();
   return module;
 }
 

@@ -79,6 +79,8 @@ struct FunctionObject {
 };
 /// Of the library: in whatever image it loads.
 const FakeModule& library_kernels();
+/// Where threads that stand for kernels are linked.
+[[gnu::weak]] void add_stream_kernels(FakeModule& module);
 
 struct ModuleObject {
   const FakeModule* module;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Calls that happen in the order of a CUDA stream: shmemx_NAME_on_stream. They return at once, and what they do begins
+// when all that the stream was given before has ended. Host code only; needs no header of CUDA.
+//
+// They can be captured into graphs, and do the same at each replay. They need a heap in device memory
+// (SHMEM_HEAP_KIND); a call without one ends the job. Bytes for PEs that are mapped move by copy engines; everything
+// else is a kernel of one block, which needs a place on a multiprocessor when its turn comes.
+#ifndef RAILSHMEM_SHMEM_STREAM_H
+#define RAILSHMEM_SHMEM_STREAM_H
+
+#include "shmem/api.h"
+#include "shmem/type_lists.h"
+#include "shmem/types.h"
+
+/// cudaStream_t of the CUDA runtime and CUstream of its driver; NULL is the default stream of the current device, which
+/// must be this PE's.
+typedef struct CUstream_st* shmemx_stream_t;
+
+// clang-format off
+
+/// shmem_put, shmem_get and their nbi forms. A put that the stream has passed has left its source, a get has arrived;
+/// nbi forms are complete behind shmemx_quiet_on_stream.
+#define RAILSHMEM_STREAM_BLOCK(F, PUT, GET, T)                                                             \
+  F(void, PUT##_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)        \
+  F(void, PUT##_nbi_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)    \
+  F(void, GET##_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)        \
+  F(void, GET##_nbi_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)
+
+/// shmem_put_signal and its nbi form. The signal lies in device memory.
+#define RAILSHMEM_STREAM_PUT_SIGNAL(F, NAME, T)                                                            \
+  F(void, NAME##_on_stream, T* dest, const T* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,  \
+      int sig_op, int pe, shmemx_stream_t stream)                                                          \
+  F(void, NAME##_nbi_on_stream, T* dest, const T* source, size_t nelems, uint64_t* sig_addr,               \
+      uint64_t signal, int sig_op, int pe, shmemx_stream_t stream)
+
+/// Stores one value, which is taken at the call. long double excepted, which no kernel can store.
+#define RAILSHMEM_STREAM_VALUE(F, N, T) F(void, N##_p_on_stream, T* dest, T value, int pe, shmemx_stream_t stream)
+
+/// The stream goes on when *ivar, a word of device memory, compares so with cmp_value.
+#define RAILSHMEM_STREAM_WAIT(F, N, T) \
+  F(void, N##_wait_until_on_stream, T* ivar, int cmp, T cmp_value, shmemx_stream_t stream)
+
+/// Collectives. All members put them into streams in the same order; dest and source lie in device memory.
+#define RAILSHMEM_STREAM_COLLECT(F, NAME, T) \
+  F(int, NAME##_on_stream, shmem_team_t team, T* dest, const T* source, size_t nelems, shmemx_stream_t stream)
+#define RAILSHMEM_STREAM_BROADCAST(F, NAME, T)                                                     \
+  F(int, NAME##_on_stream, shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root, \
+      shmemx_stream_t stream)
+
+/// All that moves elements of one type, or of one size in bits.
+#define RAILSHMEM_STREAM_TYPED(F, N, T)                \
+  RAILSHMEM_STREAM_BLOCK(F, N##_put, N##_get, T)       \
+  RAILSHMEM_STREAM_PUT_SIGNAL(F, N##_put_signal, T)    \
+  RAILSHMEM_STREAM_BROADCAST(F, N##_broadcast, T)      \
+  RAILSHMEM_STREAM_COLLECT(F, N##_fcollect, T)         \
+  RAILSHMEM_STREAM_COLLECT(F, N##_alltoall, T)
+#define RAILSHMEM_STREAM_SIZED(F, BITS)                    \
+  RAILSHMEM_STREAM_BLOCK(F, put##BITS, get##BITS, void)    \
+  RAILSHMEM_STREAM_PUT_SIGNAL(F, put##BITS##_signal, void)
+#define RAILSHMEM_STREAM_REDUCE_BITS(F, N, T)       \
+  RAILSHMEM_STREAM_COLLECT(F, N##_and_reduce, T)    \
+  RAILSHMEM_STREAM_COLLECT(F, N##_or_reduce, T)     \
+  RAILSHMEM_STREAM_COLLECT(F, N##_xor_reduce, T)
+#define RAILSHMEM_STREAM_REDUCE_VALUES(F, N, T)     \
+  RAILSHMEM_STREAM_COLLECT(F, N##_max_reduce, T)    \
+  RAILSHMEM_STREAM_COLLECT(F, N##_min_reduce, T)    \
+  RAILSHMEM_STREAM_COLLECT(F, N##_sum_reduce, T)    \
+  RAILSHMEM_STREAM_COLLECT(F, N##_prod_reduce, T)
+
+/// In bytes; signals; completion; synchronisation. quiet completes what this PE's kernels and streams have issued, and a
+/// barrier is a quiet and a synchronisation of the members.
+#define RAILSHMEM_STREAM_UNTYPED(F)                                                                          \
+  RAILSHMEM_STREAM_BLOCK(F, putmem, getmem, void)                                                            \
+  RAILSHMEM_STREAM_PUT_SIGNAL(F, putmem_signal, void)                                                        \
+  RAILSHMEM_STREAM_BROADCAST(F, broadcastmem, void)                                                          \
+  RAILSHMEM_STREAM_COLLECT(F, fcollectmem, void)                                                             \
+  RAILSHMEM_STREAM_COLLECT(F, alltoallmem, void)                                                             \
+  F(void, signal_op_on_stream, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) \
+  F(void, signal_wait_until_on_stream, uint64_t* sig_addr, int cmp, uint64_t cmp_value, shmemx_stream_t stream) \
+  F(void, quiet_on_stream, shmemx_stream_t stream)                                                           \
+  F(void, barrier_all_on_stream, shmemx_stream_t stream)                                                     \
+  F(int, barrier_on_stream, shmem_team_t team, shmemx_stream_t stream)                                       \
+  F(void, sync_all_on_stream, shmemx_stream_t stream)                                                        \
+  F(int, team_sync_on_stream, shmem_team_t team, shmemx_stream_t stream)
+
+/// The whole family.
+#define RAILSHMEM_STREAM_FUNCTIONS(F)                              \
+  RAILSHMEM_RMA_TYPES(RAILSHMEM_STREAM_TYPED, F)                   \
+  RAILSHMEM_SIZES(RAILSHMEM_STREAM_SIZED, F)                       \
+  RAILSHMEM_KERNEL_TYPES(RAILSHMEM_STREAM_VALUE, F)                \
+  RAILSHMEM_AMO_TYPES(RAILSHMEM_STREAM_WAIT, F)                    \
+  RAILSHMEM_REDUCE_BITS_TYPES(RAILSHMEM_STREAM_REDUCE_BITS, F)     \
+  RAILSHMEM_KERNEL_TYPES(RAILSHMEM_STREAM_REDUCE_VALUES, F)        \
+  RAILSHMEM_STREAM_UNTYPED(F)
+
+// clang-format on
+
+RAILSHMEM_BEGIN_C
+RAILSHMEM_STREAM_FUNCTIONS(RAILSHMEM_DECLARE_EXTENSION)
+RAILSHMEM_END_C
+
+#endif

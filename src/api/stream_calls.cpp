@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/api/stream_calls.h"
+
+#include <algorithm>
+
+#include "src/api/team_call.h"
+#include "src/base/log.h"
+#include "src/collective/operand.h"
+#include "src/gpu/stream_side.h"
+#include "src/rma/put_get.h"
+#include "src/rma/signal.h"
+
+namespace railshmem {
+namespace {
+
+using cuda::StreamCall;
+using cuda::StreamStep;
+
+/// Blocks up to here are spread by a kernel of one block: faster than a copy a member and a kernel to meet.
+constexpr size_t kByKernel = size_t{16} << 10;
+
+/// Copy engines, and kernels of other members, reach the array on every member.
+bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept {
+  const Operand operand(team.state, array, nbytes);
+  return team.nodes.one_node() && operand.on_device(team.state) && operand.mapped(team.state);
+}
+
+std::byte* of(const Team& team, const void* array, size_t nbytes, int rank) noexcept {
+  return Operand(team.state, array, nbytes).of(team, rank);
+}
+
+}  // namespace
+
+OnStream::OnStream(const char* function, shmemx_stream_t stream) noexcept
+    : function_(function), stream_(stream), state_(pe_state(function)), side_(job::world(function).streams()) {
+  if (side_) return;
+  die("%s: this job has no heap in device memory, or the library no kernels; set SHMEM_HEAP_KIND to device, and choose "
+      "a GPU (cudaSetDevice) before the first shmem_malloc",
+      function);
+}
+
+void OnStream::must_be_device(const char* argument, const void* address) noexcept {
+  if (state_.device->is_device(address)) return;
+  die("%s: %s %p does not lie in the memory of a GPU, where kernels find it; allocate it with shmem_malloc", function_,
+      argument, address);
+}
+
+void OnStream::give(const StreamCall& call) noexcept {
+  side_->give(call, reinterpret_cast<cuda::Stream>(stream_));
+}
+void OnStream::copy(void* to, const void* from, size_t nbytes) noexcept {
+  side_->copy(to, from, nbytes, reinterpret_cast<cuda::Stream>(stream_));
+}
+
+void OnStream::put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
+  const size_t nbytes = total_bytes(function_, nelems, element, pe);
+  if (nbytes == 0) return check_pe(state_, function_, pe);
+  const Place place = locate(state_, function_, dest, nbytes, pe);
+  check_local(function_, "source", source, nbytes, pe);
+  if (place.direct) return copy(place.direct, source, nbytes);
+  StreamCall call{nbi ? StreamStep::put_nbi : StreamStep::put};
+  call.pe = pe;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = nbytes;
+  give(call);
+}
+
+void OnStream::get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
+  const size_t nbytes = total_bytes(function_, nelems, element, pe);
+  if (nbytes == 0) return check_pe(state_, function_, pe);
+  const Place place = locate(state_, function_, source, nbytes, pe);
+  check_local(function_, "dest", dest, nbytes, pe);
+  if (place.direct) return copy(dest, place.direct, nbytes);
+  StreamCall call{nbi ? StreamStep::get_nbi : StreamStep::get};
+  call.pe = pe;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = nbytes;
+  give(call);
+}
+
+void OnStream::signal(const Signal& signal, int pe) noexcept {
+  locate(state_, function_, signal.word, sizeof(uint64_t), pe);
+  must_be_device("the signal", signal.word);
+  if (reinterpret_cast<uintptr_t>(signal.word) % sizeof(uint64_t) != 0)
+    die_misaligned(function_, signal.word, sizeof(uint64_t), pe);
+  checked_signal_op(function_, signal.op, pe);
+  StreamCall call{StreamStep::signal};
+  call.code = signal.op;
+  call.pe = pe;
+  call.dest = signal.word;
+  call.value = signal.value;
+  give(call);
+}
+
+void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t element, const Signal& signal, int pe,
+                          bool nbi) noexcept {
+  const size_t nbytes = total_bytes(function_, nelems, element, pe);
+  if (nbytes == 0) return this->signal(signal, pe);
+  const Place place = locate(state_, function_, dest, nbytes, pe);
+  check_local(function_, "source", source, nbytes, pe);
+  if (place.direct) {
+    copy(place.direct, source, nbytes);
+    return this->signal(signal, pe);  // the stream reaches it when the copy has ended
+  }
+  locate(state_, function_, signal.word, sizeof(uint64_t), pe);
+  checked_signal_op(function_, signal.op, pe);
+  StreamCall call{nbi ? StreamStep::put_signal_nbi : StreamStep::put_signal};
+  call.code = signal.op;
+  call.pe = pe;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = nbytes;
+  call.word = signal.word;
+  call.value = signal.value;
+  give(call);
+}
+
+void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {
+  locate(state_, function_, dest, width, pe);
+  must_be_device("dest", dest);
+  StreamCall call{StreamStep::value};
+  call.pe = pe;
+  call.dest = dest;
+  call.nbytes = width;
+  call.value = bits;
+  give(call);
+}
+
+void OnStream::wait(void* word, TypeKind kind, size_t width, int cmp, uint64_t value) noexcept {
+  must_be_device("the word to wait for,", word);
+  if (reinterpret_cast<uintptr_t>(word) % width != 0) die_misaligned(function_, word, width, state_.me);
+  if (cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_LE)
+    die("%s: comparison %d does not exist; pass one of SHMEM_CMP_EQ to SHMEM_CMP_LE", function_, cmp);
+  StreamCall call{StreamStep::wait};
+  call.kind = kind;
+  call.code = cmp;
+  call.dest = word;
+  call.value = value;
+  give(call);
+}
+
+void OnStream::quiet() noexcept {
+  give({StreamStep::quiet});
+}
+
+int OnStream::meet(shmem_team_t handle, StreamStep step) noexcept {
+  if (!find_team(function_, handle)) return kBadTeam;
+  StreamCall call{step};
+  call.team = handle;
+  give(call);
+  return 0;
+}
+
+/// Blocks of call.nbytes to every member, `step` bytes apart in source, to this PE's place in their dest.
+int OnStream::exchange(const StreamCall& call, size_t step) noexcept {
+  Team& team = *find_team(function_, call.team);
+  const size_t all = total_bytes(function_, call.nbytes, static_cast<size_t>(team.size()), state_.me);
+  find_dest(team, function_, call.dest, all);
+  must_be_device("dest", call.dest);
+  must_be_device("source", call.source);
+  if (call.nbytes <= kByKernel || !mapped_on_all(team, call.dest, all)) return give(call), 0;
+  const size_t place = static_cast<size_t>(team.rank) * call.nbytes;
+  for (int i = 0; i < team.size(); ++i) {
+    const int to = (team.rank + i) % team.size();
+    const auto* const block = static_cast<const std::byte*>(call.source) + static_cast<size_t>(to) * step;
+    copy(of(team, call.dest, all, to) + place, block, call.nbytes);
+  }
+  return meet(call.team, StreamStep::sync);
+}
+
+int OnStream::fcollect(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
+  if (!find_team(function_, handle)) return kBadTeam;
+  if (nelems == 0) return 0;
+  StreamCall call{StreamStep::fcollect};
+  call.team = handle;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = total_bytes(function_, nelems, element, state_.me);
+  return exchange(call, 0);
+}
+
+int OnStream::alltoall(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
+  if (!find_team(function_, handle)) return kBadTeam;
+  if (nelems == 0) return 0;
+  StreamCall call{StreamStep::alltoall};
+  call.team = handle;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = total_bytes(function_, nelems, element, state_.me);
+  return exchange(call, call.nbytes);
+}
+
+int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element,
+                        int root) noexcept {
+  Team* const team = find_team(function_, handle);
+  if (!team) return kBadTeam;
+  check_member(function_, *team, "PE_root", root);
+  if (nelems == 0) return 0;
+  StreamCall call{StreamStep::broadcast};
+  call.team = handle;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = total_bytes(function_, nelems, element, state_.me);
+  call.pe = root;
+  find_dest(*team, function_, dest, call.nbytes);
+  must_be_device("dest", dest);
+  if (team->rank == root) must_be_device("source", source);
+  if (call.nbytes <= kByKernel || !mapped_on_all(*team, dest, call.nbytes)) return give(call), 0;
+  for (int i = 0; i < team->size() && team->rank == root; ++i)
+    copy(of(*team, dest, call.nbytes, (root + i) % team->size()), source, call.nbytes);
+  return meet(handle, StreamStep::sync);
+}
+
+int OnStream::reduce(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
+                     TypeKind kind) noexcept {
+  Team* const team = find_team(function_, handle);
+  if (!team) return kBadTeam;
+  if (nelems == 0) return 0;
+  const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
+  find_dest(*team, function_, dest, nbytes);
+  locate(state_, function_, source, nbytes, state_.me);
+  must_be_device("dest", dest);
+  must_be_device("source", source);
+  if (!mapped_on_all(*team, dest, nbytes) || team->size() > DeviceReduction::kMost) {
+    StreamCall call{StreamStep::reduce};
+    call.kind = kind;
+    call.op = op;
+    call.team = handle;
+    call.dest = dest;
+    call.source = source;
+    call.nbytes = nbytes;
+    return give(call), 0;
+  }
+  meet(handle, StreamStep::sync);  // all sources are ready
+  const size_t first = nelems * static_cast<size_t>(team->rank) / static_cast<size_t>(team->size());
+  const size_t end = nelems * static_cast<size_t>(team->rank + 1) / static_cast<size_t>(team->size());
+  DeviceReduction part;
+  part.op = op;
+  part.kind = kind;
+  part.noperands = part.nresults = team->size();
+  part.nelems = end - first;
+  for (int i = 0; i < team->size(); ++i) {
+    part.operands[i] = of(*team, source, nbytes, i) + first * element;
+    part.results[i] = of(*team, dest, nbytes, i) + first * element;
+  }
+  if (part.nelems > 0) side_->reduce(part, reinterpret_cast<cuda::Stream>(stream_));
+  return meet(handle, StreamStep::sync);
+}
+
+}  // namespace railshmem

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stream-ordered calls, whatever the type of their elements: copy engines or a kernel.
+#pragma once
+
+#include "shmem/stream.h"
+#include "src/cuda/kernels/stream_call.h"
+
+namespace railshmem {
+
+class StreamSide;
+class World;
+struct PeState;
+struct Team;
+
+/// One call on a stream. Ends the job where there is no heap in device memory, with a message naming `function`.
+class OnStream {
+ public:
+  OnStream(const char* function, shmemx_stream_t stream) noexcept;
+
+  void put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
+  void get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
+  struct Signal {
+    uint64_t* word;
+    uint64_t value;
+    int op;
+  };
+  void put_signal(void* dest, const void* source, size_t nelems, size_t element, const Signal& signal, int pe,
+                  bool nbi) noexcept;
+  void signal(const Signal& signal, int pe) noexcept;
+  /// The low `width` bytes of `bits`.
+  void store(void* dest, uint64_t bits, size_t width, int pe) noexcept;
+  void wait(void* word, TypeKind kind, size_t width, int cmp, uint64_t value) noexcept;
+  void quiet() noexcept;
+
+  // Collectives: 0, or what they return for a handle that is no team of this PE.
+  int meet(shmem_team_t team, cuda::StreamStep step) noexcept;
+  int broadcast(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element, int root) noexcept;
+  int fcollect(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element) noexcept;
+  int alltoall(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element) noexcept;
+  int reduce(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
+             TypeKind kind) noexcept;
+
+ private:
+  void must_be_device(const char* argument, const void* address) noexcept;
+  void give(const cuda::StreamCall& call) noexcept;
+  void copy(void* to, const void* from, size_t nbytes) noexcept;
+  int exchange(const cuda::StreamCall& call, size_t step) noexcept;
+
+  const char* const function_;
+  const shmemx_stream_t stream_;
+  PeState& state_;
+  StreamSide* side_ = nullptr;
+};
+
+}  // namespace railshmem

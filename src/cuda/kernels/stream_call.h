@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a stream-ordered call leaves to a kernel.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "include/shmem/detail/reduce_kind.h"
+#include "shmem/types.h"
+
+namespace railshmem::cuda {
+
+enum class StreamStep : uint8_t {
+  put,
+  put_nbi,
+  get,
+  get_nbi,
+  put_signal,
+  put_signal_nbi,
+  value,
+  signal,
+  wait,
+  quiet,
+  barrier,
+  sync,
+  // The rest are for the many threads of railshmem_stream_collective.
+  broadcast,
+  fcollect,
+  alltoall,
+  reduce,
+};
+
+/// Values of the launch: a graph keeps them as they are.
+struct StreamCall {
+  StreamStep step;
+  TypeKind kind = TypeKind::u64;  ///< wait, reduce
+  ReduceOp op = ReduceOp::sum;    ///< reduce
+  int code = 0;                   ///< SHMEM_SIGNAL_*, or SHMEM_CMP_* of a wait
+  int pe = 0;                     ///< or a broadcast's root, within the team
+  shmem_team_t team = nullptr;    ///< of collectives
+  void* dest = nullptr;           ///< symmetric address; that of the word of wait, value and signal
+  const void* source = nullptr;
+  uint64_t nbytes = 0;       ///< of collectives: of a block
+  uint64_t* word = nullptr;  ///< put_signal's
+  uint64_t value = 0;        ///< of a signal; to store; to compare with
+};
+static_assert(std::is_trivially_copyable_v<StreamCall>);
+
+}  // namespace railshmem::cuda

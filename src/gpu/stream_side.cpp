@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/gpu/stream_side.h"
+
+#include "src/cuda/context_guard.h"
+
+namespace railshmem {
+
+StreamSide::StreamSide(DeviceMemory& memory, const WorldView& view)
+    : gpu_(memory.gpu()), kernels_(gpu_, memory.copies(), view), reducer_(gpu_) {}
+
+void StreamSide::must(cuda::Result result, const char* call) noexcept {
+  if (result != cuda::kSuccess) gpu_.die_of(result, call);
+}
+
+void StreamSide::copy(void* to, const void* from, size_t nbytes, cuda::Stream stream) noexcept {
+  if (nbytes == 0 || to == from) return;
+  const cuda::ContextGuard guard(gpu_);
+  must(gpu_.driver().copy_async(cuda::address_of(to), cuda::address_of(from), nbytes, stream), "cuMemcpyAsync");
+}
+
+void StreamSide::give(const cuda::StreamCall& call, cuda::Stream stream) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  must(kernels_.give(call, stream), "cuLaunchKernel");
+}
+
+void StreamSide::reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  must(reducer_.give(reduction, stream), "cuLaunchKernel");
+}
+
+}  // namespace railshmem

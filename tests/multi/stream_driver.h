@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Streams and graphs by the CUDA driver that is there, a real one or the tests' fake, without its headers.
+#pragma once
+
+#include <dlfcn.h>
+#include <shmemx.h>
+
+#include <cstdio>
+
+namespace railshmem::multi {
+
+class StreamDriver {
+ public:
+  StreamDriver() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {
+    call("cuStreamCreateWithPriority", &stream, 1u, 0);  // non-blocking
+  }
+  /// Whether streams can be captured here.
+  bool graphs() const { return library_ != nullptr && dlsym(library_, "cuStreamBeginCapture_v2") != nullptr; }
+
+  void synchronize() const { call("cuStreamSynchronize", stream); }
+  /// What `give` puts into the stream, as a graph.
+  template <class Give>
+  void* capture(Give&& give) const {
+    void *graph = nullptr, *ready = nullptr;
+    call("cuStreamBeginCapture_v2", stream, 1);  // of this thread
+    give();
+    call("cuStreamEndCapture", stream, &graph);
+    call("cuGraphInstantiateWithFlags", &ready, graph, 0ull);
+    return ready;
+  }
+  void launch(void* graph) const { call("cuGraphLaunch", graph, stream); }
+
+  shmemx_stream_t stream = nullptr;
+
+ private:
+  template <class... Arguments>
+  void call(const char* symbol, Arguments... arguments) const {
+    void* const found = library_ == nullptr ? nullptr : dlsym(library_, symbol);
+    const int result = found == nullptr ? -1 : reinterpret_cast<int (*)(Arguments...)>(found)(arguments...);
+    if (result == 0) return;
+    std::printf("FAILED: PE %d: %s gives %d\n", shmem_my_pe(), symbol, result);
+    std::fflush(stdout);
+    shmem_global_exit(2);
+  }
+
+  void* const library_;
+};
+
+}  // namespace railshmem::multi
