@@ -23,7 +23,7 @@ enum Kind : uint32_t {
   up,       ///< u64 bytes per PE, then the contributions of a subtree
   down,     ///< everyone's contributions in PE order
   notice,   ///< text: a PE has died or gave up
-  abort,    ///< i32 status
+  abort,    ///< i32 status, text: why, or nothing
   goodbye,  ///< this PE leaves in good order
 };
 

@@ -59,7 +59,8 @@ class TcpBootstrap final : public Bootstrap {
   void on_frame(Link& link, Frame frame);
   void note_death(const std::string& sentence, const Link* heard_from);
   void say_to_others(uint32_t kind, const Bytes& payload, const Link* except);
-  [[noreturn]] void end_with(int status, const Link* heard_from);
+  /// `sentence` says why to all PEs; empty where a program ends its job itself.
+  [[noreturn]] void end_with(int status, const std::string& sentence, const Link* heard_from);
 
   double timeout_s_;
   int pe_;

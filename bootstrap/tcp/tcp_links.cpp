@@ -9,6 +9,7 @@
 
 #include "bootstrap/common/pe_list.h"
 #include "bootstrap/tcp/tcp_bootstrap.h"
+#include "src/base/log.h"
 
 namespace railshmem {
 namespace {
@@ -38,10 +39,12 @@ TcpBootstrap::~TcpBootstrap() {
   }
 }
 
-void TcpBootstrap::abort(int status, std::string_view) noexcept {
+void TcpBootstrap::abort(int status, std::string_view why) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    end_with(status, nullptr);
+    end_with(status,
+             why == kGlobalExit ? std::string() : text("PE %d has ended the job: %s", pe_, std::string(why).c_str()),
+             nullptr);
   } catch (...) {  // out of memory: the neighbours notice that the connection breaks
   }
   _exit(status);
@@ -141,7 +144,11 @@ void TcpBootstrap::on_frame(Link& link, Frame frame) {
   if (frame.kind == tcp::notice) {
     note_death(Unpacker(frame.payload).get_text(), &link);
   } else if (frame.kind == tcp::abort) {
-    end_with(Unpacker(frame.payload).get<int>(), &link);
+    Unpacker payload(frame.payload);
+    const int status = payload.get<int>();
+    const std::string sentence = payload.get_text();
+    if (!sentence.empty()) log_error("%s", sentence.c_str());
+    end_with(status, sentence, &link);
   } else if (frame.kind == tcp::goodbye) {
     link.presence = Presence::left;
   } else {
@@ -163,8 +170,8 @@ void TcpBootstrap::say_to_others(uint32_t kind, const Bytes& payload, const Link
   }
 }
 
-void TcpBootstrap::end_with(int status, const Link* heard_from) {
-  say_to_others(tcp::abort, Packer().add(status).take(), heard_from);
+void TcpBootstrap::end_with(int status, const std::string& sentence, const Link* heard_from) {
+  say_to_others(tcp::abort, Packer().add(status).add_text(sentence).take(), heard_from);
   const Deadline deadline(kLastWordsSeconds);
   for (Link& link : links_) {
     link.stream.flush(deadline.slice_ms(1000) / 1e3);

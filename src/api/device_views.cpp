@@ -2,6 +2,7 @@
 #include "src/api/device_views.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "include/shmem/device/view.h"
 #include "src/base/error.h"
@@ -76,6 +77,9 @@ void DeviceViews::clear() noexcept {
 extern "C" {
 
 void shmemx_device_view_register(int (*fill)(const void*, size_t), size_t nbytes, unsigned version) {
+  // Before main(), and so before CUDA reads it. With lazy loading, its default, the first launch of a kernel may wait
+  // for the kernels that run, and with it every copy of this process; they may be waiting for just that.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   railshmem::DeviceViews::instance().add(fill, nbytes, version);
 }
 

@@ -176,8 +176,8 @@ void exit_all(int status) noexcept {
   std::fflush(nullptr);
   if (!t_world) claim_the_end();
   rescue_timeline();
-  if (t_world) t_world->bootstrap().abort(status, "shmem_global_exit");
-  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, "shmem_global_exit");
+  if (t_world) t_world->bootstrap().abort(status, kGlobalExit);
+  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, kGlobalExit);
   _exit(status);
 }
 

@@ -16,6 +16,9 @@
 
 namespace railshmem {
 
+/// Why a program that ends its job itself does so: there is nothing to explain.
+inline constexpr std::string_view kGlobalExit = "shmem_global_exit";
+
 /// All PEs call allgather() and barrier() in the same order. Both throw Error naming the PE that does not answer
 /// within SHMEM_TIMEOUT. One thread uses an object at a time, except abort() and failure(), which any thread may call.
 class Bootstrap {
@@ -27,7 +30,8 @@ class Bootstrap {
   /// Every PE gives `mine` (the same size everywhere); `all` receives them in PE order.
   virtual void allgather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   virtual void barrier() = 0;
-  /// Ends every process of the job with `status`, wherever it is; called after the message was printed.
+  /// Ends every process of the job with `status`, wherever it is; called after the message was printed. `why` is that
+  /// message, or kGlobalExit.
   [[noreturn]] virtual void abort(int status, std::string_view why) noexcept = 0;
   /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
   virtual std::optional<std::string> failure() noexcept { return std::nullopt; }

@@ -57,7 +57,7 @@ static_assert(std::is_trivially_copyable<WorldView>::value && std::is_standard_l
 static_assert(sizeof(WorldView) == 216, "a new layout is a new kWorldViewVersion");
 
 /// Of the layout of everything that a view points to; a unit compiled with another one is refused.
-inline constexpr unsigned kWorldViewVersion = 1;
+inline constexpr unsigned kWorldViewVersion = 2;
 
 /// A symmetric object of a PE.
 struct HeapPlace {
