@@ -30,7 +30,7 @@ put-block              examples/put-block.cu          n
 thread-group           examples/thread-group.cu       n
 dev-guide-ring         examples/dev-guide-ring.cu     n
 ring-bcast             examples/ring-bcast.cu         n
-ring-reduce            examples/ring-reduce.cu        n  -b 1024 -e 1048576 -n 5 -w 2
+ring-reduce            examples/ring-reduce.cu        n  -b 33554432 -e 67108864 -n 5 -w 2
 on-stream              examples/on-stream.cu          n
 user-buffer            examples/user-buffer.cu        n
 moe_shuffle            examples/moe_shuffle.cu        n
