@@ -13,7 +13,7 @@ namespace railshmem {
 
 /// How an operation of a kernel ended. The first ones are also values of an error word, which say why a channel or the
 /// job no longer works: waits return them, they never hang. The later ones are the caller's mistakes.
-enum class ChannelStatus : uint64_t {
+enum class ChannelStatus : uint32_t {
   ok = 0,
   timeout,      ///< a wait passed its deadline
   stopped,      ///< the proxy was stopped with commands unfinished

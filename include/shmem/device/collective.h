@@ -50,13 +50,45 @@ RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members
   return status;
 }
 
+/// The same bytes to each member.
+struct ToAll {
+  TeamRow row;
+  void* dest;
+  const void* source;
+  uint64_t nbytes;
+};
+
+/// Where spread() cannot: some are far, or dest and source are not aligned alike. What it needs stays in memory and few
+/// calls are below it, because a block of 1024 threads has 64 registers for each.
+template <class Scope>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_to_all(const WorldView& world, const ToAll& job) {
+  ChannelStatus status = ChannelStatus::ok;
+  RAILSHMEM_NO_UNROLL
+  for (int i = 0; i < job.row.size; ++i) {
+    const int rank = i + job.row.rank, pe = world_pe(job.row, rank < job.row.size ? rank : rank - job.row.size);
+    const HeapPlace place = locate(world, job.dest, pe);
+    ChannelStatus put = check_range(world, place, job.nbytes, pe);
+    if (put == ChannelStatus::ok && place.here != nullptr) {
+      copy_together<1>(Scope::rank(), Scope::size(), place.here, job.source, job.nbytes);
+    } else if (put == ChannelStatus::ok && Scope::leads()) {
+      put = put_far(world, place, job.source, job.nbytes, pe, Payload::written, Completion::later);
+    }
+    if (put != ChannelStatus::ok) status = put;
+  }
+  return status;
+}
+
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Members& team, void* dest,
                                              const void* source, const Share& share) {
-  if (share.from_step == 0 && spread<Scope>(world, team, at(dest, share.to), source, share.nbytes)) {
-    return settle<Scope>(world, team, ChannelStatus::ok);
+  ChannelStatus status = ChannelStatus::ok;
+  if (share.from_step != 0) {
+    status = put_each<Scope>(world, team, dest, source, share);
+  } else if (!spread<Scope>(world, team, at(dest, share.to), source, share.nbytes)) {
+    const ToAll job{team.row(), at(dest, share.to), source, share.nbytes};
+    status = put_to_all<Scope>(world, job);
   }
-  return settle<Scope>(world, team, put_each<Scope>(world, team, dest, source, share));
+  return settle<Scope>(world, team, status);
 }
 
 /// The same by packets: blocks of `nbytes`, that of member i at i * nbytes of dest.

@@ -70,24 +70,33 @@ RAILSHMEM_HD inline bool has_area(const WorldView& world, uint32_t slot) {
                    : DeviceControlLayout(world.npes, 1).counters(slot + 1) <= world.control_nbytes;
 }
 
-/// An array of every member, all of them mapped. Holds all that it needs: it is used in long loops.
+/// An array of every member, all of them mapped. Holds all that it needs, and no more: it is used in long loops, and
+/// given to functions out of line in registers.
 template <class T>
 class MappedArrays {
  public:
   RAILSHMEM_HD MappedArrays(const WorldView& world, const TeamRow& team, const HeapPlace& of_first)
-      : team_(team),
+      : of_pe0_(of_first.heap->on_node + of_first.offset -
+                static_cast<uint64_t>(world.first_pe) * of_first.heap->stride),
         stride_(of_first.heap->stride),
-        of_pe0_(of_first.heap->on_node + of_first.offset - static_cast<uint64_t>(world.first_pe) * stride_) {}
-  RAILSHMEM_HD int size() const { return team_.size; }
-  RAILSHMEM_HD int rank() const { return team_.rank; }
+        table_(team.table),
+        start_(team.start),
+        step_(team.stride),
+        size_(team.size),
+        rank_(team.rank) {}
+  RAILSHMEM_HD int size() const { return size_; }
+  RAILSHMEM_HD int rank() const { return rank_; }
   RAILSHMEM_HD T* of(int rank) const {
-    return reinterpret_cast<T*>(of_pe0_ + static_cast<uint64_t>(world_pe(team_, rank)) * stride_);
+    const int index = start_ + rank * step_;
+    const int pe = table_ != nullptr ? table_[index] : index;
+    return reinterpret_cast<T*>(of_pe0_ + static_cast<uint64_t>(pe) * stride_);
   }
 
  private:
-  const TeamRow team_;
-  const uint64_t stride_;
-  unsigned char* const of_pe0_;
+  unsigned char* of_pe0_;
+  uint64_t stride_;
+  const int32_t* table_;
+  int32_t start_, step_, size_, rank_;
 };
 
 }  // namespace device
