@@ -32,10 +32,17 @@ struct StagingPart {
   SegmentId bounce;                   ///< under which rails know the area
   std::span<std::byte> area;
   std::unique_ptr<Copier> copier;
-  BouncePool small;  ///< for what travels inside messages
-  BouncePool large;
+  std::array<BouncePool, kSlotKinds> pools;
 
-  BouncePool& pool(bool is_small) noexcept { return is_small ? small : large; }
+  BouncePool& pool(SlotKind kind) noexcept { return pools[static_cast<size_t>(kind)]; }
+  const BouncePool& pool(SlotKind kind) const noexcept { return pools[static_cast<size_t>(kind)]; }
+  /// Of the slot for so many bytes that do not travel inside a message.
+  SlotKind kind_for(size_t nbytes) const noexcept {
+    return nbytes <= pool(SlotKind::medium).slot_nbytes() ? SlotKind::medium : SlotKind::large;
+  }
+  /// The longest piece.
+  size_t longest() const noexcept { return pool(SlotKind::large).slot_nbytes(); }
+  std::byte* at(uint64_t slot) const noexcept { return area.data() + slot; }
   bool stages(SegmentId id) const noexcept {
     const auto index = static_cast<size_t>(id);
     for (const Segment& segment : segments)
