@@ -62,7 +62,11 @@ class StagedPieces {
   /// True when something moved. Parts that end go to finish_part(whole).
   template <class FinishPart>
   bool step(FinishPart&& finish_part) noexcept {
-    const bool moved = copies_.step(*part_.copier, [&](uint32_t cell) { copied(desk_.cells[cell], finish_part); });
+    const bool moved = copies_.step(*part_.copier, [&](uint32_t cell, uint64_t began) {
+      OpCell& piece = desk_.cells[cell];
+      part_.copied(began, piece.what.nbytes);
+      copied(piece, finish_part);
+    });
     return send_ready() || moved;
   }
 
@@ -91,9 +95,11 @@ class StagedPieces {
 
   template <class FinishPart>
   void copy(OpCell& piece, std::byte* to, const std::byte* from, FinishPart&& finish_part) noexcept {
+    const uint64_t began = part_.ticks();
     const Copier::Ticket ticket = part_.copier->start(to, from, piece.what.nbytes);
-    if (part_.copier->finished(ticket)) return copied(piece, finish_part);
-    copies_.add(piece.index, ticket);
+    if (!part_.copier->finished(ticket)) return copies_.add(piece.index, ticket, began);
+    part_.copied(began, piece.what.nbytes);
+    copied(piece, finish_part);
   }
 
   template <class FinishPart>

@@ -20,6 +20,12 @@ constexpr size_t kMediumSlotNbytes = 16 << 10;  // a token of 8192 values of two
 
 }  // namespace
 
+void StagingPart::record(uint64_t began, size_t nbytes) const noexcept {
+  observer->count(observe::Engine::copies, 1);
+  observer->count(observe::Engine::copied_bytes, nbytes);
+  observer->count(observe::Engine::copying_ticks, observer->ticks() - began);
+}
+
 bool Staging::is_needed(std::span<const Segment> segments) noexcept {
   return std::any_of(segments.begin(), segments.end(),
                      [](const Segment& segment) { return segment.kind == MemoryKind::staged; });
@@ -29,7 +35,8 @@ size_t Staging::slot_nbytes(const Tuning& tuning) noexcept {
   return align_up(tuning.staging_chunk, kPage);
 }
 
-Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails)
+Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
+                 observe::Observer* observer)
     : segments_(segments.begin(), segments.end()), exposed_(segments_) {
   if (tuning.staging_chunk < kPage || tuning.staging_depth < 1)
     throw Error(text("SHMEM_STAGING_CHUNK is %zu and SHMEM_STAGING_DEPTH %zu; at least %zu and 1 are needed",
@@ -59,7 +66,8 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
                                   make_copier({area_, nbytes_}),
                                   {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
                                    BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
-                                   BouncePool(area_, large, chunk, slots)}});
+                                   BouncePool(area_, large, chunk, slots)},
+                                  observer});
   }
 }
 

@@ -76,6 +76,7 @@ struct StagedJob : StagedOrder {
   SlotKind slot_kind;
   uint64_t slot;
   Copier::Ticket ticket;
+  uint64_t began;  ///< StagingPart::ticks() at the copy's start
   Transfer transfer;
 };
 

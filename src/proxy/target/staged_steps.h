@@ -31,6 +31,7 @@ class StagedSteps {
     job.signalled = false;
     if (job.request.gets) {
       job.stage = Stage::loading;
+      job.began = part_.ticks();
       job.ticket = part_.copier->start(slot + job.slot_head(), place(job), job.request.nbytes);
     } else if (job.is_small()) {
       std::memcpy(slot, payload, job.request.nbytes);
@@ -57,6 +58,7 @@ class StagedSteps {
           break;
         case Stage::storing:
           if (!part_.copier->finished(job.ticket)) return false;
+          part_.copied(job.began, job.request.nbytes);
           if (job.request.signals && !job.signalled) {
             const NetSignal& signal = job.request.signal;
             memory_.signal(job.request.header, signal.segment, signal.offset, signal.op, signal.value, "put_signal");
@@ -64,6 +66,7 @@ class StagedSteps {
           return complete(job);
         case Stage::loading:
           if (!part_.copier->finished(job.ticket)) return false;
+          part_.copied(job.began, job.request.nbytes);
           job.stage = job.is_small() ? Stage::answering : Stage::to_bring;
           if (job.stage == Stage::to_bring) move(job, OpKind::put);
           break;
@@ -89,6 +92,7 @@ class StagedSteps {
 
   void store(StagedJob& job) noexcept {
     job.stage = Stage::storing;
+    job.began = part_.ticks();
     const StagedRequest& request = job.request;
     std::byte* const slot = part_.at(job.slot);
     job.signalled = request.signals && request.signal.op == SignalOp::set && memory_.is_staged(request.signal.segment);
