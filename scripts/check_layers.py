@@ -24,7 +24,7 @@ RULE = {
     "src/proxy/rails": ["src/plugin", "src/base"],
     "src/proxy/post": ["src/proxy/rails", "src/channel", "src/plugin", "src/base"] + DETAIL,
     "src/proxy/failover": ["src/proxy/post", "src/proxy/rails", "src/plugin", "src/base"],
-    "src/proxy/staging": ["src/proxy/post", "src/proxy/rails", "src/plugin", "src/base"],
+    "src/proxy/staging": ["src/proxy/post", "src/proxy/rails", "src/observe", "src/plugin", "src/base"],
     "src/proxy/source": ["src/proxy/staging", "src/proxy/failover", "src/proxy/post", "src/proxy/rails", "src/plugin", "src/base"],
     "src/proxy/target": ["src/proxy/source", "src/proxy/staging", "src/proxy/failover", "src/proxy/post", "src/proxy/rails", "src/observe", "src/plugin", "src/base"],
     "src/proxy/flush": ["src/proxy/target", "src/proxy/source", "src/proxy/failover", "src/proxy/post", "src/proxy/rails", "src/plugin", "src/base"],
