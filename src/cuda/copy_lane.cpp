@@ -14,14 +14,14 @@ namespace {
 
 // Whoever asks for many tickets in a row gets one query's answer for all of them; a copy takes microseconds.
 constexpr uint64_t kLookAgainAfter = kRoughTicksPerUs / 4;
-constexpr uint64_t kSpinFor = 100'000;     // longer than the copy of a few KiB
-constexpr uint64_t kYieldFor = 5'000'000;  // a GiB takes 20 ms
+constexpr uint64_t kFirstLookAfter = kRoughTicksPerUs;  // no copy has ended sooner, and the next start may be at hand
+constexpr uint64_t kSpinFor = 100'000;                  // longer than the copy of a few KiB
+constexpr uint64_t kYieldFor = 5'000'000;               // a GiB takes 20 ms
 constexpr timespec kNap{0, 50'000};
 
 }  // namespace
 
-CopyLane::CopyLane(const DeviceContext& gpu, Events events, uint64_t patience_ns)
-    : gpu_(gpu), events_(events), patience_ns_(patience_ns) {
+CopyLane::CopyLane(const DeviceContext& gpu, uint64_t patience_ns) : gpu_(gpu), patience_ns_(patience_ns) {
   const Driver& driver = gpu.driver();
   need(driver, Calls::copies, "copies to and from a GPU");
   const ContextGuard guard(gpu);
@@ -57,19 +57,32 @@ uint64_t CopyLane::start(void* to, const void* from, size_t nbytes) noexcept {
   return count(gpu_.driver().copy_async(address_of(to), address_of(from), nbytes, stream_), "cuMemcpyAsync");
 }
 
+uint64_t CopyLane::start_all(Address* to, Address* from, size_t* nbytes, size_t copies) noexcept {
+  CopyAttributes attributes;
+  size_t first = 0;
+  return count(gpu_.driver().copy_batch_async(to, from, nbytes, copies, &attributes, &first, 1, stream_),
+               "cuMemcpyBatchAsync", copies);
+}
+
+uint64_t CopyLane::store_words(std::span<StreamWordOp> words) noexcept {
+  return count(gpu_.driver().stream_word_ops(stream_, static_cast<unsigned>(words.size()), words.data(), 0),
+               "cuStreamBatchMemOp", words.size());
+}
+
 uint64_t CopyLane::fill(void* to, unsigned char value, size_t nbytes) noexcept {
   return count(gpu_.driver().fill_async(address_of(to), value, nbytes, stream_), "cuMemsetD8Async");
 }
 
-uint64_t CopyLane::count(Result result, const char* call) noexcept {
+uint64_t CopyLane::count(Result result, const char* call, uint64_t copies) noexcept {
   if (result != kSuccess) gpu_.die_of(result, call);
-  ++started_;
-  if (events_ == Events::each) mark();
+  started_ += copies;
+  look_from_ = rough_clock() + kFirstLookAfter;
   return started_;
 }
 
 void CopyLane::mark() noexcept {
-  if (marks_under_way_ == kMarks) return;  // whoever asks will come again, and there is room by then
+  if (marked_ == started_ || marks_under_way_ == kMarks)
+    return;  // whoever asks will come again, and there is room by then
   Mark& next = marks_[(first_mark_ + marks_under_way_) % kMarks];
   if (const Result result = gpu_.driver().event_record(next.event, stream_); result != kSuccess)
     gpu_.die_of(result, "cuEventRecord");
@@ -79,10 +92,10 @@ void CopyLane::mark() noexcept {
 
 bool CopyLane::reached(uint64_t number) noexcept {
   if (number <= done_) return true;
-  const bool unmarked = number > marked_;
-  if (!unmarked && rough_clock() - looked_at_ < kLookAgainAfter) return false;
+  // The counters of two sockets may differ a little; the difference then is large, and somebody looks.
+  if (look_from_ - rough_clock() <= kFirstLookAfter) return false;
   const ContextGuard guard(gpu_);
-  if (unmarked) mark();
+  if (number > marked_) mark();
   look();
   return number <= done_;
 }
@@ -96,7 +109,7 @@ void CopyLane::look() noexcept {
     done_ = oldest.last;
     first_mark_ = (first_mark_ + 1) % kMarks;
   }
-  looked_at_ = rough_clock();
+  look_from_ = rough_clock() + kLookAgainAfter;
 }
 
 void CopyLane::wait() noexcept {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "src/cuda/device.h"
 
@@ -13,22 +14,31 @@ namespace railshmem::cuda {
 /// The stream is the library's own and non-blocking: it does not wait for kernels of the program's streams, which may
 /// be waiting for these very copies. One thread at a time. Nothing is allocated after construction.
 ///
-/// An event behind each large copy; behind small ones only when somebody asks, one for all that were started since.
+/// An event is recorded when somebody asks, one for all that were started since the last.
 class CopyLane {
  public:
-  enum class Events : uint8_t { each, when_asked };
-
   /// Throws Error. `patience_ns` is how long wait() and the destructor wait for the copy engine.
-  explicit CopyLane(const DeviceContext& gpu, Events events = Events::when_asked, uint64_t patience_ns = kPatience);
+  explicit CopyLane(const DeviceContext& gpu, uint64_t patience_ns = kPatience);
   CopyLane(const CopyLane&) = delete;
   /// Waits for the copies under way. When they do not end in time it says so and leaves the stream behind.
   ~CopyLane();
 
   /// Returns the copy's number: 1, 2, 3... Ends the job when the driver refuses. Needs the device's context.
   uint64_t start(void* to, const void* from, size_t nbytes) noexcept;
+  /// Copies in no order among each other, by one call of the driver (Calls::batches). Returns the last one's
+  /// number.
+  uint64_t start_all(Address* to, Address* from, size_t* nbytes, size_t copies) noexcept;
+  /// Stores words behind all copies before, in this order, each counting as a copy (words_of_64_bits).
+  uint64_t store_words(std::span<StreamWordOp> words) noexcept;
   uint64_t fill(void* to, unsigned char value, size_t nbytes) noexcept;
   /// Whether copy `number`, and so all before it, has ended. Never blocks. Makes the context current where it must.
+  /// Right after a start it answers without asking: others may follow, and one event then stands behind all of them.
   bool reached(uint64_t number) noexcept;
+  /// The same as far as it is known, without asking.
+  bool is_over(uint64_t number) const noexcept { return number <= done_; }
+  /// An event behind everything so far, although nobody asks yet.
+  void mark() noexcept;
+  uint64_t started() const noexcept { return started_; }
   /// Returns when all copies have ended; ends the job when they do not in time. Needs the device's context.
   void wait() noexcept;
 
@@ -41,14 +51,12 @@ class CopyLane {
     uint64_t last = 0;
   };
 
-  void mark() noexcept;
   void look() noexcept;
-  uint64_t count(Result result, const char* call) noexcept;
+  uint64_t count(Result result, const char* call, uint64_t copies = 1) noexcept;
   Result settle() noexcept;
   void destroy(bool stream_too) noexcept;
 
   const DeviceContext& gpu_;
-  const Events events_;
   const uint64_t patience_ns_;
   Stream stream_ = nullptr;
   std::array<Mark, kMarks> marks_;  ///< a ring: recorded in order, so they come in order
@@ -57,7 +65,7 @@ class CopyLane {
   uint64_t started_ = 0;
   uint64_t marked_ = 0;  ///< copies that an event stands behind
   uint64_t done_ = 0;
-  uint64_t looked_at_ = 0;  ///< rough_clock() of the last look in vain
+  uint64_t look_from_ = 0;  ///< rough_clock() before which a look would be in vain
 };
 
 }  // namespace railshmem::cuda

@@ -12,11 +12,15 @@ namespace {
 
 constexpr size_t kSmall = 32 << 10;  // a copy of this size takes as long as starting it and asking for its end
 constexpr Copier::Ticket kDone = 0;
-constexpr unsigned kLaneBits = 2;
+constexpr unsigned kLaneBits = 3;
 constexpr size_t kOut = 1;
 constexpr size_t kLarge = 2;
-constexpr auto kBySmall = CopyLane::Events::when_asked;
-constexpr auto kByLarge = CopyLane::Events::each;
+constexpr size_t kWords = 4;
+constexpr size_t kLaneMask = (1 << kLaneBits) - 1;
+
+bool is_inside(const std::byte* place, std::span<const std::byte> range) noexcept {
+  return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(range.data()) < range.size();
+}
 
 /// Both sides are the host's.
 void copy_by_cpu(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
@@ -46,16 +50,24 @@ CudaCopier::CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heap
       heaps_(heaps),
       bounce_(std::move(bounce)),
       word_(gpu, sizeof(uint64_t)),
-      lanes_{{CopyLane(gpu, kBySmall), CopyLane(gpu, kBySmall), CopyLane(gpu, kByLarge), CopyLane(gpu, kByLarge)}},
-      words_(gpu) {}
+      lanes_{{BatchLane(gpu), BatchLane(gpu), BatchLane(gpu), BatchLane(gpu), BatchLane(gpu)}},
+      stores_(gpu) {}
 
+size_t CudaCopier::lane_for(bool in, size_t nbytes) noexcept {
+  return (in ? 0 : kOut) + (nbytes > kSmall ? kLarge : 0);
+}
+Copier::Ticket CudaCopier::ticket_of(size_t lane, uint64_t number) noexcept {
+  return number << kLaneBits | lane;
+}
+
+bool CudaCopier::is_heap(const std::byte* place) const noexcept {
+  return is_inside(place, heaps_);
+}
+bool CudaCopier::is_bounce(const std::byte* place) const noexcept {
+  return bounce_ != nullptr && is_inside(place, {bounce_->host(), bounce_->nbytes()});
+}
 bool CudaCopier::is_device(const std::byte* place) const noexcept {
-  const auto inside = [place](std::span<const std::byte> range) {
-    return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(range.data()) < range.size();
-  };
-  if (inside(heaps_)) return true;
-  if (bounce_ != nullptr && inside({bounce_->host(), bounce_->nbytes()})) return false;
-  return is_device_memory(gpu_.driver(), place);
+  return is_heap(place) || (!is_bounce(place) && is_device_memory(gpu_.driver(), place));
 }
 
 Copier::Ticket CudaCopier::start(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
@@ -66,12 +78,33 @@ Copier::Ticket CudaCopier::start(std::byte* to, const std::byte* from, size_t nb
     copy_by_cpu(to, from, nbytes);
     return kDone;
   }
-  const size_t lane = (in ? 0 : kOut) + (nbytes > kSmall ? kLarge : 0);
-  return lanes_[lane].start(to, from, nbytes) << kLaneBits | lane;
+  const size_t lane = lane_for(in, nbytes);
+  const bool known = in ? is_heap(to) && is_bounce(from) : is_heap(from) && is_bounce(to);
+  return ticket_of(lane, known ? lanes_[lane].add(to, from, nbytes) : lanes_[lane].start(to, from, nbytes));
+}
+
+/// `from` is in the bounce area, as all that targets store.
+Copier::Ticket CudaCopier::start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
+                                          uint64_t value) noexcept {
+  const ContextGuard guard(gpu_);
+  stores_.retire([this](const WordStores::Store& store) { return lanes_[store.lane].is_over(store.number); });
+  if (stores_.full()) {
+    lanes_[stores_.oldest().lane].wait();
+    stores_.retire([this](const WordStores::Store& store) { return lanes_[store.lane].is_over(store.number); });
+  }
+  const bool in = nbytes > 0 && is_device(to);
+  if (nbytes > 0 && !in) copy_by_cpu(to, from, nbytes);
+  // Streams overtake each other, so a word's next store goes where the one before is.
+  const auto before = stores_.find(word);
+  const size_t lane = before ? before->lane : in ? lane_for(true, nbytes) : kWords;
+  const uint64_t* const kept = stores_.keep(value);
+  const uint64_t number = in ? lanes_[lane].add_then_set(to, from, nbytes, word, kept) : lanes_[lane].set(word, kept);
+  stores_.add({word, number, static_cast<uint8_t>(lane)});
+  return ticket_of(lane, number);
 }
 
 bool CudaCopier::finished(Ticket ticket) noexcept {
-  return ticket == kDone || lanes_[ticket & (kOut | kLarge)].reached(ticket >> kLaneBits);
+  return ticket == kDone || lanes_[ticket & kLaneMask].reached(ticket >> kLaneBits);
 }
 
 bool CudaCopier::alone_reaches(const std::byte* place) noexcept {
@@ -80,12 +113,14 @@ bool CudaCopier::alone_reaches(const std::byte* place) noexcept {
 }
 
 void CudaCopier::move_word(void* to, const void* from, uint8_t width) noexcept {
-  words_.start(to, from, width);
-  words_.wait();
+  lanes_[kWords].start(to, from, width);
+  lanes_[kWords].wait();
 }
 
 uint64_t CudaCopier::amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
   const ContextGuard guard(gpu_);
+  if (const auto before = stores_.find(word); before && !lanes_[before->lane].is_over(before->number))
+    lanes_[before->lane].wait();
   std::byte* const here = word_.host();
   if (op != AmoOp::set) move_word(here, word, width);
   const uint64_t old =

@@ -7,14 +7,16 @@
 #include <memory>
 #include <span>
 
-#include "src/cuda/copy_lane.h"
+#include "src/cuda/batch_lane.h"
 #include "src/cuda/pinned.h"
+#include "src/cuda/word_stores.h"
 #include "src/plugin/copier.h"
 
 namespace railshmem::cuda {
 
-/// Four streams: in and out, small and large, so that no word waits behind megabytes. A copy that is no part of pinned
-/// memory (a user's buffer) may keep start() busy until it has ended; that is the driver's way with pageable memory.
+/// Five streams: in and out, small and large, and one for words, so that no word waits behind megabytes unless it
+/// belongs to them. A copy that is no part of pinned memory (a user's buffer) may keep start() busy until it has ended;
+/// that is the driver's way with pageable memory.
 class CudaCopier final : public Copier {
  public:
   /// `heaps`: device memory, known without asking the driver. `bounce` may be null, or is shared by the copiers of one
@@ -22,6 +24,9 @@ class CudaCopier final : public Copier {
   CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce);
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
+  /// Both in one stream: nobody waits in between.
+  Ticket start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
+                        uint64_t value) noexcept override;
   bool finished(Ticket ticket) noexcept override;
   /// Asks the driver each time: to notice that an address was freed and given out anew takes a call of the same length.
   bool alone_reaches(const std::byte* place) noexcept override;
@@ -30,15 +35,20 @@ class CudaCopier final : public Copier {
   uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
 
  private:
+  bool is_heap(const std::byte* place) const noexcept;
+  bool is_bounce(const std::byte* place) const noexcept;
   bool is_device(const std::byte* place) const noexcept;
+  static size_t lane_for(bool in, size_t nbytes) noexcept;
+  static Ticket ticket_of(size_t lane, uint64_t number) noexcept;
   void move_word(void* to, const void* from, uint8_t width) noexcept;
 
   const DeviceContext& gpu_;
   const std::span<const std::byte> heaps_;
   const std::shared_ptr<HostRegistration> bounce_;
-  PinnedMemory word_;              ///< where amo() computes
-  std::array<CopyLane, 4> lanes_;  ///< two bits: out, large
-  CopyLane words_;                 ///< of amo(), which waits for no bulk
+  PinnedMemory word_;  ///< where amo() computes
+  std::array<BatchLane, 5>
+      lanes_;  ///< two bits: out, large; or kWords, of amo() and of words alone, which wait for no bulk
+  WordStores stores_;
 };
 
 /// Copiers of one GPU, which they borrow. Each bounce area is pinned by the first that is made for it.

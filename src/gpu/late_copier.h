@@ -40,6 +40,10 @@ class LateCopiers {
     Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override {
       return real_one().start(to, from, nbytes);
     }
+    Ticket start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
+                          uint64_t value) noexcept override {
+      return real_one().start_then_set(to, from, nbytes, word, value);
+    }
     bool finished(Ticket ticket) noexcept override { return real_one().finished(ticket); }
     bool alone_reaches(const std::byte* place) noexcept override {
       Copier* const copier = bound.load(std::memory_order_acquire);

@@ -40,7 +40,10 @@ enum class Engine : uint8_t {
   served_bytes,  ///< their data
   sleeps,        ///< rests of the proxy thread
   slept_ticks,
+  copies,  ///< of staged memory, for host calls, channels and peers
+  copied_bytes,
+  copying_ticks,  ///< from their starts until they were seen to be over
 };
-inline constexpr size_t kEngineSums = 6;
+inline constexpr size_t kEngineSums = 9;
 
 }  // namespace railshmem::observe

@@ -137,8 +137,10 @@ Totals Observer::finish() {
   for (const auto& log : logs_) totals.add(log->counters().totals());
   for (auto& ways : totals.calls)
     for (Sum& sum : ways) sum.ticks = clock_.span_ns(sum.ticks);
-  uint64_t& slept = totals.engine[static_cast<size_t>(Engine::slept_ticks)];
-  slept = clock_.span_ns(slept);
+  for (const Engine in_ticks : {Engine::slept_ticks, Engine::copying_ticks}) {
+    uint64_t& ticks = totals.engine[static_cast<size_t>(in_ticks)];
+    ticks = clock_.span_ns(ticks);
+  }
   return totals;
 }
 

@@ -35,6 +35,10 @@ std::vector<std::string> stats_rows(int pe, const Totals& totals) {
              "proxy slept %llu times, %.6f s",
              pe, sum(Engine::posted), sum(Engine::again), sum(Engine::served), sum(Engine::served_bytes),
              sum(Engine::sleeps), static_cast<double>(sum(Engine::slept_ticks)) * 1e-9));
+  if (const auto copies = sum(Engine::copies); copies > 0)
+    rows.push_back(text("%5d staging: %llu copies (%llu bytes), seen to be over after %.1f us on average", pe, copies,
+                        sum(Engine::copied_bytes),
+                        static_cast<double>(sum(Engine::copying_ticks)) * 1e-3 / static_cast<double>(copies)));
   return rows;
 }
 

@@ -24,6 +24,11 @@ class Copier {
   /// Starts a copy. Either side may be staged or host memory; both stay as they are until it is finished. An aligned
   /// word of 4 or 8 bytes appears whole.
   virtual Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept = 0;
+  /// Starts a copy, perhaps of no bytes, and behind it the store of `value` to an aligned word of 8 bytes of staged
+  /// memory: who sees the value sees the bytes. Stores to one word happen in the order in which they were started, and
+  /// before any later amo() on it.
+  virtual Ticket start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
+                                uint64_t value) noexcept = 0;
   /// True once: the bytes are there, for everybody who reads that memory, and the ticket is no more.
   virtual bool finished(Ticket ticket) noexcept = 0;
 

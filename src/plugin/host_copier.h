@@ -15,6 +15,12 @@ class HostCopier : public Copier {
     copy(to, from, nbytes);
     return 0;
   }
+  Ticket start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
+                        uint64_t value) noexcept override {
+    copy(to, from, nbytes);
+    execute_signal(reinterpret_cast<uint64_t*>(word), SignalOp::set, value);
+    return 0;
+  }
   bool finished(Ticket) noexcept override { return true; }
   bool alone_reaches(const std::byte*) noexcept override { return false; }
   uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override {

@@ -65,7 +65,8 @@ class Engine final : public Network {
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
     if (Staging::is_needed(segments))
-      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size());
+      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size(),
+                       loop_config_.observer);
     return add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms());
   }
 

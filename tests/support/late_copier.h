@@ -15,11 +15,15 @@ class LateCopier final : public HostCopier {
   /// Each copy happens at one of the next `latest` looks at it.
   explicit LateCopier(uint64_t seed, unsigned latest = 8) : random_(seed), latest_(latest) {}
   ~LateCopier() override {
-    for (const Held& held : held_) copy(held.to, held.from, held.nbytes);
+    for (Held& held : held_) happen(held);
   }
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override {
-    held_.push_back({++last_, to, from, nbytes, static_cast<unsigned>(random_() % (latest_ + 1))});
+    return start_then_set(to, from, nbytes, nullptr, 0);
+  }
+  Ticket start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
+                        uint64_t value) noexcept override {
+    held_.push_back({++last_, to, from, nbytes, word, value, static_cast<unsigned>(random_() % (latest_ + 1))});
     return last_;
   }
   bool finished(Ticket ticket) noexcept override {
@@ -27,7 +31,8 @@ class LateCopier final : public HostCopier {
       Held& held = held_[i];
       if (held.ticket != ticket) continue;
       if (held.looks_left > 0) return --held.looks_left, false;
-      copy(held.to, held.from, held.nbytes);
+      if (held.word != nullptr) happen_to(held.word, i);
+      happen(held);
       held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
       return true;
     }
@@ -35,6 +40,10 @@ class LateCopier final : public HostCopier {
   }
   bool alone_reaches(const std::byte* place) noexcept override {
     return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(alone.data()) < alone.size();
+  }
+  uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override {
+    happen_to(word, held_.size());
+    return HostCopier::amo(word, width, op, operand, compare);
   }
   size_t under_way() const noexcept { return held_.size(); }
   uint64_t started() const noexcept { return last_; }
@@ -47,8 +56,23 @@ class LateCopier final : public HostCopier {
     std::byte* to;
     const std::byte* from;
     size_t nbytes;
+    std::byte* word;  ///< null: nothing is stored behind the copy
+    uint64_t value;
     unsigned looks_left;
+    bool has_happened = false;
   };
+  static void happen(Held& held) noexcept {
+    if (held.has_happened) return;
+    held.has_happened = true;
+    copy(held.to, held.from, held.nbytes);
+    if (held.word != nullptr) execute_signal(reinterpret_cast<uint64_t*>(held.word), SignalOp::set, held.value);
+  }
+  /// What the first `before` would store to the word.
+  void happen_to(const std::byte* word, size_t before) noexcept {
+    for (size_t i = 0; i < before; ++i)
+      if (held_[i].word == word) happen(held_[i]);
+  }
+
   std::mt19937_64 random_;
   const unsigned latest_;
   Ticket last_ = 0;

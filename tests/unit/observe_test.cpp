@@ -82,6 +82,12 @@ TEST(Report, HasARowForEachKindThatOccurred) {
   EXPECT_NE(rows[0].find("200.0"), std::string::npos) << rows[0];
   EXPECT_NE(rows[1].find("7 operations posted"), std::string::npos);
   EXPECT_EQ(rows[0].size(), stats_heading().size());
+  counters.count(Engine::copies, 4);
+  counters.count(Engine::copied_bytes, 400);
+  counters.count(Engine::copying_ticks, 10'000);  // nanoseconds, as after Observer::finish()
+  const std::vector<std::string> staged = stats_rows(5, counters.totals());
+  ASSERT_EQ(staged.size(), 3u);
+  EXPECT_NE(staged[2].find("4 copies (400 bytes), seen to be over after 2.5 us"), std::string::npos) << staged[2];
 }
 
 TEST(TraceClock, GivesMonotonicNanoseconds) {

@@ -46,7 +46,7 @@ struct ReplaySource : StagedRig {
         {MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, 3, 0, first_missing, 0}, 0});
     turns();
   }
-  bool slot_is_intact() { return std::memcmp(staging->source(Port::host).large.at(request.slot), base(), kPiece) == 0; }
+  bool slot_is_intact() { return std::memcmp(staging->source(Port::host).at(request.slot), base(), kPiece) == 0; }
 
   NetContext* scope;
   size_t dead, alive;
@@ -122,7 +122,7 @@ struct Target : StagedRig {
     request.signal_value = 1;
     request.nbytes = kPiece;
     for (size_t i = 0; i < kPiece; ++i) data.push_back(static_cast<std::byte>(i * 13 + 5));
-    BouncePool& pool = staging->target().large;
+    BouncePool& pool = staging->target().pool(SlotKind::large);
     slot = pool.take();  // the next job's
     pool.give(slot);
   }
@@ -139,7 +139,7 @@ struct Target : StagedRig {
   }
   /// The read of the source's slot brings this.
   void bring(size_t r) {
-    std::memcpy(staging->target().large.at(slot), data.data(), kPiece);
+    std::memcpy(staging->target().at(slot), data.data(), kPiece);
     complete(r, read_on(r));
   }
   bool is_stored() { return std::memcmp(base() + kData, data.data(), kPiece) == 0; }
@@ -182,6 +182,45 @@ TEST(StagingReplay, AcknowledgedIsWhatLiesInTheFinalMemory) {
   EXPECT_EQ(target.acknowledged(), 1u);
   EXPECT_TRUE(target.is_stored());
   EXPECT_EQ(target.heap[1], 1u);
+}
+
+/// By the copier, behind the data; of a SET nobody waits in between.
+TEST(StagingReplay, ASignalThatIsSetIsSeenBehindItsData) {
+  Target target;
+  target.request.header.op = static_cast<uint8_t>(SignalOp::set);
+  target.request.signal_value = 17;
+  target.ask(0);
+  target.bring(target.reading_rail());
+  for (int i = 0; target.acknowledged() == 0 && i < 1000; ++i) {
+    EXPECT_EQ(target.heap[1], target.is_stored() ? 17u : 0u);
+    target.turn();
+  }
+  EXPECT_EQ(target.acknowledged(), 1u);
+  EXPECT_EQ(target.heap[1], 17u);
+}
+
+/// Signals without data, to one word: in the order in which they came, and before what reads the word later.
+TEST(StagingReplay, SignalsAloneKeepTheirOrderWhileTheyAreUnderWay) {
+  Target target;
+  const auto header = [&](MessageKind kind, uint32_t sequence, Answer answer) {
+    MessageHeader h = target.request.header;
+    h.kind = kind;
+    h.op = static_cast<uint8_t>(SignalOp::set);
+    h.answer = answer;
+    h.sequence = sequence;
+    return h;
+  };
+  constexpr uint32_t kSignals = 40;
+  for (uint32_t i = 0; i < kSignals; ++i)
+    target.rails[0].deliver(SignalMessage{header(MessageKind::signal, i, Answer::acknowledge), kSignalled, i + 1});
+  AmoMessage fetch{header(MessageKind::amo, kSignals, Answer::reply), kSignalled, 5, 0};
+  fetch.header.op = static_cast<uint8_t>(AmoOp::fetch_add);
+  target.rails[0].deliver(fetch);
+  target.until([&] { return !target.messages(0, MessageKind::reply).empty(); });
+  const auto reply = target.messages(0, MessageKind::reply)[0];
+  EXPECT_EQ(read_message<ReplyMessage>(target.rails[0].posted[reply].bytes.data()).value, kSignals);
+  target.until([&] { return target.account() == kSignals + 1; });
+  EXPECT_EQ(target.heap[1], kSignals + 5);
 }
 
 TEST(StagingReplay, DataWhoseRailDiesIsFetchedOverTheOther) {

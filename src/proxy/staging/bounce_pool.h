@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slots of one size in the bounce area, which rails reach. One thread at a time.
+// Slots of the bounce area, which rails reach. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,12 @@
 
 namespace railshmem {
 
-/// A slot is named by its offset in the area, which is how peers name it too.
+/// small: for what travels inside messages. Of the others a transfer takes what its length needs: few long slots would
+/// let few short puts be under way.
+enum class SlotKind : uint8_t { small, medium, large };
+inline constexpr size_t kSlotKinds = 3;
+
+/// Slots of one size. A slot is named by its offset in the area, which is how peers name it too.
 class BouncePool {
  public:
   BouncePool(std::byte* area, uint64_t first, size_t slot_nbytes, size_t slots)

@@ -15,10 +15,11 @@ class CopyList {
  public:
   explicit CopyList(size_t most) { copies_.reserve(most); }
 
-  void add(uint32_t cell, Copier::Ticket ticket) noexcept { copies_.push_back({cell, ticket}); }
+  /// `began` is handed to ended().
+  void add(uint32_t cell, Copier::Ticket ticket, uint64_t began) noexcept { copies_.push_back({cell, ticket, began}); }
   void clear() noexcept { copies_.clear(); }
 
-  /// Calls ended(cell), which may add others, for each that is over. True when there was one.
+  /// Calls ended(cell, began), which may add others, for each that is over. True when there was one.
   template <class Ended>
   bool step(Copier& copier, Ended&& ended) noexcept {
     bool any = false;
@@ -30,7 +31,7 @@ class CopyList {
       }
       copies_[i] = copies_.back();
       copies_.pop_back();
-      ended(copying.cell);
+      ended(copying.cell, copying.began);
       any = true;
     }
     return any;
@@ -40,6 +41,7 @@ class CopyList {
   struct Copying {
     uint32_t cell;
     Copier::Ticket ticket;
+    uint64_t began;
   };
   std::vector<Copying> copies_;
 };

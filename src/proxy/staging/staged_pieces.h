@@ -23,7 +23,7 @@ class StagedPieces {
         requests_(requests),
         part_(part),
         longest_inline_(std::min({desk.tuning.max_inline, max_message - sizeof(StagedMessage),
-                                  part.small.slot_nbytes() - sizeof(StagedMessage)})),
+                                  part.pool(SlotKind::small).slot_nbytes() - sizeof(StagedMessage)})),
         most_(most),
         copies_(most) {
     ready_.reserve(most_);
@@ -36,7 +36,7 @@ class StagedPieces {
   /// Piece `at` to `at + n` of a transfer, one part more of it. False: no room now.
   template <class FinishPart>
   bool start(OpCell& whole, size_t at, size_t n, FinishPart&& finish_part) noexcept {
-    BouncePool& pool = part_.pool(is_short(n));
+    BouncePool& pool = pool_for(n);
     // One that cannot be sent would keep a slot from those to other PEs.
     if (pool.empty() || under_way_ == most_ || !requests_.may_send(whole.what.pe)) return false;
     OpCell* const piece = desk_.cells.take({OpKind::staged_piece, whole.what.pe, n});
@@ -62,7 +62,11 @@ class StagedPieces {
   /// True when something moved. Parts that end go to finish_part(whole).
   template <class FinishPart>
   bool step(FinishPart&& finish_part) noexcept {
-    const bool moved = copies_.step(*part_.copier, [&](uint32_t cell) { copied(desk_.cells[cell], finish_part); });
+    const bool moved = copies_.step(*part_.copier, [&](uint32_t cell, uint64_t began) {
+      OpCell& piece = desk_.cells[cell];
+      part_.copied(began, piece.what.nbytes);
+      copied(piece, finish_part);
+    });
     return send_ready() || moved;
   }
 
@@ -70,7 +74,7 @@ class StagedPieces {
   template <class FinishPart>
   void answered(OpCell& piece, FinishPart&& finish_part) noexcept {
     if (gets(piece)) {
-      copy(piece, piece.local, part_.pool(is_short(piece.what.nbytes)).at(piece.staging), finish_part);
+      copy(piece, piece.local, part_.at(piece.staging), finish_part);
     } else {
       end(piece, finish_part);
     }
@@ -85,11 +89,17 @@ class StagedPieces {
  private:
   bool gets(const OpCell& piece) const noexcept { return desk_.cells[piece.parent].what.kind == OpKind::staged_get; }
 
+  BouncePool& pool_for(size_t nbytes) noexcept {
+    return part_.pool(is_short(nbytes) ? SlotKind::small : part_.kind_for(nbytes));
+  }
+
   template <class FinishPart>
   void copy(OpCell& piece, std::byte* to, const std::byte* from, FinishPart&& finish_part) noexcept {
+    const uint64_t began = part_.ticks();
     const Copier::Ticket ticket = part_.copier->start(to, from, piece.what.nbytes);
-    if (part_.copier->finished(ticket)) return copied(piece, finish_part);
-    copies_.add(piece.index, ticket);
+    if (!part_.copier->finished(ticket)) return copies_.add(piece.index, ticket, began);
+    part_.copied(began, piece.what.nbytes);
+    copied(piece, finish_part);
   }
 
   template <class FinishPart>
@@ -123,7 +133,7 @@ class StagedPieces {
       if (!brief) message.slot = piece.staging;
       std::memcpy(bytes, &message, sizeof message);
       if (get || !brief) return sizeof message;
-      std::memcpy(bytes + sizeof message, part_.small.at(piece.staging), piece.what.nbytes);
+      std::memcpy(bytes + sizeof message, part_.at(piece.staging), piece.what.nbytes);
       return sizeof message + piece.what.nbytes;
     }) == Post::ok;
   }
@@ -131,7 +141,7 @@ class StagedPieces {
   template <class FinishPart>
   void end(OpCell& piece, FinishPart&& finish_part) noexcept {
     OpCell& whole = desk_.cells[piece.parent];
-    part_.pool(is_short(piece.what.nbytes)).give(piece.staging);
+    pool_for(piece.what.nbytes).give(piece.staging);
     desk_.cells.give(piece);
     --under_way_;
     finish_part(whole);

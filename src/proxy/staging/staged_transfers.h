@@ -104,7 +104,7 @@ class StagedTransfers {
   /// for each few KiB, so the data of a put goes along with the requests.
   size_t longest(OpKind kind) const noexcept {
     const bool by_slot = kind == OpKind::staged_get || desk_.reads() || pieces_.longest_inline() == 0;
-    return by_slot ? part_.large.slot_nbytes() : pieces_.longest_inline();
+    return by_slot ? part_.longest() : pieces_.longest_inline();
   }
 
   /// The next piece. False: no room now.

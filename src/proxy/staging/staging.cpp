@@ -15,8 +15,16 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr size_t kSmallSlots = 64;  // a quarter of a source's window of requests; more wait where they are
 constexpr size_t kSmallSlotNbytes = kMaxMessage;
+constexpr size_t kMediumSlots = 64;             // at 10 us from copy to acknowledgement they carry 100 GB/s
+constexpr size_t kMediumSlotNbytes = 16 << 10;  // a token of 8192 values of two bytes
 
 }  // namespace
+
+void StagingPart::record(uint64_t began, size_t nbytes) const noexcept {
+  observer->count(observe::Engine::copies, 1);
+  observer->count(observe::Engine::copied_bytes, nbytes);
+  observer->count(observe::Engine::copying_ticks, observer->ticks() - began);
+}
 
 bool Staging::is_needed(std::span<const Segment> segments) noexcept {
   return std::any_of(segments.begin(), segments.end(),
@@ -27,14 +35,16 @@ size_t Staging::slot_nbytes(const Tuning& tuning) noexcept {
   return align_up(tuning.staging_chunk, kPage);
 }
 
-Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails)
+Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
+                 observe::Observer* observer)
     : segments_(segments.begin(), segments.end()), exposed_(segments_) {
   if (tuning.staging_chunk < kPage || tuning.staging_depth < 1)
     throw Error(text("SHMEM_STAGING_CHUNK is %zu and SHMEM_STAGING_DEPTH %zu; at least %zu and 1 are needed",
                      tuning.staging_chunk, tuning.staging_depth, kPage));
   const size_t chunk = slot_nbytes(tuning);
   const size_t slots = tuning.staging_depth * std::max<size_t>(rails, 1);
-  const size_t part_nbytes = slots * chunk + kSmallSlots * kSmallSlotNbytes;
+  const size_t medium_slots = chunk > kMediumSlotNbytes ? kMediumSlots : 0;  // else the large ones are as short
+  const size_t part_nbytes = slots * chunk + medium_slots * kMediumSlotNbytes + kSmallSlots * kSmallSlotNbytes;
   spare_ = kParts * part_nbytes;
   nbytes_ = spare_ + kPage;
   // Shared, so that a fork() by the program does not move pages that a NIC knows.
@@ -48,13 +58,16 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
     if (!bounce) bounce = segment.id;
   }
   for (size_t i = 0; i < kParts; ++i) {
-    const uint64_t first = i * part_nbytes;
+    const uint64_t large = i * part_nbytes, medium = large + slots * chunk;
+    const uint64_t small = medium + medium_slots * kMediumSlotNbytes;
     parts_[i].emplace(StagingPart{segments_,
                                   bounce.value(),
                                   {area_, nbytes_},
                                   make_copier({area_, nbytes_}),
-                                  BouncePool(area_, first + slots * chunk, kSmallSlotNbytes, kSmallSlots),
-                                  BouncePool(area_, first, chunk, slots)});
+                                  {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
+                                   BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
+                                   BouncePool(area_, large, chunk, slots)},
+                                  observer});
   }
 }
 
@@ -65,10 +78,14 @@ Staging::~Staging() {
 
 std::string Staging::describe() const {
   const StagingPart& part = *parts_[0];
-  return text(
-      "staging: through %zu slots of %zu KiB and %zu of %zu KiB per use (host calls, channels, serving): %zu KiB\n",
-      part.large.size(), part.large.slot_nbytes() / 1024, part.small.size(), part.small.slot_nbytes() / 1024,
-      nbytes_ / 1024);
+  std::string slots;
+  for (size_t i = kSlotKinds; i-- > 0;) {
+    const BouncePool& pool = part.pools[i];
+    if (pool.size() > 0)
+      slots += text("%s%zu of %zu KiB", slots.empty() ? "" : ", ", pool.size(), pool.slot_nbytes() / 1024);
+  }
+  return text("staging: through slots, %s per use (host calls, channels, serving): %zu KiB\n", slots.c_str(),
+              nbytes_ / 1024);
 }
 
 }  // namespace railshmem

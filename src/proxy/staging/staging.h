@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "src/observe/observer.h"
 #include "src/plugin/copier.h"
 #include "src/plugin/rail.h"
 #include "src/plugin/segment.h"
@@ -32,10 +33,25 @@ struct StagingPart {
   SegmentId bounce;                   ///< under which rails know the area
   std::span<std::byte> area;
   std::unique_ptr<Copier> copier;
-  BouncePool small;  ///< for what travels inside messages
-  BouncePool large;
+  std::array<BouncePool, kSlotKinds> pools;
+  observe::Observer* observer = nullptr;  ///< null: nobody records
 
-  BouncePool& pool(bool is_small) noexcept { return is_small ? small : large; }
+  BouncePool& pool(SlotKind kind) noexcept { return pools[static_cast<size_t>(kind)]; }
+  const BouncePool& pool(SlotKind kind) const noexcept { return pools[static_cast<size_t>(kind)]; }
+  uint64_t ticks() const noexcept { return observer != nullptr ? observer->ticks() : 0; }
+  /// A copy that began at ticks() is over.
+  void copied(uint64_t began, size_t nbytes) const noexcept {
+    if (observer != nullptr) [[unlikely]]
+      record(began, nbytes);
+  }
+  [[gnu::cold]] void record(uint64_t began, size_t nbytes) const noexcept;
+  /// Of the slot for so many bytes that do not travel inside a message.
+  SlotKind kind_for(size_t nbytes) const noexcept {
+    return nbytes <= pool(SlotKind::medium).slot_nbytes() ? SlotKind::medium : SlotKind::large;
+  }
+  /// The longest piece.
+  size_t longest() const noexcept { return pool(SlotKind::large).slot_nbytes(); }
+  std::byte* at(uint64_t slot) const noexcept { return area.data() + slot; }
   bool stages(SegmentId id) const noexcept {
     const auto index = static_cast<size_t>(id);
     for (const Segment& segment : segments)
@@ -58,7 +74,8 @@ class Staging {
   /// Of the large slots: SHMEM_STAGING_CHUNK in whole pages.
   static size_t slot_nbytes(const Tuning& tuning) noexcept;
   /// Throws Error.
-  Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails);
+  Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
+          observe::Observer* observer = nullptr);
   ~Staging();
   Staging(const Staging&) = delete;
 

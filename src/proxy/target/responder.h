@@ -80,7 +80,8 @@ class Responder {
       answers_.acknowledge(from, r);
     }
     if (observer_) [[unlikely]]
-      record(header.kind, began, nbytes, header.pe);
+      record(header.kind, began, header.kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : 8,
+             header.pe);
   }
 
   /// Sends what is owed, as far as there is room. True when something left.
@@ -106,17 +107,29 @@ class Responder {
   /// Data to or from memory that rails do not reach, or from a source's slot.
   bool is_staged(const MessageHeader& header, const std::byte* bytes, size_t nbytes) const noexcept {
     if (header.kind == MessageKind::staged_put || header.kind == MessageKind::staged_get) return true;
+    if (header.kind == MessageKind::signal)  // one that adds reads the word and computes: at once
+      return header.op == static_cast<uint8_t>(SignalOp::set) && memory_.is_staged(header.segment);
     return header.kind == MessageKind::put_signal &&
            memory_.is_staged(as<PutSignalMessage>(bytes, nbytes).data_segment);
   }
   void stage(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
-    const bool with_signal = header.kind == MessageKind::put_signal;
-    const size_t head = with_signal ? sizeof(PutSignalMessage) : sizeof(StagedMessage);
-    const StagedRequest request = with_signal ? StagedRequest::of(as<PutSignalMessage>(bytes, nbytes))
-                                              : StagedRequest::of(as<StagedMessage>(bytes, nbytes));
+    size_t head = sizeof(StagedMessage);
+    StagedRequest request{};
+    if (header.kind == MessageKind::put_signal) {
+      head = sizeof(PutSignalMessage);
+      request = StagedRequest::of(as<PutSignalMessage>(bytes, nbytes));
+    } else if (header.kind == MessageKind::signal) {
+      head = sizeof(SignalMessage);
+      request = StagedRequest::of(as<SignalMessage>(bytes, nbytes));
+    } else {
+      request = StagedRequest::of(as<StagedMessage>(bytes, nbytes));
+    }
     const bool carries = !request.gets && request.slot == kNoSlot;
     if (carries && nbytes < head + request.nbytes) refuse(nbytes);
+    const uint64_t began = observer_ ? observer_->ticks() : 0;
     if (!jobs_->accept(r, from, request, carries ? bytes + head : nullptr)) refuse(nbytes);
+    if (observer_) [[unlikely]]
+      record(header.kind, began, request.nbytes, header.pe);
   }
 
   bool is_first(const MessageHeader& header, Endpoint from, size_t nbytes) noexcept {
@@ -201,12 +214,13 @@ class Responder {
         initiator_.rails().name().c_str());
   }
 
-  [[gnu::cold, gnu::noinline]] void record(MessageKind kind, uint64_t began, size_t nbytes, int pe) noexcept {
+  [[gnu::cold, gnu::noinline]] void record(MessageKind kind, uint64_t began, size_t carried, int pe) noexcept {
     const char* what = "serve flag";
     if (kind == MessageKind::amo) what = "serve amo";
     if (kind == MessageKind::signal) what = "serve signal";
     if (kind == MessageKind::put_signal) what = "serve put_signal";
-    const uint64_t carried = kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : sizeof(uint64_t);
+    if (kind == MessageKind::staged_put) what = "serve put";
+    if (kind == MessageKind::staged_get) what = "serve get";
     observer_->did(what, began, carried, pe);
     observer_->count(observe::Engine::served, 1);
     observer_->count(observe::Engine::served_bytes, carried);

@@ -8,10 +8,11 @@
 #include "src/plugin/network.h"
 #include "src/proxy/post/message.h"
 #include "src/proxy/post/transfer.h"
+#include "src/proxy/staging/bounce_pool.h"
 
 namespace railshmem {
 
-/// What a StagedMessage or a PutSignalMessage asks for.
+/// What a StagedMessage, a PutSignalMessage or a SignalMessage (no data then) asks for.
 struct StagedRequest {
   MessageHeader header;
   bool gets;
@@ -44,6 +45,11 @@ struct StagedRequest {
             m.nbytes,
             {h.segment, m.signal_offset, m.value, static_cast<SignalOp>(h.op)}};
   }
+  static StagedRequest of(const SignalMessage& m) noexcept {
+    const MessageHeader& h = m.header;
+    return {h,        false,   true, h.segment,
+            m.offset, kNoSlot, 0,    {h.segment, m.offset, m.value, static_cast<SignalOp>(h.op)}};
+  }
 };
 
 struct StagedOrder {
@@ -51,6 +57,7 @@ struct StagedOrder {
   Endpoint from;
   uint8_t rail;  ///< that it came over
 
+  /// The data travels inside messages.
   bool is_small() const noexcept { return request.slot == kNoSlot; }
   /// An answer's header stands before its data.
   size_t slot_head() const noexcept { return is_small() ? sizeof(MessageHeader) : 0; }
@@ -64,9 +71,12 @@ struct StagedJob : StagedOrder {
   /// put: to_fetch, fetching, storing; short ones begin with storing. get: loading, then to_bring and bringing, or
   /// answering.
   enum class Stage : uint8_t { to_fetch, fetching, storing, loading, to_bring, bringing, answering } stage;
-  bool moved;  ///< the rail has moved the data; see tell()
+  bool moved;      ///< the rail has moved the data; see tell()
+  bool signalled;  ///< the copier stores the signal behind the data
+  SlotKind slot_kind;
   uint64_t slot;
   Copier::Ticket ticket;
+  uint64_t began;  ///< StagingPart::ticks() at the copy's start
   Transfer transfer;
 };
 

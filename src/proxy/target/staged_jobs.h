@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "src/proxy/target/inbox.h"
@@ -20,7 +21,8 @@ class StagedJobs {
         part_(part),
         inbox_(inbox),
         repeats_(!initiator.rails().single()),
-        jobs_(part.small.size() + part.large.size()) {
+        jobs_(std::accumulate(part.pools.begin(), part.pools.end(), size_t{0},
+                              [](size_t sum, const BouncePool& pool) { return sum + pool.size(); })) {
     for (StagedJob& job : jobs_) idle_.push_back(&job);
     active_.reserve(jobs_.size());
   }
@@ -38,11 +40,12 @@ class StagedJobs {
       return true;
     }
     if (repeats_ && is_under_way(order)) return true;  // it will be answered
-    if (request.nbytes > part_.pool(order.is_small()).slot_nbytes() - order.slot_head()) return false;
-    if (waiting_.empty(order.is_small()) && !part_.pool(order.is_small()).empty()) {
-      begin(order, payload);
+    const SlotKind kind = order.is_small() ? SlotKind::small : part_.kind_for(request.nbytes);
+    if (request.nbytes > part_.pool(kind).slot_nbytes() - order.slot_head()) return false;
+    if (waiting_.empty(kind) && !part_.pool(kind).empty()) {
+      begin(order, kind, payload);
     } else {
-      waiting_.push(order, payload);
+      waiting_.push(order, kind, payload);
     }
     return true;
   }
@@ -61,17 +64,18 @@ class StagedJobs {
       moved = true;
       active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
       end(job);
-      begin_waiting(job.is_small());
+      begin_waiting(job.slot_kind);
     }
     return moved;
   }
 
  private:
-  void begin(const StagedOrder& order, const std::byte* payload) noexcept {
+  void begin(const StagedOrder& order, SlotKind kind, const std::byte* payload) noexcept {
     StagedJob& job = *idle_.back();
     idle_.pop_back();
     static_cast<StagedOrder&>(job) = order;
-    job.slot = part_.pool(order.is_small()).take();
+    job.slot_kind = kind;
+    job.slot = part_.pool(kind).take();
     steps_.begin(job, payload);
     if (steps_.advance(job)) {
       end(job);
@@ -81,14 +85,14 @@ class StagedJobs {
   }
 
   void end(StagedJob& job) noexcept {
-    part_.pool(job.is_small()).give(job.slot);
+    part_.pool(job.slot_kind).give(job.slot);
     idle_.push_back(&job);
   }
 
-  void begin_waiting(bool is_small) noexcept {
-    while (!waiting_.empty(is_small) && !part_.pool(is_small).empty()) {
-      const WaitingOrder first = waiting_.pop(is_small);
-      begin(first.order, first.payload.data());
+  void begin_waiting(SlotKind kind) noexcept {
+    while (!waiting_.empty(kind) && !part_.pool(kind).empty()) {
+      const WaitingOrder first = waiting_.pop(kind);
+      begin(first.order, kind, first.payload.data());
     }
   }
 

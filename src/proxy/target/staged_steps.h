@@ -27,9 +27,11 @@ class StagedSteps {
 
   /// The job has its order and its slot. `payload`: what came along with the request.
   void begin(StagedJob& job, const std::byte* payload) noexcept {
-    std::byte* const slot = part_.large.at(job.slot);
+    std::byte* const slot = part_.at(job.slot);
+    job.signalled = false;
     if (job.request.gets) {
       job.stage = Stage::loading;
+      job.began = part_.ticks();
       job.ticket = part_.copier->start(slot + job.slot_head(), place(job), job.request.nbytes);
     } else if (job.is_small()) {
       std::memcpy(slot, payload, job.request.nbytes);
@@ -56,13 +58,15 @@ class StagedSteps {
           break;
         case Stage::storing:
           if (!part_.copier->finished(job.ticket)) return false;
-          if (job.request.signals) {
+          part_.copied(job.began, job.request.nbytes);
+          if (job.request.signals && !job.signalled) {
             const NetSignal& signal = job.request.signal;
             memory_.signal(job.request.header, signal.segment, signal.offset, signal.op, signal.value, "put_signal");
           }
           return complete(job);
         case Stage::loading:
           if (!part_.copier->finished(job.ticket)) return false;
+          part_.copied(job.began, job.request.nbytes);
           job.stage = job.is_small() ? Stage::answering : Stage::to_bring;
           if (job.stage == Stage::to_bring) move(job, OpKind::put);
           break;
@@ -88,12 +92,19 @@ class StagedSteps {
 
   void store(StagedJob& job) noexcept {
     job.stage = Stage::storing;
-    job.ticket = part_.copier->start(place(job), part_.large.at(job.slot), job.request.nbytes);
+    job.began = part_.ticks();
+    const StagedRequest& request = job.request;
+    std::byte* const slot = part_.at(job.slot);
+    job.signalled = request.signals && request.signal.op == SignalOp::set && memory_.is_staged(request.signal.segment);
+    job.ticket = job.signalled ? part_.copier->start_then_set(place(job), slot, request.nbytes,
+                                                              memory_.signal_word(request.header, request.signal),
+                                                              request.signal.value)
+                               : part_.copier->start(place(job), slot, request.nbytes);
   }
   /// Between the source's slot and this job's.
   void move(StagedJob& job, OpKind kind) noexcept {
     job.moved = false;
-    job.transfer = {kind, {job.from.pe, part_.bounce, job.request.slot}, part_.large.at(job.slot), job.request.nbytes};
+    job.transfer = {kind, {job.from.pe, part_.bounce, job.request.slot}, part_.at(job.slot), job.request.nbytes};
   }
   std::byte* place(const StagedJob& job) const noexcept {
     const StagedRequest& request = job.request;
@@ -109,7 +120,7 @@ class StagedSteps {
     const MessageHeader& h = job.request.header;
     const MessageHeader header{
         MessageKind::data, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), h.cell, h.sequence, 0};
-    std::byte* const bytes = part_.small.at(job.slot);
+    std::byte* const bytes = part_.at(job.slot);
     std::memcpy(bytes, &header, sizeof header);
     const Post posted = initiator_.answer(job.rail, job.from, bytes, sizeof header + job.request.nbytes);
     if (posted == Post::again) return false;

@@ -16,29 +16,32 @@ struct WaitingOrder {
   std::vector<std::byte> payload;  ///< that came along
 };
 
-/// Oldest first, those for a small slot apart. Bounded by what sources may have unanswered (kWindow per endpoint);
-/// grows only when slots are short.
+/// Oldest first, those for slots of each kind apart. Bounded by what sources may have unanswered (kWindow per
+/// endpoint); grows only when slots are short.
 class StagedWaiting {
  public:
-  bool empty(bool is_small) const noexcept { return queues_[is_small].empty(); }
+  bool empty(SlotKind kind) const noexcept { return queues_[index(kind)].empty(); }
   /// `payload` null: nothing came along.
-  void push(const StagedOrder& order, const std::byte* payload) noexcept {
+  void push(const StagedOrder& order, SlotKind kind, const std::byte* payload) noexcept {
     const size_t carried = payload != nullptr ? order.request.nbytes : 0;
-    queues_[order.is_small()].push_back({order, std::vector<std::byte>(payload, payload + carried)});
+    queues_[index(kind)].push_back({order, std::vector<std::byte>(payload, payload + carried)});
   }
-  WaitingOrder pop(bool is_small) noexcept {
-    WaitingOrder first = std::move(queues_[is_small].front());
-    queues_[is_small].pop_front();
+  WaitingOrder pop(SlotKind kind) noexcept {
+    WaitingOrder first = std::move(queues_[index(kind)].front());
+    queues_[index(kind)].pop_front();
     return first;
   }
   bool has(const StagedOrder& order) const noexcept {
-    for (const WaitingOrder& waiting : queues_[order.is_small()])
-      if (waiting.order.is(order)) return true;
+    for (const std::deque<WaitingOrder>& queue : queues_)
+      for (const WaitingOrder& waiting : queue)
+        if (waiting.order.is(order)) return true;
     return false;
   }
 
  private:
-  std::deque<WaitingOrder> queues_[2];
+  static size_t index(SlotKind kind) noexcept { return static_cast<size_t>(kind); }
+
+  std::deque<WaitingOrder> queues_[kSlotKinds];
 };
 
 }  // namespace railshmem

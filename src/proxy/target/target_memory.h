@@ -75,6 +75,11 @@ class TargetMemory {
     }
   }
 
+  /// Of staged memory.
+  std::byte* signal_word(const MessageHeader& header, const NetSignal& signal) const noexcept {
+    return reinterpret_cast<std::byte*>(word<uint64_t>(header, signal.segment, signal.offset, "signal"));
+  }
+
   void flag(const FlagMessage& message) const noexcept {
     const MessageHeader& header = message.header;
     if (!is_staged(header.segment)) [[likely]]

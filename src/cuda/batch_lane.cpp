@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/cuda/batch_lane.h"
+
+#include "src/base/cpu.h"
+#include "src/cuda/context_guard.h"
+
+namespace railshmem::cuda {
+namespace {
+
+constexpr uint64_t kMoreWithin = kRoughTicksPerUs;  // between what one turn of the proxy adds
+
+}  // namespace
+
+BatchLane::BatchLane(const DeviceContext& gpu)
+    : gpu_(gpu),
+      batches_(has(gpu.driver(), Calls::batches)),
+      stores_words_(gpu.capabilities().words_of_64_bits),
+      lane_(gpu) {}
+
+BatchLane::~BatchLane() {
+  if (copies_ + words_ == 0) return;
+  const ContextGuard guard(gpu_, ContextGuard::For::cleanup);
+  flush();
+}
+
+uint64_t BatchLane::add(void* to, const void* from, size_t nbytes) noexcept {
+  if (!batches_ || idle()) return start(to, from, nbytes);
+  if (copies_ == kMost || (copies_ > 0 && pending_bytes_ + nbytes > kMostBytes)) flush();
+  to_[copies_] = address_of(to);
+  from_[copies_] = address_of(from);
+  nbytes_[copies_] = nbytes;
+  ++copies_;
+  pending_bytes_ += nbytes;
+  give_from_ = rough_clock() + kMoreWithin;
+  return last();
+}
+
+uint64_t BatchLane::start(void* to, const void* from, size_t nbytes) noexcept {
+  flush();
+  return lane_.start(to, from, nbytes);
+}
+
+uint64_t BatchLane::set(void* word, const uint64_t* kept) noexcept {
+  if (!stores_words_ || idle()) return store(word, kept);
+  if (words_ == kMost) flush();
+  word_ops_[words_++] = {.op = WordOp::write_64, .address = address_of(word), .value = *kept};
+  give_from_ = rough_clock() + kMoreWithin;
+  return last();
+}
+
+uint64_t BatchLane::add_then_set(void* to, const void* from, size_t nbytes, void* word, const uint64_t* kept) noexcept {
+  const bool alone = idle();
+  add(to, from, nbytes);
+  return alone ? store(word, kept) : set(word, kept);
+}
+
+bool BatchLane::reached(uint64_t number) noexcept {
+  if (is_over(number)) return true;
+  if (number > lane_.started()) {
+    // The counters of two sockets may differ a little; the difference is large then, and it goes.
+    if (give_from_ - rough_clock() <= kMoreWithin) return false;
+    const ContextGuard guard(gpu_);
+    flush();
+  }
+  return lane_.reached(number);
+}
+
+void BatchLane::wait() noexcept {
+  flush();
+  lane_.wait();
+}
+
+uint64_t BatchLane::store(void* word, const uint64_t* kept) noexcept {
+  flush();
+  if (!stores_words_) return lane_.start(word, kept, sizeof *kept);
+  StreamWordOp op{.op = WordOp::write_64, .address = address_of(word), .value = *kept};
+  return lane_.store_words({&op, 1});
+}
+
+void BatchLane::flush() noexcept {
+  if (copies_ + words_ == 0) return;
+  if (copies_ > 0) lane_.start_all(to_.data(), from_.data(), nbytes_.data(), copies_);
+  if (words_ > 0) lane_.store_words({word_ops_.data(), words_});
+  copies_ = words_ = pending_bytes_ = 0;
+  lane_.mark();
+}
+
+}  // namespace railshmem::cuda
