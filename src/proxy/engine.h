@@ -65,7 +65,7 @@ class Engine final : public Network {
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
     if (Staging::is_needed(segments))
-      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size());
+      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.rails(Port::proxy).size());
     return add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms());
   }
 
@@ -73,14 +73,14 @@ class Engine final : public Network {
     fabric_.connect(without_terms(cards));
     compare_terms(cards, staging_terms());  // after the fabric has seen that all PEs run the same version
     if constexpr (ReopensRails<F>) {
-      if (fabric_.proxy_rails().size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_);
+      if (fabric_.rails(Port::proxy).size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_, ports_with(1));
     }
     const FlushPlan flush = make_flush_plan();
     InitiatorConfig proxy_config = initiator_config(Port::proxy);
     proxy_config.proves_rails = flush.uses_rails();
-    proxy_.emplace(fabric_.proxy_rails(), segments_, proxy_config, host_config_.observer, flush,
+    proxy_.emplace(fabric_.rails(Port::proxy), segments_, proxy_config, host_config_.observer, flush,
                    staging_ ? &staging_->target() : nullptr);
-    host_.emplace(fabric_.host_rails(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
+    host_.emplace(fabric_.rails(Port::host), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
   }
 
   void start(std::span<Channel* const> channels) override {
@@ -147,7 +147,7 @@ class Engine final : public Network {
     FlushPlan plan{flush_.policy, flush_.device, flush_offset(), {}, host_config_.timeout_s};
     if (!plan.uses_rails()) return plan;
     flush_memory_.make(
-        fabric_.proxy_rails().size(),
+        fabric_.rails(Port::proxy).size(),
         [this]([[maybe_unused]] std::span<const std::byte> bytes) {
           if constexpr (requires { fabric_.register_buffer(bytes); }) fabric_.register_buffer(bytes);
         },

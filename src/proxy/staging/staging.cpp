@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "src/base/align.h"
 #include "src/base/error.h"
@@ -27,7 +28,8 @@ size_t Staging::slot_nbytes(const Tuning& tuning) noexcept {
   return align_up(tuning.staging_chunk, kPage);
 }
 
-Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails)
+Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
+                 size_t ports)
     : segments_(segments.begin(), segments.end()), exposed_(segments_) {
   if (tuning.staging_chunk < kPage || tuning.staging_depth < 1)
     throw Error(text("SHMEM_STAGING_CHUNK is %zu and SHMEM_STAGING_DEPTH %zu; at least %zu and 1 are needed",
@@ -35,7 +37,8 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
   const size_t chunk = slot_nbytes(tuning);
   const size_t slots = tuning.staging_depth * std::max<size_t>(rails, 1);
   const size_t part_nbytes = slots * chunk + kSmallSlots * kSmallSlotNbytes;
-  spare_ = kParts * part_nbytes;
+  const size_t nparts = ports + 1;
+  spare_ = nparts * part_nbytes;
   nbytes_ = spare_ + kPage;
   // Shared, so that a fork() by the program does not move pages that a NIC knows.
   void* const area = mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -47,26 +50,28 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
     segment = bounce ? Segment{segment.id} : Segment{segment.id, area_, nbytes_};
     if (!bounce) bounce = segment.id;
   }
-  for (size_t i = 0; i < kParts; ++i) {
+  for (size_t i = 0; i < nparts; ++i) {
     const uint64_t first = i * part_nbytes;
-    parts_[i].emplace(StagingPart{segments_,
-                                  bounce.value(),
-                                  {area_, nbytes_},
-                                  make_copier({area_, nbytes_}),
-                                  BouncePool(area_, first + slots * chunk, kSmallSlotNbytes, kSmallSlots),
-                                  BouncePool(area_, first, chunk, slots)});
+    parts_.push_back(std::make_unique<StagingPart>(
+        StagingPart{segments_,
+                    bounce.value(),
+                    {area_, nbytes_},
+                    make_copier({area_, nbytes_}),
+                    BouncePool(area_, first + slots * chunk, kSmallSlotNbytes, kSmallSlots),
+                    BouncePool(area_, first, chunk, slots)}));
   }
 }
 
 Staging::~Staging() {
-  for (auto& part : parts_) part.reset();  // copiers wait for what is under way
+  parts_.clear();  // copiers wait for what is under way
   if (area_ != nullptr) munmap(area_, nbytes_);
 }
 
 std::string Staging::describe() const {
   const StagingPart& part = *parts_[0];
   return text(
-      "staging: through %zu slots of %zu KiB and %zu of %zu KiB per use (host calls, channels, serving): %zu KiB\n",
+      "staging: through %zu slots of %zu KiB and %zu of %zu KiB per use (host calls, each proxy thread's channels, "
+      "serving): %zu KiB\n",
       part.large.size(), part.large.slot_nbytes() / 1024, part.small.size(), part.small.slot_nbytes() / 1024,
       nbytes_ / 1024);
 }
