@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and loads bootstrap plug-ins.
+// Loads bootstrap plug-ins.
 #pragma once
 
 #include <string>
@@ -7,9 +7,6 @@
 #include "bootstrap/common/plugin_entry.h"
 
 namespace railshmem {
-
-/// The path of railshmem/librailshmem-bootstrap-<name>.so next to this library; empty when there is none.
-std::string find_plugin(const std::string& name);
 
 /// Loads a plug-in for the rest of the process's life and starts its bootstrap. Throws Error naming the path.
 std::unique_ptr<Bootstrap> start_plugin(const std::string& path, const Env& env, const BootstrapRequest& request);

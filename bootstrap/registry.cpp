@@ -8,6 +8,7 @@
 #include "bootstrap/pmi/pmi_bootstrap.h"
 #include "bootstrap/single.h"
 #include "bootstrap/tcp/make_tcp.h"
+#include "src/base/plugin_file.h"
 
 namespace railshmem {
 namespace {
@@ -32,7 +33,7 @@ std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& requ
         "the mpi bootstrap needs a program linked with Open MPI or MPICH, or started by their mpirun; neither is "
         "here. SHMEM_MPI_PLUGIN names the plug-in for another MPI");
   const char* name = flavour == MpiFlavour::openmpi ? "mpi-openmpi" : "mpi-mpich";
-  const std::string path = find_plugin(name);
+  const std::string path = find_plugin_file(std::string("bootstrap-") + name);
   if (path.empty())
     throw Error(
         text("librailshmem-bootstrap-%s.so is not installed next to the library; build RailSHMEM with that MPI, or "
@@ -44,7 +45,7 @@ std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& requ
 std::unique_ptr<Bootstrap> make_pmix(const Env& env, const BootstrapRequest& request) {
   need_variable("PMIX_RANK", "pmix", "start the program with Open MPI's mpirun, prterun or srun --mpi=pmix");
   need_variable("PMIX_NAMESPACE", "pmix", "start the program with Open MPI's mpirun, prterun or srun --mpi=pmix");
-  const std::string path = find_plugin("pmix");
+  const std::string path = find_plugin_file("bootstrap-pmix");
   if (!path.empty()) return start_plugin(path, env, request);
   if (env.bootstrap == BootstrapKind::automatic && mpi_of_launcher() != MpiFlavour::none) return make_mpi(env, request);
   throw Error("librailshmem-bootstrap-pmix.so is not installed next to the library; build RailSHMEM with PMIx");

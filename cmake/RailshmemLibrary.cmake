@@ -22,3 +22,7 @@ add_library(RailSHMEM::shmem ALIAS railshmem)
 
 add_library(railshmem_static STATIC EXCLUDE_FROM_ALL ${objects})
 target_link_libraries(railshmem_static PUBLIC railshmem_flags ${libraries} ${CMAKE_DL_LIBS})
+if(TARGET railshmem_libfabric)
+  add_dependencies(railshmem railshmem_libfabric)
+  add_dependencies(railshmem_static railshmem_libfabric)
+endif()

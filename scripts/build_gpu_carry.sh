@@ -20,7 +20,7 @@ fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
 tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory soak_kernels device_collectives stream_ops"
 examples="device_ring put_signal_pipeline jacobi moe_dispatch stream_ordered cuda_graph"
-plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-bootstrap-[a-z-]*\.so' || true)
+plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-[a-z-]*\.so' || true)
 # shellcheck disable=SC2046,SC2086
 cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests $plugins \
   $(printf 'example_%s ' $examples)
@@ -37,7 +37,7 @@ strip "$carry"/bin/*
 # Whatever ldd finds outside the C and C++ run time, under the name that is asked for; a few of them load others.
 here_already='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s)[.-]'
 not_ours='^(libcuda|libnvshmem.*|libmpi|libopen-.*|libpmix)\.'
-for program in "$carry"/bin/shmem_gpu_perf "$carry"/bin/oshrun; do
+for program in "$carry"/bin/shmem_gpu_perf "$carry"/bin/oshrun "$carry"/lib/railshmem/librailshmem-libfabric.so; do
   ldd "$program"
 done | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u | while read -r name path; do
   if echo "$name" | grep -Eq -e "$here_already" -e "$not_ours"; then continue; fi

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "perftest/engine/engine_bench.h"
 
+#include <barrier>
+#include <thread>
 #include <vector>
 
 #include "include/shmem/device/push.h"
@@ -38,9 +40,8 @@ Command command(const EngineBenchOptions& options, uint64_t i, std::byte* source
   return c;
 }
 
-}  // namespace
-
-EngineFigures measure_engine(const EngineBenchOptions& options) {
+/// On the calling thread.
+EngineFigures measure_thread(const EngineBenchOptions& options) {
   std::vector<NullRail> rails(options.rails, NullRail(kCells));
   Initiator<NullRail> initiator(std::span<NullRail>(rails), InitiatorConfig{Port::proxy, 0, kPes, kCells});
   Channel channel(kLog2Slots);
@@ -69,6 +70,24 @@ EngineFigures measure_engine(const EngineBenchOptions& options) {
   EngineFigures figures{static_cast<double>(done) * 1e3 / static_cast<double>(spent_ns), {}};
   if (counter.read()) figures.instructions = static_cast<double>(retired) / static_cast<double>(done);
   return figures;
+}
+
+}  // namespace
+
+EngineFigures measure_engine(const EngineBenchOptions& options) {
+  std::vector<EngineFigures> figures(options.threads);
+  std::barrier begin(static_cast<std::ptrdiff_t>(options.threads));
+  {
+    std::vector<std::jthread> threads;
+    for (EngineFigures& mine : figures)
+      threads.emplace_back([&options, &begin, &mine] {
+        begin.arrive_and_wait();
+        mine = measure_thread(options);
+      });
+  }
+  EngineFigures all{0, figures[0].instructions};
+  for (const EngineFigures& each : figures) all.mops += each.mops;
+  return all;
 }
 
 }  // namespace railshmem::perftest

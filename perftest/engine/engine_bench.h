@@ -19,15 +19,16 @@ struct EngineBenchOptions {
   EngineWork work = EngineWork::put_inline;
   size_t rails = 1;
   size_t nbytes = 8;
-  uint64_t commands = 4000000;  // a fifth of a second at the rate to expect
+  uint64_t commands = 4000000;  // a fifth of a second at the rate to expect; of each thread
+  size_t threads = 1;           ///< as proxy threads: each with a ring, an initiator and rails of its own
 };
 
 struct EngineFigures {
-  double mops;                         ///< commands a second, in millions, of the proxy's thread alone
-  std::optional<double> instructions;  ///< per command; nothing where they cannot be counted
+  double mops;                         ///< commands a second, in millions, of all the proxy's threads alone
+  std::optional<double> instructions;  ///< per command of one thread; nothing where they cannot be counted
 };
 
-/// On the calling thread: rings are filled and looked at outside of what is timed.
+/// On as many threads, all at once: rings are filled and looked at outside of what is timed.
 EngineFigures measure_engine(const EngineBenchOptions& options);
 
 }  // namespace railshmem::perftest

@@ -25,22 +25,31 @@ constexpr Case kCases[] = {
     {"fenced_4_rails", {EngineWork::fenced, 4, 4096}},
 };
 
-void engine(Context& context) {
-  for (const Case& each : kCases) {
-    EngineBenchOptions options = each.options;
-    if (context.options.iters) options.commands = static_cast<uint64_t>(*context.options.iters);
-    std::vector<double> rates, instructions;
-    for (int r = 0; r < context.options.repetitions; ++r) {
-      const perftest::EngineFigures figures = perftest::measure_engine(options);
-      rates.push_back(figures.mops);
-      if (figures.instructions) instructions.push_back(*figures.instructions);
-    }
-    const auto iters = static_cast<long>(options.commands);
-    context.add(each.metric, "Mops/s", options.nbytes, median(rates), median(rates), percentile(rates, 0.01), iters);
-    if (!instructions.empty())
-      context.add(each.metric, "instr", options.nbytes, median(instructions), median(instructions),
-                  percentile(instructions, 0.99), iters);
+/// Returns the rates.
+std::vector<double> measure(Context& context, const char* metric, EngineBenchOptions options) {
+  if (context.options.iters) options.commands = static_cast<uint64_t>(*context.options.iters);
+  std::vector<double> rates, instructions;
+  for (int r = 0; r < context.options.repetitions; ++r) {
+    const perftest::EngineFigures figures = perftest::measure_engine(options);
+    rates.push_back(figures.mops);
+    if (figures.instructions) instructions.push_back(*figures.instructions);
   }
+  const auto iters = static_cast<long>(options.commands);
+  context.add(metric, "Mops/s", options.nbytes, median(rates), median(rates), percentile(rates, 0.01), iters);
+  if (!instructions.empty())
+    context.add(metric, "instr", options.nbytes, median(instructions), median(instructions),
+                percentile(instructions, 0.99), iters);
+  return rates;
+}
+
+void engine(Context& context) {
+  for (const Case& each : kCases) measure(context, each.metric, each.options);
+  // What SHMEM_PROXY_THREADS is worth: --threads of them against one.
+  const auto threads = static_cast<size_t>(context.options.threads);
+  const double one = median(measure(context, "1_proxy_thread", {}));
+  const double all = median(measure(context, "proxy_threads", {.threads = threads}));
+  context.add("proxy_threads_to_1", "x", EngineBenchOptions{}.nbytes, all / one, all / one, all / one,
+              static_cast<long>(threads));
 }
 
 const Register bench(

@@ -74,8 +74,7 @@ PeersFigures measure_peers(int npes) {
     ofi::Card card = ofi::decode(own, 0);
     figures.rails = card.rails.size();
     for (ofi::Card::Rail& rail : card.rails) {
-      make_up(rail.address, number++);
-      make_up(rail.host_address, number++);
+      for (std::vector<std::byte>& address : rail.addresses) make_up(address, number++);
     }
     cards.push_back(add_terms(ofi::encode(card), StagingTerms::of({&segment, 1}, Tuning{})));
   }

@@ -40,15 +40,16 @@ class Network {
   virtual std::vector<std::byte> attach(std::span<const Segment> segments) = 0;
   /// Takes every PE's card, in PE order; connections themselves may be made at first use.
   virtual void connect(std::span<const std::vector<std::byte>> cards) = 0;
-  /// Starts the proxy thread, which from now on makes this PE a live target and serves `channels`.
+  /// Starts the proxy threads, of which the first from now on makes this PE a live target and serves `channels`.
   virtual void start(std::span<Channel* const> channels) = 0;
-  /// Serves these as well from now on, until stop(): kernels' channels come when the program has chosen its GPU.
+  /// Serves these as well from now on, until stop(): kernels' channels come when the program has chosen its GPU. The
+  /// proxy threads take them in turn.
   virtual void add_channels(std::span<Channel* const> channels) = 0;
-  /// Runs `task` on the proxy thread between two of its steps, and returns at its end: for what a thread can do only to
-  /// itself. Between start() and stop(). Throws what `task` throws.
-  virtual void run_on_proxy(const std::function<void()>& task) = 0;
-  /// Stops and joins the proxy thread; called after the last barrier of the job. Errors of peers that leave are ignored
-  /// from prepare_stop() on.
+  /// Runs `task` on each proxy thread, one after the other, between two of its steps, and returns at its last end: for
+  /// what a thread can do only to itself. Between start() and stop(). Throws what `task` throws.
+  virtual void run_on_proxies(const std::function<void()>& task) = 0;
+  /// Stops and joins the proxy threads; called after the last barrier of the job. Errors of peers that leave are
+  /// ignored from prepare_stop() on.
   virtual void prepare_stop() noexcept = 0;
   virtual void stop() noexcept = 0;
 
@@ -75,7 +76,7 @@ struct NetworkConfig {
   int npes;
   bool threads_share_host_calls;          ///< several user threads may call at once (SHMEM_THREAD_MULTIPLE)
   bool several_hosts = false;             ///< PEs run on more than one host: an address of this host only will not do
-  bool oversubscribed = false;            ///< fewer CPUs than twice the PEs of this host: spin little
+  bool oversubscribed = false;            ///< fewer CPUs than threads of the PEs of this host: spin little
   observe::Observer* observer = nullptr;  ///< records what the engine does; null: nobody
   /// CPUs that each PE of this host may run on, in PE order, and this PE's place among them: from these the PEs share
   /// out the host's NICs. Empty: this PE alone.

@@ -9,21 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "src/plugin/port.h"
 #include "src/plugin/segment.h"
 
 namespace railshmem {
 
 /// ok: accepted. again: no room now; poll() and retry, never an error. failed: see the rail's last_error().
 enum class Post : uint8_t { ok, again, failed };
-
-/// Every PE has two endpoints: one that its host calls post on, one that its proxy thread owns.
-/// Memory is registered, and messages that need an answer are executed, at the proxy endpoint.
-enum class Port : uint8_t { proxy, host };
-
-struct Endpoint {
-  int pe;
-  Port port;
-};
 
 /// State of one operation in flight. Its address travels through the provider and comes back in RailEvent::slot;
 /// the first bytes belong to the provider (libfabric's fi_context2).
@@ -116,10 +108,8 @@ concept Fabric = requires(F f, std::span<const Segment> segments, std::span<cons
   requires Rail<typename F::RailType>;
   { f.attach(segments) } -> std::same_as<std::vector<std::byte>>;
   {f.connect(cards)};
-  /// The rails of host calls and those that the proxy thread owns: as many, at least one.
-  { f.host_rails() }
-  noexcept->std::same_as<std::span<typename F::RailType>>;
-  { f.proxy_rails() }
+  /// Those of each port: as many, at least one.
+  { f.rails(Port::proxy) }
   noexcept->std::same_as<std::span<typename F::RailType>>;
   { f.describe() } -> std::same_as<std::string>;
 };

@@ -37,22 +37,23 @@ class RailKeeper {
   /// Peer `pe` opened a rail anew and sent this card. Called by whoever owns the proxy port. Answers the rails of this
   /// PE, as a mask, that talk to that one: what they had under way to it is lost.
   virtual uint32_t learn(int pe, std::span<const std::byte> card) = 0;
-  /// Peer `pe` doubts its paths to this PE, but for that of rail `alive`; the host port should know.
-  virtual void doubt_for_host(int pe, size_t alive) noexcept = 0;
+  /// Peer `pe` doubts its paths to this PE, but for that of rail `alive`; the other ports should know.
+  virtual void doubt_for_others(int pe, size_t alive) noexcept = 0;
 
-  /// Rails of this PE whose NIC has no link now, as a mask; 0 where the system does not tell. Either port may ask
+  /// Rails of this PE whose NIC has no link now, as a mask; 0 where the system does not tell. Every port may ask
   /// often: the system is asked now and then.
   virtual uint32_t without_link(uint64_t now_ns) noexcept = 0;
-  /// Peer `pe` says that its rail has no link. Called by whoever owns the proxy port; the host port will learn of it.
+  /// Peer `pe` says that its rail has no link. Called by whoever owns the proxy port; the other ports will learn of it.
   /// Answers the rails of this PE, as a mask, that talk to that one.
   virtual uint32_t peer_lost_link(int pe, size_t rail) = 0;
 
-  /// What the host port has not learned yet. learn_for_host() is called by whoever owns it, and hands on doubts.
+  /// What a port other than the proxy's has not learned yet. learn_at() is called by whoever owns it, and hands on
+  /// doubts.
   using Doubt = std::function<void(int pe, size_t alive)>;
   using Unlinked = std::function<void(int pe, uint32_t rails)>;
-  virtual bool has_news_for_host() const noexcept = 0;
+  virtual bool has_news_for(Port port) const noexcept = 0;
   using Readdressed = std::function<void(int pe, uint32_t rails)>;
-  virtual void learn_for_host(const Doubt& doubt, const Unlinked& unlinked, const Readdressed& readdressed) = 0;
+  virtual void learn_at(Port port, const Doubt& doubt, const Unlinked& unlinked, const Readdressed& readdressed) = 0;
 };
 
 }  // namespace railshmem

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Turns any Fabric into a Network.
 //
-//   host threads ── HostSide ── Initiator ── host rails
-//                      │ help()                         proxy rails ── Initiator   + Responder ── ProxySide
-//                      └────────────────────────────────────────────────────────────────────────────┘
-//                                                         stepped by the thread of ProxyLoop or by a waiting host
-//                                                         thread
+//   host threads       ── HostSide ── Initiator ── rails of Port::host
+//                            │ help()
+//   thread of ProxyLoop ── ProxySide ── Initiator + Responder ── rails of Port::proxy
+//   thread of RingLoop  ── RingSide ── Initiator ── rails of Port::rings        one of these for each thread that
+//                                                                               SHMEM_PROXY_THREADS adds
 #pragma once
 
 #include <functional>
@@ -23,7 +23,10 @@
 #include "src/proxy/host_side.h"
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
+#include "src/proxy/proxy_threads.h"
 #include "src/proxy/rails/tuning.h"
+#include "src/proxy/ring_loop.h"
+#include "src/proxy/ring_side.h"
 #include "src/proxy/sleeper.h"
 #include "src/proxy/staging/staging.h"
 #include "src/proxy/staging/staging_terms.h"
@@ -42,6 +45,7 @@ class Engine final : public Network {
       : Network(which),
         pe_(config.pe),
         npes_(config.npes),
+        threads_(proxy_threads_of(*config.env)),
         cells_(config.env->ofi_slots),
         host_config_{config.threads_share_host_calls ? HostThreads::several : HostThreads::one, config.oversubscribed,
                      config.env->timeout_s, config.observer},
@@ -65,8 +69,8 @@ class Engine final : public Network {
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
     if (Staging::is_needed(segments))
-      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.proxy_rails().size(),
-                       loop_config_.observer);
+      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.rails(Port::proxy).size(),
+                       ports_with(threads_), loop_config_.observer);
     return add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms());
   }
 
@@ -74,32 +78,53 @@ class Engine final : public Network {
     fabric_.connect(without_terms(cards));
     compare_terms(cards, staging_terms());  // after the fabric has seen that all PEs run the same version
     if constexpr (ReopensRails<F>) {
-      if (fabric_.proxy_rails().size() > 1) keeper_ = std::make_unique<EngineKeeper<F>>(fabric_);
+      if (fabric_.rails(Port::proxy).size() > 1)
+        keeper_ = std::make_unique<EngineKeeper<F>>(fabric_, ports_with(threads_));
     }
     const FlushPlan flush = make_flush_plan();
     InitiatorConfig proxy_config = initiator_config(Port::proxy);
     proxy_config.proves_rails = flush.uses_rails();
-    proxy_.emplace(fabric_.proxy_rails(), segments_, proxy_config, host_config_.observer, flush,
+    proxy_.emplace(fabric_.rails(Port::proxy), segments_, proxy_config, host_config_.observer, flush,
                    staging_ ? &staging_->target() : nullptr);
-    host_.emplace(fabric_.host_rails(), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
+    host_.emplace(fabric_.rails(Port::host), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
+    for (size_t thread = 1; thread < threads_; ++thread) {
+      const Port port = port_of_thread(thread);
+      ring_sides_.push_back(std::make_unique<RingSide<RailType>>(fabric_.rails(port), initiator_config(port),
+                                                                 !proxy_->traffic_wakes(), host_config_.observer));
+    }
   }
 
   void start(std::span<Channel* const> channels) override {
     proxy_->serve(channels, Pushers::host_threads);
     loop_.emplace(*proxy_, *host_, sleeper_, loop_config_);
+    for (size_t i = 0; i < ring_sides_.size(); ++i)
+      ring_loops_.push_back(std::make_unique<RingLoop<RailType>>(*ring_sides_[i], i + 1, loop_config_));
   }
 
+  /// Threads take channels in turn, as blocks take channels, and keep them: what one channel's commands need of each
+  /// other is known to one initiator.
   void add_channels(std::span<Channel* const> channels) override {
-    proxy_->alone([&] { proxy_->serve(channels, Pushers::kernels); });
+    std::vector<std::vector<Channel*>> shares(threads_);
+    for (Channel* channel : channels) shares[channels_++ % threads_].push_back(channel);
+    proxy_->alone([&] { proxy_->serve(shares[0], Pushers::kernels); });
     loop_->expect_kernels();
+    for (size_t i = 0; i < ring_sides_.size(); ++i) {
+      ring_sides_[i]->alone([&] { ring_sides_[i]->serve(shares[i + 1]); });
+      ring_loops_[i]->expect_kernels();
+    }
   }
-  void run_on_proxy(const std::function<void()>& task) override { loop_->run_there(task); }
+  void run_on_proxies(const std::function<void()>& task) override {
+    loop_->run_there(task);
+    for (auto& loop : ring_loops_) loop->run_there(task);
+  }
 
   void prepare_stop() noexcept override {
     host_->ignore_failures();
     proxy_->ignore_failures();
+    for (auto& side : ring_sides_) side->ignore_failures();
   }
   void stop() noexcept override {
+    ring_loops_.clear();
     loop_.reset();
     // The last acknowledgement of a peer may have been lost with a rail, and contexts that end would wait for it.
     if (host_) host_->forget_all();
@@ -122,8 +147,12 @@ class Engine final : public Network {
 
   std::vector<std::string> rail_rows() override {
     std::vector<std::string> rows;
-    for (std::string& row : host_->rails().rows("host")) rows.push_back(std::move(row));
-    for (std::string& row : proxy_->rails().rows("proxy")) rows.push_back(std::move(row));
+    const auto add = [&rows](RailSet<RailType>& rails, Port port) {
+      for (std::string& row : rails.rows(name_of(port))) rows.push_back(std::move(row));
+    };
+    add(host_->rails(), Port::host);
+    add(proxy_->rails(), Port::proxy);
+    for (size_t i = 0; i < ring_sides_.size(); ++i) add(ring_sides_[i]->rails(), port_of_thread(i + 1));
     return rows;
   }
   std::string describe() const override {
@@ -136,10 +165,15 @@ class Engine final : public Network {
 
  private:
   /// Runs `body` while no thread uses a rail. The order host, proxy is safe: who works for the proxy never waits to
-  /// enter the host endpoint.
+  /// enter the host endpoint; and those of rings wait for nobody.
   template <class Body>
   void alone(Body&& body) {
-    host_->alone([&] { proxy_->alone(body); });
+    host_->alone([&] { proxy_->alone([&] { alone_on_rings(0, body); }); });
+  }
+  template <class Body>
+  void alone_on_rings(size_t first, Body&& body) {
+    if (first == ring_sides_.size()) return body();
+    ring_sides_[first]->alone([&] { alone_on_rings(first + 1, body); });
   }
 
   StagingTerms staging_terms() const noexcept { return StagingTerms::of(segments_, loop_config_.tuning); }
@@ -148,7 +182,7 @@ class Engine final : public Network {
     FlushPlan plan{flush_.policy, flush_.device, flush_offset(), {}, host_config_.timeout_s};
     if (!plan.uses_rails()) return plan;
     flush_memory_.make(
-        fabric_.proxy_rails().size(),
+        fabric_.rails(Port::proxy).size(),
         [this]([[maybe_unused]] std::span<const std::byte> bytes) {
           if constexpr (requires { fabric_.register_buffer(bytes); }) fabric_.register_buffer(bytes);
         },
@@ -165,11 +199,19 @@ class Engine final : public Network {
   }
 
   InitiatorConfig initiator_config(Port port) noexcept {
-    return {port, pe_, npes_, cells_, loop_config_.tuning, keeper_.get(), staging_ ? &staging_->source(port) : nullptr};
+    return {.port = port,
+            .pe = pe_,
+            .npes = npes_,
+            .cells = cells_,
+            .tuning = loop_config_.tuning,
+            .keeper = keeper_.get(),
+            .staging = staging_ ? &staging_->source(port) : nullptr,
+            .ports = ports_with(threads_)};
   }
 
   const int pe_;
   const int npes_;
+  const size_t threads_;  ///< proxy threads
   const size_t cells_;
   const HostConfig host_config_;
   const LoopConfig loop_config_;
@@ -184,7 +226,10 @@ class Engine final : public Network {
   Sleeper sleeper_;
   std::optional<ProxySide<RailType>> proxy_;  // its rails belong to the fabric
   std::optional<HostSide<RailType>> host_;
+  std::vector<std::unique_ptr<RingSide<RailType>>> ring_sides_;  ///< of the threads after the first
   std::optional<ProxyLoop<RailType>> loop_;
+  std::vector<std::unique_ptr<RingLoop<RailType>>> ring_loops_;
+  size_t channels_ = 0;  ///< of kernels, handed out so far
 };
 
 }  // namespace railshmem

@@ -8,6 +8,7 @@
 #include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/plugin/network.h"
+#include "src/proxy/failover/peer_news.h"
 #include "src/proxy/patience.h"
 #include "src/proxy/port_lock.h"
 #include "src/proxy/proxy_side.h"
@@ -33,7 +34,7 @@ class HostSide {
         timeout_ns_(config.timeout_s > 0 ? static_cast<uint64_t>(config.timeout_s * 1e9) : ~uint64_t{0}),
         port_(config.threads),
         initiator_(rails, initiator),
-        keeper_(initiator.keeper),
+        news_(initiator.keeper, initiator.port),
         proxy_(proxy),
         sleeper_(sleeper),
         nudger_(initiator_, !proxy.traffic_wakes()) {}
@@ -207,9 +208,7 @@ class HostSide {
   // ---- for the proxy thread ----------------------------------------------------------------------------------------
 
   /// Operations that complete only by polling this endpoint.
-  uint64_t pending() const noexcept {
-    return pending_.load(std::memory_order_relaxed) + (keeper_ != nullptr && keeper_->has_news_for_host());
-  }
+  uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed) + news_.waiting(); }
   /// Some of them will not go on by themselves.
   bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed); }
   /// True when something moved; false also when a host thread is inside.
@@ -259,17 +258,7 @@ class HostSide {
   }
 
   /// What happened to peers' rails, before anything is posted to them.
-  void learn() noexcept {
-    if (keeper_ == nullptr || !keeper_->has_news_for_host()) [[likely]]
-      return;
-    try {
-      keeper_->learn_for_host([this](int pe, size_t alive) { initiator_.doubt(pe, alive); },
-                              [this](int pe, uint32_t rails) { initiator_.unlinked(pe, rails); },
-                              [this](int pe, uint32_t rails) { initiator_.readdressed(pe, rails); });
-    } catch (const std::exception& error) {
-      log_warn("a peer opened a rail anew, but this PE cannot use it: %s", error.what());
-    }
-  }
+  void learn() noexcept { news_.learn(initiator_); }
 
   static std::byte* bytes(const void* p) noexcept { return static_cast<std::byte*>(const_cast<void*>(p)); }
 
@@ -419,7 +408,7 @@ class HostSide {
   const uint64_t timeout_ns_;
   PortLock port_;
   Initiator<R> initiator_;
-  RailKeeper* const keeper_;  ///< null: rails are not opened anew
+  PeerNews news_;
   ProxySide<R>& proxy_;
   Sleeper& sleeper_;
   Nudger<R> nudger_;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The proxy thread: when it steps, stays away, visits the host endpoint and sleeps.
+// The first proxy thread: when it steps, stays away, visits the host endpoint and sleeps.
 #pragma once
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,24 +13,15 @@
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
+#include "src/proxy/doze.h"
 #include "src/proxy/errands.h"
 #include "src/proxy/host_side.h"
+#include "src/proxy/kernel_pace.h"
+#include "src/proxy/loop_config.h"
 #include "src/proxy/proxy_side.h"
-#include "src/proxy/rails/tuning.h"
 #include "src/proxy/sleeper.h"
 
 namespace railshmem {
-
-struct LoopConfig {
-  int pe;
-  bool oversubscribed;
-  uint64_t spin_ns;         ///< without work before it rests
-  uint64_t nap_ns;          ///< longest rest where nothing would wake it
-  uint64_t kernel_spin_ns;  ///< after a kernel's last command, before it rests
-  uint64_t kernel_nap_ns;   ///< its rests while kernels have channels
-  Tuning tuning;
-  observe::Observer* observer = nullptr;  ///< records rests; null: nobody
-};
 
 template <Rail R>
 class ProxyLoop {
@@ -44,7 +34,7 @@ class ProxyLoop {
         base_spin_ns_(proxy.traffic_wakes() ? config.spin_ns : std::max(config.spin_ns, kNudgedSpinNs)),
         helper_nap_ns_(
             1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us : config.tuning.helper_nap_us)),
-        kernel_nap_ns_(config.oversubscribed ? kOversubscribedNap * config.kernel_nap_ns : config.kernel_nap_ns),
+        pace_(config.kernel_spin_ns, config.kernel_nap_ns, config.oversubscribed),
         thread_([this] { run(); }) {}
   ProxyLoop(const ProxyLoop&) = delete;  // the thread holds its address
 
@@ -61,9 +51,7 @@ class ProxyLoop {
   }
 
   /// Once channels of kernels are served.
-  void expect_kernels() {
-    run_there([] { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); });  // 50 us else, by which each nap would be longer
-  }
+  void expect_kernels() { run_there(&KernelPace::nap_precisely); }
 
   /// CPU clock of the thread, for tests and statistics.
   pthread_t native_handle() noexcept { return thread_.native_handle(); }
@@ -75,8 +63,6 @@ class ProxyLoop {
   // 100 ms without work naps grow further, which keeps an idle PE below 1 %.
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
-  static constexpr uint32_t kTurnsPerNap = 4;          // between naps for kernels: most providers need a few to move
-  static constexpr uint64_t kOversubscribedNap = 8;    // other PEs, and host threads in place of kernels, want the CPU
   static constexpr uint64_t kNudgedSpinNs = 500000;    // longer than peers' pause between nudges (Nudger)
   static constexpr uint32_t kTurnsPerClock = 64;       // a clock and a yield cost more than a look at an empty queue
   static constexpr uint64_t kSoonNs = 200000;          // a sleep this short was not worth its cost
@@ -113,20 +99,16 @@ class ProxyLoop {
     }
   }
 
-  /// Kernels wake nobody, so the first command after a silence waits for the end of a nap; and they come in bursts, so
-  /// the next one is looked for without any. Peers' traffic is found just so.
+  /// Peers' traffic is found just so.
   void wait_for_kernels(uint64_t now, uint64_t idle_since) noexcept {
-    if (const uint64_t moves = proxy_.kernel_moves(); moves != kernel_moves_seen_) {
-      kernel_moves_seen_ = moves;
-      kernels_moved_ = now;
-    }
+    const bool may_nap = pace_.should_nap(now, proxy_.kernel_moves());
     if (now - idle_since < spin_ns_) {
       if (config_.oversubscribed) sched_yield();
-    } else if (now - kernels_moved_ < config_.kernel_spin_ns) {
+    } else if (!may_nap) {
       sched_yield();
     } else if (proxy_.at_rest()) {
-      doze({}, kernel_nap_ns_, "nap");
-      idle_turns_ = kTurnsPerClock - kTurnsPerNap;
+      doze({}, pace_.nap_ns(), "nap");
+      idle_turns_ = kTurnsPerClock - KernelPace::kTurnsPerNap;
     }
   }
 
@@ -170,14 +152,7 @@ class ProxyLoop {
   }
 
   bool doze(std::span<const int> fds, uint64_t limit_ns, const char* what) noexcept {
-    observe::Observer* const observer = config_.observer;
-    if (!observer) return sleeper_.sleep(fds, limit_ns);
-    const uint64_t began = observer->ticks();
-    const bool traffic = sleeper_.sleep(fds, limit_ns);
-    observer->did(what, began, 0, -1);
-    observer->count(observe::Engine::sleeps, 1);
-    observer->count(observe::Engine::slept_ticks, observer->ticks() - began);
-    return traffic;
+    return railshmem::doze(sleeper_, fds, limit_ns, what, config_.observer);
   }
 
   /// Longer and longer while nothing happens, so that an idle proxy costs little.
@@ -193,10 +168,8 @@ class ProxyLoop {
   const LoopConfig config_;
   const uint64_t base_spin_ns_;  ///< without work before it rests
   const uint64_t helper_nap_ns_;
-  const uint64_t kernel_nap_ns_;
+  KernelPace pace_;
   uint64_t helps_seen_ = 0;
-  uint64_t kernel_moves_seen_ = 0;
-  uint64_t kernels_moved_ = 0;
   uint64_t visits_seen_ = 0;
   uint64_t silent_since_ = 0;
   uint64_t next_visit_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The proxy endpoints: serve peers' requests and this PE's channels. Stepped by the proxy thread or by whoever waits.
+// The endpoints of the first proxy thread: serve peers' requests, this PE's channels of host threads and a share of the
+// kernels'. Stepped by that thread or by whoever waits.
 #pragma once
 
 #include <sched.h>

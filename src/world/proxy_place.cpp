@@ -2,6 +2,7 @@
 #include "src/world/proxy_place.h"
 
 #include "src/base/error.h"
+#include "src/base/log.h"
 #include "src/topology/machine.h"
 #include "src/topology/thread_cpus.h"
 
@@ -13,10 +14,18 @@ std::string place_proxy(Network& network, const CpuWish& wish, const ProxyPlace&
   const cpu_set_t cpus =
       lists ? of_list(wish, place.host_slot) : nearest(place.cpus, Machine::read().cpus_near(place.gpu));
   if (CPU_COUNT(&cpus) == 0) return {};
-  bool bound = false;
-  network.run_on_proxy([&] { bound = bind_thread(cpus, lists ? Binding::demanded : Binding::hoped_for); });
+  bool bound = true;
+  int threads = 0;
+  network.run_on_proxies([&] {
+    bound &= bind_thread(cpus, lists ? Binding::demanded : Binding::hoped_for);
+    ++threads;
+  });
   if (!bound) return {};
-  return text("proxy thread on CPUs %s%s\n", cpu_list(cpus).c_str(), lists ? "" : ", near the GPU");
+  if (lists && CPU_COUNT(&cpus) < threads)
+    log_warn("%d proxy threads share the CPUs %s of SHMEM_PROXY_AFFINITY; give each thread one", threads,
+             cpu_list(cpus).c_str());
+  return text("proxy thread%s on CPUs %s%s\n", threads > 1 ? "s" : "", cpu_list(cpus).c_str(),
+              lists ? "" : ", near the GPU");
 }
 
 }  // namespace railshmem

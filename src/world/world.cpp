@@ -125,8 +125,8 @@ void World::attach_gpu() {
   if (!device_memory_ || device_memory_->attached()) return;
   device_memory_->attach();
   if (network_) {
-    // Its copies and flushes then need no change of context.
-    network_->run_on_proxy([this] { cuda::adopt_thread(device_memory_->gpu()); });
+    // Their copies and flushes then need no change of context.
+    network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->gpu()); });
     place_proxy(device_memory_->gpu().pci());
   }
   if (network_) copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
@@ -243,7 +243,7 @@ NetworkConfig World::network_config() const {
   config.threads_share_host_calls = options_.several_threads_call;
   config.flush = flush_;
   config.flush_offset = offsetof(ControlBlock, flush);
-  config.oversubscribed = 2 * layout_.pes_on_host > layout_.cpus_on_host;
+  config.oversubscribed = (1 + static_cast<int>(env_.proxy_threads)) * layout_.pes_on_host > layout_.cpus_on_host;
   config.make_copier = [this](std::span<std::byte> bounce) -> std::unique_ptr<Copier> {
     if (device_memory_) return copiers_->make(bounce);
     return std::make_unique<HostCopier>();

@@ -113,7 +113,7 @@ class World {
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
-  std::string proxy_place_;  ///< for describe(); empty: the proxy thread runs where the PE does
+  std::string proxy_place_;  ///< for describe(); empty: the proxy threads run where the PE does
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
   std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time

@@ -138,5 +138,6 @@ void test_copies();
 void test_api();
 void test_teams();
 void measure();
+void measure_engine();
 
 }  // namespace railshmem::gpu_test

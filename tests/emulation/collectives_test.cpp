@@ -72,6 +72,23 @@ TEST_P(Collectives, NobodyLeavesASyncBeforeAllCame) {
   }
 }
 
+/// Blocks that meet in turn: their numbers must not pass each other, so one channel carries them.
+TEST(CollectivesOfBlocks, ATeamsMeetingsTakeOneChannel) {
+  Job job({.npes = 2, .node_npes = 1, .nchannels = 4});
+  std::atomic<uint32_t> turns[2] = {};
+  job.run(3, 1, [&](int pe) {
+    while (turns[pe].load() != block_in_grid()) std::this_thread::yield();
+    shmem_sync_all();
+    turns[pe]++;
+  });
+  for (int pe = 0; pe < 2; ++pe) {
+    ASSERT_EQ(job.fault(pe).ready, 0u);
+    std::vector<uint64_t> commands;
+    for (uint32_t i = 0; i < 4; ++i) commands.push_back(*job.view(pe).channels[i].ring.head);
+    EXPECT_EQ(commands, (std::vector<uint64_t>{3, 0, 0, 0}));
+  }
+}
+
 TEST_P(Collectives, ABarrierCompletesPuts) {
   const auto exchange = [&](const auto& barrier) {
     return [&, barrier](int pe) {

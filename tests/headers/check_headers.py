@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles each installed header alone, and the sources beside this file, in every standard with warnings as errors.
+"""Compiles each installed header alone in the oldest standard, all of them in each later one, and the sources beside this
+file in every standard, with warnings as errors.
 
     check_headers.py --include include [--cc gcc] [--cxx g++] ...
 
@@ -57,9 +58,11 @@ def jobs_for(compiler, language, standards, options, headers):
     suffix = "c" if language == "c" else "cpp"
     for standard in standards:
         stdin = base + [f"-std={standard}", "-x", language, "-"]
-        for header in headers:
-            twice = f"#include <{header}>\n" * 2 + "extern int not_empty;\n"
-            yield f"{header} {compiler} {standard}", stdin, twice, True
+        alone = [[header] for header in headers] if standard == standards[0] else [headers]
+        for included in alone:
+            twice = "".join(f"#include <{header}>\n" for header in included * 2) + "extern int not_empty;\n"
+            what = included[0] if len(included) == 1 else "all headers"
+            yield f"{what} {compiler} {standard}", stdin, twice, True
         sources = [HERE / "use_c.c"]
         if language == "c++":
             sources.append(HERE / "use_cpp.cpp")

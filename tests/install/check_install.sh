@@ -79,10 +79,20 @@ case $what in
     run_two "$prefix/bin/shmem_perf" put_bw --validate --sizes 8,64K --seconds 0.05 --repetitions 3
     "$prefix/bin/shmem_info" >"$work/info" || fail "shmem_info"
     ;;
+  no_libfabric) # jobs on one node do without; others say what is missing
+    cp -R "$prefix" "$work/prefix"
+    rm "$work/prefix/lib/railshmem/librailshmem-libfabric.so"
+    prefix=$work/prefix
+    "$prefix/bin/oshcc" "$tree/examples/01_hello.c" -o "$work/program"
+    run_two "$work/program"
+    if SHMEM_TRANSPORT=ofi run_two "$work/program" >"$work/message" 2>&1; then fail "ofi without libfabric"; fi
+    cat "$work/message"
+    grep -q 'cannot load libfabric: librailshmem-libfabric.so.*SHMEM_TRANSPORT' "$work/message" || fail "the message"
+    ;;
   needed) # PREFIX is the library itself here
     readelf -d "$prefix" | grep NEEDED >"$work/needed"
     cat "$work/needed"
-    if grep -iE 'libmpi|libmpich|cuda|libpmix|libpmi|libasan' "$work/needed"; then fail "the library must not need these"; fi
+    if grep -iE 'libmpi|libmpich|cuda|libpmix|libpmi|libasan|fabric' "$work/needed"; then fail "the library must not need these"; fi
     if readelf -d "$prefix" | grep TEXTREL; then fail "the library has text relocations"; fi
     ;;
   *) fail "unknown check $what" ;;

@@ -22,32 +22,34 @@ class CableFabric {
       : inner_(config, loopback::Options{.depth = 1024, .has_wait_object = false, .rails = cables.rails()}),
         cables_(cables),
         pe_(config.pe),
-        options_(options) {
-    for (auto& known : known_) known.assign(cables.rails(), RailType::Known(2 * static_cast<size_t>(config.npes)));
+        options_(options),
+        known_(ports_with(config.env->proxy_threads)),
+        rails_(known_.size()) {
+    for (auto& known : known_)
+      known.assign(cables.rails(), RailType::Known(RailType::kPorts * static_cast<size_t>(config.npes)));
   }
 
   std::vector<std::byte> attach(std::span<const Segment> segments) { return inner_.attach(segments); }
   void connect(std::span<const std::vector<std::byte>> cards) {
     inner_.connect(cards);
-    for (size_t r = 0; r < cables_.rails(); ++r) {
-      host_.emplace_back(inner_.host_rails()[r], cables_, Endpoint{pe_, Port::host}, r, known(Port::host, r), options_);
-      proxy_.emplace_back(inner_.proxy_rails()[r], cables_, Endpoint{pe_, Port::proxy}, r, known(Port::proxy, r),
-                          options_);
+    for (size_t i = 0; i < rails_.size(); ++i) {
+      const auto port = static_cast<Port>(i);
+      for (size_t r = 0; r < cables_.rails(); ++r)
+        rails_[i].emplace_back(inner_.rails(port)[r], cables_, Endpoint{pe_, port}, r, known(port, r), options_);
     }
   }
-  std::span<RailType> host_rails() noexcept { return host_; }
-  std::span<RailType> proxy_rails() noexcept { return proxy_; }
+  std::span<RailType> rails(Port port) noexcept { return rails_[static_cast<size_t>(port)]; }
   std::string describe() const { return "cables"; }
 
   std::vector<std::byte> reopen(Port port, size_t r) {
-    const Card card{port, static_cast<uint32_t>(r), (port == Port::host ? host_ : proxy_)[r].reopen()};
+    const Card card{port, static_cast<uint32_t>(r), rails(port)[r].reopen()};
     const auto bytes = std::as_bytes(std::span(&card, 1));
     return {bytes.begin(), bytes.end()};
   }
   uint32_t learn(Port mine, int pe, std::span<const std::byte> bytes) {
     Card card{};
     std::memcpy(&card, bytes.data(), sizeof card);
-    known(mine, card.rail)[2 * static_cast<size_t>(pe) + static_cast<size_t>(card.port)] = card.generation;
+    known(mine, card.rail)[RailType::at({pe, card.port})] = card.generation;
     return card.port == Port::proxy ? uint32_t{1} << card.rail : 0;
   }
   uint32_t rails_to(int, size_t rail) const noexcept { return uint32_t{1} << rail; }
@@ -75,9 +77,8 @@ class CableFabric {
   Cables& cables_;
   const int pe_;
   const CableOptions options_;
-  std::vector<RailType::Known> known_[2];  ///< by port of this PE, by rail
-  std::vector<RailType> host_;
-  std::vector<RailType> proxy_;
+  std::vector<std::vector<RailType::Known>> known_;  ///< by port of this PE, by rail
+  std::vector<std::vector<RailType>> rails_;         ///< by port
 };
 
 static_assert(railshmem::Fabric<CableFabric>);

@@ -32,14 +32,16 @@ struct CableOptions {
 template <Rail R>
 class CableRail {
  public:
-  /// Which opening of each endpoint of its peers this rail talks to: [2 * pe + port].
+  /// Which opening of each endpoint of its peers this rail talks to: see at().
   using Known = std::vector<uint32_t>;
+  static constexpr size_t kPorts = ports_with(kMaxProxyThreads);
+  static constexpr size_t at(Endpoint of) noexcept { return index_of(of, kPorts); }
 
   CableRail(R& inner, Cables& cables, Endpoint me, size_t r, Known& known, const CableOptions& options)
       : inner_(&inner), cables_(&cables), known_(&known), me_(me), r_(r), options_(options), traits_(inner.traits()) {
     traits_.message_after_write = options.message_after_write;
     name_ = "cable " + std::to_string(r);
-    out_since_.assign(known.size() / 2, Clock::now());
+    out_since_.assign(known.size() / kPorts, Clock::now());
   }
 
   const RailTraits& traits() const noexcept { return traits_; }
@@ -57,7 +59,7 @@ class CableRail {
     deliver(held_);
     deliver(undead_);
     take_inner();
-    for (int pe = 0; pe < static_cast<int>(known_->size() / 2); ++pe) lose_patience(pe);
+    for (int pe = 0; pe < static_cast<int>(known_->size() / kPorts); ++pe) lose_patience(pe);
     size_t n = 0;
     for (size_t i = 0; i < arrived_.size() && n < events.size();) {
       const RailEvent& event = arrived_[i].event;
@@ -119,9 +121,7 @@ class CableRail {
     int pe;
   };
 
-  uint32_t known(Endpoint of) const noexcept {
-    return (*known_)[2 * static_cast<size_t>(of.pe) + static_cast<size_t>(of.port)];
-  }
+  uint32_t known(Endpoint of) const noexcept { return (*known_)[at(of)]; }
 
   Post hold(Held held) noexcept {
     if (held_.size() >= kDepth) return Post::again;
@@ -138,7 +138,7 @@ class CableRail {
     std::vector<bool> blocked(known_->size());
     for (size_t i = 0; i < queue.size();) {
       Held& held = queue[i];
-      const size_t peer = 2 * static_cast<size_t>(held.to.pe) + static_cast<size_t>(held.to.port);
+      const size_t peer = at(held.to);
       if (blocked[peer] || !cables_->joined(me_.pe, held.to.pe, r_) || !arrives(held)) {
         blocked[peer] = true;
         ++i;

@@ -27,7 +27,7 @@ class Cables {
         npes_(static_cast<size_t>(npes)),
         pulled_(npes_ * rails),
         writes_(npes_ * npes_ * rails),
-        ends_(std::make_unique<CableEnd[]>(2 * npes_ * rails)) {}
+        ends_(std::make_unique<CableEnd[]>(kPorts * npes_ * rails)) {}
 
   size_t rails() const noexcept { return rails_; }
   void pull(int pe, size_t r) noexcept { pulled_[index(pe, r)].store(true, std::memory_order_seq_cst); }
@@ -43,9 +43,13 @@ class Cables {
     writes_[pair(from, to, r)].fetch_add(1, std::memory_order_relaxed);
   }
 
-  CableEnd& end(Endpoint of, size_t r) noexcept { return ends_[2 * index(of.pe, r) + static_cast<size_t>(of.port)]; }
+  CableEnd& end(Endpoint of, size_t r) noexcept {
+    return ends_[kPorts * index(of.pe, r) + static_cast<size_t>(of.port)];
+  }
 
  private:
+  static constexpr size_t kPorts = ports_with(kMaxProxyThreads);
+
   size_t index(int pe, size_t r) const noexcept { return static_cast<size_t>(pe) * rails_ + r; }
   size_t pair(int from, int to, size_t r) const noexcept { return index(from, r) * npes_ + static_cast<size_t>(to); }
 

@@ -28,6 +28,7 @@ class Flaky {
       : day_(std::make_unique<BadDay>(options, config.pe, config.npes)),
         fabric_(config, std::forward<Args>(args)...),
         options_(options),
+        rails_(ports_with(config.env->proxy_threads)),
         seed_(options.seed * 10000 + static_cast<uint64_t>(config.pe)) {}
 
   std::vector<std::byte> attach(std::span<const Segment> segments) {
@@ -48,18 +49,20 @@ class Flaky {
       inner.emplace_back(card.begin() + sizeof theirs, card.end());
     }
     fabric_.connect(inner);
-    const size_t rails = fabric_.proxy_rails().size();
+    const size_t rails = fabric_.rails(Port::proxy).size();
     day_->outages.begin(epoch, rails);
     if (rails == 1) options_.fail_one_in = 0;
     FlakyOptions proxy_options = options_;
     proxy_options.fail_post = 0;
-    for (size_t r = 0; r < rails; ++r) {
-      host_.emplace_back(fabric_.host_rails()[r], options_, seed_ + 100 * r, r, *day_);
-      proxy_.emplace_back(fabric_.proxy_rails()[r], proxy_options, seed_ + 5000 + 100 * r, r, *day_);
+    for (size_t i = 0; i < rails_.size(); ++i) {
+      const auto port = static_cast<Port>(i);
+      const FlakyOptions& options = port == Port::proxy ? proxy_options : options_;
+      const uint64_t seed = seed_ + (port == Port::host ? 0 : 5000 * (i + 1));
+      for (size_t r = 0; r < rails; ++r)
+        rails_[i].emplace_back(fabric_.rails(port)[r], options, seed + 100 * r, r, *day_);
     }
   }
-  std::span<RailType> host_rails() noexcept { return host_; }
-  std::span<RailType> proxy_rails() noexcept { return proxy_; }
+  std::span<RailType> rails(Port port) noexcept { return rails_[static_cast<size_t>(port)]; }
   std::string describe() const { return "flaky " + fabric_.describe(); }
   const FlakyCounts& counts() const noexcept { return day_->counts; }
 
@@ -70,7 +73,7 @@ class Flaky {
 
   // ---- see ReopensRails --------------------------------------------------------------------------------------------
   std::vector<std::byte> reopen(Port port, size_t r) requires ReopensRails<F> {
-    (port == Port::host ? host_ : proxy_)[r].forget();
+    rails(port)[r].forget();
     return fabric_.reopen(port, r);
   }
   uint32_t learn(Port mine, int pe, std::span<const std::byte> card) requires ReopensRails<F> {
@@ -86,9 +89,8 @@ class Flaky {
   std::unique_ptr<BadDay> day_;
   F fabric_;
   FlakyOptions options_;
+  std::vector<std::vector<RailType>> rails_;  ///< by port
   const uint64_t seed_;
-  std::vector<RailType> host_;
-  std::vector<RailType> proxy_;
 };
 
 }  // namespace railshmem::test

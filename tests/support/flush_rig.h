@@ -29,11 +29,11 @@ struct FakeKeeper final : RailKeeper {
   void cut(Port, size_t, std::span<const int>) noexcept override {}
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
-  void doubt_for_host(int, size_t) noexcept override {}
+  void doubt_for_others(int, size_t) noexcept override {}
   uint32_t without_link(uint64_t) noexcept override { return 0; }
   uint32_t peer_lost_link(int, size_t) override { return 0; }
-  bool has_news_for_host() const noexcept override { return false; }
-  void learn_for_host(const Doubt&, const Unlinked&, const Readdressed&) override {}
+  bool has_news_for(Port) const noexcept override { return false; }
+  void learn_at(Port, const Doubt&, const Unlinked&, const Readdressed&) override {}
 
   std::vector<size_t> reopened;
   int learned = 0;

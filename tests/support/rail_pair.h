@@ -70,8 +70,8 @@ class RailPair {
   }
   ~RailPair() { stop(); }
 
-  R& host(int pe) { return fabric_[pe]->host_rails().front(); }
-  R& proxy(int pe) { return fabric_[pe]->proxy_rails().front(); }
+  R& host(int pe) { return fabric_[pe]->rails(Port::host).front(); }
+  R& proxy(int pe) { return fabric_[pe]->rails(Port::proxy).front(); }
   R& rail(int pe, Port port) { return port == Port::host ? host(pe) : proxy(pe); }
   F& fabric(int pe) { return *fabric_[pe]; }
   std::byte* heap(int pe) { return heap_[pe].data(); }

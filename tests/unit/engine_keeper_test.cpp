@@ -36,7 +36,7 @@ const RailKeeper::Readdressed kNoReaddressed = [](int, uint32_t) { ADD_FAILURE()
 
 TEST(EngineKeeper, AnOutageIsNewsOnceForBothPorts) {
   FakeFabric fabric;
-  EngineKeeper<FakeFabric> keeper(fabric);
+  EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
   EXPECT_TRUE(keeper.outage(Port::host, 1));
   EXPECT_FALSE(keeper.outage(Port::host, 1)) << "another path of the rail";
   EXPECT_FALSE(keeper.outage(Port::proxy, 1)) << "the other port";
@@ -50,34 +50,52 @@ TEST(EngineKeeper, AnOutageIsNewsOnceForBothPorts) {
 
 TEST(EngineKeeper, WhatTheHostMustKnowWaitsForIt) {
   FakeFabric fabric;
-  EngineKeeper<FakeFabric> keeper(fabric);
-  EXPECT_FALSE(keeper.has_news_for_host());
+  EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
+  EXPECT_FALSE(keeper.has_news_for(Port::host));
   const std::byte card[3] = {};
   EXPECT_EQ(keeper.learn(7, card), 0b10u);
-  keeper.doubt_for_host(5, 2);
+  keeper.doubt_for_others(5, 2);
   ASSERT_EQ(fabric.learned.size(), 1u);
   EXPECT_EQ(std::get<Port>(fabric.learned[0]), Port::proxy);
-  EXPECT_TRUE(keeper.has_news_for_host());
+  EXPECT_TRUE(keeper.has_news_for(Port::host));
   std::vector<std::pair<int, uint32_t>> readdressed;
   std::vector<std::pair<int, size_t>> doubts;
-  keeper.learn_for_host([&](int pe, size_t alive) { doubts.emplace_back(pe, alive); }, kNoUnlinked,
-                        [&](int pe, uint32_t rails) { readdressed.emplace_back(pe, rails); });
+  keeper.learn_at(
+      Port::host, [&](int pe, size_t alive) { doubts.emplace_back(pe, alive); }, kNoUnlinked,
+      [&](int pe, uint32_t rails) { readdressed.emplace_back(pe, rails); });
   EXPECT_EQ(readdressed, (std::vector<std::pair<int, uint32_t>>{{7, 0b10}}));
   EXPECT_EQ(doubts, (std::vector<std::pair<int, size_t>>{{5, 2}}));
   EXPECT_EQ(std::get<Port>(fabric.learned.at(1)), Port::host);
-  EXPECT_FALSE(keeper.has_news_for_host());
+  EXPECT_FALSE(keeper.has_news_for(Port::host));
+}
+
+TEST(EngineKeeper, EachPortButTheProxysLearnsTheNews) {
+  FakeFabric fabric;
+  EngineKeeper<FakeFabric> keeper(fabric, ports_with(3));
+  const std::byte card[3] = {};
+  keeper.learn(7, card);
+  EXPECT_FALSE(keeper.has_news_for(Port::proxy)) << "it brought them";
+  for (const Port port : {Port::host, port_of_thread(1), port_of_thread(2)}) {
+    EXPECT_TRUE(keeper.has_news_for(port)) << name_of(port);
+    keeper.learn_at(port, kNoDoubt, kNoUnlinked, [](int pe, uint32_t) { EXPECT_EQ(pe, 7); });
+    EXPECT_FALSE(keeper.has_news_for(port)) << name_of(port);
+    EXPECT_EQ(std::get<Port>(fabric.learned.back()), port);
+  }
+  EXPECT_EQ(fabric.learned.size(), 4u);
+  EXPECT_TRUE(keeper.outage(port_of_thread(2), 1));
+  EXPECT_FALSE(keeper.outage(Port::host, 1)) << "another port";
 }
 
 TEST(EngineKeeper, ALinkThatAPeerHasLostConcernsTheRailsThatTalkToIt) {
   FakeFabric fabric;
-  EngineKeeper<FakeFabric> keeper(fabric);
+  EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
   EXPECT_EQ(keeper.peer_lost_link(7, 1), 0u);
-  EXPECT_FALSE(keeper.has_news_for_host());
+  EXPECT_FALSE(keeper.has_news_for(Port::host));
   EXPECT_EQ(keeper.peer_lost_link(7, 3), 0b100u);
-  EXPECT_TRUE(keeper.has_news_for_host());
+  EXPECT_TRUE(keeper.has_news_for(Port::host));
   std::vector<std::pair<int, uint32_t>> unlinked;
-  keeper.learn_for_host(
-      kNoDoubt,
+  keeper.learn_at(
+      Port::host, kNoDoubt,
       [&](int pe, uint32_t rails) {
         EXPECT_TRUE(keeper.outage(Port::host, 2)) << "it may use the keeper";
         unlinked.emplace_back(pe, rails);
@@ -88,7 +106,7 @@ TEST(EngineKeeper, ALinkThatAPeerHasLostConcernsTheRailsThatTalkToIt) {
 
 TEST(EngineKeeper, LinksAreReadNowAndThenHoweverOftenBothPortsAsk) {
   FakeFabric fabric;
-  EngineKeeper<FakeFabric> keeper(fabric);
+  EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
   constexpr uint64_t kMs = 1'000'000;
   uint64_t now = 1'000'000 * kMs;
   EXPECT_EQ(keeper.without_link(now), 0u);
@@ -105,7 +123,7 @@ TEST(EngineKeeper, LinksAreReadNowAndThenHoweverOftenBothPortsAsk) {
 
 TEST(EngineKeeper, ALimitThatCannotBeSetIsNoFailure) {
   FakeFabric fabric;
-  EngineKeeper<FakeFabric> keeper(fabric);
+  EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
   const int pes[] = {1};
   keeper.limit_silence(Port::host, 0, pes, 1000);
 }

@@ -35,7 +35,7 @@ TEST(EngineProxyThread, RunsErrandsAlsoWhenItSleeps) {
   EngineJob<Plain> job(kPlain);
   for (int i = 0; i < 20; ++i) {
     std::string name;
-    job.engine(0).run_on_proxy([&] { name = thread_name(); });
+    job.engine(0).run_on_proxies([&] { name = thread_name(); });
     EXPECT_EQ(name, "railshmem-proxy");
     std::this_thread::sleep_for(std::chrono::milliseconds(i));
   }
@@ -43,9 +43,9 @@ TEST(EngineProxyThread, RunsErrandsAlsoWhenItSleeps) {
 
 TEST(EngineProxyThread, WhatAnErrandThrowsReachesWhoAskedForIt) {
   EngineJob<Plain> job(kPlain);
-  EXPECT_THROW(job.engine(0).run_on_proxy([] { throw std::runtime_error("no such context"); }), std::runtime_error);
+  EXPECT_THROW(job.engine(0).run_on_proxies([] { throw std::runtime_error("no such context"); }), std::runtime_error);
   bool ran = false;
-  job.engine(0).run_on_proxy([&] { ran = true; });
+  job.engine(0).run_on_proxies([&] { ran = true; });
   EXPECT_TRUE(ran) << "the thread lives on";
 }
 
@@ -56,7 +56,7 @@ TEST(EngineProxyThread, SeveralThreadsMayHaveErrands) {
     std::vector<std::jthread> askers;
     for (int t = 0; t < 4; ++t)
       askers.emplace_back([&] {
-        for (int i = 0; i < 50; ++i) job.engine(0).run_on_proxy([&] { ++count; });
+        for (int i = 0; i < 50; ++i) job.engine(0).run_on_proxies([&] { ++count; });
       });
   }
   EXPECT_EQ(count, 200);

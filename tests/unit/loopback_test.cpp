@@ -52,7 +52,7 @@ TEST(Loopback, TwoJobsDoNotMeet) {
   Pair one, two;
   uint64_t value = 5;
   OpSlot slot;
-  ASSERT_EQ(one.fabrics[0]->host_rails()[0].write(
+  ASSERT_EQ(one.fabrics[0]->rails(Port::host)[0].write(
                 {{1, SegmentId::heap, 0}, reinterpret_cast<std::byte*>(&value), 8, &slot, false}),
             Post::ok);
   EXPECT_EQ(one.memory[1][0], 5u);
@@ -61,8 +61,8 @@ TEST(Loopback, TwoJobsDoNotMeet) {
 
 TEST(Loopback, FullMailboxAnswersAgainUntilReleased) {
   Pair pair({.depth = 4});
-  auto& sender = pair.fabrics[0]->host_rails()[0];
-  auto& receiver = pair.fabrics[1]->proxy_rails()[0];
+  auto& sender = pair.fabrics[0]->rails(Port::host)[0];
+  auto& receiver = pair.fabrics[1]->rails(Port::proxy)[0];
   const std::byte byte{9};
   const RailSend send{{1, Port::proxy}, &byte, 1, nullptr};
   for (int i = 0; i < 4; ++i) ASSERT_EQ(sender.send(send), Post::ok);
@@ -76,13 +76,13 @@ TEST(Loopback, FullMailboxAnswersAgainUntilReleased) {
 
 TEST(Loopback, WaitObjectTellsOfMessages) {
   Pair pair;
-  auto& receiver = pair.fabrics[1]->proxy_rails()[0];
+  auto& receiver = pair.fabrics[1]->rails(Port::proxy)[0];
   const std::byte byte{9};
   const RailSend send{{1, Port::proxy}, &byte, 1, nullptr};
   std::array<RailEvent, 8> events;
   EXPECT_TRUE(receiver.may_sleep());
   EXPECT_FALSE(readable(receiver.wait_fd()));
-  ASSERT_EQ(pair.fabrics[0]->host_rails()[0].send(send), Post::ok);
+  ASSERT_EQ(pair.fabrics[0]->rails(Port::host)[0].send(send), Post::ok);
   EXPECT_TRUE(readable(receiver.wait_fd()));
   EXPECT_FALSE(receiver.may_sleep());
   ASSERT_EQ(receiver.poll(events), 1u);
@@ -93,7 +93,7 @@ TEST(Loopback, WaitObjectTellsOfMessages) {
 
 TEST(Loopback, BadRangeFailsWithAReason) {
   Pair pair;
-  auto& rail = pair.fabrics[0]->host_rails()[0];
+  auto& rail = pair.fabrics[0]->rails(Port::host)[0];
   uint64_t value = 5;
   OpSlot slot;
   EXPECT_EQ(rail.write({{1, SegmentId::heap, 60}, reinterpret_cast<std::byte*>(&value), 8, &slot, false}),
@@ -104,7 +104,7 @@ TEST(Loopback, BadRangeFailsWithAReason) {
 
 TEST(Loopback, CompletionRingAnswersAgainWhenFull) {
   Pair pair({.depth = 2});
-  auto& rail = pair.fabrics[0]->host_rails()[0];
+  auto& rail = pair.fabrics[0]->rails(Port::host)[0];
   uint64_t value = 5;
   OpSlot slot;
   const RailWrite write{{1, SegmentId::heap, 0}, reinterpret_cast<std::byte*>(&value), 8, &slot, false};

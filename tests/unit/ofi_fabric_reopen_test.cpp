@@ -32,7 +32,7 @@ class FabricReopen : public testing::TestWithParam<const char*> {
     } catch (const Error& reason) {
       GTEST_SKIP() << reason.what();
     }
-    ASSERT_GE(fabric_->proxy_rails().size(), 2u);
+    ASSERT_GE(fabric_->rails(Port::proxy).size(), 2u);
     const Segment segments[] = {{SegmentId::heap, heap_.data(), kBytes}};
     const std::vector<std::byte> card = fabric_->attach(segments);
     fabric_->connect(std::span(&card, 1));
@@ -40,7 +40,7 @@ class FabricReopen : public testing::TestWithParam<const char*> {
 
   /// What a flush does: reads a word of this PE's own heap over proxy rail `r`.
   uint64_t read_own(size_t r, uint64_t offset) {
-    ofi::Rail& rail = fabric_->proxy_rails()[r];
+    ofi::Rail& rail = fabric_->rails(Port::proxy)[r];
     uint64_t value = 0;
     OpSlot slot;
     bool posted = false;
@@ -71,7 +71,7 @@ class FabricReopen : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(FabricReopen, ReachesItselfThoughAllRailsWereClosed) {
-  const size_t rails = fabric_->proxy_rails().size();
+  const size_t rails = fabric_->rails(Port::proxy).size();
   const auto put = [&](uint64_t value) { std::memcpy(heap_.data() + 4096, &value, sizeof value); };
   put(1);
   for (size_t r = 0; r < rails; ++r) EXPECT_EQ(read_own(r, 4096), 1u);

@@ -20,9 +20,10 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 Card sample(const char* provider = "net") {
   Card card;
   card.provider = provider;
-  card.rails.push_back(
-      {"10.0.0.0/24", bytes_of("rail 0"), bytes_of("host"), {RemoteRegion{1, 0x1000}, RemoteRegion{2, 0}}});
-  card.rails.push_back({"", bytes_of("another"), bytes_of(""), {RemoteRegion{~0ull, ~0ull}, RemoteRegion{}}});
+  card.rails.push_back({"10.0.0.0/24",
+                        {bytes_of("rail 0"), bytes_of("host"), bytes_of("rings")},
+                        {RemoteRegion{1, 0x1000}, RemoteRegion{2, 0}}});
+  card.rails.push_back({"", {bytes_of("another"), bytes_of("")}, {RemoteRegion{~0ull, ~0ull}, RemoteRegion{}}});
   return card;
 }
 
@@ -45,8 +46,7 @@ TEST(OfiCard, ComesBackAsItWent) {
   EXPECT_EQ(back.provider, card.provider);
   ASSERT_EQ(back.rails.size(), 2u);
   for (size_t r = 0; r < 2; ++r) {
-    EXPECT_EQ(back.rails[r].address, card.rails[r].address);
-    EXPECT_EQ(back.rails[r].host_address, card.rails[r].host_address);
+    EXPECT_EQ(back.rails[r].addresses, card.rails[r].addresses);
     for (size_t s = 0; s < kSegments; ++s) {
       EXPECT_EQ(back.rails[r].regions[s].key, card.rails[r].regions[s].key);
       EXPECT_EQ(back.rails[r].regions[s].base, card.rails[r].regions[s].base);

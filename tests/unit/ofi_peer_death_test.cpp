@@ -51,7 +51,7 @@ struct Process {
   }
   /// Polls both rails once; counts what came.
   void poll() {
-    for (ofi::Rail* rail : {&fabric->host_rails().front(), &fabric->proxy_rails().front()}) {
+    for (ofi::Rail* rail : {&fabric->rails(Port::host).front(), &fabric->rails(Port::proxy).front()}) {
       RailEvent events[8];
       const size_t n = rail->poll(events);
       for (const RailEvent& event : std::span(events, n)) {
@@ -113,7 +113,9 @@ class OfiPeerDeath : public testing::TestWithParam<const char*> {
     child_ = -1;
   }
   Post write(OpSlot& slot) {
-    return mine_->fabric->host_rails().front().write({{1, SegmentId::heap, 0}, mine_->heap.data(), 4096, &slot, false});
+    return mine_->fabric->rails(Port::host)
+        .front()
+        .write({{1, SegmentId::heap, 0}, mine_->heap.data(), 4096, &slot, false});
   }
   /// A first write, so that the connection is up.
   void warm_up(OpSlot& slot) {
@@ -172,7 +174,7 @@ TEST_P(OfiPeerDeath, PostsAfterTheLossWasNoticedFailToo) {
   });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::printf("%s: later %s failed after %.3f s, error %d\n", GetParam(), refused ? "post" : "event", took.count(),
-              mine_->fabric->host_rails().front().last_error());
+              mine_->fabric->rails(Port::host).front().last_error());
   EXPECT_LT(took.count(), 5.0);
 }
 

@@ -35,11 +35,11 @@ class Keeper final : public RailKeeper {
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
   uint32_t learn(int, std::span<const std::byte>) override { return 0; }
-  void doubt_for_host(int, size_t) noexcept override {}
+  void doubt_for_others(int, size_t) noexcept override {}
   uint32_t without_link(uint64_t) noexcept override { return unlinked; }
   uint32_t peer_lost_link(int, size_t) override { return 0; }
-  bool has_news_for_host() const noexcept override { return false; }
-  void learn_for_host(const Doubt&, const Unlinked&, const Readdressed&) override {}
+  bool has_news_for(Port) const noexcept override { return false; }
+  void learn_at(Port, const Doubt&, const Unlinked&, const Readdressed&) override {}
 
   int reopened = 0;
   uint32_t unlinked = 0;

@@ -251,7 +251,7 @@ TEST(RequestWindow, OnlyAFullWindowHasNoRoom) {
 }
 
 TEST(RequestWindow, NumbersOfNoSourceAreImpossible) {
-  Inbox inbox(2, true);
+  Inbox inbox(2, ports_with(1), true);
   EXPECT_EQ(inbox.note(kSource, kWindow), Inbox::Arrival::impossible);
   EXPECT_EQ(inbox.note(kSource, kWindow - 1), Inbox::Arrival::first);
   EXPECT_EQ(inbox.note(kSource, kWindow - 1), Inbox::Arrival::repeated);

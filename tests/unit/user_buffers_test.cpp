@@ -29,7 +29,7 @@ class ListingNetwork final : public Network {
   void connect(std::span<const std::vector<std::byte>>) override {}
   void start(std::span<Channel* const>) override {}
   void add_channels(std::span<Channel* const>) override {}
-  void run_on_proxy(const std::function<void()>& task) override { task(); }
+  void run_on_proxies(const std::function<void()>& task) override { task(); }
   void prepare_stop() noexcept override {}
   void stop() noexcept override {}
   NetContext* make_context() override { return nullptr; }

@@ -59,14 +59,14 @@ std::string host_name() {
 }  // namespace
 
 Fabric::Fabric(const NetworkConfig& config, const Options& options)
-    : pe_(config.pe), npes_(config.npes), options_(options) {}
+    : pe_(config.pe), npes_(config.npes), options_(options), rails_(ports_with(config.env->proxy_threads)) {}
 
 Fabric::~Fabric() {
   if (key_ != 0) registry().remove(key_);
 }
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
-  mine_ = std::make_shared<Place>(options_.rails, options_.depth);
+  mine_ = std::make_shared<Place>(rails_.size(), options_.rails, options_.depth);
   for (const Segment& segment : segments) mine_->segments[static_cast<size_t>(segment.id)] = segment;
   key_ = registry().add(mine_);
   const std::string host = host_name();
@@ -94,14 +94,18 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
                head.pe, head.process, host.c_str()));
     places_.push_back(std::move(place));
   }
-  for (size_t pe = 0; pe < places_.size(); ++pe)
-    if (places_[pe]->proxy.size() != options_.rails)
+  for (size_t pe = 0; pe < places_.size(); ++pe) {
+    const auto& boxes = places_[pe]->boxes;
+    if (boxes.size() != rails_.size())
+      throw Error(text("PE %zu has %zu proxy threads where this PE has %zu: set SHMEM_PROXY_THREADS alike", pe,
+                       boxes.size() - 1, rails_.size() - 1));
+    if (boxes[0].size() != options_.rails)
       throw Error(text("PE %zu has %zu loopback rails where this PE has %zu: set SHMEM_OFI_RAILS_PER_NIC alike", pe,
-                       places_[pe]->proxy.size(), options_.rails));
-  for (size_t r = 0; r < options_.rails; ++r) {
-    hosts_.emplace_back(places_, *mine_->host[r], r, options_);
-    proxies_.emplace_back(places_, *mine_->proxy[r], r, options_);
+                       boxes[0].size(), options_.rails));
   }
+  for (size_t port = 0; port < rails_.size(); ++port)
+    for (size_t r = 0; r < options_.rails; ++r)
+      rails_[port].emplace_back(places_, mine_->box(static_cast<Port>(port), r), r, options_);
 }
 
 std::string Fabric::describe() const {

@@ -24,8 +24,7 @@ class Fabric {
   std::vector<std::byte> attach(std::span<const Segment> segments);
   /// Throws Error when a peer lives in another process.
   void connect(std::span<const std::vector<std::byte>> cards);
-  std::span<RailType> host_rails() noexcept { return hosts_; }
-  std::span<RailType> proxy_rails() noexcept { return proxies_; }
+  std::span<RailType> rails(Port port) noexcept { return rails_[static_cast<size_t>(port)]; }
   std::string describe() const;
 
  private:
@@ -33,10 +32,9 @@ class Fabric {
   const int npes_;
   const Options options_;
   std::shared_ptr<Place> mine_;
-  uint64_t key_ = 0;  ///< under which peers find mine_; 0: not attached
-  Places places_;     ///< by PE
-  std::vector<RailType> hosts_;
-  std::vector<RailType> proxies_;
+  uint64_t key_ = 0;                          ///< under which peers find mine_; 0: not attached
+  Places places_;                             ///< by PE
+  std::vector<std::vector<RailType>> rails_;  ///< by port
 };
 
 static_assert(railshmem::Fabric<Fabric>);

@@ -40,8 +40,7 @@ Post LoopbackRail::read(const RailRead& read) noexcept {
 Post LoopbackRail::send(const RailSend& send) noexcept {
   if (send.slot != nullptr && full()) return Post::again;
   if (send.nbytes > kMessageBytes || (send.slot == nullptr && send.nbytes > traits_.inject)) return refuse(EMSGSIZE);
-  Place& place = *(*places_)[static_cast<size_t>(send.to.pe)];
-  Mailbox& box = *(send.to.port == Port::proxy ? place.proxy : place.host)[index_];
+  Mailbox& box = (*places_)[static_cast<size_t>(send.to.pe)]->box(send.to.port, index_);
   if (!box.put(send.bytes, send.nbytes)) return Post::again;
   if (send.slot != nullptr) complete(send.slot);
   return Post::ok;

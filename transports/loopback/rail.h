@@ -15,15 +15,14 @@ namespace railshmem::loopback {
 
 /// What peers can reach of one PE. Shared by its fabric and those of its peers, whichever ends last.
 struct Place {
-  Place(size_t rails, size_t mailbox_depth) {
-    for (size_t r = 0; r < rails; ++r) {
-      proxy.push_back(std::make_unique<Mailbox>(mailbox_depth));
-      host.push_back(std::make_unique<Mailbox>(mailbox_depth));
-    }
+  Place(size_t ports, size_t rails, size_t mailbox_depth) : boxes(ports) {
+    for (auto& of_port : boxes)
+      for (size_t r = 0; r < rails; ++r) of_port.push_back(std::make_unique<Mailbox>(mailbox_depth));
   }
+  Mailbox& box(Port port, size_t r) noexcept { return *boxes[static_cast<size_t>(port)][r]; }
+
   std::array<Segment, kSegments> segments{};
-  std::vector<std::unique_ptr<Mailbox>> proxy;  ///< by rail
-  std::vector<std::unique_ptr<Mailbox>> host;
+  std::vector<std::vector<std::unique_ptr<Mailbox>>> boxes;  ///< by port, by rail
 };
 using Places = std::vector<std::shared_ptr<Place>>;
 

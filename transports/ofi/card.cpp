@@ -10,7 +10,7 @@
 namespace railshmem::ofi {
 namespace {
 
-constexpr uint32_t kCardVersion = 3;  // raise with any change of the layout below, or of what the engine adds
+constexpr uint32_t kCardVersion = 4;  // raise with any change of the layout below, or of what the engine adds
 
 class Writer {
  public:
@@ -59,8 +59,8 @@ std::vector<std::byte> encode(const Card& card) {
   out.put(static_cast<uint32_t>(card.rails.size()));
   for (const Card::Rail& rail : card.rails) {
     out.put_text(std::as_bytes(std::span(rail.network)));
-    out.put_text(rail.address);
-    out.put_text(rail.host_address);
+    out.put(static_cast<uint32_t>(rail.addresses.size()));
+    for (const auto& address : rail.addresses) out.put_text(address);
     out.put(rail.regions);
   }
   return std::move(out.written);
@@ -83,7 +83,8 @@ EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe) {
   const auto address = in.get_text();
   card.address.assign(address.begin(), address.end());
   card.regions = in.get<std::array<RemoteRegion, kSegments>>();
-  if (card.port > Port::host || !in.at_end()) throw Error(text("the endpoint card of PE %d is damaged", pe));
+  if (static_cast<size_t>(card.port) >= ports_with(kMaxProxyThreads) || !in.at_end())
+    throw Error(text("the endpoint card of PE %d is damaged", pe));
   return card;
 }
 
@@ -102,10 +103,11 @@ Card decode(std::span<const std::byte> bytes, int pe) {
     Card::Rail& rail = card.rails.emplace_back();
     const auto network = in.get_text();
     rail.network.assign(reinterpret_cast<const char*>(network.data()), network.size());
-    const auto address = in.get_text();
-    rail.address.assign(address.begin(), address.end());
-    const auto host = in.get_text();
-    rail.host_address.assign(host.begin(), host.end());
+    const auto nports = in.get<uint32_t>();
+    for (uint32_t port = 0; port < nports; ++port) {
+      const auto address = in.get_text();
+      rail.addresses.emplace_back(address.begin(), address.end());
+    }
     rail.regions = in.get<std::array<RemoteRegion, kSegments>>();
   }
   if (nrails == 0 || !in.at_end()) throw Error(text("the network card of PE %d is damaged", pe));

@@ -16,10 +16,9 @@ namespace railshmem::ofi {
 
 struct Card {
   struct Rail {
-    std::string network;                          ///< see pair_rails()
-    std::vector<std::byte> address;               ///< of the proxy's endpoint
-    std::vector<std::byte> host_address;          ///< of the host calls' endpoint
-    std::array<RemoteRegion, kSegments> regions;  ///< zero for a segment that the job does not have
+    std::string network;                            ///< see pair_rails()
+    std::vector<std::vector<std::byte>> addresses;  ///< of the endpoints, by port
+    std::array<RemoteRegion, kSegments> regions;    ///< zero for a segment that the job does not have
   };
   std::string provider;
   std::vector<Rail> rails;
@@ -30,7 +29,7 @@ struct EndpointCard {
   Port port;
   uint32_t rail;
   std::vector<std::byte> address;
-  std::array<RemoteRegion, kSegments> regions;  ///< of a proxy's endpoint
+  std::array<RemoteRegion, kSegments> regions;  ///< of Port::proxy
 };
 
 std::vector<std::byte> encode(const Card& card);

@@ -13,9 +13,10 @@ namespace railshmem::ofi {
 namespace {
 
 RailSetup rail_setup(const NetworkConfig& config, Port port, LocalBuffers& local_buffers) {
-  const bool proxy = port == Port::proxy;  // only the proxy thread sleeps; only proxies answer to host endpoints
+  // Only its thread sleeps until something arrives, and only it answers: to all endpoints of peers.
+  const bool proxy = port == Port::proxy;
   return {static_cast<size_t>(config.npes),
-          proxy ? 2u : 1u,
+          proxy ? ports_with(config.env->proxy_threads) : 1,
           std::max<size_t>(config.env->ofi_slots, 1),
           proxy,
           static_cast<uint64_t>(config.env->timeout_s * 1e9),
@@ -29,11 +30,12 @@ Fabric::Fabric(const NetworkConfig& config)
       pe_(config.pe),
       npes_(static_cast<size_t>(config.npes)),
       nics_(find_nics(config)),
-      local_buffers_(std::make_unique<LocalBuffers>(LocalBuffersConfig::from(*config.env))) {
+      local_buffers_(std::make_unique<LocalBuffers>(LocalBuffersConfig::from(*config.env))),
+      ports_(ports_with(config.env->proxy_threads)) {
   for (const Nic& nic : nics_) {
     links_.push_back(LinkState::of(nic.facts));
-    proxies_.emplace_back(nic, rail_setup(config_, Port::proxy, *local_buffers_));
-    hosts_.emplace_back(nic, rail_setup(config_, Port::host, *local_buffers_));
+    for (size_t port = 0; port < ports_.size(); ++port)
+      ports_[port].rails.emplace_back(nic, rail_setup(config_, static_cast<Port>(port), *local_buffers_));
   }
 }
 
@@ -44,11 +46,16 @@ std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
   for (size_t r = 0; r < nics_.size(); ++r) {
     Card::Rail& entry = card.rails.emplace_back();
     entry.network = network_of(nics_[r]);
-    entry.address = proxies_[r].address();
-    entry.host_address = hosts_[r].address();
-    const std::vector<RemoteRegion> exposed = proxies_[r].expose(segments);
-    std::copy(exposed.begin(), exposed.end(), entry.regions.begin());
-    hosts_[r].add_local(segments);
+    for (size_t port = 0; port < ports_.size(); ++port) {
+      Rail& rail = ports_[port].rails[r];
+      entry.addresses.push_back(rail.address());
+      if (static_cast<Port>(port) != Port::proxy) {
+        rail.add_local(segments);
+        continue;
+      }
+      const std::vector<RemoteRegion> exposed = rail.expose(segments);
+      std::copy(exposed.begin(), exposed.end(), entry.regions.begin());
+    }
   }
   return encode(card);
 }
@@ -63,6 +70,10 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
           text("PE %zu uses the libfabric provider '%s', PE %d uses '%s': set SHMEM_OFI_PROVIDER alike on all "
                "hosts",
                pe, card.provider.c_str(), pe_, nics_.front().provider()));
+    for (const Card::Rail& rail : card.rails)
+      if (rail.addresses.size() != ports_.size())
+        throw Error(text("PE %zu has %zu proxy threads where this PE has %zu: set SHMEM_PROXY_THREADS alike", pe,
+                         rail.addresses.size() - 1, ports_.size() - 1));
     std::vector<std::string> theirs;
     for (const Card::Rail& rail : card.rails) theirs.push_back(rail.network);
     const std::vector<size_t> partners = pair_rails(mine, theirs, pe_, static_cast<int>(pe));
@@ -75,7 +86,8 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
       partners_.push_back(static_cast<uint8_t>(partners[r]));
     }
   }
-  for (const Port port : {Port::host, Port::proxy}) {
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const auto port = static_cast<Port>(i);
     regions(port).resize(nics_.size());
     for (size_t r = 0; r < nics_.size(); ++r) {
       for (size_t pe = 0; pe < npes_; ++pe) {
@@ -104,8 +116,8 @@ std::vector<std::byte> Fabric::addresses_for(Port port, size_t r) {
   };
   for (size_t pe = 0; pe < npes_; ++pe) {
     const Card::Rail& theirs = cards_[pe].rails[partner(r, pe)];
-    add(pe, theirs.address);
-    if (port == Port::proxy) add(pe, theirs.host_address);
+    const size_t reached = port == Port::proxy ? theirs.addresses.size() : 1;
+    for (size_t i = 0; i < reached; ++i) add(pe, theirs.addresses[i]);
   }
   return all;
 }
@@ -132,7 +144,9 @@ uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
   const EndpointCard news = decode_endpoint(bytes, pe);
   const auto index = static_cast<size_t>(pe);
   if (news.rail >= cards_[index].rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
-  if (news.port == Port::host && mine == Port::host) return 0;                 // host rails talk to proxies only
+  if (static_cast<size_t>(news.port) >= ports_.size())
+    throw Error(text("PE %d has no port %u", pe, static_cast<unsigned>(news.port)));
+  if (news.port != Port::proxy && mine != Port::proxy) return 0;               // others talk to proxies only
   if (news.port == Port::proxy && mine == Port::proxy && pe == pe_) return 0;  // reopen() did it
   uint32_t concerned = 0;
   for (size_t r = 0; r < nics_.size(); ++r) {
@@ -147,8 +161,8 @@ uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
 /// What rail `r` of `mine` reads when it is opened, and where it reaches the memory of PE `index`.
 void Fabric::enter(const EndpointCard& news, size_t index, Port mine, size_t r) {
   Card::Rail& entry = cards_[index].rails[news.rail];
-  (news.port == Port::host ? entry.host_address : entry.address) = news.address;
-  if (news.port == Port::host) return;
+  entry.addresses[static_cast<size_t>(news.port)] = news.address;
+  if (news.port != Port::proxy) return;
   entry.regions = news.regions;
   std::copy(news.regions.begin(), news.regions.end(),
             regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
@@ -171,8 +185,9 @@ uint32_t Fabric::without_link() const noexcept {
 
 std::string Fabric::describe() const {
   std::string lines = explain_choice(config_);
-  for (size_t r = 0; r < proxies_.size(); ++r) {
-    const Rail& rail = proxies_[r];
+  const std::vector<Rail>& proxies = ports_[static_cast<size_t>(Port::proxy)].rails;
+  for (size_t r = 0; r < proxies.size(); ++r) {
+    const Rail& rail = proxies[r];
     const fi_info& info = rail.info();
     const RailTraits& traits = rail.traits();
     const uint32_t version = info.fabric_attr->prov_version;

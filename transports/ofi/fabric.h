@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libfabric as one PE uses it: per NIC a rail for host calls and a rail for the proxy thread.
+// libfabric as one PE uses it: per NIC a rail for host calls and a rail for each proxy thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace railshmem::ofi {
 
-/// Every rail has a domain of its own, so that the host's thread and the proxy's never share a lock.
+/// Every rail has a domain of its own, so that its threads never share a lock.
 ///
 /// Memory per peer, for jobs of 100,000 PEs: 64 B per rail for keys and bases (6.4 MB); addresses cost what the
 /// provider's table takes, and 24 B more where it does not number them in order.
@@ -30,8 +30,7 @@ class Fabric {
 
   std::vector<std::byte> attach(std::span<const Segment> segments);
   void connect(std::span<const std::vector<std::byte>> cards);
-  std::span<Rail> host_rails() noexcept { return hosts_; }
-  std::span<Rail> proxy_rails() noexcept { return proxies_; }
+  std::span<Rail> rails(Port port) noexcept { return ports_[static_cast<size_t>(port)].rails; }
   /// Buffers outside the segments, registered ahead at every rail that needs it. Throws Error.
   void register_buffer(std::span<const std::byte> bytes) { local_buffers_->add(bytes); }
   void unregister_buffer(const std::byte* base) { local_buffers_->remove(base); }
@@ -50,11 +49,16 @@ class Fabric {
   uint32_t without_link() const noexcept;
 
  private:
-  /// What the rails of one port read of their peers. A table per port, because two threads own them.
-  using Regions = std::vector<std::vector<RemoteRegion>>;  ///< per rail: [pe * kSegments + segment]
-  std::vector<Rail>& rails(Port port) noexcept { return port == Port::host ? hosts_ : proxies_; }
-  Regions& regions(Port port) noexcept { return port == Port::host ? host_regions_ : proxy_regions_; }
-  uint8_t& partner(size_t r, size_t pe) noexcept { return partners_[pe * proxies_.size() + r]; }
+  struct PortRails {
+    /// What the rails read of their peers, per rail: [pe * kSegments + segment]. A table per port, because different
+    /// threads own them.
+    std::vector<std::vector<RemoteRegion>> regions;
+    std::vector<Rail> rails;
+  };
+  std::vector<std::vector<RemoteRegion>>& regions(Port port) noexcept {
+    return ports_[static_cast<size_t>(port)].regions;
+  }
+  uint8_t& partner(size_t r, size_t pe) noexcept { return partners_[pe * nics_.size() + r]; }
   std::vector<std::byte> addresses_for(Port port, size_t r);
   void enter(const EndpointCard& news, size_t index, Port mine, size_t r);
 
@@ -66,11 +70,8 @@ class Fabric {
   std::vector<Segment> segments_;
   std::vector<Card> cards_;        ///< of every PE, as they are now; only with several rails
   std::vector<uint8_t> partners_;  ///< rail of a peer that a rail of this PE talks to; see partner()
-  Regions host_regions_;
-  Regions proxy_regions_;
   std::unique_ptr<LocalBuffers> local_buffers_;
-  std::vector<Rail> proxies_;
-  std::vector<Rail> hosts_;
+  std::vector<PortRails> ports_;
 };
 
 static_assert(railshmem::Fabric<Fabric>);

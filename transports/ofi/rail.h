@@ -23,7 +23,7 @@ namespace railshmem::ofi {
 
 struct RailSetup {
   size_t npes;
-  /// Endpoints of a peer that this rail reaches: 2 (proxy and host) for a proxy's rail, 1 (proxy) for a host's.
+  /// Endpoints of a peer that this rail reaches, the first of Port: all for a rail of Port::proxy, 1 for others.
   size_t ports;
   size_t operations;  ///< in flight at most; what keeps the completion queue from overrunning
   /// Somebody may sleep on this rail. A queue with a descriptor costs a system call per event on some providers.

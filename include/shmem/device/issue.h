@@ -22,10 +22,14 @@ struct Peer {
   RAILSHMEM_HD Peer(int world_pe) : pe(world_pe) {}
 };
 
-/// The channel of the calling thread. A block keeps its channel, whichever SM runs it, so that one thread's commands
-/// stay in order; the proxies see blocks spread over all channels.
+/// The channel of a block, which keeps it, whichever SM runs it, so that one thread's commands stay in order; the
+/// proxies see blocks spread over all channels.
+RAILSHMEM_HD inline const ChannelView& channel_of(const WorldView& world, uint32_t block) {
+  return world.channels[block % world.nchannels];
+}
+/// That of the calling thread.
 RAILSHMEM_HD inline const ChannelView& my_channel(const WorldView& world) {
-  return world.channels[threads::block_in_grid() % world.nchannels];
+  return channel_of(world, threads::block_in_grid());
 }
 
 RAILSHMEM_HD inline Deadline deadline_of(const WorldView& world) {

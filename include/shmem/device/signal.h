@@ -22,9 +22,10 @@ RAILSHMEM_HD inline bool is_direct(const HeapPlace& signal, SignalOp op, Peer pe
   return signal.here != nullptr && (op == SignalOp::set || peer.direct_atomics || has_direct_atomics(signal));
 }
 
-/// The signal alone, by the proxy, after everything that this thread wrote before.
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_far(const WorldView& world, const HeapPlace& signal,
-                                                                   uint64_t value, SignalOp op, Peer peer) {
+/// The signal alone, by the proxy, after everything that this thread wrote before. In the channel of `block`.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldView& world, const HeapPlace& signal,
+                                                                  uint64_t value, SignalOp op, Peer peer,
+                                                                  uint32_t block) {
   const ChannelStatus refused = refusal(world, signal, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   Command c = command_to(world, CommandOp::signal, signal, 0, peer);
@@ -33,7 +34,11 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_far(const WorldVi
   c.signal_offset = signal.offset;
   c.signal_value = value;
   c.signal_op = op;
-  return issue(world, c, Payload::written);
+  return push(channel_of(world, block).ring, c, deadline_of(world), Payload::written).status;
+}
+RAILSHMEM_HD inline ChannelStatus signal_far(const WorldView& world, const HeapPlace& signal, uint64_t value,
+                                             SignalOp op, Peer peer) {
+  return signal_by(world, signal, value, op, peer, threads::block_in_grid());
 }
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,

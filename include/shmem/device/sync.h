@@ -21,7 +21,8 @@ RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members
     portable::store_fenced(team.theirs<uint64_t>(to, offset), number);
     return ChannelStatus::ok;
   }
-  return signal_far(world, team.far(offset), number, SignalOp::set, pe);
+  // A team's numbers take one channel, whichever blocks call: in two, a later one could be set before an earlier one.
+  return signal_by(world, team.far(offset), number, SignalOp::set, pe, team.slot());
 }
 
 /// Until a word has the number. Numbers only grow.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RailKeeper of an engine: its two ports are served by different threads, its fabric is one.
+// RailKeeper of an engine: its ports are served by different threads, its fabric is one.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -40,7 +41,7 @@ concept TellsLinks = requires(const F f) {
 template <class F>
 class EngineKeeper final : public RailKeeper {
  public:
-  explicit EngineKeeper(F& fabric) : fabric_(fabric) {}
+  EngineKeeper(F& fabric, size_t ports) : fabric_(fabric), dead_(ports), desks_(ports) {}
 
   std::vector<std::byte> reopen(Port port, size_t r) override {
     const std::lock_guard lock(mutex_);
@@ -68,7 +69,7 @@ class EngineKeeper final : public RailKeeper {
   bool outage(Port port, size_t r) noexcept override {
     const RailMask bit = RailMask{1} << r;
     const std::lock_guard lock(mutex_);
-    const bool news = ((dead_[0] | dead_[1]) & bit) == 0;
+    const bool news = std::none_of(dead_.begin(), dead_.end(), [bit](RailMask dead) { return (dead & bit) != 0; });
     dead_[static_cast<size_t>(port)] |= bit;
     return news;
   }
@@ -79,13 +80,13 @@ class EngineKeeper final : public RailKeeper {
 
   uint32_t learn(int pe, std::span<const std::byte> card) override {
     const std::lock_guard lock(mutex_);
-    tell_host({pe, 0, 0, {card.begin(), card.end()}});
+    tell_others({pe, 0, 0, {card.begin(), card.end()}});
     return fabric_.learn(Port::proxy, pe, card);
   }
 
-  void doubt_for_host(int pe, size_t alive) noexcept override {
+  void doubt_for_others(int pe, size_t alive) noexcept override {
     const std::lock_guard lock(mutex_);
-    tell_host({pe, alive, 0, {}});
+    tell_others({pe, alive, 0, {}});
   }
 
   uint32_t without_link([[maybe_unused]] uint64_t now_ns) noexcept override {
@@ -101,19 +102,22 @@ class EngineKeeper final : public RailKeeper {
   uint32_t peer_lost_link(int pe, size_t rail) override {
     const std::lock_guard lock(mutex_);
     const uint32_t rails = fabric_.rails_to(pe, rail);
-    if (rails != 0) tell_host({pe, 0, rails, {}});
+    if (rails != 0) tell_others({pe, 0, rails, {}});
     return rails;
   }
 
-  bool has_news_for_host() const noexcept override { return has_news_.load(std::memory_order_acquire); }
-  void learn_for_host(const Doubt& doubt, const Unlinked& unlinked, const Readdressed& readdressed) override {
-    for (const News& news : take_news()) {
+  bool has_news_for(Port port) const noexcept override {
+    // acquire: pairs with tell_others()
+    return desks_[static_cast<size_t>(port)].has_news.load(std::memory_order_acquire);
+  }
+  void learn_at(Port port, const Doubt& doubt, const Unlinked& unlinked, const Readdressed& readdressed) override {
+    for (const News& news : take_news(port)) {
       if (news.unlinked != 0)
         unlinked(news.pe, news.unlinked);
       else if (news.card.empty())
         doubt(news.pe, news.alive);
       else
-        readdressed(news.pe, learn_as_host(news));
+        readdressed(news.pe, learn_as(port, news));
     }
   }
 
@@ -127,29 +131,39 @@ class EngineKeeper final : public RailKeeper {
     std::vector<std::byte> card;  ///< empty: a doubt
   };
 
-  void tell_host(News news) {
-    for_host_.push_back(std::move(news));
-    // release: pairs with has_news_for_host(), though the mutex orders what follows
-    has_news_.store(true, std::memory_order_release);
+  /// Where what a port should know waits for it.
+  struct NewsDesk {
+    std::vector<News> news;
+    std::atomic<bool> has_news{false};
+  };
+
+  /// All but the proxy's, which heard it.
+  void tell_others(const News& news) {
+    for (size_t port = 0; port < desks_.size(); ++port) {
+      if (static_cast<Port>(port) == Port::proxy) continue;
+      desks_[port].news.push_back(news);
+      // release: pairs with has_news_for(), though the mutex orders what follows
+      desks_[port].has_news.store(true, std::memory_order_release);
+    }
   }
 
-  std::vector<News> take_news() {
+  std::vector<News> take_news(Port port) {
     const std::lock_guard lock(mutex_);
-    has_news_.store(false, std::memory_order_relaxed);
-    return std::exchange(for_host_, {});
+    NewsDesk& desk = desks_[static_cast<size_t>(port)];
+    desk.has_news.store(false, std::memory_order_relaxed);
+    return std::exchange(desk.news, {});
   }
-  uint32_t learn_as_host(const News& news) {
-    const std::lock_guard lock(mutex_);  // not while the host acts on the news, for which it asks this keeper
-    return fabric_.learn(Port::host, news.pe, news.card);
+  uint32_t learn_as(Port port, const News& news) {
+    const std::lock_guard lock(mutex_);  // not while the port acts on the news, for which it asks this keeper
+    return fabric_.learn(port, news.pe, news.card);
   }
 
   F& fabric_;
   std::mutex mutex_;
-  std::vector<News> for_host_;
-  std::atomic<bool> has_news_{false};
   std::atomic<uint64_t> links_read_ns_{0};
   std::atomic<uint32_t> without_link_{0};
-  RailMask dead_[2] = {};  ///< by port: rails with a dead path
+  std::vector<RailMask> dead_;   ///< by port: rails with a dead path
+  std::vector<NewsDesk> desks_;  ///< by port
 };
 
 }  // namespace railshmem

@@ -77,7 +77,7 @@ class RailReopener {
     try {
       cards_.set(desk_.letterhead, r, keeper_->reopen(desk_.letterhead.port, r));
       log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(),
-                desk_.letterhead.port == Port::host ? "host" : "proxy");
+                name_of(desk_.letterhead.port));
       return true;
     } catch (const std::exception& error) {
       log_debug("rail %s does not open again yet: %s", desk_.rails[r].name().c_str(), error.what());

@@ -25,6 +25,7 @@ struct InitiatorConfig {
   RailKeeper* keeper = nullptr;    ///< opens dead rails anew; null: nobody does
   StagingPart* staging = nullptr;  ///< null: rails reach all memory
   bool proves_rails = false;       ///< peers use a reopened rail only when it has reached this PE itself; see Flusher
+  size_t ports = ports_with(1);    ///< of each PE
 };
 
 /// A put or get on its way into the rails. Survives `again`: the next try goes on where this one stopped.

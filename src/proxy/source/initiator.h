@@ -33,6 +33,7 @@ class Initiator {
         transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
         failover_(desk_, requests_, config.keeper),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
+        ports_(config.ports),
         scopes_(config.npes) {
     if (max_message_ < sizeof(PutSignalMessage))
       throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", desk_.rails[0].name().c_str(),
@@ -241,6 +242,8 @@ class Initiator {
   const RailTraits& traits() const noexcept { return desk_.rails.traits(); }
   std::string name() const { return desk_.rails.name(); }
   int pe() const noexcept { return desk_.letterhead.pe; }
+  /// Of each PE.
+  size_t ports() const noexcept { return ports_; }
 
   /// "5 atomics or signals unanswered, 2 of them by PE 3, 7 operations in flight, one of them ..."; cold.
   std::string describe_outstanding() const {
@@ -445,6 +448,7 @@ class Initiator {
   std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
   Failover<R> failover_;
   const size_t max_message_;
+  const size_t ports_;
   Scopes scopes_;
   uint32_t turn_ = 0;
   bool settled_ = false;  ///< abandon() was called

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "src/base/align.h"
 #include "src/base/error.h"
@@ -36,7 +37,7 @@ size_t Staging::slot_nbytes(const Tuning& tuning) noexcept {
 }
 
 Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
-                 observe::Observer* observer)
+                 size_t ports, observe::Observer* observer)
     : segments_(segments.begin(), segments.end()), exposed_(segments_) {
   if (tuning.staging_chunk < kPage || tuning.staging_depth < 1)
     throw Error(text("SHMEM_STAGING_CHUNK is %zu and SHMEM_STAGING_DEPTH %zu; at least %zu and 1 are needed",
@@ -45,7 +46,8 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
   const size_t slots = tuning.staging_depth * std::max<size_t>(rails, 1);
   const size_t medium_slots = chunk > kMediumSlotNbytes ? kMediumSlots : 0;  // else the large ones are as short
   const size_t part_nbytes = slots * chunk + medium_slots * kMediumSlotNbytes + kSmallSlots * kSmallSlotNbytes;
-  spare_ = kParts * part_nbytes;
+  const size_t nparts = ports + 1;
+  spare_ = nparts * part_nbytes;
   nbytes_ = spare_ + kPage;
   // Shared, so that a fork() by the program does not move pages that a NIC knows.
   void* const area = mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -57,22 +59,23 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
     segment = bounce ? Segment{segment.id} : Segment{segment.id, area_, nbytes_};
     if (!bounce) bounce = segment.id;
   }
-  for (size_t i = 0; i < kParts; ++i) {
+  for (size_t i = 0; i < nparts; ++i) {
     const uint64_t large = i * part_nbytes, medium = large + slots * chunk;
     const uint64_t small = medium + medium_slots * kMediumSlotNbytes;
-    parts_[i].emplace(StagingPart{segments_,
-                                  bounce.value(),
-                                  {area_, nbytes_},
-                                  make_copier({area_, nbytes_}),
-                                  {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
-                                   BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
-                                   BouncePool(area_, large, chunk, slots)},
-                                  observer});
+    parts_.push_back(std::make_unique<StagingPart>(
+        StagingPart{segments_,
+                    bounce.value(),
+                    {area_, nbytes_},
+                    make_copier({area_, nbytes_}),
+                    {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
+                     BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
+                     BouncePool(area_, large, chunk, slots)},
+                    observer}));
   }
 }
 
 Staging::~Staging() {
-  for (auto& part : parts_) part.reset();  // copiers wait for what is under way
+  parts_.clear();  // copiers wait for what is under way
   if (area_ != nullptr) munmap(area_, nbytes_);
 }
 
@@ -84,8 +87,8 @@ std::string Staging::describe() const {
     if (pool.size() > 0)
       slots += text("%s%zu of %zu KiB", slots.empty() ? "" : ", ", pool.size(), pool.slot_nbytes() / 1024);
   }
-  return text("staging: through slots, %s per use (host calls, channels, serving): %zu KiB\n", slots.c_str(),
-              nbytes_ / 1024);
+  return text("staging: through slots, %s per use (host calls, each proxy thread's channels, serving): %zu KiB\n",
+              slots.c_str(), nbytes_ / 1024);
 }
 
 }  // namespace railshmem

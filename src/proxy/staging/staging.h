@@ -11,9 +11,7 @@
 // the death of rails. Source: StagedTransfers; target: StagedJobs.
 #pragma once
 
-#include <array>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,7 +25,7 @@
 
 namespace railshmem {
 
-/// What one user works with. Host port, proxy port and target have one each, so that none waits for another.
+/// What one user works with. Each port and the target have one, so that none waits for another.
 struct StagingPart {
   std::span<const Segment> segments;  ///< of this PE, as the program knows them
   SegmentId bounce;                   ///< under which rails know the area
@@ -75,7 +73,7 @@ class Staging {
   static size_t slot_nbytes(const Tuning& tuning) noexcept;
   /// Throws Error.
   Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
-          observe::Observer* observer = nullptr);
+          size_t ports = ports_with(1), observe::Observer* observer = nullptr);
   ~Staging();
   Staging(const Staging&) = delete;
 
@@ -85,19 +83,17 @@ class Staging {
   bool stands_for(SegmentId id) const noexcept { return parts_[0]->bounce == id; }
   /// Of a cache line of the area that is in no slot: what a flush of the rails reads and writes.
   uint64_t spare_offset() const noexcept { return spare_; }
-  StagingPart& source(Port port) noexcept { return *parts_[port == Port::host ? 0 : 1]; }
-  StagingPart& target() noexcept { return *parts_[2]; }
+  StagingPart& source(Port port) noexcept { return *parts_[static_cast<size_t>(port)]; }
+  StagingPart& target() noexcept { return *parts_.back(); }
   std::string describe() const;
 
  private:
-  static constexpr size_t kParts = 3;
-
   const std::vector<Segment> segments_;
   std::vector<Segment> exposed_;
   std::byte* area_ = nullptr;
   size_t nbytes_ = 0;
   uint64_t spare_ = 0;
-  std::array<std::optional<StagingPart>, kParts> parts_;
+  std::vector<std::unique_ptr<StagingPart>> parts_;  ///< by port, then the target's
 };
 
 }  // namespace railshmem

@@ -29,7 +29,8 @@ struct PendingAnswer {
 /// (kWindow per endpoint), so growth ends.
 class AnswerQueue {
  public:
-  explicit AnswerQueue(int npes) : ring_(kFirstCapacity), acknowledges_(static_cast<size_t>(npes) * 2) {}
+  AnswerQueue(int npes, size_t ports)
+      : ports_(ports), ring_(kFirstCapacity), acknowledges_(static_cast<size_t>(npes) * ports) {}
 
   bool empty() const noexcept { return head_ == tail_; }
   size_t size() const noexcept { return static_cast<size_t>(tail_ - head_); }
@@ -86,9 +87,7 @@ class AnswerQueue {
     bool waits = false;
   };
 
-  static size_t slot_of(Endpoint to) noexcept {
-    return static_cast<size_t>(to.pe) * 2 + (to.port == Port::host ? 1 : 0);
-  }
+  size_t slot_of(Endpoint to) const noexcept { return index_of(to, ports_); }
   template <class Self, class Use>
   static void for_each_reply(Self& self, Use&& use) noexcept {
     const Endpoint to = self.front().to;
@@ -121,6 +120,7 @@ class AnswerQueue {
     ring_.swap(larger);
   }
 
+  const size_t ports_;
   std::vector<PendingAnswer> ring_;
   std::vector<Acknowledge> acknowledges_;  ///< by endpoint: whether one is in the ring
   uint64_t head_ = 0;                      ///< positions only grow

@@ -13,14 +13,15 @@
 
 namespace railshmem {
 
-/// 48 bytes per source endpoint, two per PE; and 2 KiB more for one that fetches, where requests can come twice.
+/// 48 bytes per source endpoint, of which each PE has `ports`; and 2 KiB more for one that fetches, where requests can
+/// come twice.
 class Inbox {
  public:
   enum class Arrival : uint8_t { first, repeated, impossible };
 
   /// `first` as that of Outbox.
-  Inbox(int npes, bool requests_may_repeat, uint32_t first = 0)
-      : may_repeat_(requests_may_repeat), sources_(static_cast<size_t>(npes) * 2) {
+  Inbox(int npes, size_t ports, bool requests_may_repeat, uint32_t first = 0)
+      : may_repeat_(requests_may_repeat), ports_(ports), sources_(static_cast<size_t>(npes) * ports) {
     for (Source& source : sources_) source.first_missing = first;
   }
 
@@ -90,11 +91,11 @@ class Inbox {
   static void flip(Source& source, uint32_t sequence) noexcept {
     source.executed[sequence % kWindow / 64] ^= uint64_t{1} << (sequence % 64);
   }
-  static size_t index(Endpoint of) noexcept { return static_cast<size_t>(of.pe) * 2 + (of.port == Port::host ? 1 : 0); }
-  Source& at(Endpoint of) noexcept { return sources_[index(of)]; }
-  const Source& at(Endpoint of) const noexcept { return sources_[index(of)]; }
+  Source& at(Endpoint of) noexcept { return sources_[index_of(of, ports_)]; }
+  const Source& at(Endpoint of) const noexcept { return sources_[index_of(of, ports_)]; }
 
   const bool may_repeat_;
+  const size_t ports_;
   std::vector<Source> sources_;
 };
 

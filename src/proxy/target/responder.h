@@ -31,8 +31,9 @@ class Responder {
             observe::Observer* observer = nullptr, StagingPart* staging = nullptr)
       : initiator_(initiator),
         keeper_(keeper),
-        inbox_(npes, !initiator.rails().single()),
-        answers_(npes),
+        ports_(initiator.ports()),
+        inbox_(npes, ports_, !initiator.rails().single()),
+        answers_(npes, ports_),
         memory_(segments, staging),
         npes_(npes),
         observer_(observer) {
@@ -44,7 +45,7 @@ class Responder {
   void execute(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
     const auto header = read_message<MessageHeader>(bytes);
-    if (header.pe < 0 || header.pe >= npes_ || header.port > Port::host) refuse(nbytes);
+    if (header.pe < 0 || header.pe >= npes_ || static_cast<size_t>(header.port) >= ports_) refuse(nbytes);
     const Endpoint from{header.pe, header.port};
     if (header.kind == MessageKind::ping) {
       answers_.pong(from, r);
@@ -182,7 +183,7 @@ class Responder {
       initiator_.unlinked(ping.pe, keeper_->peer_lost_link(ping.pe, ping.cell));
     } else {
       initiator_.doubt(ping.pe, alive);
-      keeper_->doubt_for_host(ping.pe, alive);
+      keeper_->doubt_for_others(ping.pe, alive);
     }
   }
 
@@ -287,6 +288,7 @@ class Responder {
 
   Initiator<R>& initiator_;
   RailKeeper* const keeper_;  ///< null: a single rail
+  const size_t ports_;        ///< of each peer
   Inbox inbox_;
   AnswerQueue answers_;
   Inquiries inquiries_;
