@@ -73,10 +73,8 @@ PeersFigures measure_peers(int npes) {
   for (int pe = 1; pe < npes; ++pe) {
     ofi::Card card = ofi::decode(own, 0);
     figures.rails = card.rails.size();
-    for (ofi::Card::Rail& rail : card.rails) {
-      make_up(rail.address, number++);
-      make_up(rail.host_address, number++);
-    }
+    for (ofi::Card::Rail& rail : card.rails)
+      for (std::vector<std::byte>& address : rail.addresses) make_up(address, number++);
     cards.push_back(add_terms(ofi::encode(card), StagingTerms::of({&segment, 1}, Tuning{})));
   }
   before = resident();
