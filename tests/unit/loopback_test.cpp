@@ -12,6 +12,8 @@
 namespace railshmem::loopback {
 namespace {
 
+const Env kDefaults = Env::parse([](const char*) -> const char* { return nullptr; });
+
 bool readable(int fd) {
   pollfd p{fd, POLLIN, 0};
   return ::poll(&p, 1, 0) == 1;
@@ -20,7 +22,7 @@ bool readable(int fd) {
 struct Pair {
   explicit Pair(const Options& options = {}) {
     for (int pe = 0; pe < 2; ++pe) {
-      fabrics[pe].emplace(NetworkConfig{nullptr, pe, 2, false, false}, options);
+      fabrics[pe].emplace(NetworkConfig{&kDefaults, pe, 2, false, false}, options);
       const Segment segment{SegmentId::heap, reinterpret_cast<std::byte*>(memory[pe].data()), sizeof memory[pe]};
       cards.push_back(fabrics[pe]->attach({&segment, 1}));
     }
@@ -33,7 +35,7 @@ struct Pair {
 
 TEST(Loopback, PeerOfAnotherProcessIsRefused) {
   Pair pair;
-  Fabric late(NetworkConfig{nullptr, 0, 2, false, false});
+  Fabric late(NetworkConfig{&kDefaults, 0, 2, false, false});
   const auto mine = late.attach({});
   auto cards = pair.cards;
   int32_t process = 1;
@@ -44,7 +46,7 @@ TEST(Loopback, PeerOfAnotherProcessIsRefused) {
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("PE 1 is in process 1 on "), std::string::npos) << e.what();
   }
-  Fabric other(NetworkConfig{nullptr, 0, 2, false, false});
+  Fabric other(NetworkConfig{&kDefaults, 0, 2, false, false});
   EXPECT_THROW(other.connect(std::vector<std::vector<std::byte>>(2)), Error);
 }
 
