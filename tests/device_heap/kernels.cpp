@@ -150,7 +150,7 @@ int update_declared(const WorldView& world, const Declared& d, bool others, uint
     if (!others) return 0;
     const int me = shmem_my_pe();
     shmem_uint64_atomic_inc(&d.plain[0], 0);
-    for (int pe = 0; pe < shmem_n_pes(); ++pe) {  // setting is for everybody
+    for (int pe = 0; pe < shmem_n_pes() && threads::rank_in_block() == 0; ++pe) {  // setting is for everybody
       shmem_signal_set(&d.set_only[1 + me], round, pe);
       shmem_signal_set(&d.node_only[2 + me], round, pe);
     }
