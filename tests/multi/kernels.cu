@@ -124,6 +124,24 @@ __global__ void check_declared(Findings* findings, uint64_t* node_only, uint64_t
   for (int pe = 0; pe < npes; ++pe) EXPECT_EQ(shmem_signal_fetch(&set_only[pe]), 7);
 }
 
+/// By packets and, where members are mapped, by slices; else through rooms. In place too, which takes rooms everywhere.
+__global__ void deal_sums_out(Findings* findings, uint64_t* dest, uint64_t* source, int me, int npes) {
+  for (const int n : {5, 1000}) {
+    for (const bool in_place : {false, true}) {
+      uint64_t* const into = in_place ? source + me * n : dest;
+      for (int i = threadIdx.x; i < npes * n; i += blockDim.x) source[i] = value_of(me, i, n);
+      __syncthreads();
+      EXPECT_EQ(shmemx_uint64_sum_reducescatter_block(SHMEM_TEAM_WORLD, into, source, n), 0);
+      for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        uint64_t sum = 0;
+        for (int pe = 0; pe < npes; ++pe) sum += value_of(pe, me * n + i, n);
+        EXPECT_EQ(into[i], sum);
+      }
+      shmemx_barrier_all_block();  // nobody reads the sources any more
+    }
+  }
+}
+
 __global__ void values_in_order(Findings* findings, Memory m, int right) {
   uint64_t* const word = &m.dest[blockIdx.x];
   for (uint64_t i = 1; i <= 100; ++i) {
@@ -185,6 +203,7 @@ int main() {
     job.run("atomics of all", [&](Findings*) { add_all<<<kBlocks, kThreads>>>(m, npes); });
   job.run("sums", [&](Findings* f) { check_sums<<<1, 1>>>(f, m, me, npes, 5); });
   declared_memory(job);
+  job.run("reducescatter", [&](Findings* f) { deal_sums_out<<<1, kThreads>>>(f, m.dest, m.source, me, npes); });
   clear<<<32, 256>>>(m.dest, kWords);
   CUDA_MUST(cudaDeviceSynchronize());
   job.run("values in order", [&](Findings* f) { values_in_order<<<kBlocks, 1>>>(f, m, right); });
