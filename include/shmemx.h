@@ -32,6 +32,18 @@ typedef struct {
 #define SHMEMX_INIT_ATTR_INITIALIZER {sizeof(shmemx_init_attr_t), NULL, 0, 0, {{0}}}
 // clang-format on
 
+/// Hints of shmem_malloc_with_hints for memory of GPUs, beside the standard's: promises of the program on how atomic
+/// operations and signals update the words of the block (or-able). With NODE_ONLY or SET_ONLY kernels update words of
+/// their node by themselves also in jobs of several nodes; an update from another node that is no SET ends the job.
+/// OUTSIDE_ONLY asks for what every block gives. See docs/memory_model.md. The heap in host memory needs no promise.
+#define SHMEMX_MALLOC_NODE_ONLY (1L << 16)     ///< by PEs of the owner's node; others do nothing but set them
+#define SHMEMX_MALLOC_OUTSIDE_ONLY (1L << 17)  ///< by PEs of other nodes, never by those of the owner's
+#define SHMEMX_MALLOC_SET_ONLY (1L << 18)      ///< by SHMEM_SIGNAL_SET and atomic_set, whoever does it
+
+/// Option of shmem_ctx_create and shmem_team_create_ctx: as SHMEMX_MALLOC_NODE_ONLY, for whatever words this context
+/// updates.
+#define SHMEMX_CTX_NODE_ONLY (1L << 16)
+
 RAILSHMEM_BEGIN_C
 
 /// Starts the library as shmem_init does, over PEs that an MPI communicator or a unique id brings together.

@@ -10,7 +10,7 @@
 #           (default: build/gpu-carry if there, else build/release); build links with the library of BUILD
 # BUILD     build folder                           (default: build/release)
 # NVCC, ARCH, NVML   compiler, GPU, folder of nvml.h (default: nvcc on PATH, sm_90, the toolkit's)
-# PES       PEs of each run; those for two PEs run with 2    (default: 2)
+# PES       PEs of each run, but for programs that need a number of their own (default: 2)
 # LIMIT     seconds for each run                   (default: 60)
 # LOGS      folder for the outputs                 (default: a new one in /tmp)
 # Exit status: 1 when a program did not compile or failed, 77 when run finds no GPU.
@@ -19,9 +19,15 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 programs=${PROGRAMS:-$root/build/compat-programs}
 build=${BUILD:-$root/build/release}
 
-# Name, source, PEs (2: just two, n: any number), arguments. A name with '=' runs the program of the part before it.
+# Name, source, PEs (a number: just so many, n: any), environment (NAME=value, or nothing), arguments. A name with '='
+# runs the program of the part before it.
+# ring-reduce makes its events before it chooses its GPU, so each PE must be the first of its node; moe_shuffle has an expert
+# on each of 16 PEs, of which each node has as many as this machine has GPUs.
 list() {
   local pt=perftest/device/pt-to-pt coll=perftest/device/coll host=perftest/host
+  local gpus
+  gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+  [ "$gpus" -gt 0 ] || gpus=2
   local few='-n 50 -w 5 -b 8 -e 65536' bulk='-n 20 -w 5 -c 32 -t 1024 -b 1024 -e 16M'
   cat <<END
 hello                  examples/hello.cpp             n
@@ -30,10 +36,10 @@ put-block              examples/put-block.cu          n
 thread-group           examples/thread-group.cu       n
 dev-guide-ring         examples/dev-guide-ring.cu     n
 ring-bcast             examples/ring-bcast.cu         n
-ring-reduce            examples/ring-reduce.cu        n  -b 33554432 -e 67108864 -n 5 -w 2
+ring-reduce            examples/ring-reduce.cu        n  SHMEM_NODE_SIZE=1 -b 33554432 -e 67108864 -n 5 -w 2
 on-stream              examples/on-stream.cu          n
 user-buffer            examples/user-buffer.cu        n
-moe_shuffle            examples/moe_shuffle.cu        n
+moe_shuffle            examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus
 put_bw                 $pt/shmem_put_bw.cu            2  $bulk
 put_bw=mmap            $pt/shmem_put_bw.cu            2  --mmap $bulk
 get_bw                 $pt/shmem_get_bw.cu            2  $bulk
@@ -135,17 +141,21 @@ case ${1:-} in
     oshrun=$from/bin/oshrun
     [ -x "$oshrun" ] || oshrun=$(find "$from" -name oshrun -type f -perm -u+x | head -n 1)
     limit=${LIMIT:-60}
-    echo "| program | PEs | arguments | result | time | last line |"
+    echo "| program | PEs | environment, arguments | result | time | last line |"
     echo "| --- | --- | --- | --- | --- | --- |"
     while read -r name source pes arguments; do
       [ "$pes" = n ] && pes=${PES:-2}
+      environment=()
+      while [[ $arguments =~ ^([A-Z_]+=[^ ]*)\ *(.*)$ ]]; do
+        environment+=("${BASH_REMATCH[1]}") arguments=${BASH_REMATCH[2]}
+      done
       program=$programs/bin/${name%%=*} log=$logs/$name.log began=$SECONDS
       if [ ! -x "$program" ]; then
-        echo "| $source | $pes | $arguments | not built | | |"
+        echo "| $source | $pes | ${environment[*]} $arguments | not built | | |"
         continue
       fi
       # shellcheck disable=SC2086
-      timeout -k 5 "$limit" "$oshrun" -n "$pes" --timeout "$((limit - 5))" "$program" $arguments >"$log" 2>&1 </dev/null
+      timeout -k 5 "$limit" env "${environment[@]}" "$oshrun" -n "$pes" --timeout "$((limit - 5))" "$program" $arguments >"$log" 2>&1 </dev/null
       status=$?
       verdict=ran
       # They print what they find wrong and return 0 all the same.
@@ -153,7 +163,7 @@ case ${1:-} in
       [ "$status" -eq 0 ] || verdict="FAILED: status $status"
       [ "$verdict" = ran ] || { failed=1; echo "== $name: the end of $log:"; tail -n 12 "$log"; }
       last=$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | tr '|' '/' | cut -c1-70)
-      echo "| $source | $pes | $arguments | $verdict | $((SECONDS - began)) s | $last |"
+      echo "| $source | $pes | ${environment[*]} $arguments | $verdict | $((SECONDS - began)) s | $last |"
     done < <(chosen "$@")
     ;;
   *)

@@ -23,13 +23,25 @@ void* allocate_aligned(World& world, const char* function, size_t align, size_t 
 }
 
 /// SHMEM_CHECK: all PEs must ask for the same.
-void agree(World& world, const char* name, const void* object, size_t size, size_t align) noexcept {
+void agree(World& world, const char* name, const void* object, size_t size, size_t align, long hints = 0) noexcept {
   if (!checking(world.state()) || (!object && size == 0)) return;  // those have no barrier, so one PE may call alone
   check::CollectiveCall call(world.state(), name);
   if (object) call.address("ptr", object);
   call.number("size", static_cast<long long>(size));
   if (align != kAlign) call.number("alignment", static_cast<long long>(align));
+  if (hints != 0) call.number("hints", hints);
   check::must_agree(world.teams().world(), call);
+}
+
+/// What the hints declare. Those of the standard ask for what every allocation gives.
+Updates updates_of(const char* function, long hints) noexcept {
+  constexpr long kDirect = SHMEMX_MALLOC_NODE_ONLY | SHMEMX_MALLOC_SET_ONLY;
+  if ((hints & kDirect) == 0) return Updates::any;
+  if ((hints & SHMEMX_MALLOC_OUTSIDE_ONLY) == 0) return Updates::direct;
+  log_warn(
+      "%s: hints 0x%lx say that the memory is updated from outside the node only, and that it is not; neither counts",
+      function, static_cast<unsigned long>(hints));
+  return Updates::any;
 }
 
 }  // namespace
@@ -63,11 +75,10 @@ void* pshmem_align(size_t alignment, size_t size) {
   return allocate_aligned(world, name, alignment, size);
 }
 
-/// Hints say how the memory will be used; every kind of use is served by the one heap.
-void* pshmem_malloc_with_hints(size_t size, long) {
+void* pshmem_malloc_with_hints(size_t size, long hints) {
   ENTER("shmem_malloc_with_hints", size);
-  agree(world, name, nullptr, size, kAlign);
-  return world.memory().allocate(name, size, kAlign, false);
+  agree(world, name, nullptr, size, kAlign, hints);
+  return world.memory().allocate(name, size, kAlign, false, updates_of(name, hints));
 }
 
 void* pshmem_realloc(void* ptr, size_t size) {

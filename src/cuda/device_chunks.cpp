@@ -10,7 +10,7 @@
 namespace railshmem::cuda {
 
 ChunkCard DeviceChunks::grow(size_t nbytes) {
-  const size_t at = this->nbytes();
+  const size_t at = begin_ + this->nbytes();
   const size_t rounded = align_up(std::max<size_t>(nbytes, 1), gpu_.capabilities().granularity);
   if (const size_t room = arena_.stride() - at; nbytes > room || rounded > room)
     throw Error(
@@ -43,10 +43,11 @@ void DeviceChunks::take_back(const ChunkCard& card) {
 void DeviceChunks::import(size_t slot, const ChunkCard& card) {
   if (slot >= imported_.size() || slot == my_slot_)
     throw Error(text("slot %zu of %zu is no peer's", slot, imported_.size()));
-  if (card.at + card.nbytes <= imported_[slot]) return;
-  if (card.at != imported_[slot])
-    throw Error(text("the device heap of the PE of slot %zu has a gap: %zu bytes are known, and now a chunk at %llu",
-                     slot, imported_[slot], static_cast<unsigned long long>(card.at)));
+  const size_t known = begin_ + imported_[slot];
+  if (card.at + card.nbytes <= known) return;
+  if (card.at != known)
+    throw Error(text("the device heap of the PE of slot %zu has a gap: it is known up to %zu, and now a chunk at %llu",
+                     slot, known, static_cast<unsigned long long>(card.at)));
   const UniqueFd fd = take_fd(card.fd);
   const PhysicalMemory memory = PhysicalMemory::import(gpu_, fd.get(), card.nbytes, text("the PE of slot %zu", slot));
   arena_.map_peer(slot, card.at, memory);  // the mapping keeps the memory; nothing else is needed of it

@@ -35,8 +35,9 @@ struct OwnChunk {
 /// Not thread-safe: allocation is collective.
 class DeviceChunks {
  public:
-  DeviceChunks(const DeviceContext& gpu, DeviceArena& arena, size_t my_slot, FdOffers& offers)
-      : gpu_(gpu), arena_(arena), my_slot_(my_slot), offers_(offers), imported_(arena.nslots()) {}
+  /// From `begin` on in each slot.
+  DeviceChunks(const DeviceContext& gpu, DeviceArena& arena, size_t my_slot, FdOffers& offers, size_t begin = 0)
+      : gpu_(gpu), arena_(arena), my_slot_(my_slot), offers_(offers), begin_(begin), imported_(arena.nslots()) {}
   DeviceChunks(const DeviceChunks&) = delete;
 
   /// Adds memory behind what is there, rounded up to the granularity, and maps it; zeroed it is not. Throws Error and
@@ -52,8 +53,8 @@ class DeviceChunks {
   void close_offers() noexcept { offered_.clear(); }
 
   const std::vector<OwnChunk>& own() const noexcept { return own_; }
-  size_t nbytes() const noexcept { return own_.empty() ? 0 : own_.back().at + own_.back().memory.nbytes(); }
-  /// How much of a peer's slot is mapped.
+  size_t nbytes() const noexcept { return own_.empty() ? 0 : own_.back().at + own_.back().memory.nbytes() - begin_; }
+  /// How much of a peer's slot is mapped from `begin` on.
   size_t imported(size_t slot) const noexcept { return imported_[slot]; }
 
  private:
@@ -61,9 +62,10 @@ class DeviceChunks {
   DeviceArena& arena_;
   const size_t my_slot_;
   FdOffers& offers_;
+  const size_t begin_;
   std::vector<OwnChunk> own_;
   std::vector<FdOffer> offered_;  ///< the latest chunks'
-  std::vector<size_t> imported_;
+  std::vector<size_t> imported_;  ///< bytes of each slot, from begin_ on
 };
 
 }  // namespace railshmem::cuda

@@ -23,9 +23,10 @@ DeviceMemory::DeviceMemory(const cuda::Driver& driver, Bootstrap& bootstrap, con
       bootstrap_(bootstrap),
       layout_(layout),
       config_(config),
-      offsets_(config.limit),
-      arena_(driver, layout.members.size(), cuda::DeviceArena::stride_for(2 * config.limit)) {
-  if (config.header_nbytes > 0 && !offsets_.allocate(config.header_nbytes))
+      arena_(driver, layout.members.size(), cuda::DeviceArena::stride_for(nbytes())),
+      heap_(bootstrap, layout, {0, config.limit, kLeastChunk}),
+      declared_(bootstrap, layout, {declared_offset(), config.limit, cuda::DeviceArena::kAlign}) {
+  if (config.header_nbytes > 0 && !heap_.reserve(config.header_nbytes))
     throw Error(
         text("a device heap of %zu bytes has no room for the %zu bytes that the library needs; raise "
              "SHMEM_SYMMETRIC_SIZE",
@@ -38,7 +39,8 @@ void DeviceMemory::attach() {
   const auto steps = take_step<cuda::Uuid>(bootstrap_, [&] {
     gpu_ = std::make_unique<cuda::DeviceContext>(choose_gpu());
     arena_.attach(*gpu_);
-    chunks_.emplace(*gpu_, arena_, static_cast<size_t>(layout_.my_slot), offers_);
+    heap_.attach(*gpu_, arena_, offers_);
+    declared_.attach(*gpu_, arena_, offers_);
     copies_ = std::make_unique<cuda::DeviceCopies>(*gpu_);
     return gpu_->uuid();
   });
@@ -47,8 +49,12 @@ void DeviceMemory::attach() {
   std::vector<cuda::Uuid> devices;
   for (const auto& step : steps) devices.push_back(step.card);
   agree_on_reach(devices);
-  if (!grow_to(std::max<size_t>(config_.header_nbytes, 1)))
+  heap_.share(reaches_node_);
+  declared_.share(reaches_node_);
+  if (!heap_.grow_to(std::max<size_t>(config_.header_nbytes, 1)))
     throw Error("the GPUs of this job have no memory left for a symmetric heap; the warning before this names the PE");
+  copies_->fill(base(), 0, config_.header_nbytes);
+  bootstrap_.barrier();  // the header is zero on all PEs
 }
 
 /// The program's choice, or else the PEs of a host take the GPUs in turn, and the program works with that, too.
@@ -67,7 +73,7 @@ void DeviceMemory::agree_on_reach(const std::vector<cuda::Uuid>& devices) {
   int whose = -1;
   for (const int pe : layout_.members) {
     if (pe == bootstrap_.pe() || !why.empty()) continue;
-    why = chunks_->unreachable(devices[static_cast<size_t>(pe)]);
+    why = heap_.chunks().unreachable(devices[static_cast<size_t>(pe)]);
     whose = pe;
   }
   if (!why.empty())
@@ -79,74 +85,25 @@ void DeviceMemory::agree_on_reach(const std::vector<cuda::Uuid>& devices) {
                               [&](int pe) { return reaches[static_cast<size_t>(pe)] != 0; });
 }
 
-bool DeviceMemory::grow_to(size_t end) {
-  const size_t have = chunks_->nbytes();
-  if (end <= have) return true;
-  const size_t missing = end - have;
-  const size_t generous = std::min(std::max({missing, kLeastChunk, have / 2}), config_.limit - have);
-  return grow_by(generous) || (generous > missing && grow_by(missing));
-}
-
-bool DeviceMemory::grow_by(size_t nbytes) {
-  const auto cards = take_step<cuda::ChunkCard>(bootstrap_, [&] {
-    const cuda::ChunkCard card = chunks_->grow(nbytes);
-    if (card.at == 0) copies_->fill(base(), 0, config_.header_nbytes);
-    return card;
-  });
-  const auto me = static_cast<size_t>(bootstrap_.pe());
-  if (const int pe = first_failure(cards); pe >= 0) {
-    log_info("the device heap stays at %zu bytes: PE %d: %s", chunks_->nbytes(), pe,
-             cards[static_cast<size_t>(pe)].why);
-    if (cards[me].ok()) chunks_->take_back(cards[me].card);
-    return false;
-  }
-  const auto imports = take_step<NoCard>(bootstrap_, [&] {
-    for (size_t slot = 0; slot < layout_.members.size() && reaches_node_; ++slot) {
-      const auto pe = static_cast<size_t>(layout_.members[slot]);
-      if (pe != me) chunks_->import(slot, cards[pe].card);
-    }
-    return NoCard{};
-  });
-  chunks_->close_offers();
-  if (const int pe = first_failure(imports); pe >= 0)
-    throw Error(text("PE %d cannot map the device heaps of its node: %s", pe, imports[static_cast<size_t>(pe)].why));
-  return true;
-}
-
-void* DeviceMemory::allocate(size_t nbytes, size_t align) {
+void* DeviceMemory::allocate(size_t nbytes, size_t align, Updates updates) {
   if (align > arena_.alignment()) return nullptr;
-  const auto offset = offsets_.allocate(nbytes, align);
-  if (!offset) return nullptr;
-  bool grown = false;
-  try {
-    grown = grow_to(*offset + offsets_.size_of(*offset));
-  } catch (...) {
-    offsets_.release(*offset);
-    throw;
-  }
-  if (grown) return base() + *offset;
-  offsets_.release(*offset);
-  return nullptr;
+  const auto offset = (updates == Updates::direct ? declared_ : heap_).allocate(nbytes, align);
+  return offset ? base() + *offset : nullptr;
 }
 
 bool DeviceMemory::try_resize(const void* object, size_t nbytes) {
-  const size_t had = size_of(object);
-  const auto offset = static_cast<size_t>(static_cast<const std::byte*>(object) - base());
-  if (had == 0 || nbytes == 0 || !offsets_.try_resize(offset, nbytes)) return false;
-  if (grow_to(offset + offsets_.size_of(offset))) return true;
-  offsets_.try_resize(offset, had);
-  return false;
+  return size_of(object) != 0 && region_of(object).try_resize(offset_of(object), nbytes);
 }
 
 bool DeviceMemory::release(const void* object) {
-  if (size_of(object) == 0) return false;
-  return offsets_.release(static_cast<size_t>(static_cast<const std::byte*>(object) - base()));
+  return size_of(object) != 0 && region_of(object).release(offset_of(object));
 }
 
 size_t DeviceMemory::size_of(const void* object) const noexcept {
   if (!contains(object)) return 0;
-  const auto offset = static_cast<size_t>(static_cast<const std::byte*>(object) - base());
-  return offset < config_.header_nbytes ? 0 : offsets_.size_of(offset);
+  const size_t offset = offset_of(object);
+  if (declared_.contains(offset)) return declared_.size_of(offset);
+  return offset < config_.header_nbytes ? 0 : heap_.size_of(offset);
 }
 
 std::string DeviceMemory::describe() const {
@@ -154,7 +111,7 @@ std::string DeviceMemory::describe() const {
     return text("device heap of up to %zu bytes per PE, once a GPU is chosen (cudaSetDevice, then shmem_malloc)\n",
                 config_.limit);
   return text("device heap of up to %zu bytes per PE on %s, %zu bytes backed%s\n", config_.limit,
-              gpu_->description().c_str(), chunks_->nbytes(),
+              gpu_->description().c_str(), heap_.backed() + declared_.backed(),
               reaches_node_ ? ", peers of the node mapped" : ", peers by the network only");
 }
 

@@ -4,25 +4,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "src/base/fd_offers.h"
-#include "src/cuda/device_chunks.h"
 #include "src/cuda/device_copies.h"
-#include "src/heap/offset_allocator.h"
+#include "src/gpu/device_region.h"
 #include "src/plugin/bootstrap.h"
 #include "src/topology/node_layout.h"
 
 namespace railshmem {
 
 struct DeviceMemoryConfig {
-  size_t limit = 0;          ///< bytes that one PE's heap may grow to; as many addresses behind it are for buffers
+  size_t limit = 0;          ///< bytes that one PE's heap may grow to
   size_t header_nbytes = 0;  ///< at its start: the library's own, zero after attach()
   size_t host_slot = 0;      ///< of this PE among those of its host, which share the GPUs
+};
+
+/// Who updates the words of an allocation by atomic operations and signals.
+enum class Updates : uint8_t {
+  any,     ///< whoever likes
+  direct,  ///< declared: from outside the node nothing but SET, so GPUs do theirs themselves
 };
 
 /// Collective where it says so: all PEs of `bootstrap` call alike, and either all get what they ask for or none does.
@@ -44,7 +49,7 @@ class DeviceMemory {
 
   /// Collective. nullptr on all PEs when there is no room, or when one of them has no memory left: then the heap is as
   /// it was, and a warning names that PE. Throws Error where memory that is there cannot be shared.
-  void* allocate(size_t nbytes, size_t align);
+  void* allocate(size_t nbytes, size_t align, Updates updates = Updates::any);
   /// Collective. Shrinks, or grows where it is; false, with nothing changed, where it cannot.
   bool try_resize(const void* object, size_t nbytes);
   /// Local. False when `object` is no allocation.
@@ -52,16 +57,20 @@ class DeviceMemory {
   /// Usable bytes; 0 when `object` is not an allocation.
   size_t size_of(const void* object) const noexcept;
 
-  bool contains(const void* address) const noexcept {
-    return static_cast<size_t>(static_cast<const std::byte*>(address) - base()) < nbytes();
+  bool contains(const void* address) const noexcept { return offset_of(address) < nbytes(); }
+  /// Of an allocation, or of any address.
+  Updates updates_of(const void* address) const noexcept {
+    return declared_.contains(offset_of(address)) ? Updates::direct : Updates::any;
   }
   /// Of the library's own bytes at the start.
   std::byte* header() const noexcept { return base(); }
   std::byte* base() const noexcept { return arena_.address(static_cast<size_t>(layout_.my_slot)); }
-  /// Addresses, not memory: those of the heap, and behind them those of the program's buffers (SymmetricBuffers).
-  size_t nbytes() const noexcept { return 2 * config_.limit; }
+  /// Addresses, not memory, three times the limit: those of the heap, of the program's buffers (SymmetricBuffers), and
+  /// of what Updates::direct declares, which thus is one range.
+  size_t nbytes() const noexcept { return 3 * config_.limit; }
   size_t limit() const noexcept { return config_.limit; }
-  size_t used() const noexcept { return offsets_.bytes_used(); }
+  size_t declared_offset() const noexcept { return 2 * config_.limit; }
+  size_t used() const noexcept { return heap_.used() + declared_.used(); }
   /// Where all heaps of the node are.
   std::span<const std::byte> addresses() const noexcept { return {arena_.base(), arena_.nbytes()}; }
   const cuda::DeviceArena& arena() const noexcept { return arena_; }
@@ -73,9 +82,12 @@ class DeviceMemory {
   std::string describe() const;
 
  private:
-  /// Memory up to `end`, on all PEs or on none.
-  bool grow_to(size_t end);
-  bool grow_by(size_t nbytes);
+  size_t offset_of(const void* address) const noexcept {
+    return static_cast<size_t>(static_cast<const std::byte*>(address) - base());
+  }
+  DeviceRegion& region_of(const void* object) noexcept {
+    return updates_of(object) == Updates::direct ? declared_ : heap_;
+  }
   cuda::DeviceContext choose_gpu() const;
   void agree_on_reach(const std::vector<cuda::Uuid>& devices);
 
@@ -83,11 +95,11 @@ class DeviceMemory {
   Bootstrap& bootstrap_;
   const NodeLayout& layout_;
   const DeviceMemoryConfig config_;
-  OffsetAllocator offsets_;
   std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached; before those that use it to the end
   cuda::DeviceArena arena_;
   FdOffers offers_;
-  std::optional<cuda::DeviceChunks> chunks_;
+  DeviceRegion heap_;
+  DeviceRegion declared_;
   std::unique_ptr<cuda::DeviceCopies> copies_;
   bool reaches_node_ = false;
 };

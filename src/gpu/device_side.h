@@ -24,6 +24,9 @@ class DeviceSide final : public DeviceAccess {
   void copy(void* to, const void* from, size_t nbytes) noexcept override;
   void copy_all(std::span<const DeviceCopy> copies) noexcept override;
   bool reduce(const DeviceReduction& reduction) noexcept override;
+  bool updates_directly(const void* symmetric) noexcept override {
+    return memory_.updates_of(symmetric) == Updates::direct;
+  }
   uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
 
  private:

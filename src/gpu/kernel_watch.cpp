@@ -8,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/plugin/device_access.h"
 
 namespace railshmem {
 namespace {
@@ -42,6 +43,8 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
       return text("PE %d is not mapped here and this job has no network; add ofi to SHMEM_TRANSPORT", fault.pe);
     case ChannelStatus::unsupported:
       return "kernels have no values of this type; call it on the host";
+    case ChannelStatus::promised:
+      return text("PE %d is on another node and may only set this word: %s", fault.pe, kPromises);
   }
   return text("status %llu", static_cast<unsigned long long>(fault.status));
 }

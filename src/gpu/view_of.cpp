@@ -24,8 +24,9 @@ WorldView view_of(const DeviceMemory& memory, const NodeLayout& layout, const Vi
   view.heap.nbytes = memory.nbytes();
   view.heap.on_node = by_arithmetic ? bytes(memory.arena().base()) : view.heap.mine;
   view.heap.stride = by_arithmetic ? memory.arena().stride() : 0;
-  // Where remote PEs may update words as well, the owner's proxy is the only one who does.
-  view.heap.atomics_nbytes = config.has_network ? 0 : memory.nbytes();
+  // Where remote PEs may update words as well, the owner's proxy is the only one who does, but for declared memory.
+  view.heap.atomics_offset = config.has_network ? memory.declared_offset() : 0;
+  view.heap.atomics_nbytes = memory.nbytes() - view.heap.atomics_offset;
   view.heap.segment = static_cast<uint64_t>(SegmentId::device);
   view.other.mine = bytes(config.host_heap);
   view.other.nbytes = config.host_heap_nbytes;

@@ -11,6 +11,12 @@
 
 namespace railshmem {
 
+/// What a program has promised when an update of a word is refused.
+inline constexpr char kPromises[] =
+    "the memory (SHMEMX_MALLOC_NODE_ONLY, SHMEMX_MALLOC_SET_ONLY) or the context (SHMEMX_CTX_NODE_ONLY) was declared "
+    "so; "
+    "do without the hint, or update it inside the node only";
+
 struct DeviceCopy {
   void* to;
   const void* from;
@@ -46,6 +52,8 @@ class DeviceAccess {
   /// one, until a deadline ends the job. False, and nothing happened: no kernel of this library computes with such
   /// elements.
   virtual bool reduce(const DeviceReduction& reduction) noexcept = 0;
+  /// Whether the program declared that remote PEs do nothing but set this word of this PE's, so that GPUs update it.
+  virtual bool updates_directly(const void* symmetric) noexcept = 0;
   /// One atomic operation on an aligned word of device memory mapped here, atomic to kernels; returns the old value.
   virtual uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/atomic.h"
 
+#include "shmemx.h"
 #include "src/base/log.h"
 
 namespace railshmem {
@@ -10,9 +11,16 @@ void die_misaligned(const char* function, const void* address, size_t width, int
       function, address, pe, width);
 }
 
+void must_be_allowed(const PeState& state, const Context& context, const char* function, const void* symmetric,
+                     int pe) noexcept {
+  if ((context.options & SHMEMX_CTX_NODE_ONLY) == 0 && !state.device->updates_directly(symmetric)) return;
+  die("%s: PE %d is on another node and may only set the word at %p: %s", function, pe, symmetric, kPromises);
+}
+
 uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
                        const NetAmo& amo) noexcept {
-  if (!state.network) return state.device->amo(at, amo.width, amo.op, amo.operand, amo.compare);
+  if (!state.network || (context.options & SHMEMX_CTX_NODE_ONLY) != 0 || state.device->updates_directly(symmetric))
+    return state.device->amo(at, amo.width, amo.op, amo.operand, amo.compare);
   // Remote PEs may update the word as well, and then its owner's proxy is the only one who does.
   const uintptr_t base = state.segment[static_cast<int>(SegmentId::device)].base;
   return net_amo(*state.network, *context.net, {pe, SegmentId::device, reinterpret_cast<uintptr_t>(symmetric) - base},

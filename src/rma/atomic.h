@@ -33,6 +33,17 @@ template <class T>
 
 [[noreturn, gnu::cold]] void die_misaligned(const char* function, const void* address, size_t width, int pe) noexcept;
 
+/// Ends the job where the program declared that PEs of other nodes do nothing but set the word
+/// (SHMEMX_MALLOC_NODE_ONLY).
+void must_be_allowed(const PeState& state, const Context& context, const char* function, const void* symmetric,
+                     int pe) noexcept;
+
+[[gnu::always_inline]] inline void check_promise(const PeState& state, const Context& context, const char* function,
+                                                 AmoOp op, const void* symmetric, int pe) noexcept {
+  if (state.device && op != AmoOp::fetch && op != AmoOp::set) [[unlikely]]
+    must_be_allowed(state, context, function, symmetric, pe);
+}
+
 /// On a word of device memory of `pe`, mapped here at `at`.
 uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
                        const NetAmo& amo) noexcept;
@@ -56,6 +67,7 @@ template <class T>
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]]
     return amo_direct(state, context, place.direct, dest, pe, op, operand, compare);
+  check_promise(state, context, function, op, dest, pe);
   return amo_value<T>(
       net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
@@ -79,6 +91,7 @@ template <class T>
     const T old = amo_direct(state, context, place.direct, dest, pe, op, operand, compare);
     return move_block(state.device, fetch, &old, sizeof old);
   }
+  check_promise(state, context, function, op, dest, pe);
   net_amo_nbi(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}, fetch);
 }
 

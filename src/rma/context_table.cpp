@@ -47,7 +47,7 @@ shmem_ctx_t ContextTable::create(const PeSet* pes, shmem_team_t team, long optio
     // relaxed: only to be different.
     const uintptr_t handle = ((made_.fetch_add(1, std::memory_order_relaxed) + 1) << 20) | (place + 2);
     if (listener_) [[unlikely]]
-      listener_(place, handle, team);
+      listener_(place, handle, e.context);
     // release: pairs with find().
     e.handle.store(handle, std::memory_order_release);
     return reinterpret_cast<shmem_ctx_t>(handle);
@@ -65,7 +65,7 @@ void ContextTable::listen(Listener listener) {
     const Entry& e = entry(place);
     // relaxed: handles change under the mutex only.
     if (const uintptr_t handle = e.handle.load(std::memory_order_relaxed); handle != 0)
-      listener_(place, handle, e.context.team);
+      listener_(place, handle, e.context);
   }
 }
 
@@ -79,7 +79,7 @@ void ContextTable::destroy(PeState& state, shmem_ctx_t handle) noexcept {
   // relaxed: the mutex passes the entry on to its next user.
   entry(place).handle.store(0, std::memory_order_relaxed);
   if (listener_) [[unlikely]]
-    listener_(place, 0, SHMEM_TEAM_INVALID);
+    listener_(place, 0, Context{});
   free_.push_back(place);
 }
 

@@ -21,7 +21,7 @@ class ContextTable {
   static constexpr size_t kMost = size_t{1} << 16;  // as many completion scopes as a network has
 
   /// Hears of every context before its handle is known, and of its end (`handle` 0).
-  using Listener = std::function<void(size_t place, uintptr_t handle, shmem_team_t team)>;
+  using Listener = std::function<void(size_t place, uintptr_t handle, const Context& context)>;
 
   explicit ContextTable(Network* network) noexcept : network_(network) {}
   ~ContextTable();

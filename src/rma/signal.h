@@ -49,6 +49,7 @@ template <bool Nbi>
     net_quiet(*state.network, *context.net);
     return update_signal(state, context, flag.direct, signal, pe);
   }
+  check_promise(state, context, function, signal.op == SignalOp::add ? AmoOp::add : AmoOp::set, signal.address, pe);
   if (data.direct) {
     if (nbytes) move_block(state.device, data.direct, source, nbytes);
     nbytes = 0;  // a message follows; the target's proxy sees our stores before it executes it

@@ -21,19 +21,20 @@ void SymmetricMemory::barrier(const char* function) noexcept {
   sync(world_, function);
 }
 
-void* SymmetricMemory::place_on_device(size_t nbytes, size_t align, bool zero) {
+void* SymmetricMemory::place_on_device(size_t nbytes, size_t align, bool zero, Updates updates) {
   if (!device_->attached()) attach_();
-  void* const object = device_->allocate(nbytes, align);
+  void* const object = device_->allocate(nbytes, align, updates);
   if (object && zero) device_->copies().fill(object, 0, nbytes);
   return object;
 }
 
-void* SymmetricMemory::allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept {
+void* SymmetricMemory::allocate(const char* function, size_t nbytes, size_t align, bool zero,
+                                Updates updates) noexcept {
   if (!device_) return allocate_host(function, nbytes, align, zero);
   if (nbytes == 0) return nullptr;  // and no barrier, says the standard
   void* object = nullptr;
   try {
-    object = place_on_device(nbytes, align, zero);
+    object = place_on_device(nbytes, align, zero, updates);
   } catch (const std::exception& e) {
     die("%s: %s", function, e.what());
   }
@@ -71,7 +72,7 @@ void* SymmetricMemory::resize(const char* function, void* object, size_t nbytes)
   if (!device_ || !device_->contains(object)) return heap_.resize(object, nbytes);
   const size_t had = device_->size_of(object);
   if (device_->try_resize(object, nbytes)) return object;
-  void* const moved = device_->allocate(nbytes, OffsetAllocator::kGranule);
+  void* const moved = device_->allocate(nbytes, OffsetAllocator::kGranule, device_->updates_of(object));
   if (!moved) return nullptr;
   device_->copies().copy(moved, object, std::min(had, nbytes));
   if (!device_->release(object)) die("%s: the device heap has lost the object at %p", function, object);

@@ -19,7 +19,7 @@ class SymmetricMemory {
   SymmetricMemory(Team& world, Heap& heap, DeviceMemory* device, std::function<void()> attach) noexcept;
 
   /// nullptr on all PEs when there is no room. zero: the bytes are 0 on every PE before any PE returns.
-  void* allocate(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
+  void* allocate(const char* function, size_t nbytes, size_t align, bool zero, Updates updates = Updates::any) noexcept;
   /// The same in host memory, whatever the kind of the heap.
   void* allocate_host(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
   void* reallocate(const char* function, void* object, size_t nbytes) noexcept;
@@ -27,7 +27,7 @@ class SymmetricMemory {
 
  private:
   void barrier(const char* function) noexcept;
-  void* place_on_device(size_t nbytes, size_t align, bool zero);
+  void* place_on_device(size_t nbytes, size_t align, bool zero, Updates updates);
   void* resize(const char* function, void* object, size_t nbytes);
   size_t size_of(const void* object) const noexcept;
 

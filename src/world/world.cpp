@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "shmemx.h"
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -169,11 +170,12 @@ void World::show_tables(const HeaderLayout& layout) {
       std::make_unique<KernelTables>(device_memory_->copies(), device_memory_->header() + layout.tables,
                                      device_memory_->header() + layout.control, state_.npes, layout.nteams);
   teams_->show_to(*kernel_tables_);
-  contexts_->listen([this](size_t place, uintptr_t handle, shmem_team_t team) {
+  contexts_->listen([this](size_t place, uintptr_t handle, const Context& context) {
     ContextRow row;
     row.handle = handle;
-    row.team = reinterpret_cast<uintptr_t>(team);
+    row.team = reinterpret_cast<uintptr_t>(context.team);
     row.number = static_cast<uint16_t>(place + 1);
+    row.direct_atomics = (context.options & SHMEMX_CTX_NODE_ONLY) != 0;
     kernel_tables_->set_context(place, row);
   });
 }

@@ -59,9 +59,12 @@ __global__ void together(int* d, const int* s, nvshmem_team_t team, size_t n) {
   nvshmem_int_broadcast(team, d, s, n, 0);
   nvshmemx_int_alltoall_warp(team, d, s, n);
   nvshmemx_fcollectmem_block(team, d, s, n);
+  nvshmem_int_sum_reducescatter(team, d, s, n);
+  nvshmemx_half_sum_reducescatter_block(team, reinterpret_cast<half*>(d), reinterpret_cast<const half*>(s), n);
   nvshmem_int_sum_reduce(team, d, s, n);
   nvshmemx_int_max_reduce_block(team, d, s, n);
-  nvshmemx_uint32_xor_reduce_warp(team, reinterpret_cast<uint32_t*>(d), reinterpret_cast<const uint32_t*>(s), n);
+  nvshmemx_bfloat16_max_reduce_warp(team, reinterpret_cast<__nv_bfloat16*>(d),
+                                    reinterpret_cast<const __nv_bfloat16*>(s), n);
 }
 
 int launch_together(int* d, nvshmem_team_t team, size_t n, cudaStream_t stream) {

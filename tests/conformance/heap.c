@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "check.h"
+#include "shmemx.h"
 
 static int me, npes, right, left;
 
@@ -47,7 +48,7 @@ static void test_alignment(void) {
 
 static void test_hints(void) {
   const long hints[] = {0, SHMEM_MALLOC_ATOMICS_REMOTE, SHMEM_MALLOC_SIGNAL_REMOTE,
-                        SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE};
+                        SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE, SHMEMX_MALLOC_OUTSIDE_ONLY};
   for (size_t i = 0; i < sizeof hints / sizeof *hints; ++i) {
     check_step("hints %ld", hints[i]);
     uint64_t* block = shmem_malloc_with_hints(4096, hints[i]);

@@ -3,6 +3,7 @@
 // A long random sequence of heap calls, the same on all PEs: blocks never overlap, keep their contents, and are the
 // same block everywhere, which gets from the neighbour's copy show.
 #include "check.h"
+#include "shmemx.h"
 
 enum { kSlots = 64, kLargest = 60000 };
 
@@ -49,11 +50,12 @@ static void check_overlaps(const Block* fresh) {
 
 static void allocate(Block* block) {
   block->size = random_size();
-  const unsigned how = random_below(4);
+  const unsigned how = random_below(5);
   const size_t alignment = (size_t)8 << random_below(10);
   if (how == 0) block->at = shmem_calloc(1, block->size);
   if (how == 1) block->at = shmem_align(alignment, block->size);
   if (how == 2) block->at = shmem_malloc_with_hints(block->size, SHMEM_MALLOC_SIGNAL_REMOTE);
+  if (how == 4) block->at = shmem_malloc_with_hints(block->size, SHMEMX_MALLOC_NODE_ONLY);
   if (how == 3) block->at = shmem_malloc(block->size);
   CHECK(block->at != NULL, "%zu bytes by way %u", block->size, how);
   if (how == 0) CHECK_BYTES(block->at, block->size, 0);

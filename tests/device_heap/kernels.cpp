@@ -138,6 +138,46 @@ int collectives(const WorldView& world, const Memory& m, int me, int npes) {
   });
 }
 
+int update_declared(const WorldView& world, const Declared& d, bool others, uint64_t round) {
+  const auto context = static_cast<shmem_ctx_t>(d.context);
+  return launch(world, kBlocks, kThreads, [&] {
+    for (int pe = world.first_pe; pe < world.first_pe + world.node_npes; ++pe) {
+      shmem_uint64_atomic_inc(&d.node_only[0], pe);
+      shmem_signal_add(&d.node_only[1], 2, pe);
+      shmem_ctx_uint64_atomic_fetch_add(context, &d.plain[1], 3, pe);
+      shmem_uint64_atomic_set(&d.set_only[0], round, pe);
+    }
+    if (!others) return 0;
+    const int me = shmem_my_pe();
+    shmem_uint64_atomic_inc(&d.plain[0], 0);
+    for (int pe = 0; pe < shmem_n_pes() && threads::rank_in_block() == 0; ++pe) {  // setting is for everybody
+      shmem_signal_set(&d.set_only[1 + me], round, pe);
+      shmem_signal_set(&d.node_only[2 + me], round, pe);
+    }
+    shmem_quiet();
+    return 0;
+  });
+}
+
+int check_declared(const WorldView& world, const Declared& d, uint64_t rounds, uint64_t rounds_of_others,
+                   uint64_t by_host) {
+  return launch(world, 1, 1, [&] {
+    const uint64_t all = rounds * kBlocks * kThreads * static_cast<uint64_t>(world.node_npes);
+    const int me = shmem_my_pe(), npes = shmem_n_pes();
+    EXPECT_EQ(shmem_uint64_atomic_fetch(&d.node_only[0], me), all + by_host);
+    EXPECT_EQ(shmem_signal_fetch(&d.node_only[1]), 2 * all);
+    EXPECT_EQ(shmem_uint64_atomic_fetch(&d.plain[1], me), 3 * all);
+    EXPECT_EQ(shmem_uint64_g(&d.set_only[0], me), rounds);
+    for (int pe = 0; pe < npes; ++pe) {
+      EXPECT_EQ(shmem_signal_fetch(&d.set_only[1 + pe]), rounds);
+      EXPECT_EQ(shmem_signal_fetch(&d.node_only[2 + pe]), rounds);
+    }
+    EXPECT_EQ(shmem_uint64_atomic_fetch(&d.plain[0], 0),
+              rounds_of_others * kBlocks * kThreads * static_cast<uint64_t>(npes));
+    return 0;
+  });
+}
+
 int team_and_context(const WorldView& world, const Memory& m, void* team_handle, void* context_handle, int me,
                      int npes) {
   const auto team = static_cast<shmem_team_t>(team_handle);

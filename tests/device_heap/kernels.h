@@ -16,6 +16,12 @@ struct Memory {
   uint64_t *source, *dest, *back, *signals, *sums;
 };
 
+/// Words whose updates the program makes promises about, and words without.
+struct Declared {
+  uint64_t *node_only, *set_only, *plain;
+  void* context;  ///< SHMEMX_CTX_NODE_ONLY
+};
+
 uint64_t value_of(int pe, int i, int round);
 
 /// Each runs on every PE and returns what was wrong: 0, or the line of the first failure.
@@ -26,6 +32,11 @@ int add_all(const WorldView& world, const Memory& m, int npes);
 int check_sums(const WorldView& world, const Memory& m, int npes, int rounds);
 int values_in_order(const WorldView& world, const Memory& m, int right);
 int collectives(const WorldView& world, const Memory& m, int me, int npes);
+
+/// Updates of the node's PEs that need no proxy; `others` adds those of all PEs that do.
+int update_declared(const WorldView& world, const Declared& d, bool others, uint64_t round);
+int check_declared(const WorldView& world, const Declared& d, uint64_t rounds, uint64_t rounds_of_others,
+                   uint64_t by_host);
 
 /// `team` is the world in reverse, `context` one of it.
 int team_and_context(const WorldView& world, const Memory& m, void* team, void* context, int me, int npes);

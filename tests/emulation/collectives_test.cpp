@@ -209,6 +209,27 @@ TEST_P(Collectives, ReductionsInPlaceAndElsewhere) {
   }
 }
 
+/// dest apart, and in place: as the own part of source.
+TEST_P(Collectives, ReducescatterDealsTheResultOut) {
+  for (const size_t n : kSizes) {
+    for (const bool in_place : {false, true}) {
+      fill(n * static_cast<size_t>(npes()));
+      const auto into = [&](int pe) { return in_place ? source(pe) + static_cast<size_t>(pe) * n : dest(pe); };
+      call(
+          [&](int pe) { EXPECT_EQ(shmemx_int_sum_reducescatter(SHMEM_TEAM_WORLD, into(pe), source(pe), n), 0); },
+          [&](int pe) { EXPECT_EQ(shmemx_int_sum_reducescatter_warp(SHMEM_TEAM_WORLD, into(pe), source(pe), n), 0); },
+          [&](int pe) { EXPECT_EQ(shmemx_int_sum_reducescatter_block(SHMEM_TEAM_WORLD, into(pe), source(pe), n), 0); });
+      for (int pe = 0; pe < npes(); ++pe) {
+        for (size_t i = 0; i < n; ++i) {
+          int sum = 0;
+          for (int from = 0; from < npes(); ++from) sum += value(from, static_cast<size_t>(pe) * n + i);
+          ASSERT_EQ(into(pe)[i], sum) << n << " elements, element " << i << " of PE " << pe;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Collectives, ReductionsOfOtherTypesAndOperations) {
   const size_t n = 11;
   for (int pe = 0; pe < npes(); ++pe) {

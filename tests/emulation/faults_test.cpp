@@ -127,5 +127,39 @@ TEST(Routes, AtomicsOnAMappedPeGoThroughTheProxyUnlessDeclared) {
   EXPECT_EQ(job.object<uint64_t>(1)[1], 3u);
 }
 
+/// From another node declared memory may be read and set, and nothing else.
+TEST(Routes, DeclaredMemoryOfAFarPeIsOnlySet) {
+  const auto handle = reinterpret_cast<shmem_ctx_t>(uintptr_t{2});
+  for (const bool by_context : {false, true}) {
+    for (int update = 0; update < 4; ++update) {
+      Job job({.npes = 3, .node_npes = 2});
+      if (!by_context) {
+        job.view(0).heap.atomics_offset = Job::kObjects;
+        job.view(0).heap.atomics_nbytes = 32;
+      }
+      job.context(0, 0) = {2, 1, 1, by_context, {}};
+      auto* const word = job.object<uint64_t>(0);
+      job.run_on(0, 1, 1, [&] {
+        shmem_ctx_uint64_atomic_set(handle, word, 7, 2);
+        shmem_ctx_signal_set(handle, word + 1, 8, 2);
+        EXPECT_EQ(shmem_ctx_uint64_atomic_fetch(handle, word, 2), 7u);
+        shmem_quiet();
+      });
+      EXPECT_EQ(job.object<uint64_t>(2)[1], 8u);
+      EXPECT_EQ(job.fault(0).ready, 0u);
+      job.run_on(0, 1, 1, [&] {
+        uint64_t data = 5;
+        if (update == 0) shmem_ctx_uint64_atomic_inc(handle, word, 2);
+        if (update == 1) shmem_ctx_uint64_atomic_swap(handle, word, 3, 2);
+        if (update == 2) shmem_ctx_signal_add(handle, word, 1, 2);
+        if (update == 3) shmem_ctx_uint64_put_signal(handle, word + 3, &data, 1, word, 1, SHMEM_SIGNAL_ADD, 2);
+        shmem_quiet();
+      });
+      EXPECT_EQ(job.fault(0).status, static_cast<uint64_t>(ChannelStatus::promised)) << update;
+      EXPECT_EQ(job.object<uint64_t>(2)[0], 7u) << update;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace railshmem::emulation

@@ -4,6 +4,7 @@
 // it was made. A mistake that goes unnoticed ends with status 3, which no test accepts.
 #include <pthread.h>
 #include <shmem.h>
+#include <shmemx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,9 @@ static void free_others(void) {
 }
 static void align_differs(void) {
   shmem_align(me == 1 ? 256 : 128, 64);
+}
+static void hints_differ(void) {
+  shmem_malloc_with_hints(64, me == 1 ? SHMEMX_MALLOC_SET_ONLY : 0);
 }
 static void barrier_or_sync(void) {
   if (me == 1)
@@ -194,6 +198,7 @@ static const struct {
     {"private_context_destroyed", private_context_destroyed},
 
     {"malloc_sizes", malloc_sizes},
+    {"hints_differ", hints_differ},
     {"malloc_or_free", malloc_or_free},
     {"free_others", free_others},
     {"align_differs", align_differs},

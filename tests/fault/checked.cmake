@@ -26,6 +26,7 @@ differs(malloc_sizes "shmem_malloc.size 64." "shmem_malloc.size 128.")
 differs(malloc_or_free "shmem_malloc.size 64." "shmem_free.ptr heap.0x[0-9a-f]+, size 0.")
 differs(free_others "shmem_free.ptr heap.0x[0-9a-f]+" "shmem_free.ptr heap.0x[0-9a-f]+")
 differs(align_differs "shmem_align.size 64, alignment 256." "shmem_align.size 64, alignment 128.")
+differs(hints_differ "shmem_malloc_with_hints.size 64, hints 262144." "shmem_malloc_with_hints.size 64.")
 differs(barrier_or_sync "shmem_barrier_all.." "shmem_sync_all..")
 differs(barrier_or_finalize "shmem_barrier_all.." "shmem_finalize..")
 differs(broadcast_or_barrier "shmem_long_broadcast.PE_root 0, nelems 10, dest globals.0x[0-9a-f]+, source heap.0x[0-9a-f]+."

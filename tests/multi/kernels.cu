@@ -100,6 +100,48 @@ __global__ void check_sums(Findings* findings, Memory m, int me, int npes, int r
   EXPECT_EQ(shmem_uint64_g(&m.sums[3], 0), 2 * all);
 }
 
+/// Words that only this node updates, by block and by context, and words that are only set, by everybody.
+__global__ void update_declared(uint64_t* node_only, uint64_t* set_only, uint64_t* plain, shmem_ctx_t context, int me,
+                                int npes, int node_npes) {
+  const int first = me / node_npes * node_npes;
+  for (int pe = first; pe < first + node_npes; ++pe) {
+    shmem_uint64_atomic_inc(&node_only[0], pe);
+    shmem_signal_add(&node_only[1], 2, pe);
+    shmem_ctx_uint64_atomic_fetch_add(context, &plain[1], 3, pe);
+  }
+  shmem_uint64_atomic_inc(&plain[0], 0);
+  for (int pe = 0; pe < npes; ++pe) shmem_signal_set(&set_only[me], 7, pe);
+  shmem_quiet();
+}
+
+__global__ void check_declared(Findings* findings, uint64_t* node_only, uint64_t* set_only, uint64_t* plain, int me,
+                               int npes, int node_npes) {
+  constexpr uint64_t kAll = kBlocks * kThreads;
+  EXPECT_EQ(shmem_uint64_atomic_fetch(&node_only[0], me), kAll * node_npes);
+  EXPECT_EQ(shmem_signal_fetch(&node_only[1]), 2 * kAll * node_npes);
+  EXPECT_EQ(shmem_uint64_atomic_fetch(&plain[1], me), 3 * kAll * node_npes);
+  EXPECT_EQ(shmem_uint64_atomic_fetch(&plain[0], 0), kAll * npes);
+  for (int pe = 0; pe < npes; ++pe) EXPECT_EQ(shmem_signal_fetch(&set_only[pe]), 7);
+}
+
+/// By packets and, where members are mapped, by slices; else through rooms. In place too, which takes rooms everywhere.
+__global__ void deal_sums_out(Findings* findings, uint64_t* dest, uint64_t* source, int me, int npes) {
+  for (const int n : {5, 1000}) {
+    for (const bool in_place : {false, true}) {
+      uint64_t* const into = in_place ? source + me * n : dest;
+      for (int i = threadIdx.x; i < npes * n; i += blockDim.x) source[i] = value_of(me, i, n);
+      __syncthreads();
+      EXPECT_EQ(shmemx_uint64_sum_reducescatter_block(SHMEM_TEAM_WORLD, into, source, n), 0);
+      for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        uint64_t sum = 0;
+        for (int pe = 0; pe < npes; ++pe) sum += value_of(pe, me * n + i, n);
+        EXPECT_EQ(into[i], sum);
+      }
+      shmemx_barrier_all_block();  // nobody reads the sources any more
+    }
+  }
+}
+
 __global__ void values_in_order(Findings* findings, Memory m, int right) {
   uint64_t* const word = &m.dest[blockIdx.x];
   for (uint64_t i = 1; i <= 100; ++i) {
@@ -115,6 +157,25 @@ __global__ void values_in_order(Findings* findings, Memory m, int right) {
 __global__ void wait_for_neighbour(Findings* findings, Memory m, int right, uint64_t round) {
   if (blockIdx.x == 0 && threadIdx.x == 0) shmem_signal_set(&m.signals[2 * kBlocks], round, right);
   EXPECT_EQ(shmem_signal_wait_until(&m.signals[2 * kBlocks], SHMEM_CMP_GE, round), round);
+}
+
+void declared_memory(Job& job) {
+  const int node_npes = shmem_team_n_pes(SHMEM_TEAM_SHARED);
+  const size_t n = static_cast<size_t>(job.npes) + 2;
+  auto* const node_only = static_cast<uint64_t*>(shmem_malloc_with_hints(8 * n, SHMEMX_MALLOC_NODE_ONLY));
+  auto* const set_only = static_cast<uint64_t*>(shmem_malloc_with_hints(8 * n, SHMEMX_MALLOC_SET_ONLY));
+  auto* const plain = static_cast<uint64_t*>(shmem_malloc(8 * n));
+  for (uint64_t* const words : {node_only, set_only, plain}) clear<<<1, 32>>>(words, static_cast<int>(n));
+  CUDA_MUST(cudaDeviceSynchronize());
+  shmem_ctx_t context = SHMEM_CTX_INVALID;
+  shmem_ctx_create(SHMEMX_CTX_NODE_ONLY, &context);
+  job.run("declared memory beside other", [&](Findings*) {
+    update_declared<<<kBlocks, kThreads>>>(node_only, set_only, plain, context, job.me, job.npes, node_npes);
+  });
+  job.run("sums of declared memory",
+          [&](Findings* f) { check_declared<<<1, 1>>>(f, node_only, set_only, plain, job.me, job.npes, node_npes); });
+  shmem_ctx_destroy(context);
+  for (uint64_t* const words : {node_only, set_only, plain}) shmem_free(words);
 }
 
 }  // namespace
@@ -141,6 +202,8 @@ int main() {
   for (int round = 1; round <= 5; ++round)
     job.run("atomics of all", [&](Findings*) { add_all<<<kBlocks, kThreads>>>(m, npes); });
   job.run("sums", [&](Findings* f) { check_sums<<<1, 1>>>(f, m, me, npes, 5); });
+  declared_memory(job);
+  job.run("reducescatter", [&](Findings* f) { deal_sums_out<<<1, kThreads>>>(f, m.dest, m.source, me, npes); });
   clear<<<32, 256>>>(m.dest, kWords);
   CUDA_MUST(cudaDeviceSynchronize());
   job.run("values in order", [&](Findings* f) { values_in_order<<<kBlocks, 1>>>(f, m, right); });

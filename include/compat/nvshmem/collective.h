@@ -30,26 +30,13 @@
 #define RAILSHMEM_COMPAT_TEAM_HALF(A, N, T)                                                                            \
   RAILSHMEM_COMPAT_TEAM_DATA(N##_, uint16_, T, uint16_t)                                                               \
   RAILSHMEM_COMPAT_STRIDED_ALLTOALL(N, uint16, T, uint16_t)
-#define RAILSHMEM_COMPAT_TEAM_BYTES(EMIT, P, CALL, S)                                                                  \
-  EMIT(int, P##broadcastmem##S, (nvshmem_team_t team, void* dest, const void* source, size_t nelems, int PE_root),     \
-      CALL(broadcast), (team, RAILSHMEM_COMPAT_AS_BYTES(dest, source), nelems, PE_root))                               \
-  EMIT(int, P##fcollectmem##S, (nvshmem_team_t team, void* dest, const void* source, size_t nelems),                   \
-      CALL(fcollect), (team, RAILSHMEM_COMPAT_AS_BYTES(dest, source), nelems))                                         \
-  EMIT(int, P##alltoallmem##S, (nvshmem_team_t team, void* dest, const void* source, size_t nelems),                   \
-      CALL(alltoall), (team, RAILSHMEM_COMPAT_AS_BYTES(dest, source), nelems))
-
-// Bytes have no forms for scopes of their own in shmemx_; those of char are the same.
-#define RAILSHMEM_COMPAT_AS_BYTES(DEST, SOURCE) (char*)(DEST), (const char*)(SOURCE)
-#define RAILSHMEM_COMPAT_CHAR(NAME) shmem_char_##NAME
-#define RAILSHMEM_COMPAT_CHAR_WARP(NAME) shmemx_char_##NAME##_warp
-#define RAILSHMEM_COMPAT_CHAR_BLOCK(NAME) shmemx_char_##NAME##_block
 
 // clang-format on
 
 RAILSHMEM_KERNEL_TYPES(RAILSHMEM_COMPAT_TEAM_TYPED, )
 RAILSHMEM_COMPAT_HALF_TYPES(RAILSHMEM_COMPAT_TEAM_HALF, )
-RAILSHMEM_COMPAT_TEAM_BYTES(RAILSHMEM_COMPAT, nvshmem_, RAILSHMEM_COMPAT_CHAR, )
-RAILSHMEM_COMPAT_TEAM_BYTES(RAILSHMEM_COMPAT_KERNEL, nvshmemx_, RAILSHMEM_COMPAT_CHAR_WARP, _warp)
-RAILSHMEM_COMPAT_TEAM_BYTES(RAILSHMEM_COMPAT_KERNEL, nvshmemx_, RAILSHMEM_COMPAT_CHAR_BLOCK, _block)
+RAILSHMEM_COMPAT_TEAM_MOVES(RAILSHMEM_COMPAT, nvshmem_, shmem_, mem, , , void, void)
+RAILSHMEM_COMPAT_TEAM_MOVES(RAILSHMEM_COMPAT_KERNEL, nvshmemx_, shmemx_, mem_warp, , , void, void)
+RAILSHMEM_COMPAT_TEAM_MOVES(RAILSHMEM_COMPAT_KERNEL, nvshmemx_, shmemx_, mem_block, , , void, void)
 
 #endif

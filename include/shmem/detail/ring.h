@@ -25,6 +25,7 @@ enum class ChannelStatus : uint32_t {
   bad_argument,
   no_channel,   ///< only the network reaches the target, and kernels of this job have no ring
   unsupported,  ///< this type exists on the host only
+  promised,     ///< the program declared that nobody outside the node updates the word but by SET
 };
 
 /// Written by producers: GPU memory when they run there. One cache line.

@@ -83,6 +83,12 @@ RAILSHMEM_HD inline bool is_direct(const HeapPlace& place, AmoOp op, Peer peer) 
   return peer.direct_atomics || op == AmoOp::fetch || has_direct_atomics(place);
 }
 
+/// Whether the word is of another node and was declared to be updated by GPUs there: from here it may only be set.
+RAILSHMEM_HD inline bool is_promised(const HeapPlace& place, Peer peer) {
+  return place.here == nullptr &&
+         (peer.direct_atomics || place.offset - place.heap->atomics_offset < place.heap->atomics_nbytes);
+}
+
 enum class Fetch : uint8_t { nothing, later, now };
 
 /// By the owner's proxy; `fetch` is where the old value goes.
@@ -92,6 +98,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView&
                                                                 Fetch when) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
+  if (op != AmoOp::fetch && op != AmoOp::set && is_promised(place, peer)) return ChannelStatus::promised;
   Command c = command_to(world, CommandOp::amo, place, sizeof(T), peer);
   c.amo_op = op;
   c.value = operand;

@@ -50,12 +50,13 @@ RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members
   return status;
 }
 
-/// The same bytes to each member.
+/// Bytes to each member.
 struct ToAll {
   TeamRow row;
   void* dest;
   const void* source;
   uint64_t nbytes;
+  uint64_t from_step;  ///< 0: all get the same; else member i gets what is i steps into source
 };
 
 /// Where spread() cannot: some are far, or dest and source are not aligned alike. What it needs stays in memory and few
@@ -65,13 +66,15 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_to_all(const WorldVi
   ChannelStatus status = ChannelStatus::ok;
   RAILSHMEM_NO_UNROLL
   for (int i = 0; i < job.row.size; ++i) {
-    const int rank = i + job.row.rank, pe = world_pe(job.row, rank < job.row.size ? rank : rank - job.row.size);
+    const int step = i + job.row.rank, rank = step < job.row.size ? step : step - job.row.size;
+    const int pe = world_pe(job.row, rank);
+    const void* const source = at(job.source, static_cast<uint64_t>(rank) * job.from_step);
     const HeapPlace place = locate(world, job.dest, pe);
     ChannelStatus put = check_range(world, place, job.nbytes, pe);
     if (put == ChannelStatus::ok && place.here != nullptr) {
-      copy_together<1>(Scope::rank(), Scope::size(), place.here, job.source, job.nbytes);
+      copy_together<1>(Scope::rank(), Scope::size(), place.here, source, job.nbytes);
     } else if (put == ChannelStatus::ok && Scope::leads()) {
-      put = put_far(world, place, job.source, job.nbytes, pe, Payload::written, Completion::later);
+      put = put_far(world, place, source, job.nbytes, pe, Payload::written, Completion::later);
     }
     if (put != ChannelStatus::ok) status = put;
   }
@@ -85,7 +88,7 @@ RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Membe
   if (share.from_step != 0) {
     status = put_each<Scope>(world, team, dest, source, share);
   } else if (!spread<Scope>(world, team, at(dest, share.to), source, share.nbytes)) {
-    const ToAll job{team.row(), at(dest, share.to), source, share.nbytes};
+    const ToAll job{team.row(), at(dest, share.to), source, share.nbytes, 0};
     status = put_to_all<Scope>(world, job);
   }
   return settle<Scope>(world, team, status);

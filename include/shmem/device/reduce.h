@@ -26,25 +26,28 @@ RAILSHMEM_HD inline uint64_t combine_words(uint64_t a, uint64_t b) {
   return out;
 }
 
-/// Everybody gets everybody's operands as packets.
+/// Everybody gets everybody's operands as packets. from_step: 0 where all combine the same elements; else member i
+/// combines those i steps into the sources.
 template <class T, class Op, class Scope>
 RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const Members& team, T* dest, const T* source,
-                                                 uint64_t nbytes) {
+                                                 uint64_t nbytes, uint64_t from_step) {
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
   RAILSHMEM_NO_UNROLL
   for (Deal deal(Scope::rank(), Scope::size(), words); deal.step < n; deal.next()) {
     const auto to = static_cast<uint32_t>(team.after(me, deal.step));
-    if (to != me) exchange.send(static_cast<int>(to), deal.word, word_of(source, deal.word, nbytes));
+    if (to != me)
+      exchange.send(static_cast<int>(to), deal.word, word_of(at(source, to * from_step), deal.word, nbytes));
   }
   Scope::sync();  // dest may be source
+  const void* const own = at(source, me * from_step);
   RAILSHMEM_NO_UNROLL
   for (uint32_t k = Scope::rank(); k < words; k += Scope::size()) {
     uint64_t sum = 0;
     RAILSHMEM_NO_UNROLL
     for (uint32_t i = 0; i < n; ++i) {
-      const uint64_t word = i == me ? word_of(source, k, nbytes) : exchange.receive(static_cast<int>(i), k);
+      const uint64_t word = i == me ? word_of(own, k, nbytes) : exchange.receive(static_cast<int>(i), k);
       sum = i == 0 ? word : combine_words<T, Op>(sum, word);
     }
     set_word(dest, k, nbytes, sum);
@@ -52,40 +55,92 @@ RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const M
   return exchange.close(Heard::all);
 }
 
-/// Each member computes a slice, from the sources of all into the dests of all.
-template <class T, class Op, class Scope>
-RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Members& team,
-                                                const MappedArrays<T>& dests, const MappedArrays<T>& sources,
+/// Who gets which part of a result.
+enum class Result : uint8_t { everybody, parts };
+
+/// This member's slice, from the sources of all. Out of line with few arguments, so that its callers hold no more than
+/// these while they wait: a block of 1024 threads has 64 registers for each.
+template <class T, class Op, Result kResult>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void reduce_slice(uint32_t rank, uint32_t size, const WorldView& world,
+                                                            TeamRow row, T* dest, const T* source, uint64_t nelems) {
+  const HeapPlace to = locate(world, dest, world.pe), from = locate(world, source, world.pe);
+  Slice<T> slice{MappedArrays<T>(world, row, from), static_cast<int64_t>(to.offset - from.offset), 0, row.size};
+  uint64_t begin = static_cast<uint64_t>(row.rank) * nelems, end = begin + nelems;
+  if (kResult == Result::everybody) {
+    begin = share_begin(slice.sources, nelems, row.rank);
+    end = share_begin(slice.sources, nelems, row.rank + 1);
+  } else {
+    slice.to -= static_cast<int64_t>(begin * sizeof(T));
+    slice.first = row.rank;
+    slice.last = row.rank + 1;
+  }
+  slice_share<T, Op>(rank, size, slice, begin, end);
+}
+
+template <class T, class Op, class Scope, Result kResult>
+RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Members& team, T* dest, const T* source,
                                                 uint64_t nelems) {
   const ChannelStatus ready = sync_team<Scope>(world, team);  // sources are
-  slice_share<T, Op>(Scope::rank(), Scope::size(), dests, sources, nelems);
+  reduce_slice<T, Op, kResult>(Scope::rank(), Scope::size(), world, team.row(), dest, source, nelems);
   const ChannelStatus met = sync_team<Scope>(world, team);
   return ready == ChannelStatus::ok ? met : ready;
+}
+
+/// Combines the rooms of all members into dest.
+template <class T, class Op>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void combine_rooms(uint32_t rank, uint32_t size, T* dest, const T* rooms,
+                                                             int nrooms, uint64_t nelems) {
+  for (uint64_t e = rank; e < nelems; e += size) {
+    const T* from = rooms + e;
+    T sum = *from;
+    RAILSHMEM_NO_UNROLL
+    for (int i = 1; i < nrooms; ++i) {
+      from += DeviceControlLayout::kPacketBytes / sizeof(T);
+      sum = Op::of(sum, *from);
+    }
+    dest[e] = sum;
+  }
+}
+
+/// The room of the first member for the next piece. Two halves in turn: who is at the next piece has met everybody
+/// after they used the last but one.
+RAILSHMEM_HD inline unsigned char* rooms_of(const WorldView& world, const TeamRow& row) {
+  const Members team(world, row);
+  const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
+  return team.mine<unsigned char>(team.layout().room(team.slot(), number, 0));
+}
+
+template <class Scope>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus barrier_apart(const WorldView& world, TeamRow row) {
+  return barrier_team<Scope>(world, Members(world, row));
 }
 
 /// Piece by piece through the room that each member has for the others' operands.
 template <class T, class Op, class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_far(const WorldView& world, TeamRow row, T* dest,
-                                                                   const T* source, uint64_t nelems) {
-  const Members team(world, row);
+                                                                   const T* source, uint64_t nelems,
+                                                                   uint64_t from_step) {
   constexpr uint64_t kPiece = DeviceControlLayout::kPacketBytes / sizeof(T);
+  ToAll job{row, nullptr, source, 0, from_step};
   for (uint64_t done = 0; done < nelems; done += kPiece) {
     const uint64_t count = nelems - done < kPiece ? nelems - done : kPiece;
-    // Two halves in turn: who is at the next piece has met everybody after they used the last but one.
-    const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
-    const auto room = [&](int rank) { return team.mine<T>(team.layout().room(team.slot(), number, rank)); };
-    const Share share{count * sizeof(T), 0, 0};
-    const ChannelStatus put = put_each<Scope>(world, team, room(team.rank()), source + done, share);
-    const ChannelStatus status = settle<Scope>(world, team, put);
-    if (status != ChannelStatus::ok) return status;
-    for (uint64_t e = Scope::rank(); e < count; e += Scope::size()) {
-      T sum = room(0)[e];
-      for (int i = 1; i < team.size(); ++i) sum = Op::of(sum, room(i)[e]);
-      dest[done + e] = sum;
-    }
+    unsigned char* const rooms = rooms_of(world, job.row);
+    job.dest = rooms + static_cast<uint64_t>(job.row.rank) * DeviceControlLayout::kPacketBytes;
+    job.source = source + done;
+    job.nbytes = count * sizeof(T);
+    const ChannelStatus put = put_to_all<Scope>(world, job);
+    const ChannelStatus met = barrier_apart<Scope>(world, job.row);
+    if (put != ChannelStatus::ok || met != ChannelStatus::ok) return put != ChannelStatus::ok ? put : met;
+    combine_rooms<T, Op>(Scope::rank(), Scope::size(), dest + done, reinterpret_cast<const T*>(rooms), job.row.size,
+                         count);
     Scope::sync();
   }
   return ChannelStatus::ok;
+}
+
+/// Whether members can compute by loading each other's sources and storing to dests.
+RAILSHMEM_HD inline bool by_slices(const Members& team, const HeapPlace& to, const HeapPlace& from) {
+  return team.near() && to.heap == from.heap && to.here != nullptr;
 }
 
 template <class T, class Op, class Scope>
@@ -93,15 +148,29 @@ RAILSHMEM_HD inline ChannelStatus reduce(const WorldView& world, const Members& 
                                          uint64_t nelems) {
   if (nelems == 0) return ChannelStatus::ok;
   if (fits_packets(team, nelems * sizeof(T))) {
-    return reduce_packets<T, Op, Scope>(world, team, dest, source, nelems * sizeof(T));
+    return reduce_packets<T, Op, Scope>(world, team, dest, source, nelems * sizeof(T), 0);
   }
-  const HeapPlace to = locate(world, dest, team.pe(0)), from = locate(world, source, team.pe(0));
+  const HeapPlace to = locate(world, dest, world.pe), from = locate(world, source, world.pe);
   if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
-  if (!team.near() || to.here == nullptr || from.here == nullptr) {
-    return reduce_far<T, Op, Scope>(world, team.row(), dest, source, nelems);
+  if (!by_slices(team, to, from)) return reduce_far<T, Op, Scope>(world, team.row(), dest, source, nelems, 0);
+  return reduce_slices<T, Op, Scope, Result::everybody>(world, team, dest, source, nelems);
+}
+
+/// Member i gets the result of the elements from i * nelems on; the sources have as many for each.
+template <class T, class Op, class Scope>
+RAILSHMEM_HD inline ChannelStatus reducescatter(const WorldView& world, const Members& team, T* dest, const T* source,
+                                                uint64_t nelems) {
+  if (nelems == 0) return ChannelStatus::ok;
+  const uint64_t nbytes = nelems * sizeof(T);
+  if (fits_packets(team, nbytes)) return reduce_packets<T, Op, Scope>(world, team, dest, source, nbytes, nbytes);
+  const HeapPlace to = locate(world, dest, world.pe), from = locate(world, source, world.pe);
+  if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
+  // Where dest is a part of source, others may still read what would be overwritten.
+  const bool apart = to.offset - from.offset >= nbytes * static_cast<uint64_t>(team.size());
+  if (!apart || !by_slices(team, to, from)) {
+    return reduce_far<T, Op, Scope>(world, team.row(), dest, source, nelems, nbytes);
   }
-  const MappedArrays<T> dests(world, team.row(), to), sources(world, team.row(), from);
-  return reduce_slices<T, Op, Scope>(world, team, dests, sources, nelems);
+  return reduce_slices<T, Op, Scope, Result::parts>(world, team, dest, source, nelems);
 }
 
 }  // namespace device

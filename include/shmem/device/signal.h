@@ -28,6 +28,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldVie
                                                                   uint32_t block) {
   const ChannelStatus refused = refusal(world, signal, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
+  if (op == SignalOp::add && is_promised(signal, peer)) return ChannelStatus::promised;
   Command c = command_to(world, CommandOp::signal, signal, 0, peer);
   c.remote_offset = 0;
   c.signal_segment = c.segment;
@@ -49,6 +50,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   ChannelStatus status = refusal(world, place, peer.pe);
   if (status == ChannelStatus::ok) status = refusal(world, signal, peer.pe);
   if (status != ChannelStatus::ok) return status;
+  if (op == SignalOp::add && is_promised(signal, peer)) return ChannelStatus::promised;
   Command c = command_to(world, CommandOp::put_signal, place, nbytes, peer);
   c.signal_segment = static_cast<uint8_t>(signal.heap->segment);
   c.signal_offset = signal.offset;

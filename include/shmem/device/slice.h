@@ -45,13 +45,21 @@ struct ByElement {
   RAILSHMEM_HD static T of(T a, T b) { return Op::of(a, b); }
 };
 
+/// The operands of all members, and where results go. Sources and dests lie in one heap.
+template <class T>
+struct Slice {
+  MappedArrays<T> sources;
+  int64_t to;           ///< bytes from an element of a member's source to that of its dest
+  int32_t first, last;  ///< results go to the members [first, last)
+};
+
 /// Pieces [begin, end) from an offset in bytes on, as thread `rank` of `size`.
 template <class T, class By>
-RAILSHMEM_HD inline void slice_pieces(uint32_t rank, uint32_t size, const MappedArrays<T>& dests,
-                                      const MappedArrays<T>& sources, uint64_t offset, uint64_t begin, uint64_t end) {
+RAILSHMEM_HD inline void slice_pieces(uint32_t rank, uint32_t size, const Slice<T>& slice, uint64_t offset,
+                                      uint64_t begin, uint64_t end) {
   using Piece = typename By::Piece;
   const auto source = [&](int i) {
-    return reinterpret_cast<const Piece*>(reinterpret_cast<const unsigned char*>(sources.of(i)) + offset);
+    return reinterpret_cast<const Piece*>(reinterpret_cast<const unsigned char*>(slice.sources.of(i)) + offset);
   };
   RAILSHMEM_NO_UNROLL
   for (uint64_t at = begin + rank; at < end; at += uint64_t{kSliceUnroll} * size) {
@@ -64,15 +72,16 @@ RAILSHMEM_HD inline void slice_pieces(uint32_t rank, uint32_t size, const Mapped
     RAILSHMEM_UNROLL
     for (int k = 0; k < kSliceUnroll; ++k) sum[k] = By::load(source(0) + place(k));
     RAILSHMEM_NO_UNROLL
-    for (int i = 1; i < sources.size(); ++i) {
+    for (int i = 1; i < slice.sources.size(); ++i) {
       RAILSHMEM_UNROLL
       for (int k = 0; k < kSliceUnroll; ++k) next[k] = By::load(source(i) + place(k));
       RAILSHMEM_UNROLL
       for (int k = 0; k < kSliceUnroll; ++k) sum[k] = By::of(sum[k], next[k]);
     }
     RAILSHMEM_NO_UNROLL
-    for (int i = 0; i < dests.size(); ++i) {
-      auto* const out = reinterpret_cast<Piece*>(reinterpret_cast<unsigned char*>(dests.of(i)) + offset);
+    for (int i = slice.first; i < slice.last; ++i) {
+      auto* const out =
+          reinterpret_cast<Piece*>(reinterpret_cast<unsigned char*>(slice.sources.of(i)) + slice.to + offset);
       RAILSHMEM_UNROLL
       for (int k = 0; k < kSliceUnroll; ++k) {
         if (at + static_cast<uint64_t>(k) * size < end) By::store(out + at + static_cast<uint64_t>(k) * size, sum[k]);
@@ -81,26 +90,43 @@ RAILSHMEM_HD inline void slice_pieces(uint32_t rank, uint32_t size, const Mapped
   }
 }
 
-/// This member's share of `nelems` elements, as thread `rank` of `size`. By vectors where dests and sources are aligned
-/// alike; the few elements before and behind them alone.
+/// Elements before the first one that begins a vector, of [begin, end) at an address.
+template <class T>
+RAILSHMEM_HD inline uint64_t elements_before_vector(const T* at, uint64_t nelems) {
+  const uint64_t head = (-reinterpret_cast<uintptr_t>(at) & 15) / sizeof(T);
+  return head < nelems ? head : nelems;
+}
+
+/// Elements [begin, end) of a slice, as thread `rank` of `size`: by vectors where sources and dests are aligned alike,
+/// and the few elements before and behind them alone.
 template <class T, class Op>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void slice_share(uint32_t rank, uint32_t size, MappedArrays<T> dests,
-                                                           MappedArrays<T> sources, uint64_t nelems) {
+RAILSHMEM_HD inline void slice_share(uint32_t rank, uint32_t size, const Slice<T>& slice, uint64_t begin,
+                                     uint64_t end) {
   constexpr uint64_t kCount = 16 / sizeof(T);
-  const auto n = static_cast<uint64_t>(sources.size()), me = static_cast<uint64_t>(sources.rank());
-  const auto from = reinterpret_cast<uintptr_t>(sources.of(0)), to = reinterpret_cast<uintptr_t>(dests.of(0));
-  uint64_t head = (-from & 15) / sizeof(T);
-  if (head > nelems) head = nelems;
-  const uint64_t vectors = ((from ^ to) & 15) == 0 ? (nelems - head) / kCount : 0;
-  const uint64_t behind = head + vectors * kCount;
-  if (vectors > 0) {
-    slice_pieces<T, ByVector<T, Op>>(rank, size, dests, sources, head * sizeof(T), vectors * me / n,
-                                     vectors * (me + 1) / n);
-    if (me == 0) slice_pieces<T, ByElement<T, Op>>(rank, size, dests, sources, 0, 0, head);
-    if (me == n - 1) slice_pieces<T, ByElement<T, Op>>(rank, size, dests, sources, 0, behind, nelems);
-  } else {
-    slice_pieces<T, ByElement<T, Op>>(rank, size, dests, sources, 0, nelems * me / n, nelems * (me + 1) / n);
+  uint64_t behind = begin, last = end;  // of the elements before the vectors
+  if ((slice.to & 15) == 0) {
+    const uint64_t first = begin + elements_before_vector(slice.sources.of(0) + begin, end - begin);
+    const uint64_t vectors = (end - first) / kCount;
+    slice_pieces<T, ByVector<T, Op>>(rank, size, slice, first * sizeof(T), 0, vectors);
+    behind = first + vectors * kCount;
+    last = first;
   }
+  RAILSHMEM_NO_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    slice_pieces<T, ByElement<T, Op>>(rank, size, slice, 0, side == 0 ? begin : behind, side == 0 ? last : end);
+    if (last == end) return;
+  }
+}
+
+/// Where the share of a member begins, of `nelems` elements in all: at a vector.
+template <class T>
+RAILSHMEM_HD inline uint64_t share_begin(const MappedArrays<T>& sources, uint64_t nelems, int rank) {
+  if (rank == 0) return 0;
+  if (rank == sources.size()) return nelems;
+  constexpr uint64_t kCount = 16 / sizeof(T);
+  const uint64_t head = elements_before_vector(sources.of(0), nelems);
+  const uint64_t vectors = (nelems - head) / kCount;
+  return head + vectors * static_cast<uint64_t>(rank) / static_cast<uint64_t>(sources.size()) * kCount;
 }
 
 }  // namespace device

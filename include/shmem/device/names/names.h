@@ -8,6 +8,7 @@
 #include "shmem/device/names/ordering.h"
 #include "shmem/device/names/query.h"
 #include "shmem/device/names/reduce.h"
+#include "shmem/device/names/reducescatter.h"
 #include "shmem/device/names/rma.h"
 #include "shmem/device/names/scoped.h"
 #include "shmem/device/names/signal.h"

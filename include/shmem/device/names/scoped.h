@@ -94,6 +94,7 @@ struct TeamMoverBy {
 #define RAILSHMEM_WARP_VALUES(A, N, T) RAILSHMEM_SCOPED_VALUES(N, _warp, T, WarpScope)
 #define RAILSHMEM_BLOCK_VALUES(A, N, T) RAILSHMEM_SCOPED_VALUES(N, _block, T, BlockScope)
 #define RAILSHMEM_SCOPED_UNTYPED(S, SCOPE)                                                                             \
+  RAILSHMEM_SCOPED_TEAM(, mem##S, void, RAILSHMEM_BY(TeamMover, 1, SCOPE))                                             \
   RAILSHMEM_SCOPED_BLOCK(putmem, S, void, (RAILSHMEM_BY(Mover, 1, SCOPE)::put))                                        \
   RAILSHMEM_SCOPED_BLOCK(putmem_nbi, S, void, (RAILSHMEM_BY(Mover, 1, SCOPE)::put_nbi))                                \
   RAILSHMEM_SCOPED_BLOCK(getmem, S, void, (RAILSHMEM_BY(Mover, 1, SCOPE)::get))                                        \
