@@ -21,7 +21,7 @@ struct KernelChannels::Layout {
   size_t reply(size_t i) const noexcept { return consumer(slots) + i * cells * sizeof(ReplyCells::Cell); }
   size_t fault() const noexcept { return align_up(reply(slots), kLine); }
   size_t error() const noexcept { return fault() + sizeof(FaultRecord); }
-  size_t pinned_nbytes() const noexcept { return error() + kLine; }
+  size_t pinned_nbytes() const noexcept { return error() + kErrorLines * kErrorLineWords * sizeof(uint64_t); }
 
   // of the GPU's memory
   size_t producer(size_t i) const noexcept { return i * sizeof(ProducerLine); }
@@ -89,7 +89,8 @@ void KernelChannels::add_to(WorldView& view) const noexcept {
 
 void KernelChannels::fail(ChannelStatus why) noexcept {
   // A release: pairs with the acquire in Waiter::turn(), as in Channel::fail().
-  portable::set_once(error_, static_cast<uint64_t>(why));
+  for (uint32_t i = 0; i < kErrorLines; ++i)
+    portable::set_once(error_ + i * kErrorLineWords, static_cast<uint64_t>(why));
   for (const auto& channel : channels_) channel->fail(why);
 }
 

@@ -42,7 +42,7 @@ class KernelChannels {
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<Channel*> pointers_;
   FaultRecord* fault_ = nullptr;
-  uint64_t* error_ = nullptr;           ///< ChannelStatus of the job
+  uint64_t* error_ = nullptr;           ///< ChannelStatus of the job, in each line
   const ChannelView* views_ = nullptr;  ///< in the GPU's memory
   uint32_t* fault_taken_ = nullptr;     ///< likewise
 };

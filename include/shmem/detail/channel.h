@@ -23,7 +23,7 @@ struct ReplyCells {
 struct ChannelView {
   RingView ring;
   const uint64_t* completed;
-  uint64_t* completed_seen;
+  Seen* completed_seen;
   ReplyCells replies = {};
 };
 static_assert(std::is_trivially_copyable<ChannelView>::value, "goes to the GPU");

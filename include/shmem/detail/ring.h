@@ -28,11 +28,17 @@ enum class ChannelStatus : uint32_t {
   promised,     ///< the program declared that nobody outside the node updates the word but by SET
 };
 
+/// A count of the consumer's as some producer read it last, which saves the others a read across PCIe.
+struct Seen {
+  uint64_t count;
+  uint64_t looking;  ///< not 0: a thread that waits reads the consumer's count and stores it here (wait.h)
+};
+
 /// Written by producers: GPU memory when they run there. One cache line.
 struct alignas(64) ProducerLine {
-  uint64_t head;            ///< next free ticket
-  uint64_t consumed_seen;   ///< the last `consumed` a producer read: saves a read across PCIe per push
-  uint64_t completed_seen;  ///< the same of `completed`, for whoever waits
+  uint64_t head;  ///< next free ticket
+  Seen consumed_seen;
+  Seen completed_seen;
 };
 
 /// Written by the proxy and polled by producers: GPU memory when they run there and the CPU can store to it.
@@ -47,7 +53,7 @@ static_assert(sizeof(ProducerLine) == 64 && sizeof(ConsumerLine) == 64, "one lin
 struct RingView {
   Slot* slots;
   uint64_t* head;
-  uint64_t* consumed_seen;
+  Seen* consumed_seen;
   const uint64_t* consumed;
   uint64_t* error;
   uint32_t* doorbell;  ///< 0: the proxy is awake; else 1 + the eventfd that wakes it. Null for rings of kernels.

@@ -54,6 +54,17 @@ RAILSHMEM_HD inline uint32_t block_in_grid() {
 #endif
 }
 
+/// The multiprocessor that runs the calling thread just now; 0 on the host.
+RAILSHMEM_HD inline uint32_t multiprocessor() {
+#if defined(__CUDA_ARCH__)
+  uint32_t number;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+  return number;
+#else
+  return 0;
+#endif
+}
+
 RAILSHMEM_HD inline uint32_t lane() {
 #if defined(__CUDA_ARCH__)
   uint32_t lane;

@@ -28,6 +28,11 @@ struct HeapView {
   uint64_t segment = 0;  ///< SegmentId in commands
 };
 
+/// The job's error word is there several times, one for a few multiprocessors each: a GPU reads one word of the host's
+/// memory a million times a second (decision 0033).
+inline constexpr uint32_t kErrorLines = 32;
+inline constexpr uint32_t kErrorLineWords = 16;
+
 /// Lies in constant memory, one copy for each unit of a program: what a kernel reads of it costs no load.
 /// npes 0: the library is not running.
 struct WorldView {
@@ -42,7 +47,7 @@ struct WorldView {
   uint16_t context = 0;             ///< of commands on the default context
   uint16_t check = 0;               ///< compare whole ranges with the heap, not only where they begin
   uint64_t timeout_ns = 0;          ///< 0: waits end only by completion or error
-  const uint64_t* error = nullptr;  ///< ChannelStatus of the job; may be null
+  const uint64_t* error = nullptr;  ///< ChannelStatus of the job, in each of kErrorLines lines; may be null
   FaultRecord* fault = nullptr;     ///< may be null
   uint32_t* fault_taken = nullptr;  ///< 0 until a thread writes the record; in the GPU's memory
   const TeamRow* teams = nullptr;
@@ -57,7 +62,7 @@ static_assert(std::is_trivially_copyable<WorldView>::value && std::is_standard_l
 static_assert(sizeof(WorldView) == 216, "a new layout is a new kWorldViewVersion");
 
 /// Of the layout of everything that a view points to; a unit compiled with another one is refused.
-inline constexpr unsigned kWorldViewVersion = 2;
+inline constexpr unsigned kWorldViewVersion = 3;
 
 /// A symmetric object of a PE.
 struct HeapPlace {

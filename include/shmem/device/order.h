@@ -28,7 +28,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_channels(const 
       // relaxed: as in quiet().
       heads[i] = portable::load_relaxed(channel.ring.head);
       // acquire: as in wait_completed().
-      seen[i] = portable::load_acquire(channel.completed_seen);
+      seen[i] = portable::load_acquire(&channel.completed_seen->count);
     }
     RAILSHMEM_UNROLL
     for (uint32_t i = 0; i < kGlance; ++i) {

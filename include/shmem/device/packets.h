@@ -14,7 +14,7 @@ namespace device {
 /// Until the packet of an exchange is there.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_packet(const WorldView& world, const Packet* packet,
                                                                      uint64_t number) {
-  Waiter waiter(world.error, Deadline{world.timeout_ns});
+  Waiter waiter(error_of(world), Deadline{world.timeout_ns});
   for (;;) {
     uint64_t data = 0, found = 0;
     portable::load_pair(&packet->data, &data, &found);

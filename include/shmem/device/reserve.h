@@ -23,22 +23,11 @@ struct Reserved {
 
 /// Waits until the slot of `ticket` may be written.
 RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, Deadline deadline) {
+  // The acquire pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of
+  // the command that the slot still holds.
   const uint64_t slots = uint64_t{1} << ring.log2_slots;
-  // acquire: pairs with the release below; a thread that trusts another's reading needs what that one acquired.
-  if (ticket - portable::load_acquire(ring.consumed_seen) < slots) return ChannelStatus::ok;
-  Waiter waiter(ring.error, deadline);
-  for (;;) {
-    // acquire: pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of
-    // the command that the slot still holds.
-    const uint64_t consumed = portable::load_acquire(ring.consumed);
-    if (ticket - consumed < slots) {
-      // Two threads may store in either order; an older value only costs its reader another look at `consumed`.
-      portable::store_release(ring.consumed_seen, consumed);
-      return ChannelStatus::ok;
-    }
-    const ChannelStatus status = waiter.turn(consumed);
-    if (status != ChannelStatus::ok) return status;
-  }
+  return wait_for_count(ring.consumed, ring.consumed_seen, ring.error, deadline,
+                        [ticket, slots](uint64_t consumed) { return ticket - consumed < slots; });
 }
 
 /// Takes the next `n` tickets and waits for room for all of them; n is at most the ring's size. They must be written:

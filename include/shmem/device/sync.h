@@ -28,7 +28,7 @@ RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members
 /// Until a word has the number. Numbers only grow.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number_long(const WorldView& world, const uint64_t* word,
                                                                           uint64_t number) {
-  Waiter waiter(world.error, Deadline{world.timeout_ns});
+  Waiter waiter(error_of(world), Deadline{world.timeout_ns});
   // acquire: pairs with the fence and store of announce(); without it what the other did before could look undone.
   while (portable::load_acquire(word) < number) {
     const ChannelStatus status = waiter.turn();

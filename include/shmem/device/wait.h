@@ -7,6 +7,8 @@
 
 #include "shmem/detail/channel.h"
 #include "shmem/detail/portable.h"
+#include "shmem/detail/threads.h"
+#include "shmem/detail/world.h"
 
 namespace railshmem {
 namespace device {
@@ -18,6 +20,12 @@ struct Deadline {
   RAILSHMEM_HD static constexpr Deadline never() { return {0}; }
   RAILSHMEM_HD static constexpr Deadline in(uint64_t timeout_ns) { return {timeout_ns == 0 ? 1 : timeout_ns}; }
 };
+
+/// The job's error word, for the calling thread; may be null.
+RAILSHMEM_HD inline const uint64_t* error_of(const WorldView& world) {
+  if (world.error == nullptr) return nullptr;
+  return world.error + kErrorLineWords * (threads::multiprocessor() % kErrorLines);
+}
 
 /// Looks at a word before a wait takes to a Waiter: some microseconds.
 inline constexpr int kShortTurns = 48;
@@ -47,9 +55,9 @@ class Waiter {
   RAILSHMEM_HD bool young() const { return turns_ < 64; }
 
 #if defined(__CUDA_ARCH__)
-  static constexpr uint32_t kErrorEvery = 32;  // each look reads across PCIe, a microsecond or two
-  // The clock is outside of the multiprocessors, in what copy engines and queues of work are driven by: 132 threads
-  // that read it every 16th turn made each copy of the proxy take 0.4 ms (decision 0030). This is once a millisecond.
+  // About once a millisecond: of each word of the host's memory a GPU reads a million times a second, and no more;
+  // copies queue up behind those who ask more often (decision 0033).
+  static constexpr uint32_t kErrorEvery = 1024;
   static constexpr uint32_t kClockEvery = 1024;
 #else
   static constexpr uint32_t kErrorEvery = 1;
@@ -72,22 +80,82 @@ class Waiter {
   uint32_t turns_ = 0;
 };
 
-/// Waits until every ticket below `count` is finished. A finished one counts even on a channel that died since.
-RAILSHMEM_HD inline ChannelStatus wait_completed(const ChannelView& channel, uint64_t count, Deadline deadline) {
-  // acquire: pairs with the release below; a thread that trusts another's reading needs what that one acquired.
-  if (portable::load_acquire(channel.completed_seen) >= count) return ChannelStatus::ok;
-  Waiter waiter(channel.ring.error, deadline);
+/// Who of the waiting threads reads the consumer's count. A GPU reads one word of the host's memory a million times a
+/// second, whoever asks; from a dozen askers on, its copies queue up behind them (decision 0033). So one thread looks
+/// and tells the others. Two may look at once, which is harmless, and who is told nothing for long looks once anyhow.
+class Lookout {
+ public:
+  // relaxed, here and below: what is seen carries its own order. Read ahead of the count, so that both are under way.
+  RAILSHMEM_HD explicit Lookout(Seen* seen) : seen_(seen), free_(portable::load_relaxed(&seen->looking) == 0) {}
+
+  RAILSHMEM_HD bool looks() {
+    if (looking_) return true;
+    if (free_) {
+      portable::store_relaxed(&seen_->looking, uint64_t{1});
+      looking_ = true;
+      return true;
+    }
+    free_ = portable::load_relaxed(&seen_->looking) == 0;
+    return ++turns_ % kOnceAnyhow == 0;
+  }
+  /// At the latest when this thread's wait is over.
+  RAILSHMEM_HD void tell(uint64_t count, bool over) {
+    // Two threads may store in either order; an older count only costs its reader another look.
+    if (over || count != told_) portable::store_release(&seen_->count, count);
+    told_ = count;
+  }
+  RAILSHMEM_HD void leave() {
+    if (looking_) portable::store_relaxed(&seen_->looking, uint64_t{0});
+  }
+
+ private:
+  static constexpr uint32_t kOnceAnyhow = 2048;
+  Seen* seen_;
+  uint64_t told_ = 0;
+  uint32_t turns_ = 0;
+  bool free_;
+  bool looking_ = false;
+};
+
+/// Waits until the consumer's count, `far` across PCIe, is enough.
+template <class Enough>
+RAILSHMEM_HD inline ChannelStatus wait_for_count(const uint64_t* far, Seen* seen, const uint64_t* error,
+                                                 Deadline deadline, Enough&& enough) {
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
+  Lookout lookout(seen);
+  // acquire: pairs with the release in tell(); a thread that trusts another's reading needs what that one acquired.
+  if (enough(portable::load_acquire(&seen->count))) return ChannelStatus::ok;
+  Waiter waiter(error, deadline);
   for (;;) {
-    // acquire: pairs with the release in Channel::publish(); without it a get's destination could still read old.
-    const uint64_t completed = portable::load_acquire(channel.completed);
-    if (completed >= count) {
-      // Two threads may store in either order; an older value only costs its reader another look at `completed`.
-      portable::store_release(channel.completed_seen, completed);
+    const bool looks = lookout.looks();
+    const uint64_t count = portable::load_acquire(looks ? far : &seen->count);
+    const bool over = enough(count);
+    if (looks) lookout.tell(count, over);
+    const ChannelStatus status = over ? ChannelStatus::ok : waiter.turn(count);
+    if (!over && status == ChannelStatus::ok) continue;
+    lookout.leave();
+    return status;
+  }
+#else  // the consumer is a thread of this process: its count is as near
+  if (enough(portable::load_acquire(&seen->count))) return ChannelStatus::ok;
+  Waiter waiter(error, deadline);
+  for (;;) {
+    const uint64_t count = portable::load_acquire(far);
+    if (enough(count)) {
+      portable::store_release(&seen->count, count);
       return ChannelStatus::ok;
     }
-    const ChannelStatus status = waiter.turn(completed);
+    const ChannelStatus status = waiter.turn(count);
     if (status != ChannelStatus::ok) return status;
   }
+#endif
+}
+
+/// Waits until every ticket below `count` is finished. A finished one counts even on a channel that died since.
+RAILSHMEM_HD inline ChannelStatus wait_completed(const ChannelView& channel, uint64_t count, Deadline deadline) {
+  // The acquire pairs with the release in Channel::publish(); without it a get's destination could still read old.
+  return wait_for_count(channel.completed, channel.completed_seen, channel.ring.error, deadline,
+                        [count](uint64_t completed) { return completed >= count; });
 }
 
 /// Waits for one command: the way a blocking get or a fetching AMO completes.

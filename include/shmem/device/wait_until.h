@@ -52,7 +52,7 @@ RAILSHMEM_HD inline T read_relaxed(const T* word) {
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_long(const WorldView& world, const T* word, int cmp,
                                                                   T value, T* seen) {
-  Waiter waiter(world.error, Deadline{world.timeout_ns});
+  Waiter waiter(error_of(world), Deadline{world.timeout_ns});
   for (;;) {
     if (compare(read_relaxed(word), cmp, value)) {
       *seen = read_acquire(word);
@@ -128,7 +128,7 @@ RAILSHMEM_HD inline size_t test_some(const Words<T>& w, size_t* indices) {
 
 template <class T>
 RAILSHMEM_HD inline ChannelStatus wait_until_all(const WorldView& world, const Words<T>& w) {
-  Waiter waiter(world.error, Deadline{world.timeout_ns});
+  Waiter waiter(error_of(world), Deadline{world.timeout_ns});
   for (size_t i = 0; i < w.n;) {
     if (!w.counts(i) || w.holds(i)) {
       ++i;
@@ -145,7 +145,7 @@ RAILSHMEM_HD inline ChannelStatus wait_until_any(const WorldView& world, const W
                                                  size_t* found) {
   *found = kNoWord;
   if (w.none_counts()) return ChannelStatus::ok;
-  Waiter waiter(world.error, Deadline{world.timeout_ns});
+  Waiter waiter(error_of(world), Deadline{world.timeout_ns});
   for (;;) {
     *found = test_any(w, start);
     if (*found != kNoWord) return ChannelStatus::ok;
@@ -159,7 +159,7 @@ RAILSHMEM_HD inline ChannelStatus wait_until_some(const WorldView& world, const 
                                                   size_t* found) {
   *found = 0;
   if (w.none_counts()) return ChannelStatus::ok;
-  Waiter waiter(world.error, Deadline{world.timeout_ns});
+  Waiter waiter(error_of(world), Deadline{world.timeout_ns});
   for (;;) {
     *found = test_some(w, indices);
     if (*found != 0) return ChannelStatus::ok;
