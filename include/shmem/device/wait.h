@@ -48,8 +48,8 @@ class Waiter {
 
 #if defined(__CUDA_ARCH__)
   static constexpr uint32_t kErrorEvery = 32;  // each look reads across PCIe, a microsecond or two
-  // The clock is outside of the multiprocessors, in what copy engines and queues of work are driven by: 132 threads
-  // that read it every 16th turn made each copy of the proxy take 0.4 ms (decision 0030). This is once a millisecond.
+  // The clock is outside of the multiprocessors: with 132 threads that read it every 16th turn each copy of the proxy
+  // took 0.4 ms (decision 0030). This is once a millisecond.
   static constexpr uint32_t kClockEvery = 1024;
 #else
   static constexpr uint32_t kErrorEvery = 1;
