@@ -40,7 +40,7 @@ class Exchange {
  public:
   Exchange(unsigned seed, uint32_t first) : random_(seed), outbox_(kMembers, first) {
     for (int pe = 0; pe < kMembers; ++pe) {
-      inboxes_.emplace_back(kMembers, true, first);
+      inboxes_.emplace_back(kMembers, ports_with(1), true, first);
       ids_.push_back(0);
     }
   }
