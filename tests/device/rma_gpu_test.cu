@@ -170,14 +170,15 @@ void run(const char* name, int pe, Place place) {
     views[i] = kernel_view(*channels[i]);
     views[i].replies = {&cells[i << kLog2Cells], static_cast<uint32_t*>(taken.get()) + (i << kLog2Cells), kLog2Cells};
   }
-  const WorldView world{.pe = kMe,
-                        .npes = kPes,
-                        .first_pe = kMe,
-                        .node_npes = 2,
-                        .heap = {heaps, kHeap, heaps, kHeap, 0, kHeap},
-                        .channels = views.get(),
-                        .nchannels = kBlocks,
-                        .timeout_ns = kLong};
+  const WorldView world{
+      .pe = kMe,
+      .npes = kPes,
+      .first_pe = kMe,
+      .node_npes = 2,
+      .heap = {heaps, kHeap, heaps, kHeap, 0, pe == kFar ? 0 : kHeap},  // no atomics of far PEs where ours are direct
+      .channels = views.get(),
+      .nchannels = kBlocks,
+      .timeout_ns = kLong};
   // The proxy's atomics, and the GPU's on its own memory, need no help of the bus.
   const bool with_atomics = pe == kFar || place == Place::gpu || has_host_atomics();
   Pinned<uint64_t> lines(kAll);
