@@ -21,13 +21,28 @@ struct Reserved {
   ChannelStatus status;
 };
 
-/// Waits until the slot of `ticket` may be written.
+/// Waits until the slot of `ticket` may be written. Whoever is to be let in next reads the consumer's count, which is
+/// across PCIe, and tells the others (decision 0033).
 RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, Deadline deadline) {
-  // The acquire pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of
-  // the command that the slot still holds.
   const uint64_t slots = uint64_t{1} << ring.log2_slots;
-  return wait_for_count(ring.consumed, ring.consumed_seen, ring.error, deadline,
-                        [ticket, slots](uint64_t consumed) { return ticket - consumed < slots; });
+  // acquire: pairs with the release below; a thread that trusts another's reading needs what that one acquired.
+  uint64_t consumed = portable::load_acquire(&ring.consumed_seen->count);
+  if (ticket - consumed < slots) return ChannelStatus::ok;
+  Waiter waiter(ring.error, deadline);
+  for (;;) {
+    // A warp's tickets at a time, so the next ones wait for no more than that; what was told last may be older.
+    const bool looks = kNearConsumer || ticket - consumed < slots + 32 || waiter.is_due();
+    // acquire: pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of
+    // the command that the slot still holds.
+    consumed = portable::load_acquire(looks ? ring.consumed : &ring.consumed_seen->count);
+    if (ticket - consumed < slots) {
+      // Two threads may store in either order; an older value only costs its reader another look at `consumed`.
+      if (looks) portable::store_release(&ring.consumed_seen->count, consumed);
+      return ChannelStatus::ok;
+    }
+    const ChannelStatus status = waiter.turn(consumed);
+    if (status != ChannelStatus::ok) return status;
+  }
 }
 
 /// Takes the next `n` tickets and waits for room for all of them; n is at most the ring's size. They must be written:

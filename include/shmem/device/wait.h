@@ -27,6 +27,13 @@ RAILSHMEM_HD inline const uint64_t* error_of(const WorldView& world) {
   return world.error + kErrorLineWords * (threads::multiprocessor() % kErrorLines);
 }
 
+/// Where producers are threads of the consumer's process its counts are as near as theirs.
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
+inline constexpr bool kNearConsumer = false;
+#else
+inline constexpr bool kNearConsumer = true;
+#endif
+
 /// Looks at a word before a wait takes to a Waiter: some microseconds.
 inline constexpr int kShortTurns = 48;
 
@@ -49,6 +56,9 @@ class Waiter {
     portable::relax(turns_++);
     return ChannelStatus::ok;
   }
+
+  /// Every 256th turn.
+  RAILSHMEM_HD bool is_due() const { return turns_ % 256 == 255; }
 
  private:
   /// The first turns, in which a wait that ends soon ends.
@@ -85,12 +95,13 @@ class Waiter {
 /// and tells the others. Two may look at once, which is harmless, and who is told nothing for long looks once anyhow.
 class Lookout {
  public:
-  // relaxed, here and below: what is seen carries its own order. Read ahead of the count, so that both are under way.
-  RAILSHMEM_HD explicit Lookout(Seen* seen) : seen_(seen), free_(portable::load_relaxed(&seen->looking) == 0) {}
+  /// `looking` as it was read a moment ago.
+  RAILSHMEM_HD Lookout(Seen* seen, uint64_t looking) : seen_(seen), free_(looking == 0) {}
 
   RAILSHMEM_HD bool looks() {
-    if (looking_) return true;
+    if (kNearConsumer || looking_) return true;
     if (free_) {
+      // relaxed, as below: what is seen carries its own order.
       portable::store_relaxed(&seen_->looking, uint64_t{1});
       looking_ = true;
       return true;
@@ -101,7 +112,7 @@ class Lookout {
   /// At the latest when this thread's wait is over.
   RAILSHMEM_HD void tell(uint64_t count, bool over) {
     // Two threads may store in either order; an older count only costs its reader another look.
-    if (over || count != told_) portable::store_release(&seen_->count, count);
+    if (over || (!kNearConsumer && count != told_)) portable::store_release(&seen_->count, count);
     told_ = count;
   }
   RAILSHMEM_HD void leave() {
@@ -117,45 +128,31 @@ class Lookout {
   bool looking_ = false;
 };
 
-/// Waits until the consumer's count, `far` across PCIe, is enough.
-template <class Enough>
-RAILSHMEM_HD inline ChannelStatus wait_for_count(const uint64_t* far, Seen* seen, const uint64_t* error,
-                                                 Deadline deadline, Enough&& enough) {
-#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
-  Lookout lookout(seen);
-  // acquire: pairs with the release in tell(); a thread that trusts another's reading needs what that one acquired.
-  if (enough(portable::load_acquire(&seen->count))) return ChannelStatus::ok;
-  Waiter waiter(error, deadline);
+/// Out of line: its registers are not the callers'.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_completed(const ChannelView& channel, uint64_t looking,
+                                                                           uint64_t count, Deadline deadline) {
+  Waiter waiter(channel.ring.error, deadline);
+  Lookout lookout(channel.completed_seen, looking);
   for (;;) {
     const bool looks = lookout.looks();
-    const uint64_t count = portable::load_acquire(looks ? far : &seen->count);
-    const bool over = enough(count);
-    if (looks) lookout.tell(count, over);
-    const ChannelStatus status = over ? ChannelStatus::ok : waiter.turn(count);
+    // acquire: pairs with the release in Channel::publish(); without it a get's destination could still read old.
+    const uint64_t completed = portable::load_acquire(looks ? channel.completed : &channel.completed_seen->count);
+    const bool over = completed >= count;
+    if (looks) lookout.tell(completed, over);
+    const ChannelStatus status = over ? ChannelStatus::ok : waiter.turn(completed);
     if (!over && status == ChannelStatus::ok) continue;
     lookout.leave();
     return status;
   }
-#else  // the consumer is a thread of this process: its count is as near
-  if (enough(portable::load_acquire(&seen->count))) return ChannelStatus::ok;
-  Waiter waiter(error, deadline);
-  for (;;) {
-    const uint64_t count = portable::load_acquire(far);
-    if (enough(count)) {
-      portable::store_release(&seen->count, count);
-      return ChannelStatus::ok;
-    }
-    const ChannelStatus status = waiter.turn(count);
-    if (status != ChannelStatus::ok) return status;
-  }
-#endif
 }
 
 /// Waits until every ticket below `count` is finished. A finished one counts even on a channel that died since.
 RAILSHMEM_HD inline ChannelStatus wait_completed(const ChannelView& channel, uint64_t count, Deadline deadline) {
-  // The acquire pairs with the release in Channel::publish(); without it a get's destination could still read old.
-  return wait_for_count(channel.completed, channel.completed_seen, channel.ring.error, deadline,
-                        [count](uint64_t completed) { return completed >= count; });
+  // relaxed: a hint. Ahead of the count, so that both are under way.
+  const uint64_t looking = kNearConsumer ? 0 : portable::load_relaxed(&channel.completed_seen->looking);
+  // acquire: pairs with the release in tell(); a thread that trusts another's reading needs what that one acquired.
+  if (portable::load_acquire(&channel.completed_seen->count) >= count) return ChannelStatus::ok;
+  return wait_for_completed(channel, looking, count, deadline);
 }
 
 /// Waits for one command: the way a blocking get or a fetching AMO completes.
