@@ -101,31 +101,61 @@ if [ -n "$install" ]; then
 fi
 scripts/check_cmake.sh || exit 1
 
-if build release; then
-  check release release ${label:+--label-regex "^($label)\$"}
-else
-  not_built release
-fi
-if [ -z "$quick" ]; then
-  # The whole transport suite, over both transports: what a sanitizer sees, it sees with few PEs.
+# Under ASan and UBSan: all unit tests, faults, and the whole transport suite over both transports. What a sanitizer sees, it
+# sees with few PEs. Under ThreadSanitizer: what several threads do, within the library and through it.
+threaded="threads thread_contexts lock_threads active_threads"
+build_dev() {
+  local programs targets kind program
   programs=$(sed -n 's/^conformance_program(\([a-z_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
   targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input fault_bad_old_call fault_checked kernels_between_pes"
   for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
   for program in $programs; do targets="$targets conformance_$program"; done
   # shellcheck disable=SC2086
-  if build dev $targets; then
+  build dev $targets
+}
+build_tsan() {
+  local targets="threaded_tests oshrun" program
+  for program in $threaded; do targets="$targets conformance_$program"; done
+  # shellcheck disable=SC2086
+  build tsan $targets
+}
+
+# The sanitized builds, beside the tests of the release build, with CPU time that nobody else wants: tests wait a lot.
+build_beside() {
+  local preset
+  chrt --idle --pid 0 "$BASHPID" 2>/dev/null || renice -n 19 -p "$BASHPID" >/dev/null
+  for preset in dev tsan; do
+    "build_$preset" >"$logs/$preset.beside" 2>&1
+    echo $? >"$logs/$preset.built"
+  done
+}
+# built PRESET: waits for that build, shows what it said, and tells whether it went well.
+built() {
+  step "$1: rest of the build"
+  while [ ! -e "$logs/$1.built" ] && kill -0 "$beside"; do sleep 0.2; done
+  grep -v '^$' "$logs/$1.beside"
+  [ "$(cat "$logs/$1.built" || echo 1)" -eq 0 ]
+}
+
+build release || not_built release
+if [ -z "$quick" ]; then
+  rm -f "$logs/dev.built" "$logs/tsan.built"
+  build_beside &
+  beside=$!
+  trap 'kill "$beside" 2>/dev/null' EXIT
+fi
+if [ ${#stages[@]} -eq 0 ]; then
+  check release release ${label:+--label-regex "^($label)\$"}
+fi
+if [ -z "$quick" ]; then
+  if built dev; then
     check dev dev --label-regex '^unit$'
     check dev-fault dev --label-regex '^fault$' --exclude-regex 'lost_peer'
     check dev-conformance dev --tests-regex '^conformance\..*\.(p2p\.3|tcp_rxm\.2)$'
   else
     not_built dev
   fi
-  # Under ThreadSanitizer: what several threads do, within the library and through it.
-  threaded="threads thread_contexts lock_threads active_threads"
-  targets="threaded_tests oshrun"
-  for program in $threaded; do targets="$targets conformance_$program"; done
-  # shellcheck disable=SC2086
-  if build tsan $targets; then
+  if built tsan; then
     check tsan tsan --label-regex '^threaded$'
     check tsan-conformance tsan --tests-regex "^conformance\\.(${threaded// /|})\\.(p2p|tcp_rxm)\\.2\$"
   else
