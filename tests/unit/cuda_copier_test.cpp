@@ -298,9 +298,9 @@ void expect_words_behind_their_bytes(CopierRig& rig) {
       std::byte* const source = rig.bounce.data() + i * kSlot;
       const size_t nbytes = random() % 3 == 0 ? kSlot : random() % 2 == 0 ? 8 * (1 + random() % 100) : 0;
       for (size_t at = 0; at < nbytes; at += 8) std::memcpy(source + at, &round, 8);
-      for (const uint64_t value : {2 * round, 2 * round + 1})
-        tickets.push_back(
-            copier->start_then_set(rig.heap + kData + i * kSlot, source, nbytes, rig.heap + i * 8, value));
+      std::byte* const word = rig.heap + i * 8;
+      tickets.push_back(copier->start_then_set(rig.heap + kData + i * kSlot, source, nbytes, word, 2 * round));
+      tickets.push_back(copier->start_then_set(nullptr, nullptr, 0, word, 2 * round + 1));
       if (nbytes == 0) continue;
       const uint64_t began = now_ns();
       while (word_at(rig.heap + i * 8) < 2 * round) {
