@@ -12,6 +12,7 @@
 #include "src/base/error.h"
 #include "src/cuda/check.h"
 #include "tests/support/fake_driver.h"
+#include "tests/support/run_again.h"
 
 namespace railshmem::cuda {
 namespace {
@@ -74,8 +75,7 @@ TEST(CudaDriver, IsLoadedByNameWithAllItsFunctions) {
     if (child == 0) {
       setenv("RAILSHMEM_FAKE_GPUS", "3", 1);
       setenv("LD_LIBRARY_PATH", RAILSHMEM_FAKE_CUDA, 1);
-      execl("/proc/self/exe", "unit_tests", "--gtest_filter=CudaDriver.IsLoadedByNameWithAllItsFunctions", nullptr);
-      _exit(99);
+      run_again("CudaDriver.IsLoadedByNameWithAllItsFunctions");
     }
     int status = -1;
     ASSERT_EQ(waitpid(child, &status, 0), child);
