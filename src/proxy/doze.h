@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rest of a proxy thread, as the statistics see it.
+// Rests and steps of proxy threads, as the statistics see them.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,17 @@ inline bool doze(Sleeper& sleeper, std::span<const int> fds, uint64_t limit_ns, 
   observer->count(observe::Engine::sleeps, 1);
   observer->count(observe::Engine::slept_ticks, observer->ticks() - began);
   return traffic;
+}
+
+/// A step that `move_on` makes, which tells whether anything moved. `observer` null: nobody records.
+template <class MoveOn>
+bool recorded_step(observe::Observer* observer, MoveOn&& move_on) noexcept {
+  if (!observer) [[likely]]
+    return move_on();
+  const uint64_t began = observer->ticks();
+  const bool moved = move_on();
+  if (moved) observer->did("progress", began, 0, -1);
+  return moved;
 }
 
 }  // namespace railshmem

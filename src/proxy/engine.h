@@ -107,15 +107,15 @@ class Engine final : public Network {
     std::vector<std::vector<Channel*>> shares(threads_);
     for (Channel* channel : channels) shares[channels_++ % threads_].push_back(channel);
     proxy_->alone([&] { proxy_->serve(shares[0], Pushers::kernels); });
-    loop_->expect_kernels();
+    loop_->thread().expect_kernels();
     for (size_t i = 0; i < ring_sides_.size(); ++i) {
       ring_sides_[i]->alone([&] { ring_sides_[i]->serve(shares[i + 1]); });
-      ring_loops_[i]->expect_kernels();
+      ring_loops_[i]->thread().expect_kernels();
     }
   }
   void run_on_proxies(const std::function<void()>& task) override {
-    loop_->run_there(task);
-    for (auto& loop : ring_loops_) loop->run_there(task);
+    loop_->thread().run_there(task);
+    for (auto& loop : ring_loops_) loop->thread().run_there(task);
   }
 
   void prepare_stop() noexcept override {

@@ -2,23 +2,18 @@
 // The first proxy thread: when it steps, stays away, visits the host endpoint and sleeps.
 #pragma once
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
-#include <thread>
 #include <vector>
 
 #include "src/base/cpu.h"
-#include "src/base/log.h"
 #include "src/proxy/doze.h"
-#include "src/proxy/errands.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/kernel_pace.h"
 #include "src/proxy/loop_config.h"
 #include "src/proxy/proxy_side.h"
+#include "src/proxy/proxy_thread.h"
 #include "src/proxy/sleeper.h"
 
 namespace railshmem {
@@ -35,26 +30,9 @@ class ProxyLoop {
         helper_nap_ns_(
             1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us : config.tuning.helper_nap_us)),
         pace_(config.kernel_spin_ns, config.kernel_nap_ns, config.oversubscribed),
-        thread_([this] { run(); }) {}
-  ProxyLoop(const ProxyLoop&) = delete;  // the thread holds its address
+        thread_("railshmem-proxy", name_of(Port::proxy), sleeper, config, [this] { run(); }) {}
 
-  ~ProxyLoop() {
-    // release: pairs with the acquire in run(); what the stopping thread did before is visible to the last pass.
-    stop_.store(true, std::memory_order_release);
-    sleeper_.wake();
-    thread_.join();
-  }
-
-  /// Runs `task` on the thread and returns at its end; throws what it throws.
-  void run_there(const std::function<void()>& task) {
-    errands_.ask(task, [this] { sleeper_.wake(); });
-  }
-
-  /// Once channels of kernels are served.
-  void expect_kernels() { run_there(&KernelPace::nap_precisely); }
-
-  /// CPU clock of the thread, for tests and statistics.
-  pthread_t native_handle() noexcept { return thread_.native_handle(); }
+  ProxyThread& thread() noexcept { return thread_; }
 
  private:
   static constexpr uint64_t kLongestSleepNs = 100000000;  // 100 ms: costs nothing, and heals a provider's lost wake-up
@@ -70,12 +48,8 @@ class ProxyLoop {
   static constexpr uint64_t kVisitPauseNs = 50000;     // between fruitless visits, each of which costs a membarrier
 
   void run() noexcept {
-    pthread_setname_np(pthread_self(), "railshmem-proxy");
-    set_log_pe(config_.pe);
-    if (config_.observer) config_.observer->name_thread("proxy");
     uint64_t idle_since = 0;
-    while (!stop_.load(std::memory_order_acquire)) {
-      errands_.run();
+    while (thread_.goes_on()) {
       if (const uint64_t helps = proxy_.helps(); helps != helps_seen_) {
         helps_seen_ = helps;
         doze({}, helper_nap_ns_, "stay away");
@@ -177,9 +151,7 @@ class ProxyLoop {
   uint32_t idle_turns_ = 0;
   uint64_t spin_ns_ = base_spin_ns_;
   std::vector<int> fds_;
-  Errands errands_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;  // last: it uses everything above
+  ProxyThread thread_;  // last: it uses everything above
 };
 
 }  // namespace railshmem

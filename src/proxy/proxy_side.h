@@ -13,6 +13,7 @@
 
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
+#include "src/proxy/doze.h"
 #include "src/proxy/flush/flush_gate.h"
 #include "src/proxy/source/initiator.h"
 #include "src/proxy/target/responder.h"
@@ -143,12 +144,7 @@ class ProxySide {
   };
 
   bool step() noexcept {
-    if (!observer_) [[likely]]
-      return move_on();
-    const uint64_t began = observer_->ticks();
-    const bool moved = move_on();
-    if (moved) observer_->did("progress", began, 0, -1);
-    return moved;
+    return recorded_step(observer_, [this] { return move_on(); });
   }
 
   bool move_on() noexcept {

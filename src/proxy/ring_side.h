@@ -15,6 +15,7 @@
 #include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
+#include "src/proxy/doze.h"
 #include "src/proxy/failover/peer_news.h"
 #include "src/proxy/source/initiator.h"
 #include "src/proxy/source/nudger.h"
@@ -79,12 +80,7 @@ class RingSide {
 
  private:
   bool step() noexcept {
-    if (!observer_) [[likely]]
-      return move_on();
-    const uint64_t began = observer_->ticks();
-    const bool moved = move_on();
-    if (moved) observer_->did("progress", began, 0, -1);
-    return moved;
+    return recorded_step(observer_, [this] { return move_on(); });
   }
 
   bool move_on() noexcept {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/cabled_engine.h"
+#include "tests/support/tickets.h"
 
 namespace railshmem::test {
 namespace {
@@ -228,11 +229,7 @@ Result run(size_t rails, Clock::duration how_long, const CableOptions& options, 
   }
   EXPECT_EQ(job.load(1, kAdded), added) << "additions happened twice, or never";
   EXPECT_EQ(job.load(0, kTickets), tickets.size());
-  std::sort(tickets.begin(), tickets.end());
-  for (size_t i = 0; i < tickets.size(); ++i) {
-    EXPECT_EQ(tickets[i], i) << "a fetch_add was lost or done twice";
-    if (tickets[i] != i) break;
-  }
+  expect_each_once(tickets);
   return result;
 }
 

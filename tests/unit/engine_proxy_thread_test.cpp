@@ -126,7 +126,7 @@ TEST(EngineProxyThread, WaitsForKernelsWithoutACoreOfItsOwn) {
   kernel.begin(job);
   std::this_thread::sleep_for(50ms);
   clockid_t clock;
-  ASSERT_EQ(pthread_getcpuclockid(job.engine(0).loop().native_handle(), &clock), 0);
+  ASSERT_EQ(pthread_getcpuclockid(job.engine(0).loop().thread().native_handle(), &clock), 0);
   const auto cpu_ns = [clock] {
     timespec t{};
     clock_gettime(clock, &t);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <random>
@@ -17,6 +16,7 @@
 #include "include/shmem/device/wait.h"
 #include "tests/support/cabled_engine.h"
 #include "tests/support/late_copier.h"
+#include "tests/support/tickets.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test::ring_threads {
@@ -262,11 +262,7 @@ Result run(const Setup<F>& setup, const Tuning& tuning, Meanwhile&& meanwhile) {
   }
   EXPECT_EQ(job.load(1, kAdded), added) << "additions happened twice, or never";
   EXPECT_EQ(job.load(0, kTickets), tickets.size());
-  std::sort(tickets.begin(), tickets.end());
-  for (size_t i = 0; i < tickets.size(); ++i) {
-    EXPECT_EQ(tickets[i], i) << "a fetch_add was lost or done twice";
-    if (tickets[i] != i) break;
-  }
+  expect_each_once(tickets);
   for (int pe = 0; pe < kPes; ++pe) job.engine(pe).prepare_stop();
   for (int pe = 0; pe < kPes; ++pe) job.engine(pe).stop();
   for (const std::string& row : job.engine(0).rail_rows())

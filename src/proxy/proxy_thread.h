@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all proxy threads have: a name, an end, and errands.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "src/base/log.h"
+#include "src/proxy/errands.h"
+#include "src/proxy/kernel_pace.h"
+#include "src/proxy/loop_config.h"
+#include "src/proxy/sleeper.h"
+
+namespace railshmem {
+
+/// A loop's last member: `run` uses the others. It ends when goes_on() says no.
+class ProxyThread {
+ public:
+  /// `name`: 15 letters at most. `track`: a literal, for observers. `sleeper` is what the thread sleeps in.
+  ProxyThread(const std::string& name, const char* track, Sleeper& sleeper, const LoopConfig& config,
+              std::function<void()> run)
+      : sleeper_(sleeper), thread_([=, pe = config.pe, observer = config.observer] {
+          pthread_setname_np(pthread_self(), name.c_str());
+          set_log_pe(pe);
+          if (observer) observer->name_thread(track);
+          run();
+        }) {}
+  ProxyThread(const ProxyThread&) = delete;  // the thread holds its address
+
+  ~ProxyThread() {
+    // release: pairs with the acquire in goes_on(); what the stopping thread did before is visible to the last pass.
+    stop_.store(true, std::memory_order_release);
+    sleeper_.wake();
+    thread_.join();
+  }
+
+  /// Runs `task` on the thread and returns at its end; throws what it throws.
+  void run_there(const std::function<void()>& task) {
+    errands_.ask(task, [this] { sleeper_.wake(); });
+  }
+  /// Once it serves channels of kernels; also ends its sleep.
+  void expect_kernels() { run_there(&KernelPace::nap_precisely); }
+
+  /// On the thread, every turn.
+  bool goes_on() noexcept {
+    if (stop_.load(std::memory_order_acquire)) return false;
+    errands_.run();
+    return true;
+  }
+
+  pthread_t native_handle() noexcept { return thread_.native_handle(); }
+
+ private:
+  Sleeper& sleeper_;
+  Errands errands_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;  // last: it uses everything above
+};
+
+}  // namespace railshmem
