@@ -20,10 +20,10 @@ namespace {
 using namespace std::chrono_literals;
 using Plain = loopback::Fabric;
 
-constexpr Setup<Plain> kPlain{"Plain", [](const NetworkConfig& config, const Tuning& tuning) {
-                                return std::make_unique<Engine<Plain>>(TransportKind::loopback, config, tuning, config,
-                                                                       loopback::Options{});
-                              }};
+constexpr Setup<Plain> kPair{"Plain", [](const NetworkConfig& config, const Tuning& tuning) {
+                               return std::make_unique<Engine<Plain>>(TransportKind::loopback, config, tuning, config,
+                                                                      loopback::Options{});
+                             }};
 
 std::string thread_name() {
   char name[16] = "";
@@ -32,7 +32,7 @@ std::string thread_name() {
 }
 
 TEST(EngineProxyThread, RunsErrandsAlsoWhenItSleeps) {
-  EngineJob<Plain> job(kPlain);
+  EngineJob<Plain> job(kPair);
   for (int i = 0; i < 20; ++i) {
     std::string name;
     job.engine(0).run_on_proxies([&] { name = thread_name(); });
@@ -42,7 +42,7 @@ TEST(EngineProxyThread, RunsErrandsAlsoWhenItSleeps) {
 }
 
 TEST(EngineProxyThread, WhatAnErrandThrowsReachesWhoAskedForIt) {
-  EngineJob<Plain> job(kPlain);
+  EngineJob<Plain> job(kPair);
   EXPECT_THROW(job.engine(0).run_on_proxies([] { throw std::runtime_error("no such context"); }), std::runtime_error);
   bool ran = false;
   job.engine(0).run_on_proxies([&] { ran = true; });
@@ -50,7 +50,7 @@ TEST(EngineProxyThread, WhatAnErrandThrowsReachesWhoAskedForIt) {
 }
 
 TEST(EngineProxyThread, SeveralThreadsMayHaveErrands) {
-  EngineJob<Plain> job(kPlain);
+  EngineJob<Plain> job(kPair);
   int count = 0;  // changed by the proxy thread alone
   {
     std::vector<std::jthread> askers;
@@ -99,7 +99,7 @@ JobOptions with(void (*change)(Env&)) {
 
 TEST(EngineProxyThread, AKernelsFirstCommandAfterASilenceWaitsForItsShortNapsOnly) {
   Kernel kernel;
-  EngineJob<Plain> job(kPlain, with(nullptr));
+  EngineJob<Plain> job(kPair, with(nullptr));
   kernel.begin(job);
   // Without kernels it sleeps for 100 ms at a time, so it would see the command 80 ms later.
   const auto median = kernel.median_of_commands(5, 120ms);
@@ -109,7 +109,7 @@ TEST(EngineProxyThread, AKernelsFirstCommandAfterASilenceWaitsForItsShortNapsOnl
 
 TEST(EngineProxyThread, AKernelsNextCommandsFindItAwake) {
   Kernel kernel;
-  EngineJob<Plain> job(kPlain, with([](Env& env) {
+  EngineJob<Plain> job(kPair, with([](Env& env) {
                          env.proxy_kernel_nap_us = 400'000;
                          env.proxy_kernel_spin_us = 1'000'000;
                        }));
@@ -122,7 +122,7 @@ TEST(EngineProxyThread, AKernelsNextCommandsFindItAwake) {
 
 TEST(EngineProxyThread, WaitsForKernelsWithoutACoreOfItsOwn) {
   Kernel kernel;
-  EngineJob<Plain> job(kPlain, with(nullptr));
+  EngineJob<Plain> job(kPair, with(nullptr));
   kernel.begin(job);
   std::this_thread::sleep_for(50ms);
   clockid_t clock;
