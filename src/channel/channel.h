@@ -33,13 +33,20 @@ class Channel {
 
   /// The next command; nothing when there is none or when the watermark's window is full of unfinished ones.
   std::optional<Command> peek() noexcept;
-  /// The same without a copy; false: nothing, and `command` is as it was.
+  /// Decodes it; false: nothing, and `command` is as it was.
   bool peek(Command& command) noexcept {
-    if (in_flight() >= finished_.window()) return false;
-    if (ring_.peek(command)) [[likely]]
-      return true;
+    const Slot* const slot = head();
+    if (slot == nullptr) return false;
+    decode(*slot, command);
+    return true;
+  }
+  /// Its slot until pop(); null: nothing.
+  const Slot* head() noexcept {
+    if (in_flight() >= finished_.window()) return nullptr;
+    if (const Slot* const slot = ring_.head()) [[likely]]
+      return slot;
     ring_.publish();  // idle: nobody may be left waiting for the last few slots
-    return false;
+    return nullptr;
   }
   void pop() noexcept { ring_.pop(); }
   /// Ticket of the peeked command.

@@ -23,7 +23,9 @@ class Ring {
 
   /// The command at the head, or nothing when its slot is not yet written in full.
   std::optional<Command> peek() const noexcept;
-  /// The same without a copy; false: nothing, and `command` is as it was.
+  /// Its slot, written in full, until pop(); null: nothing.
+  const Slot* head() const noexcept;
+  /// Decodes it; false: nothing, and `command` is as it was.
   bool peek(Command& command) const noexcept;
   /// Frees the slot of the peeked command.
   void pop() noexcept;
@@ -47,24 +49,22 @@ class Ring {
 // its lo, so a hi of this lap comes with the lo of this lap. All four hi must be of this lap; words may arrive in any
 // order and a slot with an old one is "not yet written". Nothing newer can appear in between: the slot is written
 // again only after publish() handed it back.
-inline bool Ring::peek(Command& command) const noexcept {
+inline const Slot* Ring::head() const noexcept {
   const Slot& slot = slots_[next_ & ((uint64_t{1} << log2_slots_) - 1)];
   const uint64_t lap = lap_bit(next_, log2_slots_);
-  Slot copy;
   // acquire: pairs with the release of hi in store_word(); without it lo, or the payload the command points to, could
   // be last lap's. The first word alone says "nothing there" while the ring is idle.
-  copy.word[0].hi = portable::load_acquire(&slot.word[0].hi);
-  if (((copy.word[0].hi ^ lap) & kLapBit) != 0) return false;
-  copy.word[1].hi = portable::load_acquire(&slot.word[1].hi);
-  copy.word[2].hi = portable::load_acquire(&slot.word[2].hi);
-  copy.word[3].hi = portable::load_acquire(&slot.word[3].hi);
-  if (!is_whole(copy, lap)) return false;
-  // relaxed: ordered by the acquires above
-  copy.word[0].lo = portable::load_relaxed(&slot.word[0].lo);
-  copy.word[1].lo = portable::load_relaxed(&slot.word[1].lo);
-  copy.word[2].lo = portable::load_relaxed(&slot.word[2].lo);
-  copy.word[3].lo = portable::load_relaxed(&slot.word[3].lo);
-  decode(copy, command);
+  if (((portable::load_acquire(&slot.word[0].hi) ^ lap) & kLapBit) != 0) return nullptr;
+  const uint64_t mixed = (portable::load_acquire(&slot.word[1].hi) ^ lap) |
+                         (portable::load_acquire(&slot.word[2].hi) ^ lap) |
+                         (portable::load_acquire(&slot.word[3].hi) ^ lap);
+  return (mixed & kLapBit) == 0 ? &slot : nullptr;
+}
+
+inline bool Ring::peek(Command& command) const noexcept {
+  const Slot* const slot = head();
+  if (slot == nullptr) return false;
+  decode(*slot, command);  // plain loads: ordered by the acquires in head(), and written again only after publish()
   return true;
 }
 
