@@ -28,31 +28,53 @@ class ChannelDrain {
     bool moved = false;
     if (!parked_.empty()) [[unlikely]]
       moved = parked_.step([this](TakenCommand& taken) { return post_parked(taken); });
-    for (int posted = 0; posted < kPostsPerPass && take() && pass_on(); ++posted) moved = true;
+    for (int posted = 0; posted < kPostsPerPass; ++posted, moved = true) {
+      if (!has_head_) {
+        const Slot* const slot = channel_.head();
+        if (slot == nullptr) break;
+        if (post_at_once(decode(*slot))) continue;
+        take(*slot);
+      }
+      if (!pass_on()) break;
+    }
     channel_.publish();
     return moved;
   }
 
   Channel& channel() noexcept { return channel_; }
   /// Commands have left the ring that are not posted yet.
-  bool holds() const noexcept { return has_head_ || has_next_ || !parked_.empty(); }
+  bool holds() const noexcept { return has_head_ || !parked_.empty(); }
 
  private:
   static constexpr int kPostsPerPass = 32;  // more starves reaping, and the source of `again` is what reaping frees
   static constexpr uint32_t kMostFolded = 64;
 
-  /// Takes the next command from the ring unless one is waiting for room.
-  bool take() noexcept {
-    if (has_head_) return true;
-    if (has_next_) [[unlikely]]
-      head_.command = next_;
-    else if (!channel_.peek(head_.command))
+  /// A put of one write that nothing holds back, as most commands are, is posted as it is read, in line and without a
+  /// TakenCommand: 200 instructions less. False: it is to be taken, and nothing happened.
+  [[gnu::always_inline]] bool post_at_once(const Command& c) noexcept {
+    if ((c.op != CommandOp::put && c.op != CommandOp::put_inline) || !initiator_.goes_at_once(c.nbytes)) return false;
+    expect_target(c);
+    const bool held_back = parked_.waits_for(c.pe) || scope_.peer(static_cast<int>(c.pe)).epoch != scope_.fences;
+    if (held_back || nudger_ != nullptr) return false;
+    uint64_t value = c.value;
+    const bool in_command = is_inline(c);
+    std::byte* const local = in_command ? reinterpret_cast<std::byte*>(&value) : reinterpret_cast<std::byte*>(c.local);
+    if (initiator_.stages(remote(c), in_command ? nullptr : local)) return false;
+    const Outcome outcome{nullptr, &channel_, channel_.next(), 1};
+    const Post posted = initiator_.put_at_once(scope_, {OpKind::put, remote(c), local, c.nbytes},
+                                               in_command ? Source::copied : Source::stable, outcome);
+    if (posted == Post::again) [[unlikely]]
       return false;
-    has_next_ = false;
-    const Command& c = head_.command;
-    if (c.op != CommandOp::fence && (c.pe >= static_cast<uint32_t>(npes_) || c.segment >= kSegments))
-      die("a device command names PE %u and segment %u; this job has %d PEs and %d segments", c.pe, c.segment, npes_,
-          kSegments);
+    channel_.pop();
+    if (posted == Post::failed) [[unlikely]]
+      finish_commands(outcome);
+    return true;
+  }
+
+  [[gnu::noinline]] void take(const Slot& slot) noexcept {
+    Command& c = head_.command;
+    decode(slot, c);
+    if (c.op != CommandOp::fence) expect_target(c);
     head_.ticket = channel_.next();
     head_.tickets = 1;
     head_.epoch = scope_.fences;
@@ -60,20 +82,25 @@ class ChannelDrain {
     if (c.op == CommandOp::amo && c.amo_op == AmoOp::add) fold();
     prepare(head_);
     has_head_ = true;
-    return true;
+  }
+
+  void expect_target(const Command& c) const noexcept {
+    if (c.pe >= static_cast<uint32_t>(npes_) || c.segment >= kSegments) [[unlikely]]
+      die("a device command names PE %u and segment %u; this job has %d PEs and %d segments", c.pe, c.segment, npes_,
+          kSegments);
   }
 
   /// Threads of a kernel that add to one word do so in a row: their additions become one.
   void fold() noexcept {
     Command& sum = head_.command;
-    while (head_.tickets < kMostFolded) {
-      has_next_ = channel_.peek(next_);
-      if (!has_next_ || next_.op != CommandOp::amo || next_.amo_op != AmoOp::add || next_.pe != sum.pe ||
-          next_.segment != sum.segment || next_.remote_offset != sum.remote_offset || next_.nbytes != sum.nbytes)
+    for (; head_.tickets < kMostFolded; ++head_.tickets) {
+      const Slot* const slot = channel_.head();
+      if (slot == nullptr) return;
+      const Command next = decode(*slot);
+      if (next.op != CommandOp::amo || next.amo_op != AmoOp::add || next.pe != sum.pe || next.segment != sum.segment ||
+          next.remote_offset != sum.remote_offset || next.nbytes != sum.nbytes)
         return;
-      sum.value += next_.value;  // of 4 bytes the target takes the low half
-      has_next_ = false;
-      ++head_.tickets;
+      sum.value += next.value;  // of 4 bytes the target takes the low half
       channel_.pop();
     }
   }
@@ -197,8 +224,6 @@ class ChannelDrain {
   const int npes_;
   TakenCommand head_;  ///< the newest one taken, if has_head_
   bool has_head_ = false;
-  Command next_;  ///< at the ring's head, if has_next_: looked at already
-  bool has_next_ = false;
   ParkedCommands parked_;
 };
 

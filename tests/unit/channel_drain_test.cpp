@@ -24,6 +24,10 @@ struct Rig : InitiatorRig {
                  .remote_offset = offset,
                  .local = reinterpret_cast<uint64_t>(bytes.data())});
   }
+  /// 8 bytes inside the command.
+  uint64_t put_value(uint32_t pe, uint64_t offset, uint64_t value) {
+    return push({.op = CommandOp::put_inline, .pe = pe, .nbytes = 8, .remote_offset = offset, .value = value});
+  }
   uint64_t fence() { return push({.op = CommandOp::fence}); }
   uint64_t add(uint32_t pe, uint64_t offset, uint64_t value, uint64_t width = 8) {
     return push({.op = CommandOp::amo,
@@ -127,6 +131,44 @@ TEST(ChannelDrain, NothingIsLostWhenTooManyWait) {
   for (int i = 0; i < 20; ++i) rig.steps();
   EXPECT_EQ(rig.writes().size(), kMany + 2);
   for (ScriptedRail& each : rig.rails) each.complete_all_writes();
+}
+
+TEST(ChannelDrain, ValuesThatFindNoRoomArriveWholeAndOnce) {
+  for (const size_t rails : {1, 2}) {
+    SCOPED_TRACE(rails);
+    Rig rig({.rails = rails, .cells = 512});
+    for (ScriptedRail& each : rig.rails) each.room = 0;
+    for (uint64_t i = 0; i < 3; ++i) rig.put_value(1, 8 * i, 100 + i);
+    rig.steps();
+    EXPECT_EQ(rig.writes(), Offsets{});
+    EXPECT_TRUE(rig.drain.holds());
+    EXPECT_EQ(rig.initiator->outstanding(), 1u) << "of the one that waits, and not of tries before";
+    for (ScriptedRail& each : rig.rails) each.room = 1;
+    for (int i = 0; i < 3; ++i) {
+      rig.steps();
+      for (ScriptedRail& each : rig.rails) each.room = 1;
+    }
+    EXPECT_EQ(rig.writes(), (Offsets{0, 8, 16}));
+    for (ScriptedRail& each : rig.rails)
+      for (const ScriptedRail::Posted& p : each.posted)
+        EXPECT_EQ(read_message<uint64_t>(p.bytes.data()), 100 + p.remote.offset / 8);
+    for (ScriptedRail& each : rig.rails) each.complete_all_writes();
+    rig.steps();
+    EXPECT_EQ(rig.completed(), 3u);
+    EXPECT_EQ(rig.initiator->outstanding(), 0u);
+  }
+}
+
+TEST(ChannelDrain, WhileThePeersLeaveAFailedPutCountsAsDone) {
+  Rig rig({.rails = 1, .cells = 512});
+  rig.put(1, 0);
+  rig.steps();
+  rig.initiator->ignore_failures();
+  rig.rails[0].failing = 1;
+  for (uint64_t i = 1; i <= 3; ++i) rig.put(1, 1000 * i);
+  rig.steps();
+  EXPECT_EQ(rig.completed(), 4u) << "the one that failed, the one before it and those after it";
+  EXPECT_FALSE(rig.drain.holds());
 }
 
 TEST(ChannelDrain, AdditionsToOneWordInARowBecomeOne) {

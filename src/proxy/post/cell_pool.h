@@ -46,36 +46,37 @@ inline bool is_told(const bool& done) noexcept {
 /// One operation, or one piece of a longer one (`parent` then names the operation's own cell).
 struct OpCell : OpSlot {
   Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
+  // take() clears what follows up to `next` in a few wide stores.
   Then then = Then::nothing;
-  SignalOp signal_op{};
-  SegmentId signal_segment{};
-  SegmentId segment{};  ///< of the remote memory
   uint8_t fetch_width = 0;
-  uint8_t rail = 0;            ///< that the operation, or its request, was posted on
   bool unordered = false;      ///< a request that may pass others: a piece of something longer
   bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
   bool awaits_answer = false;  ///< a request: it stands in the outbox
   bool in_flight = false;      ///< the rail will tell an event of it
   bool lost_data = false;      ///< its rail died before its data was known to be there; see Failover
   bool lost_request = false;   ///< the same before its request was answered
-  bool is_word = false;        ///< a put of at most 8 bytes, which a peer may poll
-  uint32_t index = 0;
-  uint32_t parent = kNoCell;
-  uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
-  uint32_t previous = kNoCell;
   uint32_t parts_left = 0;     ///< events and holds until the operation is complete, its answer apart
-  uint32_t sequence = 0;       ///< of a request
-  uint32_t issue = 0;          ///< of a put or get: the order in which they were issued
   uint32_t first_look = 0;     ///< of PathWatch at this request; 0: none yet
   uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
+  uint32_t parent = kNoCell;
+  uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
+  uint32_t index = 0;
+  uint32_t issue = 0;    ///< of a put or get: the order in which they were issued
+  bool is_word = false;  ///< a put of at most 8 bytes, which a peer may poll
+  SegmentId segment{};   ///< of the remote memory
+  uint8_t rail = 0;      ///< that the operation, or its request, was posted on
+  SignalOp signal_op{};
+  SegmentId signal_segment{};
   uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
-  uint64_t staging = 0;        ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
   std::byte* local = nullptr;
   NetContext* scope = nullptr;  ///< null: nobody waits for it
-  void* fetch = nullptr;        ///< where a reply's value goes
+  Outcome outcome{};
+  void* fetch = nullptr;  ///< where a reply's value goes
+  uint32_t previous = kNoCell;
+  uint32_t sequence = 0;  ///< of a request
+  uint64_t staging = 0;   ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
   uint64_t signal_offset = 0;
   uint64_t signal_value = 0;
-  Outcome outcome{};
 
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
   /// Its event says that the provider took a message over, and nothing of the peer, as that of a write or read does.
@@ -95,7 +96,7 @@ class CellPool {
   }
 
   /// A cell with every field at its default, or null when all are in flight.
-  OpCell* take(const Operation& what) noexcept {
+  [[gnu::always_inline]] OpCell* take(const Operation& what) noexcept {
     if (free_ == kNoCell) return nullptr;
     OpCell& cell = cells_[free_];
     free_ = cell.next;
@@ -108,12 +109,12 @@ class CellPool {
     cell.in_flight = false;
     cell.lost_data = false;
     cell.lost_request = false;
-    cell.is_word = false;
-    cell.parent = kNoCell;
-    cell.next = kNoCell;
     cell.parts_left = 0;
     cell.first_look = 0;
     cell.request_bytes = 0;
+    cell.parent = kNoCell;
+    cell.next = kNoCell;
+    cell.is_word = false;
     cell.scope = nullptr;
     cell.fetch = nullptr;
     cell.outcome = {};

@@ -81,7 +81,7 @@ class Desk {
   }
 
   /// One write or read, of a whole operation or of a piece. Its completion ends one part.
-  Post post(OpCell& cell, size_t r, bool more = false) noexcept {
+  [[gnu::always_inline]] Post post(OpCell& cell, size_t r, bool more = false) noexcept {
     const size_t n = cell.what.nbytes;
     cell.rail = static_cast<uint8_t>(r);
     const Post posted = cell.what.kind == OpKind::get ? rails[r].read({cell.remote(), cell.local, n, &cell})
@@ -113,9 +113,16 @@ class Desk {
   }
 
  private:
-  Post account(Post posted, const Operation& what, size_t r, size_t nbytes, bool evented) noexcept {
-    if (posted == Post::ok && evented) rails.expect(r);
-    if (posted == Post::failed) [[unlikely]] {
+  [[gnu::always_inline]] Post account(Post posted, const Operation& what, size_t r, size_t nbytes,
+                                      bool evented) noexcept {
+    if (posted != Post::ok) [[unlikely]]
+      return account_refused(posted, what, r);
+    if (evented) rails.expect(r);
+    rails.count(r, posted, nbytes);
+    return posted;
+  }
+  [[gnu::noinline]] Post account_refused(Post posted, const Operation& what, size_t r) noexcept {
+    if (posted == Post::failed) {
       if (leaving.load(std::memory_order_relaxed)) {
         abandoned = true;  // the initiator settles the rest at its next poll
         return posted;
@@ -123,11 +130,10 @@ class Desk {
       if (!rails.lose(r, what.pe, what.kind != OpKind::answer))
         die_failed(what, rails[r].name(), rails[r].last_error());
       if (what.kind == OpKind::flush) lost_flushes |= RailMask{1} << r;
-      posted = Post::again;  // another rail may take it
     }
-    rails.count(r, posted, nbytes);
-    if (posted == Post::again) rails.paths.refused(r, what.pe);
-    return posted;
+    rails.count(r, Post::again, 0);  // another rail may take it
+    rails.paths.refused(r, what.pe);
+    return Post::again;
   }
 };
 

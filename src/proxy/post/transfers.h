@@ -23,6 +23,7 @@ class Transfers {
                            ? desk.rails.traits().max_write
                            : std::min(desk.rails.traits().max_write,
                                       std::max({desk.tuning.stripe_min - 1, desk.rails.traits().inject, kMaxMessage}))),
+        longest_at_once_(std::min(longest_whole_, kMaxMessage)),
         bulks_(desk.cells.size()) {}
   Transfers(const Transfers&) = delete;
 
@@ -33,19 +34,8 @@ class Transfers {
   OpCell* open(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
     const bool whole = goes_whole(t.kind, t.nbytes);
     if (!whole && bulks_.full()) return nullptr;
-    OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
-    if (cell == nullptr) return nullptr;
-    cell->parts_left = 1;
-    cell->issue = issued_++;
-    cell->segment = t.remote.segment;
-    cell->remote_offset = t.remote.offset;
-    cell->local = t.local;
-    cell->is_word = t.kind == OpKind::put && t.nbytes <= sizeof(uint64_t);
-    desk_.count_in(scope, *cell, outcome);
-    // What the rail copies could still be needed: for another rail, if this one dies.
-    if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
-      copy_source(*cell);
-    if (t.kind == OpKind::put_signal || !whole || t.nbytes > kMaxMessage) {
+    OpCell* const cell = open_cell(scope, t, source, outcome);
+    if (cell != nullptr && (t.kind == OpKind::put_signal || !whole || t.nbytes > kMaxMessage)) {
       cell->lasting = true;
       ++desk_.lasting;
     }
@@ -55,9 +45,7 @@ class Transfers {
   /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`,
   /// which a long one never answers, nothing happened.
   Post start(OpCell& cell, size_t first) noexcept {
-    if (cell.is_word) return post_word(cell, first);
-    if (goes_whole(cell.what.kind, cell.what.nbytes))
-      return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
+    if (goes_whole(cell.what.kind, cell.what.nbytes)) return start_whole(cell, first);
     const RailTraits& traits = desk_.rails.traits();
     if (as_request(cell.what.kind)) {
       bulks_.add(cell, longest_answer_);
@@ -66,6 +54,23 @@ class Transfers {
     bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, desk_.rails.size(), desk_.tuning, traits.max_write));
     return Post::ok;
   }
+
+  /// open() and start() of a put of one write, at most kMaxMessage bytes, in line; outcome.channel hears of its end.
+  /// `again`: nothing happened.
+  [[gnu::always_inline]] Post put_whole(NetContext& scope, const Transfer& t, Source source,
+                                        const Outcome& outcome) noexcept {
+    OpCell* const cell = open_cell(scope, t, source, outcome);
+    if (cell == nullptr) [[unlikely]]
+      return Post::again;
+    const Post posted = start_whole(*cell, desk_.rails.pick(t.remote.pe));
+    if (posted != Post::ok) [[unlikely]] {
+      scope.closed(cell->what);
+      desk_.cells.give(*cell);
+    }
+    return posted;
+  }
+  /// The longest put of that kind.
+  size_t longest_at_once() const noexcept { return longest_at_once_; }
 
   /// For debug messages.
   std::string describe_bulks() const {
@@ -135,6 +140,30 @@ class Transfers {
   bool as_request(OpKind kind) const noexcept { return kind == OpKind::get && longest_answer_ != 0; }
   bool goes_whole(OpKind kind, size_t nbytes) const noexcept { return nbytes <= longest_whole_ && !as_request(kind); }
 
+  [[gnu::always_inline]] OpCell* open_cell(NetContext& scope, const Transfer& t, Source source,
+                                           const Outcome& outcome) noexcept {
+    OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
+    if (cell == nullptr) [[unlikely]]
+      return nullptr;
+    cell->parts_left = 1;
+    cell->issue = issued_++;
+    cell->segment = t.remote.segment;
+    cell->remote_offset = t.remote.offset;
+    cell->local = t.local;
+    cell->is_word = t.kind == OpKind::put && t.nbytes <= sizeof(uint64_t);
+    desk_.count_in(scope, *cell, outcome);
+    // What the rail copies could still be needed: for another rail, if this one dies.
+    if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
+      copy_source(*cell);
+    return cell;
+  }
+
+  [[gnu::always_inline]] Post start_whole(OpCell& cell, size_t first) noexcept {
+    if (desk_.rails.single()) return desk_.post(cell, 0);
+    if (cell.is_word) return post_word(cell, first);
+    return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
+  }
+
   Post post_word(OpCell& cell, size_t first) noexcept {
     const int pe = cell.what.pe;
     const size_t bound = desk_.words.rail(pe);
@@ -199,6 +228,7 @@ class Transfers {
   Requests<R>& requests_;
   const size_t longest_answer_;  ///< bytes of a get's piece that travels as a request; 0: gets are reads
   const size_t longest_whole_;
+  const size_t longest_at_once_;
   BulkQueue bulks_;
   uint32_t issued_ = 0;
   HeldWrite held_;  ///< the last write of a batch

@@ -78,17 +78,7 @@ class RailSet {
 
   /// The rail to try first for a short operation: in turn, from a start that differs between pairs of PEs, so that
   /// sources do not all load the same rail of a target; but not behind long operations that another rail has not got.
-  size_t pick(int pe) noexcept {
-    if (single()) return 0;
-    const RailMask usable_now = usable(pe);
-    size_t r = after(next_turn(pe), usable_now);
-    if (long_bytes_ == 0) return r;
-    for (RailMask rest = usable_now; rest != 0; rest &= rest - 1) {
-      const auto other = static_cast<size_t>(std::countr_zero(rest));
-      if (lanes_[other].meter.in_flight() + kMuchQueued < lanes_[r].meter.in_flight()) r = other;
-    }
-    return r;
-  }
+  [[gnu::always_inline]] size_t pick(int pe) noexcept { return single() ? 0 : pick_of_several(pe); }
 
   /// The same for a message that is part of a long operation.
   size_t pick_for_long(int pe) noexcept { return after(pick(pe), usable_for_long(pe)); }
@@ -212,6 +202,16 @@ class RailSet {
     for (size_t pe = 0; pe < starts.size(); ++pe)
       starts[pe] = static_cast<uint8_t>(mix(me, static_cast<int>(pe)) % rails);
     return starts;
+  }
+  size_t pick_of_several(int pe) noexcept {
+    const RailMask usable_now = usable(pe);
+    size_t r = after(next_turn(pe), usable_now);
+    if (long_bytes_ == 0) return r;
+    for (RailMask rest = usable_now; rest != 0; rest &= rest - 1) {
+      const auto other = static_cast<size_t>(std::countr_zero(rest));
+      if (lanes_[other].meter.in_flight() + kMuchQueued < lanes_[r].meter.in_flight()) r = other;
+    }
+    return r;
   }
   size_t next_turn(int pe) noexcept {
     turn_ = turn_ + 1 < size() ? turn_ + 1 : 0;

@@ -80,6 +80,18 @@ class Initiator {
     return start(t, desk_.rails.pick(t.remote.pe));
   }
 
+  /// transfer() in line, of a put that goes_at_once(). `again`: nothing happened.
+  [[gnu::always_inline]] Post put_at_once(NetContext& scope, const Transfer& t, Source source,
+                                          const Outcome& outcome) noexcept {
+    if (!ready()) [[unlikely]]
+      return refusal();
+    const Post posted = transfers_.put_whole(scope, t, source, outcome);
+    if (desk_.abandoned) [[unlikely]]
+      return give_up();
+    return posted;
+  }
+  bool goes_at_once(size_t nbytes) const noexcept { return nbytes - 1 < transfers_.longest_at_once(); }
+
   /// A put that may wait for the next one (see HeldWrite): at most kMaxMessage bytes, one write.
   Post batched_put(NetContext& scope, Transfer& t, Source source) noexcept {
     if (desk_.abandoned) return Post::failed;
@@ -274,7 +286,13 @@ class Initiator {
   }
 
   /// Also false when the held write failed, and everything with it.
-  bool ready() noexcept { return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned; }
+  [[gnu::always_inline]] bool ready() noexcept {
+    return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned;
+  }
+  [[gnu::cold, gnu::noinline]] Post give_up() noexcept {
+    abandon();
+    return Post::failed;
+  }
   Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
 
   [[gnu::always_inline]] Post start(Transfer& t, size_t rail) noexcept {
