@@ -61,6 +61,9 @@ endif()
 # For what runs once per job and is mostly large headers of others (CLI11, nlohmann-json).
 set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
+# Builds of developers show that each file includes what it uses.
+option(RAILSHMEM_BATCHES "Compile several files at a time: sooner done, and again after a change later" OFF)
+
 # railshmem_in_batches(target): several files at a time, because most of what the compiler reads of a small file are the
 # headers of its neighbours. So names at namespace scope are unique in a folder.
 function(railshmem_in_batches target)
@@ -76,8 +79,8 @@ function(railshmem_layer name)
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(railshmem_${name} OBJECT ${sources})
   target_link_libraries(railshmem_${name} PRIVATE railshmem_flags)
-  if(RAILSHMEM_SANITIZE)
-    railshmem_in_batches(railshmem_${name})  # not in other builds, which show that each file includes what it uses
+  if(RAILSHMEM_SANITIZE OR RAILSHMEM_BATCHES)
+    railshmem_in_batches(railshmem_${name})
   endif()
   set_property(GLOBAL APPEND PROPERTY RAILSHMEM_LAYERS railshmem_${name})
 endfunction()

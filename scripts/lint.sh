@@ -67,6 +67,10 @@ check_tidy() {
   fi
   files=$tidy_sample
   if [ -n "$whole" ]; then
+    if grep -q '^RAILSHMEM_BATCHES:BOOL=ON' "$build/CMakeCache.txt"; then
+      echo "$build compiles its files in batches; configure it with -DRAILSHMEM_BATCHES=OFF"
+      return 1
+    fi
     # what this configuration compiles
     files=$(scripts/list_sources.sh c | grep -E '^(src|bootstrap|transports|perftest)/.*\.cpp$' |
       while read -r file; do if grep -qF "/$file\"" "$build/compile_commands.json"; then echo "$file"; fi; done)
