@@ -56,11 +56,13 @@ if [ ! -e /dev/infiniband ] && unshare --mount sh -c "$empty_kallsyms" sh true 2
   tests_see=(unshare --mount sh -c "$empty_kallsyms" sh)
 fi
 
-# Kernels nobody can run here are compiled as far as PTX; device_headers brings all device functions to machine code.
-# What was never built here is built in batches: that takes half as long.
+# A first build, which nobody has configured, is soonest done in batches, and with kernels that nobody can run here
+# compiled as far as PTX; device_headers brings all device functions to machine code.
 how_to_build=()
-command -v nvidia-smi >/dev/null || how_to_build+=(-DRAILSHMEM_CUDA_ARCHITECTURES=90-virtual)
-[ -e build/release/CMakeCache.txt ] || how_to_build+=(-DRAILSHMEM_BATCHES=ON)
+if [ ! -e build/release/CMakeCache.txt ]; then
+  how_to_build+=(-DRAILSHMEM_BATCHES=ON)
+  command -v nvidia-smi >/dev/null || how_to_build+=(-DRAILSHMEM_CUDA_ARCHITECTURES=90-virtual)
+fi
 
 step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
