@@ -14,7 +14,7 @@ namespace railshmem::perftest {
 
 class NullRail {
  public:
-  explicit NullRail(size_t depth) : posted_(std::bit_ceil(depth)) {}
+  explicit NullRail(size_t depth) : posted_(std::bit_ceil(depth)), mask_(posted_.size() - 1) {}
 
   const RailTraits& traits() const noexcept { return traits_; }
   Post write(const RailWrite& w) noexcept { return take(w.slot); }
@@ -23,7 +23,7 @@ class NullRail {
   size_t poll(std::span<RailEvent> events) noexcept {
     const size_t n = std::min<size_t>(events.size(), last_ - first_);
     for (size_t i = 0; i < n; ++i)
-      events[i] = {RailEvent::Kind::completed, 0, posted_[first_++ & (posted_.size() - 1)], nullptr, 0, nullptr};
+      events[i] = {RailEvent::Kind::completed, 0, posted_[first_++ & mask_], nullptr, 0, nullptr};
     return n;
   }
   void release(const RailEvent&) noexcept {}
@@ -34,13 +34,14 @@ class NullRail {
 
  private:
   Post take(OpSlot* slot) noexcept {
-    if (last_ - first_ == posted_.size()) return Post::again;
-    posted_[last_++ & (posted_.size() - 1)] = slot;
+    if (last_ - first_ > mask_) return Post::again;
+    posted_[last_++ & mask_] = slot;
     return Post::ok;
   }
 
   RailTraits traits_{4096, size_t{1} << 30, 8192, true, true};
   std::vector<OpSlot*> posted_;  ///< a ring
+  size_t mask_;                  ///< its places less one
   size_t first_ = 0;
   size_t last_ = 0;
   std::string name_ = "null";

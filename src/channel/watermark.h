@@ -25,19 +25,12 @@ class Watermark {
     assert(ticket - prefix_ <= mask_ && "ticket is finished twice or lies beyond the window");
     if (ticket != prefix_) {
       done_[(ticket & mask_) / kBits] |= uint64_t{1} << (ticket % kBits);
+      ++ahead_;
       return prefix_;
     }
-    ++prefix_;  // in order: the common case touches a bit only to look for followers
-    for (;;) {
-      uint64_t& bits = done_[(prefix_ & mask_) / kBits];
-      const unsigned at = prefix_ % kBits;
-      const unsigned run = static_cast<unsigned>(std::countr_one(bits >> at));
-      if (run == 0) return prefix_;
-      const uint64_t ones = run == kBits ? ~uint64_t{0} : (uint64_t{1} << run) - 1;
-      bits &= ~(ones << at);
-      prefix_ += run;
-      if (at + run < kBits) return prefix_;
-    }
+    ++prefix_;
+    if (ahead_ > 0) take_followers();  // in order, the common case, touches no bit
+    return prefix_;
   }
 
   /// Tickets below this are all finished.
@@ -47,9 +40,24 @@ class Watermark {
  private:
   static constexpr size_t kBits = 64;
 
+  void take_followers() noexcept {
+    for (;;) {
+      uint64_t& bits = done_[(prefix_ & mask_) / kBits];
+      const unsigned at = prefix_ % kBits;
+      const unsigned run = static_cast<unsigned>(std::countr_one(bits >> at));
+      if (run == 0) return;
+      const uint64_t ones = run == kBits ? ~uint64_t{0} : (uint64_t{1} << run) - 1;
+      bits &= ~(ones << at);
+      prefix_ += run;
+      ahead_ -= run;
+      if (at + run < kBits) return;
+    }
+  }
+
   std::vector<uint64_t> done_;  ///< bit t % window: t is finished but not yet in the prefix
   uint64_t mask_;
   uint64_t prefix_ = 0;
+  uint64_t ahead_ = 0;  ///< bits set
 };
 
 }  // namespace railshmem

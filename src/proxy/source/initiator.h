@@ -83,8 +83,9 @@ class Initiator {
   /// transfer() in line, of a put that goes_at_once(). `again`: nothing happened.
   [[gnu::always_inline]] Post put_at_once(NetContext& scope, const Transfer& t, Source source,
                                           const Outcome& outcome) noexcept {
-    if (!ready()) [[unlikely]]
-      return refusal();
+    if (desk_.abandoned || transfers_.holds()) [[unlikely]] {
+      if (!ready()) return refusal();
+    }
     const Post posted = transfers_.put_whole(scope, t, source, outcome);
     if (desk_.abandoned) [[unlikely]]
       return give_up();
@@ -269,6 +270,7 @@ class Initiator {
 
  private:
   static constexpr size_t kEventBatch = 16;          // enough to amortise a CQ read, small enough to stay in L1
+  static constexpr size_t kBatchesPerTurn = 4;       // more than a channel posts in a turn, so few cells are in use
   static constexpr uint32_t kTurnsPerIdleRail = 16;  // a look at a rail where nothing is expected costs a system call
 
   [[gnu::cold]] void log_cells() const {
@@ -329,8 +331,17 @@ class Initiator {
 
   // ---- events ------------------------------------------------------------------------------------------------------
 
+  /// True when something came.
   template <class OnRequest>
   bool poll_rail(size_t r, OnRequest&& on_request) noexcept {
+    size_t n = poll_batch(r, on_request);
+    if (n == 0) return false;
+    for (size_t more = 1; n == kEventBatch && more < kBatchesPerTurn; ++more) n = poll_batch(r, on_request);
+    return true;
+  }
+  /// How many.
+  template <class OnRequest>
+  size_t poll_batch(size_t r, OnRequest&& on_request) noexcept {
     std::array<RailEvent, kEventBatch> events;
     const size_t n = desk_.rails[r].poll(events);
     for (size_t i = 0; i < n; ++i) {
@@ -348,14 +359,23 @@ class Initiator {
           break;
       }
     }
-    return n > 0;
+    return n;
   }
 
-  void completed(OpSlot* slot) noexcept {
+  [[gnu::always_inline]] void completed(OpSlot* slot) noexcept {
     if (slot == nullptr || desk_.abandoned) return;
     OpCell& part = static_cast<OpCell&>(*slot);
     part.in_flight = false;
     desk_.rails.came(part.rail);
+    if (!part.is_put_of_one_write()) {
+      part_completed(part);
+      return;
+    }
+    desk_.rails.paths.moved(part.rail, part.what.pe);
+    part.parts_left = 0;
+    desk_.end(part);
+  }
+  [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
       finish_part(part);  // of a staged piece this is its request only
