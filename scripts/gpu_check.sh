@@ -3,6 +3,7 @@
 # Everything that this machine's GPUs can test: the device API on one GPU, GPU memory between processes, kernels between
 # PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both, host
 # collectives and stream-ordered calls with graphs, the examples, a short soak (scripts/gpu_soak.sh); prints a table.
+# What needs two GPUs runs beside others of its kind where there are four or more: the times of such rows overlap.
 #   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
@@ -40,10 +41,9 @@ program() {
   echo "$from/bin/$1"
 }
 
-rows=()
-failed=0
-# check NAME SECONDS COMMAND...: a row of the table; the output goes to a log, and its end to the screen when it failed.
-check() {
+names=()
+# row NAME SECONDS COMMAND...: runs it; the output goes to a log, and its end to the screen when it failed.
+row() {
   local name=$1 limit=$2 began=$SECONDS status verdict
   shift 2
   timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1
@@ -54,13 +54,39 @@ check() {
     124 | 137) verdict="FAILED: not finished in $limit s" ;;
     *) verdict="FAILED: status $status" ;;
   esac
-  rows+=("| $name | $verdict | $((SECONDS - began)) s |")
+  echo "| $name | $verdict | $((SECONDS - began)) s |" >"$logs/$name.row"
   case $verdict in FAILED*)
-    failed=1
     echo "== $name: $verdict; the end of $logs/$name.log:"
     tail -n 25 "$logs/$name.log"
     ;;
   esac
+}
+
+# Lane i has the GPUs 2i and 2i + 1.
+lanes=$((gpus > 3 ? gpus / 2 : 0))
+on_lane=()
+# lane: waits for a free one and sets it.
+lane() {
+  while :; do
+    for ((lane = 0; lane < lanes; ++lane)); do
+      [ -n "${on_lane[lane]:-}" ] && kill -0 "${on_lane[lane]}" 2>/dev/null || return 0
+    done
+    wait -n
+  done
+}
+# check NAME SECONDS GPUS COMMAND...: a row of the table. Two GPUs or less: beside others; else alone.
+check() {
+  local name=$1 limit=$2 needed=$3 lane
+  shift 3
+  names+=("$name")
+  if [ "$lanes" -gt 0 ] && [ "$needed" -le 2 ]; then
+    lane
+    row "$name" "$limit" env "CUDA_VISIBLE_DEVICES=$((2 * lane)),$((2 * lane + 1))" "$@" &
+    on_lane[lane]=$!
+  else
+    wait
+    row "$name" "$limit" "$@"
+  fi
 }
 
 # kernels NAME PES NAME=VALUE...: the device API between PEs, device memory that programs allocated themselves, and host
@@ -68,17 +94,17 @@ check() {
 kernels() {
   local name=$1 pes=$2
   shift 2
-  check "kernels.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
-  check "own_memory.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
+  check "kernels.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
+  check "own_memory.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
   local program
   for program in device_collectives stream_ops; do
-    check "$program.$name.$pes" 150 env SHMEM_HEAP_KIND=device "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
+    check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
       "$(program "$program")"
   done
 }
 
-check device.one_gpu 300 "$(program ring_gpu_test)"
-check device.memory 300 "$(program memory_gpu_test)"
+check device.one_gpu 300 1 "$(program ring_gpu_test)"
+check device.memory 300 2 "$(program memory_gpu_test)"
 counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
 for pes in $counts; do kernels direct "$pes"; done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
@@ -98,7 +124,7 @@ example() {
     shift
   done
   [ $# -gt 0 ] && shift
-  check "example.$program.$name.$pes" 150 env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program "$program")" \
+  check "example.$program.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program "$program")" \
     ${options[@]+"${options[@]}"}
   measured+=("example.$program.$name.$pes")
 }
@@ -122,25 +148,28 @@ example shm moe_dispatch 2 --rounds 10 -- "${shm[@]}"
 example shm stream_ordered 2 -- "${shm[@]}"
 example shm cuda_graph 2 -- "${shm[@]}"
 
-check soak 250 env FROM="$from" "$root/scripts/gpu_soak.sh" 10
+check soak 250 "$gpus" env FROM="$from" "$root/scripts/gpu_soak.sh" 10
 measured+=(soak)
 
 if [ -n "$sanitize" ]; then
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   for tool in memcheck racecheck; do
-    check "device.one_gpu.$tool" 500 "$sanitizer" --tool "$tool" --error-exitcode 3 "$(program ring_gpu_test)" --small
+    check "device.one_gpu.$tool" 500 1 "$sanitizer" --tool "$tool" --error-exitcode 3 "$(program ring_gpu_test)" --small
   done
 fi
 
+wait
 echo
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c
 echo
 echo "| test | result | time |"
 echo "| --- | --- | --- |"
-printf '%s\n' "${rows[@]}"
+for name in "${names[@]}"; do cat "$logs/$name.row"; done
 for name in "${measured[@]}"; do
   echo
   echo "$name:"
   grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|soak_kernels|gpu_soak\.sh): ' "$logs/$name.log"
 done
-exit $failed
+for name in "${names[@]}"; do
+  if grep -q FAILED "$logs/$name.row"; then exit 1; fi
+done
