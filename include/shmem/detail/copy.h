@@ -136,9 +136,10 @@ RAILSHMEM_HD inline void aligned(uint32_t rank, uint32_t size, unsigned char* to
   const uint64_t n = (nbytes - head) / kBytes;
   const uint32_t tail = static_cast<uint32_t>((nbytes - head) & (kBytes - 1));
   const uint64_t behind = head + n * kBytes;
+  // Both edges first: what the second needs would take registers from the vectors.
   if (rank == 0) edge<false, kBytes>(to, from, head);
-  vectors<V, kUnroll>(rank, size, reinterpret_cast<V*>(to + head), reinterpret_cast<const V*>(from + head), n);
   if (rank == size - 1) edge<true, kBytes>(to + behind, from + behind, tail);
+  vectors<V, kUnroll>(rank, size, reinterpret_cast<V*>(to + head), reinterpret_cast<const V*>(from + head), n);
 }
 
 }  // namespace copying
