@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// floor_copy_kernel, floor_read_kernel, floor_copy_engine: what the link gives without a library. The kernels copy in
-// 16-byte vectors, several loads in flight, with the same steps between messages as put_bw and get_bw.
+// floor_copy_kernel, floor_read_kernel, floor_copy_bulk, floor_copy_engine: what the link gives without a library. The
+// kernels copy in 16-byte vectors, several loads in flight, or by bulk copies, with the same steps between messages as
+// put_bw and get_bw.
 #include <tuple>
 
+#include "perftest/device/floor_bulk.cuh"
 #include "perftest/device/measure.cuh"
 
 namespace railshmem::perf::gpu {
 namespace {
 
 constexpr int kInFlight = 8;  ///< loads of a thread before its first store
-
-struct Copy {
-  char* dest;
-  const char* source;
-  uint64_t nbytes;  ///< a multiple of 16
-  uint32_t* arrived;
-  uint64_t limit_ns;
-  uint32_t* failed;
-};
 
 __device__ inline void copy_vectors(uint4* to, const uint4* from, uint64_t n) {
   const uint64_t step = blockDim.x;
@@ -50,20 +43,47 @@ __global__ void __launch_bounds__(kMostThreads) copy_kernel(Copy copy, uint32_t 
   if (!well) *copy.failed = 1;
 }
 
+/// Thread 0 copies; the others are there to meet, as in the other kernels.
+__global__ void __launch_bounds__(kMostThreads) bulk_kernel(Copy copy, uint32_t messages) {
+  extern __shared__ __align__(128) char stages[];
+  __shared__ uint64_t arrived[kBulkStages];
+  const uint64_t deadline = now_ns() + copy.limit_ns;
+  const Slice part = slice_of(copy.nbytes, blockIdx.x, gridDim.x);
+  BulkCopier copier(stages, arrived);
+  bool well = true;
+#pragma unroll 1
+  for (uint32_t i = 0; well && i < messages; ++i) {
+    if (threadIdx.x == 0) well = copier.copy(copy.dest + part.offset, copy.source + part.offset, part.nbytes, deadline);
+    well = __syncthreads_and(well) != 0 && meet_grid(copy.arrived, i, deadline);
+  }
+  if (threadIdx.x != 0) return;
+  __threadfence_system();
+  if (!well) *copy.failed = 1;
+}
+
 void add_bandwidth(Context& context, uint64_t bytes, long iters, unsigned grid, unsigned block,
                    const std::vector<double>& seconds) {
   add_throughput(context, context.row("bandwidth", "GB/s", bytes, grid, block), iters, seconds,
                  static_cast<double>(bytes) * static_cast<double>(iters), 1e9);
 }
 
-void copy_bench(Context& context, Copy copy, unsigned grid) {
-  const unsigned block = context.threads(kMostThreads);
+enum class Way : uint8_t { to_peer, from_peer, to_peer_bulk };
+
+void launch_copy(Context& context, Way way, unsigned grid, unsigned block, const Copy& copy, uint32_t messages) {
+  if (way != Way::to_peer_bulk) return context.launch(copy_kernel, grid, block, copy, messages);
+  CUDA_CHECK(cudaFuncSetAttribute(bulk_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBulkShared));
+  bulk_kernel<<<grid, block, kBulkShared, context.stream()>>>(copy, messages);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void copy_bench(Context& context, Way way, Copy copy, unsigned grid) {
+  const unsigned block = context.threads(way == Way::to_peer_bulk ? kWarpThreads : kMostThreads);
   for (const uint64_t size : context.sizes) {
     copy.nbytes = (size + 15) / 16 * 16;
     const long iters = messages_of(context.options, copy.nbytes);
     const auto before = [&] { CUDA_CHECK(cudaMemsetAsync(copy.arrived, 0, sizeof(uint32_t), context.stream())); };
     const auto launch = [&](long messages) {
-      context.launch(copy_kernel, grid, block, copy, static_cast<uint32_t>(messages));
+      launch_copy(context, way, grid, block, copy, static_cast<uint32_t>(messages));
     };
     const std::vector<double> seconds = event_timed(context, iters, before, launch);
     uint32_t failed = 0;
@@ -72,8 +92,6 @@ void copy_bench(Context& context, Copy copy, unsigned grid) {
     add_bandwidth(context, copy.nbytes, iters, grid, block, seconds);
   }
 }
-
-enum class Way : uint8_t { to_peer, from_peer };
 
 /// With --ctas that number of blocks, else 32 and one for each of an H200's 132 multiprocessors.
 void run_kernel(Context& context, Way way) {
@@ -84,7 +102,7 @@ void run_kernel(Context& context, Way way) {
   if (way == Way::from_peer) std::tie(copy.dest, copy.source) = std::pair<char*, const char*>(mine.as<>(), there);
   const std::vector<unsigned> grids =
       context.options.ctas ? std::vector<unsigned>{*context.options.ctas} : std::vector<unsigned>{32, 132};
-  for (const unsigned grid : grids) copy_bench(context, copy, grid);
+  for (const unsigned grid : grids) copy_bench(context, way, copy, grid);
 }
 
 void run_engine(Context& context) {
@@ -117,6 +135,13 @@ const Register from_peer({"floor_read_kernel",
                           {Scope::block},
                           false,
                           [](Context& context) { run_kernel(context, Way::from_peer); }});
+const Register to_peer_bulk({"floor_copy_bulk",
+                             "bulk asynchronous copies to the peer's memory",
+                             Part::one_sided,
+                             kSizes,
+                             {Scope::block},
+                             false,
+                             [](Context& context) { run_kernel(context, Way::to_peer_bulk); }});
 const Register engine({"floor_copy_engine",
                        "cudaMemcpyAsync to the peer's memory",
                        Part::one_sided,
