@@ -22,7 +22,8 @@ build=${BUILD:-$root/build/release}
 # Name, source, PEs (a number: just so many, n: any), environment (NAME=value, or nothing), arguments. A name with '='
 # runs the program of the part before it.
 # ring-reduce makes its events before it chooses its GPU, so each PE must be the first of its node; moe_shuffle has an expert
-# on each of 16 PEs, of which each node has as many as this machine has GPUs.
+# on each of 16 PEs, of which each node has as many as this machine has GPUs; -c keeps its tables in GPU memory, since a
+# kernel reads what malloc() gave on machines with one page table for both only.
 list() {
   local pt=perftest/device/pt-to-pt coll=perftest/device/coll host=perftest/host
   local gpus
@@ -39,7 +40,10 @@ ring-bcast             examples/ring-bcast.cu         n
 ring-reduce            examples/ring-reduce.cu        n  SHMEM_NODE_SIZE=1 -b 33554432 -e 67108864 -n 5 -w 2
 on-stream              examples/on-stream.cu          n
 user-buffer            examples/user-buffer.cu        n
-moe_shuffle            examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus
+moe_shuffle            examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c
+moe_shuffle=random     examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c -r
+moe_shuffle=one_step   examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c -o -p
+moe_shuffle=warp       examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c -p -w
 put_bw                 $pt/shmem_put_bw.cu            2  $bulk
 put_bw=mmap            $pt/shmem_put_bw.cu            2  --mmap $bulk
 get_bw                 $pt/shmem_get_bw.cu            2  $bulk
@@ -95,7 +99,7 @@ case ${1:-} in
     toolkit=$(cd "$(dirname "$(readlink -f "$nvcc")")/.." && pwd)
     stubs=$(dirname "$(find "$toolkit/" -path '*stubs/libcuda.so' | head -n 1)")
     mkdir -p "$programs/bin" "$programs/objects"
-    flags=(-std=c++17 "-arch=${ARCH:-sm_90}" -w "-I$root/include/compat" "-I$root/include" "-I$sources/perftest/common"
+    flags=(-std=c++17 "-arch=${ARCH:-sm_90}" -maxrregcount=64 -w "-I$root/include/compat" "-I$root/include" "-I$sources/perftest/common"
       "-I$sources/examples" ${NVML:+"-I$NVML"})
     # compile SOURCE OBJECT: only when something is newer than the object.
     compile() {
