@@ -9,6 +9,7 @@
 #include "nvshmem/atomic.h"
 #include "nvshmem/collective.h"
 #include "nvshmem/constants.h"
+#include "nvshmem/half_on_stream.h"
 #include "nvshmem/launch.h"
 #include "nvshmem/memory.h"
 #include "nvshmem/module.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy by bulk asynchronous copies, through shared memory: one thread of a block issues them, the block's other threads
-// and its registers take no part.
+// A copy by bulk asynchronous copies, through shared memory: one thread of a block issues them, the block's other
+// threads and its registers take no part.
 #pragma once
 
 #include "perftest/device/floor_copy.cuh"
@@ -53,8 +53,12 @@ class BulkCopier {
   }
 
  private:
-  __device__ char* stage(uint32_t piece) const { return stages_ + (piece % kBulkStages) * kBulkPiece; }
-  __device__ uint64_t* arrived(uint32_t piece) const { return &arrived_[piece % kBulkStages]; }
+  __device__ char* stage(uint32_t piece) const {
+    return stages_ + (piece % kBulkStages) * kBulkPiece;
+  }
+  __device__ uint64_t* arrived(uint32_t piece) const {
+    return &arrived_[piece % kBulkStages];
+  }
 
   __device__ void fetch(uint32_t piece, const char* from, uint32_t nbytes) const {
     const uint32_t barrier = shared_address(arrived(piece));
@@ -69,11 +73,10 @@ class BulkCopier {
     const uint32_t parity = piece / kBulkStages & 1;
     uint32_t there = 0;
     while (true) {
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-          : "=r"(there)
-          : "r"(barrier), "r"(parity)
-          : "memory");
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(there)
+                   : "r"(barrier), "r"(parity)
+                   : "memory");
       if (there != 0) return true;
       if (now_ns() > deadline) return false;
     }

@@ -37,8 +37,8 @@ class Ring {
   void publish() noexcept;
 
  private:
-  /// Slots ahead of the head that pop() fetches: each takes longer to arrive, from the last level cache behind the GPU's
-  /// write, than its command takes to post.
+  /// Slots ahead of the head that pop() fetches: each takes longer to arrive, from the last level cache behind the
+  /// GPU's write, than its command takes to post.
   static constexpr uint64_t kFetchAhead = 8;
 
   const Slot& slot(uint64_t ticket) const noexcept { return slots_[ticket & mask_]; }

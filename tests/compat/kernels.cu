@@ -18,6 +18,11 @@ __global__ void moves(int* d, const int* s, double* real, size_t n, int pe) {
   nvshmem_quiet();
 }
 
+int halves_on_stream(__half* h, __nv_bfloat16* b, size_t n, cudaStream_t stream) {
+  return nvshmemx_half_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, h, h, n, stream) +
+         nvshmemx_bfloat16_min_reduce_on_stream(NVSHMEM_TEAM_WORLD, b, b, n, stream);
+}
+
 __global__ void halves(__half* h, __nv_bfloat16* b, uint64_t* signal, size_t n, int pe) {
   nvshmem_half_p(h, nvshmem_half_g(h + 1, pe), pe);
   nvshmem_bfloat16_put(b, b, n, pe);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device API between PEs, over whatever way leads from one to the other: every PE works on its right neighbour.
 #include "tests/multi/gpu_pes.h"
+#include "tests/multi/halves.h"
 
 using namespace railshmem::multi;
 
@@ -204,6 +205,7 @@ int main() {
   job.run("sums", [&](Findings* f) { check_sums<<<1, 1>>>(f, m, me, npes, 5); });
   declared_memory(job);
   job.run("reducescatter", [&](Findings* f) { deal_sums_out<<<1, kThreads>>>(f, m.dest, m.source, me, npes); });
+  reduce_halves(job);
   clear<<<32, 256>>>(m.dest, kWords);
   CUDA_MUST(cudaDeviceSynchronize());
   job.run("values in order", [&](Findings* f) { values_in_order<<<kBlocks, 1>>>(f, m, right); });

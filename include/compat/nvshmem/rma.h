@@ -53,7 +53,7 @@
   RAILSHMEM_COMPAT_SIDES T nvshmem_##N##_g(const T* source, int pe) {                                                  \
     const uint16_t bits = shmem_uint16_g(reinterpret_cast<const uint16_t*>(source), pe);                               \
     T value;                                                                                                           \
-    memcpy(&value, &bits, sizeof value);                                                                               \
+    memcpy((void*)&value, &bits, sizeof value);                                                                        \
     return value;                                                                                                      \
   }
 
