@@ -99,6 +99,7 @@ case ${1:-} in
     toolkit=$(cd "$(dirname "$(readlink -f "$nvcc")")/.." && pwd)
     stubs=$(dirname "$(find "$toolkit/" -path '*stubs/libcuda.so' | head -n 1)")
     mkdir -p "$programs/bin" "$programs/objects"
+    # 64 registers are what each thread of a block of 1024 has; most of these programs start such blocks.
     flags=(-std=c++17 "-arch=${ARCH:-sm_90}" -maxrregcount=64 -w "-I$root/include/compat" "-I$root/include" "-I$sources/perftest/common"
       "-I$sources/examples" ${NVML:+"-I$NVML"})
     # compile SOURCE OBJECT: only when something is newer than the object.
