@@ -2,6 +2,7 @@
 #include "src/plugin/flush.h"
 
 #include "src/base/error.h"
+#include "src/base/log.h"
 
 namespace railshmem {
 namespace {
@@ -29,6 +30,12 @@ FlushChoice by_itself(const DeviceFlush* device) {
 }
 
 }  // namespace
+
+void run(const DeviceFlush& device) noexcept {
+  if (const int error = device.run(device.state); error != 0)
+    die("%s does not flush what NICs wrote: %s; set SHMEM_FLUSH to read or write_read", device.device.c_str(),
+        device.explain(device.state, error).c_str());
+}
 
 FlushChoice choose_flush(FlushMode asked, const DeviceFlush* device) {
   const std::string wish = "SHMEM_FLUSH asks for it";

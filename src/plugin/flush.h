@@ -21,6 +21,9 @@ struct DeviceFlush {
   std::string (*explain)(void* state, int error) = nullptr;
 };
 
+/// Flushes now; ends the job where the device does not.
+void run(const DeviceFlush& device) noexcept;
+
 enum class FlushPolicy : uint8_t { none, cuda, read, write_read };
 
 struct FlushChoice {

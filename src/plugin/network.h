@@ -61,6 +61,18 @@ class Network {
   virtual void register_buffer(std::span<const std::byte> bytes) = 0;
   virtual void unregister_buffer(const std::byte* base) = 0;
 
+  // ---- device heaps that rails reach themselves; what they do not is staged. Collective, in this order ----------
+
+  /// Rails of this PE take pieces.
+  virtual bool takes_pieces() const noexcept = 0;
+  /// Registers this PE's memory of the next piece; the card for all PEs. Throws Error.
+  virtual std::vector<std::byte> expose(const DevicePiece& piece) = 0;
+  /// Every PE's card, in PE order; empty for a PE that stages this piece. From now on rails reach it.
+  virtual void learn(const DevicePiece& piece, std::span<const std::vector<std::byte>> cards) = 0;
+  /// How what rails bring to this PE's GPU memory becomes visible: once the first piece is learned, before anybody uses
+  /// it. `offset`: of 8 bytes of that piece that only serve the flush.
+  virtual void use_flush(const FlushChoice& choice, uint64_t offset) = 0;
+
   /// What each rail has carried, one line a rail, for SHMEM_STATS=1. After stop().
   virtual std::vector<std::string> rail_rows() = 0;
   /// Lines for SHMEM_INFO=1 and shmem_info: provider, interface, modes, limits.
@@ -84,6 +96,9 @@ struct NetworkConfig {
   size_t host_slot = 0;
   MakeCopier make_copier = {};  ///< for segments of MemoryKind::staged; may be empty where there are none
   FlushChoice flush = {};
+  /// Addresses of the device heap, if there is one: then rails that reach GPU memory are wanted.
+  size_t device_heap_nbytes = 0;
+  bool device_heap() const noexcept { return device_heap_nbytes > 0; }
   uint64_t flush_offset = 0;  ///< of 8 bytes of the heap that are the library's own and only serve the flush
 };
 

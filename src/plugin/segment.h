@@ -27,6 +27,22 @@ struct Segment {
   MemoryKind kind = MemoryKind::host;  ///< alike on all PEs
 };
 
+/// A part of this PE's device heap that rails can be told of, staged though it is to all others: its memory comes
+/// piece by piece, and those at the same offset are alike on all PEs.
+struct DevicePiece {
+  uint64_t at = 0;  ///< in the segment
+  std::byte* base = nullptr;
+  size_t nbytes = 0;
+  int device = 0;       ///< the GPU's number
+  int dma_buf_fd = -1;  ///< of exactly these bytes, if the GPU gives one
+};
+
+/// Rails know a piece as a segment of its own, and places in it by their offset from its begin.
+constexpr SegmentId segment_of_piece(size_t piece) noexcept {
+  return static_cast<SegmentId>(static_cast<size_t>(kSegments) + piece);
+}
+inline constexpr size_t kMostPieces = 200;  // such numbers are bytes, and a rail opened anew tells all in one message
+
 /// A place in a peer's symmetric memory.
 struct Remote {
   int pe;

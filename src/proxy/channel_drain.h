@@ -59,10 +59,12 @@ class ChannelDrain {
     uint64_t value = c.value;
     const bool in_command = is_inline(c);
     std::byte* const local = in_command ? reinterpret_cast<std::byte*>(&value) : reinterpret_cast<std::byte*>(c.local);
-    if (initiator_.stages(remote(c), in_command ? nullptr : local)) return false;
+    Transfer put{OpKind::put, remote(c), local, c.nbytes};
+    put.local_is_ours = in_command;
+    if (initiator_.stages(put.remote, in_command ? nullptr : local) && !initiator_.goes_direct(put, false))
+      return false;
     const Outcome outcome{nullptr, &channel_, channel_.next(), 1};
-    const Post posted = initiator_.put_at_once(scope_, {OpKind::put, remote(c), local, c.nbytes},
-                                               in_command ? Source::copied : Source::stable, outcome);
+    const Post posted = initiator_.put_at_once(scope_, put, in_command ? Source::copied : Source::stable, outcome);
     if (posted == Post::again) [[unlikely]]
       return false;
     channel_.pop();
@@ -178,7 +180,8 @@ class ChannelDrain {
     return initiator_.put_signal(scope_, taken.transfer, source, signal, outcome);
   }
   bool stages(const TakenCommand& taken) const noexcept {
-    return initiator_.stages(taken.transfer.remote, taken.transfer.local_is_ours ? nullptr : taken.transfer.local);
+    const Transfer& t = taken.transfer;
+    return !t.is_direct && initiator_.stages(t.remote, t.local_is_ours ? nullptr : t.local);
   }
 
   /// Gets are not ordered by fence.
@@ -195,17 +198,20 @@ class ChannelDrain {
     else if (taken.transfer.nbytes > 0 && stages(taken)) [[unlikely]]
       kind = OpKind::staged_put;
     // A put_signal whose data does not travel inside the message begins with a write.
-    else if (carries_signal(c) && initiator_.travels_inline(taken.transfer.nbytes))
+    else if (carries_signal(c) && !taken.transfer.is_direct && initiator_.travels_inline(taken.transfer.nbytes))
       kind = OpKind::put_signal;
     return initiator_.in_order(scope_, static_cast<int>(c.pe), kind, taken.epoch);
   }
 
-  static void prepare(TakenCommand& taken) noexcept {
+  void prepare(TakenCommand& taken) const noexcept {
     Command& c = taken.command;
     taken.transfer = {c.op == CommandOp::get ? OpKind::get : OpKind::put, remote(c),
                       is_inline(c) ? reinterpret_cast<std::byte*>(&c.value) : reinterpret_cast<std::byte*>(c.local),
                       c.op == CommandOp::signal ? 0 : c.nbytes};
     taken.transfer.local_is_ours = is_inline(c);
+    const bool moves_data = c.op != CommandOp::amo && c.op != CommandOp::fence && taken.transfer.nbytes > 0;
+    if (moves_data && stages(taken)) [[unlikely]]
+      initiator_.goes_direct(taken.transfer, carries_signal(c));
   }
   static bool is_inline(const Command& c) noexcept {
     return c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal;

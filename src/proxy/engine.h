@@ -33,6 +33,14 @@
 
 namespace railshmem {
 
+/// A fabric whose rails can be told of GPU memory; the functions are those of Network.
+template <class F>
+concept ReachesDevices = requires(F f, const DevicePiece& piece, std::span<const std::vector<std::byte>> cards) {
+  { f.takes_pieces() } -> std::same_as<bool>;
+  { f.expose(piece) } -> std::same_as<std::vector<std::byte>>;
+  {f.learn(cards)};
+};
+
 /// Data-path calls are those of HostSide, through host(): the functions of network.h end there.
 template <Fabric F>
 class Engine final : public Network {
@@ -145,6 +153,35 @@ class Engine final : public Network {
     if constexpr (requires { fabric_.unregister_buffer(base); }) alone([&] { fabric_.unregister_buffer(base); });
   }
 
+  bool takes_pieces() const noexcept override {
+    if constexpr (ReachesDevices<F>) return staging_.has_value() && fabric_.takes_pieces();
+    return false;
+  }
+  std::vector<std::byte> expose([[maybe_unused]] const DevicePiece& piece) override {
+    std::vector<std::byte> card;
+    if constexpr (ReachesDevices<F>) alone([&] { card = fabric_.expose(piece); });
+    return card;
+  }
+  void learn([[maybe_unused]] const DevicePiece& piece,
+             [[maybe_unused]] std::span<const std::vector<std::byte>> cards) override {
+    if constexpr (ReachesDevices<F>)
+      alone([&] {
+        std::vector<bool> reached;
+        for (const std::vector<std::byte>& card : cards) reached.push_back(!card.empty());
+        fabric_.learn(cards);
+        const bool mine = reached[static_cast<size_t>(pe_)];
+        staging_->direct().add(piece, std::move(reached), mine);
+      });
+  }
+  void use_flush(const FlushChoice& choice, uint64_t offset) override {
+    alone([&] {
+      FlushPlan plan{choice.policy, choice.device, segment_of_piece(0), offset, {}, host_config_.timeout_s};
+      lend_flush_memory(plan);
+      proxy_->use_flush(plan);
+      staging_->direct().use_flush(choice);
+    });
+  }
+
   std::vector<std::string> rail_rows() override {
     std::vector<std::string> rows;
     const auto add = [&rows](RailSet<RailType>& rails, Port port) {
@@ -179,8 +216,16 @@ class Engine final : public Network {
   StagingTerms staging_terms() const noexcept { return StagingTerms::of(segments_, loop_config_.tuning); }
 
   FlushPlan make_flush_plan() {
-    FlushPlan plan{flush_.policy, flush_.device, flush_offset(), {}, host_config_.timeout_s};
-    if (!plan.uses_rails()) return plan;
+    FlushPlan plan{flush_.policy, flush_.device, SegmentId::heap, flush_offset(), {}, host_config_.timeout_s};
+    lend_flush_memory(plan);
+    return plan;
+  }
+  void lend_flush_memory(FlushPlan& plan) {
+    if (!plan.uses_rails()) return;
+    if (flush_memory_.bytes().empty()) make_flush_memory();
+    plan.lines = flush_memory_.bytes();
+  }
+  void make_flush_memory() {
     flush_memory_.make(
         fabric_.rails(Port::proxy).size(),
         [this]([[maybe_unused]] std::span<const std::byte> bytes) {
@@ -189,8 +234,6 @@ class Engine final : public Network {
         [this]([[maybe_unused]] const std::byte* base) {
           if constexpr (requires { fabric_.unregister_buffer(base); }) fabric_.unregister_buffer(base);
         });
-    plan.lines = flush_memory_.bytes();
-    return plan;
   }
 
   /// In place of a staged heap rails reach the bounce area.

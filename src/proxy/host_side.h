@@ -311,9 +311,10 @@ class HostSide {
     if (refusals > 0) config_.observer->count(observe::Engine::again, refusals);
   }
 
-  /// A transfer of which one end is out of the rails' reach.
-  [[gnu::noinline]] void stage(Entry& entry, NetContext& scope, const Transfer& t, bool blocks,
+  /// A transfer of which one end is a GPU's memory, or otherwise out of the CPU's reach.
+  [[gnu::noinline]] void stage(Entry& entry, NetContext& scope, Transfer t, bool blocks,
                                const NetSignal* signal = nullptr) noexcept {
+    if (initiator_.goes_direct(t, signal != nullptr)) return reach(entry, scope, t, blocks, signal);
     const Operation what{t.kind, t.remote.pe, t.nbytes};
     if (t.kind == OpKind::get) {
       admit(scope);
@@ -322,6 +323,28 @@ class HostSide {
     }
     const auto attempt = [&](bool* done) { return initiator_.staged(scope, t, signal, {done}); };
     if (blocks) {
+      blocking(entry, what, attempt);
+    } else {
+      insist(what, [&] { return attempt(nullptr); });
+    }
+  }
+
+  /// The same for what rails reach.
+  void reach(Entry& entry, NetContext& scope, Transfer& t, bool blocks, const NetSignal* signal) noexcept {
+    const Operation what{t.kind, t.remote.pe, t.nbytes};
+    const bool gets = t.kind == OpKind::get;
+    if (gets) {
+      admit(scope);
+    } else {
+      admit(scope, t.remote.pe, OpKind::put);
+    }
+    const bool copied = blocks && !gets && !t.local_is_far && t.nbytes <= kMaxMessage;
+    const Source source = copied ? Source::copied : Source::stable;
+    const auto attempt = [&](bool* done) {
+      return signal != nullptr ? initiator_.put_signal(scope, t, source, *signal, {done})
+                               : initiator_.transfer(scope, t, source, {done});
+    };
+    if (blocks && !copied) {
       blocking(entry, what, attempt);
     } else {
       insist(what, [&] { return attempt(nullptr); });

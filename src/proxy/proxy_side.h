@@ -45,6 +45,9 @@ class ProxySide {
     serves_kernels_.store(!kernel_drains_.empty(), std::memory_order_relaxed);
   }
 
+  /// alone(): how requests are held back from now on.
+  void use_flush(const FlushPlan& plan) { gate_.use(plan); }
+
   /// One bounded step, unless another thread is at it. True when something moved.
   bool try_step() noexcept {
     if (!lock_.try_lock()) return false;

@@ -34,6 +34,10 @@ class ListingNetwork final : public Network {
   void stop() noexcept override {}
   NetContext* make_context() override { return nullptr; }
   void drop_context(NetContext*) noexcept override {}
+  bool takes_pieces() const noexcept override { return false; }
+  std::vector<std::byte> expose(const DevicePiece&) override { return {}; }
+  void learn(const DevicePiece&, std::span<const std::vector<std::byte>>) override {}
+  void use_flush(const FlushChoice&, uint64_t) override {}
   void register_buffer(std::span<const std::byte> bytes) override {
     if (fails) throw Error("refused");
     bases.push_back(bytes.data());

@@ -16,9 +16,14 @@ class FlushGate {
  public:
   FlushGate(Initiator<R>& initiator, Responder<R>& responder, const FlushPlan& plan)
       : responder_(responder), flusher_(initiator, plan), open_(plan.policy == FlushPolicy::none) {
-    if (open_) return;
-    arrived_.prepare();
-    flushed_.prepare();
+    prepare();
+  }
+
+  /// From now on; not while anybody steps.
+  void use(const FlushPlan& plan) {
+    flusher_.use(plan);
+    open_ = plan.policy == FlushPolicy::none;
+    prepare();
   }
 
   void arrive(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
@@ -47,6 +52,12 @@ class FlushGate {
   }
 
  private:
+  void prepare() {
+    if (open_) return;
+    arrived_.prepare();
+    flushed_.prepare();
+  }
+
   /// Says nothing of any data: whether a rail is alive, or what was executed.
   static bool passes(const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof(MessageHeader)) return true;  // to be refused
@@ -63,7 +74,7 @@ class FlushGate {
 
   Responder<R>& responder_;
   Flusher<R> flusher_;
-  const bool open_;
+  bool open_;
   HeldRequests arrived_;  ///< since the start of the flush
   HeldRequests flushed_;  ///< for which it runs
   ArrivalCounts counts_;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "src/plugin/flush.h"
+#include "src/plugin/segment.h"
 
 namespace railshmem {
 
@@ -16,7 +17,8 @@ inline constexpr size_t kFlushLine = 64;
 struct FlushPlan {
   FlushPolicy policy = FlushPolicy::none;
   const DeviceFlush* device = nullptr;  ///< of policy cuda
-  uint64_t offset = 0;                  ///< of a word in this PE's heap that nobody else uses
+  SegmentId segment = SegmentId::heap;  ///< that rails read to flush: in a GPU's memory, if that is what they write
+  uint64_t offset = 0;                  ///< of a word of this PE's there that nobody else uses
   std::span<std::byte> lines = {};      ///< kFlushLine bytes for each rail
   double timeout_s = 60;                ///< a flush that takes longer ends the job
 

@@ -29,12 +29,17 @@ class Flusher {
   Flusher(const Flusher&) = delete;  // cells point to its lanes
 
   bool running() const noexcept { return running_; }
+  /// From the next flush on.
+  void use(const FlushPlan& plan) {
+    plan_ = plan;
+    if (plan_.uses_rails()) lanes_.resize(initiator_.rails().size());  // no more than there were, where some are in use
+  }
 
   /// None may be running. step() must follow.
   void start() noexcept {
     running_ = true;
     initiator_.take_lost_flushes();  // late writes of earlier flushes
-    if (plan_.policy == FlushPolicy::cuda) return flush_device();
+    if (plan_.policy == FlushPolicy::cuda) return run(*plan_.device);
     const uint64_t now = now_ns();
     const RailMask unproven = paths().unproven(initiator_.pe());
     settled_ &= unproven;
@@ -105,7 +110,8 @@ class Flusher {
     std::byte* const line = plan_.lines.data() + r * kFlushLine;
     // Apart, lest the read's data changes what the write still sends.
     std::byte* const local = writes ? line : line + kFlushLine / 2;
-    switch (initiator_.loop(r, writes, plan_.offset, local, writes ? nullptr : &lane.told)) {
+    switch (initiator_.loop(r, writes, {initiator_.pe(), plan_.segment, plan_.offset}, local,
+                            writes ? nullptr : &lane.told)) {
       case Post::ok:
         lane.state = writes ? State::read : State::reading;
         return true;
@@ -146,15 +152,8 @@ class Flusher {
     }
   }
 
-  void flush_device() noexcept {
-    const DeviceFlush& device = *plan_.device;
-    if (const int error = device.run(device.state); error != 0)
-      die("%s does not flush what NICs wrote: %s; set SHMEM_FLUSH to read or write_read", device.device.c_str(),
-          device.explain(device.state, error).c_str());
-  }
-
   Initiator<R>& initiator_;
-  const FlushPlan plan_;
+  FlushPlan plan_;
   std::vector<Lane> lanes_;
   bool running_ = false;
   RailMask settled_ = 0;  ///< closed rails that were waited for

@@ -36,6 +36,8 @@ struct Transfer {
   size_t nbytes;
   OpCell* cell = nullptr;      ///< once it has one
   bool local_is_ours = false;  ///< bytes in memory of the library, which the CPU reads
+  bool is_direct = false;      ///< rails reach both ends, of which one or both are GPU memory
+  bool local_is_far = false;   ///< of those, this one is: no CPU reads or writes it
 };
 
 /// May the source change as soon as the post was accepted?

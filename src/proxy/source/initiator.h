@@ -112,7 +112,7 @@ class Initiator {
     const int pe = t.remote.pe;
     if (t.nbytes == 0) return requests_.signal(scope, pe, signal, outcome);
     if (t.cell == nullptr) {
-      if (travels_inline(t.nbytes)) return requests_.put_signal(scope, t, signal, outcome);
+      if (!t.is_direct && travels_inline(t.nbytes)) return requests_.put_signal(scope, t, signal, outcome);
       t.kind = OpKind::put_signal;
       if (!requests_.may_send(pe)) return Post::again;
       if ((t.cell = transfers_.open(scope, t, source, outcome)) == nullptr) return Post::again;
@@ -142,6 +142,9 @@ class Initiator {
   bool stages(const Remote& remote, const void* local) const noexcept {
     return staged_.has_value() && staged_->concerns(remote, local);
   }
+  /// Of a transfer that is one for staged(): whether rails reach both ends after all. Then it is made one for them, by
+  /// transfer() or put_signal(); what is GPU memory here the CPU may not copy: Source::stable.
+  bool goes_direct(Transfer& t, bool signals) const noexcept { return staged_->goes_direct(t, signals); }
   /// A put, get or put_signal of memory that rails do not reach; `signal` may be null. outcome.done tells when a put's
   /// source is free, and when a get is complete.
   Post staged(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
@@ -181,15 +184,15 @@ class Initiator {
 
   // ---- for Flusher -------------------------------------------------------------------------------------------------
 
-  /// Writes or reads 8 bytes of this PE's own heap over rail `r` and no other. `done` is told at the end; null: nobody
-  /// wants to know.
-  Post loop(size_t r, bool writes, uint64_t offset, std::byte* local, bool* done) noexcept {
+  /// Writes or reads 8 bytes of this PE's own memory over rail `r` and no other. `done` is told at the end; null:
+  /// nobody wants to know.
+  Post loop(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
     if (desk_.abandoned) return Post::failed;
     OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
     if (cell == nullptr) return Post::again;
     cell->parts_left = 1;
-    cell->segment = SegmentId::heap;
-    cell->remote_offset = offset;
+    cell->segment = place.segment;
+    cell->remote_offset = place.offset;
     cell->local = local;
     cell->outcome.done = done;
     const Post posted = desk_.loop(*cell, r, writes);
@@ -396,6 +399,8 @@ class Initiator {
       finish_data(cell);
   }
   [[gnu::noinline]] void finish_data(OpCell& cell) noexcept {
+    if (cell.what.kind == OpKind::get && staged_) [[unlikely]]
+      staged_->got(cell);
     if (cell.what.kind == OpKind::put_signal) {
       tell(cell.outcome.done);  // the source is free
       cell.outcome.done = nullptr;

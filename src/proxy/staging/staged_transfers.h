@@ -35,6 +35,25 @@ class StagedTransfers {
     return part_.stages(remote.segment) || (local != nullptr && part_.holds(local));
   }
 
+  /// For what concerns(): rails reach both ends after all, and `t` is now one for them.
+  bool goes_direct(Transfer& t, bool signals) const noexcept {
+    if (part_.direct.empty()) [[likely]]
+      return false;
+    const bool far = !t.local_is_ours && part_.direct.has(t.local, t.nbytes);
+    if (!far && !t.local_is_ours && part_.holds(t.local)) return false;
+    // As messages gets bring what the target's CPU reads.
+    if (t.kind == OpKind::get && !(desk_.reads() && (!far || part_.direct.takes_gets()))) return false;
+    if (signals && !far && pieces_.is_short(t.nbytes)) return false;  // travels inside the signal's message
+    if (part_.stages(t.remote.segment) &&
+        !(t.remote.segment == SegmentId::device && part_.direct.redirect(t.remote, t.nbytes)))
+      return false;
+    t.is_direct = true;
+    t.local_is_far = far;
+    return true;
+  }
+  /// A get that rails did is over.
+  void got(const OpCell& get) const noexcept { part_.direct.got(get.local, get.what.nbytes); }
+
   /// Takes over a put, get or put_signal (`signal` not null); step() must follow. outcome.done tells of a put when its
   /// source is free. On `again` nothing happened.
   Post start(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {

@@ -70,7 +70,8 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
                     {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
                      BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
                      BouncePool(area_, large, chunk, slots)},
-                    observer}));
+                    observer,
+                    direct_}));
   }
 }
 
