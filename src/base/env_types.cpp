@@ -183,6 +183,13 @@ OfiProgressMode OfiProgress::parse(std::string_view value) {
                                              {"thread", OfiProgressMode::thread}}});
 }
 
+OfiHmemMode OfiHmem::parse(std::string_view value) {
+  return choose<OfiHmemMode, 4>(value, {{{"auto", OfiHmemMode::automatic},
+                                         {"hmem", OfiHmemMode::hmem},
+                                         {"dmabuf", OfiHmemMode::dmabuf},
+                                         {"staging", OfiHmemMode::staging}}});
+}
+
 FlushMode FlushName::parse(std::string_view value) {
   return choose<FlushMode, 5>(value, {{{"auto", FlushMode::automatic},
                                        {"none", FlushMode::none},

@@ -10,7 +10,7 @@
 namespace railshmem::ofi {
 namespace {
 
-constexpr uint32_t kCardVersion = 4;  // raise with any change of the layout below, or of what the engine adds
+constexpr uint32_t kCardVersion = 5;  // raise with any change of the layout below, or of what the engine adds
 
 class Writer {
  public:
@@ -20,6 +20,10 @@ class Writer {
   void put_text(std::span<const std::byte> bytes) {
     put(static_cast<uint32_t>(bytes.size()));
     put_bytes(bytes);
+  }
+  void put_regions(std::span<const RemoteRegion> regions) {
+    put(static_cast<uint32_t>(regions.size()));
+    put_bytes(std::as_bytes(regions));
   }
   std::vector<std::byte> written;
 
@@ -37,6 +41,13 @@ class Reader {
     return value;
   }
   std::span<const std::byte> get_text() { return take(get<uint32_t>()); }
+  std::vector<RemoteRegion> get_regions() {
+    const size_t count = get<uint32_t>();
+    const auto bytes = take(count * sizeof(RemoteRegion));
+    std::vector<RemoteRegion> regions(count);
+    std::memcpy(regions.data(), bytes.data(), bytes.size());
+    return regions;
+  }
   bool at_end() const { return rest_.empty(); }
 
  private:
@@ -72,7 +83,19 @@ std::vector<std::byte> encode(const EndpointCard& card) {
   out.put(card.rail);
   out.put_text(card.address);
   out.put(card.regions);
+  out.put_regions(card.pieces);
   return std::move(out.written);
+}
+
+std::vector<std::byte> encode(const PieceCard& card) {
+  Writer out;
+  out.put_regions(card);
+  return std::move(out.written);
+}
+
+PieceCard decode_piece(std::span<const std::byte> bytes, int pe) {
+  if (bytes.empty()) return {};
+  return Reader(bytes, pe).get_regions();
 }
 
 EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe) {
@@ -83,6 +106,7 @@ EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe) {
   const auto address = in.get_text();
   card.address.assign(address.begin(), address.end());
   card.regions = in.get<std::array<RemoteRegion, kSegments>>();
+  card.pieces = in.get_regions();
   if (static_cast<size_t>(card.port) >= ports_with(kMaxProxyThreads) || !in.at_end())
     throw Error(text("the endpoint card of PE %d is damaged", pe));
   return card;

@@ -30,11 +30,18 @@ struct EndpointCard {
   uint32_t rail;
   std::vector<std::byte> address;
   std::array<RemoteRegion, kSegments> regions;  ///< of Port::proxy
+  std::vector<RemoteRegion> pieces = {};        ///< likewise: those of the device heap, in their order
 };
+
+/// A piece of the device heap: where each rail of Port::proxy has it. Empty bytes: this PE stages it.
+using PieceCard = std::vector<RemoteRegion>;
 
 std::vector<std::byte> encode(const Card& card);
 /// Throws Error naming `pe` when the bytes are of another version of the library, or damaged.
 Card decode(std::span<const std::byte> bytes, int pe);
+
+std::vector<std::byte> encode(const PieceCard& card);
+PieceCard decode_piece(std::span<const std::byte> bytes, int pe);
 
 std::vector<std::byte> encode(const EndpointCard& card);
 EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe);

@@ -31,6 +31,8 @@ Fabric::Fabric(const NetworkConfig& config)
       npes_(static_cast<size_t>(config.npes)),
       nics_(find_nics(config)),
       local_buffers_(std::make_unique<LocalBuffers>(LocalBuffersConfig::from(*config.env))),
+      pieces_(
+          std::make_unique<DevicePieces>(nics_.front().gpu_way, ports_with(config.env->proxy_threads), nics_.size())),
       ports_(ports_with(config.env->proxy_threads)) {
   for (const Nic& nic : nics_) {
     links_.push_back(LinkState::of(nic.facts));
@@ -100,6 +102,30 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
   if (nics_.size() == 1) cards_ = {};  // nothing will be opened anew
 }
 
+std::vector<std::byte> Fabric::expose(const DevicePiece& piece) {
+  std::vector<std::span<Rail>> rails_by_port;
+  for (PortRails& port : ports_) rails_by_port.emplace_back(port.rails);
+  // Its addresses are at the start of the segment's, wherever the first piece is.
+  const std::span<const std::byte> heap(piece.base - piece.at, config_.device_heap_nbytes);
+  try {
+    return encode(pieces_->add(piece, heap, rails_by_port));
+  } catch (...) {
+    pieces_->add_none();
+    throw;
+  }
+}
+
+void Fabric::learn(std::span<const std::vector<std::byte>> cards) {
+  std::vector<PieceCard> theirs;
+  for (size_t pe = 0; pe < cards.size(); ++pe) theirs.push_back(decode_piece(cards[pe], static_cast<int>(pe)));
+  for (size_t r = 0; r < nics_.size(); ++r) {
+    std::vector<RemoteRegion> regions;
+    for (size_t pe = 0; pe < npes_; ++pe)
+      regions.push_back(theirs[pe].empty() ? RemoteRegion{} : theirs[pe].at(partner(r, pe)));
+    pieces_->learn(r, regions);
+  }
+}
+
 /// What rail `r` of `port` inserts in its address table, back to back (strings with their final zero).
 std::vector<std::byte> Fabric::addresses_for(Port port, size_t r) {
   const Rail& rail = rails(port)[r];
@@ -126,7 +152,7 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   Rail& rail = rails(port)[r];
   rail.close();
   Rail fresh(nics_[r], rail_setup(config_, port, *local_buffers_));
-  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}};
+  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}, pieces_->add_all(port, r, fresh)};
   if (port == Port::proxy) {
     const std::vector<RemoteRegion> exposed = fresh.expose(segments_);
     std::copy(exposed.begin(), exposed.end(), card.regions.begin());
@@ -166,6 +192,7 @@ void Fabric::enter(const EndpointCard& news, size_t index, Port mine, size_t r) 
   entry.regions = news.regions;
   std::copy(news.regions.begin(), news.regions.end(),
             regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
+  pieces_->replace(mine, r, index, news.pieces);
 }
 
 /// Those that talk to this rail of the peer.
@@ -196,6 +223,9 @@ std::string Fabric::describe() const {
                   info.fabric_attr->name);
     lines += text("  mr_mode %s, progress %s, order %s, wait object %s\n", mr_mode_text(info).c_str(),
                   progress_text(info).c_str(), order_text(info).c_str(), rail.wait_fd() >= 0 ? "fd" : "none");
+    if (config_.device_heap())
+      lines += text("  GPU memory: %s%s%s\n", name_of(nics_[r].gpu_way), nics_[r].why_gpu_way.empty() ? "" : "; ",
+                    nics_[r].why_gpu_way.c_str());
     if (links_[r].is_told())
       lines += text("  link: %s, and watched\n", links_[r].is_up() ? "up" : "down");
     else

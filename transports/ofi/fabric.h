@@ -11,6 +11,7 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "transports/ofi/card.h"
+#include "transports/ofi/device_pieces.h"
 #include "transports/ofi/link_state.h"
 #include "transports/ofi/local_buffers.h"
 #include "transports/ofi/memory_region.h"
@@ -34,6 +35,11 @@ class Fabric {
   /// Buffers outside the segments, registered ahead at every rail that needs it. Throws Error.
   void register_buffer(std::span<const std::byte> bytes) { local_buffers_->add(bytes); }
   void unregister_buffer(const std::byte* base) { local_buffers_->remove(base); }
+
+  // ---- pieces of the device heap; see Network --------------------------------------------------------------------
+  bool takes_pieces() const noexcept { return pieces_->wanted(); }
+  std::vector<std::byte> expose(const DevicePiece& piece);
+  void learn(std::span<const std::vector<std::byte>> cards);
   std::string describe() const;
 
   // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names
@@ -71,6 +77,7 @@ class Fabric {
   std::vector<Card> cards_;        ///< of every PE, as they are now; only with several rails
   std::vector<uint8_t> partners_;  ///< rail of a peer that a rail of this PE talks to; see partner()
   std::unique_ptr<LocalBuffers> local_buffers_;
+  std::unique_ptr<DevicePieces> pieces_;
   std::vector<PortRails> ports_;
 };
 

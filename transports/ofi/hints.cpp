@@ -34,7 +34,7 @@ uint32_t api_version() noexcept {
   return std::min<uint32_t>(header, FI_VERSION(1, 20));
 }
 
-Info make_hints(Progress progress) {
+Info make_hints(Progress progress, Memories memories) {
   Info hints(fi_allocinfo());
   if (!hints) throw std::bad_alloc();
   hints->ep_attr->type = FI_EP_RDM;
@@ -42,6 +42,10 @@ Info make_hints(Progress progress) {
   hints->caps = FI_MSG | FI_RMA;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;  // OpSlot and the receive buffers start with a fi_context2
   hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  if (memories == Memories::host_and_gpu) {
+    hints->caps |= FI_HMEM;
+    hints->domain_attr->mr_mode |= FI_MR_HMEM;
+  }
   hints->domain_attr->threading = FI_THREAD_COMPLETION;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->av_type = FI_AV_TABLE;
@@ -59,7 +63,8 @@ std::string mr_mode_text(const fi_info& info) {
                 {FI_MR_VIRT_ADDR, "virt_addr"},
                 {FI_MR_ALLOCATED, "allocated"},
                 {FI_MR_PROV_KEY, "prov_key"},
-                {FI_MR_ENDPOINT, "endpoint"}},
+                {FI_MR_ENDPOINT, "endpoint"},
+                {FI_MR_HMEM, "hmem"}},
                "none");
 }
 

@@ -15,9 +15,11 @@ uint32_t api_version() noexcept;
 
 /// Progress that fi_getinfo is asked for.
 enum class Progress : uint8_t { manual, thread };
+/// Memory that providers must reach to be listed.
+enum class Memories : uint8_t { host, host_and_gpu };
 
 /// Hints for reliable endpoints with messages and RMA, every registration mode that MemoryRegion can handle.
-Info make_hints(Progress progress);
+Info make_hints(Progress progress, Memories memories = Memories::host);
 
 /// Negotiated modes, one word each: "mr_mode virt_addr,prov_key" and the like; for SHMEM_INFO.
 std::string mr_mode_text(const fi_info& info);

@@ -24,6 +24,8 @@ class MemoryRegion {
   /// counts only where the provider leaves the choice of keys to us.
   MemoryRegion(const fi_info& info, fid_domain* domain, fid_ep* ep, std::span<const std::byte> bytes,
                uint64_t wanted_key);
+  /// The same of any kind of memory. Where the key is taken it tries those behind it.
+  MemoryRegion(const RegistrationSite& site, const Memory& memory, uint64_t wanted_key);
 
   RemoteRegion remote() const noexcept { return remote_; }
   void* desc() const noexcept { return desc_; }

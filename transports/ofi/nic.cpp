@@ -23,12 +23,14 @@ struct Found {
   std::vector<NicFacts> facts;
   std::vector<Place> pes;
   NicChoice choice;
+  GpuWay gpu_way = GpuWay::staging;
+  std::string why_gpu_way = {};
 };
 
-void list(Found& found, Progress progress) {
+void list(Found& found, Progress progress, Memories memories) {
   set_provider_defaults();
   fi_info* raw = nullptr;
-  const Info hints = make_hints(progress);
+  const Info hints = make_hints(progress, memories);
   const int rc = fi_getinfo(api_version(), nullptr, nullptr, 0, hints.get(), &raw);
   if (rc != -FI_ENODATA) check(rc, "fi_getinfo", "any");
   const Info all(raw);
@@ -52,14 +54,61 @@ void locate(Found& found, const NetworkConfig& config) {
     found.pes[slot] = machine.of_cpus(config.host_cpus[slot]);
 }
 
-Found choose(Progress progress, const NetworkConfig& config) {
+Found choose(Progress progress, const NetworkConfig& config, Memories memories) {
   Found found;
-  list(found, progress);
+  list(found, progress, memories);
   locate(found, config);
   const Env& env = *config.env;
   found.choice = choose_nics(found.facts, {env.ofi_provider, env.ofi_nics, config.several_hosts, env.ofi_max_rails,
                                            found.pes, config.host_slot});
   return found;
+}
+
+/// Puts the entries that were listed with FI_HMEM in place of those that were chosen, if all of them have one whose
+/// provider calls no CUDA.
+void take_twins(Found& found, Progress progress, GpuWay way) {
+  Found granted;
+  list(granted, progress, Memories::host_and_gpu);
+  std::vector<const fi_info*> twins;
+  for (const size_t entry : found.choice.used) {
+    const fi_info* const twin = twin_of(*found.infos[entry], granted.infos);
+    if (twin == nullptr) {
+      found.why_gpu_way = "the provider does not grant FI_HMEM";
+    } else if (!moves_without_cuda(*twin, found.facts[entry])) {
+      found.why_gpu_way = "the provider would call CUDA, which may wait for kernels that wait for this PE";
+    }
+    if (!found.why_gpu_way.empty()) return;
+    twins.push_back(twin);
+  }
+  for (size_t i = 0; i < twins.size(); ++i) {
+    found.infos[found.choice.used[i]].reset(fi_dupinfo(twins[i]));
+    if (!found.infos[found.choice.used[i]]) throw std::bad_alloc();
+  }
+  found.gpu_way = way;
+}
+
+/// The choice, and how its NICs come to GPU memory.
+Found choose(Progress progress, const NetworkConfig& config) {
+  const GpuWay way = wanted_way(config);
+  const OfiHmemMode mode = config.env->ofi_hmem;
+  if (way == GpuWay::staging || way == GpuWay::pretended || !is_asked_for(mode)) {
+    Found found = choose(progress, config, Memories::host);
+    if (way == GpuWay::hmem || way == GpuWay::either) {
+      take_twins(found, progress, way);
+    } else {
+      found.gpu_way = way;
+      if (way == GpuWay::staging) found.why_gpu_way = "SHMEM_OFI_HMEM asks for it";
+    }
+    return found;
+  }
+  try {
+    Found found = choose(progress, config, Memories::host_and_gpu);
+    found.gpu_way = way;
+    return found;
+  } catch (const Error& error) {
+    throw Error(text("SHMEM_OFI_HMEM is %s, but no provider that fits grants FI_HMEM (%s); set it to auto or staging",
+                     mode == OfiHmemMode::hmem ? "hmem" : "dmabuf", error.what()));
+  }
 }
 
 Found choose(const NetworkConfig& config) {
@@ -96,7 +145,9 @@ std::vector<Nic> find_nics(const NetworkConfig& config) {
       const size_t entry = found.choice.used[i];
       Info info(fi_dupinfo(found.infos[entry].get()));
       if (!info) throw std::bad_alloc();
-      nics.push_back({std::move(info), found.facts[entry], found.choice.verdicts[i].why, copy});
+      const bool without_cuda = found.gpu_way != GpuWay::pretended && !is_asked_for(config.env->ofi_hmem);
+      nics.push_back({std::move(info), found.facts[entry], found.choice.verdicts[i].why, found.gpu_way,
+                      found.why_gpu_way, without_cuda && found.gpu_way != GpuWay::staging, copy});
     }
   if (!wanted.empty() && wanted != nics.front().provider())
     log_info("provider '%s' has no reliable endpoints of its own: using '%s'", wanted.c_str(), nics.front().provider());

@@ -25,7 +25,9 @@ Post Rail::write(const RailWrite& op) noexcept {
   if (outstanding_ >= max_outstanding_) return Post::again;
   uint64_t flags = kWriteFlags | (op.more ? FI_MORE : 0);
   void* desc = nullptr;
-  if (op.nbytes <= traits_.inject) {
+  if (is_on_device(op.local)) [[unlikely]] {
+    if (const int error = describe_piece(op.local, op.nbytes, desc); error != 0) return fail(error);
+  } else if (op.nbytes <= traits_.inject) {
     flags |= FI_INJECT;  // copied before the call returns, so it needs no registration either
   } else if (const int error = local_.describe(segments_, op.local, op.nbytes, op.slot, desc); error != 0) {
     return error == EAGAIN ? Post::again : fail(error);
@@ -40,7 +42,10 @@ Post Rail::write(const RailWrite& op) noexcept {
 Post Rail::read(const RailRead& op) noexcept {
   if (outstanding_ >= max_outstanding_) return Post::again;
   void* desc = nullptr;
-  if (const int error = local_.describe(segments_, op.local, op.nbytes, op.slot, desc); error != 0)
+  const bool on_device = is_on_device(op.local);
+  if (const int error = on_device ? describe_piece(op.local, op.nbytes, desc)
+                                  : local_.describe(segments_, op.local, op.nbytes, op.slot, desc);
+      error != 0)
     return error == EAGAIN ? Post::again : fail(error);
   const RemoteRegion& source = region(op.from);
   const iovec to{op.local, op.nbytes};
@@ -70,6 +75,15 @@ Post Rail::send(const RailSend& op) noexcept {
   const iovec from{const_cast<std::byte*>(op.bytes), op.nbytes};
   const fi_msg message{&from, &desc, 1, to, op.slot, 0};
   return posted(fi_sendmsg(ep_.get(), &message, FI_COMPLETION | (copied ? copied_send_ : 0)), op.to.pe, op.slot);
+}
+
+int Rail::describe_piece(const std::byte* local, size_t nbytes, void*& desc) const noexcept {
+  for (const MemoryRegion& piece : pieces_) {
+    if (!piece.contains(local, nbytes)) continue;
+    desc = piece.desc();
+    return 0;
+  }
+  return EFAULT;  // what rails do not reach is staged
 }
 
 Post Rail::posted(ssize_t rc, int pe, const OpSlot* slot) noexcept {

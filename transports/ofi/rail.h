@@ -41,6 +41,13 @@ class Rail {
   /// calls add_local() instead, which registers only where the provider wants local buffers registered.
   std::vector<RemoteRegion> expose(std::span<const Segment> segments);
   void add_local(std::span<const Segment> segments);
+  /// Addresses of this PE's device heap, which no rail may copy from, and how peers' pieces of theirs are reached, by
+  /// piece and PE, which the caller keeps alive and completes.
+  void use_device_heap(std::span<const std::byte> addresses, const std::vector<std::vector<RemoteRegion>>& peers);
+  /// Registers memory of this PE's device heap, for peers and as a local buffer.
+  RemoteRegion add_piece(const Memory& memory);
+  /// Undoes the last add_piece().
+  void drop_piece() noexcept { pieces_.pop_back(); }
   /// The endpoint's address in the provider's own format.
   std::vector<std::byte> address() const;
   /// Takes npes * ports addresses back to back, PE by PE, and [pe * kSegments + segment] of their regions, which the
@@ -84,7 +91,7 @@ class Rail {
   std::vector<std::byte> address_of_peer(size_t index) const;
   std::vector<std::vector<std::byte>> addresses_of(std::span<const int> pes) const;
   void open_queue(size_t depth, bool sleeps);
-  void open_endpoint(LocalBuffers& local_buffers);
+  void open_endpoint(const Nic& nic, LocalBuffers& local_buffers);
   size_t peer_index(int pe, Port port) const noexcept {
     return static_cast<size_t>(pe) * ports_ + static_cast<size_t>(port);
   }
@@ -93,8 +100,16 @@ class Rail {
     return addresses_.empty() ? index : addresses_[index];
   }
   const RemoteRegion& region(const Remote& where) const noexcept {
-    return regions_[static_cast<size_t>(where.pe) * kSegments + static_cast<size_t>(where.segment)];
+    const auto segment = static_cast<size_t>(where.segment);
+    if (segment >= kSegments) [[unlikely]]
+      return (*peers_pieces_)[segment - kSegments][static_cast<size_t>(where.pe)];
+    return regions_[static_cast<size_t>(where.pe) * kSegments + segment];
   }
+  bool is_on_device(const std::byte* local) const noexcept {
+    return reinterpret_cast<uintptr_t>(local) - device_base_ < device_nbytes_;
+  }
+  /// The descriptor of local memory on the device; 0 or an errno value.
+  int describe_piece(const std::byte* local, size_t nbytes, void*& desc) const noexcept;
   Post posted(ssize_t rc, int pe, const OpSlot* slot) noexcept;
   Post refused(int pe) noexcept;
   Post fail(int error) noexcept;
@@ -110,6 +125,9 @@ class Rail {
   size_t ports_ = 0;
   size_t npeers_ = 0;  ///< endpoints that were connected
   std::span<const RemoteRegion> regions_;
+  uintptr_t device_base_ = 0;  ///< of the device heap, where rails reach it; else it has no bytes
+  size_t device_nbytes_ = 0;
+  const std::vector<std::vector<RemoteRegion>>* peers_pieces_ = nullptr;
   /// Empty as long as the provider numbers its addresses in the order of insertion, which FI_AV_TABLE means.
   std::vector<fi_addr_t> addresses_;
   RailTraits traits_{};
@@ -137,6 +155,7 @@ class Rail {
   Fid<fid_mr> receives_mr_;  // only under FI_MR_LOCAL
   Fid<fid_ep> ep_;
   std::vector<MemoryRegion> segments_;  // may be bound to the endpoint: closed before it
+  std::vector<MemoryRegion> pieces_;    // likewise: of the device heap
   LocalMemory local_;
 };
 

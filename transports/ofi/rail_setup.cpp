@@ -65,7 +65,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   av_ = own<fid_av>("fi_av_open", provider,
                     [&](fid_av** out) { return fi_av_open(domain_.get(), &table, out, nullptr); });
   receives_ = ReceivePool(receives);
-  open_endpoint(*setup.local_buffers);
+  open_endpoint(nic, *setup.local_buffers);
 
   traits_.reads_may_fail = quirks_.reads_may_fail;
   traits_.inject = info_->tx_attr->inject_size;
@@ -101,7 +101,7 @@ void Rail::open_queue(size_t depth, bool sleeps) {
                     [&](fid_cq** out) { return fi_cq_open(domain_.get(), &attr, out, nullptr); });
 }
 
-void Rail::open_endpoint(LocalBuffers& local_buffers) {
+void Rail::open_endpoint(const Nic& nic, LocalBuffers& local_buffers) {
   const char* provider = info_->fabric_attr->prov_name;
   info_->tx_attr->op_flags = 0;  // every post says its flags itself
   info_->rx_attr->op_flags = 0;
@@ -111,6 +111,7 @@ void Rail::open_endpoint(LocalBuffers& local_buffers) {
   // Selective: messages without a slot leave no event behind.
   check(fi_ep_bind(ep_.get(), &cq_->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION), "fi_ep_bind for sending", provider);
   check(fi_ep_bind(ep_.get(), &cq_->fid, FI_RECV), "fi_ep_bind for receiving", provider);
+  if (nic.without_cuda) forbid_cuda(*ep_);
   check(fi_enable(ep_.get()), "fi_enable", provider);
 
   const RegistrationSite site{info_.get(), domain_.get(), ep_.get()};
@@ -139,6 +140,18 @@ std::vector<RemoteRegion> Rail::expose(std::span<const Segment> segments) {
 
 void Rail::add_local(std::span<const Segment> segments) {
   if (local_.needed()) expose(segments);
+}
+
+void Rail::use_device_heap(std::span<const std::byte> addresses, const std::vector<std::vector<RemoteRegion>>& peers) {
+  device_base_ = reinterpret_cast<uintptr_t>(addresses.data());
+  device_nbytes_ = addresses.size();
+  peers_pieces_ = &peers;
+}
+
+RemoteRegion Rail::add_piece(const Memory& memory) {
+  const uint64_t key = kSegments + 2 + pieces_.size();  // after those of segments and receive buffers
+  pieces_.emplace_back(RegistrationSite{info_.get(), domain_.get(), ep_.get()}, memory, key);
+  return pieces_.back().remote();
 }
 
 std::vector<std::byte> Rail::address() const {

@@ -21,6 +21,8 @@ constexpr uint64_t kWritten = FI_READ | FI_RECV | FI_REMOTE_WRITE;  ///< accesse
 
 fi_hmem_iface interface_of(MemoryKind kind) noexcept {
   switch (kind) {
+    case MemoryKind::cuda:
+      return FI_HMEM_CUDA;
     case MemoryKind::host:
       break;
   }
