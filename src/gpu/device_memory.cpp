@@ -85,14 +85,32 @@ void DeviceMemory::agree_on_reach(const std::vector<cuda::Uuid>& devices) {
                               [&](int pe) { return reaches[static_cast<size_t>(pe)] != 0; });
 }
 
+/// A step that may bring more memory, which is told then.
+template <class Step>
+auto DeviceMemory::growing(Step&& step) {
+  const size_t had = backed();
+  const auto result = step();
+  if (grown_ && backed() > had) grown_();
+  return result;
+}
+
+std::vector<DeviceMemory::Chunk> DeviceMemory::chunks() const {
+  std::vector<Chunk> all;
+  for (const DeviceRegion* region : {&heap_, &declared_}) {
+    if (region->backed() == 0) continue;
+    for (const cuda::OwnChunk& chunk : region->chunks().own()) all.push_back({chunk.at, chunk.memory.nbytes()});
+  }
+  return all;
+}
+
 void* DeviceMemory::allocate(size_t nbytes, size_t align, Updates updates) {
   if (align > arena_.alignment()) return nullptr;
-  const auto offset = (updates == Updates::direct ? declared_ : heap_).allocate(nbytes, align);
+  const auto offset = growing([&] { return (updates == Updates::direct ? declared_ : heap_).allocate(nbytes, align); });
   return offset ? base() + *offset : nullptr;
 }
 
 bool DeviceMemory::try_resize(const void* object, size_t nbytes) {
-  return size_of(object) != 0 && region_of(object).try_resize(offset_of(object), nbytes);
+  return size_of(object) != 0 && growing([&] { return region_of(object).try_resize(offset_of(object), nbytes); });
 }
 
 bool DeviceMemory::release(const void* object) {
@@ -111,7 +129,7 @@ std::string DeviceMemory::describe() const {
     return text("device heap of up to %zu bytes per PE, once a GPU is chosen (cudaSetDevice, then shmem_malloc)\n",
                 config_.limit);
   return text("device heap of up to %zu bytes per PE on %s, %zu bytes backed%s\n", config_.limit,
-              gpu_->description().c_str(), heap_.backed() + declared_.backed(),
+              gpu_->description().c_str(), backed(),
               reaches_node_ ? ", peers of the node mapped" : ", peers by the network only");
 }
 

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/fd_offers.h"
@@ -52,6 +54,8 @@ class DeviceMemory {
   void* allocate(size_t nbytes, size_t align, Updates updates = Updates::any);
   /// Collective. Shrinks, or grows where it is; false, with nothing changed, where it cannot.
   bool try_resize(const void* object, size_t nbytes);
+  /// Called, collectively, whenever there is more memory than before; may throw, as what brought it then does.
+  void listen(std::function<void()> grown) { grown_ = std::move(grown); }
   /// Local. False when `object` is no allocation.
   bool release(const void* object);
   /// Usable bytes; 0 when `object` is not an allocation.
@@ -70,6 +74,11 @@ class DeviceMemory {
   size_t nbytes() const noexcept { return 3 * config_.limit; }
   size_t limit() const noexcept { return config_.limit; }
   size_t declared_offset() const noexcept { return 2 * config_.limit; }
+  /// This PE's memory, alike on all PEs, in pieces that only ever become more.
+  struct Chunk {
+    size_t at, nbytes;
+  };
+  std::vector<Chunk> chunks() const;
   size_t used() const noexcept { return heap_.used() + declared_.used(); }
   /// Where all heaps of the node are.
   std::span<const std::byte> addresses() const noexcept { return {arena_.base(), arena_.nbytes()}; }
@@ -89,6 +98,9 @@ class DeviceMemory {
     return updates_of(object) == Updates::direct ? declared_ : heap_;
   }
   cuda::DeviceContext choose_gpu() const;
+  size_t backed() const noexcept { return heap_.backed() + declared_.backed(); }
+  template <class Step>
+  auto growing(Step&& step);
   void agree_on_reach(const std::vector<cuda::Uuid>& devices);
 
   const cuda::Driver& driver_;
@@ -102,6 +114,7 @@ class DeviceMemory {
   DeviceRegion declared_;
   std::unique_ptr<cuda::DeviceCopies> copies_;
   bool reaches_node_ = false;
+  std::function<void()> grown_;
 };
 
 }  // namespace railshmem

@@ -25,15 +25,20 @@ struct HeaderLayout {
                                                      static_cast<uint64_t>(teams_max)))),
         control_nbytes(DeviceControlLayout(npes, nteams).nbytes()),
         tables(align_up(control + control_nbytes, 256)),
-        tables_nbytes(KernelTables::device_nbytes(npes, nteams)) {}
+        tables_nbytes(KernelTables::device_nbytes(npes, nteams)),
+        flush(align_up(tables + tables_nbytes, kLine)) {}
 
-  size_t nbytes() const noexcept { return tables + tables_nbytes; }
+  size_t nbytes() const noexcept { return flush + kLine; }
 
   size_t control;
   int nteams;  ///< that kernels can use
   size_t control_nbytes;
   size_t tables;
   size_t tables_nbytes;
+  size_t flush;  ///< of 8 bytes, on a cache line of their own: what a flush of the rails reads and writes
+
+ private:
+  static constexpr size_t kLine = 128;
 };
 
 }  // namespace railshmem

@@ -39,7 +39,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
       bootstrap_(bootstrap),
       choice_(env.collectives),
       heap_choice_(choose_heap(env, options.driver, options.has_kernels)),
-      flush_(choose_flush(env.flush, nullptr)) {  // a device heap is staged: rails write host memory only
+      flush_(GpuRails::flush_at_start(env, heap_choice_.device)) {
   Identity mine = make_identity(env_);
   mine.several_threads = options_.several_threads_call;
   mine.device_heap = heap_choice_.device;
@@ -130,7 +130,12 @@ void World::attach_gpu() {
     network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->gpu()); });
     place_proxy(device_memory_->gpu().pci());
   }
-  if (network_) copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
+  if (network_) {
+    copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
+    gpu_rails_ = std::make_unique<GpuRails>(env_, *network_, bootstrap_, *device_memory_, header_layout().flush,
+                                            layout_.members.size());
+    device_memory_->listen([this] { gpu_rails_->expose(); });
+  }
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
   buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
   device_side_->load_kernels();
@@ -243,6 +248,7 @@ NetworkConfig World::network_config() const {
   config.pe = bootstrap_.pe();
   config.npes = bootstrap_.npes();
   config.threads_share_host_calls = options_.several_threads_call;
+  if (device_memory_) config.device_heap_nbytes = device_memory_->nbytes();
   config.flush = flush_;
   config.flush_offset = offsetof(ControlBlock, flush);
   config.oversubscribed = (1 + static_cast<int>(env_.proxy_threads)) * layout_.pes_on_host > layout_.cpus_on_host;
@@ -330,7 +336,8 @@ std::string World::describe() const {
   out += globals_->describe();
   if (layout_.members.size() > 1)
     out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
-  if (network_) out += network_->describe() + proxy_place_ + railshmem::describe(flush_);
+  if (network_)
+    out += network_->describe() + proxy_place_ + (gpu_rails_ ? gpu_rails_->describe() : railshmem::describe(flush_));
   if (network_ && network_->kind == TransportKind::ofi) out += describe_rails(network_config());
   return out;
 }

@@ -31,6 +31,7 @@
 #include "src/rma/pe_state.h"
 #include "src/topology/node_layout.h"
 #include "src/world/death_watch.h"
+#include "src/world/gpu_rails.h"
 #include "src/world/identity.h"
 #include "src/world/shared_globals.h"
 #include "src/world/symmetric_memory.h"
@@ -113,7 +114,8 @@ class World {
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
-  std::string proxy_place_;  ///< for describe(); empty: the proxy threads run where the PE does
+  std::unique_ptr<GpuRails> gpu_rails_;  ///< null until the program has chosen its GPU, and without a network
+  std::string proxy_place_;              ///< for describe(); empty: the proxy threads run where the PE does
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
   std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time

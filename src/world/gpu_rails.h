@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Brings the device heap to the network's rails, piece by piece, where they reach GPU memory themselves.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/base/env.h"
+#include "src/base/unique.h"
+#include "src/cuda/rdma_flush.h"
+#include "src/gpu/device_memory.h"
+#include "src/plugin/bootstrap.h"
+#include "src/plugin/flush.h"
+#include "src/plugin/network.h"
+
+namespace railshmem {
+
+/// A PE whose rails cannot is staged by all others, and reaches theirs all the same.
+class GpuRails {
+ public:
+  /// How rails are flushed as long as they write host memory only, which they do until a GPU is attached.
+  static FlushChoice flush_at_start(const Env& env, bool device_heap);
+
+  /// Collective. `memory` must be attached; all outlive this. `flush_offset`: see Network::use_flush(). Throws Error on
+  /// all PEs where SHMEM_OFI_HMEM asks for what one of them lacks.
+  GpuRails(const Env& env, Network& network, Bootstrap& bootstrap, DeviceMemory& memory, size_t flush_offset,
+           size_t pes_of_node);
+
+  /// Collective: memory that is new since the last call. Throws Error.
+  void expose();
+  /// A line for SHMEM_INFO=1: how rails are flushed, and whether GPU memory needs it.
+  std::string describe() const;
+
+ private:
+  bool prepare();
+  std::vector<std::byte> expose(DevicePiece& piece);
+  bool is_asked_for() const noexcept;
+
+  const Env& env_;
+  Network& network_;
+  Bootstrap& bootstrap_;
+  DeviceMemory& memory_;
+  const size_t flush_offset_;
+  const size_t pes_of_node_;
+  std::unique_ptr<cuda::RdmaFlush> device_flush_;
+  FlushChoice flush_;
+  bool mine_ = false;    ///< rails take this PE's pieces
+  bool active_ = false;  ///< and some PE's do; the same on all PEs
+  std::string why_not_;
+  std::vector<size_t> exposed_;  ///< begins of pieces
+  std::vector<UniqueFd> dma_bufs_;
+};
+
+}  // namespace railshmem
