@@ -61,7 +61,8 @@ class ChannelDrain {
     std::byte* const local = in_command ? reinterpret_cast<std::byte*>(&value) : reinterpret_cast<std::byte*>(c.local);
     Transfer put{OpKind::put, remote(c), local, c.nbytes};
     put.local_is_ours = in_command;
-    if (initiator_.stages(put.remote, in_command ? nullptr : local) && !initiator_.goes_direct(put, false))
+    if (initiator_.stages(put.remote, in_command ? nullptr : local) &&
+        (!initiator_.goes_direct(put, false) || put.across_pieces))
       return false;
     const Outcome outcome{nullptr, &channel_, channel_.next(), 1};
     const Post posted = initiator_.put_at_once(scope_, put, in_command ? Source::copied : Source::stable, outcome);

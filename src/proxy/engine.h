@@ -24,6 +24,7 @@
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/proxy_threads.h"
+#include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/tuning.h"
 #include "src/proxy/ring_loop.h"
 #include "src/proxy/ring_side.h"
@@ -170,7 +171,7 @@ class Engine final : public Network {
         for (const std::vector<std::byte>& card : cards) reached.push_back(!card.empty());
         fabric_.learn(cards);
         const bool mine = reached[static_cast<size_t>(pe_)];
-        staging_->direct().add(piece, std::move(reached), mine);
+        direct_.add(piece, std::move(reached), mine);
       });
   }
   void use_flush(const FlushChoice& choice, uint64_t offset) override {
@@ -178,7 +179,7 @@ class Engine final : public Network {
       FlushPlan plan{choice.policy, choice.device, segment_of_piece(0), offset, {}, host_config_.timeout_s};
       lend_flush_memory(plan);
       proxy_->use_flush(plan);
-      staging_->direct().use_flush(choice);
+      direct_.use_flush(choice);
     });
   }
 
@@ -249,6 +250,7 @@ class Engine final : public Network {
             .tuning = loop_config_.tuning,
             .keeper = keeper_.get(),
             .staging = staging_ ? &staging_->source(port) : nullptr,
+            .direct = &direct_,
             .ports = ports_with(threads_)};
   }
 
@@ -263,6 +265,7 @@ class Engine final : public Network {
   const uint64_t flush_offset_;
   std::vector<Segment> segments_;
   std::optional<Staging> staging_;  ///< empty: rails reach all memory
+  DirectMemory direct_;             ///< of what is staged: what rails reach all the same
   FlushMemory flush_memory_;        // longer than the fabric's endpoints, which write into it
   F fabric_;
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace

@@ -15,7 +15,8 @@ namespace railshmem {
 
 struct Bulk {
   OpCell* whole;
-  size_t piece;  ///< bytes of every piece but the last
+  size_t piece;         ///< bytes of every piece but the last
+  bool across = false;  ///< see Transfer::across_pieces
   size_t posted = 0;
 
   size_t next_piece() const noexcept { return std::min(piece, whole->what.nbytes - posted); }
@@ -31,8 +32,8 @@ class BulkQueue {
   explicit BulkQueue(size_t cells) : most_(std::clamp<size_t>(cells / 2, 1, kMost)) { bulks_.reserve(most_); }
   bool full() const noexcept { return bulks_.size() == most_; }
   bool empty() const noexcept { return bulks_.empty(); }
-  void add(OpCell& whole, size_t piece) noexcept {
-    bulks_.push_back({&whole, piece});
+  void add(OpCell& whole, size_t piece, bool across = false) noexcept {
+    bulks_.push_back({&whole, piece, across});
     unposted_ += whole.what.nbytes;
   }
   void posted(Bulk& bulk, size_t nbytes) noexcept {

@@ -11,6 +11,7 @@
 #include "src/proxy/post/letterhead.h"
 #include "src/proxy/post/operation.h"
 #include "src/proxy/post/transfer.h"
+#include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/rail_set.h"
 #include "src/proxy/rails/word_order.h"
 
@@ -24,6 +25,7 @@ class Desk {
         letterhead{config.port, config.pe},
         tuning(config.tuning),
         staging(config.staging),
+        direct(config.direct),
         proves_rails(config.proves_rails),
         cells(config.cells),
         words(rail_span.size(), config.npes) {}
@@ -32,8 +34,9 @@ class Desk {
   RailSet<R> rails;
   const Letterhead letterhead;
   const Tuning tuning;
-  StagingPart* const staging;  ///< null: rails reach all memory
-  const bool proves_rails;     ///< see InitiatorConfig
+  StagingPart* const staging;        ///< null: rails reach all memory
+  const DirectMemory* const direct;  ///< null: rails reach nothing that is staged
+  const bool proves_rails;           ///< see InitiatorConfig
   CellPool cells;
   WordOrder words;
   size_t lasting = 0;                ///< open cells marked so

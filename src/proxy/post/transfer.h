@@ -13,6 +13,7 @@
 
 namespace railshmem {
 
+class DirectMemory;
 class StagingPart;
 
 /// Who calls: identity of an endpoint, and what its initiator may use.
@@ -22,10 +23,11 @@ struct InitiatorConfig {
   int npes;
   size_t cells;
   Tuning tuning{};
-  RailKeeper* keeper = nullptr;    ///< opens dead rails anew; null: nobody does
-  StagingPart* staging = nullptr;  ///< null: rails reach all memory
-  bool proves_rails = false;       ///< peers use a reopened rail only when it has reached this PE itself; see Flusher
-  size_t ports = ports_with(1);    ///< of each PE
+  RailKeeper* keeper = nullptr;          ///< opens dead rails anew; null: nobody does
+  StagingPart* staging = nullptr;        ///< null: rails reach all memory
+  const DirectMemory* direct = nullptr;  ///< staged memory that rails reach all the same; null: none
+  bool proves_rails = false;     ///< peers use a reopened rail only when it has reached this PE itself; see Flusher
+  size_t ports = ports_with(1);  ///< of each PE
 };
 
 /// A put or get on its way into the rails. Survives `again`: the next try goes on where this one stopped.
@@ -38,6 +40,8 @@ struct Transfer {
   bool local_is_ours = false;  ///< bytes in memory of the library, which the CPU reads
   bool is_direct = false;      ///< rails reach both ends, of which one or both are GPU memory
   bool local_is_far = false;   ///< of those, this one is: no CPU reads or writes it
+  /// It goes in parts, since rails know one end or both in pieces; `remote` is then as the program sees it.
+  bool across_pieces = false;
 };
 
 /// May the source change as soon as the post was accepted?

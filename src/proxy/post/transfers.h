@@ -32,7 +32,7 @@ class Transfers {
 
   /// Takes the operation's cell, held for its one piece or for all of them. Null: no room now.
   OpCell* open(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
-    const bool whole = goes_whole(t.kind, t.nbytes);
+    const bool whole = goes_whole(t.kind, t.nbytes) && !t.across_pieces;
     if (!whole && bulks_.full()) return nullptr;
     OpCell* const cell = open_cell(scope, t, source, outcome);
     if (cell != nullptr && (t.kind == OpKind::put_signal || !whole || t.nbytes > kMaxMessage)) {
@@ -44,14 +44,15 @@ class Transfers {
 
   /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`,
   /// which a long one never answers, nothing happened.
-  Post start(OpCell& cell, size_t first) noexcept {
-    if (goes_whole(cell.what.kind, cell.what.nbytes)) return start_whole(cell, first);
+  Post start(OpCell& cell, size_t first, bool across_pieces = false) noexcept {
+    if (goes_whole(cell.what.kind, cell.what.nbytes) && !across_pieces) return start_whole(cell, first);
     const RailTraits& traits = desk_.rails.traits();
     if (as_request(cell.what.kind)) {
       bulks_.add(cell, longest_answer_);
       return Post::ok;
     }
-    bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, desk_.rails.size(), desk_.tuning, traits.max_write));
+    bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, desk_.rails.size(), desk_.tuning, traits.max_write),
+               across_pieces);
     return Post::ok;
   }
 
@@ -202,12 +203,14 @@ class Transfers {
       const size_t r = desk_.rails.claim(whole.what.pe, n, bulks_.unposted(), full);
       if (r == kNoRail) break;
       n = BulkQueue::shortened(n, desk_.rails.longest_piece(r));
+      Remote place{whole.what.pe, whole.segment, whole.remote_offset + bulk.posted};
+      if (bulk.across) n = desk_.direct->clip(place, whole.local + bulk.posted, n);
       OpCell* const piece = desk_.cells.take({whole.what.kind, whole.what.pe, n});
       if (piece == nullptr) break;
       piece->parent = whole.index;
       piece->issue = whole.issue;
-      piece->segment = whole.segment;
-      piece->remote_offset = whole.remote_offset + bulk.posted;
+      piece->segment = place.segment;
+      piece->remote_offset = place.offset;
       piece->local = whole.local + bulk.posted;
       const Post posted = desk_.post(*piece, r);
       if (posted == Post::failed) return true;

@@ -127,7 +127,7 @@ class Initiator {
     ++cell.parts_left;  // a hold, lest data that is there at once ends the operation here
     const Post posted = start(t, requests_.rail_for(pe));
     if (posted == Post::failed) return posted;
-    const bool in_one_piece = cell.what.nbytes <= transfers_.longest_whole();
+    const bool in_one_piece = cell.what.nbytes <= transfers_.longest_whole() && !t.across_pieces;
     if (posted == Post::ok && (in_one_piece || !desk_.tuning.keeps_order)) requests_.follow_with_signal(cell);
     finish_part(cell);
     return posted;
@@ -301,7 +301,7 @@ class Initiator {
   Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
 
   [[gnu::always_inline]] Post start(Transfer& t, size_t rail) noexcept {
-    const Post posted = transfers_.start(*t.cell, rail);
+    const Post posted = transfers_.start(*t.cell, rail, t.across_pieces);
     if (posted == Post::ok && transfers_.has_bulks()) push_bulks();
     if (!desk_.abandoned) [[likely]]
       return posted;

@@ -37,22 +37,30 @@ class StagedTransfers {
 
   /// For what concerns(): rails reach both ends after all, and `t` is now one for them.
   bool goes_direct(Transfer& t, bool signals) const noexcept {
-    if (part_.direct.empty()) [[likely]]
+    if (desk_.direct == nullptr || desk_.direct->empty()) [[likely]]
       return false;
-    const bool far = !t.local_is_ours && part_.direct.has(t.local, t.nbytes);
+    const DirectMemory& direct = *desk_.direct;
+    const bool far = !t.local_is_ours && direct.has(t.local);
     if (!far && !t.local_is_ours && part_.holds(t.local)) return false;
     // As messages gets bring what the target's CPU reads.
-    if (t.kind == OpKind::get && !(desk_.reads() && (!far || part_.direct.takes_gets()))) return false;
+    if (t.kind == OpKind::get && !(desk_.reads() && (!far || direct.takes_gets()))) return false;
     if (signals && !far && pieces_.is_short(t.nbytes)) return false;  // travels inside the signal's message
-    if (part_.stages(t.remote.segment) &&
-        !(t.remote.segment == SegmentId::device && part_.direct.redirect(t.remote, t.nbytes)))
-      return false;
+    const bool to_device = t.remote.segment == SegmentId::device;
+    if (part_.stages(t.remote.segment) && !(to_device && direct.covered(t.remote, t.nbytes) == t.nbytes)) return false;
+    if (far && direct.covered(t.local, t.nbytes) < t.nbytes) return false;
+    Remote place = t.remote;
+    const bool across = direct.clip(place, t.local, t.nbytes) < t.nbytes;
+    if (across && t.nbytes <= kMaxMessage) return false;  // what is short goes in one access
+    if (!across) t.remote = place;
+    t.across_pieces = across;
     t.is_direct = true;
     t.local_is_far = far;
     return true;
   }
   /// A get that rails did is over.
-  void got(const OpCell& get) const noexcept { part_.direct.got(get.local, get.what.nbytes); }
+  void got(const OpCell& get) const noexcept {
+    if (desk_.direct != nullptr) desk_.direct->got(get.local);
+  }
 
   /// Takes over a put, get or put_signal (`signal` not null); step() must follow. outcome.done tells of a put when its
   /// source is free. On `again` nothing happened.

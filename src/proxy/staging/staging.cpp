@@ -70,8 +70,7 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
                     {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
                      BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
                      BouncePool(area_, large, chunk, slots)},
-                    observer,
-                    direct_}));
+                    observer}));
   }
 }
 

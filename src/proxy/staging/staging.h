@@ -22,7 +22,6 @@
 #include "src/plugin/segment.h"
 #include "src/proxy/rails/tuning.h"
 #include "src/proxy/staging/bounce_pool.h"
-#include "src/proxy/staging/direct_memory.h"
 
 namespace railshmem {
 
@@ -33,8 +32,7 @@ struct StagingPart {
   std::span<std::byte> area;
   std::unique_ptr<Copier> copier;
   std::array<BouncePool, kSlotKinds> pools;
-  observe::Observer* observer;  ///< null: nobody records
-  const DirectMemory& direct;   ///< staged to the CPU, but not to rails
+  observe::Observer* observer = nullptr;  ///< null: nobody records
 
   BouncePool& pool(SlotKind kind) noexcept { return pools[static_cast<size_t>(kind)]; }
   const BouncePool& pool(SlotKind kind) const noexcept { return pools[static_cast<size_t>(kind)]; }
@@ -86,14 +84,12 @@ class Staging {
   /// Of a cache line of the area that is in no slot: what a flush of the rails reads and writes.
   uint64_t spare_offset() const noexcept { return spare_; }
   StagingPart& source(Port port) noexcept { return *parts_[static_cast<size_t>(port)]; }
-  DirectMemory& direct() noexcept { return direct_; }
   StagingPart& target() noexcept { return *parts_.back(); }
   std::string describe() const;
 
  private:
   const std::vector<Segment> segments_;
   std::vector<Segment> exposed_;
-  DirectMemory direct_;
   std::byte* area_ = nullptr;
   size_t nbytes_ = 0;
   uint64_t spare_ = 0;
