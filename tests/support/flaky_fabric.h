@@ -71,6 +71,13 @@ class Flaky {
   void unregister_buffer(const std::byte* base) requires requires(F f) { f.unregister_buffer(base); }
   { fabric_.unregister_buffer(base); }
 
+  bool takes_pieces() const noexcept requires requires(const F f) { f.takes_pieces(); }
+  { return fabric_.takes_pieces(); }
+  std::vector<std::byte> expose(const DevicePiece& piece) requires requires(F f) { f.expose(piece); }
+  { return fabric_.expose(piece); }
+  void learn(std::span<const std::vector<std::byte>> cards) requires requires(F f) { f.learn(cards); }
+  { fabric_.learn(cards); }
+
   // ---- see ReopensRails --------------------------------------------------------------------------------------------
   std::vector<std::byte> reopen(Port port, size_t r) requires ReopensRails<F> {
     rails(port)[r].forget();

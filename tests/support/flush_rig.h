@@ -53,7 +53,7 @@ struct FlushRig {
     responder.emplace(*initiator, segments, 4, &keeper);
     lines.make(
         count, [](auto) {}, [](auto) {});
-    gate.emplace(*initiator, *responder, FlushPlan{policy, device, kOffset, lines.bytes(), timeout_s});
+    gate.emplace(*initiator, *responder, FlushPlan{policy, device, SegmentId::heap, kOffset, lines.bytes(), timeout_s});
   }
 
   /// What ProxySide does.

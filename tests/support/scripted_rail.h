@@ -21,12 +21,14 @@ class ScriptedRail {
     size_t nbytes;
     OpSlot* slot;
     bool more = false;  ///< of a write: the rail was told that another follows
+    const std::byte* local = nullptr;
   };
 
   // ---- the script ----
   RailTraits shape{64, 1 << 20, 4096, false};
   int room = 1 << 30;  ///< posts until `again`
   int failing = 0;     ///< the next so many posts fail
+  bool looks = true;   ///< at what is written; false: it may be memory where the CPU faults
   std::vector<Posted> posted;
   std::deque<RailEvent> events;
   int released = 0;
@@ -56,9 +58,10 @@ class ScriptedRail {
   // ---- the rail ----
   const RailTraits& traits() const noexcept { return shape; }
   Post write(const RailWrite& w) noexcept {
-    return record({'w', w.to, {}, copy(w.local, w.nbytes), w.nbytes, w.slot, w.more});
+    return record(
+        {'w', w.to, {}, looks ? copy(w.local, w.nbytes) : std::vector<std::byte>(), w.nbytes, w.slot, w.more, w.local});
   }
-  Post read(const RailRead& r) noexcept { return record({'r', r.from, {}, {}, r.nbytes, r.slot}); }
+  Post read(const RailRead& r) noexcept { return record({'r', r.from, {}, {}, r.nbytes, r.slot, false, r.local}); }
   Post send(const RailSend& s) noexcept { return record({'s', {}, s.to, copy(s.bytes, s.nbytes), s.nbytes, s.slot}); }
   size_t poll(std::span<RailEvent> out) noexcept {
     size_t n = 0;
