@@ -22,8 +22,10 @@ const char* word_of(OfiHmemMode mode) noexcept {
 }  // namespace
 
 FlushChoice GpuRails::flush_at_start(const Env& env, bool device_heap) {
-  const bool asks_later = device_heap && env.flush == FlushMode::cuda && env.ofi_hmem != OfiHmemMode::staging;
-  return choose_flush(asks_later ? FlushMode::automatic : env.flush, nullptr);
+  const bool open = device_heap && (env.ofi_hmem != OfiHmemMode::staging || env.test_reached_gpus);
+  FlushChoice choice = choose_flush(open && env.flush == FlushMode::cuda ? FlushMode::automatic : env.flush, nullptr);
+  if (open) choice.reason += "; where rails reach GPU memory, chosen anew with the GPU";
+  return choice;
 }
 
 bool GpuRails::is_asked_for() const noexcept {
@@ -45,13 +47,14 @@ GpuRails::GpuRails(const Env& env, Network& network, Bootstrap& bootstrap, Devic
   expose();
   if (active_ && mine_) network_.use_flush(flush_, flush_offset_);
   if (!active_ || !mine_) flush_ = choose_flush(env_.flush, nullptr);  // which names a policy that only a GPU has
-  log_info("memory of %s: %s", memory_.gpu().description().c_str(),
-           mine_ ? "rails reach it themselves" : why_not_.c_str());
+  std::string how = mine_ ? "rails reach it themselves; " + railshmem::describe(flush_) : why_not_;
+  if (how.ends_with('\n')) how.pop_back();
+  log_info("memory of %s: %s", memory_.gpu().description().c_str(), how.c_str());
 }
 
 /// Whether this PE's rails are to take its memory.
 bool GpuRails::prepare() {
-  why_not_ = "staged, for what the rails above say";
+  why_not_ = "staged; SHMEM_INFO=1 says for each rail why";
   if (!network_.takes_pieces()) return false;
   const cuda::DeviceContext& gpu = memory_.gpu();
   device_flush_ = std::make_unique<cuda::RdmaFlush>(gpu.driver(), gpu.device(), gpu.context());

@@ -37,9 +37,8 @@ PieceCard DevicePieces::add(const DevicePiece& piece, std::span<const std::byte>
                             std::span<const std::span<Rail>> rails_by_port) {
   if (own_.size() >= kMostPieces) throw Error(text("rails take %zu pieces of a device heap at most", kMostPieces));
   heap_ = heap;
-  for (size_t port = 0; port < rails_by_port.size(); ++port)
-    for (size_t r = 0; r < rails_by_port[port].size(); ++r)
-      rails_by_port[port][r].use_device_heap(heap_, peers_[port][r]);
+  for (const std::span<Rail> rails : rails_by_port)
+    for (Rail& rail : rails) rail.use_device_heap(heap_);
   const bool by_address = way_ != GpuWay::dmabuf, by_descriptor = way_ == GpuWay::dmabuf || way_ == GpuWay::either;
   std::string why;
   for (const GpuWay way : {way_ == GpuWay::pretended ? GpuWay::pretended : GpuWay::hmem, GpuWay::dmabuf}) {
@@ -62,10 +61,9 @@ PieceCard DevicePieces::add(const DevicePiece& piece, std::span<const std::byte>
   throw Error(why);
 }
 
-std::vector<RemoteRegion> DevicePieces::add_all(Port port, size_t r, Rail& rail) {
+std::vector<RemoteRegion> DevicePieces::add_all(Rail& rail) const {
   std::vector<RemoteRegion> regions;
-  if (own_.empty()) return regions;
-  rail.use_device_heap(heap_, peers_[static_cast<size_t>(port)][r]);
+  rail.use_device_heap(heap_);
   for (const Own& own : own_)
     regions.push_back(own.way == GpuWay::staging ? RemoteRegion{} : rail.add_piece(own.memory));
   return regions;

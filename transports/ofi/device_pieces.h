@@ -32,8 +32,12 @@ class DevicePieces {
   /// The piece that add() registered last, or could not, is nobody's here.
   void add_none() { own_.push_back({}); }
   /// A rail that was opened anew gets all pieces; answers where it has them.
-  std::vector<RemoteRegion> add_all(Port port, size_t r, Rail& rail);
+  std::vector<RemoteRegion> add_all(Rail& rail) const;
 
+  /// What rail `r` of `port` reads of peers; it stays where it is.
+  const std::vector<std::vector<RemoteRegion>>& peers(Port port, size_t r) const noexcept {
+    return peers_[static_cast<size_t>(port)][r];
+  }
   /// The next piece at all PEs: `regions` by PE, for rail `r` of any port.
   void learn(size_t r, const std::vector<RemoteRegion>& regions);
   /// A rail of PE `pe` was opened anew, which rail `r` of `port` talks to.

@@ -96,7 +96,7 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
         const auto& theirs = cards_[pe].rails[partner(r, pe)].regions;
         regions(port)[r].insert(regions(port)[r].end(), theirs.begin(), theirs.end());
       }
-      rails(port)[r].connect(addresses_for(port, r), regions(port)[r]);
+      rails(port)[r].connect(addresses_for(port, r), regions(port)[r], &pieces_->peers(port, r));
     }
   }
   if (nics_.size() == 1) cards_ = {};  // nothing will be opened anew
@@ -152,7 +152,7 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   Rail& rail = rails(port)[r];
   rail.close();
   Rail fresh(nics_[r], rail_setup(config_, port, *local_buffers_));
-  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}, pieces_->add_all(port, r, fresh)};
+  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}, pieces_->add_all(fresh)};
   if (port == Port::proxy) {
     const std::vector<RemoteRegion> exposed = fresh.expose(segments_);
     std::copy(exposed.begin(), exposed.end(), card.regions.begin());
@@ -162,7 +162,7 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   // This PE's way to itself is open at once: with all rails closed no card would come over another one.
   if (port == Port::proxy) enter(card, static_cast<size_t>(pe_), Port::proxy, r);
   rail = std::move(fresh);
-  rail.connect(addresses_for(port, r), regions(port)[r]);
+  rail.connect(addresses_for(port, r), regions(port)[r], &pieces_->peers(port, r));
   return encode(card);
 }
 

@@ -41,18 +41,18 @@ class Rail {
   /// calls add_local() instead, which registers only where the provider wants local buffers registered.
   std::vector<RemoteRegion> expose(std::span<const Segment> segments);
   void add_local(std::span<const Segment> segments);
-  /// Addresses of this PE's device heap, which no rail may copy from, and how peers' pieces of theirs are reached, by
-  /// piece and PE, which the caller keeps alive and completes.
-  void use_device_heap(std::span<const std::byte> addresses, const std::vector<std::vector<RemoteRegion>>& peers);
+  /// Addresses of this PE's device heap, from which no rail copies.
+  void use_device_heap(std::span<const std::byte> addresses) noexcept;
   /// Registers memory of this PE's device heap, for peers and as a local buffer.
   RemoteRegion add_piece(const Memory& memory);
   /// Undoes the last add_piece().
   void drop_piece() noexcept { pieces_.pop_back(); }
   /// The endpoint's address in the provider's own format.
   std::vector<std::byte> address() const;
-  /// Takes npes * ports addresses back to back, PE by PE, and [pe * kSegments + segment] of their regions, which the
-  /// caller keeps alive.
-  void connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions);
+  /// Takes npes * ports addresses back to back, PE by PE, [pe * kSegments + segment] of their regions, and those of
+  /// their device heaps by piece and PE, to which the caller adds; it keeps both alive.
+  void connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions,
+               const std::vector<std::vector<RemoteRegion>>* pieces = nullptr);
 
   // ---- after a failure; in the thread that owns the rail ---------------------------------------------------------
   /// A peer opened its endpoint anew: from now on operations go there. What was posted to the old one ends, if ever, in

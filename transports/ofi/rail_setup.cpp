@@ -142,10 +142,9 @@ void Rail::add_local(std::span<const Segment> segments) {
   if (local_.needed()) expose(segments);
 }
 
-void Rail::use_device_heap(std::span<const std::byte> addresses, const std::vector<std::vector<RemoteRegion>>& peers) {
+void Rail::use_device_heap(std::span<const std::byte> addresses) noexcept {
   device_base_ = reinterpret_cast<uintptr_t>(addresses.data());
   device_nbytes_ = addresses.size();
-  peers_pieces_ = &peers;
 }
 
 RemoteRegion Rail::add_piece(const Memory& memory) {
@@ -164,7 +163,8 @@ std::vector<std::byte> Rail::address() const {
   return bytes;
 }
 
-void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions) {
+void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions,
+                   const std::vector<std::vector<RemoteRegion>>* pieces) {
   const char* provider = info_->fabric_attr->prov_name;
   const size_t count = regions.size() / kSegments * ports_;
   std::vector<fi_addr_t> numbers(count, FI_ADDR_NOTAVAIL);
@@ -178,6 +178,7 @@ void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteR
   if (!in_order) addresses_ = std::move(numbers);
   npeers_ = count;
   regions_ = regions;
+  peers_pieces_ = pieces;
 }
 
 }  // namespace railshmem::ofi
