@@ -59,13 +59,20 @@ class ChannelDrain {
     uint64_t value = c.value;
     const bool in_command = is_inline(c);
     std::byte* const local = in_command ? reinterpret_cast<std::byte*>(&value) : reinterpret_cast<std::byte*>(c.local);
-    Transfer put{OpKind::put, remote(c), local, c.nbytes};
-    put.local_is_ours = in_command;
-    if (initiator_.stages(put.remote, in_command ? nullptr : local) &&
-        (!initiator_.goes_direct(put, false) || put.across_pieces))
-      return false;
+    const Source source = in_command ? Source::copied : Source::stable;
+    if (initiator_.stages(remote(c), in_command ? nullptr : local)) [[unlikely]]
+      return post_direct(remote(c), local, c.nbytes, source);
+    return post_now({OpKind::put, remote(c), local, c.nbytes}, source);
+  }
+  /// The same between memories of which the CPU does not reach both, but rails do.
+  [[gnu::noinline]] bool post_direct(Remote to, std::byte* local, size_t nbytes, Source source) noexcept {
+    Transfer put{OpKind::put, to, local, nbytes};
+    put.local_is_ours = source == Source::copied;
+    return initiator_.goes_direct(put, false) && !put.across_pieces && post_now(put, source);
+  }
+  [[gnu::always_inline]] bool post_now(const Transfer& put, Source source) noexcept {
     const Outcome outcome{nullptr, &channel_, channel_.next(), 1};
-    const Post posted = initiator_.put_at_once(scope_, put, in_command ? Source::copied : Source::stable, outcome);
+    const Post posted = initiator_.put_at_once(scope_, put, source, outcome);
     if (posted == Post::again) [[unlikely]]
       return false;
     channel_.pop();
