@@ -43,7 +43,7 @@ user-buffer            examples/user-buffer.cu        n
 moe_shuffle            examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c
 moe_shuffle=random     examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c -r
 moe_shuffle=one_step   examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c -o -p
-moe_shuffle=warp       examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c -p -w
+moe_shuffle=warp       examples/moe_shuffle.cu        16 SHMEM_NODE_SIZE=$gpus -c -w
 put_bw                 $pt/shmem_put_bw.cu            2  $bulk
 put_bw=mmap            $pt/shmem_put_bw.cu            2  --mmap $bulk
 get_bw                 $pt/shmem_get_bw.cu            2  $bulk
