@@ -23,13 +23,14 @@ class Watermark {
   /// Records that `ticket` is finished, once, in [prefix, prefix + window). Returns the prefix.
   uint64_t complete(uint64_t ticket) noexcept {
     assert(ticket - prefix_ <= mask_ && "ticket is finished twice or lies beyond the window");
-    if (ticket != prefix_) {
+    if (ticket != prefix_) [[unlikely]] {
       done_[(ticket & mask_) / kBits] |= uint64_t{1} << (ticket % kBits);
       ++ahead_;
       return prefix_;
     }
     ++prefix_;
-    if (ahead_ > 0) take_followers();  // in order, the common case, touches no bit
+    if (ahead_ > 0) [[unlikely]]
+      take_followers();  // in order, the common case, touches no bit
     return prefix_;
   }
 
@@ -40,7 +41,7 @@ class Watermark {
  private:
   static constexpr size_t kBits = 64;
 
-  void take_followers() noexcept {
+  [[gnu::noinline]] void take_followers() noexcept {
     for (;;) {
       uint64_t& bits = done_[(prefix_ & mask_) / kBits];
       const unsigned at = prefix_ % kBits;

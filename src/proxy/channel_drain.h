@@ -71,13 +71,13 @@ class ChannelDrain {
     return initiator_.goes_direct(put, false) && !put.across_pieces && post_now(put, source);
   }
   [[gnu::always_inline]] bool post_now(const Transfer& put, Source source) noexcept {
-    const Outcome outcome{nullptr, &channel_, channel_.next(), 1};
-    const Post posted = initiator_.put_at_once(scope_, put, source, outcome);
+    const uint64_t ticket = channel_.next();
+    const Post posted = initiator_.put_at_once(scope_, put, source, {nullptr, &channel_, ticket, 1});
     if (posted == Post::again) [[unlikely]]
       return false;
     channel_.pop();
     if (posted == Post::failed) [[unlikely]]
-      finish_commands(outcome);
+      channel_.complete(ticket);
     return true;
   }
 

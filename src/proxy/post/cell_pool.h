@@ -29,7 +29,7 @@ struct Outcome {
   uint32_t tickets = 1;  ///< as many commands became one operation
 };
 
-inline void finish_commands(const Outcome& outcome) noexcept {
+[[gnu::always_inline]] inline void finish_commands(const Outcome& outcome) noexcept {
   if (outcome.channel == nullptr) return;
   outcome.channel->complete(outcome.ticket);
   for (uint32_t i = 1; i < outcome.tickets; ++i) [[unlikely]] outcome.channel->complete(outcome.ticket + i);

@@ -48,7 +48,10 @@ class Desk {
 
   void count_in(NetContext& scope, OpCell& cell, const Outcome& outcome) noexcept {
     cell.scope = &scope;
-    cell.outcome = outcome;
+    cell.outcome.done = outcome.done;
+    cell.outcome.channel = outcome.channel;
+    cell.outcome.ticket = outcome.ticket;
+    cell.outcome.tickets = outcome.tickets;
     scope.opened(cell.what);
   }
   /// The operation is complete.
