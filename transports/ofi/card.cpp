@@ -45,7 +45,7 @@ class Reader {
     const size_t count = get<uint32_t>();
     const auto bytes = take(count * sizeof(RemoteRegion));
     std::vector<RemoteRegion> regions(count);
-    std::memcpy(regions.data(), bytes.data(), bytes.size());
+    if (count > 0) std::memcpy(regions.data(), bytes.data(), bytes.size());
     return regions;
   }
   bool at_end() const { return rest_.empty(); }
