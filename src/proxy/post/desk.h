@@ -48,6 +48,7 @@ class Desk {
 
   void count_in(NetContext& scope, OpCell& cell, const Outcome& outcome) noexcept {
     cell.scope = &scope;
+    // Word by word, which stay in registers: a copy of it all would wait for the stores that made it (decision 0037).
     cell.outcome.done = outcome.done;
     cell.outcome.channel = outcome.channel;
     cell.outcome.ticket = outcome.ticket;
