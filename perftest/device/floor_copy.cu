@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// floor_copy_kernel, floor_read_kernel, floor_copy_bulk, floor_copy_engine: what the link gives without a library. The
-// kernels copy in 16-byte vectors, several loads in flight, or by bulk copies, with the same steps between messages as
-// put_bw and get_bw.
+// floor_copy_kernel, floor_read_kernel, floor_copy_both, floor_copy_bulk, floor_copy_engine: what the link gives without
+// a library. The kernels copy in 16-byte vectors, several loads in flight, or by bulk copies, with the same steps
+// between messages as put_bw and get_bw.
 #include <tuple>
 
 #include "perftest/device/floor_bulk.cuh"
@@ -12,9 +12,8 @@ namespace {
 
 constexpr int kInFlight = 8;  ///< loads of a thread before its first store
 
-__device__ inline void copy_vectors(uint4* to, const uint4* from, uint64_t n) {
-  const uint64_t step = blockDim.x;
-  uint64_t at = threadIdx.x;
+/// By `step` threads, of which the caller is number `at`.
+__device__ inline void copy_vectors(uint4* to, const uint4* from, uint64_t n, uint64_t at, uint64_t step) {
 #pragma unroll 1
   for (; at + (kInFlight - 1) * step < n; at += kInFlight * step) {
     uint4 held[kInFlight];
@@ -35,7 +34,32 @@ __global__ void __launch_bounds__(kMostThreads) copy_kernel(Copy copy, uint32_t 
   bool well = true;
 #pragma unroll 1
   for (uint32_t i = 0; well && i < messages; ++i) {
-    copy_vectors(to, from, part.nbytes / sizeof(uint4));
+    copy_vectors(to, from, part.nbytes / sizeof(uint4), threadIdx.x, blockDim.x);
+    well = meet_grid(copy.arrived, i, deadline);
+  }
+  if (threadIdx.x != 0) return;
+  __threadfence_system();
+  if (!well) *copy.failed = 1;
+}
+
+/// One half of the bytes is written to the peer by the warps of an even number, the other half is read from the peer by
+/// the others.
+__global__ void __launch_bounds__(kMostThreads) both_kernel(Copy copy, uint32_t messages) {
+  const uint64_t deadline = now_ns() + copy.limit_ns;
+  const Slice part = slice_of(copy.nbytes, blockIdx.x, gridDim.x);
+  auto* const there = reinterpret_cast<uint4*>(copy.dest + part.offset);
+  auto* const here = reinterpret_cast<uint4*>(const_cast<char*>(copy.source) + part.offset);
+  const uint64_t all = part.nbytes / sizeof(uint4), written = all / 2;
+  const uint32_t warp = threadIdx.x / kWarpThreads;
+  const uint32_t at = warp / 2 * kWarpThreads + threadIdx.x % kWarpThreads;
+  bool well = true;
+#pragma unroll 1
+  for (uint32_t i = 0; well && i < messages; ++i) {
+    if (warp % 2 == 0) {
+      copy_vectors(there, here, written, at, blockDim.x / 2);
+    } else {
+      copy_vectors(here + written, there + written, all - written, at, blockDim.x / 2);
+    }
     well = meet_grid(copy.arrived, i, deadline);
   }
   if (threadIdx.x != 0) return;
@@ -67,9 +91,10 @@ void add_bandwidth(Context& context, uint64_t bytes, long iters, unsigned grid, 
                  static_cast<double>(bytes) * static_cast<double>(iters), 1e9);
 }
 
-enum class Way : uint8_t { to_peer, from_peer, to_peer_bulk };
+enum class Way : uint8_t { to_peer, from_peer, both, to_peer_bulk };
 
 void launch_copy(Context& context, Way way, unsigned grid, unsigned block, const Copy& copy, uint32_t messages) {
+  if (way == Way::both) return context.launch(both_kernel, grid, block, copy, messages);
   if (way != Way::to_peer_bulk) return context.launch(copy_kernel, grid, block, copy, messages);
   CUDA_CHECK(cudaFuncSetAttribute(bulk_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBulkShared));
   bulk_kernel<<<grid, block, kBulkShared, context.stream()>>>(copy, messages);
@@ -135,6 +160,13 @@ const Register from_peer({"floor_read_kernel",
                           {Scope::block},
                           false,
                           [](Context& context) { run_kernel(context, Way::from_peer); }});
+const Register both({"floor_copy_both",
+                     "raw kernel that writes one half to the peer's memory and reads the other half from there",
+                     Part::one_sided,
+                     kSizes,
+                     {Scope::block},
+                     false,
+                     [](Context& context) { run_kernel(context, Way::both); }});
 const Register to_peer_bulk({"floor_copy_bulk",
                              "bulk asynchronous copies to the peer's memory",
                              Part::one_sided,
