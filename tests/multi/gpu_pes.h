@@ -6,6 +6,7 @@
 #include <shmem.h>
 #include <shmemx.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -51,23 +52,28 @@ class Job {
       std::exit(77);
     }
     CUDA_MUST(cudaSetDevice(me % devices));
+    gpus = devices;
     CUDA_MUST(cudaHostAlloc(reinterpret_cast<void**>(&findings), sizeof(Findings), cudaHostAllocMapped));
     *findings = {};
   }
+
+  bool shares_gpu() const { return npes > gpus; }
 
   /// Runs a kernel on every PE: `launch(findings)`. Collective. Says what went wrong; true when nothing did.
   template <class Launch>
   void run(const char* name, Launch&& launch) {
     shmem_barrier_all();
+    const auto began = std::chrono::steady_clock::now();
     launch(findings);
     CUDA_MUST(cudaGetLastError());
     CUDA_MUST(cudaDeviceSynchronize());
     shmem_barrier_all();
+    const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
     if (findings->wrong != 0)
       std::printf("FAILED %s: PE %d: %llu times, first in line %d: %lld, expected %lld\n", name, me, findings->wrong,
                   findings->line, findings->seen, findings->expected);
     else if (me == 0)
-      std::printf("ok     %s\n", name);
+      std::printf("ok     %s, %.0f ms\n", name, ms);
     failures += findings->wrong != 0;
     *findings = {};
   }
@@ -79,7 +85,7 @@ class Job {
     return failures == 0 ? 0 : 1;
   }
 
-  int me = 0, npes = 0, failures = 0;
+  int me = 0, npes = 0, gpus = 0, failures = 0;
   Findings* findings = nullptr;
 };
 

@@ -9,6 +9,14 @@ namespace {
 
 constexpr int kBytes = 1 << 16, kWords = kBytes / 8, kBlocks = 8, kThreads = 128;
 
+/// The grid of a kernel whose threads all update words of other PEs. Where processes share a GPU their work takes turns,
+/// of milliseconds, and an update through the network is two copies: few there.
+struct Updaters {
+  explicit Updaters(const Job& job) : blocks(job.shares_gpu() ? 2 : kBlocks), threads(job.shares_gpu() ? 32 : kThreads) {}
+  int blocks, threads;
+  int all() const { return blocks * threads; }
+};
+
 /// Symmetric memory of the test.
 struct Memory {
   uint64_t *source, *dest, *back, *signals, *sums;
@@ -93,8 +101,8 @@ __global__ void add_all(Memory m, int npes) {
   shmem_quiet();
 }
 
-__global__ void check_sums(Findings* findings, Memory m, int me, int npes, int rounds) {
-  const uint64_t all = static_cast<uint64_t>(npes) * kBlocks * kThreads * rounds;
+/// After `all` threads, over all PEs and rounds, have added.
+__global__ void check_sums(Findings* findings, Memory m, int npes, uint64_t all) {
   EXPECT_EQ(shmem_uint64_atomic_fetch(&m.sums[0], 0), all);
   EXPECT_EQ(shmem_uint64_atomic_fetch(&m.sums[1], npes - 1), 3 * all);
   EXPECT_EQ(shmem_uint64_atomic_fetch(&m.sums[2], 0), all / 32);
@@ -115,13 +123,13 @@ __global__ void update_declared(uint64_t* node_only, uint64_t* set_only, uint64_
   shmem_quiet();
 }
 
+/// After `updaters` threads of each PE have.
 __global__ void check_declared(Findings* findings, uint64_t* node_only, uint64_t* set_only, uint64_t* plain, int me,
-                               int npes, int node_npes) {
-  constexpr uint64_t kAll = kBlocks * kThreads;
-  EXPECT_EQ(shmem_uint64_atomic_fetch(&node_only[0], me), kAll * node_npes);
-  EXPECT_EQ(shmem_signal_fetch(&node_only[1]), 2 * kAll * node_npes);
-  EXPECT_EQ(shmem_uint64_atomic_fetch(&plain[1], me), 3 * kAll * node_npes);
-  EXPECT_EQ(shmem_uint64_atomic_fetch(&plain[0], 0), kAll * npes);
+                               int npes, int node_npes, uint64_t updaters) {
+  EXPECT_EQ(shmem_uint64_atomic_fetch(&node_only[0], me), updaters * node_npes);
+  EXPECT_EQ(shmem_signal_fetch(&node_only[1]), 2 * updaters * node_npes);
+  EXPECT_EQ(shmem_uint64_atomic_fetch(&plain[1], me), 3 * updaters * node_npes);
+  EXPECT_EQ(shmem_uint64_atomic_fetch(&plain[0], 0), updaters * npes);
   for (int pe = 0; pe < npes; ++pe) EXPECT_EQ(shmem_signal_fetch(&set_only[pe]), 7);
 }
 
@@ -162,6 +170,7 @@ __global__ void wait_for_neighbour(Findings* findings, Memory m, int right, uint
 
 void declared_memory(Job& job) {
   const int node_npes = shmem_team_n_pes(SHMEM_TEAM_SHARED);
+  const Updaters grid(job);
   const size_t n = static_cast<size_t>(job.npes) + 2;
   auto* const node_only = static_cast<uint64_t*>(shmem_malloc_with_hints(8 * n, SHMEMX_MALLOC_NODE_ONLY));
   auto* const set_only = static_cast<uint64_t*>(shmem_malloc_with_hints(8 * n, SHMEMX_MALLOC_SET_ONLY));
@@ -171,10 +180,11 @@ void declared_memory(Job& job) {
   shmem_ctx_t context = SHMEM_CTX_INVALID;
   shmem_ctx_create(SHMEMX_CTX_NODE_ONLY, &context);
   job.run("declared memory beside other", [&](Findings*) {
-    update_declared<<<kBlocks, kThreads>>>(node_only, set_only, plain, context, job.me, job.npes, node_npes);
+    update_declared<<<grid.blocks, grid.threads>>>(node_only, set_only, plain, context, job.me, job.npes, node_npes);
   });
-  job.run("sums of declared memory",
-          [&](Findings* f) { check_declared<<<1, 1>>>(f, node_only, set_only, plain, job.me, job.npes, node_npes); });
+  job.run("sums of declared memory", [&](Findings* f) {
+    check_declared<<<1, 1>>>(f, node_only, set_only, plain, job.me, job.npes, node_npes, grid.all());
+  });
   shmem_ctx_destroy(context);
   for (uint64_t* const words : {node_only, set_only, plain}) shmem_free(words);
 }
@@ -200,9 +210,11 @@ int main() {
     fill<<<32, 256>>>(m.source, kWords, me, round);
     job.run("put_signal", [&](Findings* f) { put_signal<<<kBlocks, 32>>>(f, m, me, right, left, round); });
   }
-  for (int round = 1; round <= 5; ++round)
-    job.run("atomics of all", [&](Findings*) { add_all<<<kBlocks, kThreads>>>(m, npes); });
-  job.run("sums", [&](Findings* f) { check_sums<<<1, 1>>>(f, m, me, npes, 5); });
+  const Updaters grid(job);
+  const int rounds = 5;
+  for (int round = 1; round <= rounds; ++round)
+    job.run("atomics of all", [&](Findings*) { add_all<<<grid.blocks, grid.threads>>>(m, npes); });
+  job.run("sums", [&](Findings* f) { check_sums<<<1, 1>>>(f, m, npes, uint64_t{1} * npes * grid.all() * rounds); });
   declared_memory(job);
   job.run("reducescatter", [&](Findings* f) { deal_sums_out<<<1, kThreads>>>(f, m.dest, m.source, me, npes); });
   reduce_halves(job);
