@@ -4,7 +4,8 @@
 
 run_flaky.py --library DIR --faults again=5,delay=8 [options] -- oshrun ... program
 
-The job must pass, and each kind of fault that was asked for must have been injected at least once. With --fails-with,
+The job must pass, and each kind of fault that was asked for must have been injected at least once: a short job, in
+which none may fall by chance, is run again with other seeds for that. With --fails-with,
 for faults that no rail may inject, the job must fail with a message that matches, injected or not counts alike.
 Repeats the job with the next seed on request; prints the seed and everything that the job said when it went wrong.
 """
@@ -23,6 +24,8 @@ EVIDENCE = {
     "lie": ["lies"],
 }
 SKIPPED = 77
+NOT_INJECTED = "no fault of this kind was injected"
+TRIES = 3
 NOT_A_VERDICT = (SKIPPED, 124)  # 124: it hung
 
 
@@ -66,7 +69,19 @@ def judge(arguments, status, text):
     counts = injected(text)
     asked = [entry.split("=")[0] for entry in arguments.faults.split(",")]
     missing = [count for name in asked for count in EVIDENCE.get(name, []) if counts.get(count, 0) == 0]
-    return f"no fault of this kind was injected: {', '.join(missing)}" if missing else ""
+    return f"{NOT_INJECTED}: {', '.join(missing)}" if missing else ""
+
+
+def run(arguments, environment, seed):
+    """What came of the job, and what is wrong with it."""
+    for more in range(1 if arguments.unproven or arguments.fails_with else TRIES):
+        environment["FLAKY"] = f"seed={seed + 1000 * more},{arguments.faults}"
+        job = subprocess.run(arguments.command, env=environment, text=True, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", check=False)
+        wrong = "" if job.returncode == SKIPPED else judge(arguments, job.returncode, job.stdout)
+        if not wrong.startswith(NOT_INJECTED):
+            break
+    return job, wrong
 
 
 def main():
@@ -76,15 +91,12 @@ def main():
         name, value = entry.split("=", 1)
         environment[name] = value.replace("+", ";")
     for seed in range(arguments.seed, arguments.seed + arguments.runs):
-        environment["FLAKY"] = f"seed={seed},{arguments.faults}"
-        job = subprocess.run(arguments.command, env=environment, text=True, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", check=False)
+        job, wrong = run(arguments, environment, seed)
         if job.returncode == SKIPPED:
             print(job.stdout)
             return SKIPPED
-        wrong = judge(arguments, job.returncode, job.stdout)
         if arguments.unproven:
-            wrong = "" if wrong.startswith("no fault") else f"it was to be found that no fault was injected; {wrong}"
+            wrong = "" if wrong.startswith(NOT_INJECTED) else f"it was to be found that no fault was injected; {wrong}"
         if wrong:
             print(f"$ FLAKY={environment['FLAKY']} {' '.join(arguments.env)} {' '.join(arguments.command)}")
             print(f"{job.stdout}FAILED with seed {seed}: {wrong}")
