@@ -54,8 +54,9 @@ double engine_mops(size_t rings, size_t proxy_threads, unsigned blocks, unsigned
     {
       std::jthread proxy([&] { took = drain_with_engine(pointers, proxy_threads, per_ring, kLong); });
       push_in_turn<<<blocks, threads>>>(views, each, statuses.get());
-      finish_kernel();
+      // The proxy ends last. Waiting for the kernel would spin, perhaps on the other half of a proxy thread's core.
     }
+    finish_kernel();
     check_statuses(statuses, ChannelStatus::ok, "proxy threads");
     GPU_CHECK(took > 1, "%zu threads did not finish the commands of %zu rings", proxy_threads, rings);
     rates.push_back(static_cast<double>(per_ring * rings) * 1e3 / static_cast<double>(took));

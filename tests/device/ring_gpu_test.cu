@@ -153,7 +153,8 @@ void test_ring() {
 int main(int argc, char** argv) {
   using namespace railshmem::gpu_test;
   small_counts = argc > 1 && std::strcmp(argv[1], "--small") == 0;
-  const bool only_measures = argc > 1 && std::strcmp(argv[1], "--measure") == 0;
+  const bool only_engine = argc > 1 && std::strcmp(argv[1], "--engine") == 0;
+  const bool only_measures = only_engine || (argc > 1 && std::strcmp(argv[1], "--measure") == 0);
   int devices = 0;
   const cudaError_t found = cudaGetDeviceCount(&devices);
   if (found != cudaSuccess || devices == 0) {
@@ -175,7 +176,7 @@ int main(int argc, char** argv) {
   if (!only_measures) {
     for (const auto test : {test_words, test_ring, test_waits, test_rma, test_copies, test_api, test_teams}) test();
   }
-  measure();
+  if (!only_engine) measure();
   measure_engine();
   std::printf(failures == 0 ? "PASSED\n" : "FAILED: %d checks\n", failures.load());
   return failures == 0 ? 0 : 1;

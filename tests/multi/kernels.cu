@@ -9,10 +9,11 @@ namespace {
 
 constexpr int kBytes = 1 << 16, kWords = kBytes / 8, kBlocks = 8, kThreads = 128;
 
-/// The grid of a kernel whose threads all update words of other PEs. Where processes share a GPU their work takes turns,
-/// of milliseconds, and an update through the network is two copies: few there.
+/// The grid of a kernel whose threads all update words of other PEs. Where processes share a GPU their work takes
+/// turns, of milliseconds, and an update through the network is two copies: few there.
 struct Updaters {
-  explicit Updaters(const Job& job) : blocks(job.shares_gpu() ? 2 : kBlocks), threads(job.shares_gpu() ? 32 : kThreads) {}
+  explicit Updaters(const Job& job)
+      : blocks(job.shares_gpu() ? 2 : kBlocks), threads(job.shares_gpu() ? 32 : kThreads) {}
   int blocks, threads;
   int all() const { return blocks * threads; }
 };
