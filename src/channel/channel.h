@@ -42,12 +42,14 @@ class Channel {
   }
   /// Its slot until pop(); null: nothing.
   const Slot* head() noexcept {
-    if (in_flight() >= finished_.window()) return nullptr;
+    if (room() == 0) return nullptr;
     if (const Slot* const slot = ring_.head()) [[likely]]
       return slot;
     ring_.publish();  // idle: nobody may be left waiting for the last few slots
     return nullptr;
   }
+  /// As many commands may be popped before one has to finish.
+  uint64_t room() const noexcept { return finished_.window() - in_flight(); }
   void pop() noexcept { ring_.pop(); }
   /// Ticket of the peeked command.
   uint64_t next() const noexcept { return ring_.next(); }

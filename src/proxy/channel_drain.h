@@ -2,6 +2,9 @@
 // Turns the commands of one channel into posts of an initiator.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "src/base/log.h"
 #include "src/channel/channel.h"
 #include "src/proxy/parked_commands.h"
@@ -28,17 +31,18 @@ class ChannelDrain {
     bool moved = false;
     if (!parked_.empty()) [[unlikely]]
       moved = parked_.step([this](TakenCommand& taken) { return post_parked(taken); });
-    for (int posted = 0; posted < kPostsPerPass; ++posted, moved = true) {
+    int left = kPostsPerPass;
+    while ((left -= post_run(left)) > 0) {
       if (!has_head_) {
         const Slot* const slot = channel_.head();
         if (slot == nullptr) break;
-        if (post_at_once(decode(*slot))) continue;
         take(*slot);
       }
       if (!pass_on()) break;
+      --left;
     }
     channel_.publish();
-    return moved;
+    return moved || left < kPostsPerPass;
   }
 
   Channel& channel() noexcept { return channel_; }
@@ -49,13 +53,26 @@ class ChannelDrain {
   static constexpr int kPostsPerPass = 32;  // more starves reaping, and the source of `again` is what reaping frees
   static constexpr uint32_t kMostFolded = 64;
 
-  /// A put of one write that nothing holds back, as most commands are, is posted as it is read, in line and without a
-  /// TakenCommand: 200 instructions less. False: it is to be taken, and nothing happened.
-  [[gnu::always_inline]] bool post_at_once(const Command& c) noexcept {
-    if ((c.op != CommandOp::put && c.op != CommandOp::put_inline) || !initiator_.goes_at_once(c.nbytes)) return false;
+  /// Puts of one write that nothing holds back, as most commands are, are posted as they are read, in line and without
+  /// a TakenCommand. What does not change meanwhile is asked once. Returns how many of at most `most` left the ring.
+  [[gnu::always_inline]] int post_run(int most) noexcept {
+    if (has_head_ || nudger_ != nullptr || !initiator_.takes_at_once()) return 0;
+    most = static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(most), channel_.room()));
+    for (int posted = 0; posted < most; ++posted) {
+      const Slot* const slot = channel_.ring().head();
+      if (slot == nullptr) return posted;
+      const Post outcome = post_at_once(decode(*slot));
+      if (outcome != Post::ok) [[unlikely]]
+        return posted + (outcome == Post::failed);
+    }
+    return most;
+  }
+  /// `again`: it is to be taken, and nothing happened.
+  [[gnu::always_inline]] Post post_at_once(const Command& c) noexcept {
+    if ((c.op != CommandOp::put && c.op != CommandOp::put_inline) || !initiator_.goes_at_once(c.nbytes))
+      return Post::again;
     expect_target(c);
-    const bool held_back = parked_.waits_for(c.pe) || scope_.peer(static_cast<int>(c.pe)).epoch != scope_.fences;
-    if (held_back || nudger_ != nullptr) return false;
+    if (parked_.waits_for(c.pe) || scope_.peer(static_cast<int>(c.pe)).epoch != scope_.fences) return Post::again;
     uint64_t value = c.value;
     const bool in_command = is_inline(c);
     std::byte* const local = in_command ? reinterpret_cast<std::byte*>(&value) : reinterpret_cast<std::byte*>(c.local);
@@ -65,20 +82,20 @@ class ChannelDrain {
     return post_now({OpKind::put, remote(c), local, c.nbytes}, source);
   }
   /// The same between memories of which the CPU does not reach both, but rails do.
-  [[gnu::noinline]] bool post_direct(Remote to, std::byte* local, size_t nbytes, Source source) noexcept {
+  [[gnu::noinline]] Post post_direct(Remote to, std::byte* local, size_t nbytes, Source source) noexcept {
     Transfer put{OpKind::put, to, local, nbytes};
     put.local_is_ours = source == Source::copied;
-    return initiator_.goes_direct(put, false) && !put.across_pieces && post_now(put, source);
+    return initiator_.goes_direct(put, false) && !put.across_pieces ? post_now(put, source) : Post::again;
   }
-  [[gnu::always_inline]] bool post_now(const Transfer& put, Source source) noexcept {
+  [[gnu::always_inline]] Post post_now(const Transfer& put, Source source) noexcept {
     const uint64_t ticket = channel_.next();
-    const Post posted = initiator_.put_at_once(scope_, put, source, {nullptr, &channel_, ticket, 1});
+    const Post posted = initiator_.put_at_once(scope_, put, source, channel_, ticket);
     if (posted == Post::again) [[unlikely]]
-      return false;
+      return posted;
     channel_.pop();
     if (posted == Post::failed) [[unlikely]]
       channel_.complete(ticket);
-    return true;
+    return posted;
   }
 
   [[gnu::noinline]] void take(const Slot& slot) noexcept {

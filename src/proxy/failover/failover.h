@@ -67,6 +67,7 @@ class Failover {
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
     cell.in_flight = false;
+    cell.plain = false;  // how it ends is decided below, and in finish_part()
     switch (cell.what.kind) {
       case OpKind::answer:
         desk_.cells.give(cell);  // who misses it will ask

@@ -46,7 +46,7 @@ inline bool is_told(const bool& done) noexcept {
 /// One operation, or one piece of a longer one (`parent` then names the operation's own cell).
 struct OpCell : OpSlot {
   Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
-  // take() clears what follows up to `next` in a few wide stores.
+  // give() clears what follows up to `next` in a few wide stores.
   Then then = Then::nothing;
   uint8_t fetch_width = 0;
   bool unordered = false;      ///< a request that may pass others: a piece of something longer
@@ -63,6 +63,7 @@ struct OpCell : OpSlot {
   uint32_t index = 0;
   uint32_t issue = 0;    ///< of a put or get: the order in which they were issued
   bool is_word = false;  ///< a put of at most 8 bytes, which a peer may poll
+  bool plain = false;    ///< from take_plain(), and nothing but the event of its one write is to come
   SegmentId segment{};   ///< of the remote memory
   uint8_t rail = 0;      ///< that the operation, or its request, was posted on
   SignalOp signal_op{};
@@ -102,10 +103,18 @@ class CellPool {
 
   /// A cell with every field at its default, or null when all are in flight.
   [[gnu::always_inline]] OpCell* take(const Operation& what) noexcept {
-    if (free_ == kNoCell) return nullptr;
-    OpCell& cell = cells_[free_];
-    free_ = cell.next;
-    cell.what = what;
+    OpCell* const cell = pop(what);
+    if (cell == nullptr) return nullptr;
+    cell->in_flight = false;
+    cell->parts_left = 0;
+    cell->next = kNoCell;
+    cell->is_word = false;
+    cell->plain = false;
+    cell->scope = nullptr;
+    cell->outcome.channel = nullptr;
+    return cell;
+  }
+  void give(OpCell& cell) noexcept {
     cell.then = Then::nothing;
     cell.fetch_width = 0;
     cell.unordered = false;
@@ -118,21 +127,22 @@ class CellPool {
     cell.first_look = 0;
     cell.request_bytes = 0;
     cell.parent = kNoCell;
-    cell.next = kNoCell;
-    cell.is_word = false;
-    cell.scope = nullptr;
+    cell.outcome.done = nullptr;
+    cell.outcome.tickets = 1;
     cell.fetch = nullptr;
-    cell.outcome = {};
-    ++in_use_;
-    return &cell;
+    push(cell);
   }
 
-  void give(OpCell& cell) noexcept {
-    cell.what.kind = OpKind::none;
-    cell.next = free_;
-    free_ = cell.index;
-    --in_use_;
+  /// The same for a put of one write whose end a channel is told and nobody else. What the caller does not set of it,
+  /// no such put changes: as long as `plain` stays true it comes back by give_plain(), and nothing is cleared.
+  [[gnu::always_inline]] OpCell* take_plain(const Operation& what) noexcept {
+    OpCell* const cell = pop(what);
+    if (cell == nullptr) return nullptr;
+    cell->parts_left = 1;
+    cell->plain = true;
+    return cell;
   }
+  [[gnu::always_inline]] void give_plain(OpCell& cell) noexcept { push(cell); }
 
   /// This cell's kMaxMessage bytes. Pages are touched at first use only, so idle cells cost no memory.
   std::byte* buffer(const OpCell& cell) noexcept { return buffers_.get() + cell.index * kMaxMessage; }
@@ -150,7 +160,22 @@ class CellPool {
   }
 
  private:
-  std::vector<OpCell> cells_;
+  [[gnu::always_inline]] OpCell* pop(const Operation& what) noexcept {
+    if (free_ == kNoCell) return nullptr;
+    OpCell& cell = cells_[free_];
+    free_ = cell.next;
+    cell.what = what;
+    ++in_use_;
+    return &cell;
+  }
+  [[gnu::always_inline]] void push(OpCell& cell) noexcept {
+    cell.what.kind = OpKind::none;
+    cell.next = free_;
+    free_ = cell.index;
+    --in_use_;
+  }
+
+  std::vector<OpCell> cells_;  ///< the free ones cleared, but for what take() sets
   std::unique_ptr<std::byte[]> buffers_;
   uint32_t free_ = kNoCell;
   size_t in_use_ = 0;

@@ -55,6 +55,20 @@ class Desk {
     cell.outcome.tickets = outcome.tickets;
     scope.opened(cell.what);
   }
+  /// The same for one of take_plain().
+  [[gnu::always_inline]] void count_in_plain(NetContext& scope, OpCell& cell, Channel& channel,
+                                             uint64_t ticket) noexcept {
+    cell.scope = &scope;
+    cell.outcome.channel = &channel;
+    cell.outcome.ticket = ticket;
+    scope.opened({OpKind::put, cell.what.pe, cell.what.nbytes});
+  }
+  [[gnu::always_inline]] void end_plain(OpCell& cell) noexcept {
+    cell.scope->closed({OpKind::put, cell.what.pe, cell.what.nbytes});
+    if (cell.is_word) words.completed(cell.what.pe);
+    cell.outcome.channel->complete(cell.outcome.ticket);
+    cells.give_plain(cell);
+  }
   /// The operation is complete.
   [[gnu::always_inline]] void end(OpCell& cell) noexcept {
     if (cell.scope != nullptr) cell.scope->closed(cell.what);

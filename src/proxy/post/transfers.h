@@ -56,13 +56,15 @@ class Transfers {
     return Post::ok;
   }
 
-  /// open() and start() of a put of one write, at most kMaxMessage bytes, in line; outcome.channel hears of its end.
-  /// `again`: nothing happened.
-  [[gnu::always_inline]] Post put_whole(NetContext& scope, const Transfer& t, Source source,
-                                        const Outcome& outcome) noexcept {
-    OpCell* const cell = open_cell(scope, t, source, outcome);
+  /// open() and start() of a put of one write, at most kMaxMessage bytes, in line; `channel` hears of the end of
+  /// `ticket`. `again`: nothing happened.
+  [[gnu::always_inline]] Post put_whole(NetContext& scope, const Transfer& t, Source source, Channel& channel,
+                                        uint64_t ticket) noexcept {
+    OpCell* const cell = desk_.cells.take_plain({OpKind::put, t.remote.pe, t.nbytes});
     if (cell == nullptr) [[unlikely]]
       return Post::again;
+    describe(*cell, t, source);
+    desk_.count_in_plain(scope, *cell, channel, ticket);
     const Post posted = start_whole(*cell, desk_.rails.pick(t.remote.pe));
     if (posted != Post::ok) [[unlikely]] {
       scope.closed(cell->what);
@@ -141,22 +143,24 @@ class Transfers {
   bool as_request(OpKind kind) const noexcept { return kind == OpKind::get && longest_answer_ != 0; }
   bool goes_whole(OpKind kind, size_t nbytes) const noexcept { return nbytes <= longest_whole_ && !as_request(kind); }
 
-  [[gnu::always_inline]] OpCell* open_cell(NetContext& scope, const Transfer& t, Source source,
-                                           const Outcome& outcome) noexcept {
+  OpCell* open_cell(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
     OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
     if (cell == nullptr) [[unlikely]]
       return nullptr;
     cell->parts_left = 1;
-    cell->issue = issued_++;
-    cell->segment = t.remote.segment;
-    cell->remote_offset = t.remote.offset;
-    cell->local = t.local;
-    cell->is_word = t.kind == OpKind::put && t.nbytes <= sizeof(uint64_t);
+    describe(*cell, t, source);
     desk_.count_in(scope, *cell, outcome);
+    return cell;
+  }
+  [[gnu::always_inline]] void describe(OpCell& cell, const Transfer& t, Source source) noexcept {
+    cell.issue = issued_++;
+    cell.segment = t.remote.segment;
+    cell.remote_offset = t.remote.offset;
+    cell.local = t.local;
+    cell.is_word = t.kind == OpKind::put && t.nbytes <= sizeof(uint64_t);
     // What the rail copies could still be needed: for another rail, if this one dies.
     if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
-      copy_source(*cell);
-    return cell;
+      copy_source(cell);
   }
 
   [[gnu::always_inline]] Post start_whole(OpCell& cell, size_t first) noexcept {

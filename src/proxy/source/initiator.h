@@ -80,17 +80,16 @@ class Initiator {
     return start(t, desk_.rails.pick(t.remote.pe));
   }
 
-  /// transfer() in line, of a put that goes_at_once(). `again`: nothing happened.
-  [[gnu::always_inline]] Post put_at_once(NetContext& scope, const Transfer& t, Source source,
-                                          const Outcome& outcome) noexcept {
-    if (desk_.abandoned || transfers_.holds()) [[unlikely]] {
-      if (!ready()) return refusal();
-    }
-    const Post posted = transfers_.put_whole(scope, t, source, outcome);
-    if (desk_.abandoned) [[unlikely]]
-      return give_up();
+  /// transfer() in line, of a put that goes_at_once(), while takes_at_once(). `again`: nothing happened.
+  [[gnu::always_inline]] Post put_at_once(NetContext& scope, const Transfer& t, Source source, Channel& channel,
+                                          uint64_t ticket) noexcept {
+    const Post posted = transfers_.put_whole(scope, t, source, channel, ticket);
+    if (posted == Post::failed) [[unlikely]]
+      abandon();
     return posted;
   }
+  /// Until put_at_once() answers `failed` or another operation is posted.
+  bool takes_at_once() const noexcept { return !desk_.abandoned && !transfers_.holds(); }
   bool goes_at_once(size_t nbytes) const noexcept { return nbytes - 1 < transfers_.longest_at_once(); }
 
   /// A put that may wait for the next one (see HeldWrite): at most kMaxMessage bytes, one write.
@@ -294,10 +293,6 @@ class Initiator {
   [[gnu::always_inline]] bool ready() noexcept {
     return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned;
   }
-  [[gnu::cold, gnu::noinline]] Post give_up() noexcept {
-    abandon();
-    return Post::failed;
-  }
   Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
 
   [[gnu::always_inline]] Post start(Transfer& t, size_t rail) noexcept {
@@ -368,17 +363,22 @@ class Initiator {
   [[gnu::always_inline]] void completed(OpSlot* slot) noexcept {
     if (slot == nullptr || desk_.abandoned) return;
     OpCell& part = static_cast<OpCell&>(*slot);
-    part.in_flight = false;
     desk_.rails.came(part.rail);
-    if (!part.is_put_of_one_write()) {
+    if (!part.plain) {
       part_completed(part);
       return;
     }
     desk_.rails.paths.moved(part.rail, part.what.pe);
-    part.parts_left = 0;
-    desk_.end(part);
+    desk_.end_plain(part);
   }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
+    part.in_flight = false;
+    if (part.is_put_of_one_write()) {
+      desk_.rails.paths.moved(part.rail, part.what.pe);
+      part.parts_left = 0;
+      desk_.end(part);
+      return;
+    }
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
       finish_part(part);  // of a staged piece this is its request only
