@@ -215,6 +215,29 @@ RAILSHMEM_HD inline void copy_shared(uint32_t rank, uint32_t size, void* to, con
   if (second) copying::store(out + size, b);
 }
 
+/// The same by many warps, in which threads without a share leave at once: a multiprocessor's 32 warps that compute
+/// addresses take turns at it.
+template <int kUnroll>
+RAILSHMEM_HD inline void copy_by_many(uint32_t rank, uint32_t size, void* to, const void* from, uint64_t nbytes) {
+  using copying::Bytes16;
+  const uint64_t all = reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | nbytes;
+  if ((all & 15) != 0 || nbytes > uint64_t{2} * sizeof(Bytes16) * size) {
+    if (nbytes >= 16) return copy_together<kUnroll>(rank, size, to, from, nbytes);
+    if (rank == 0) copy_bytes(to, from, nbytes);
+    return;
+  }
+  const auto n = static_cast<uint32_t>(nbytes / sizeof(Bytes16));
+  if (rank >= n) return;
+  auto* const out = static_cast<Bytes16*>(to) + rank;
+  auto* const in = static_cast<const Bytes16*>(from) + rank;
+  const bool second = rank + size < n;
+  Bytes16 b{0, 0};
+  const Bytes16 a = copying::load(in);
+  if (second) b = copying::load(in + size);
+  copying::store(out, a);
+  if (second) copying::store(out + size, b);
+}
+
 namespace copying {
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline uint64_t load_bytes(const void* from, uint64_t nbytes) {

@@ -34,6 +34,19 @@ RAILSHMEM_HD inline uint32_t rank_in_block() {
 #endif
 }
 
+/// The same, asked for at each call: what is known of it before a loop is kept in memory where registers are short, and
+/// that takes longer than asking.
+RAILSHMEM_HD inline uint32_t rank_in_block_anew() {
+#if defined(__CUDA_ARCH__)
+  uint32_t rank;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(rank));
+  if (blockDim.y * blockDim.z != 1) rank += blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  return rank;
+#else
+  return rank_in_block();
+#endif
+}
+
 RAILSHMEM_HD inline uint32_t block_size() {
 #if defined(__CUDA_ARCH__)
   return blockDim.x * blockDim.y * blockDim.z;

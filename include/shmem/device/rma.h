@@ -22,6 +22,10 @@ RAILSHMEM_HD inline void copy_by(void* to, const void* from, uint64_t nbytes) {
   copy_shared<Scope::kCopyUnroll>(Scope::rank(), Scope::size(), to, from, nbytes);
 }
 template <>
+RAILSHMEM_HD inline void copy_by<BlockScope>(void* to, const void* from, uint64_t nbytes) {
+  copy_by_many<BlockScope::kCopyUnroll>(threads::rank_in_block_anew(), BlockScope::size(), to, from, nbytes);
+}
+template <>
 RAILSHMEM_HD inline void copy_by<ThreadScope>(void* to, const void* from, uint64_t nbytes) {
   copy_bytes(to, from, nbytes);
 }
