@@ -24,7 +24,11 @@ BatchLane::~BatchLane() {
 }
 
 uint64_t BatchLane::add(void* to, const void* from, size_t nbytes) noexcept {
-  if (!batches_ || idle()) return start(to, from, nbytes);
+  return idle() ? start(to, from, nbytes) : collect(to, from, nbytes);
+}
+
+uint64_t BatchLane::collect(void* to, const void* from, size_t nbytes) noexcept {
+  if (!batches_) return start(to, from, nbytes);
   if (copies_ == kMost || (copies_ > 0 && pending_bytes_ + nbytes > kMostBytes)) flush();
   to_[copies_] = address_of(to);
   from_[copies_] = address_of(from);
@@ -79,7 +83,11 @@ uint64_t BatchLane::store(void* word, const uint64_t* kept) noexcept {
 
 void BatchLane::flush() noexcept {
   if (copies_ + words_ == 0) return;
-  if (copies_ > 0) lane_.start_all(to_.data(), from_.data(), nbytes_.data(), copies_);
+  if (copies_ == 1) {
+    lane_.start(reinterpret_cast<void*>(to_[0]), reinterpret_cast<const void*>(from_[0]), nbytes_[0]);
+  } else if (copies_ > 1) {
+    lane_.start_all(to_.data(), from_.data(), nbytes_.data(), copies_);
+  }
   if (words_ > 0) lane_.store_words({word_ops_.data(), words_});
   copies_ = words_ = pending_bytes_ = 0;
   lane_.mark();

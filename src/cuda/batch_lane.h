@@ -25,6 +25,8 @@ class BatchLane {
 
   /// Copies among each other are in no order. Returns a number, larger than those before it.
   uint64_t add(void* to, const void* from, size_t nbytes) noexcept;
+  /// The same, and never at once: others are sure to follow, and wait().
+  uint64_t collect(void* to, const void* from, size_t nbytes) noexcept;
   /// A copy of memory that batches may not know; at once.
   uint64_t start(void* to, const void* from, size_t nbytes) noexcept;
   /// Stores an aligned word of 8 bytes behind everything added so far; in the order of the calls. `kept` holds the

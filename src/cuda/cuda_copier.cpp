@@ -16,6 +16,7 @@ constexpr unsigned kLaneBits = 3;
 constexpr size_t kOut = 1;
 constexpr size_t kLarge = 2;
 constexpr size_t kWords = 4;
+constexpr size_t kMostAmos = 64;  // words that are read, and written, by one call of the driver
 constexpr size_t kLaneMask = (1 << kLaneBits) - 1;
 
 bool is_inside(const std::byte* place, std::span<const std::byte> range) noexcept {
@@ -37,10 +38,23 @@ bool changes(AmoOp op) noexcept {
   return op != AmoOp::fetch;
 }
 
-template <class Word>
-uint64_t compute(std::byte* word, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
-  return execute_amo(reinterpret_cast<Word*>(word), op, static_cast<Word>(operand), static_cast<Word>(compare));
-}
+/// A word of several operations that are executed together.
+struct WordInHand {
+  std::byte* at;
+  std::byte* copy;
+  uint8_t width;
+  bool must_read;  ///< the first operation looks at it
+  bool changes = false;
+  uint64_t found = 0;  ///< in the low bytes
+
+  bool overlaps(const WordAmo& amo) const noexcept { return amo.word < at + width && at < amo.word + amo.width; }
+  bool is(const WordAmo& amo) const noexcept { return amo.word == at && amo.width == width; }
+  uint64_t value() const noexcept {
+    uint64_t value = 0;
+    std::memcpy(&value, copy, width);
+    return value;
+  }
+};
 
 }  // namespace
 
@@ -49,7 +63,7 @@ CudaCopier::CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heap
     : gpu_(gpu),
       heaps_(heaps),
       bounce_(std::move(bounce)),
-      word_(gpu, sizeof(uint64_t)),
+      words_(gpu, kMostAmos * sizeof(uint64_t)),
       lanes_{{BatchLane(gpu), BatchLane(gpu), BatchLane(gpu), BatchLane(gpu), BatchLane(gpu)}},
       stores_(gpu) {}
 
@@ -112,21 +126,50 @@ bool CudaCopier::alone_reaches(const std::byte* place) noexcept {
   return is_device(place);
 }
 
-void CudaCopier::move_word(void* to, const void* from, uint8_t width) noexcept {
-  lanes_[kWords].start(to, from, width);
-  lanes_[kWords].wait();
+void CudaCopier::move_word(std::byte* to, const std::byte* from, uint8_t width, const std::byte* in_heap) noexcept {
+  if (is_heap(in_heap)) {
+    lanes_[kWords].collect(to, from, width);
+  } else {
+    lanes_[kWords].start(to, from, width);
+  }
 }
 
-uint64_t CudaCopier::amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
+void CudaCopier::amos(std::span<WordAmo> amos) noexcept {
   const ContextGuard guard(gpu_);
-  if (const auto before = stores_.find(word); before && !lanes_[before->lane].is_over(before->number))
-    lanes_[before->lane].wait();
-  std::byte* const here = word_.host();
-  if (op != AmoOp::set) move_word(here, word, width);
-  const uint64_t old =
-      width == 4 ? compute<uint32_t>(here, op, operand, compare) : compute<uint64_t>(here, op, operand, compare);
-  if (changes(op)) move_word(word, here, width);
-  return old;
+  while (!amos.empty()) amos = amos.subspan(amos_together(amos));
+}
+
+/// Returns how many of the first there were executed: up to one whose word is part of another's.
+size_t CudaCopier::amos_together(std::span<WordAmo> amos) noexcept {
+  std::array<WordInHand, kMostAmos> words;
+  std::array<uint8_t, kMostAmos> word_of;
+  size_t nwords = 0, n = 0;
+  for (; n < amos.size() && n < kMostAmos; ++n) {
+    const WordAmo& amo = amos[n];
+    size_t w = 0;
+    while (w < nwords && !words[w].overlaps(amo)) ++w;
+    if (w == nwords) {
+      words[nwords++] = {amo.word, words_.host() + w * sizeof(uint64_t), amo.width, amo.op != AmoOp::set};
+    } else if (!words[w].is(amo)) {
+      break;
+    }
+    words[w].changes |= changes(amo.op);
+    word_of[n] = static_cast<uint8_t>(w);
+  }
+  const std::span<WordInHand> in_hand(words.data(), nwords);
+  for (const WordInHand& word : in_hand)
+    if (const auto before = stores_.find(word.at); before && !lanes_[before->lane].is_over(before->number))
+      lanes_[before->lane].wait();
+  for (const WordInHand& word : in_hand)
+    if (word.must_read) move_word(word.copy, word.at, word.width, word.at);
+  lanes_[kWords].wait();
+  for (WordInHand& word : in_hand) word.found = word.value();
+  for (size_t i = 0; i < n; ++i) amos[i].execute_on(words[word_of[i]].copy);
+  for (const WordInHand& word : in_hand)
+    if (word.changes && !(word.must_read && word.value() == word.found))
+      move_word(word.at, word.copy, word.width, word.at);
+  lanes_[kWords].wait();
+  return n;
 }
 
 MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps) {

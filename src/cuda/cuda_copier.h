@@ -30,9 +30,9 @@ class CudaCopier final : public Copier {
   bool finished(Ticket ticket) noexcept override;
   /// Asks the driver each time: to notice that an address was freed and given out anew takes a call of the same length.
   bool alone_reaches(const std::byte* place) noexcept override;
-  /// Reads the word, computes and writes it: atomic because this PE's proxy, its only user, is the only one who changes
-  /// such words (docs/memory_model.md). Returns when the new value is there for everybody.
-  uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
+  /// Reads the words, computes and writes them: atomic because this PE's proxy, its only user, is the only one who
+  /// changes such words (docs/memory_model.md). Returns when the new values are there for everybody.
+  void amos(std::span<WordAmo> amos) noexcept override;
 
  private:
   bool is_heap(const std::byte* place) const noexcept;
@@ -40,14 +40,15 @@ class CudaCopier final : public Copier {
   bool is_device(const std::byte* place) const noexcept;
   static size_t lane_for(bool in, size_t nbytes) noexcept;
   static Ticket ticket_of(size_t lane, uint64_t number) noexcept;
-  void move_word(void* to, const void* from, uint8_t width) noexcept;
+  size_t amos_together(std::span<WordAmo> amos) noexcept;
+  void move_word(std::byte* to, const std::byte* from, uint8_t width, const std::byte* in_heap) noexcept;
 
   const DeviceContext& gpu_;
   const std::span<const std::byte> heaps_;
   const std::shared_ptr<HostRegistration> bounce_;
-  PinnedMemory word_;  ///< where amo() computes
+  PinnedMemory words_;  ///< where amos() computes: 8 bytes for each word
   std::array<BatchLane, 5>
-      lanes_;  ///< two bits: out, large; or kWords, of amo() and of words alone, which wait for no bulk
+      lanes_;  ///< two bits: out, large; or kWords, of amos() and of words alone, which wait for no bulk
   WordStores stores_;
 };
 

@@ -49,9 +49,7 @@ class LateCopiers {
       Copier* const copier = bound.load(std::memory_order_acquire);
       return copier != nullptr && copier->alone_reaches(place);
     }
-    uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override {
-      return real_one().amo(word, width, op, operand, compare);
-    }
+    void amos(std::span<WordAmo> amos) noexcept override { real_one().amos(amos); }
 
     const std::span<std::byte> bounce;
     std::unique_ptr<Copier> real;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "include/shmem/detail/amo.h"
+#include "src/plugin/word_amo.h"
 
 namespace railshmem {
 
@@ -35,8 +35,14 @@ class Copier {
   /// Whether only copies reach this address of no segment: memory of a GPU that the program allocated itself.
   virtual bool alone_reaches(const std::byte* place) noexcept = 0;
 
-  /// One atomic operation on an aligned word of `width` bytes of staged memory, at once; returns the old value.
-  virtual uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept = 0;
+  /// Executes them on words of staged memory as if one came after the other. Returns when all are done.
+  virtual void amos(std::span<WordAmo> amos) noexcept = 0;
+  /// One; returns the old value.
+  uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
+    WordAmo one{word, width, op, operand, compare};
+    amos({&one, 1});
+    return one.old;
+  }
 };
 
 /// Makes a copier for one thread. `bounce` is all the host memory that it copies from and to, beside users' buffers.

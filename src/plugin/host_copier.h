@@ -23,11 +23,8 @@ class HostCopier : public Copier {
   }
   bool finished(Ticket) noexcept override { return true; }
   bool alone_reaches(const std::byte*) noexcept override { return false; }
-  uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override {
-    if (width == 4)
-      return execute_amo(reinterpret_cast<uint32_t*>(word), op, static_cast<uint32_t>(operand),
-                         static_cast<uint32_t>(compare));
-    return execute_amo(reinterpret_cast<uint64_t*>(word), op, operand, compare);
+  void amos(std::span<WordAmo> amos) noexcept override {
+    for (WordAmo& amo : amos) amo.execute_on(amo.word);
   }
 
  protected:

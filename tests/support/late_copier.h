@@ -41,10 +41,13 @@ class LateCopier final : public HostCopier {
   bool alone_reaches(const std::byte* place) noexcept override {
     return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(alone.data()) < alone.size();
   }
-  uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override {
-    happen_to(word, held_.size());
-    return HostCopier::amo(word, width, op, operand, compare);
+  void amos(std::span<WordAmo> amos) noexcept override {
+    for (const WordAmo& amo : amos) happen_to(amo.word, held_.size());
+    HostCopier::amos(amos);
+    trips_ += 1;
   }
+  /// Calls of amos().
+  uint64_t trips() const noexcept { return trips_; }
   size_t under_way() const noexcept { return held_.size(); }
   uint64_t started() const noexcept { return last_; }
 
@@ -76,6 +79,7 @@ class LateCopier final : public HostCopier {
   std::mt19937_64 random_;
   const unsigned latest_;
   Ticket last_ = 0;
+  uint64_t trips_ = 0;
   std::vector<Held> held_;
 };
 

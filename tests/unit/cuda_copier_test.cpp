@@ -253,6 +253,60 @@ TEST(CudaCopier, AmosCopyNoMoreThanTheyMust) {
   EXPECT_EQ(copies_of(AmoOp::set), 1);
   EXPECT_EQ(copies_of(AmoOp::fetch), 1);
   EXPECT_EQ(copies_of(AmoOp::add), 2);
+  EXPECT_EQ(copies_of(AmoOp::compare_swap), 1) << "which does not change what it finds";
+}
+
+/// Whatever the operations are, of words that overlap or not: as one after the other.
+void expect_amos_together(CopierRig& rig) {
+  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  std::byte* const elsewhere = rig.fake.allocate(64);  // no part of the heap
+  std::memset(elsewhere, 0, 64);
+  std::vector<uint64_t> model(32 + 8);
+  constexpr AmoOp kOps[] = {AmoOp::fetch,     AmoOp::set,    AmoOp::swap,      AmoOp::compare_swap, AmoOp::add,
+                            AmoOp::fetch_add, AmoOp::bit_or, AmoOp::fetch_and, AmoOp::fetch_xor,    AmoOp::bit_xor};
+  std::mt19937_64 random(17);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<WordAmo> amos(1 + random() % 150);
+    std::vector<uint64_t> old;
+    for (WordAmo& amo : amos) {
+      const size_t i = random() % model.size();
+      const bool in_heap = i < 32;
+      auto* const wanted = reinterpret_cast<std::byte*>(&model[i]);
+      const bool narrow = random() % 4 == 0;
+      const size_t half = narrow ? 4 * (random() % 2) : 0;
+      amo = {(in_heap ? rig.heap + 8 * i : elsewhere + 8 * (i - 32)) + half, static_cast<uint8_t>(narrow ? 4 : 8),
+             kOps[random() % std::size(kOps)], random() % 5, random() % 5};
+      WordAmo same = amo;
+      same.execute_on(wanted + half);
+      old.push_back(same.old);
+    }
+    copier->amos(amos);
+    for (size_t i = 0; i < amos.size(); ++i) ASSERT_EQ(amos[i].old, old[i]) << "round " << round << ", number " << i;
+    ASSERT_EQ(std::memcmp(rig.heap, model.data(), 32 * 8), 0) << "round " << round;
+    ASSERT_EQ(std::memcmp(elsewhere, &model[32], 8 * 8), 0) << "round " << round;
+  }
+  rig.fake.release(elsewhere);
+}
+
+TEST_P(CudaCopierTest, ManyAmosAreAsOneAfterTheOther) {
+  CopierRig rig(GetParam() / 10);
+  expect_amos_together(rig);
+  EXPECT_GT(rig.fake.calls("cuMemcpyBatchAsync_v2"), 0);
+}
+
+TEST(CudaCopier, ManyAmosAreSoWithOlderDriversToo) {
+  CopierRig rig(0, CopierRig::DriverOf::cuda_11_4);
+  expect_amos_together(rig);
+}
+
+TEST(CudaCopier, WordsOfManyAmosTakeOneTrip) {
+  CopierRig rig;
+  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  std::vector<WordAmo> amos;
+  for (uint64_t i = 0; i < 60; ++i) amos.push_back({rig.heap + 8 * (i % 20), 8, AmoOp::fetch_add, i, 0});
+  copier->amos(amos);
+  EXPECT_EQ(rig.fake.calls("cuMemcpyBatchAsync_v2"), 2) << "there and back";
+  EXPECT_EQ(rig.fake.calls("cuMemcpyAsync"), 0);
 }
 
 TEST(CudaCopier, MoreBatchesThanEventsEndToo) {

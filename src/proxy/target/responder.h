@@ -20,6 +20,7 @@
 #include "src/proxy/target/inbox.h"
 #include "src/proxy/target/staged_jobs.h"
 #include "src/proxy/target/target_memory.h"
+#include "src/proxy/target/word_requests.h"
 
 namespace railshmem {
 
@@ -41,7 +42,7 @@ class Responder {
   }
 
   /// Executes one message that came over rail `r`, unless it has been here before. Answers are only collected: flush()
-  /// sends them, acknowledgements one per source.
+  /// sends them, acknowledgements one per source. So are updates of staged words, which flush() executes all together.
   void execute(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
     const auto header = read_message<MessageHeader>(bytes);
@@ -58,8 +59,11 @@ class Responder {
       answers_.pong(from, r);
       return;
     }
-    if (jobs_ && is_staged(header, bytes, nbytes)) [[unlikely]]
-      return stage(r, from, header, bytes, nbytes);
+    if (jobs_) [[unlikely]] {
+      if (is_for_staged_word(header) && collect(r, from, header, bytes, nbytes)) return;
+      execute_words();  // in the order of arrival
+      if (is_staged(header, bytes, nbytes)) return stage(r, from, header, bytes, nbytes);
+    }
     if (header.kind == MessageKind::get) {
       const auto message = as<GetMessage>(bytes, nbytes);
       memory_.exposed(header, header.segment, message.offset, message.nbytes, "get");
@@ -75,11 +79,7 @@ class Responder {
     } else if (header.answer == Answer::reply) {
       old = inbox_.value(from, header.sequence);
     }
-    if (header.answer == Answer::reply) {
-      answers_.reply(from, r, header.cell, header.sequence, old);
-    } else if (header.answer == Answer::acknowledge) {
-      answers_.acknowledge(from, r);
-    }
+    owe(header, from, r, old);
     if (observer_) [[unlikely]]
       record(header.kind, began, header.kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : 8,
              header.pe);
@@ -87,6 +87,7 @@ class Responder {
 
   /// Sends what is owed, as far as there is room. True when something left.
   bool flush(const ArrivalCounts& requests = {}) noexcept {
+    execute_words();
     bool sent = jobs_ && jobs_->step();
     inquiries_.take_due(
         requests, [this](const Inquiry& inquiry) { answers_.account(inquiry.from, inquiry.rail, inquiry.number); });
@@ -100,10 +101,52 @@ class Responder {
     return sent;
   }
 
-  bool owes_answers() const noexcept { return !answers_.empty() || !inquiries_.empty() || (jobs_ && jobs_->busy()); }
+  bool owes_answers() const noexcept {
+    return !answers_.empty() || !inquiries_.empty() || !words_.empty() || (jobs_ && jobs_->busy());
+  }
 
  private:
   static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rails should be reaped again
+
+  void owe(const MessageHeader& header, Endpoint from, size_t r, uint64_t old) noexcept {
+    if (header.answer == Answer::reply) {
+      answers_.reply(from, r, header.cell, header.sequence, old);
+    } else if (header.answer == Answer::acknowledge) {
+      answers_.acknowledge(from, r);
+    }
+  }
+
+  bool is_for_staged_word(const MessageHeader& header) const noexcept {
+    const bool updates = header.kind == MessageKind::amo ||
+                         (header.kind == MessageKind::signal && header.op != static_cast<uint8_t>(SignalOp::set));
+    return updates && memory_.is_staged(header.segment);
+  }
+  /// False: it has been here before.
+  bool collect(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+    WordAmo amo{};
+    if (header.kind == MessageKind::amo) {
+      const auto message = as<AmoMessage>(bytes, nbytes);
+      amo = memory_.staged_word(header, message.offset, message.operand, message.compare);
+    } else {
+      const auto message = as<SignalMessage>(bytes, nbytes);
+      amo = memory_.staged_word(header, message.offset, message.value, 0);
+    }
+    if (!is_first(header, from, nbytes)) return false;
+    if (words_.full()) execute_words();
+    words_.add({header, from, static_cast<uint8_t>(r)}, amo);
+    return true;
+  }
+  void execute_words() noexcept {
+    if (words_.empty()) return;
+    const uint64_t began = observer_ ? observer_->ticks() : 0;
+    words_.execute(memory_.copier(), [&](const WordRequest& request, uint64_t old) {
+      const MessageHeader& header = request.header;
+      if (header.answer == Answer::reply) inbox_.keep_value(request.from, header.sequence, old);
+      owe(header, request.from, request.rail, old);
+      if (observer_) [[unlikely]]
+        record(header.kind, began, 8, header.pe);
+    });
+  }
 
   /// Data to or from memory that rails do not reach, or from a source's slot.
   bool is_staged(const MessageHeader& header, const std::byte* bytes, size_t nbytes) const noexcept {
@@ -294,6 +337,7 @@ class Responder {
   Inquiries inquiries_;
   const TargetMemory memory_;
   std::optional<StagedJobs<R>> jobs_;  ///< empty: rails reach all memory
+  WordRequests words_;
   struct Learned {
     Endpoint from;
     uint32_t rail;

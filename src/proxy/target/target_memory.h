@@ -75,6 +75,17 @@ class TargetMemory {
     }
   }
 
+  /// What a request for the update of a staged word asks for: an atomic operation, or a signal alone.
+  WordAmo staged_word(const MessageHeader& header, uint64_t offset, uint64_t operand, uint64_t compare) const noexcept {
+    if (header.kind == MessageKind::signal)
+      return staged_word(header, header.segment, offset,
+                         {header.op == static_cast<uint8_t>(SignalOp::set) ? AmoOp::set : AmoOp::add, 8, operand, 0},
+                         "signal");
+    return staged_word(header, header.segment, offset, {static_cast<AmoOp>(header.op), header.width, operand, compare},
+                       "atomic operation");
+  }
+  Copier& copier() const noexcept { return *staging_->copier; }
+
   /// Of staged memory.
   std::byte* signal_word(const MessageHeader& header, const NetSignal& signal) const noexcept {
     return reinterpret_cast<std::byte*>(word<uint64_t>(header, signal.segment, signal.offset, "signal"));
@@ -99,9 +110,15 @@ class TargetMemory {
  private:
   uint64_t staged_amo(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
                       const char* what) const noexcept {
+    WordAmo one = staged_word(header, id, offset, amo, what);
+    staging_->copier->amos({&one, 1});
+    return one.old;
+  }
+  WordAmo staged_word(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
+                      const char* what) const noexcept {
     std::byte* const at = amo.width == 4 ? reinterpret_cast<std::byte*>(word<uint32_t>(header, id, offset, what))
                                          : reinterpret_cast<std::byte*>(word<uint64_t>(header, id, offset, what));
-    return staging_->copier->amo(at, amo.width, amo.op, amo.operand, amo.compare);
+    return {at, amo.width, amo.op, amo.operand, amo.compare};
   }
 
   template <class Word>
