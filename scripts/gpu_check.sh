@@ -7,6 +7,7 @@
 #   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
+# CUDA_VISIBLE_DEVICES   only these
 # LOGS     folder for the outputs    (default: a new one in /tmp)
 # Exit status: 1 when a test failed, 77 without a GPU.
 set -u
@@ -16,7 +17,7 @@ case ${1:-} in
   '') ;;
   --sanitize) sanitize=yes ;;
   *)
-    sed -n '3,10p' "$0" >&2
+    sed -n '3,11p' "$0" >&2
     exit 2
     ;;
 esac
@@ -24,6 +25,12 @@ gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 if [ "$gpus" -eq 0 ]; then
   echo "gpu_check.sh: SKIPPED: nvidia-smi shows no GPU"
   exit 77
+fi
+if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
+  IFS=, read -r -a visible <<<"$CUDA_VISIBLE_DEVICES"
+  gpus=${#visible[@]}
+else
+  mapfile -t visible < <(seq 0 $((gpus - 1)))
 fi
 from=${FROM:-$root/build/gpu-carry}
 [ -d "$from" ] || from=$root/build/release
@@ -62,7 +69,7 @@ row() {
   esac
 }
 
-# Lane i has the GPUs 2i and 2i + 1.
+# Lane i has the visible GPUs 2i and 2i + 1.
 lanes=$((gpus > 3 ? gpus / 2 : 0))
 on_lane=()
 # lane: waits for a free one and sets it.
@@ -81,7 +88,7 @@ check() {
   names+=("$name")
   if [ "$lanes" -gt 0 ] && [ "$needed" -le 2 ]; then
     lane
-    row "$name" "$limit" env "CUDA_VISIBLE_DEVICES=$((2 * lane)),$((2 * lane + 1))" "$@" &
+    row "$name" "$limit" env "CUDA_VISIBLE_DEVICES=${visible[2 * lane]},${visible[2 * lane + 1]}" "$@" &
     on_lane[lane]=$!
   else
     wait
@@ -148,7 +155,7 @@ example shm moe_dispatch 2 --rounds 10 -- "${shm[@]}"
 example shm stream_ordered 2 -- "${shm[@]}"
 example shm cuda_graph 2 -- "${shm[@]}"
 
-check soak 250 "$gpus" env FROM="$from" "$root/scripts/gpu_soak.sh" 10
+check soak 250 "$gpus" env FROM="$from" PES=$((gpus > 4 ? gpus / 2 * 2 : 4)) "$root/scripts/gpu_soak.sh" 10
 measured+=(soak)
 
 if [ -n "$sanitize" ]; then
