@@ -17,7 +17,7 @@ case ${1:-} in
   '') ;;
   --sanitize) sanitize=yes ;;
   *)
-    sed -n '3,11p' "$0" >&2
+    sed -n '3,12p' "$0" >&2
     exit 2
     ;;
 esac

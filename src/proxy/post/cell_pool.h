@@ -82,11 +82,6 @@ struct OpCell : OpSlot {
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
   /// Its event says that the provider took a message over, and nothing of the peer, as that of a write or read does.
   bool is_message() const noexcept { return what.kind == OpKind::answer || request_bytes > 0; }
-  /// Whose event ends it.
-  bool is_put_of_one_write() const noexcept {
-    static_assert(kNoCell + 1 == 0);
-    return what.kind == OpKind::put && ((parts_left - 1) | (parent + 1) | request_bytes) == 0;
-  }
   NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
 

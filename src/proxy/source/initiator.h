@@ -373,12 +373,6 @@ class Initiator {
   }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
     part.in_flight = false;
-    if (part.is_put_of_one_write()) {
-      desk_.rails.paths.moved(part.rail, part.what.pe);
-      part.parts_left = 0;
-      desk_.end(part);
-      return;
-    }
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
       finish_part(part);  // of a staged piece this is its request only

@@ -56,9 +56,6 @@ class TargetMemory {
   uint64_t amo(const AmoMessage& message) const noexcept {
     const MessageHeader& header = message.header;
     const AmoOp op = static_cast<AmoOp>(header.op);
-    if (is_staged(header.segment)) [[unlikely]]
-      return staged_amo(header, header.segment, message.offset, {op, header.width, message.operand, message.compare},
-                        "atomic operation");
     if (header.width == 4)
       return execute_amo(word<uint32_t>(header, header.segment, message.offset, "atomic operation"), op,
                          static_cast<uint32_t>(message.operand), static_cast<uint32_t>(message.compare));
@@ -75,12 +72,10 @@ class TargetMemory {
     }
   }
 
-  /// What a request for the update of a staged word asks for: an atomic operation, or a signal alone.
+  /// What a request for the update of a staged word asks for: an atomic operation, or a signal alone, that adds.
   WordAmo staged_word(const MessageHeader& header, uint64_t offset, uint64_t operand, uint64_t compare) const noexcept {
     if (header.kind == MessageKind::signal)
-      return staged_word(header, header.segment, offset,
-                         {header.op == static_cast<uint8_t>(SignalOp::set) ? AmoOp::set : AmoOp::add, 8, operand, 0},
-                         "signal");
+      return staged_word(header, header.segment, offset, {AmoOp::add, 8, operand, 0}, "signal");
     return staged_word(header, header.segment, offset, {static_cast<AmoOp>(header.op), header.width, operand, compare},
                        "atomic operation");
   }
@@ -110,9 +105,7 @@ class TargetMemory {
  private:
   uint64_t staged_amo(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
                       const char* what) const noexcept {
-    WordAmo one = staged_word(header, id, offset, amo, what);
-    staging_->copier->amos({&one, 1});
-    return one.old;
+    return staging_->copier->amo(staged_word(header, id, offset, amo, what));
   }
   WordAmo staged_word(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
                       const char* what) const noexcept {
