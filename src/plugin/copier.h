@@ -38,7 +38,8 @@ class Copier {
   /// Executes them on words of staged memory as if one came after the other. Returns when all are done.
   virtual void amos(std::span<WordAmo> amos) noexcept = 0;
   /// One; returns the old value.
-  uint64_t amo(WordAmo one) noexcept {
+  uint64_t amo(std::byte* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {
+    WordAmo one{word, width, op, operand, compare};
     amos({&one, 1});
     return one.old;
   }

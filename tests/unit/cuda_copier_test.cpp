@@ -129,22 +129,22 @@ TEST_P(CudaCopierTest, AmosReadComputeAndWrite) {
   std::byte* const word = rig.heap + 64;
   auto* const wide = reinterpret_cast<uint64_t*>(word);
   auto* const narrow = reinterpret_cast<uint32_t*>(word);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::set, 40, 0}), 0u);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::set, 40, 0), 0u);
   EXPECT_EQ(*wide, 40u) << "there when the call returns";
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::fetch_add, 2, 0}), 40u);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::fetch, 0, 0}), 42u);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::compare_swap, 50, 41}), 42u);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::fetch_add, 2, 0), 40u);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::fetch, 0, 0), 42u);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::compare_swap, 50, 41), 42u);
   EXPECT_EQ(*wide, 42u);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::compare_swap, 50, 42}), 42u);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::swap, 0xf0, 0}), 50u);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::fetch_or, 0x0f, 0}), 0xf0u);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::fetch_and, 0x3c, 0}), 0xffu);
-  EXPECT_EQ(copier->amo({word, 8, AmoOp::fetch_xor, 0xff, 0}), 0x3cu);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::compare_swap, 50, 42), 42u);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::swap, 0xf0, 0), 50u);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::fetch_or, 0x0f, 0), 0xf0u);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::fetch_and, 0x3c, 0), 0xffu);
+  EXPECT_EQ(copier->amo(word, 8, AmoOp::fetch_xor, 0xff, 0), 0x3cu);
   EXPECT_EQ(*wide, 0xc3u);
   *wide = 0x1111111122222222u;
-  EXPECT_EQ(copier->amo({word, 4, AmoOp::fetch_add, 0xf0000000u, 0}), 0x22222222u);
+  EXPECT_EQ(copier->amo(word, 4, AmoOp::fetch_add, 0xf0000000u, 0), 0x22222222u);
   EXPECT_EQ(*narrow, 0x12222222u);
-  EXPECT_EQ(copier->amo({word, 4, AmoOp::set, 7, 0}), 0u);
+  EXPECT_EQ(copier->amo(word, 4, AmoOp::set, 7, 0), 0u);
   EXPECT_EQ(*wide, 0x1111111100000007u) << "its neighbour is untouched";
 }
 
@@ -164,7 +164,7 @@ TEST_P(CudaCopierTest, AWordThatSomebodyPollsAppearsWhole) {
   for (uint64_t i = 0; i < 500; ++i) {
     *source = i << 32 | i;
     finish(*copier, copier->start(reinterpret_cast<std::byte*>(word), rig.bounce.data(), 8));
-    copier->amo({reinterpret_cast<std::byte*>(word), 8, AmoOp::set, ~uint64_t{0}, 0});
+    copier->amo(reinterpret_cast<std::byte*>(word), 8, AmoOp::set, ~uint64_t{0}, 0);
   }
   stop = true;
   reader.join();
@@ -196,7 +196,7 @@ TEST_P(CudaCopierTest, ThreadsTakeTurnsWithContextsOfTheirOwn) {
   CopierRig rig(GetParam());
   const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
   const auto turns = [&](uint64_t base) {
-    for (uint64_t i = 1; i <= 50; ++i) copier->amo({rig.heap, 8, AmoOp::add, base, 0});
+    for (uint64_t i = 1; i <= 50; ++i) copier->amo(rig.heap, 8, AmoOp::add, base, 0);
   };
   std::thread([&] { turns(1); }).join();  // no context at all
   std::thread([&] {
@@ -247,7 +247,7 @@ TEST(CudaCopier, AmosCopyNoMoreThanTheyMust) {
   const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
   const auto copies_of = [&](AmoOp op) {
     const int before = rig.fake.calls("cuMemcpyAsync");
-    copier->amo({rig.heap, 8, op, 1, 1});
+    copier->amo(rig.heap, 8, op, 1, 1);
     return rig.fake.calls("cuMemcpyAsync") - before;
   };
   EXPECT_EQ(copies_of(AmoOp::set), 1);
@@ -363,10 +363,10 @@ void expect_words_behind_their_bytes(CopierRig& rig) {
       }
       EXPECT_EQ(word_at(rig.heap + kData + i * kSlot + nbytes - 8), round) << "the word is there before its bytes";
     }
-    EXPECT_EQ(copier->amo({rig.heap, 8, AmoOp::fetch_add, 1000, 0}), 2 * round + 1) << "after both stores";
+    EXPECT_EQ(copier->amo(rig.heap, 8, AmoOp::fetch_add, 1000, 0), 2 * round + 1) << "after both stores";
     for (const Copier::Ticket ticket : tickets) finish(*copier, ticket);
     for (size_t i = 1; i < kWords; ++i) EXPECT_EQ(word_at(rig.heap + i * 8), 2 * round + 1) << "the second store stays";
-    copier->amo({rig.heap, 8, AmoOp::set, 0, 0});
+    copier->amo(rig.heap, 8, AmoOp::set, 0, 0);
   }
 }
 
@@ -399,7 +399,7 @@ TEST(CudaCopier, WorksWhileAGraphIsCapturedElsewhere) {
   {
     const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
     finish(*copier, copier->start(rig.heap, rig.bounce.data(), 64));
-    copier->amo({rig.heap, 8, AmoOp::fetch_add, 1, 0});
+    copier->amo(rig.heap, 8, AmoOp::fetch_add, 1, 0);
   }
   EXPECT_FALSE(rig.fake.capture_broken());
 }

@@ -105,7 +105,9 @@ class TargetMemory {
  private:
   uint64_t staged_amo(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
                       const char* what) const noexcept {
-    return staging_->copier->amo(staged_word(header, id, offset, amo, what));
+    WordAmo one = staged_word(header, id, offset, amo, what);
+    staging_->copier->amos({&one, 1});
+    return one.old;
   }
   WordAmo staged_word(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
                       const char* what) const noexcept {
