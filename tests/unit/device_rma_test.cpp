@@ -98,7 +98,11 @@ TEST_P(DeviceRma, SignalFollowsItsData) {
     uint64_t* const signal = words(mine()) + 300;
     device::putmem_signal_nbi(world_, mine() + 8, mine(), nbytes, signal, 5, SignalOp::set, GetParam());
     device::signal_update(world_, signal, 2, SignalOp::add, GetParam());
-    while (portable::load_acquire(words(theirs()) + 300) != 7) portable::relax(255);
+    const uint64_t end = portable::clock_ns() + 20'000'000'000;
+    while (portable::load_acquire(words(theirs()) + 300) != 7) {
+      ASSERT_LT(portable::clock_ns(), end) << "the signals of " << nbytes << " bytes have not come";
+      portable::relax(255);
+    }
     EXPECT_EQ(std::memcmp(theirs() + 8, mine(), nbytes), 0) << nbytes;
     ASSERT_EQ(device::quiet(world_), ChannelStatus::ok);
   }
