@@ -60,6 +60,9 @@ STREAM += [f"{t}_{w}_reduce" for t in IN_KERNELS for w in ("max", "min", "sum", 
 STREAM += ("putmem getmem putmem_nbi getmem_nbi putmem_signal putmem_signal_nbi broadcastmem fcollectmem alltoallmem signal_op "
            "signal_wait_until quiet barrier_all barrier sync_all team_sync").split()
 EXTENSIONS += [f"shmemx_{name}_on_stream" for name in STREAM]
+EXTENSIONS += [f"shmemx_{t}_{w}_reducescatter" for t in REDUCE_BITS for w in ("and", "or", "xor")]
+EXTENSIONS += [f"shmemx_{t}_{w}_reducescatter" for t in REDUCE_ORDER for w in ("max", "min")]
+EXTENSIONS += [f"shmemx_{t}_{w}_reducescatter" for t in REDUCE_SUM for w in ("sum", "prod")]
 EXTENSION_PREFIX = "shmemx_"
 # Called by the installed headers, not by programs: exported, and declared outside shmemx.h.
 INTERNAL = ["shmemx_device_view_register", "shmemx_device_view_unregister"]

@@ -4,7 +4,7 @@
 
 usage: sweep_collectives.py [--launcher "oshrun -n 4"] [--perf PATH] [--reach node|network] [--sizes 8,4K,64K] COLLECTIVE...
 
-COLLECTIVE: broadcast, collect, fcollect, alltoall, alltoalls, reduce, scan. The environment selects transport and nodes,
+COLLECTIVE: broadcast, collect, fcollect, alltoall, alltoalls, reduce, scan, reducescatter. The environment selects transport and nodes,
 for example SHMEM_TRANSPORT=ofi. The best of a column is marked; "table" is what the library chooses by itself.
 """
 import argparse

@@ -31,27 +31,30 @@
 #define RAILSHMEM_DECLARE_PROFILED(RESULT, NAME, ...) RAILSHMEM_API RESULT pshmem_##NAME(__VA_ARGS__);
 
 /// Emitter for functions that kernels can call too. In a CUDA unit their names are functions of C++ for both sides
-/// (shmem/device/names), and the library's function is known there as railshmem_host_NAME.
-#if defined(__CUDACC__)
+/// (shmem/device/names), and the library's function is known there as railshmem_host_NAME; so in the emulation of whole
+/// programs (2).
+#if defined(__CUDACC__) || (defined(RAILSHMEM_EMULATION) && RAILSHMEM_EMULATION == 2)
 #define RAILSHMEM_KERNEL_NAMES 1
-#define RAILSHMEM_DECLARE_BOTH(RESULT, NAME, ...) \
-  RAILSHMEM_API RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__("shmem_" #NAME);
-#define RAILSHMEM_BOTH_SIDES __host__ __device__
+#define RAILSHMEM_DECLARE_AS(SYMBOL, RESULT, NAME, ...) \
+  RAILSHMEM_API RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__(SYMBOL);
+#define RAILSHMEM_DECLARE_BOTH(RESULT, NAME, ...) RAILSHMEM_DECLARE_AS("shmem_" #NAME, RESULT, NAME, __VA_ARGS__)
+#define RAILSHMEM_DECLARE_EXTENSION_BOTH(RESULT, NAME, ...) \
+  RAILSHMEM_DECLARE_AS("shmemx_" #NAME, RESULT, NAME, __VA_ARGS__)
 #elif defined(RAILSHMEM_EMULATION)
 #define RAILSHMEM_KERNEL_NAMES 1
-#if RAILSHMEM_EMULATION == 2  // whole programs: host code and kernels in one unit, as in a CUDA one
-#define RAILSHMEM_DECLARE_BOTH(RESULT, NAME, ...) \
-  RAILSHMEM_API RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__("shmem_" #NAME);
-#else
 #define RAILSHMEM_DECLARE_BOTH(...)
-#endif
-#define RAILSHMEM_BOTH_SIDES
+#define RAILSHMEM_DECLARE_EXTENSION_BOTH(...)
 #else
 #define RAILSHMEM_DECLARE_BOTH RAILSHMEM_DECLARE
+#define RAILSHMEM_DECLARE_EXTENSION_BOTH RAILSHMEM_DECLARE_EXTENSION
+#endif
+#if defined(__CUDACC__)
+#define RAILSHMEM_BOTH_SIDES __host__ __device__
+#else
 #define RAILSHMEM_BOTH_SIDES
 #endif
 
-/// Emitter for lists of extensions.
+/// Emitter for lists of extensions; RAILSHMEM_DECLARE_EXTENSION_BOTH is for those that kernels can call too.
 #define RAILSHMEM_DECLARE_EXTENSION(RESULT, NAME, ...) RAILSHMEM_API RESULT shmemx_##NAME(__VA_ARGS__);
 
 /// Emitters for the list of names that lack the shmem_ prefix.

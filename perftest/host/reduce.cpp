@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduce_lat and its kin: reductions and scans of all PEs, as PE 0 sees them.
 #include "perftest/harness/measure.h"
+#ifdef RAILSHMEM_SHMEM_API_H  // reducescatter is an extension of this library
+#include <shmemx.h>
+#endif
 
 namespace railshmem::perf {
 namespace {
@@ -9,16 +12,22 @@ constexpr FloorOf kFloor{"floor_reduce", "latency"};
 constexpr FloorOf kFabricFloor{"floor_fi_pingpong", "one_way"};
 constexpr Range kSizes{8, 1 << 20};
 
+/// How many times dest a source is, and which part of the result dest gets.
+struct Parts {
+  uint64_t count = 1;
+  uint64_t mine = 0;
+};
+
 /// Runs `call(dest, source, elements)` over the sizes. In checked rounds element i of PE p is p * 100 + i % 64, and
 /// `expected(i)` of them all must come out.
 template <class T, class Call, class Expected>
-void run(Context& context, Call&& call, Expected&& expected) {
+void run(Context& context, Call&& call, Expected&& expected, const Parts& parts = {}) {
   const uint64_t capacity = std::max<uint64_t>(context.largest(), sizeof(T));
-  Symmetric source(capacity);
+  Symmetric source(capacity * parts.count);
   Symmetric dest(capacity);
   T* const from = source.as<T>();
   T* const to = dest.as<T>();
-  for (uint64_t i = 0; i < capacity / sizeof(T); ++i)
+  for (uint64_t i = 0; i < capacity * parts.count / sizeof(T); ++i)
     from[i] = static_cast<T>(context.pe * 100 + static_cast<int>(i % 64));
   for (const uint64_t bytes : context.sizes) {
     const uint64_t n = std::max<uint64_t>(bytes / sizeof(T), 1);
@@ -26,7 +35,7 @@ void run(Context& context, Call&& call, Expected&& expected) {
       shmem_barrier_all();
       call(to, from, n);
       for (uint64_t i = 0; i < n; ++i)
-        if (to[i] != static_cast<T>(expected(static_cast<int>(i % 64)))) {
+        if (to[i] != static_cast<T>(expected(static_cast<int>((parts.mine * n + i) % 64)))) {
           context.mismatch("element " + std::to_string(i) + " of " + std::to_string(n));
           break;
         }
@@ -91,6 +100,21 @@ void inscan_lat(Context& context) {
 }
 const Register inscan_bench({"inscan_lat", "inclusive prefix sum of long over all PEs: us", Place::all, kSizes,
                              inscan_lat, kFloor, kFabricFloor});
+#endif
+
+#ifdef RAILSHMEM_SHMEM_API_H
+void reducescatter_lat(Context& context) {
+  const int all = context.npes * (context.npes - 1) / 2 * 100;
+  run<long>(
+      context,
+      [](long* dest, const long* source, uint64_t n) {
+        shmemx_long_sum_reducescatter(SHMEM_TEAM_WORLD, dest, source, n);
+      },
+      [&](int i) { return all + context.npes * i; },
+      {static_cast<uint64_t>(context.npes), static_cast<uint64_t>(context.pe)});
+}
+const Register reducescatter_bench({"reducescatter_lat", "sum of long over all PEs, dealt out: us by bytes of dest",
+                                    Place::all, kSizes, reducescatter_lat, kFloor, kFabricFloor});
 #endif
 
 }  // namespace

@@ -74,6 +74,8 @@ void data() {
   nvshmem_uint64_wait_until(words, NVSHMEM_CMP_EQ, 11);
   check(nvshmem_uint64_test_any(words, 4, nullptr, NVSHMEM_CMP_GT, 10) == 0, "nvshmem_uint64_test_any");
   check(nvshmem_uint64_sum_reduce(NVSHMEM_TEAM_WORLD, aligned, words, 4) == 0 && aligned[0] == 11, "sum_reduce");
+  check(nvshmem_uint64_max_reducescatter(NVSHMEM_TEAM_WORLD, aligned, words, 1) == 0 && aligned[0] == words[0],
+        "max_reducescatter");
   check(nvshmem_fcollectmem(NVSHMEM_TEAM_WORLD, aligned, words + 4, 8) == 0 && aligned[0] == 5, "fcollectmem");
   nvshmem_sync_all();
   nvshmem_barrier_all();

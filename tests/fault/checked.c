@@ -112,6 +112,10 @@ static void reduce_types(void) {
   else
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, more, words, 10);
 }
+/// Only within its source may a dest be another on each PE.
+static void reducescatter_dest(void) {
+  shmemx_long_sum_reducescatter(SHMEM_TEAM_WORLD, me == 1 ? more : more + 1, words, 10);
+}
 static void reduce_overlap(void) {
   shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words + 1, words, 10);
 }
@@ -188,6 +192,7 @@ static const struct {
     {"broadcast_from_stack", broadcast_from_stack},
     {"reduce_operations", reduce_operations},
     {"reduce_types", reduce_types},
+    {"reducescatter_dest", reducescatter_dest},
     {"reduce_overlap", reduce_overlap},
     {"alltoall_past_end", alltoall_past_end},
     {"alltoalls_strides", alltoalls_strides},
@@ -231,6 +236,7 @@ static int no_mistake(void) {
     shmem_long_alltoalls(SHMEM_TEAM_WORLD, more, words, 2, 3, 10);
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, words, 10);
     shmem_long_sum_inscan(SHMEM_TEAM_WORLD, more, words, 10);
+    shmemx_long_sum_reducescatter(SHMEM_TEAM_WORLD, words + 10 * me, words, 10);
     shmem_long_max_reduce(SHMEM_TEAM_WORLD, NULL, NULL, 0);
     shmem_barrier(0, 0, npes, sync_words);
     shmem_long_sum_to_all(more, more, 10, 0, 0, npes, work, sync_words);

@@ -36,6 +36,8 @@ differs(broadcast_dests "shmem_long_broadcast.PE_root 0, nelems 10, dest globals
 differs(broadcast_sizes "shmem_long_broadcast.PE_root 0, nelems 10," "shmem_long_broadcast.PE_root 0, nelems 11,")
 differs(reduce_operations "shmem_long_sum_reduce" "shmem_long_max_reduce")
 differs(reduce_types "shmem_long_sum_reduce" "shmem_int_sum_reduce")
+differs(reducescatter_dest "shmemx_long_sum_reducescatter.nelems 10, source heap.0x[0-9a-f]+, dest globals"
+        "shmemx_long_sum_reducescatter")
 differs(alltoalls_strides "shmem_long_alltoalls.dst 1, sst 1, nelems 10" "shmem_long_alltoalls.dst 2, sst 1, nelems 10")
 differs(split_arguments "shmem_team_split_strided.start 0, stride 1, size 2"
         "shmem_team_split_strided.start 0, stride 1, size 3")

@@ -13,6 +13,7 @@ __global__ void use_handle(shmem_team_t team, int* same) {
 int use_host(int* dest) {
   shmem_p(dest, 1, shmem_my_pe());
   shmem_sum_reduce(SHMEM_TEAM_WORLD, dest, dest, 1);
+  shmemx_int_sum_reducescatter(SHMEM_TEAM_WORLD, dest, dest, 1);
   shmem_barrier_all();
   return shmem_atomic_fetch(dest, 0);
 }

@@ -196,6 +196,28 @@ void reduce_all_types(const TeamView& t, size_t n) {
   REDUCE(complexd, ComplexDouble, prod, a * b);
 }
 
+/// Into another array, and into every part of the source in turn.
+void deal_out(const TeamView& t, size_t n) {
+  what = "longlong_sum_reducescatter";
+  nelems_now = n;
+  const size_t all = n * static_cast<size_t>(t.size), mine = n * static_cast<size_t>(t.rank);
+  const Array<long long> source(Place::source, all), dest(Place::dest, n);
+  std::vector<long long> right(n, 0);
+  for (int of = 0; of < t.size; ++of)
+    for (size_t i = 0; i < n; ++i) right[i] += value_of<long long>(t.pe(of), mine + i);
+  for (int part = -2; part < t.size; ++part) {  // -2: apart, -1: the own part
+    source.set(values<long long>(me, all));
+    dest.fill(9);
+    long long* const into = part == -2 ? dest : source + (part == -1 ? mine : n * static_cast<size_t>(part));
+    shmem_team_sync(t.team);
+    shmemx_longlong_sum_reducescatter(t.team, into, source, n);
+    std::vector<long long> seen(n);
+    shmem_getmem(seen.data(), into, n * sizeof(long long), me);
+    expect(seen, right, part == -2 ? "of another array" : "within the source");
+    shmem_team_sync(t.team);
+  }
+}
+
 void reduce_rest(const TeamView& t, size_t n) {
   SCAN(int, int, inscan, t.rank + 1);
   SCAN(double, double, exscan, t.rank);
@@ -258,6 +280,7 @@ void on_team(const TeamView& t) {
   for (const size_t n : {size_t{1}, size_t{9}, size_t{300}, size_t{5000}, kLongest}) move_data(t, n);
   for (const size_t n : {size_t{3}, size_t{5000}}) reduce_all_types(t, n);
   for (const size_t n : {size_t{3}, size_t{300}, size_t{5000}}) reduce_rest(t, n);
+  for (const size_t n : {size_t{1}, size_t{300}, size_t{5000}, kLongest / 2}) deal_out(t, n);
 }
 
 }  // namespace

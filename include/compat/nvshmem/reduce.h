@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reductions. Those that deal their result out, and those of 16-bit types, are for kernels only.
+// Reductions, also those that deal their result out. 16-bit types are for kernels only.
 #ifndef RAILSHMEM_COMPAT_NVSHMEM_REDUCE_H
 #define RAILSHMEM_COMPAT_NVSHMEM_REDUCE_H
 
@@ -24,7 +24,7 @@
   RAILSHMEM_COMPAT_REDUCE(N##_sum_reduce, T)                                                                           \
   RAILSHMEM_COMPAT_REDUCE(N##_prod_reduce, T)
 #define RAILSHMEM_COMPAT_SCATTER(NAME, T)                                                                              \
-  RAILSHMEM_COMPAT_REDUCTION(RAILSHMEM_COMPAT_KERNEL, nvshmem_, shmemx_, NAME, T)                                      \
+  RAILSHMEM_COMPAT_REDUCTION(RAILSHMEM_COMPAT, nvshmem_, shmemx_, NAME, T)                                             \
   RAILSHMEM_COMPAT_REDUCTION(RAILSHMEM_COMPAT_KERNEL, nvshmemx_, shmemx_, NAME##_warp, T)                              \
   RAILSHMEM_COMPAT_REDUCTION(RAILSHMEM_COMPAT_KERNEL, nvshmemx_, shmemx_, NAME##_block, T)
 #define RAILSHMEM_COMPAT_SCATTER_BITS(A, N, T)                                                                         \

@@ -34,6 +34,12 @@
     return RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL);            \
   }
 
+/// An extension for both.
+#define RAILSHMEM_BOTH_EXTENSION(R, NAME, PARAMETERS, ARGUMENTS, CALL) \
+  RAILSHMEM_BOTH_SIDES inline R shmemx_##NAME PARAMETERS {             \
+    return RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL);                      \
+  }
+
 /// The same twice: on the default context, and as ctx_NAME. CALL is the function of kernels; it takes the context
 /// first.
 #define RAILSHMEM_BOTH_CTX(R, NAME, PARAMETERS, ARGUMENTS, CALL)                                               \

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions whose result is dealt out: shmemx_TYPE_OP_reducescatter by one thread, _warp and _block. In kernels only.
-//
-// nelems is of dest: member i of the team gets the result of elements i * nelems to (i + 1) * nelems - 1 of the
-// sources. dest and source are symmetric; dest may be a part of source.
+// Reductions of shmem/reducescatter.h for kernels: by one thread, _warp and _block.
 #ifndef SHMEM_DEVICE_NAMES_REDUCESCATTER_H
 #define SHMEM_DEVICE_NAMES_REDUCESCATTER_H
 
 #include "shmem/device/names/reduce.h"
 
 #if defined(RAILSHMEM_KERNEL_NAMES)
+
+#include "shmem/reducescatter.h"
 
 namespace railshmem {
 namespace device {
@@ -24,11 +23,14 @@ RAILSHMEM_KERNEL inline int reducescatter_on(shmem_team_t team, T* dest, const T
 }  // namespace railshmem
 
 // clang-format off
+#define RAILSHMEM_SCATTER_CALL(OP, SCOPE)                                                                              \
+  (railshmem::device::reducescatter_on<railshmem::device::OP, railshmem::device::SCOPE>(team, dest, source, nelems))
 #define RAILSHMEM_SCATTER(NAME, T, OP, SCOPE)                                                                          \
   RAILSHMEM_ONLY_KERNEL(int, NAME, (shmem_team_t team, T* dest, const T* source, size_t nelems),                       \
-      (railshmem::device::reducescatter_on<railshmem::device::OP, railshmem::device::SCOPE>(team, dest, source, nelems)))
+      RAILSHMEM_SCATTER_CALL(OP, SCOPE))
 #define RAILSHMEM_SCATTER_BY(NAME, T, OP)                                                                              \
-  RAILSHMEM_SCATTER(NAME, T, OP, ThreadScope)                                                                          \
+  RAILSHMEM_BOTH_EXTENSION(int, NAME, (shmem_team_t team, T* dest, const T* source, size_t nelems),                    \
+      (team, dest, source, nelems), RAILSHMEM_SCATTER_CALL(OP, ThreadScope))                                           \
   RAILSHMEM_SCATTER(NAME##_warp, T, OP, WarpScope)                                                                     \
   RAILSHMEM_SCATTER(NAME##_block, T, OP, BlockScope)
 #define RAILSHMEM_SCATTER_BITS(A, N, T)                                                                                \

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions whose result is dealt out: every name of include/shmem/reducescatter.h.
+#include "src/collective/reducescatter.h"
+
+#include "shmem/reducescatter.h"
+#include "src/api/job.h"
+#include "src/api/probe.h"
+#include "src/check/collective.h"
+#include "src/rma/put_get.h"
+
+using namespace railshmem;
+
+namespace {
+
+struct Dealer {
+  const char* function;
+  ReduceOp op;
+  TypeKind kind;
+  size_t element;
+};
+
+/// dest may be any part of source, and of all arguments only it may differ between members then.
+[[gnu::cold]] void check_call(const Dealer& call, Team& team, const check::Buffer& dest, const check::Buffer& source,
+                              size_t nelems) noexcept {
+  check::must_be_symmetric(team.state, call.function, dest);
+  check::must_be_symmetric(team.state, call.function, source);
+  check::CollectiveCall agreed(team.state, call.function);
+  agreed.number("nelems", static_cast<long long>(nelems));
+  if (nelems > 0) agreed.address("source", source.address);
+  const auto behind = [](const check::Buffer& b) { return static_cast<const char*>(b.address) + b.nbytes; };
+  if (nelems > 0 && (dest.address >= behind(source) || source.address >= behind(dest)))
+    agreed.address("dest", dest.address);
+  check::must_agree(team, agreed);
+}
+
+// Not inlined: there are 168 callers.
+[[gnu::noinline]] int deal(const Dealer& call, shmem_team_t handle, void* dest, const void* source,
+                           size_t nelems) noexcept {
+  Team* const team = job::world(call.function).teams().find(handle);
+  if (!team) return 1;
+  PeState& state = team->state;
+  const size_t nbytes = total_bytes(call.function, nelems, call.element, state.me);
+  const size_t all = total_bytes(call.function, nbytes, static_cast<size_t>(team->size()), state.me);
+  RAILSHMEM_PROBE_PLAIN(collective, call.function, nbytes);
+  if (checking(state)) check_call(call, *team, {"dest", dest, nbytes}, {"source", source, all}, nelems);
+  if (nelems == 0) return 0;
+  check_local(call.function, "dest", dest, nbytes, state.me);
+  check_local(call.function, "source", source, all, state.me);
+  locate(state, call.function, dest, nbytes, state.me);
+  locate(state, call.function, source, all, state.me);
+  reducescatter(*team,
+                Reduction{call.function, find_combine(call.op, call.kind), call.element, nelems,
+                          static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), call.op, call.kind});
+  return 0;
+}
+
+}  // namespace
+
+// clang-format off
+#define DEAL(NAME, OP, T)                                                                            \
+  int shmemx_##NAME(shmem_team_t team, T* dest, const T* source, size_t nelems) {                    \
+    static constexpr Dealer kCall{"shmemx_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};         \
+    return deal(kCall, team, dest, source, nelems);                                                  \
+  }
+#define BITS(N, T)                           \
+  DEAL(N##_and_reducescatter, bit_and, T)    \
+  DEAL(N##_or_reducescatter, bit_or, T)      \
+  DEAL(N##_xor_reducescatter, bit_xor, T)
+#define ORDER(N, T)                          \
+  DEAL(N##_max_reducescatter, max, T)        \
+  DEAL(N##_min_reducescatter, min, T)
+#define SUM(N, T)                            \
+  DEAL(N##_sum_reducescatter, sum, T)        \
+  DEAL(N##_prod_reducescatter, prod, T)
+// clang-format on
+
+extern "C" {
+RAILSHMEM_FOR_REDUCE_BITS_TYPES(BITS)
+RAILSHMEM_FOR_REDUCE_ORDER_TYPES(ORDER)
+RAILSHMEM_FOR_REDUCE_SUM_TYPES(SUM)
+}
