@@ -48,7 +48,7 @@ T* dest_at(Where where, const Members& members, T* dest, T* source, size_t n) {
     case Where::last_part:
       return source + static_cast<size_t>(members.size - 1) * n;
     default:
-      return source + n / 2;
+      return members.size > 1 ? source + n / 2 : source;  // across two parts
   }
 }
 
