@@ -62,20 +62,20 @@ struct Dealer {
     static constexpr Dealer kCall{"shmemx_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};         \
     return deal(kCall, team, dest, source, nelems);                                                  \
   }
-#define BITS(N, T)                           \
+#define DEAL_BITS(N, T)                      \
   DEAL(N##_and_reducescatter, bit_and, T)    \
   DEAL(N##_or_reducescatter, bit_or, T)      \
   DEAL(N##_xor_reducescatter, bit_xor, T)
-#define ORDER(N, T)                          \
+#define DEAL_ORDER(N, T)                     \
   DEAL(N##_max_reducescatter, max, T)        \
   DEAL(N##_min_reducescatter, min, T)
-#define SUM(N, T)                            \
+#define DEAL_SUM(N, T)                       \
   DEAL(N##_sum_reducescatter, sum, T)        \
   DEAL(N##_prod_reducescatter, prod, T)
 // clang-format on
 
 extern "C" {
-RAILSHMEM_FOR_REDUCE_BITS_TYPES(BITS)
-RAILSHMEM_FOR_REDUCE_ORDER_TYPES(ORDER)
-RAILSHMEM_FOR_REDUCE_SUM_TYPES(SUM)
+RAILSHMEM_FOR_REDUCE_BITS_TYPES(DEAL_BITS)
+RAILSHMEM_FOR_REDUCE_ORDER_TYPES(DEAL_ORDER)
+RAILSHMEM_FOR_REDUCE_SUM_TYPES(DEAL_SUM)
 }
