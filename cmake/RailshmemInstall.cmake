@@ -12,7 +12,7 @@ set(generated_dir ${PROJECT_BINARY_DIR}/install)
 
 install(TARGETS railshmem EXPORT RailSHMEMTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "type_traits")
 
 # find_package(RailSHMEM)
 install(EXPORT RailSHMEMTargets NAMESPACE RailSHMEM:: DESTINATION ${package_dir})

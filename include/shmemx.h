@@ -33,6 +33,10 @@ typedef struct {
 #define SHMEMX_INIT_ATTR_INITIALIZER {sizeof(shmemx_init_attr_t), NULL, 0, 0, {{0}}}
 // clang-format on
 
+/// CUmodule and CUlibrary of the CUDA driver.
+typedef struct CUmod_st* shmemx_cumodule_t;
+typedef struct CUlib_st* shmemx_culibrary_t;
+
 /// Hints of shmem_malloc_with_hints for memory of GPUs, beside the standard's: promises of the program on how atomic
 /// operations and signals update the words of the block (or-able). With NODE_ONLY or SET_ONLY kernels update words of
 /// their node by themselves also in jobs of several nodes; an update from another node that is no SET ends the job.
@@ -45,6 +49,7 @@ typedef struct {
 /// updates.
 #define SHMEMX_CTX_NODE_ONLY (1L << 16)
 
+#if !defined(__CUDACC_RTC__)  // NVRTC compiles kernels alone
 RAILSHMEM_BEGIN_C
 
 /// Starts the library as shmem_init does, over PEs that an MPI communicator or a unique id brings together.
@@ -105,6 +110,23 @@ RAILSHMEM_API void* shmemx_buffer_register_symmetric(void* addr, size_t nbytes, 
 /// Collective. Nonzero on all PEs where one of them has no such buffer.
 RAILSHMEM_API int shmemx_buffer_unregister_symmetric(void* addr, size_t nbytes);
 
+/// Lets the kernels of a module that the program loads itself (cuModuleLoadData; NVRTC) use the library: its copy of
+/// the view of the job, which comes with shmem.h, is filled now or when the GPU is attached, until
+/// shmemx_cumodule_finalize. The context in which it was loaded is current, on the heap's GPU; any thread, before or
+/// after the start. Local. Nonzero, after a message, where the module was compiled without shmem.h or with that of
+/// another RailSHMEM. A program with no CUDA unit of its own sets CUDA_MODULE_LOADING=EAGER. See docs/gpu.md.
+RAILSHMEM_API int shmemx_cumodule_init(shmemx_cumodule_t module);
+
+/// Before the module is unloaded. Nonzero, after a message, where it was not known.
+RAILSHMEM_API int shmemx_cumodule_finalize(shmemx_cumodule_t module);
+
+/// shmemx_cumodule_init for a library (cuLibraryLoadData), on the current context's GPU. Needs CUDA 12.
+RAILSHMEM_API int shmemx_culibrary_init(shmemx_culibrary_t library);
+
+/// shmemx_cumodule_finalize for a library.
+RAILSHMEM_API int shmemx_culibrary_finalize(shmemx_culibrary_t library);
+
 RAILSHMEM_END_C
+#endif
 
 #endif

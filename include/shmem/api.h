@@ -26,9 +26,16 @@
 #define RAILSHMEM_NORETURN __attribute__((noreturn))
 #endif
 
+/// Declares a function of the library. NVRTC, which compiles kernels alone, takes no function of the host's.
+#if defined(__CUDACC_RTC__)
+#define RAILSHMEM_EXPORTED(...)
+#else
+#define RAILSHMEM_EXPORTED(...) RAILSHMEM_API __VA_ARGS__;
+#endif
+
 /// Emitters for the function lists.
-#define RAILSHMEM_DECLARE(RESULT, NAME, ...) RAILSHMEM_API RESULT shmem_##NAME(__VA_ARGS__);
-#define RAILSHMEM_DECLARE_PROFILED(RESULT, NAME, ...) RAILSHMEM_API RESULT pshmem_##NAME(__VA_ARGS__);
+#define RAILSHMEM_DECLARE(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT shmem_##NAME(__VA_ARGS__))
+#define RAILSHMEM_DECLARE_PROFILED(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT pshmem_##NAME(__VA_ARGS__))
 
 /// Emitter for functions that kernels can call too. In a CUDA unit their names are functions of C++ for both sides
 /// (shmem/device/names), and the library's function is known there as railshmem_host_NAME; so in the emulation of whole
@@ -36,7 +43,7 @@
 #if defined(__CUDACC__) || (defined(RAILSHMEM_EMULATION) && RAILSHMEM_EMULATION == 2)
 #define RAILSHMEM_KERNEL_NAMES 1
 #define RAILSHMEM_DECLARE_AS(SYMBOL, RESULT, NAME, ...) \
-  RAILSHMEM_API RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__(SYMBOL);
+  RAILSHMEM_EXPORTED(RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__(SYMBOL))
 #define RAILSHMEM_DECLARE_BOTH(RESULT, NAME, ...) RAILSHMEM_DECLARE_AS("shmem_" #NAME, RESULT, NAME, __VA_ARGS__)
 #define RAILSHMEM_DECLARE_EXTENSION_BOTH(RESULT, NAME, ...) \
   RAILSHMEM_DECLARE_AS("shmemx_" #NAME, RESULT, NAME, __VA_ARGS__)
@@ -55,11 +62,11 @@
 #endif
 
 /// Emitter for lists of extensions; RAILSHMEM_DECLARE_EXTENSION_BOTH is for those that kernels can call too.
-#define RAILSHMEM_DECLARE_EXTENSION(RESULT, NAME, ...) RAILSHMEM_API RESULT shmemx_##NAME(__VA_ARGS__);
+#define RAILSHMEM_DECLARE_EXTENSION(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT shmemx_##NAME(__VA_ARGS__))
 
 /// Emitters for the list of names that lack the shmem_ prefix.
-#define RAILSHMEM_DECLARE_PLAIN(RESULT, NAME, ...) RAILSHMEM_API RESULT NAME(__VA_ARGS__);
-#define RAILSHMEM_DECLARE_PLAIN_PROFILED(RESULT, NAME, ...) RAILSHMEM_API RESULT p##NAME(__VA_ARGS__);
+#define RAILSHMEM_DECLARE_PLAIN(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT NAME(__VA_ARGS__))
+#define RAILSHMEM_DECLARE_PLAIN_PROFILED(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT p##NAME(__VA_ARGS__))
 
 /// Lists a function twice: on the default context, and as ctx_NAME with the context in front.
 #define RAILSHMEM_CTX_PAIR(F, RESULT, NAME, ...) \

@@ -106,8 +106,10 @@
 #define RAILSHMEM_REDUCE_ORDER_TYPES(X, A) RAILSHMEM_RMA_TYPES(X, A)
 #define RAILSHMEM_FOR_REDUCE_ORDER_TYPES(X) RAILSHMEM_REDUCE_ORDER_TYPES(RAILSHMEM_WITHOUT_A, X)
 
-/// C's complex types; an extension in C++, which -pedantic accepts only so.
-#ifdef __cplusplus
+/// C's complex types; an extension in C++, which -pedantic accepts only so, and NVRTC not at all.
+#if defined(__CUDACC_RTC__)
+#define RAILSHMEM_COMPLEX_TYPES(X, A)
+#elif defined(__cplusplus)
 __extension__ typedef float _Complex railshmem_complexf;
 __extension__ typedef double _Complex railshmem_complexd;
 #define RAILSHMEM_COMPLEX_TYPES(X, A) X(A, complexf, railshmem_complexf) X(A, complexd, railshmem_complexd)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "include/shmem/device/view.h"
 #include "src/base/error.h"
@@ -26,24 +27,22 @@ std::string DeviceViews::fault(const Unit& unit, const WorldView& view) {
   }
   if (const int error = unit.fill(&view, sizeof view); error != 0) {
     return text(
-        "the view of the job cannot be copied to a CUDA unit of this program (cudaMemcpyToSymbol gives error %d); was "
-        "the unit compiled for this GPU, and is the GPU of this PE the current one?",
+        "the view of the job cannot be copied to a CUDA unit or module of this program (CUDA gives error %d); was it "
+        "compiled for this GPU, and is the GPU of this PE the current one?",
         error);
   }
   return {};
 }
 
-void DeviceViews::add(Fill fill, size_t nbytes, unsigned version) {
+std::string DeviceViews::add(Key key, Fill fill, size_t nbytes, unsigned version) {
   const std::lock_guard lock(mutex_);
-  units_.push_back({fill, nbytes, version});
-  if (!view_) return;
-  const std::string wrong = fault(units_.back(), *view_);
-  if (!wrong.empty()) log_error("%s", wrong.c_str());
+  units_.push_back({key, std::move(fill), nbytes, version});
+  return view_ ? fault(units_.back(), *view_) : std::string();
 }
 
-void DeviceViews::remove(Fill fill) noexcept {
+bool DeviceViews::remove(Key key) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase_if(units_, [fill](const Unit& unit) { return unit.fill == fill; });
+  return std::erase_if(units_, [key](const Unit& unit) { return unit.key == key; }) > 0;
 }
 
 bool DeviceViews::any() const {
@@ -74,16 +73,25 @@ void DeviceViews::clear() noexcept {
 
 }  // namespace railshmem
 
+namespace {
+
+railshmem::DeviceViews::Key key_of(int (*fill)(const void*, size_t)) {
+  return reinterpret_cast<const void*>(fill);
+}
+
+}  // namespace
+
 extern "C" {
 
 void shmemx_device_view_register(int (*fill)(const void*, size_t), size_t nbytes, unsigned version) {
   // Before main(), and so before CUDA reads it. With lazy loading, its default, the first launch of a kernel may wait
   // for the kernels that run, and with it every copy of this process; they may be waiting for just that.
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  railshmem::DeviceViews::instance().add(fill, nbytes, version);
+  const std::string wrong = railshmem::DeviceViews::instance().add(key_of(fill), fill, nbytes, version);
+  if (!wrong.empty()) railshmem::log_error("%s", wrong.c_str());  // static objects call this: no other way to tell
 }
 
 void shmemx_device_view_unregister(int (*fill)(const void*, size_t)) {
-  railshmem::DeviceViews::instance().remove(fill);
+  railshmem::DeviceViews::instance().remove(key_of(fill));
 }
 }

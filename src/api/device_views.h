@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CUDA units of the program, each with a copy of the view of the job in its constant memory.
+// The CUDA units of the program, and modules that it loads itself, each with a copy of the view of the job in its
+// constant memory.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,16 +18,18 @@ namespace railshmem {
 /// end. Whoever comes second meets the other here. Any thread.
 class DeviceViews {
  public:
-  /// Copies a view to the current device; 0 or an error of the CUDA runtime.
-  using Fill = int (*)(const void* view, size_t nbytes);
+  /// Copies a view to the current device; 0 or an error of CUDA.
+  using Fill = std::function<int(const void* view, size_t nbytes)>;
+  /// Tells units apart.
+  using Key = const void*;
 
   /// The process's.
   static DeviceViews& instance() noexcept;
 
-  /// A unit that comes while there is a view gets it at once; a failure of that is a message, because a static object
-  /// calls this.
-  void add(Fill fill, size_t nbytes, unsigned version);
-  void remove(Fill fill) noexcept;
+  /// A unit that comes while there is a view gets it at once. Returns what is wrong with it, or nothing.
+  std::string add(Key key, Fill fill, size_t nbytes, unsigned version);
+  /// False: there is none.
+  bool remove(Key key) noexcept;
   /// Whether the program has kernels that may communicate.
   bool any() const;
 
@@ -37,6 +41,7 @@ class DeviceViews {
 
  private:
   struct Unit {
+    Key key;
     Fill fill;
     size_t nbytes;
     unsigned version;

@@ -23,6 +23,10 @@ int fill_second(const void* view, size_t nbytes) {
   return answer;
 }
 
+DeviceViews::Key key(int (*fill)(const void*, size_t)) {
+  return reinterpret_cast<const void*>(fill);
+}
+
 WorldView view_of(int pe) {
   WorldView view;
   view.pe = pe;
@@ -41,8 +45,8 @@ class Views : public ::testing::Test {
 
 TEST_F(Views, EveryUnitGetsTheView) {
   EXPECT_FALSE(views_.any());
-  views_.add(fill_first, sizeof(WorldView), kWorldViewVersion);
-  views_.add(fill_second, sizeof(WorldView), kWorldViewVersion);
+  views_.add(key(fill_first), fill_first, sizeof(WorldView), kWorldViewVersion);
+  views_.add(key(fill_second), fill_second, sizeof(WorldView), kWorldViewVersion);
   EXPECT_TRUE(views_.any());
   EXPECT_EQ(first_unit.npes, 0);
   views_.set(view_of(3));
@@ -52,25 +56,25 @@ TEST_F(Views, EveryUnitGetsTheView) {
 
 TEST_F(Views, ALateUnitGetsItAtOnceAndOneThatLeftNoMore) {
   views_.set(view_of(3));
-  views_.add(fill_first, sizeof(WorldView), kWorldViewVersion);
+  views_.add(key(fill_first), fill_first, sizeof(WorldView), kWorldViewVersion);
   EXPECT_EQ(first_unit.pe, 3);
-  views_.remove(fill_first);
+  views_.remove(key(fill_first));
   views_.set(view_of(4));
   EXPECT_EQ(first_unit.pe, 3);
 }
 
 TEST_F(Views, AfterTheEndUnitsHaveNoJob) {
-  views_.add(fill_first, sizeof(WorldView), kWorldViewVersion);
+  views_.add(key(fill_first), fill_first, sizeof(WorldView), kWorldViewVersion);
   views_.set(view_of(3));
   views_.clear();
   EXPECT_EQ(first_unit.pe, -1);
   EXPECT_EQ(first_unit.npes, 0);
-  views_.add(fill_second, sizeof(WorldView), kWorldViewVersion);
+  views_.add(key(fill_second), fill_second, sizeof(WorldView), kWorldViewVersion);
   EXPECT_EQ(second_unit.npes, 0);
 }
 
 TEST_F(Views, OtherHeadersAreRefusedWithBothVersions) {
-  views_.add(fill_first, sizeof(WorldView), kWorldViewVersion + 7);
+  views_.add(key(fill_first), fill_first, sizeof(WorldView), kWorldViewVersion + 7);
   try {
     views_.set(view_of(3));
     FAIL() << "a unit of another version was accepted";
@@ -84,7 +88,7 @@ TEST_F(Views, OtherHeadersAreRefusedWithBothVersions) {
 
 TEST_F(Views, AFailedCopyIsNamed) {
   answer = 13;
-  views_.add(fill_second, sizeof(WorldView), kWorldViewVersion);
+  views_.add(key(fill_second), fill_second, sizeof(WorldView), kWorldViewVersion);
   try {
     views_.set(view_of(3));
     FAIL() << "the failure was lost";

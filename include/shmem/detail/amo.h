@@ -23,10 +23,12 @@ enum class AmoOp : uint8_t {
   fetch_xor,
 };
 
+#if !defined(__CUDACC_RTC__)
 constexpr bool amo_fetches(AmoOp op) {
   return op == AmoOp::fetch || op == AmoOp::swap || op == AmoOp::compare_swap || op == AmoOp::fetch_add ||
          op == AmoOp::fetch_and || op == AmoOp::fetch_or || op == AmoOp::fetch_xor;
 }
+#endif
 
 enum class SignalOp : uint8_t { set, add };
 

@@ -29,6 +29,7 @@ enum class DeviceCall : uint32_t {
 #undef RAILSHMEM_ENUMERATOR
 };
 
+#if !defined(__CUDACC_RTC__)
 /// The name behind shmem_, without type.
 inline const char* name_of(DeviceCall call) {
   // clang-format off
@@ -44,6 +45,7 @@ inline const char* name_of(DeviceCall call) {
   // clang-format on
   return "?";
 }
+#endif
 
 /// In host memory that kernels can write. Only the first failure is kept: the others mostly follow from it.
 struct alignas(64) FaultRecord {

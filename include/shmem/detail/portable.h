@@ -24,7 +24,9 @@
 #define RAILSHMEM_NO_UNROLL
 #endif
 
-#if !defined(__CUDA_ARCH__)
+#if defined(__CUDACC_RTC__)
+#define __builtin_memcpy memcpy  // NVRTC knows the function, and not this name of it
+#elif !defined(__CUDA_ARCH__)
 #include <sched.h>
 #include <time.h>
 #endif

@@ -16,11 +16,11 @@ RAILSHMEM_BEGIN_C
 
 /// Adds a unit: `fill` copies a view to the current device, and returns 0 or the error of the CUDA runtime. nbytes and
 /// version are those of the view that the unit was compiled with. Any thread, at any time; called by this header only.
-RAILSHMEM_API void shmemx_device_view_register(int (*fill)(const void* view, size_t nbytes), size_t nbytes,
-                                               unsigned version);
+RAILSHMEM_EXPORTED(void shmemx_device_view_register(int (*fill)(const void* view, size_t nbytes), size_t nbytes,
+                                                    unsigned version))
 
 /// Takes the unit away again: its shared library is about to go.
-RAILSHMEM_API void shmemx_device_view_unregister(int (*fill)(const void* view, size_t nbytes));
+RAILSHMEM_EXPORTED(void shmemx_device_view_unregister(int (*fill)(const void* view, size_t nbytes)))
 
 RAILSHMEM_END_C
 

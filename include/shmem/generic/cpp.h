@@ -75,8 +75,12 @@
       const T* cmp_values), (ivars, nelems, indices, status, cmp, cmp_values))
 
 /// Shapes of collectives.
+#if defined(__CUDACC_RTC__)
+#define RAILSHMEM_OVERLOAD_HOST(R, OP, N, PARAMETERS, ARGUMENTS)
+#else
 #define RAILSHMEM_OVERLOAD_HOST(R, OP, N, PARAMETERS, ARGUMENTS) \
   inline R shmem##OP(RAILSHMEM_BARE PARAMETERS) { return shmem_##N##OP(RAILSHMEM_BARE ARGUMENTS); }
+#endif
 #define RAILSHMEM_CPP_BROADCAST(OP, N, T)                                                                     \
   RAILSHMEM_OVERLOAD(int, OP, N, (shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root), (team, \
       dest, source, nelems, PE_root))
