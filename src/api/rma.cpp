@@ -99,5 +99,8 @@ BLOCKS(putmem, getmem, void, 1)
 #undef TYPED
 #undef SIZED
 #undef BLOCKS
+#undef BLOCK
+#undef VALUE
+#undef CALL
 }
 RAILSHMEM_RMA_FUNCTIONS(RAILSHMEM_WEAK)

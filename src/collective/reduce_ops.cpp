@@ -141,12 +141,12 @@ constexpr Table make_table() noexcept {
       table.at[op][kind] = find_in(static_cast<ReduceOp>(op), static_cast<TypeKind>(kind));
   return table;
 }
-constexpr Table kTable = make_table();
+constexpr Table kCombines = make_table();
 
 }  // namespace
 
 Combine find_combine(ReduceOp op, TypeKind kind) noexcept {
-  return kTable.at[static_cast<int>(op)][static_cast<int>(kind)];
+  return kCombines.at[static_cast<int>(op)][static_cast<int>(kind)];
 }
 
 }  // namespace railshmem

@@ -54,6 +54,7 @@ TEST(Channel, ADeadlineCountsFromTheLastProgress) {
   const ChannelView view = channel.view();
   for (uint64_t i = 0; i < kCommands + 1; ++i) push(view.ring, Command{}, Deadline::never());
   while (channel.peek()) channel.pop();
+  const auto began = std::chrono::steady_clock::now();
   std::jthread proxy([&] {
     for (uint64_t i = 0; i < kCommands; ++i) {
       std::this_thread::sleep_for(kPause);
@@ -61,7 +62,6 @@ TEST(Channel, ADeadlineCountsFromTheLastProgress) {
       channel.publish();
     }
   });
-  const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(wait_ticket(view, kCommands - 1, deadline), ChannelStatus::ok);
   EXPECT_GE(std::chrono::steady_clock::now() - began, kCommands * kPause) << "twice the deadline";
   proxy.join();
