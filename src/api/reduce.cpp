@@ -5,6 +5,7 @@
 #include "src/api/alias.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
+#include "src/api/reductions.h"
 #include "src/check/collective.h"
 #include "src/collective/scan.h"
 #include "src/rma/put_get.h"
@@ -12,13 +13,6 @@
 using namespace railshmem;
 
 namespace {
-
-struct Reducer {
-  const char* function;
-  ReduceOp op;
-  TypeKind kind;
-  size_t element;
-};
 
 /// Checks what every algorithm takes for granted, then runs `algorithm(team, job)`.
 template <class Algorithm>
@@ -57,38 +51,22 @@ int run(const Reducer& call, shmem_team_t handle, void* dest, const void* source
 }  // namespace
 
 // clang-format off
-#define REDUCE(NAME, OP, T)                                                                          \
-  int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nreduce) {                   \
-    static constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};                    \
-    return reduce_on(kCall, team, dest, source, nreduce);                                            \
+#define REDUCE(NAME, OP, T)                                                                           \
+  int pshmem_##NAME##_reduce(shmem_team_t team, T* dest, const T* source, size_t nreduce) {           \
+    static constexpr Reducer kCall{"shmem_" #NAME "_reduce", ReduceOp::OP, type_kind<T>(), sizeof(T)};  \
+    return reduce_on(kCall, team, dest, source, nreduce);                                             \
   }
-#define SCAN(NAME, KIND, T)                                                                          \
-  int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nelems) {                    \
-    static constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::sum, type_kind<T>(), sizeof(T)};                   \
-    return scan_on(kCall, Scan::KIND, team, dest, source, nelems);                                   \
+#define SCAN(NAME, KIND, T)                                                                           \
+  int pshmem_##NAME(shmem_team_t team, T* dest, const T* source, size_t nelems) {                     \
+    static constexpr Reducer kCall{"shmem_" #NAME, ReduceOp::sum, type_kind<T>(), sizeof(T)};         \
+    return scan_on(kCall, Scan::KIND, team, dest, source, nelems);                                    \
   }
-
-#define BITS(N, T)                    \
-  REDUCE(N##_and_reduce, bit_and, T)  \
-  REDUCE(N##_or_reduce, bit_or, T)    \
-  REDUCE(N##_xor_reduce, bit_xor, T)
-#define ORDER(N, T)                   \
-  REDUCE(N##_max_reduce, max, T)      \
-  REDUCE(N##_min_reduce, min, T)
-#define SUM(N, T)                     \
-  REDUCE(N##_sum_reduce, sum, T)      \
-  REDUCE(N##_prod_reduce, prod, T)    \
-  SCAN(N##_sum_inscan, inclusive, T)  \
-  SCAN(N##_sum_exscan, exclusive, T)
+#define SCANS(N, T) SCAN(N##_sum_inscan, inclusive, T) SCAN(N##_sum_exscan, exclusive, T)
 // clang-format on
 
 extern "C" {
-RAILSHMEM_FOR_REDUCE_BITS_TYPES(BITS)
-RAILSHMEM_FOR_REDUCE_ORDER_TYPES(ORDER)
-RAILSHMEM_FOR_REDUCE_SUM_TYPES(SUM)
-#undef BITS
-#undef ORDER
-#undef SUM
+RAILSHMEM_FOR_REDUCTIONS(REDUCE)
+RAILSHMEM_FOR_REDUCE_SUM_TYPES(SCANS)
 #undef REDUCE
 }
 RAILSHMEM_REDUCE_FUNCTIONS(RAILSHMEM_WEAK)

@@ -5,6 +5,7 @@
 #include "shmem/reducescatter.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
+#include "src/api/reductions.h"
 #include "src/check/collective.h"
 #include "src/rma/put_get.h"
 
@@ -12,15 +13,8 @@ using namespace railshmem;
 
 namespace {
 
-struct Dealer {
-  const char* function;
-  ReduceOp op;
-  TypeKind kind;
-  size_t element;
-};
-
 /// dest may be any part of source, and of all arguments only it may differ between members then.
-[[gnu::cold]] void check_call(const Dealer& call, Team& team, const check::Buffer& dest, const check::Buffer& source,
+[[gnu::cold]] void check_call(const Reducer& call, Team& team, const check::Buffer& dest, const check::Buffer& source,
                               size_t nelems) noexcept {
   check::must_be_symmetric(team.state, call.function, dest);
   check::must_be_symmetric(team.state, call.function, source);
@@ -34,7 +28,7 @@ struct Dealer {
 }
 
 // Not inlined: there are 168 callers.
-[[gnu::noinline]] int deal(const Dealer& call, shmem_team_t handle, void* dest, const void* source,
+[[gnu::noinline]] int deal(const Reducer& call, shmem_team_t handle, void* dest, const void* source,
                            size_t nelems) noexcept {
   Team* const team = job::world(call.function).teams().find(handle);
   if (!team) return 1;
@@ -57,25 +51,13 @@ struct Dealer {
 }  // namespace
 
 // clang-format off
-#define DEAL(NAME, OP, T)                                                                            \
-  int shmemx_##NAME(shmem_team_t team, T* dest, const T* source, size_t nelems) {                    \
-    static constexpr Dealer kCall{"shmemx_" #NAME, ReduceOp::OP, type_kind<T>(), sizeof(T)};         \
-    return deal(kCall, team, dest, source, nelems);                                                  \
+#define DEAL(NAME, OP, T)                                                                                      \
+  int shmemx_##NAME##_reducescatter(shmem_team_t team, T* dest, const T* source, size_t nelems) {              \
+    static constexpr Reducer kCall{"shmemx_" #NAME "_reducescatter", ReduceOp::OP, type_kind<T>(), sizeof(T)};  \
+    return deal(kCall, team, dest, source, nelems);                                                            \
   }
-#define DEAL_BITS(N, T)                      \
-  DEAL(N##_and_reducescatter, bit_and, T)    \
-  DEAL(N##_or_reducescatter, bit_or, T)      \
-  DEAL(N##_xor_reducescatter, bit_xor, T)
-#define DEAL_ORDER(N, T)                     \
-  DEAL(N##_max_reducescatter, max, T)        \
-  DEAL(N##_min_reducescatter, min, T)
-#define DEAL_SUM(N, T)                       \
-  DEAL(N##_sum_reducescatter, sum, T)        \
-  DEAL(N##_prod_reducescatter, prod, T)
 // clang-format on
 
 extern "C" {
-RAILSHMEM_FOR_REDUCE_BITS_TYPES(DEAL_BITS)
-RAILSHMEM_FOR_REDUCE_ORDER_TYPES(DEAL_ORDER)
-RAILSHMEM_FOR_REDUCE_SUM_TYPES(DEAL_SUM)
+RAILSHMEM_FOR_REDUCTIONS(DEAL)
 }

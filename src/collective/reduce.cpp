@@ -40,7 +40,7 @@ void reduce_chunks(Team& team, const Reduction& job) noexcept {
 void reduce_on_node(Team& team, const Reduction& job) noexcept {
   if (on_device(team, job)) {
     if (!is_short(job)) return reduce_chunks(team, job);
-    return reduce_by_host(team, job, [&](const Reduction& host) { reduce_direct(team, host); });
+    return reduce_by_host(team, job, job.nbytes(), [&](const Reduction& host) { reduce_direct(team, host); });
   }
   switch (team.state.choice->pick(Collective::reduce, Reach::node, job.nbytes(), crowd(team))) {
     case Algorithm::direct:

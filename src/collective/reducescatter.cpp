@@ -7,6 +7,7 @@
 
 #include "src/base/log.h"
 #include "src/collective/choice.h"
+#include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/sync.h"
 
@@ -81,17 +82,6 @@ void deal_chunks(Team& team, const Reduction& job) noexcept {
   move_block(team.state.device, job.dest, room.get(), job.nbytes());
 }
 
-/// Short operands in the memory of GPUs, by way of the host's.
-template <class Algorithm>
-void deal_by_host(Team& team, const Reduction& job, Algorithm&& algorithm) noexcept {
-  alignas(64) std::byte operand[TeamAreaLayout::kSlotBytes];
-  move_block(team.state.device, operand, job.source, whole_of(team, job).nbytes());
-  Reduction host = job;
-  host.source = host.dest = operand;
-  algorithm(team, host);
-  move_block(team.state.device, job.dest, operand, job.nbytes());
-}
-
 }  // namespace
 
 void reducescatter(Team& team, const Reduction& job) noexcept {
@@ -103,7 +93,8 @@ void reducescatter(Team& team, const Reduction& job) noexcept {
       on_node ? whole.nbytes() <= TeamAreaLayout::kSlotBytes : job.nbytes() <= kLineBytes || job.nbytes() <= incoming;
   const auto direct = on_node ? deal_direct_on_node : deal_direct;
   if (on_device(team, job)) {
-    if (fits && whole.nbytes() <= TeamAreaLayout::kSlotBytes) return deal_by_host(team, job, direct);
+    if (fits && whole.nbytes() <= TeamAreaLayout::kSlotBytes)
+      return reduce_by_host(team, job, whole.nbytes(), [&](const Reduction& host) { direct(team, host); });
     return deal_chunks(team, job);
   }
   const Algorithm chosen = team.state.choice->pick(Collective::reducescatter, on_node ? Reach::node : Reach::network,

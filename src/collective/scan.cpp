@@ -61,7 +61,7 @@ void scan_on_device(Team& team, const Reduction& job, Scan kind) noexcept {
   const bool on_node = team.nodes.one_node();
   const size_t most = on_node ? TeamAreaLayout::kSlotBytes : NetExchange::capacity(static_cast<size_t>(team.size()));
   if (!is_short(job) || job.nbytes() > most) return scan_chunks(team, job, kind);
-  reduce_by_host(team, job, [&](const Reduction& host) {
+  reduce_by_host(team, job, job.nbytes(), [&](const Reduction& host) {
     on_node ? scan_direct_on_node(team, host, kind) : scan_direct(team, host, kind);
   });
 }
