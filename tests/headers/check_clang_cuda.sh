@@ -5,15 +5,9 @@
 # uses, or without a clang that knows that toolkit.
 set -u
 source_dir=$1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 failed=0
-
-nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
-if [ ! -x "$nvcc" ]; then
-  echo "SKIPPED: no nvcc (set NVCC to its path)"
-  exit 77
-fi
+# shellcheck source=tests/headers/with_nvcc.sh
+. "$source_dir/tests/headers/with_nvcc.sh"
 toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 
 # Newer toolkits than a clang was made for are fine as long as it gets through their headers.

@@ -5,15 +5,9 @@
 # Usage: check_device_headers.sh SOURCE_DIR. Exit 77 (ctest: skipped) without nvcc.
 set -u
 source_dir=$1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 failed=0
-
-nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
-if [ ! -x "$nvcc" ]; then
-  echo "SKIPPED: no nvcc (set NVCC to its path)"
-  exit 77
-fi
+# shellcheck source=tests/headers/with_nvcc.sh
+. "$source_dir/tests/headers/with_nvcc.sh"
 
 # In two orders, so that none leans on what happens to come before it; twice, to prove the guards.
 headers() {
