@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The same device benches against RailSHMEM and against NVSHMEM on this machine's GPUs, in turn, in one go, with the raw
 # floors; prints a markdown table with ratios.
-#   scripts/compare_nvshmem.sh [GROUP...]      groups: bandwidth latency collective (default: all)
+#   scripts/compare_nvshmem.sh [GROUP...]      groups: bandwidth latency collective stream (default: all)
 # PES        PEs, one GPU each                            (default: 2)
 # ROUNDS     every group is run this often; the median counts   (default: 3)
 # OURS       our shmem_gpu_perf       (default: that of build/gpu-carry, else of build/release)
@@ -63,6 +63,9 @@ bandwidth_floors=(floor_copy_kernel floor_read_kernel floor_copy_engine)
 latency=(p_lat g_lat put_lat amo_lat signal_pingpong put_signal_pingpong --sizes '8,1K,32K')
 latency_floors=(floor_store floor_load floor_atomic floor_flag floor_pinned)
 collective=(barrier fcollect alltoall reduce --scope 'warp,block' --sizes '256,4K,64K,1M')
+stream=(put_on_stream get_on_stream put_signal_on_stream barrier_on_stream fcollect_on_stream alltoall_on_stream
+  reduce_on_stream --sizes '256,4K,64K,1M')
+stream_floors=(floor_launch floor_copy_engine)
 
 # For the programs alone: the launcher has libraries of its own.
 libraries=$carry/lib:$nvshmem/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -85,14 +88,15 @@ run() {
 }
 
 number=0
-[ $# -gt 0 ] || set -- bandwidth latency collective
+[ $# -gt 0 ] || set -- bandwidth latency collective stream
 for ((round = 1; round <= rounds; ++round)); do
   for group in "$@"; do
     case $group in
       bandwidth) options=("${bandwidth[@]}") floors=("${bandwidth_floors[@]}") ;;
       latency) options=("${latency[@]}") floors=("${latency_floors[@]}") ;;
       collective) options=("${collective[@]}") floors=() ;;
-      *) fail "no group '$group'; there are bandwidth, latency and collective" 2 ;;
+      stream) options=("${stream[@]}") floors=("${stream_floors[@]}") ;;
+      *) fail "no group '$group'; there are bandwidth, latency, collective and stream" 2 ;;
     esac
     number=$((number + 1))
     # Only the first round compares bytes: it takes a while on the host.

@@ -25,6 +25,7 @@ FLOORS = {
     "signal_pingpong": "floor_flag",
     "put_signal_pingpong": "floor_flag",
     "ring_rtt": "floor_pinned",
+    "barrier_on_stream": "floor_launch",
 }
 HEAD = ["bench", "scope", "ctas x threads", "bytes", "unit", "ours", "NVSHMEM", "ours / NVSHMEM", "floor", "ours / floor"]
 

@@ -108,4 +108,38 @@ __device__ inline int sum(float* dest, const float* source, size_t n) {
     return nvshmem_float_sum_reduce(NVSHMEM_TEAM_WORLD, dest, source, n);
 }
 
+/// Calls of the host in the order of a stream.
+namespace on_stream {
+
+inline void put_nbi(void* dest, const void* source, size_t nbytes, int pe, cudaStream_t stream) {
+  nvshmemx_putmem_nbi_on_stream(dest, source, nbytes, pe, stream);
+}
+inline void get_nbi(void* dest, const void* source, size_t nbytes, int pe, cudaStream_t stream) {
+  nvshmemx_getmem_nbi_on_stream(dest, source, nbytes, pe, stream);
+}
+inline void put_signal_nbi(void* dest, const void* source, size_t nbytes, uint64_t* signal, uint64_t value, int pe,
+                           cudaStream_t stream) {
+  nvshmemx_putmem_signal_nbi_on_stream(dest, source, nbytes, signal, value, NVSHMEM_SIGNAL_SET, pe, stream);
+}
+inline void wait_signal(uint64_t* signal, uint64_t at_least, cudaStream_t stream) {
+  nvshmemx_signal_wait_until_on_stream(signal, NVSHMEM_CMP_GE, at_least, stream);
+}
+inline void quiet(cudaStream_t stream) {
+  nvshmemx_quiet_on_stream(stream);
+}
+inline void barrier(cudaStream_t stream) {
+  nvshmemx_barrier_all_on_stream(stream);
+}
+inline int fcollect(uint64_t* dest, const uint64_t* source, size_t n, cudaStream_t stream) {
+  return nvshmemx_uint64_fcollect_on_stream(NVSHMEM_TEAM_WORLD, dest, source, n, stream);
+}
+inline int alltoall(uint64_t* dest, const uint64_t* source, size_t n, cudaStream_t stream) {
+  return nvshmemx_uint64_alltoall_on_stream(NVSHMEM_TEAM_WORLD, dest, source, n, stream);
+}
+inline int sum(float* dest, const float* source, size_t n, cudaStream_t stream) {
+  return nvshmemx_float_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, dest, source, n, stream);
+}
+
+}  // namespace on_stream
+
 }  // namespace railshmem::perf::gpu::api

@@ -108,4 +108,38 @@ __device__ inline int sum(float* dest, const float* source, size_t n) {
     return shmem_float_sum_reduce(SHMEM_TEAM_WORLD, dest, source, n);
 }
 
+/// Calls of the host in the order of a stream.
+namespace on_stream {
+
+inline void put_nbi(void* dest, const void* source, size_t nbytes, int pe, cudaStream_t stream) {
+  shmemx_putmem_nbi_on_stream(dest, source, nbytes, pe, stream);
+}
+inline void get_nbi(void* dest, const void* source, size_t nbytes, int pe, cudaStream_t stream) {
+  shmemx_getmem_nbi_on_stream(dest, source, nbytes, pe, stream);
+}
+inline void put_signal_nbi(void* dest, const void* source, size_t nbytes, uint64_t* signal, uint64_t value, int pe,
+                           cudaStream_t stream) {
+  shmemx_putmem_signal_nbi_on_stream(dest, source, nbytes, signal, value, SHMEM_SIGNAL_SET, pe, stream);
+}
+inline void wait_signal(uint64_t* signal, uint64_t at_least, cudaStream_t stream) {
+  shmemx_signal_wait_until_on_stream(signal, SHMEM_CMP_GE, at_least, stream);
+}
+inline void quiet(cudaStream_t stream) {
+  shmemx_quiet_on_stream(stream);
+}
+inline void barrier(cudaStream_t stream) {
+  shmemx_barrier_all_on_stream(stream);
+}
+inline int fcollect(uint64_t* dest, const uint64_t* source, size_t n, cudaStream_t stream) {
+  return shmemx_uint64_fcollect_on_stream(SHMEM_TEAM_WORLD, dest, source, n, stream);
+}
+inline int alltoall(uint64_t* dest, const uint64_t* source, size_t n, cudaStream_t stream) {
+  return shmemx_uint64_alltoall_on_stream(SHMEM_TEAM_WORLD, dest, source, n, stream);
+}
+inline int sum(float* dest, const float* source, size_t n, cudaStream_t stream) {
+  return shmemx_float_sum_reduce_on_stream(SHMEM_TEAM_WORLD, dest, source, n, stream);
+}
+
+}  // namespace on_stream
+
 }  // namespace railshmem::perf::gpu::api

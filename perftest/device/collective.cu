@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "perftest/device/api.cuh"
+#include "perftest/device/blocks.cuh"
 #include "perftest/device/measure.cuh"
 
 namespace railshmem::perf::gpu {
@@ -45,21 +46,6 @@ void run_barrier(Context& context) {
 }
 
 using Kernel = void (*)(Loop, uint64_t*, const uint64_t*, uint64_t);
-enum class Pattern : uint8_t { fcollect, alltoall };
-
-/// Block `to` of what a PE sends in an alltoall has a pattern of its own; in fcollect there is one block.
-int pattern_of(const Context& context, Pattern pattern, int from, int to) {
-  return pattern == Pattern::fcollect ? from : from * context.npes + to;
-}
-
-bool check_blocks(Context& context, Pattern pattern, const char* dest, uint64_t block) {
-  bool well = true;
-  for (int from = 0; from < context.npes; ++from)
-    well &= context.matches(dest + static_cast<uint64_t>(from) * block, block,
-                            pattern_of(context, pattern, from, context.pe));
-  return context.agree(well);
-}
-
 void run_blocks(Context& context, Kernel kernel, Pattern pattern) {
   const auto npes = static_cast<uint64_t>(context.npes);
   const uint64_t capacity = context.largest() + 8 * npes;
@@ -72,9 +58,7 @@ void run_blocks(Context& context, Kernel kernel, Pattern pattern) {
     std::optional<bool> validated;
     if (context.options.common.validate) {
       to.clear();
-      for (int i = 0; i < (pattern == Pattern::fcollect ? 1 : context.npes); ++i)
-        context.fill(from.as<>() + static_cast<uint64_t>(i) * block, block,
-                     pattern_of(context, pattern, context.pe, i));
+      fill_blocks(context, pattern, from.as<>(), block);
       self_timed(context, 1, launch);
       validated = check_blocks(context, pattern, to.as<>(), block);
     }
