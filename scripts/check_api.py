@@ -55,6 +55,7 @@ STREAM = [f"{t}_{w}" for t in RMA for w in ("put", "get", "put_nbi", "get_nbi", 
                                             "fcollect", "alltoall")]
 STREAM += [f"{w}{b}{n}" for b in SIZES for w in ("put", "get") for n in NBI]
 STREAM += [f"put{b}_signal{n}" for b in SIZES for n in NBI]
+STREAM += [f"{t}_{w}" for t in RMA for w in ("iput", "iget")] + [f"{w}{b}" for b in SIZES for w in ("iput", "iget")]
 STREAM += [f"{t}_p" for t in IN_KERNELS] + [f"{t}_wait_until" for t in AMO]
 STREAM += [f"{t}_{w}_reduce" for t in REDUCE_BITS for w in ("and", "or", "xor")]
 STREAM += [f"{t}_{w}_reduce" for t in IN_KERNELS for w in ("max", "min", "sum", "prod")]

@@ -5,7 +5,7 @@
 //
 // They can be captured into graphs, and do the same at each replay. They need a heap in device memory
 // (SHMEM_HEAP_KIND); a call without one ends the job. Bytes for PEs that are mapped move by copy engines; everything
-// else is a kernel of one block, which needs a place on a multiprocessor when its turn comes.
+// else is a kernel, of one block where it waits, which needs a place on a multiprocessor when its turn comes.
 #ifndef RAILSHMEM_SHMEM_STREAM_H
 #define RAILSHMEM_SHMEM_STREAM_H
 
@@ -26,6 +26,12 @@ typedef struct CUstream_st* shmemx_stream_t;
   F(void, PUT##_nbi_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)    \
   F(void, GET##_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)        \
   F(void, GET##_nbi_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)
+
+/// shmem_iput and shmem_iget. The side of this PE lies in memory that kernels reach, which plain host memory is not;
+/// where both strides are 1 it may be any, as for put and get.
+#define RAILSHMEM_STREAM_STRIDED(F, NAME, T)                                                               \
+  F(void, NAME##_on_stream, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe, \
+      shmemx_stream_t stream)
 
 /// shmem_put_signal and its nbi form. The signal lies in device memory.
 #define RAILSHMEM_STREAM_PUT_SIGNAL(F, NAME, T)                                                            \
@@ -51,12 +57,16 @@ typedef struct CUstream_st* shmemx_stream_t;
 /// All that moves elements of one type, or of one size in bits.
 #define RAILSHMEM_STREAM_TYPED(F, N, T)                \
   RAILSHMEM_STREAM_BLOCK(F, N##_put, N##_get, T)       \
+  RAILSHMEM_STREAM_STRIDED(F, N##_iput, T)             \
+  RAILSHMEM_STREAM_STRIDED(F, N##_iget, T)             \
   RAILSHMEM_STREAM_PUT_SIGNAL(F, N##_put_signal, T)    \
   RAILSHMEM_STREAM_BROADCAST(F, N##_broadcast, T)      \
   RAILSHMEM_STREAM_COLLECT(F, N##_fcollect, T)         \
   RAILSHMEM_STREAM_COLLECT(F, N##_alltoall, T)
 #define RAILSHMEM_STREAM_SIZED(F, BITS)                    \
   RAILSHMEM_STREAM_BLOCK(F, put##BITS, get##BITS, void)    \
+  RAILSHMEM_STREAM_STRIDED(F, iput##BITS, void)            \
+  RAILSHMEM_STREAM_STRIDED(F, iget##BITS, void)            \
   RAILSHMEM_STREAM_PUT_SIGNAL(F, put##BITS##_signal, void)
 #define RAILSHMEM_STREAM_REDUCE_BITS(F, N, T)       \
   RAILSHMEM_STREAM_COLLECT(F, N##_and_reduce, T)    \

@@ -33,6 +33,15 @@ uint64_t bits_of(T value) noexcept {
   void shmemx_##GET##_nbi_on_stream(T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream) {      \
     CALL(GET##_nbi).get(dest, source, nelems, BYTES, pe, true);                                                     \
   }
+#define APART(IPUT, IGET, T, BYTES)                                                                                 \
+  void shmemx_##IPUT##_on_stream(T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,     \
+                                 shmemx_stream_t stream) {                                                          \
+    CALL(IPUT).iput(dest, source, {dst, sst, BYTES, 1, nelems}, pe);                                                \
+  }                                                                                                                 \
+  void shmemx_##IGET##_on_stream(T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,     \
+                                 shmemx_stream_t stream) {                                                          \
+    CALL(IGET).iget(dest, source, {dst, sst, BYTES, 1, nelems}, pe);                                                \
+  }
 #define PUT_SIGNAL(NAME, T, BYTES)                                                                                  \
   void shmemx_##NAME##_on_stream(T* dest, const T* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,      \
                                  int sig_op, int pe, shmemx_stream_t stream) {                                      \
@@ -57,10 +66,12 @@ uint64_t bits_of(T value) noexcept {
   }
 #define TYPED(A, N, T)                                                    \
   BLOCK(N##_put, N##_get, T, sizeof(T))                                   \
+  APART(N##_iput, N##_iget, T, sizeof(T))                                 \
   PUT_SIGNAL(N##_put_signal, T, sizeof(T))                                \
   TEAM_DATA(N##_broadcast, N##_fcollect, N##_alltoall, T, sizeof(T))
 #define SIZED(A, BITS)                                                    \
   BLOCK(put##BITS, get##BITS, void, BITS / 8)                             \
+  APART(iput##BITS, iget##BITS, void, BITS / 8)                           \
   PUT_SIGNAL(put##BITS##_signal, void, BITS / 8)
 #define VALUE(A, N, T)                                                                          \
   void shmemx_##N##_p_on_stream(T* dest, T value, int pe, shmemx_stream_t stream) {             \
@@ -122,6 +133,7 @@ int shmemx_team_sync_on_stream(shmem_team_t team, shmemx_stream_t stream) {
 
 #undef CALL
 #undef BLOCK
+#undef APART
 #undef PUT_SIGNAL
 #undef TEAM_DATA
 #undef TYPED

@@ -15,9 +15,15 @@ namespace {
 
 using cuda::StreamCall;
 using cuda::StreamStep;
+using cuda::StridedWay;
 
 /// Blocks up to here are spread by a kernel of one block: faster than a copy a member and a kernel to meet.
 constexpr size_t kByKernel = size_t{16} << 10;
+
+/// Blocks for elements of a mapped PE: four elements a thread, and no more than leave room on the GPU for others.
+uint32_t strided_grid(const Strides& strides) noexcept {
+  return static_cast<uint32_t>(std::clamp(strides.nblocks / 1024, size_t{1}, size_t{64}));
+}
 
 /// Copy engines, and kernels of other members, reach the array on every member.
 bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept {
@@ -43,6 +49,13 @@ void OnStream::must_be_device(const char* argument, const void* address) noexcep
   if (state_.device->is_device(address)) return;
   die("%s: %s %p does not lie in the memory of a GPU, where kernels find it; allocate it with shmem_malloc", function_,
       argument, address);
+}
+
+void OnStream::must_reach(const char* argument, const void* address) noexcept {
+  if (side_->kernels_reach(address)) return;
+  die("%s: %s %p lies in plain host memory, which kernels do not reach; pass memory of shmem_malloc, cudaMalloc or "
+      "cudaMallocHost",
+      function_, argument, address);
 }
 
 void OnStream::give(const StreamCall& call) noexcept {
@@ -78,6 +91,41 @@ void OnStream::get(void* dest, const void* source, size_t nelems, size_t element
   call.source = source;
   call.nbytes = nbytes;
   give(call);
+}
+
+void OnStream::give(cuda::StreamStrides call, const Strides& s, uint32_t nblocks) noexcept {
+  call.nelems = s.nblocks;
+  call.element = static_cast<uint32_t>(s.element);
+  call.nblocks = nblocks;
+  call.to = s.dest * static_cast<int64_t>(s.element);
+  call.from = s.source * static_cast<int64_t>(s.element);
+  side_->give(call, reinterpret_cast<cuda::Stream>(stream_));
+}
+
+void OnStream::iput(void* dest, const void* source, const Strides& s, int pe) noexcept {
+  check_pe(state_, function_, pe);
+  if (s.nblocks == 0) return;
+  const size_t from = checked_span(function_, "source", s.source, s, pe);
+  const size_t to = checked_span(function_, "dest", s.dest, s, pe);
+  if (s.dest == 1 && s.source == 1) return put(dest, source, s.nblocks, s.element, pe, false);
+  const Place place = locate(state_, function_, dest, to, pe);
+  check_local(function_, "source", source, from, pe);
+  must_be_device("dest", dest);
+  must_reach("source", source);
+  give({StridedWay::put, pe, dest, source}, s, place.direct ? strided_grid(s) : 1);
+}
+
+void OnStream::iget(void* dest, const void* source, const Strides& s, int pe) noexcept {
+  check_pe(state_, function_, pe);
+  if (s.nblocks == 0) return;
+  const size_t to = checked_span(function_, "dest", s.dest, s, pe);
+  const size_t from = checked_span(function_, "source", s.source, s, pe);
+  if (s.dest == 1 && s.source == 1) return get(dest, source, s.nblocks, s.element, pe, false);
+  const Place place = locate(state_, function_, source, from, pe);
+  check_local(function_, "dest", dest, to, pe);
+  must_be_device("source", source);
+  must_reach("dest", dest);
+  give({StridedWay::get, pe, dest, source}, s, place.direct ? strided_grid(s) : 1);
 }
 
 void OnStream::signal(const Signal& signal, int pe) noexcept {

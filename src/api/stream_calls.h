@@ -4,6 +4,7 @@
 
 #include "shmem/stream.h"
 #include "src/cuda/kernels/stream_call.h"
+#include "src/rma/strided.h"
 
 namespace railshmem {
 
@@ -19,6 +20,8 @@ class OnStream {
 
   void put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
   void get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
+  void iput(void* dest, const void* source, const Strides& strides, int pe) noexcept;
+  void iget(void* dest, const void* source, const Strides& strides, int pe) noexcept;
   struct Signal {
     uint64_t* word;
     uint64_t value;
@@ -42,7 +45,9 @@ class OnStream {
 
  private:
   void must_be_device(const char* argument, const void* address) noexcept;
+  void must_reach(const char* argument, const void* address) noexcept;
   void give(const cuda::StreamCall& call) noexcept;
+  void give(cuda::StreamStrides call, const Strides& strides, uint32_t nblocks) noexcept;
   void copy(void* to, const void* from, size_t nbytes) noexcept;
   int exchange(const cuda::StreamCall& call, size_t step) noexcept;
 

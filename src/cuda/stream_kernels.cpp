@@ -10,6 +10,7 @@ namespace {
 
 constexpr unsigned kStepThreads = 32;  // the launch bounds of stream.cu
 constexpr unsigned kCollectiveThreads = 512;
+constexpr unsigned kStridedThreads = 256;
 
 }  // namespace
 
@@ -22,8 +23,12 @@ StreamKernels::StreamKernels(const DeviceContext& gpu, DeviceCopies& copies, con
         "toolkit is");
   const ContextGuard guard(gpu);
   gpu.check(driver.module_load(&module_, stream_kernels().data()), "cuModuleLoadData");
-  gpu.check(driver.module_function(&step_, module_, "railshmem_stream_step"), "cuModuleGetFunction");
-  gpu.check(driver.module_function(&collective_, module_, "railshmem_stream_collective"), "cuModuleGetFunction");
+  const auto find = [&](Function* function, const char* name) {
+    gpu.check(driver.module_function(function, module_, name), "cuModuleGetFunction");
+  };
+  find(&step_, "railshmem_stream_step");
+  find(&collective_, "railshmem_stream_collective");
+  find(&strided_, "railshmem_stream_strided");
   Address address = 0;
   size_t nbytes = 0;
   gpu.check(driver.module_global(&address, &nbytes, module_, "railshmem_device_view"), "cuModuleGetGlobal");
@@ -40,9 +45,17 @@ StreamKernels::~StreamKernels() {
 
 Result StreamKernels::give(const StreamCall& call, Stream stream) noexcept {
   const bool many = call.step >= StreamStep::broadcast;
-  void* parameters[] = {const_cast<StreamCall*>(&call)};
-  return gpu_.driver().launch(many ? collective_ : step_, 1, 1, 1, many ? kCollectiveThreads : kStepThreads, 1, 1, 0,
-                              stream, parameters, nullptr);
+  return launch(many ? collective_ : step_, 1, many ? kCollectiveThreads : kStepThreads, &call, stream);
+}
+
+Result StreamKernels::give(const StreamStrides& strides, Stream stream) noexcept {
+  return launch(strided_, strides.nblocks, kStridedThreads, &strides, stream);
+}
+
+Result StreamKernels::launch(Function function, unsigned nblocks, unsigned nthreads, const void* parameter,
+                             Stream stream) noexcept {
+  void* parameters[] = {const_cast<void*>(parameter)};
+  return gpu_.driver().launch(function, nblocks, 1, 1, nthreads, 1, 1, 0, stream, parameters, nullptr);
 }
 
 }  // namespace railshmem::cuda

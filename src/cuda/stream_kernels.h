@@ -19,12 +19,16 @@ class StreamKernels {
 
   /// Appends the step to a stream. The driver's word.
   Result give(const StreamCall& call, Stream stream) noexcept;
+  Result give(const StreamStrides& strides, Stream stream) noexcept;
 
  private:
+  Result launch(Function function, unsigned nblocks, unsigned nthreads, const void* parameter, Stream stream) noexcept;
+
   const DeviceContext& gpu_;
   Module module_ = nullptr;
   Function step_ = nullptr;
   Function collective_ = nullptr;
+  Function strided_ = nullptr;
 };
 
 }  // namespace railshmem::cuda

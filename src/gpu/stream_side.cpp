@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/gpu/stream_side.h"
 
-#include "src/cuda/context_guard.h"
+#include "src/cuda/pointer_info.h"
 
 namespace railshmem {
 
@@ -18,14 +18,14 @@ void StreamSide::copy(void* to, const void* from, size_t nbytes, cuda::Stream st
   must(gpu_.driver().copy_async(cuda::address_of(to), cuda::address_of(from), nbytes, stream), "cuMemcpyAsync");
 }
 
-void StreamSide::give(const cuda::StreamCall& call, cuda::Stream stream) noexcept {
-  const cuda::ContextGuard guard(gpu_);
-  must(kernels_.give(call, stream), "cuLaunchKernel");
-}
-
 void StreamSide::reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept {
   const cuda::ContextGuard guard(gpu_);
   must(reducer_.give(reduction, stream), "cuLaunchKernel");
+}
+
+bool StreamSide::kernels_reach(const void* address) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  return cuda::inspect(gpu_.driver(), address).kind != cuda::MemoryOf::host;
 }
 
 }  // namespace railshmem

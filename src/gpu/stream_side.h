@@ -2,6 +2,7 @@
 // What stream-ordered calls put into a stream of the program: copies by copy engines, and kernels.
 #pragma once
 
+#include "src/cuda/context_guard.h"
 #include "src/cuda/reduce_kernel.h"
 #include "src/cuda/stream_kernels.h"
 #include "src/gpu/device_memory.h"
@@ -16,8 +17,15 @@ class StreamSide {
   StreamSide(DeviceMemory& memory, const WorldView& view);
 
   void copy(void* to, const void* from, size_t nbytes, cuda::Stream stream) noexcept;
-  void give(const cuda::StreamCall& call, cuda::Stream stream) noexcept;
+  /// A StreamCall, or what has a kernel of its own.
+  template <class Call>
+  void give(const Call& call, cuda::Stream stream) noexcept {
+    const cuda::ContextGuard guard(gpu_);
+    must(kernels_.give(call, stream), "cuLaunchKernel");
+  }
   void reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept;
+  /// Whether kernels can use the address, as far as the driver knows it: not where it is plain host memory.
+  bool kernels_reach(const void* address) noexcept;
 
  private:
   void must(cuda::Result result, const char* call) noexcept;

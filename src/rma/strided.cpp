@@ -7,7 +7,12 @@
 namespace railshmem {
 namespace {
 
-/// Bytes from the first to behind the last element; ends the job for strides that the standard excludes.
+size_t block_bytes(const char* function, const Strides& s, int pe) noexcept {
+  return total_bytes(function, s.block, s.element, pe);
+}
+
+}  // namespace
+
 size_t checked_span(const char* function, const char* which, ptrdiff_t stride, const Strides& s, int pe) noexcept {
   if (stride < 1 || static_cast<size_t>(stride) < s.block)
     die("%s: the %s stride is %td elements (PE %d); it must be at least %zu", function, which, stride, pe,
@@ -18,12 +23,6 @@ size_t checked_span(const char* function, const char* which, ptrdiff_t stride, c
     die_overflow(function, s.nblocks, static_cast<size_t>(stride), pe);
   return total_bytes(function, elements, s.element, pe);
 }
-
-size_t block_bytes(const char* function, const Strides& s, int pe) noexcept {
-  return total_bytes(function, s.block, s.element, pe);
-}
-
-}  // namespace
 
 void strided_put(PeState& state, Context& context, const char* function, void* dest, const void* source,
                  const Strides& s, int pe) noexcept {

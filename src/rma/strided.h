@@ -14,6 +14,10 @@ struct Strides {
   size_t nblocks;
 };
 
+/// Bytes from the first to behind the last element of one side, `which`; ends the job for strides that the standard
+/// excludes.
+size_t checked_span(const char* function, const char* which, ptrdiff_t stride, const Strides& strides, int pe) noexcept;
+
 /// Returns when `source` may be reused.
 void strided_put(PeState& state, Context& context, const char* function, void* dest, const void* source,
                  const Strides& strides, int pe) noexcept;

@@ -30,6 +30,8 @@ enum class StreamStep : uint8_t {
   reduce,
 };
 
+enum class StridedWay : uint8_t { put, get };
+
 /// Values of the launch: a graph keeps them as they are.
 struct StreamCall {
   StreamStep step;
@@ -45,5 +47,18 @@ struct StreamCall {
   uint64_t value = 0;        ///< of a signal; to store; to compare with
 };
 static_assert(std::is_trivially_copyable_v<StreamCall>);
+
+/// Elements that lie apart. The blocks of the grid share them; only where the peer is mapped are there several.
+struct StreamStrides {
+  StridedWay way;
+  int pe;
+  void* dest;
+  const void* source;
+  uint64_t nelems = 0;
+  uint32_t element = 0;      ///< bytes
+  uint32_t nblocks = 0;      ///< of the grid
+  int64_t to = 0, from = 0;  ///< bytes from element to element in dest and in source
+};
+static_assert(std::is_trivially_copyable_v<StreamStrides>);
 
 }  // namespace railshmem::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // src/cuda/kernels/stream.cu on the CPU, by one thread. Compiled with RAILSHMEM_EMULATION.
 #include "src/cuda/kernels/stream.h"
+#include "src/cuda/kernels/stream_many.h"
 #include "tests/support/emulation.h"
 #include "tests/support/fake_driver/state.h"
 
@@ -9,23 +10,29 @@ namespace {
 
 WorldView view;
 
-const StreamCall& call_of(const FakeLaunch& launch) {
-  return *static_cast<const StreamCall*>(launch.parameters[0]);
+template <class Call>
+const Call& parameter_of(const FakeLaunch& launch) {
+  return *static_cast<const Call*>(launch.parameters[0]);
+}
+
+/// Every block is one thread.
+template <class Call, class Run>
+FakeKernel kernel(Run&& run) {
+  return {{sizeof(Call)}, [run](const FakeLaunch& launch) {
+            emulation::run({{&view, launch.grid[0], 1, [&] { run(parameter_of<Call>(launch)); }}});
+          }};
 }
 
 }  // namespace
 
 void add_stream_kernels(FakeModule& module) {
-  const std::vector<size_t> parameters = {sizeof(StreamCall)};
-  module.kernels["railshmem_stream_step"] = {
-      parameters, [](const FakeLaunch& launch) {
-        emulation::run({{&view, 1, 1, [&] { kernels::run_step(call_of(launch)); }}});
-      }};
-  module.kernels["railshmem_stream_collective"] = {
-      parameters, [](const FakeLaunch& launch) {
-        DeviceReduction shared;
-        emulation::run({{&view, 1, 1, [&] { kernels::run_collective(call_of(launch), shared); }}});
-      }};
+  module.kernels["railshmem_stream_step"] = kernel<StreamCall>([](const StreamCall& call) { kernels::run_step(call); });
+  module.kernels["railshmem_stream_collective"] = kernel<StreamCall>([](const StreamCall& call) {
+    DeviceReduction shared;
+    kernels::run_collective(call, shared);
+  });
+  module.kernels["railshmem_stream_strided"] =
+      kernel<StreamStrides>([](const StreamStrides& strides) { kernels::run_strided(strides); });
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 

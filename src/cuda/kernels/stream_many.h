@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stream-ordered calls on elements that lie apart. For CUDA, and for threads that stand for kernels.
+#pragma once
+
+#include "shmem/device/names/rma.h"
+#include "src/cuda/kernels/stream_call.h"
+
+namespace railshmem::cuda::kernels {
+
+/// Where the share of a member begins, of `n` things that `size` members share.
+RAILSHMEM_HD inline uint64_t share_of(uint64_t n, uint32_t rank, uint32_t size) {
+  return n / size * rank + n % size * rank / size;
+}
+
+/// The share of this block.
+RAILSHMEM_KERNEL inline void run_strided(const StreamStrides& s) {
+  using device::BlockScope;
+  const WorldView& world = device::this_world();
+  const uint32_t block = threads::block_in_grid();
+  const uint64_t first = share_of(s.nelems, block, s.nblocks), end = share_of(s.nelems, block + 1, s.nblocks);
+  const device::Spacing spacing{end - first, s.element, s.to, s.from};
+  auto* const dest = static_cast<unsigned char*>(s.dest) + first * static_cast<uint64_t>(s.to);
+  const auto* const source = static_cast<const unsigned char*>(s.source) + first * static_cast<uint64_t>(s.from);
+  if (s.way == StridedWay::put) {
+    const ChannelStatus status = device::ibput<BlockScope>(world, dest, source, spacing, device::Peer(s.pe));
+    return device::finish(world, DeviceCall::iput, status, s.pe, dest);
+  }
+  const ChannelStatus status = device::ibget<BlockScope>(world, dest, source, spacing, device::Peer(s.pe));
+  device::finish(world, DeviceCall::iget, status, s.pe, source);
+}
+
+}  // namespace railshmem::cuda::kernels
