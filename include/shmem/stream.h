@@ -43,9 +43,16 @@ typedef struct CUstream_st* shmemx_stream_t;
 /// Stores one value, which is taken at the call. long double excepted, which no kernel can store.
 #define RAILSHMEM_STREAM_VALUE(F, N, T) F(void, N##_p_on_stream, T* dest, T value, int pe, shmemx_stream_t stream)
 
-/// The stream goes on when *ivar, a word of device memory, compares so with cmp_value.
-#define RAILSHMEM_STREAM_WAIT(F, N, T) \
-  F(void, N##_wait_until_on_stream, T* ivar, int cmp, T cmp_value, shmemx_stream_t stream)
+/// The stream goes on when *ivar, a word of device memory, compares so with cmp_value; all of several words, each with
+/// cmp_value or with the one of its place. Where status is not NULL, words whose status is not 0 are left out. status
+/// and cmp_values lie in memory that kernels reach, as plain host memory does not, and are read when the stream gets
+/// there, at each replay of a graph anew.
+#define RAILSHMEM_STREAM_WAIT(F, N, T)                                                                                  \
+  F(void, N##_wait_until_on_stream, T* ivar, int cmp, T cmp_value, shmemx_stream_t stream)                              \
+  F(void, N##_wait_until_all_on_stream, T* ivars, size_t nelems, const int* status, int cmp, T cmp_value,               \
+      shmemx_stream_t stream)                                                                                           \
+  F(void, N##_wait_until_all_vector_on_stream, T* ivars, size_t nelems, const int* status, int cmp,                     \
+      const T* cmp_values, shmemx_stream_t stream)
 
 /// Collectives. All members put them into streams in the same order; dest and source lie in device memory.
 #define RAILSHMEM_STREAM_COLLECT(F, NAME, T) \
@@ -100,6 +107,7 @@ typedef struct CUstream_st* shmemx_stream_t;
   RAILSHMEM_SIZES(RAILSHMEM_STREAM_SIZED, F)                       \
   RAILSHMEM_KERNEL_TYPES(RAILSHMEM_STREAM_VALUE, F)                \
   RAILSHMEM_AMO_TYPES(RAILSHMEM_STREAM_WAIT, F)                    \
+  RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_STREAM_WAIT, F)                \
   RAILSHMEM_REDUCE_BITS_TYPES(RAILSHMEM_STREAM_REDUCE_BITS, F)     \
   RAILSHMEM_KERNEL_TYPES(RAILSHMEM_STREAM_REDUCE_VALUES, F)        \
   RAILSHMEM_STREAM_UNTYPED(F)

@@ -80,6 +80,16 @@ uint64_t bits_of(T value) noexcept {
 #define WAIT(A, N, T)                                                                                          \
   void shmemx_##N##_wait_until_on_stream(T* ivar, int cmp, T cmp_value, shmemx_stream_t stream) {              \
     CALL(N##_wait_until).wait(ivar, type_kind<T>(), sizeof(T), cmp, static_cast<uint64_t>(cmp_value));         \
+  }                                                                                                            \
+  void shmemx_##N##_wait_until_all_on_stream(T* ivars, size_t nelems, const int* status, int cmp, T cmp_value, \
+                                             shmemx_stream_t stream) {                                         \
+    CALL(N##_wait_until_all)                                                                                   \
+        .wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<T>(), sizeof(T)); \
+  }                                                                                                            \
+  void shmemx_##N##_wait_until_all_vector_on_stream(T* ivars, size_t nelems, const int* status, int cmp,       \
+                                                    const T* cmp_values, shmemx_stream_t stream) {             \
+    CALL(N##_wait_until_all_vector)                                                                            \
+        .wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<T>(), sizeof(T));                     \
   }
 #define REDUCE(N, T, NAME, OP)                                                                                 \
   int shmemx_##N##_##NAME##_reduce_on_stream(shmem_team_t team, T* dest, const T* source, size_t nelems,       \
@@ -96,6 +106,7 @@ RAILSHMEM_RMA_TYPES(TYPED, )
 RAILSHMEM_SIZES(SIZED, )
 RAILSHMEM_KERNEL_TYPES(VALUE, )
 RAILSHMEM_AMO_TYPES(WAIT, )
+RAILSHMEM_OLD_P2P_TYPES(WAIT, )
 RAILSHMEM_REDUCE_BITS_TYPES(BITS, )
 RAILSHMEM_KERNEL_TYPES(VALUES, )
 BLOCK(putmem, getmem, void, 1)

@@ -9,6 +9,7 @@
 #include "src/gpu/stream_side.h"
 #include "src/rma/put_get.h"
 #include "src/rma/signal.h"
+#include "src/rma/wait.h"
 
 namespace railshmem {
 namespace {
@@ -176,17 +177,31 @@ void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {
   give(call);
 }
 
+void OnStream::must_be_words(const void* words, size_t width, int cmp) noexcept {
+  check_comparison(function_, cmp);
+  must_be_device("the word to wait for,", words);
+  if (reinterpret_cast<uintptr_t>(words) % width != 0) die_misaligned(function_, words, width, state_.me);
+}
+
 void OnStream::wait(void* word, TypeKind kind, size_t width, int cmp, uint64_t value) noexcept {
-  must_be_device("the word to wait for,", word);
-  if (reinterpret_cast<uintptr_t>(word) % width != 0) die_misaligned(function_, word, width, state_.me);
-  if (cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_LE)
-    die("%s: comparison %d does not exist; pass one of SHMEM_CMP_EQ to SHMEM_CMP_LE", function_, cmp);
+  must_be_words(word, width, cmp);
   StreamCall call{StreamStep::wait};
   call.kind = kind;
   call.code = cmp;
   call.dest = word;
   call.value = value;
   give(call);
+}
+
+void OnStream::wait_all(const Words& w, TypeKind kind, size_t width) noexcept {
+  check_comparison(function_, w.cmp);
+  if (w.n == 0) return;
+  total_bytes(function_, w.n, width, state_.me);
+  must_be_words(w.words, width, w.cmp);
+  if (w.status) must_reach("status", w.status);
+  if (w.values) must_reach("cmp_values", w.values);
+  side_->give(cuda::StreamWords{kind, w.cmp, w.words, w.n, w.status, w.values, w.value},
+              reinterpret_cast<cuda::Stream>(stream_));
 }
 
 void OnStream::quiet() noexcept {

@@ -33,6 +33,15 @@ class OnStream {
   /// The low `width` bytes of `bits`.
   void store(void* dest, uint64_t bits, size_t width, int pe) noexcept;
   void wait(void* word, TypeKind kind, size_t width, int cmp, uint64_t value) noexcept;
+  struct Words {
+    const void* words;
+    size_t n;
+    const int* status;
+    int cmp;
+    const void* values;  ///< one each, or null: `value`
+    uint64_t value;
+  };
+  void wait_all(const Words& words, TypeKind kind, size_t width) noexcept;
   void quiet() noexcept;
 
   // Collectives: 0, or what they return for a handle that is no team of this PE.
@@ -45,6 +54,7 @@ class OnStream {
 
  private:
   void must_be_device(const char* argument, const void* address) noexcept;
+  void must_be_words(const void* words, size_t width, int cmp) noexcept;
   void must_reach(const char* argument, const void* address) noexcept;
   void give(const cuda::StreamCall& call) noexcept;
   void give(cuda::StreamStrides call, const Strides& strides, uint32_t nblocks) noexcept;

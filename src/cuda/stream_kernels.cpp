@@ -29,6 +29,7 @@ StreamKernels::StreamKernels(const DeviceContext& gpu, DeviceCopies& copies, con
   find(&step_, "railshmem_stream_step");
   find(&collective_, "railshmem_stream_collective");
   find(&strided_, "railshmem_stream_strided");
+  find(&words_, "railshmem_stream_words");
   Address address = 0;
   size_t nbytes = 0;
   gpu.check(driver.module_global(&address, &nbytes, module_, "railshmem_device_view"), "cuModuleGetGlobal");
@@ -50,6 +51,10 @@ Result StreamKernels::give(const StreamCall& call, Stream stream) noexcept {
 
 Result StreamKernels::give(const StreamStrides& strides, Stream stream) noexcept {
   return launch(strided_, strides.nblocks, kStridedThreads, &strides, stream);
+}
+
+Result StreamKernels::give(const StreamWords& words, Stream stream) noexcept {
+  return launch(words_, 1, kStepThreads, &words, stream);
 }
 
 Result StreamKernels::launch(Function function, unsigned nblocks, unsigned nthreads, const void* parameter,

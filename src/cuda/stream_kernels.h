@@ -20,6 +20,7 @@ class StreamKernels {
   /// Appends the step to a stream. The driver's word.
   Result give(const StreamCall& call, Stream stream) noexcept;
   Result give(const StreamStrides& strides, Stream stream) noexcept;
+  Result give(const StreamWords& words, Stream stream) noexcept;
 
  private:
   Result launch(Function function, unsigned nblocks, unsigned nthreads, const void* parameter, Stream stream) noexcept;
@@ -29,6 +30,7 @@ class StreamKernels {
   Function step_ = nullptr;
   Function collective_ = nullptr;
   Function strided_ = nullptr;
+  Function words_ = nullptr;
 };
 
 }  // namespace railshmem::cuda

@@ -21,3 +21,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     railshmem_stream_strided(const __grid_constant__ railshmem::cuda::StreamStrides strides) {
   railshmem::cuda::kernels::run_strided(strides);
 }
+
+extern "C" __global__ void __launch_bounds__(32)
+    railshmem_stream_words(const __grid_constant__ railshmem::cuda::StreamWords words) {
+  railshmem::cuda::kernels::run_words(words);
+}

@@ -12,26 +12,30 @@
 
 namespace railshmem::cuda::kernels {
 
-template <class T>
-RAILSHMEM_KERNEL inline void wait_as(const StreamCall& call) {
-  device::WordWaits<T>::until(static_cast<const T*>(call.dest), call.code, static_cast<T>(call.value));
+/// Calls `wait(T{})` with the type of the words.
+template <class Wait>
+RAILSHMEM_KERNEL inline void wait_as(TypeKind kind, Wait&& wait) {
+  switch (kind) {
+    case TypeKind::i16:
+      return wait(int16_t{});
+    case TypeKind::i32:
+      return wait(int32_t{});
+    case TypeKind::i64:
+      return wait(int64_t{});
+    case TypeKind::u16:
+      return wait(uint16_t{});
+    case TypeKind::u32:
+      return wait(uint32_t{});
+    default:
+      return wait(uint64_t{});
+  }
 }
 
 RAILSHMEM_KERNEL inline void wait(const StreamCall& call) {
-  switch (call.kind) {
-    case TypeKind::i16:
-      return wait_as<int16_t>(call);
-    case TypeKind::i32:
-      return wait_as<int32_t>(call);
-    case TypeKind::i64:
-      return wait_as<int64_t>(call);
-    case TypeKind::u16:
-      return wait_as<uint16_t>(call);
-    case TypeKind::u32:
-      return wait_as<uint32_t>(call);
-    default:
-      return wait_as<uint64_t>(call);
-  }
+  wait_as(call.kind, [&](auto word) {
+    using T = decltype(word);
+    device::WordWaits<T>::until(static_cast<const T*>(call.dest), call.code, static_cast<T>(call.value));
+  });
 }
 
 template <class T>

@@ -61,4 +61,16 @@ struct StreamStrides {
 };
 static_assert(std::is_trivially_copyable_v<StreamStrides>);
 
+/// A wait for all of several words.
+struct StreamWords {
+  TypeKind kind;
+  int cmp;
+  const void* words;
+  uint64_t n;
+  const int* status;   ///< one each, or null; what is not 0 leaves its word out
+  const void* values;  ///< one each to compare with, or null: `value`
+  uint64_t value;
+};
+static_assert(std::is_trivially_copyable_v<StreamWords>);
+
 }  // namespace railshmem::cuda

@@ -33,6 +33,8 @@ void add_stream_kernels(FakeModule& module) {
   });
   module.kernels["railshmem_stream_strided"] =
       kernel<StreamStrides>([](const StreamStrides& strides) { kernels::run_strided(strides); });
+  module.kernels["railshmem_stream_words"] =
+      kernel<StreamWords>([](const StreamWords& words) { kernels::run_words(words); });
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 
