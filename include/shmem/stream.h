@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Calls that happen in the order of a CUDA stream: shmemx_NAME_on_stream. They return at once, and what they do begins
-// when all that the stream was given before has ended. Host code only; needs no header of CUDA.
+// Calls that happen in the order of a CUDA stream: shmemx_NAME_on_stream. What they do begins when all that the stream
+// was given before has ended. Host code only; needs no header of CUDA.
 //
-// They can be captured into graphs, and do the same at each replay. They need a heap in device memory
-// (SHMEM_HEAP_KIND); a call without one ends the job. Bytes for PEs that are mapped move by copy engines; everything
-// else is a kernel, of one block where it waits, which needs a place on a multiprocessor when its turn comes.
+// All but g return at once, and can be captured into graphs: they do the same at each replay. They need a heap in
+// device memory (SHMEM_HEAP_KIND); a call without one ends the job. Bytes for PEs that are mapped move by copy engines;
+// everything else is a kernel, of one block where it waits, which needs a place on a multiprocessor when its turn
+// comes.
 #ifndef RAILSHMEM_SHMEM_STREAM_H
 #define RAILSHMEM_SHMEM_STREAM_H
 
@@ -43,15 +44,19 @@ typedef struct CUstream_st* shmemx_stream_t;
 /// Stores one value, which is taken at the call. long double excepted, which no kernel can store.
 #define RAILSHMEM_STREAM_VALUE(F, N, T) F(void, N##_p_on_stream, T* dest, T value, int pe, shmemx_stream_t stream)
 
+/// Fetches one value when the stream has done all that it was given before. The caller waits for that, so the stream may
+/// not be one that is being captured.
+#define RAILSHMEM_STREAM_FETCH(F, N, T) F(T, N##_g_on_stream, const T* source, int pe, shmemx_stream_t stream)
+
 /// The stream goes on when *ivar, a word of device memory, compares so with cmp_value; all of several words, each with
 /// cmp_value or with the one of its place. Where status is not NULL, words whose status is not 0 are left out. status
 /// and cmp_values lie in memory that kernels reach, as plain host memory does not, and are read when the stream gets
 /// there, at each replay of a graph anew.
-#define RAILSHMEM_STREAM_WAIT(F, N, T)                                                                                  \
-  F(void, N##_wait_until_on_stream, T* ivar, int cmp, T cmp_value, shmemx_stream_t stream)                              \
-  F(void, N##_wait_until_all_on_stream, T* ivars, size_t nelems, const int* status, int cmp, T cmp_value,               \
-      shmemx_stream_t stream)                                                                                           \
-  F(void, N##_wait_until_all_vector_on_stream, T* ivars, size_t nelems, const int* status, int cmp,                     \
+#define RAILSHMEM_STREAM_WAIT(F, N, T)                                                                     \
+  F(void, N##_wait_until_on_stream, T* ivar, int cmp, T cmp_value, shmemx_stream_t stream)                 \
+  F(void, N##_wait_until_all_on_stream, T* ivars, size_t nelems, const int* status, int cmp, T cmp_value,  \
+      shmemx_stream_t stream)                                                                              \
+  F(void, N##_wait_until_all_vector_on_stream, T* ivars, size_t nelems, const int* status, int cmp,        \
       const T* cmp_values, shmemx_stream_t stream)
 
 /// Collectives. All members put them into streams in the same order; dest and source lie in device memory.
@@ -106,6 +111,7 @@ typedef struct CUstream_st* shmemx_stream_t;
   RAILSHMEM_RMA_TYPES(RAILSHMEM_STREAM_TYPED, F)                   \
   RAILSHMEM_SIZES(RAILSHMEM_STREAM_SIZED, F)                       \
   RAILSHMEM_KERNEL_TYPES(RAILSHMEM_STREAM_VALUE, F)                \
+  RAILSHMEM_RMA_TYPES(RAILSHMEM_STREAM_FETCH, F)                   \
   RAILSHMEM_AMO_TYPES(RAILSHMEM_STREAM_WAIT, F)                    \
   RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_STREAM_WAIT, F)                \
   RAILSHMEM_REDUCE_BITS_TYPES(RAILSHMEM_STREAM_REDUCE_BITS, F)     \

@@ -77,6 +77,10 @@ uint64_t bits_of(T value) noexcept {
   void shmemx_##N##_p_on_stream(T* dest, T value, int pe, shmemx_stream_t stream) {             \
     CALL(N##_p).store(dest, bits_of(value), sizeof(T), pe);                                     \
   }
+#define FETCH(A, N, T)                                                                          \
+  T shmemx_##N##_g_on_stream(const T* source, int pe, shmemx_stream_t stream) {                 \
+    return CALL(N##_g).fetch(source, pe);                                                       \
+  }
 #define WAIT(A, N, T)                                                                                          \
   void shmemx_##N##_wait_until_on_stream(T* ivar, int cmp, T cmp_value, shmemx_stream_t stream) {              \
     CALL(N##_wait_until).wait(ivar, type_kind<T>(), sizeof(T), cmp, static_cast<uint64_t>(cmp_value));         \
@@ -105,6 +109,7 @@ extern "C" {
 RAILSHMEM_RMA_TYPES(TYPED, )
 RAILSHMEM_SIZES(SIZED, )
 RAILSHMEM_KERNEL_TYPES(VALUE, )
+RAILSHMEM_RMA_TYPES(FETCH, )
 RAILSHMEM_AMO_TYPES(WAIT, )
 RAILSHMEM_OLD_P2P_TYPES(WAIT, )
 RAILSHMEM_REDUCE_BITS_TYPES(BITS, )
@@ -150,6 +155,7 @@ int shmemx_team_sync_on_stream(shmem_team_t team, shmemx_stream_t stream) {
 #undef TYPED
 #undef SIZED
 #undef VALUE
+#undef FETCH
 #undef WAIT
 #undef REDUCE
 #undef BITS

@@ -7,7 +7,6 @@
 #include "src/base/log.h"
 #include "src/collective/operand.h"
 #include "src/gpu/stream_side.h"
-#include "src/rma/put_get.h"
 #include "src/rma/signal.h"
 #include "src/rma/wait.h"
 
@@ -175,6 +174,15 @@ void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {
   call.nbytes = width;
   call.value = bits;
   give(call);
+}
+
+void OnStream::catch_up() noexcept {
+  const auto stream = reinterpret_cast<cuda::Stream>(stream_);
+  if (side_->is_captured(stream))
+    die("%s: the stream is being captured into a graph, so the value that the call returns is not fetched before the "
+        "graph runs; capture shmemx_getmem_on_stream instead, or call this outside of the capture",
+        function_);
+  side_->wait_for(stream);
 }
 
 void OnStream::must_be_words(const void* words, size_t width, int cmp) noexcept {

@@ -4,6 +4,7 @@
 
 #include "shmem/stream.h"
 #include "src/cuda/kernels/stream_call.h"
+#include "src/rma/put_get.h"
 #include "src/rma/strided.h"
 
 namespace railshmem {
@@ -32,6 +33,13 @@ class OnStream {
   void signal(const Signal& signal, int pe) noexcept;
   /// The low `width` bytes of `bits`.
   void store(void* dest, uint64_t bits, size_t width, int pe) noexcept;
+  /// Fetched when the stream has done all that it was given, for which the caller waits.
+  template <class T>
+  T fetch(const T* source, int pe) noexcept {
+    locate(state_, function_, source, sizeof(T), pe);
+    catch_up();
+    return get_value<T>(state_, state_.default_context, function_, source, pe);
+  }
   void wait(void* word, TypeKind kind, size_t width, int cmp, uint64_t value) noexcept;
   struct Words {
     const void* words;
@@ -54,6 +62,7 @@ class OnStream {
 
  private:
   void must_be_device(const char* argument, const void* address) noexcept;
+  void catch_up() noexcept;
   void must_be_words(const void* words, size_t width, int cmp) noexcept;
   void must_reach(const char* argument, const void* address) noexcept;
   void give(const cuda::StreamCall& call) noexcept;

@@ -48,6 +48,7 @@ inline constexpr Result kLaunchFailed = 719;
 inline constexpr Result kNotPermitted = 800;
 inline constexpr Result kNotSupported = 801;
 inline constexpr Result kCaptureUnsupported = 900;
+inline constexpr Result kCaptureImplicit = 906;  ///< the default stream, while a stream that waits for it is captured
 
 /// CU_DEVICE_ATTRIBUTE_...
 enum class Attribute : int {
@@ -142,6 +143,7 @@ inline constexpr int kHighPriority = -5;           ///< of a stream; drivers tak
 inline constexpr unsigned kEventWithoutTiming = 2;
 enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
 inline constexpr int kCapturingNot = 0;
+inline constexpr int kCapturing = 1;
 
 /// Conditions of a wait for a word.
 inline constexpr unsigned kWordReaches = 0;  ///< signed difference >= 0

@@ -23,6 +23,20 @@ void StreamSide::reduce(const DeviceReduction& reduction, cuda::Stream stream) n
   must(reducer_.give(reduction, stream), "cuLaunchKernel");
 }
 
+bool StreamSide::is_captured(cuda::Stream stream) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  int status = cuda::kCapturingNot;
+  const cuda::Result result = gpu_.driver().stream_capturing(stream, &status);
+  if (result == cuda::kCaptureImplicit) return true;
+  must(result, "cuStreamIsCapturing");
+  return status != cuda::kCapturingNot;
+}
+
+void StreamSide::wait_for(cuda::Stream stream) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  must(gpu_.driver().stream_synchronize(stream), "cuStreamSynchronize");
+}
+
 bool StreamSide::kernels_reach(const void* address) noexcept {
   const cuda::ContextGuard guard(gpu_);
   return cuda::inspect(gpu_.driver(), address).kind != cuda::MemoryOf::host;

@@ -9,8 +9,8 @@
 
 namespace railshmem {
 
-/// Any number of threads; nothing waits. A refusal by the driver ends the job with its words. What is given may be
-/// captured into graphs: nothing that counts calls is in it.
+/// Any number of threads; nothing waits but wait_for(). A refusal by the driver ends the job with its words. What is
+/// given may be captured into graphs: nothing that counts calls is in it.
 class StreamSide {
  public:
   /// `memory` must be attached, and outlive this. Throws Error.
@@ -24,6 +24,10 @@ class StreamSide {
     must(kernels_.give(call, stream), "cuLaunchKernel");
   }
   void reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept;
+  /// Whether what the stream is given becomes part of a graph, and does not run.
+  bool is_captured(cuda::Stream stream) noexcept;
+  /// Returns when the stream has done all that it was given.
+  void wait_for(cuda::Stream stream) noexcept;
   /// Whether kernels can use the address, as far as the driver knows it: not where it is plain host memory.
   bool kernels_reach(const void* address) noexcept;
 

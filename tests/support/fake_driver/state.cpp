@@ -24,7 +24,8 @@ void add(std::string& list, size_t n, const char* what) {
 
 /// For the library that programs find as libcuda.so.1: RAILSHMEM_FAKE_GPUS (their number), RAILSHMEM_FAKE_MEMORY
 /// (bytes of each), RAILSHMEM_FAKE_LATE_US, RAILSHMEM_FAKE_GUARDED (set: the CPU cannot use device memory),
-/// RAILSHMEM_FAKE_UNORDERED (set: what NICs write must be flushed).
+/// RAILSHMEM_FAKE_UNORDERED (set: what NICs write must be flushed), RAILSHMEM_FAKE_CAPTURED (set: streams say that they
+/// are being captured).
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
@@ -33,6 +34,7 @@ FakeOptions options_from_environment() {
   if (const char* late = std::getenv("RAILSHMEM_FAKE_LATE_US"))
     options.late_us = static_cast<unsigned>(std::atoi(late));
   options.guarded = std::getenv("RAILSHMEM_FAKE_GUARDED") != nullptr;
+  options.captured = std::getenv("RAILSHMEM_FAKE_CAPTURED") != nullptr;
   if (std::getenv("RAILSHMEM_FAKE_UNORDERED") != nullptr) options.attributes[Attribute::writes_ordering] = 0;
   return options;
 }

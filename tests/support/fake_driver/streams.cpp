@@ -207,7 +207,7 @@ Result cuStreamWaitEvent(Stream handle, Event event, unsigned) {
 }
 Result cuStreamIsCapturing(Stream handle, int* status) {
   FAKE_CALL(context);
-  *status = kCapturingNot;
+  *status = s.options.captured ? kCapturing : kCapturingNot;
   return fake_stream(s, handle) != nullptr ? kSuccess : kInvalidHandle;
 }
 
