@@ -57,8 +57,8 @@ STREAM += [f"{w}{b}{n}" for b in SIZES for w in ("put", "get") for n in NBI]
 STREAM += [f"put{b}_signal{n}" for b in SIZES for n in NBI]
 STREAM += [f"{t}_{w}" for t in RMA for w in ("iput", "iget")] + [f"{w}{b}" for b in SIZES for w in ("iput", "iget")]
 STREAM += [f"{t}_p" for t in IN_KERNELS] + [f"{t}_g" for t in RMA] + [f"{t}_wait_until{w}" for t in AMO + OLD_P2P for w in ("", "_all", "_all_vector")]
-STREAM += [f"{t}_{w}_reduce" for t in REDUCE_BITS for w in ("and", "or", "xor")]
-STREAM += [f"{t}_{w}_reduce" for t in IN_KERNELS for w in ("max", "min", "sum", "prod")]
+STREAM += [f"{t}_{w}_{r}" for t in REDUCE_BITS for w in ("and", "or", "xor") for r in ("reduce", "reducescatter")]
+STREAM += [f"{t}_{w}_{r}" for t in IN_KERNELS for w in ("max", "min", "sum", "prod") for r in ("reduce", "reducescatter")]
 STREAM += ("putmem getmem putmem_nbi getmem_nbi putmem_signal putmem_signal_nbi broadcastmem fcollectmem alltoallmem signal_op "
            "signal_wait_until quiet barrier_all barrier sync_all team_sync").split()
 EXTENSIONS += [f"shmemx_{name}_on_stream" for name in STREAM]

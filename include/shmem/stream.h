@@ -80,15 +80,19 @@ typedef struct CUstream_st* shmemx_stream_t;
   RAILSHMEM_STREAM_STRIDED(F, iput##BITS, void)            \
   RAILSHMEM_STREAM_STRIDED(F, iget##BITS, void)            \
   RAILSHMEM_STREAM_PUT_SIGNAL(F, put##BITS##_signal, void)
-#define RAILSHMEM_STREAM_REDUCE_BITS(F, N, T)       \
-  RAILSHMEM_STREAM_COLLECT(F, N##_and_reduce, T)    \
-  RAILSHMEM_STREAM_COLLECT(F, N##_or_reduce, T)     \
-  RAILSHMEM_STREAM_COLLECT(F, N##_xor_reduce, T)
-#define RAILSHMEM_STREAM_REDUCE_VALUES(F, N, T)     \
-  RAILSHMEM_STREAM_COLLECT(F, N##_max_reduce, T)    \
-  RAILSHMEM_STREAM_COLLECT(F, N##_min_reduce, T)    \
-  RAILSHMEM_STREAM_COLLECT(F, N##_sum_reduce, T)    \
-  RAILSHMEM_STREAM_COLLECT(F, N##_prod_reduce, T)
+/// Reductions, and those whose result is dealt out (shmem/reducescatter.h).
+#define RAILSHMEM_STREAM_REDUCE(F, NAME, T)                \
+  RAILSHMEM_STREAM_COLLECT(F, NAME##_reduce, T)            \
+  RAILSHMEM_STREAM_COLLECT(F, NAME##_reducescatter, T)
+#define RAILSHMEM_STREAM_REDUCE_BITS(F, N, T)  \
+  RAILSHMEM_STREAM_REDUCE(F, N##_and, T)       \
+  RAILSHMEM_STREAM_REDUCE(F, N##_or, T)        \
+  RAILSHMEM_STREAM_REDUCE(F, N##_xor, T)
+#define RAILSHMEM_STREAM_REDUCE_VALUES(F, N, T) \
+  RAILSHMEM_STREAM_REDUCE(F, N##_max, T)        \
+  RAILSHMEM_STREAM_REDUCE(F, N##_min, T)        \
+  RAILSHMEM_STREAM_REDUCE(F, N##_sum, T)        \
+  RAILSHMEM_STREAM_REDUCE(F, N##_prod, T)
 
 /// In bytes; signals; completion; synchronisation. quiet completes what this PE's kernels and streams have issued, and a
 /// barrier is a quiet and a synchronisation of the members.

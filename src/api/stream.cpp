@@ -100,8 +100,17 @@ uint64_t bits_of(T value) noexcept {
                                              shmemx_stream_t stream) {                                         \
     return CALL(N##_##NAME##_reduce).reduce(team, dest, source, nelems, sizeof(T), ReduceOp::OP, type_kind<T>()); \
   }
-#define BITS(A, N, T) REDUCE(N, T, and, bit_and) REDUCE(N, T, or, bit_or) REDUCE(N, T, xor, bit_xor)
-#define VALUES(A, N, T) REDUCE(N, T, max, max) REDUCE(N, T, min, min) REDUCE(N, T, sum, sum) REDUCE(N, T, prod, prod)
+#define SCATTER(N, T, NAME, OP)                                                                                \
+  int shmemx_##N##_##NAME##_reducescatter_on_stream(shmem_team_t team, T* dest, const T* source, size_t nelems, \
+                                                    shmemx_stream_t stream) {                                  \
+    return CALL(N##_##NAME##_reducescatter)                                                                    \
+        .reducescatter(team, dest, source, nelems, sizeof(T), ReduceOp::OP, type_kind<T>());                   \
+  }
+#define REDUCTION(N, T, NAME, OP) REDUCE(N, T, NAME, OP) SCATTER(N, T, NAME, OP)
+#define BITS(A, N, T) REDUCTION(N, T, and, bit_and) REDUCTION(N, T, or, bit_or) REDUCTION(N, T, xor, bit_xor)
+#define VALUES(A, N, T)                                 \
+  REDUCTION(N, T, max, max) REDUCTION(N, T, min, min)   \
+  REDUCTION(N, T, sum, sum) REDUCTION(N, T, prod, prod)
 // clang-format on
 
 extern "C" {
@@ -158,5 +167,7 @@ int shmemx_team_sync_on_stream(shmem_team_t team, shmemx_stream_t stream) {
 #undef FETCH
 #undef WAIT
 #undef REDUCE
+#undef SCATTER
+#undef REDUCTION
 #undef BITS
 #undef VALUES

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "src/api/team_call.h"
+#include "src/api/job.h"
 #include "src/base/log.h"
-#include "src/collective/operand.h"
 #include "src/gpu/stream_side.h"
 #include "src/rma/signal.h"
 #include "src/rma/wait.h"
@@ -17,22 +16,9 @@ using cuda::StreamCall;
 using cuda::StreamStep;
 using cuda::StridedWay;
 
-/// Blocks up to here are spread by a kernel of one block: faster than a copy a member and a kernel to meet.
-constexpr size_t kByKernel = size_t{16} << 10;
-
 /// Blocks for elements of a mapped PE: four elements a thread, and no more than leave room on the GPU for others.
 uint32_t strided_grid(const Strides& strides) noexcept {
   return static_cast<uint32_t>(std::clamp(strides.nblocks / 1024, size_t{1}, size_t{64}));
-}
-
-/// Copy engines, and kernels of other members, reach the array on every member.
-bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept {
-  const Operand operand(team.state, array, nbytes);
-  return team.nodes.one_node() && operand.on_device(team.state) && operand.mapped(team.state);
-}
-
-std::byte* of(const Team& team, const void* array, size_t nbytes, int rank) noexcept {
-  return Operand(team.state, array, nbytes).of(team, rank);
 }
 
 }  // namespace
@@ -214,110 +200,6 @@ void OnStream::wait_all(const Words& w, TypeKind kind, size_t width) noexcept {
 
 void OnStream::quiet() noexcept {
   give({StreamStep::quiet});
-}
-
-int OnStream::meet(shmem_team_t handle, StreamStep step) noexcept {
-  if (!find_team(function_, handle)) return kBadTeam;
-  StreamCall call{step};
-  call.team = handle;
-  give(call);
-  return 0;
-}
-
-/// Blocks of call.nbytes to every member, `step` bytes apart in source, to this PE's place in their dest.
-int OnStream::exchange(const StreamCall& call, size_t step) noexcept {
-  Team& team = *find_team(function_, call.team);
-  const size_t all = total_bytes(function_, call.nbytes, static_cast<size_t>(team.size()), state_.me);
-  find_dest(team, function_, call.dest, all);
-  must_be_device("dest", call.dest);
-  must_be_device("source", call.source);
-  if (call.nbytes <= kByKernel || !mapped_on_all(team, call.dest, all)) return give(call), 0;
-  const size_t place = static_cast<size_t>(team.rank) * call.nbytes;
-  for (int i = 0; i < team.size(); ++i) {
-    const int to = (team.rank + i) % team.size();
-    const auto* const block = static_cast<const std::byte*>(call.source) + static_cast<size_t>(to) * step;
-    copy(of(team, call.dest, all, to) + place, block, call.nbytes);
-  }
-  return meet(call.team, StreamStep::sync);
-}
-
-int OnStream::fcollect(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
-  if (!find_team(function_, handle)) return kBadTeam;
-  if (nelems == 0) return 0;
-  StreamCall call{StreamStep::fcollect};
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  return exchange(call, 0);
-}
-
-int OnStream::alltoall(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
-  if (!find_team(function_, handle)) return kBadTeam;
-  if (nelems == 0) return 0;
-  StreamCall call{StreamStep::alltoall};
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  return exchange(call, call.nbytes);
-}
-
-int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element,
-                        int root) noexcept {
-  Team* const team = find_team(function_, handle);
-  if (!team) return kBadTeam;
-  check_member(function_, *team, "PE_root", root);
-  if (nelems == 0) return 0;
-  StreamCall call{StreamStep::broadcast};
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  call.pe = root;
-  find_dest(*team, function_, dest, call.nbytes);
-  must_be_device("dest", dest);
-  if (team->rank == root) must_be_device("source", source);
-  if (call.nbytes <= kByKernel || !mapped_on_all(*team, dest, call.nbytes)) return give(call), 0;
-  for (int i = 0; i < team->size() && team->rank == root; ++i)
-    copy(of(*team, dest, call.nbytes, (root + i) % team->size()), source, call.nbytes);
-  return meet(handle, StreamStep::sync);
-}
-
-int OnStream::reduce(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
-                     TypeKind kind) noexcept {
-  Team* const team = find_team(function_, handle);
-  if (!team) return kBadTeam;
-  if (nelems == 0) return 0;
-  const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
-  find_dest(*team, function_, dest, nbytes);
-  locate(state_, function_, source, nbytes, state_.me);
-  must_be_device("dest", dest);
-  must_be_device("source", source);
-  if (!mapped_on_all(*team, dest, nbytes) || team->size() > DeviceReduction::kMost) {
-    StreamCall call{StreamStep::reduce};
-    call.kind = kind;
-    call.op = op;
-    call.team = handle;
-    call.dest = dest;
-    call.source = source;
-    call.nbytes = nbytes;
-    return give(call), 0;
-  }
-  meet(handle, StreamStep::sync);  // all sources are ready
-  const size_t first = nelems * static_cast<size_t>(team->rank) / static_cast<size_t>(team->size());
-  const size_t end = nelems * static_cast<size_t>(team->rank + 1) / static_cast<size_t>(team->size());
-  DeviceReduction part;
-  part.op = op;
-  part.kind = kind;
-  part.noperands = part.nresults = team->size();
-  part.nelems = end - first;
-  for (int i = 0; i < team->size(); ++i) {
-    part.operands[i] = of(*team, source, nbytes, i) + first * element;
-    part.results[i] = of(*team, dest, nbytes, i) + first * element;
-  }
-  if (part.nelems > 0) side_->reduce(part, reinterpret_cast<cuda::Stream>(stream_));
-  return meet(handle, StreamStep::sync);
 }
 
 }  // namespace railshmem

@@ -11,6 +11,7 @@ namespace railshmem {
 
 class StreamSide;
 class World;
+struct DeviceReduction;
 struct PeState;
 struct Team;
 
@@ -59,6 +60,8 @@ class OnStream {
   int alltoall(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element) noexcept;
   int reduce(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
              TypeKind kind) noexcept;
+  int reducescatter(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
+                    TypeKind kind) noexcept;
 
  private:
   void must_be_device(const char* argument, const void* address) noexcept;
@@ -68,6 +71,11 @@ class OnStream {
   void give(const cuda::StreamCall& call) noexcept;
   void give(cuda::StreamStrides call, const Strides& strides, uint32_t nblocks) noexcept;
   void copy(void* to, const void* from, size_t nbytes) noexcept;
+  void check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
+                      size_t source_nbytes) noexcept;
+  int give_reduction(cuda::StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nbytes,
+                     ReduceOp op, TypeKind kind) noexcept;
+  int reduce_between(shmem_team_t team, const DeviceReduction& part) noexcept;
   int exchange(const cuda::StreamCall& call, size_t step) noexcept;
 
   const char* const function_;

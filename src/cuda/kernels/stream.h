@@ -106,6 +106,7 @@ RAILSHMEM_HD inline uint64_t bytes_of(TypeKind kind) {
 RAILSHMEM_KERNEL inline ChannelStatus reduce_far(const WorldView& world, const device::Members& team,
                                                  const StreamCall& call, DeviceReduction& shared) {
   using device::BlockScope;
+  const uint64_t from_step = call.step == StreamStep::reducescatter ? call.nbytes : 0;
   if (team.size() > DeviceReduction::kMost) return ChannelStatus::bad_handle;
   for (uint64_t done = 0; done < call.nbytes; done += DeviceControlLayout::kPacketBytes) {
     const uint64_t left = call.nbytes - done;
@@ -113,8 +114,8 @@ RAILSHMEM_KERNEL inline ChannelStatus reduce_far(const WorldView& world, const d
     // Two halves in turn: who is at the next piece has met everybody after they used the last but one.
     const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
     const auto room = [&](int rank) { return team.mine<unsigned char>(team.layout().room(team.slot(), number, rank)); };
-    const ChannelStatus put =
-        device::put_each<BlockScope>(world, team, room(team.rank()), device::at(call.source, done), {count, 0, 0});
+    const ChannelStatus put = device::put_each<BlockScope>(world, team, room(team.rank()),
+                                                           device::at(call.source, done), {count, 0, from_step});
     const ChannelStatus status = device::settle<BlockScope>(world, team, put);
     if (status != ChannelStatus::ok) return status;
     if (BlockScope::leads()) {

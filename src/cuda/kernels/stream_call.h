@@ -28,6 +28,7 @@ enum class StreamStep : uint8_t {
   fcollect,
   alltoall,
   reduce,
+  reducescatter,
 };
 
 enum class StridedWay : uint8_t { put, get };
@@ -35,14 +36,14 @@ enum class StridedWay : uint8_t { put, get };
 /// Values of the launch: a graph keeps them as they are.
 struct StreamCall {
   StreamStep step;
-  TypeKind kind = TypeKind::u64;  ///< wait, reduce
-  ReduceOp op = ReduceOp::sum;    ///< reduce
+  TypeKind kind = TypeKind::u64;  ///< wait, reduce, reducescatter
+  ReduceOp op = ReduceOp::sum;    ///< reduce, reducescatter
   int code = 0;                   ///< SHMEM_SIGNAL_*, or SHMEM_CMP_* of a wait
   int pe = 0;                     ///< or a broadcast's root, within the team
   shmem_team_t team = nullptr;    ///< of collectives
   void* dest = nullptr;           ///< symmetric address; that of the word of wait, value and signal
   const void* source = nullptr;
-  uint64_t nbytes = 0;       ///< of collectives: of a block
+  uint64_t nbytes = 0;       ///< of collectives: of a block; of reducescatter: of dest
   uint64_t* word = nullptr;  ///< put_signal's
   uint64_t value = 0;        ///< of a signal; to store; to compare with
 };
