@@ -44,8 +44,8 @@ typedef struct CUstream_st* shmemx_stream_t;
 /// Stores one value, which is taken at the call. long double excepted, which no kernel can store.
 #define RAILSHMEM_STREAM_VALUE(F, N, T) F(void, N##_p_on_stream, T* dest, T value, int pe, shmemx_stream_t stream)
 
-/// Fetches one value when the stream has done all that it was given before. The caller waits for that, so the stream may
-/// not be one that is being captured.
+/// Fetches one value when the stream has done all that it was given before. The caller waits for that, so the stream
+/// may not be one that is being captured.
 #define RAILSHMEM_STREAM_FETCH(F, N, T) F(T, N##_g_on_stream, const T* source, int pe, shmemx_stream_t stream)
 
 /// The stream goes on when *ivar, a word of device memory, compares so with cmp_value; all of several words, each with
@@ -80,6 +80,7 @@ typedef struct CUstream_st* shmemx_stream_t;
   RAILSHMEM_STREAM_STRIDED(F, iput##BITS, void)            \
   RAILSHMEM_STREAM_STRIDED(F, iget##BITS, void)            \
   RAILSHMEM_STREAM_PUT_SIGNAL(F, put##BITS##_signal, void)
+
 /// Reductions, and those whose result is dealt out (shmem/reducescatter.h).
 #define RAILSHMEM_STREAM_REDUCE(F, NAME, T)                \
   RAILSHMEM_STREAM_COLLECT(F, NAME##_reduce, T)            \

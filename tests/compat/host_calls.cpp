@@ -100,6 +100,13 @@ void streams(bool never) {
   nvshmemx_barrier_all_on_stream(nullptr);
   nvshmemx_float_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, nullptr, nullptr, 0, nullptr);
   nvshmemx_putmem_on_stream(nullptr, nullptr, 0, 0, nullptr);
+  nvshmemx_iput64_on_stream(nullptr, nullptr, 1, 2, 0, 0, nullptr);
+  nvshmemx_double_iget_on_stream(nullptr, nullptr, 2, 1, 0, 0, nullptr);
+  nvshmemx_short_wait_until_on_stream(nullptr, NVSHMEM_CMP_EQ, nvshmemx_short_g_on_stream(nullptr, 0, nullptr),
+                                      nullptr);
+  nvshmemx_int_wait_until_all_on_stream(nullptr, 0, nullptr, NVSHMEM_CMP_NE, 1, nullptr);
+  nvshmemx_uint64_wait_until_all_vector_on_stream(nullptr, 0, nullptr, NVSHMEM_CMP_GT, nullptr, nullptr);
+  nvshmemx_uint64_xor_reducescatter_on_stream(NVSHMEM_TEAM_WORLD, nullptr, nullptr, 0, nullptr);
   nvshmemx_signal_op_on_stream(nullptr, 0, NVSHMEM_SIGNAL_SET, 0, nullptr);
 }
 

@@ -19,7 +19,10 @@ __global__ void moves(int* d, const int* s, double* real, size_t n, int pe) {
 }
 
 int halves_on_stream(__half* h, __nv_bfloat16* b, size_t n, cudaStream_t stream) {
+  nvshmemx_half_p_on_stream(h, nvshmemx_half_g_on_stream(h + 1, 0, stream), 0, stream);
+  nvshmemx_bfloat16_iput_on_stream(b, b, 2, 1, n, 0, stream);
   return nvshmemx_half_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, h, h, n, stream) +
+         nvshmemx_half_max_reducescatter_on_stream(NVSHMEM_TEAM_WORLD, h, h, n, stream) +
          nvshmemx_bfloat16_min_reduce_on_stream(NVSHMEM_TEAM_WORLD, b, b, n, stream);
 }
 

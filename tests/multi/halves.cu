@@ -35,6 +35,13 @@ __global__ void check(Findings* findings, const __half* sums, const __nv_bfloat1
   }
 }
 
+/// dest lies apart from source: a PE's part of the sums.
+__global__ void check_part(Findings* findings, const __half* part, int each, int me, int npes) {
+  for (int i = threadIdx.x; i < each; i += blockDim.x) {
+    EXPECT_EQ(__half2float(part[i]), npes * ((me * each + i) % 8) + npes * (npes - 1) / 2);
+  }
+}
+
 }  // namespace
 
 void reduce_halves(Job& job) {
@@ -60,6 +67,9 @@ void reduce_halves(Job& job) {
     int status = nvshmemx_half_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, sums, halves, kValues, stream);
     status += nvshmemx_bfloat16_max_reduce_on_stream(NVSHMEM_TEAM_WORLD, most, brains, kValues, stream);
     check<<<1, kThreads, 0, stream>>>(f, sums, most, job.npes);
+    const int each = kValues / job.npes;
+    status += nvshmemx_half_sum_reducescatter_on_stream(NVSHMEM_TEAM_WORLD, sums, halves, each, stream);
+    check_part<<<1, kThreads, 0, stream>>>(f, sums, each, job.me, job.npes);
     CUDA_MUST(cudaStreamSynchronize(stream));
     CUDA_MUST(cudaStreamDestroy(stream));
     job.failures += status != 0;
