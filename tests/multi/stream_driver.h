@@ -28,6 +28,12 @@ class StreamDriver {
     call("cuGraphInstantiateWithFlags", &ready, graph, 0ull);
     return ready;
   }
+  /// Host memory that kernels reach.
+  void* pinned(size_t nbytes) const {
+    void* memory = nullptr;
+    call("cuMemHostAlloc", &memory, nbytes, 0u);
+    return memory;
+  }
   void launch(void* graph) const { call("cuGraphLaunch", graph, stream); }
 
   shmemx_stream_t stream = nullptr;

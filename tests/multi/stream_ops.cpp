@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "tests/multi/stream_check.h"
 #include "tests/multi/stream_driver.h"
 
 namespace {
@@ -65,15 +66,7 @@ void give(const Arrays& a, shmemx_stream_t stream) {
 }
 
 void check(const char* name, const int* array, const std::vector<int>& right) {
-  std::vector<int> seen(right.size());
-  shmem_getmem(seen.data(), array, seen.size() * sizeof(int), me);
-  for (size_t i = 0; i < right.size(); ++i) {
-    if (seen[i] == right[i]) continue;
-    std::printf("FAILED %s: PE %d: element %zu of %zu is %d, expected %d\n", name, me, i, right.size(), seen[i],
-                right[i]);
-    ++failures;
-    return;
-  }
+  if (!railshmem::multi::holds(name, array, right)) ++failures;
 }
 
 /// `n` elements of a PE's source from `first` on.

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Wrong arguments of stream-ordered calls, on the fake driver.
+add_executable(fault_bad_on_stream bad_on_stream.c)
+set_target_properties(fault_bad_on_stream PROPERTIES OUTPUT_NAME bad_on_stream)
+target_link_libraries(fault_bad_on_stream PRIVATE RailSHMEM::shmem)
+target_compile_options(fault_bad_on_stream PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+set(on_stream_env --env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:railshmem_fake_cuda> --env RAILSHMEM_FAKE_GPUS=2
+    --env SHMEM_HEAP_KIND=device --env SHMEM_DEVICE_HEAP_MAX=64M --env SHMEM_TRANSPORT=p2p)
+set(on_stream_job $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_on_stream>)
+
+# stream_mistake(name function [ENV NAME=VALUE] regex...)
+function(stream_mistake name function)
+  cmake_parse_arguments(mistake "" "ENV" "" ${ARGN})
+  set(expectations "")
+  foreach(regex ${mistake_UNPARSED_ARGUMENTS})
+    list(APPEND expectations --expect "${regex}")
+  endforeach()
+  if(mistake_ENV)
+    list(APPEND expectations --env ${mistake_ENV})
+  endif()
+  fault_test(stream_${name} OPTIONS ${on_stream_env} ${expectations}
+             --expect "PE 1: error: shmemx_${function}_on_stream: " COMMAND ${on_stream_job} ${name})
+endfunction()
+
+stream_mistake(stride_zero long_iput "dest stride is 0 elements .PE 0." "at least 1")
+stream_mistake(stride_negative iget64 "source stride is -1 elements .PE 0." "at least 1")
+stream_mistake(strides_overflow long_iput "check the element count")
+stream_mistake(strided_past_end long_iput "run past")
+stream_mistake(strided_bad_pe long_iget "PE 2 does not exist" "PEs 0 to 1")
+stream_mistake(strided_null long_iput "source is NULL" "valid address or 0 elements")
+stream_mistake(source_of_host long_iput "source 0x[0-9a-f]+ lies in plain host memory" "cudaMallocHost")
+stream_mistake(dest_of_host long_iget "dest 0x[0-9a-f]+ lies in plain host memory" "cudaMallocHost")
+stream_mistake(dest_not_symmetric long_iput "address 0x[0-9a-f]+ .for PE 0. is not symmetric")
+stream_mistake(words_of_host long_wait_until_all "does not lie in the memory of a GPU" "shmem_malloc")
+stream_mistake(words_misaligned long_wait_until_all "is not a multiple of 8" "align the object")
+stream_mistake(comparison long_wait_until_all "comparison 99" "SHMEM_CMP_EQ")
+stream_mistake(status_of_host long_wait_until_all "status 0x[0-9a-f]+ lies in plain host memory" "cudaMallocHost")
+stream_mistake(values_of_host long_wait_until_all_vector "cmp_values 0x[0-9a-f]+ lies in plain host memory")
+stream_mistake(g_bad_pe long_g "PE -1 does not exist")
+stream_mistake(g_not_symmetric long_g "is not symmetric")
+stream_mistake(g_captured long_g "is being captured into a graph" "shmemx_getmem_on_stream"
+               ENV RAILSHMEM_FAKE_CAPTURED=1)
+stream_mistake(no_device_heap long_g "no heap in device memory" "SHMEM_HEAP_KIND" ENV SHMEM_HEAP_KIND=host)
+stream_mistake(dealt_past_end long_sum_reducescatter "run past")
+stream_mistake(dealt_from_host long_sum_reducescatter "is not symmetric")
+fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1
+           --expect "PE 1: error: .*shmem_wait_until in a kernel" --expect SHMEM_WAIT_TIMEOUT
+           COMMAND ${on_stream_job} lonely_wait)
