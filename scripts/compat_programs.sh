@@ -77,6 +77,7 @@ barrier_on_stream      $host/coll/barrier_on_stream.cpp       n  -n 50 -w 5
 broadcast_on_stream    $host/coll/broadcast_on_stream.cpp     n  $few
 fcollect_on_stream     $host/coll/fcollect_on_stream.cpp      n  $few
 reduction_on_stream    $host/coll/reduction_on_stream.cpp     n  $few
+reducescatter_on_stream $host/coll/reducescatter_on_stream.cpp n $few
 sync_all_on_stream     $host/coll/sync_all_on_stream.cpp      n  -n 50 -w 5
 sync_on_stream         $host/coll/sync_on_stream.cpp          n  -n 50 -w 5
 END
