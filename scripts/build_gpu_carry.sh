@@ -20,7 +20,9 @@ fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
 tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory soak_kernels device_collectives stream_ops stream_parts"
 examples="device_ring put_signal_pipeline jacobi moe_dispatch stream_ordered cuda_graph"
-plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-[a-z-]*\.so' || true)
+targets=$(cmake --build "$build" --target help)
+plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' || true)
+tests="$tests $(echo "$targets" | grep -o '^loaded_kernels' | head -n 1 || true)"  # where there is NVRTC
 # shellcheck disable=SC2046,SC2086
 cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests $plugins \
   $(printf 'example_%s ' $examples)

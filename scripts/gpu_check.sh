@@ -36,7 +36,8 @@ from=${FROM:-$root/build/gpu-carry}
 [ -d "$from" ] || from=$root/build/release
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
-export LD_LIBRARY_PATH=$from/lib:$from${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# The toolkit last: NVRTC.
+export LD_LIBRARY_PATH=$from/lib:$from${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:/usr/local/cuda/lib64
 export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTRACE=1
 
 # program NAME: where it is, in either kind of folder.
@@ -46,6 +47,13 @@ program() {
     [ -x "$at" ] && echo "$at" && return
   done
   echo "$from/bin/$1"
+}
+
+# has_nvrtc: loaded_kernels was built, and finds the compiler that it needs while it runs.
+has_nvrtc() {
+  local loaded
+  loaded=$(program loaded_kernels)
+  [ -x "$loaded" ] && ! ldd "$loaded" | grep -q 'libnvrtc.*not found'
 }
 
 names=()
@@ -108,6 +116,10 @@ kernels() {
     check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
       "$(program "$program")"
   done
+  local loaded=(sh -c 'exit 77')
+  ! has_nvrtc || loaded=("$(program oshrun)" -n "$pes" --timeout 140 "$(program loaded_kernels)" "$root/include"
+    "$root/tests/multi/loaded_kernels.cu")
+  check "loaded_kernels.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$@" "${loaded[@]}"
 }
 
 check device.one_gpu 300 1 "$(program ring_gpu_test)"

@@ -36,9 +36,7 @@ class StreamDriver {
   }
   void launch(void* graph) const { call("cuGraphLaunch", graph, stream); }
 
-  shmemx_stream_t stream = nullptr;
-
- private:
+  /// A function of the driver. Ends the job when it fails.
   template <class... Arguments>
   void call(const char* symbol, Arguments... arguments) const {
     void* const found = library_ == nullptr ? nullptr : dlsym(library_, symbol);
@@ -49,6 +47,9 @@ class StreamDriver {
     shmem_global_exit(2);
   }
 
+  shmemx_stream_t stream = nullptr;
+
+ private:
   void* const library_;
 };
 
