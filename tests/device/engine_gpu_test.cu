@@ -12,7 +12,7 @@ namespace railshmem::gpu_test {
 namespace {
 
 constexpr size_t kMostRings = 16;
-constexpr int kEngineRepeats = 5;  // the median is printed
+constexpr int kEngineRepeats = 9;  // for one thread; more of them run five times
 
 struct RingViews {
   RingView of[kMostRings];
@@ -35,11 +35,19 @@ __global__ void push_in_turn(RingViews rings, uint64_t each, uint64_t* statuses)
   statuses[thread_index()] = static_cast<uint64_t>(status);
 }
 
-/// Millions of commands a second.
-double engine_mops(size_t rings, size_t proxy_threads, unsigned blocks, unsigned threads, uint64_t each) {
+struct Rate {
+  double mops;  ///< millions of commands a second
+  double core_speed;
+};
+bool operator<(const Rate& a, const Rate& b) {
+  return a.mops < b.mops;
+}
+
+/// By rising rates.
+std::vector<Rate> engine_rates(size_t rings, size_t proxy_threads, unsigned blocks, unsigned threads, uint64_t each) {
   const uint64_t per_ring = each * threads * blocks / rings;
-  std::vector<double> rates;
-  for (int repeat = 0; repeat < kEngineRepeats; ++repeat) {
+  std::vector<Rate> rates;
+  for (int repeat = 0; repeat < (proxy_threads == 1 ? kEngineRepeats : 5); ++repeat) {
     std::vector<std::unique_ptr<Channel>> channels;
     std::vector<Channel*> pointers;
     RingViews views{};
@@ -50,19 +58,20 @@ double engine_mops(size_t rings, size_t proxy_threads, unsigned blocks, unsigned
       views.of[i] = kernel_view(*channels.back()).ring;
     }
     Pinned<uint64_t> statuses(size_t{blocks} * threads);
-    uint64_t took = 1;
+    Drained drained{1, 0};
     {
-      std::jthread proxy([&] { took = drain_with_engine(pointers, proxy_threads, per_ring, kLong); });
+      std::jthread proxy([&] { drained = drain_with_engine(pointers, proxy_threads, per_ring, kLong); });
       push_in_turn<<<blocks, threads>>>(views, each, statuses.get());
       // The proxy ends last. Waiting for the kernel would spin, perhaps on the other half of a proxy thread's core.
     }
     finish_kernel();
     check_statuses(statuses, ChannelStatus::ok, "proxy threads");
-    GPU_CHECK(took > 1, "%zu threads did not finish the commands of %zu rings", proxy_threads, rings);
-    rates.push_back(static_cast<double>(per_ring * rings) * 1e3 / static_cast<double>(took));
+    GPU_CHECK(drained.ns > 1, "%zu threads did not finish the commands of %zu rings", proxy_threads, rings);
+    rates.push_back(
+        {static_cast<double>(per_ring * rings) * 1e3 / static_cast<double>(drained.ns), drained.core_speed});
   }
   std::sort(rates.begin(), rates.end());
-  return rates[kEngineRepeats / 2];
+  return rates;
 }
 
 }  // namespace
@@ -80,18 +89,25 @@ void measure_engine() {
                       {"4 x 16 warps, 4 rings", 4, 4, 512, 10'000},
                       {"16 x 4 warps, 16 rings", 16, 16, 128, 5'000}};
   const size_t cpus = std::thread::hardware_concurrency();
-  std::printf("\nM commands/s through the engine, rails that complete at once, median of %d; %zu CPUs\n",
-              kEngineRepeats, cpus);
-  std::printf("| %-26s | %-9s | %-9s | %-9s | %-9s | %-6s | %-6s |\n", "producers", "1 thread", "2 threads",
-              "4 threads", "8 threads", "2 : 1", "4 : 1");
+  std::printf(
+      "\nM commands/s through the engine, rails that complete at once, medians; %zu CPUs. @: the proxy thread's core,\n"
+      "additions a ns; less where somebody else works on its other half\n",
+      cpus);
+  std::printf("| %-26s | %-8s | %-14s | %-14s | %-9s | %-9s | %-9s | %-6s | %-6s |\n", "producers", "1 thread",
+              "slowest", "fastest", "2 threads", "4 threads", "8 threads", "2 : 1", "4 : 1");
   for (const Row& r : rows) {
     double rates[4] = {};
+    Rate slowest{}, fastest{};
     size_t n = 0;
     // Two, for this thread and the kernel's other needs.
     for (size_t threads = 1; threads <= std::min<size_t>(r.rings, 8) && (threads == 1 || threads + 2 <= cpus);
-         threads *= 2)
-      rates[n++] = engine_mops(r.rings, threads, r.blocks, r.threads, std::max<uint64_t>(scaled(r.each), 1));
-    std::printf("| %-26s | %9.2f | %9.2f | %9.2f | %9.2f | %6.2f | %6.2f |\n", r.name, rates[0], rates[1], rates[2],
+         threads *= 2) {
+      const auto seen = engine_rates(r.rings, threads, r.blocks, r.threads, std::max<uint64_t>(scaled(r.each), 1));
+      rates[n++] = seen[seen.size() / 2].mops;
+      if (threads == 1) slowest = seen.front(), fastest = seen.back();
+    }
+    std::printf("| %-26s | %8.1f | %5.1f @ %6.2f | %5.1f @ %6.2f | %9.1f | %9.1f | %9.1f | %6.2f | %6.2f |\n", r.name,
+                rates[0], slowest.mops, slowest.core_speed, fastest.mops, fastest.core_speed, rates[1], rates[2],
                 rates[3], rates[1] / rates[0], rates[2] / rates[0]);
   }
   std::printf("\n");
