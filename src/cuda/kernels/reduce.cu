@@ -3,7 +3,8 @@
 #include "src/cuda/kernels/reduce.h"
 
 /// Any grid.
-extern "C" __global__ void railshmem_reduce(const __grid_constant__ railshmem::DeviceReduction reduction) {
+extern "C" __global__ void __launch_bounds__(512)
+    railshmem_reduce(const __grid_constant__ railshmem::DeviceReduction reduction) {
   const uint64_t first = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   railshmem::cuda::kernels::reduce(reduction, first, static_cast<uint64_t>(gridDim.x) * blockDim.x);
 }
