@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/api/job.h"
+#include "src/api/stream_width.h"
 #include "src/base/log.h"
 #include "src/gpu/stream_side.h"
 #include "src/rma/signal.h"
@@ -14,6 +15,7 @@ namespace {
 
 using cuda::StreamCall;
 using cuda::StreamStep;
+using cuda::StreamWidth;
 using cuda::StridedWay;
 
 /// Blocks for elements of a mapped PE: four elements a thread, and no more than leave room on the GPU for others.
@@ -44,8 +46,8 @@ void OnStream::must_reach(const char* argument, const void* address) noexcept {
       function_, argument, address);
 }
 
-void OnStream::give(const StreamCall& call) noexcept {
-  side_->give(call, reinterpret_cast<cuda::Stream>(stream_));
+void OnStream::give(const StreamCall& call, StreamWidth width) noexcept {
+  side_->give(call, width, reinterpret_cast<cuda::Stream>(stream_));
 }
 void OnStream::copy(void* to, const void* from, size_t nbytes) noexcept {
   side_->copy(to, from, nbytes, reinterpret_cast<cuda::Stream>(stream_));
@@ -114,12 +116,16 @@ void OnStream::iget(void* dest, const void* source, const Strides& s, int pe) no
   give({StridedWay::get, pe, dest, source}, s, place.direct ? strided_grid(s) : 1);
 }
 
-void OnStream::signal(const Signal& signal, int pe) noexcept {
+void OnStream::check_signal(const Signal& signal, int pe) noexcept {
   locate(state_, function_, signal.word, sizeof(uint64_t), pe);
-  must_be_device("the signal", signal.word);
   if (reinterpret_cast<uintptr_t>(signal.word) % sizeof(uint64_t) != 0)
     die_misaligned(function_, signal.word, sizeof(uint64_t), pe);
   checked_signal_op(function_, signal.op, pe);
+}
+
+void OnStream::signal(const Signal& signal, int pe) noexcept {
+  check_signal(signal, pe);
+  must_be_device("the signal", signal.word);
   StreamCall call{StreamStep::signal};
   call.code = signal.op;
   call.pe = pe;
@@ -134,13 +140,16 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
   if (nbytes == 0) return this->signal(signal, pe);
   const Place place = locate(state_, function_, dest, nbytes, pe);
   check_local(function_, "source", source, nbytes, pe);
-  if (place.direct) {
+  const bool by_kernel = nbytes <= kByCluster && state_.device->is_device(dest) && state_.device->is_device(source);
+  if (place.direct && !by_kernel) {
     copy(place.direct, source, nbytes);
     return this->signal(signal, pe);  // the stream reaches it when the copy has ended
   }
-  locate(state_, function_, signal.word, sizeof(uint64_t), pe);
-  checked_signal_op(function_, signal.op, pe);
-  StreamCall call{nbi ? StreamStep::put_signal_nbi : StreamStep::put_signal};
+  check_signal(signal, pe);
+  if (place.direct) must_be_device("the signal", signal.word);
+  StreamCall call{place.direct ? StreamStep::put_signal_near
+                  : nbi        ? StreamStep::put_signal_nbi
+                               : StreamStep::put_signal};
   call.code = signal.op;
   call.pe = pe;
   call.dest = dest;
@@ -148,7 +157,7 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
   call.nbytes = nbytes;
   call.word = signal.word;
   call.value = signal.value;
-  give(call);
+  give(call, place.direct ? width_of(nbytes) : StreamWidth::warp);
 }
 
 void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {
@@ -199,7 +208,8 @@ void OnStream::wait_all(const Words& w, TypeKind kind, size_t width) noexcept {
 }
 
 void OnStream::quiet() noexcept {
-  give({StreamStep::quiet});
+  // Without a network all is done by stores and copies, which end with what the stream ran before this.
+  if (state_.network != nullptr) give({StreamStep::quiet});
 }
 
 }  // namespace railshmem

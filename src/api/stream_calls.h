@@ -64,18 +64,17 @@ class OnStream {
                     TypeKind kind) noexcept;
 
  private:
+  void check_signal(const Signal& signal, int pe) noexcept;
   void must_be_device(const char* argument, const void* address) noexcept;
   void catch_up() noexcept;
   void must_be_words(const void* words, size_t width, int cmp) noexcept;
   void must_reach(const char* argument, const void* address) noexcept;
-  void give(const cuda::StreamCall& call) noexcept;
+  void give(const cuda::StreamCall& call, cuda::StreamWidth width = cuda::StreamWidth::warp) noexcept;
   void give(cuda::StreamStrides call, const Strides& strides, uint32_t nblocks) noexcept;
   void copy(void* to, const void* from, size_t nbytes) noexcept;
   void check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
                       size_t source_nbytes) noexcept;
-  int give_reduction(cuda::StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nbytes,
-                     ReduceOp op, TypeKind kind) noexcept;
-  int reduce_between(shmem_team_t team, const DeviceReduction& part) noexcept;
+  int compute(const cuda::StreamCall& call, DeviceReduction& part, size_t loaded) noexcept;
   int exchange(const cuda::StreamCall& call, size_t step) noexcept;
 
   const char* const function_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of stream-ordered calls: copies by copy engines, or kernels.
+#include <algorithm>
+
 #include "src/api/stream_calls.h"
+#include "src/api/stream_width.h"
 #include "src/api/team_call.h"
+#include "src/base/align.h"
 #include "src/collective/operand.h"
 #include "src/gpu/stream_side.h"
 
@@ -10,9 +14,7 @@ namespace {
 
 using cuda::StreamCall;
 using cuda::StreamStep;
-
-/// Blocks up to here are spread by a kernel of one block: faster than a copy a member and a kernel to meet.
-constexpr size_t kByKernel = size_t{16} << 10;
+using cuda::StreamWidth;
 
 /// Copy engines, and kernels of other members, reach the array on every member.
 bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept {
@@ -22,6 +24,23 @@ bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept 
 
 std::byte* of(const Team& team, const void* array, size_t nbytes, int rank) noexcept {
   return Operand(team.state, array, nbytes).of(team, rank);
+}
+
+/// Whether each member computes a part of a result of so many bytes, where arrays are mapped.
+bool takes_parts(const Team& team, size_t nbytes) noexcept {
+  return nbytes > DeviceControlLayout::kPacketBytes && team.size() <= DeviceReduction::kMost;
+}
+
+StreamCall reduction(StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nbytes, ReduceOp op,
+                     TypeKind kind) noexcept {
+  StreamCall call{step};
+  call.kind = kind;
+  call.op = op;
+  call.team = team;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = nbytes;
+  return call;
 }
 
 }  // namespace
@@ -41,7 +60,8 @@ int OnStream::exchange(const StreamCall& call, size_t step) noexcept {
   find_dest(team, function_, call.dest, all);
   must_be_device("dest", call.dest);
   must_be_device("source", call.source);
-  if (call.nbytes <= kByKernel || !mapped_on_all(team, call.dest, all)) return give(call), 0;
+  if (!mapped_on_all(team, call.dest, all)) return give(call, StreamWidth::block), 0;
+  if (all <= kByCluster) return give(call, width_of(all)), 0;
   const size_t place = static_cast<size_t>(team.rank) * call.nbytes;
   for (int i = 0; i < team.size(); ++i) {
     const int to = (team.rank + i) % team.size();
@@ -88,7 +108,9 @@ int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, siz
   find_dest(*team, function_, dest, call.nbytes);
   must_be_device("dest", dest);
   if (team->rank == root) must_be_device("source", source);
-  if (call.nbytes <= kByKernel || !mapped_on_all(*team, dest, call.nbytes)) return give(call), 0;
+  if (!mapped_on_all(*team, dest, call.nbytes)) return give(call, StreamWidth::block), 0;
+  const size_t all = call.nbytes * static_cast<size_t>(team->size());
+  if (all <= kByCluster) return give(call, width_of(all)), 0;
   for (int i = 0; i < team->size() && team->rank == root; ++i)
     copy(of(*team, dest, call.nbytes, (root + i) % team->size()), source, call.nbytes);
   return meet(handle, StreamStep::sync);
@@ -102,24 +124,17 @@ void OnStream::check_operands(const Team& team, const void* dest, size_t dest_nb
   must_be_device("source", source);
 }
 
-/// By one kernel, piece by piece: for members that do not reach each other's arrays.
-int OnStream::give_reduction(StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nbytes,
-                             ReduceOp op, TypeKind kind) noexcept {
-  StreamCall call{step};
-  call.kind = kind;
-  call.op = op;
-  call.team = team;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = nbytes;
-  return give(call), 0;
-}
-
-/// This member's part, by the whole GPU, when all sources are ready, and until all have read them.
-int OnStream::reduce_between(shmem_team_t team, const DeviceReduction& part) noexcept {
-  meet(team, StreamStep::sync);
-  if (part.nelems > 0) side_->reduce(part, reinterpret_cast<cuda::Stream>(stream_));
-  return meet(team, StreamStep::sync);
+/// `part` is this member's, `loaded` the bytes that it loads. A part without operands: by one block, piece by piece,
+/// for members that do not reach each other's arrays, and for what fits into one piece, which takes one meeting less.
+int OnStream::compute(const StreamCall& call, DeviceReduction& part, size_t loaded) noexcept {
+  const auto stream = reinterpret_cast<cuda::Stream>(stream_);
+  part.op = call.op;
+  part.kind = call.kind;
+  if (part.noperands == 0) return side_->reduce_among(call, part, StreamWidth::block, stream), 0;
+  if (loaded <= kReducedByCluster) return side_->reduce_among(call, part, width_of(loaded), stream), 0;
+  meet(call.team, StreamStep::sync);  // all sources are ready
+  if (part.nelems > 0) side_->reduce(part, stream);
+  return meet(call.team, StreamStep::sync);  // all have read them
 }
 
 int OnStream::reduce(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
@@ -129,20 +144,21 @@ int OnStream::reduce(shmem_team_t handle, void* dest, const void* source, size_t
   if (nelems == 0) return 0;
   const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
   check_operands(*team, dest, nbytes, source, nbytes);
-  if (!mapped_on_all(*team, dest, nbytes) || team->size() > DeviceReduction::kMost)
-    return give_reduction(StreamStep::reduce, handle, dest, source, nbytes, op, kind);
-  const size_t first = nelems * static_cast<size_t>(team->rank) / static_cast<size_t>(team->size());
-  const size_t end = nelems * static_cast<size_t>(team->rank + 1) / static_cast<size_t>(team->size());
-  DeviceReduction part;
-  part.op = op;
-  part.kind = kind;
-  part.noperands = part.nresults = team->size();
-  part.nelems = end - first;
-  for (int i = 0; i < team->size(); ++i) {
-    part.operands[i] = of(*team, source, nbytes, i) + first * element;
-    part.results[i] = of(*team, dest, nbytes, i) + first * element;
+  const StreamCall call = reduction(StreamStep::reduce, handle, dest, source, nbytes, op, kind);
+  const auto members = static_cast<size_t>(team->size());
+  DeviceReduction part{};
+  if (takes_parts(*team, nbytes) && mapped_on_all(*team, dest, nbytes)) {
+    // Parts begin where many elements can be loaded at once.
+    const size_t share = align_up((nelems + members - 1) / members, 16);
+    const size_t first = std::min(nelems, share * static_cast<size_t>(team->rank));
+    part.noperands = part.nresults = team->size();
+    part.nelems = std::min(nelems - first, share);
+    for (int i = 0; i < team->size(); ++i) {
+      part.operands[i] = of(*team, source, nbytes, i) + first * element;
+      part.results[i] = of(*team, dest, nbytes, i) + first * element;
+    }
   }
-  return reduce_between(handle, part);
+  return compute(call, part, nbytes);
 }
 
 int OnStream::reducescatter(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element,
@@ -153,20 +169,19 @@ int OnStream::reducescatter(shmem_team_t handle, void* dest, const void* source,
   const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
   const size_t all = total_bytes(function_, nbytes, static_cast<size_t>(team->size()), state_.me);
   check_operands(*team, dest, nbytes, source, all);
+  const StreamCall call = reduction(StreamStep::reducescatter, handle, dest, source, nbytes, op, kind);
   // Where dest is a part of source, on any member, others may still read what would be overwritten.
   const bool apart = reinterpret_cast<uintptr_t>(dest) - reinterpret_cast<uintptr_t>(source) >= all;
-  if (!apart || !mapped_on_all(*team, source, all) || team->size() > DeviceReduction::kMost)
-    return give_reduction(StreamStep::reducescatter, handle, dest, source, nbytes, op, kind);
-  DeviceReduction part;
-  part.op = op;
-  part.kind = kind;
-  part.noperands = team->size();
-  part.nresults = 1;
-  part.nelems = nelems;
-  for (int i = 0; i < team->size(); ++i)
-    part.operands[i] = of(*team, source, all, i) + static_cast<size_t>(team->rank) * nbytes;
-  part.results[0] = dest;
-  return reduce_between(handle, part);
+  DeviceReduction part{};
+  if (apart && takes_parts(*team, nbytes) && mapped_on_all(*team, source, all)) {
+    part.noperands = team->size();
+    part.nresults = 1;
+    part.nelems = nelems;
+    for (int i = 0; i < team->size(); ++i)
+      part.operands[i] = of(*team, source, all, i) + static_cast<size_t>(team->rank) * nbytes;
+    part.results[0] = dest;
+  }
+  return compute(call, part, all);
 }
 
 }  // namespace railshmem

@@ -77,6 +77,8 @@ inline constexpr int kOrderedForOwner = 100;  ///< least writes_ordering at whic
 inline constexpr int kTargetCurrentContext = 0;
 inline constexpr int kScopeOwner = 100;
 
+/// CU_FUNC_ATTRIBUTE_...
+enum class FunctionAttribute : int { required_cluster_width = 11 };
 /// CU_DEVICE_P2P_ATTRIBUTE_...
 enum class PeerAttribute : int { access = 2, native_atomics = 3 };
 

@@ -18,9 +18,20 @@ void StreamSide::copy(void* to, const void* from, size_t nbytes, cuda::Stream st
   must(gpu_.driver().copy_async(cuda::address_of(to), cuda::address_of(from), nbytes, stream), "cuMemcpyAsync");
 }
 
+void StreamSide::give(const cuda::StreamCall& call, cuda::StreamWidth width, cuda::Stream stream) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  must(kernels_.give(call, width, stream), "cuLaunchKernel");
+}
+
 void StreamSide::reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept {
   const cuda::ContextGuard guard(gpu_);
   must(reducer_.give(reduction, stream), "cuLaunchKernel");
+}
+
+void StreamSide::reduce_among(const cuda::StreamCall& call, const DeviceReduction& part, cuda::StreamWidth width,
+                              cuda::Stream stream) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  must(kernels_.reduce(call, part, width, stream), "cuLaunchKernel");
 }
 
 bool StreamSide::is_captured(cuda::Stream stream) noexcept {

@@ -17,13 +17,18 @@ class StreamSide {
   StreamSide(DeviceMemory& memory, const WorldView& view);
 
   void copy(void* to, const void* from, size_t nbytes, cuda::Stream stream) noexcept;
-  /// A StreamCall, or what has a kernel of its own.
+  void give(const cuda::StreamCall& call, cuda::StreamWidth width, cuda::Stream stream) noexcept;
+  /// What has a kernel of its own.
   template <class Call>
   void give(const Call& call, cuda::Stream stream) noexcept {
     const cuda::ContextGuard guard(gpu_);
     must(kernels_.give(call, stream), "cuLaunchKernel");
   }
+  /// By all multiprocessors, and without waiting for anybody.
   void reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept;
+  /// Together with the other members of call.team (StreamKernels::reduce).
+  void reduce_among(const cuda::StreamCall& call, const DeviceReduction& part, cuda::StreamWidth width,
+                    cuda::Stream stream) noexcept;
   /// Whether what the stream is given becomes part of a graph, and does not run.
   bool is_captured(cuda::Stream stream) noexcept;
   /// Returns when the stream has done all that it was given.

@@ -1,28 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels behind stream-ordered calls, of one block unless they say otherwise. Their view of the job is
-// railshmem_device_view.
+// Kernels behind stream-ordered calls, of a warp, a block or a cluster of blocks. Their view of the job is
+// railshmem_device_view. The least number of blocks by multiprocessor is given so that the compiler spills no
+// registers.
 #include "src/cuda/kernels/stream.h"
 
 #include "src/cuda/kernels/stream_many.h"
 
-extern "C" __global__ void __launch_bounds__(32)
+using railshmem::cuda::kStreamBlockThreads;
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define RAILSHMEM_STREAM_CLUSTER __cluster_dims__(8)  // the most that every such GPU has
+#else
+#define RAILSHMEM_STREAM_CLUSTER
+#endif
+
+extern "C" __global__ void __launch_bounds__(32, 1)
     railshmem_stream_step(const __grid_constant__ railshmem::cuda::StreamCall call) {
   railshmem::cuda::kernels::run_step(call);
 }
 
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(kStreamBlockThreads, 2)
     railshmem_stream_collective(const __grid_constant__ railshmem::cuda::StreamCall call) {
-  __shared__ railshmem::DeviceReduction reduction;
-  railshmem::cuda::kernels::run_collective(call, reduction);
+  railshmem::cuda::kernels::run_moves<railshmem::device::BlockScope>(call);
 }
 
-/// Any grid. One block at least to a multiprocessor: without that number the compiler spills registers here.
+extern "C" __global__ void RAILSHMEM_STREAM_CLUSTER __launch_bounds__(kStreamBlockThreads, 2)
+    railshmem_stream_cluster(const __grid_constant__ railshmem::cuda::StreamCall call) {
+  railshmem::cuda::kernels::run_moves<railshmem::cuda::kernels::ClusterScope>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kStreamBlockThreads, 2)
+    railshmem_stream_reduce(const __grid_constant__ railshmem::cuda::StreamCall call,
+                            const __grid_constant__ railshmem::DeviceReduction part) {
+  __shared__ railshmem::DeviceReduction shared;
+  railshmem::cuda::kernels::run_reduce(call, part, shared);
+}
+
+extern "C" __global__ void RAILSHMEM_STREAM_CLUSTER __launch_bounds__(kStreamBlockThreads, 2)
+    railshmem_stream_cluster_reduce(const __grid_constant__ railshmem::cuda::StreamCall call,
+                                    const __grid_constant__ railshmem::DeviceReduction part) {
+  railshmem::cuda::kernels::reduce_among<railshmem::cuda::kernels::ClusterScope>(call, part);
+}
+
+/// Any grid.
 extern "C" __global__ void __launch_bounds__(256, 1)
     railshmem_stream_strided(const __grid_constant__ railshmem::cuda::StreamStrides strides) {
   railshmem::cuda::kernels::run_strided(strides);
 }
 
-extern "C" __global__ void __launch_bounds__(32)
+extern "C" __global__ void __launch_bounds__(32, 1)
     railshmem_stream_words(const __grid_constant__ railshmem::cuda::StreamWords words) {
   railshmem::cuda::kernels::run_words(words);
 }

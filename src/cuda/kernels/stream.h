@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of stream-ordered calls, by the threads of one block. For CUDA, and for threads that stand for kernels.
+// Steps of stream-ordered calls, by the threads of one block or cluster. For CUDA, and for threads that stand for
+// kernels.
 #pragma once
 
 #include "shmem/device/names/collective.h"
@@ -7,6 +8,7 @@
 #include "shmem/device/names/rma.h"
 #include "shmem/device/names/signal.h"
 #include "shmem/device/names/wait.h"
+#include "src/cuda/kernels/cluster_scope.h"
 #include "src/cuda/kernels/reduce.h"
 #include "src/cuda/kernels/stream_call.h"
 
@@ -102,6 +104,12 @@ RAILSHMEM_HD inline uint64_t bytes_of(TypeKind kind) {
   return kind == TypeKind::i32 || kind == TypeKind::u32 || kind == TypeKind::f32 ? 4 : 8;
 }
 
+/// reduce(), which is long, once in a kernel.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void reduce_part(const DeviceReduction& part, uint64_t first,
+                                                               uint64_t step) {
+  reduce(part, first, step);
+}
+
 /// Piece by piece through the room that each member has for the others' operands. `shared`: of the block.
 RAILSHMEM_KERNEL inline ChannelStatus reduce_far(const WorldView& world, const device::Members& team,
                                                  const StreamCall& call, DeviceReduction& shared) {
@@ -128,26 +136,47 @@ RAILSHMEM_KERNEL inline ChannelStatus reduce_far(const WorldView& world, const d
       shared.results[0] = device::at(call.dest, done);
     }
     BlockScope::sync();
-    reduce(shared, BlockScope::rank(), BlockScope::size());
+    reduce_part(shared, BlockScope::rank(), BlockScope::size());
     BlockScope::sync();
   }
   return ChannelStatus::ok;
 }
 
-RAILSHMEM_KERNEL inline void run_collective(const StreamCall& c, DeviceReduction& shared) {
-  using Bytes = device::TeamMover<1, device::BlockScope>;
+/// What moves data among mapped members, or to one PE, by all threads of a scope.
+template <class Scope>
+RAILSHMEM_KERNEL inline void run_moves(const StreamCall& c) {
+  using Bytes = device::TeamMover<1, Scope>;
   switch (c.step) {
+    case StreamStep::put_signal_near:
+      return device::Signaller<1, Scope>::put_signal_nbi(SHMEM_CTX_DEFAULT, c.dest, c.source, c.nbytes, c.word, c.value,
+                                                         c.code, c.pe);
     case StreamStep::broadcast:
       return static_cast<void>(Bytes::broadcast(c.team, c.dest, c.source, c.nbytes, c.pe));
     case StreamStep::fcollect:
       return static_cast<void>(Bytes::fcollect(c.team, c.dest, c.source, c.nbytes));
-    case StreamStep::alltoall:
-      return static_cast<void>(Bytes::alltoall(c.team, c.dest, c.source, c.nbytes));
     default:
-      device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {
-        return reduce_far(world, team, c, shared);
-      });
+      return static_cast<void>(Bytes::alltoall(c.team, c.dest, c.source, c.nbytes));
   }
+}
+
+/// This PE's part of a reduction whose arrays are mapped here, between two synchronisations of the members.
+template <class Scope>
+RAILSHMEM_KERNEL inline void reduce_among(const StreamCall& c, const DeviceReduction& part) {
+  device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {
+    const ChannelStatus ready = device::sync_team<Scope>(world, team);  // sources are
+    reduce_part(part, Scope::rank(), Scope::size());
+    Scope::sync();
+    const ChannelStatus met = device::sync_team<Scope>(world, team);
+    return ready == ChannelStatus::ok ? met : ready;
+  });
+}
+
+/// By one block: `part` as above, or, without operands, all of call's arrays, whether members are mapped or not.
+RAILSHMEM_KERNEL inline void run_reduce(const StreamCall& c, const DeviceReduction& part, DeviceReduction& shared) {
+  if (part.noperands != 0) return reduce_among<device::BlockScope>(c, part);
+  device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {
+    return reduce_far(world, team, c, shared);
+  });
 }
 
 }  // namespace railshmem::cuda::kernels

@@ -23,7 +23,8 @@ enum class StreamStep : uint8_t {
   quiet,
   barrier,
   sync,
-  // The rest are for the many threads of railshmem_stream_collective.
+  // The rest are for many threads.
+  put_signal_near,  ///< both in memory that this GPU stores to
   broadcast,
   fcollect,
   alltoall,
@@ -32,6 +33,10 @@ enum class StreamStep : uint8_t {
 };
 
 enum class StridedWay : uint8_t { put, get };
+
+/// Who runs it.
+enum class StreamWidth : uint8_t { warp, block, cluster };
+inline constexpr unsigned kStreamBlockThreads = 512;
 
 /// Values of the launch: a graph keeps them as they are.
 struct StreamCall {

@@ -92,6 +92,11 @@ Result cuModuleGetFunction(Function* function, Module module, const char* name) 
   *function = kept.get();
   return kSuccess;
 }
+Result cuFuncGetAttribute(int* value, FunctionAttribute, Function function) {
+  FAKE_CALL(context);
+  *value = 0;  // no clusters here
+  return function == nullptr ? kInvalidHandle : kSuccess;
+}
 Result cuModuleGetGlobal_v2(Address* address, size_t* nbytes, Module module, const char* name) {
   FAKE_CALL(context);
   return s.modules.count(module) == 0 ? kInvalidHandle : global_of(*module->module, name, address, nbytes);

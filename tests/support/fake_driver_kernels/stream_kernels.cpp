@@ -23,14 +23,30 @@ FakeKernel kernel(Run&& run) {
           }};
 }
 
+template <class Run>
+FakeKernel reduction(Run&& run) {
+  return {{sizeof(StreamCall), sizeof(DeviceReduction)}, [run](const FakeLaunch& launch) {
+            const auto& part = *static_cast<const DeviceReduction*>(launch.parameters[1]);
+            emulation::run({{&view, 1, 1, [&] { run(parameter_of<StreamCall>(launch), part); }}});
+          }};
+}
+
 }  // namespace
 
 void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_stream_step"] = kernel<StreamCall>([](const StreamCall& call) { kernels::run_step(call); });
-  module.kernels["railshmem_stream_collective"] = kernel<StreamCall>([](const StreamCall& call) {
+  module.kernels["railshmem_stream_collective"] =
+      kernel<StreamCall>([](const StreamCall& call) { kernels::run_moves<device::BlockScope>(call); });
+  module.kernels["railshmem_stream_cluster"] =
+      kernel<StreamCall>([](const StreamCall& call) { kernels::run_moves<kernels::ClusterScope>(call); });
+  module.kernels["railshmem_stream_reduce"] = reduction([](const StreamCall& call, const DeviceReduction& part) {
     DeviceReduction shared;
-    kernels::run_collective(call, shared);
+    kernels::run_reduce(call, part, shared);
   });
+  module.kernels["railshmem_stream_cluster_reduce"] =
+      reduction([](const StreamCall& call, const DeviceReduction& part) {
+        kernels::reduce_among<kernels::ClusterScope>(call, part);
+      });
   module.kernels["railshmem_stream_strided"] =
       kernel<StreamStrides>([](const StreamStrides& strides) { kernels::run_strided(strides); });
   module.kernels["railshmem_stream_words"] =

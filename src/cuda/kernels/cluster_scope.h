@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All threads of a cluster of blocks, with the same arguments: what one multiprocessor stores over NVLink is an eighth
+// of what it takes, and the blocks of a cluster run at the same time, so they can wait for each other.
+#pragma once
+
+#include "shmem/detail/threads.h"
+
+namespace railshmem::cuda::kernels {
+
+/// Where there are no clusters (before Hopper, and outside of a GPU) it is one block.
+struct ClusterScope {
+  static constexpr int kCopyUnroll = 4;  ///< loads in flight by thread
+  RAILSHMEM_HD static uint32_t block() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    uint32_t rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+#else
+    return 0;
+#endif
+  }
+  RAILSHMEM_HD static uint32_t nblocks() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    uint32_t n;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(n));
+    return n;
+#else
+    return 1;
+#endif
+  }
+  RAILSHMEM_HD static uint32_t rank() {
+    return block() * threads::block_size() + threads::rank_in_block();
+  }
+  RAILSHMEM_HD static uint32_t size() {
+    return nblocks() * threads::block_size();
+  }
+  RAILSHMEM_HD static bool leads() {
+    return rank() == 0;
+  }
+  /// What each wrote before is visible to the others after, and to whom they tell of it. One thread's fence covers its
+  /// block: a fence by each would wait for the stores of all, one after the other.
+  RAILSHMEM_HD static void sync() {
+    threads::sync_block();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (threads::rank_in_block() == 0) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+  }
+};
+
+}  // namespace railshmem::cuda::kernels
