@@ -28,7 +28,7 @@ std::byte* of(const Team& team, const void* array, size_t nbytes, int rank) noex
 
 /// Whether each member computes a part of a result of so many bytes, where arrays are mapped.
 bool takes_parts(const Team& team, size_t nbytes) noexcept {
-  return nbytes > DeviceControlLayout::kPacketBytes && team.size() <= DeviceReduction::kMost;
+  return nbytes > 2 * DeviceControlLayout::kPacketBytes && team.size() <= DeviceReduction::kMost;
 }
 
 StreamCall reduction(StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nbytes, ReduceOp op,

@@ -31,7 +31,7 @@ struct alignas(16) Pack {
   static constexpr uint32_t kElements = 16 / sizeof(T);
   T at[kElements];
 };
-inline constexpr int kPacksInFlight = 2;  ///< by thread and operand
+inline constexpr int kPacksInFlight = 4;  ///< by thread and operand
 
 template <class T, class Op>
 RAILSHMEM_HD inline Pack<T> combine(const Pack<T>& a, const Pack<T>& b, Op op) {

@@ -171,11 +171,47 @@ RAILSHMEM_KERNEL inline void reduce_among(const StreamCall& c, const DeviceReduc
   });
 }
 
+/// What a block keeps for itself.
+struct ReduceRoom {
+  DeviceReduction reduction;
+  alignas(16) unsigned char operands[16 << 10];
+};
+
+/// In two exchanges of packets at most, which take no flag behind them: all operands of a piece come into the room.
+RAILSHMEM_KERNEL inline ChannelStatus reduce_packets(const WorldView& world, const device::Members& team,
+                                                     const StreamCall& call, uint64_t piece, ReduceRoom& room) {
+  using device::BlockScope;
+  const uint64_t from_step = call.step == StreamStep::reducescatter ? call.nbytes : 0;
+  for (uint64_t done = 0; done < call.nbytes; done += piece) {
+    const uint64_t left = call.nbytes - done, count = left < piece ? left : piece;
+    const ChannelStatus status = device::exchange_blocks<BlockScope>(world, team, room.operands,
+                                                                     device::at(call.source, done), count, from_step);
+    if (status != ChannelStatus::ok) return status;
+    if (BlockScope::leads()) {
+      room.reduction.op = call.op;
+      room.reduction.kind = call.kind;
+      room.reduction.nelems = count / bytes_of(call.kind);
+      room.reduction.noperands = team.size();
+      for (int i = 0; i < team.size(); ++i)
+        room.reduction.operands[i] = room.operands + static_cast<uint64_t>(i) * count;
+      room.reduction.nresults = 1;
+      room.reduction.results[0] = device::at(call.dest, done);
+    }
+    BlockScope::sync();
+    reduce_part(room.reduction, BlockScope::rank(), BlockScope::size());
+    BlockScope::sync();
+  }
+  return ChannelStatus::ok;
+}
+
 /// By one block: `part` as above, or, without operands, all of call's arrays, whether members are mapped or not.
-RAILSHMEM_KERNEL inline void run_reduce(const StreamCall& c, const DeviceReduction& part, DeviceReduction& shared) {
+RAILSHMEM_KERNEL inline void run_reduce(const StreamCall& c, const DeviceReduction& part, ReduceRoom& room) {
   if (part.noperands != 0) return reduce_among<device::BlockScope>(c, part);
   device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {
-    return reduce_far(world, team, c, shared);
+    const uint64_t fitting = sizeof room.operands / static_cast<uint32_t>(team.size()) / 16 * 16;
+    const uint64_t piece = fitting < DeviceControlLayout::kPacketBytes ? fitting : DeviceControlLayout::kPacketBytes;
+    if (team.packets() && c.nbytes <= 2 * piece) return reduce_packets(world, team, c, piece, room);
+    return reduce_far(world, team, c, room.reduction);
   });
 }
 

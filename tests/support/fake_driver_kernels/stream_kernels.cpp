@@ -40,8 +40,8 @@ void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_stream_cluster"] =
       kernel<StreamCall>([](const StreamCall& call) { kernels::run_moves<kernels::ClusterScope>(call); });
   module.kernels["railshmem_stream_reduce"] = reduction([](const StreamCall& call, const DeviceReduction& part) {
-    DeviceReduction shared;
-    kernels::run_reduce(call, part, shared);
+    kernels::ReduceRoom room;
+    kernels::run_reduce(call, part, room);
   });
   module.kernels["railshmem_stream_cluster_reduce"] =
       reduction([](const StreamCall& call, const DeviceReduction& part) {
