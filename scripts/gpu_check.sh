@@ -175,6 +175,11 @@ if [ -n "$sanitize" ]; then
   for tool in memcheck racecheck; do
     check "device.one_gpu.$tool" 500 1 "$sanitizer" --tool "$tool" --error-exitcode 3 "$(program ring_gpu_test)" --small
   done
+  # The library's own kernels. It asks the driver for what it may not have, and takes no for an answer.
+  for program in stream_ops stream_parts; do
+    check "$program.memcheck" 300 1 env SHMEM_HEAP_KIND=device "$sanitizer" --tool memcheck --report-api-errors no \
+      --error-exitcode 3 "$(program "$program")"
+  done
 fi
 
 wait
