@@ -126,7 +126,13 @@ int main() {
   {
     StreamDriver driver;
     const bool one_node = shmem_team_n_pes(SHMEM_TEAM_SHARED) == npes;  // reductions over the network take long
-    for (const size_t n : {size_t{16}, size_t{3000}, one_node ? size_t{200'000} : size_t{20'000}}) {
+    std::vector<size_t> sizes = {16, 3000};                             // for packets, and for one block
+    if (one_node)
+      sizes.insert(sizes.end(),
+                   {200'000, 1'100'000});  // for a cluster of blocks, and for copy engines or the whole GPU
+    else
+      sizes.push_back(20'000);
+    for (const size_t n : sizes) {
       const Arrays a(n);
       int round = 1;
       for (; round <= 2; ++round) round_of("stream", a, driver, round, [&] { give(a, driver.stream); });
