@@ -39,6 +39,12 @@ void OnStream::must_be_device(const char* argument, const void* address) noexcep
       argument, address);
 }
 
+/// Kernels of this GPU read it at its speed: not another GPU's own memory, which it may not even reach.
+bool OnStream::near(const void* source, size_t nbytes) noexcept {
+  uintptr_t offset = 0;
+  return find_segment(state_, source, nbytes, &offset) ? state_.device->is_device(source) : side_->is_here(source);
+}
+
 void OnStream::must_reach(const char* argument, const void* address) noexcept {
   if (side_->kernels_reach(address)) return;
   die("%s: %s %p lies in plain host memory, which kernels do not reach; pass memory of shmem_malloc, cudaMalloc or "
@@ -140,7 +146,7 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
   if (nbytes == 0) return this->signal(signal, pe);
   const Place place = locate(state_, function_, dest, nbytes, pe);
   check_local(function_, "source", source, nbytes, pe);
-  const bool by_kernel = nbytes <= kByCluster && state_.device->is_device(dest) && state_.device->is_device(source);
+  const bool by_kernel = nbytes <= kByCluster && state_.device->is_device(dest) && near(source, nbytes);
   if (place.direct && !by_kernel) {
     copy(place.direct, source, nbytes);
     return this->signal(signal, pe);  // the stream reaches it when the copy has ended

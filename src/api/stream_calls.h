@@ -68,6 +68,7 @@ class OnStream {
   void must_be_device(const char* argument, const void* address) noexcept;
   void catch_up() noexcept;
   void must_be_words(const void* words, size_t width, int cmp) noexcept;
+  bool near(const void* source, size_t nbytes) noexcept;
   void must_reach(const char* argument, const void* address) noexcept;
   void give(const cuda::StreamCall& call, cuda::StreamWidth width = cuda::StreamWidth::warp) noexcept;
   void give(cuda::StreamStrides call, const Strides& strides, uint32_t nblocks) noexcept;

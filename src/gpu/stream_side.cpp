@@ -53,4 +53,10 @@ bool StreamSide::kernels_reach(const void* address) noexcept {
   return cuda::inspect(gpu_.driver(), address).kind != cuda::MemoryOf::host;
 }
 
+bool StreamSide::is_here(const void* address) noexcept {
+  const cuda::ContextGuard guard(gpu_);
+  const cuda::PointerInfo found = cuda::inspect(gpu_.driver(), address);
+  return found.kind == cuda::MemoryOf::device && found.device == gpu_.device();
+}
+
 }  // namespace railshmem
