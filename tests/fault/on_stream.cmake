@@ -3,6 +3,7 @@
 add_executable(fault_bad_on_stream bad_on_stream.c)
 set_target_properties(fault_bad_on_stream PROPERTIES OUTPUT_NAME bad_on_stream)
 target_link_libraries(fault_bad_on_stream PRIVATE RailSHMEM::shmem)
+add_dependencies(fault_bad_on_stream railshmem_fake_cuda)
 target_compile_options(fault_bad_on_stream PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
 set(on_stream_env --env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:railshmem_fake_cuda> --env RAILSHMEM_FAKE_GPUS=2
     --env SHMEM_HEAP_KIND=device --env SHMEM_DEVICE_HEAP_MAX=64M --env SHMEM_TRANSPORT=p2p)
