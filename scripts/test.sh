@@ -103,7 +103,7 @@ not_built() {
 skipped() {
   local why=''
   command -v nvidia-smi >/dev/null || why="$why GPU tests: no GPU;"
-  grep -q 'RailSHMEM CUDA: ON' "$logs/release.configure" || why="$why CUDA header tests: no nvcc;"
+  grep -q 'RailSHMEM CUDA: ON' "$logs/release.configure" || why="$why CUDA header tests, and device_heap.* and fault.stream_*, which need the library's kernels: no nvcc;"
   grep -q 'RailSHMEM MPI: ON' "$logs/release.configure" || why="$why MPI launchers: no MPI;"
   [ "$(id -u)" -eq 0 ] || why="$why two hosts in network namespaces: not root;"
   [ -e /dev/infiniband ] || why="$why RDMA NICs: no /dev/infiniband;"
