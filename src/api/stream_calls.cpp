@@ -146,8 +146,8 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
   if (nbytes == 0) return this->signal(signal, pe);
   const Place place = locate(state_, function_, dest, nbytes, pe);
   check_local(function_, "source", source, nbytes, pe);
-  const bool by_kernel = nbytes <= kByCluster && state_.device->is_device(dest) && near(source, nbytes);
-  if (place.direct && !by_kernel) {
+  const auto by_kernel = [&] { return nbytes <= kByCluster && state_.device->is_device(dest) && near(source, nbytes); };
+  if (place.direct && !by_kernel()) {
     copy(place.direct, source, nbytes);
     return this->signal(signal, pe);  // the stream reaches it when the copy has ended
   }

@@ -76,7 +76,8 @@ class OnStream {
   void check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
                       size_t source_nbytes) noexcept;
   int compute(const cuda::StreamCall& call, DeviceReduction& part, size_t loaded) noexcept;
-  int exchange(const cuda::StreamCall& call, size_t step) noexcept;
+  int exchange(cuda::StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nelems,
+               size_t element) noexcept;
 
   const char* const function_;
   const shmemx_stream_t stream_;

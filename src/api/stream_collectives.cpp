@@ -53,44 +53,39 @@ int OnStream::meet(shmem_team_t handle, StreamStep step) noexcept {
   return 0;
 }
 
-/// Blocks of call.nbytes to every member, `step` bytes apart in source, to this PE's place in their dest.
-int OnStream::exchange(const StreamCall& call, size_t step) noexcept {
-  Team& team = *find_team(function_, call.team);
-  const size_t all = total_bytes(function_, call.nbytes, static_cast<size_t>(team.size()), state_.me);
-  find_dest(team, function_, call.dest, all);
-  must_be_device("dest", call.dest);
-  must_be_device("source", call.source);
-  if (!mapped_on_all(team, call.dest, all)) return give(call, StreamWidth::block), 0;
+/// A block to every member, to this PE's place in their dest: the same one, or in an alltoall one for each.
+int OnStream::exchange(StreamStep step, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+                       size_t element) noexcept {
+  const Team* const team = find_team(function_, handle);
+  if (!team) return kBadTeam;
+  if (nelems == 0) return 0;
+  StreamCall call{step};
+  call.team = handle;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = total_bytes(function_, nelems, element, state_.me);
+  const size_t all = total_bytes(function_, call.nbytes, static_cast<size_t>(team->size()), state_.me);
+  find_dest(*team, function_, dest, all);
+  must_be_device("dest", dest);
+  must_be_device("source", source);
+  if (!mapped_on_all(*team, dest, all)) return give(call, StreamWidth::block), 0;
   if (all <= kByCluster) return give(call, width_of(all)), 0;
-  const size_t place = static_cast<size_t>(team.rank) * call.nbytes;
-  for (int i = 0; i < team.size(); ++i) {
-    const int to = (team.rank + i) % team.size();
-    const auto* const block = static_cast<const std::byte*>(call.source) + static_cast<size_t>(to) * step;
-    copy(of(team, call.dest, all, to) + place, block, call.nbytes);
+  const size_t place = static_cast<size_t>(team->rank) * call.nbytes;
+  const size_t apart = step == StreamStep::alltoall ? call.nbytes : 0;
+  for (int i = 0; i < team->size(); ++i) {
+    const int to = (team->rank + i) % team->size();
+    const auto* const block = static_cast<const std::byte*>(source) + static_cast<size_t>(to) * apart;
+    copy(of(*team, dest, all, to) + place, block, call.nbytes);
   }
-  return meet(call.team, StreamStep::sync);
+  return meet(handle, StreamStep::sync);
 }
 
 int OnStream::fcollect(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
-  if (!find_team(function_, handle)) return kBadTeam;
-  if (nelems == 0) return 0;
-  StreamCall call{StreamStep::fcollect};
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  return exchange(call, 0);
+  return exchange(StreamStep::fcollect, handle, dest, source, nelems, element);
 }
 
 int OnStream::alltoall(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
-  if (!find_team(function_, handle)) return kBadTeam;
-  if (nelems == 0) return 0;
-  StreamCall call{StreamStep::alltoall};
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  return exchange(call, call.nbytes);
+  return exchange(StreamStep::alltoall, handle, dest, source, nelems, element);
 }
 
 int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element,
