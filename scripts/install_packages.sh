@@ -12,7 +12,7 @@ case ${1:-} in
   build) ;;
   test)
     needed="$needed libgtest-dev libgmock-dev binutils git"
-    optional="$optional ccache clang-22 codespell shellcheck clang-format-14 clang-tidy iproute2 python3-matplotlib"
+    optional="$optional ccache clang-22 codespell ruby-mdl python3-markdown-it shellcheck clang-format-14 clang-tidy iproute2 python3-matplotlib"
     ;;
   *)
     sed -n '3,6p' "$0" >&2

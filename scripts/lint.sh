@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The checks of the sources; ctest runs the same ones under the label lint.
 #   scripts/lint.sh                  all of them, clang-tidy on a few files
-#   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env reference spelling shell format tidy
+#   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env reference spelling markdown
+#                                    links shell format tidy
 #   scripts/lint.sh --tidy           clang-tidy on all files (minutes)
 # BUILD_DIR (default build/release) is where clang-tidy finds compile_commands.json. Exit 77: all that was asked was
 # skipped, because a tool is missing.
@@ -51,6 +52,20 @@ check_spelling() {
   codespell --ignore-words scripts/codespell_ignore.txt $(scripts/list_sources.sh text | grep -v codespell_ignore)
 }
 
+check_markdown() {
+  missing mdl && return 77
+  # shellcheck disable=SC2046
+  mdl -s scripts/markdown_style.rb $(scripts/list_sources.sh text | grep '\.md$')
+}
+
+# The parser may be installed for the system's Python only.
+check_links() {
+  python=python3
+  python3 -c 'import markdown_it' 2>/dev/null || [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
+  # shellcheck disable=SC2046
+  "$python" scripts/check_links.py $(scripts/list_sources.sh text | grep '\.md$')
+}
+
 check_shell() {
   missing shellcheck && return 77
   # shellcheck disable=SC2046
@@ -88,14 +103,14 @@ checks=
 for argument; do
   case $argument in
     --tidy) whole=yes checks="$checks tidy" ;;
-    layers | spdx | lines | headers | api | env | reference | spelling | shell | format | tidy) checks="$checks $argument" ;;
+    layers | spdx | lines | headers | api | env | reference | spelling | markdown | links | shell | format | tidy) checks="$checks $argument" ;;
     *)
-      sed -n '3,8p' "$0" >&2
+      sed -n '3,9p' "$0" >&2
       exit 2
       ;;
   esac
 done
-checks=${checks:-layers spdx lines headers api env reference spelling shell format tidy}
+checks=${checks:-layers spdx lines headers api env reference spelling markdown links shell format tidy}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 

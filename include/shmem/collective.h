@@ -28,7 +28,7 @@
 /// Sends block k of source to PE k of the team, which keeps it as the block of the sender (OpenSHMEM 1.6, 9.10.5).
 ///
 /// A block has nelems elements. In alltoalls (9.10.6) the elements lie dst apart in dest and sst apart in source, both at least
-/// 1, and block k starts at element k * nelems * dst or k * nelems * sst.
+/// 1, and block k starts at element k x nelems x dst or k x nelems x sst.
 #define RAILSHMEM_ALLTOALL_FUNCTIONS(F, NAME, T) \
   F(int, NAME, shmem_team_t team, T* dest, const T* source, size_t nelems)
 #define RAILSHMEM_ALLTOALLS_FUNCTIONS(F, NAME, T) \
