@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the curves of shmem_perf --format json: one PNG per kind of metric, sizes on a log2 axis.
 
-usage: plot_perf.py [--out DIR] FILE...
-One line per (bench, transport, provider). Files of several libraries or machines may be mixed.
+usage: plot_perf.py [--out DIR] [--title TEXT] FILE...
+A colour for each transport, a marker for each bench, bars from the median (p50) to the slow end (p99). The title says what
+is drawn, with which library, on which machine and when. Files of several libraries or machines may be mixed.
 """
 import argparse
 import collections
@@ -14,6 +15,15 @@ import perf_rows
 
 SKIPPED = 77  # what CTest is told to read as "skipped"
 LATENCY = ("latency", "one_way", "round_trip")
+TITLES = {"bandwidth": "Bandwidth by message size", "rate": "Operations a second by message size",
+          "latency": "Latency by message size"}
+UNITS = {"bandwidth": "GB/s", "rate": "million operations/s", "latency": "microseconds"}
+WORDS = {"bw": "bandwidth", "lat": "latency", "bibw": "bandwidth both ways", "nbi": "without waiting", "amo": "atomics",
+         "sig": "signal", "ctx": "contexts"}
+TRANSPORTS = {"p2p": "load and store within a node", "ofi": "libfabric", "loopback": "threads of one process"}
+
+Line = collections.namedtuple("Line", "bench metric transport provider version host")
+Point = collections.namedtuple("Point", "bytes value p50 p99")
 
 
 def kind_of(row):
@@ -24,43 +34,101 @@ def kind_of(row):
 
 
 def lines_of(rows):
-    """{kind: {line label: [(bytes, value)]}}, sorted by size."""
-    versions = {row.get("version") for row in rows}
+    """{kind: {Line: [Point]}}, sorted by size."""
     figures = collections.defaultdict(lambda: collections.defaultdict(list))
     for row in rows:
         kind = kind_of(row)
         if kind is None or row["bytes"] == 0:
             continue
-        label = f"{row['bench']} {row['transport']} {row['provider']}"
-        if row["metric"] in ("one_way", "round_trip"):
-            label += f" {row['metric'].replace('_', ' ')}"
-        if len(versions) > 1:
-            label += f" [{row.get('version', '?')}]"
-        figures[kind][label].append((row["bytes"], row["value"]))
-    return {kind: {label: sorted(points) for label, points in lines.items()} for kind, lines in figures.items()}
+        line = Line(row["bench"], row["metric"], row["transport"], row["provider"], row.get("version", "?"),
+                    row.get("host", "?"))
+        figures[kind][line].append(Point(row["bytes"], row["value"], row["p50"], row["p99"]))
+    return {kind: {line: sorted(points) for line, points in lines.items()} for kind, lines in figures.items()}
+
+
+def bench_words(line):
+    """put_bw -> "put bandwidth"; the metric where it says more than the name."""
+    words = " ".join(WORDS.get(word, word) for word in line.bench.split("_"))
+    return words + (", " + line.metric.replace("_", " ") if line.metric in ("one_way", "round_trip") else "")
+
+
+def transport_words(line):
+    """ofi and tcp;ofi_rxm -> "libfabric, tcp;ofi_rxm"."""
+    words = TRANSPORTS.get(line.transport, line.transport)
+    return words if line.provider in ("", "auto", line.transport) else f"{words}, {line.provider}"
+
+
+def sources(lines, field):
+    """The values of a field that all lines have in common, or all of them."""
+    return ", ".join(sorted({getattr(line, field) for line in lines}))
+
+
+def label_of(line, lines):
+    """What tells this line from the others, in words."""
+    label = f"{bench_words(line)} ({transport_words(line)})"
+    for field in ("version", "host"):
+        if len({getattr(other, field) for other in lines}) > 1:
+            label += f", {getattr(line, field)}"
+    return label
+
+
+def subtitle(lines, rows):
+    dates = sorted({row["date"][:10] for row in rows if row.get("date")})
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}" if dates else "date unknown"
+    pes = sorted({row["pes"] for row in rows})
+    count = f"{pes[0]} PE{'s' if pes[0] != 1 else ''}" if len(pes) == 1 else f"{pes[0]} to {pes[-1]} PEs"
+    return f"{sources(lines, 'version')} on {sources(lines, 'host')}, {count}, {when}"
 
 
 def size_text(nbytes):
-    """8, 4K, 1M."""
-    for shift, suffix in ((30, "G"), (20, "M"), (10, "K")):
+    """8, 4 KiB, 1 MiB."""
+    for shift, suffix in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if nbytes >= 1 << shift and nbytes % (1 << shift) == 0:
-            return f"{nbytes >> shift}{suffix}"
+            return f"{nbytes >> shift} {suffix}"
     return str(nbytes)
 
 
-def draw(pyplot, kind, lines, unit, path):
-    figure, axes = pyplot.subplots(figsize=(9, 5.5))
-    for label, points in sorted(lines.items()):
-        axes.plot([p[0] for p in points], [p[1] for p in points], marker="o", markersize=3, label=label)
+def styles(lines, colours):
+    """{Line: (colour, marker)}: a colour for each transport and provider, a marker for each bench."""
+    markers = "osD^vP*X<>"
+    transports = sorted({(line.transport, line.provider) for line in lines})
+    benches = sorted({(line.bench, line.metric, line.version, line.host) for line in lines})
+    return {line: (colours[transports.index((line.transport, line.provider)) % len(colours)],
+                   markers[benches.index((line.bench, line.metric, line.version, line.host)) % len(markers)])
+            for line in lines}
+
+
+def bars(points):
+    """How far p50 and p99 reach below and above the value drawn."""
+    low = [point.value - min(point.value, point.p50, point.p99) for point in points]
+    high = [max(point.value, point.p50, point.p99) - point.value for point in points]
+    return [low, high]
+
+
+def draw(pyplot, kind, lines, title, rows, path):
+    figure, axes = pyplot.subplots(figsize=(10, 6))
+    colours = pyplot.rcParams["axes.prop_cycle"].by_key()["color"]
+    style = styles(lines, colours)
+    for line, points in sorted(lines.items()):
+        colour, marker = style[line]
+        axes.errorbar([p.bytes for p in points], [p.value for p in points], yerr=bars(points), color=colour,
+                      marker=marker, markersize=5, capsize=3, linewidth=1.2, elinewidth=0.8, label=label_of(line, lines))
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    sizes = sorted({p[0] for points in lines.values() for p in points})
-    axes.set_xticks(sizes[:: max(1, len(sizes) // 12)])
-    axes.set_xticklabels([size_text(s) for s in axes.get_xticks().astype(int)])
+    sizes = sorted({p.bytes for points in lines.values() for p in points})
+    ticks = sizes[:: max(1, -(-len(sizes) // 12))]
+    axes.set_xticks(ticks)
+    axes.set_xticklabels([size_text(s) for s in ticks])
+    axes.minorticks_on()
+    axes.tick_params(axis="x", which="minor", bottom=False)
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("message size (bytes)")
-    axes.set_ylabel(f"{kind} ({unit})")
-    axes.grid(True, which="both", alpha=0.3)
-    axes.legend(fontsize=7)
+    axes.set_ylabel(f"{kind} ({UNITS[kind]})")
+    axes.grid(True, which="major", alpha=0.4)
+    axes.grid(True, which="minor", axis="y", alpha=0.15)
+    axes.legend(fontsize=8, title="bars: median (p50) to slow end (p99)", title_fontsize=8)
+    figure.suptitle(title, fontsize=14)
+    axes.set_title(subtitle(lines, rows), fontsize=9)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
@@ -70,8 +138,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE", help="output of shmem_perf --format json")
     parser.add_argument("--out", default=".", metavar="DIR", help="folder for the PNG files (default: here)")
+    parser.add_argument("--title", help="instead of the one that names the figure's kind")
     arguments = parser.parse_args()
-    figures = lines_of(perf_rows.read(arguments.files))
+    rows = perf_rows.read(arguments.files)
+    figures = lines_of(rows)
     if not figures:
         sys.exit("no row with a message size to draw: run put_bw, put_lat or another bench with sizes")
     try:
@@ -82,10 +152,9 @@ def main():
     matplotlib.use("Agg")
     from matplotlib import pyplot
     os.makedirs(arguments.out, exist_ok=True)
-    units = {"bandwidth": "GB/s", "rate": "Mops/s", "latency": "us"}
     for kind, lines in figures.items():
         path = os.path.join(arguments.out, f"{kind}.png")
-        draw(pyplot, kind, lines, units[kind], path)
+        draw(pyplot, kind, lines, arguments.title or TITLES[kind], [row for row in rows if kind_of(row) == kind], path)
         print(path)
 
 
