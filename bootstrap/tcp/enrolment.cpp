@@ -3,9 +3,9 @@
 
 #include <poll.h>
 
-#include "bootstrap/common/pe_list.h"
 #include "bootstrap/tcp/random_key.h"
 #include "bootstrap/tcp/tree.h"
+#include "src/base/pe_list.h"
 
 namespace railshmem::tcp {
 namespace {

@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bootstrap/common/pe_list.h"
 #include "bootstrap/tcp/meeting.h"
 #include "bootstrap/tcp/socket.h"
 #include "bootstrap/tcp/tree.h"
+#include "src/base/pe_list.h"
 
 namespace railshmem::tcp {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 
-#include "bootstrap/common/pe_list.h"
 #include "bootstrap/tcp/tcp_bootstrap.h"
 #include "src/base/log.h"
+#include "src/base/pe_list.h"
 
 namespace railshmem {
 namespace {

@@ -5,6 +5,8 @@
 
 #include "include/shmem/types.h"
 #include "src/base/log.h"
+#include "src/base/pe_list.h"
+#include "src/base/quantity.h"
 #include "src/rma/place.h"
 
 namespace railshmem {
@@ -21,7 +23,7 @@ static_assert(sync_index(SyncWord::fell) < kSyncWords && sizeof(long) == sizeof(
 void check_triplet(const ActiveSet& set, const ActiveTriplet& triplet) noexcept {
   const int npes = set.state.npes;
   if (triplet.start < 0 || triplet.start >= npes) [[unlikely]]
-    die("%s: PE_start is %d, but this job has PEs 0 to %d", set.function, triplet.start, npes - 1);
+    die("%s: PE_start is %d, but this job has %s", set.function, triplet.start, all_pes(npes).c_str());
   if (triplet.log_stride < 0 || triplet.log_stride > 30) [[unlikely]]
     die("%s: logPE_stride is %d; it is the base-2 logarithm of the stride, 0 for consecutive PEs", set.function,
         triplet.log_stride);
@@ -29,8 +31,8 @@ void check_triplet(const ActiveSet& set, const ActiveTriplet& triplet) noexcept 
     die("%s: PE_size is %d; an active set has at least one PE", set.function, triplet.size);
   const int64_t last = triplet.start + (static_cast<int64_t>(triplet.size - 1) << triplet.log_stride);
   if (last >= npes) [[unlikely]]
-    die("%s: PE_start %d, logPE_stride %d and PE_size %d reach to PE %lld, but this job has PEs 0 to %d", set.function,
-        triplet.start, triplet.log_stride, triplet.size, static_cast<long long>(last), npes - 1);
+    die("%s: PE_start %d, logPE_stride %d and PE_size %d reach to PE %lld, but this job has %s", set.function,
+        triplet.start, triplet.log_stride, triplet.size, static_cast<long long>(last), all_pes(npes).c_str());
 }
 
 /// The contents tell little at entry: faster members may have added to them already.
@@ -72,8 +74,8 @@ bool find_active_set(ActiveSet& set, const ActiveTriplet& triplet, long* psync) 
 
 void check_active_root(const ActiveSet& set, int root) noexcept {
   if (root < 0 || root >= set.size()) [[unlikely]]
-    die("%s: PE_root is %d, but the active set has %d PEs; the root is counted within the set, from 0", set.function,
-        root, set.size());
+    die("%s: PE_root is %d, but the active set has %s; the root is counted within the set, from 0", set.function, root,
+        counted(static_cast<uint64_t>(set.size()), "PE").c_str());
 }
 
 size_t active_bytes(const ActiveSet& set, size_t nelems, size_t element) noexcept {

@@ -2,6 +2,7 @@
 #include "src/api/call.h"
 
 #include "src/base/log.h"
+#include "src/base/pe_list.h"
 
 namespace railshmem {
 
@@ -14,7 +15,7 @@ void die_bad_context(const char* function, shmem_ctx_t ctx) noexcept {
 }
 
 void die_bad_team_pe(const char* function, int pe, int size) noexcept {
-  die("%s: PE %d does not exist in the team of this context, which has PEs 0 to %d", function, pe, size - 1);
+  die("%s: PE %d does not exist in the team of this context, which has %s", function, pe, all_pes(size).c_str());
 }
 
 }  // namespace railshmem

@@ -8,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/pe_list.h"
 #include "src/plugin/device_access.h"
 
 namespace railshmem {
@@ -29,7 +30,7 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
     case ChannelStatus::failed:
       return "the network failed; see the messages before this";
     case ChannelStatus::bad_pe:
-      return text("PE %d does not exist there; this job has PEs 0 to %d", fault.pe, npes - 1);
+      return text("PE %d does not exist there; this job has %s", fault.pe, all_pes(npes).c_str());
     case ChannelStatus::bad_address:
       return text(
           "address %#llx (for PE %d) is not symmetric, or the range runs past its end; allocate with shmem_malloc "

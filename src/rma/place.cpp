@@ -5,16 +5,18 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/pe_list.h"
+#include "src/base/quantity.h"
 
 namespace railshmem {
 
 void die_bad_pe(const char* function, int pe, int npes) noexcept {
-  die("%s: PE %d does not exist; this job has PEs 0 to %d", function, pe, npes - 1);
+  die("%s: PE %d does not exist; this job has %s", function, pe, all_pes(npes).c_str());
 }
 
 void die_null(const char* function, const char* argument, size_t nbytes, int pe) noexcept {
-  die("%s: %s is NULL but %zu bytes to PE %d were asked for; pass a valid address or 0 elements", function, argument,
-      nbytes, pe);
+  die("%s: %s is NULL but %s to PE %d were asked for; pass a valid address or 0 elements", function, argument,
+      counted(nbytes, "byte").c_str(), pe);
 }
 
 void die_bad_address(const PeState& state, const char* function, const void* address, size_t nbytes, int pe) noexcept {
@@ -23,8 +25,8 @@ void die_bad_address(const PeState& state, const char* function, const void* add
   uintptr_t offset = 0;
   if (!address) die_null(function, "the symmetric address", nbytes, pe);
   if (find_segment(state, address, 1, &offset))
-    die("%s: %zu bytes at %p (for PE %d) run past the end of symmetric memory; check the element count", function,
-        nbytes, address, pe);
+    die("%s: %s at %p (for PE %d) would run past the end of symmetric memory; check the element count", function,
+        counted(nbytes, "byte").c_str(), address, pe);
   const SegmentView& device = state.segment[static_cast<int>(SegmentId::device)];
   std::string on_device;
   if (device.nbytes > 0)

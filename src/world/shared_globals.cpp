@@ -4,6 +4,7 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/quantity.h"
 
 namespace railshmem {
 
@@ -111,7 +112,7 @@ SegmentView SharedGlobals::view() const noexcept {
 
 std::string SharedGlobals::describe() const {
   if (range_.nbytes == 0) return "global objects are not symmetric\n";
-  return text("global objects %zu bytes, %s%s\n", range_.nbytes,
+  return text("global objects of %s, %s%s\n", memory_size(range_.nbytes).c_str(),
               arena_ ? "load/store inside the node" : "not mapped inside the node: ", arena_ ? "" : why_not_.c_str());
 }
 

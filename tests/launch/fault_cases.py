@@ -99,7 +99,7 @@ class Oshrun(Case):
 class Tcp(Case):
     def test_missing_rank_is_named_to_everyone(self):
         for result in tcp(4, ranks=[0, 1], SHMEM_TIMEOUT=2):
-            self.expect(result, 4, "PE 2 and 3 of 4 did not connect within 2 s", within=8)
+            self.expect(result, 4, "PEs 2 and 3 of 4 did not connect within 2 s", within=8)
 
     def test_missing_pe_zero(self):
         port = free_port()

@@ -3,8 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bootstrap/common/pe_list.h"
 #include "bootstrap/common/stream.h"
+#include "src/base/pe_list.h"
 
 namespace railshmem {
 namespace {
@@ -22,9 +22,11 @@ Ends connected() {
 
 TEST(PeList, ReadsLikeASentence) {
   EXPECT_EQ(pe_list({3}), "PE 3");
-  EXPECT_EQ(pe_list({3, 7}), "PE 3 and 7");
-  EXPECT_EQ(pe_list({1, 2, 5}), "PE 1, 2 and 5");
-  EXPECT_EQ(pe_list({1, 2, 3, 4, 62}), "PE 1 to 4 and 62");
+  EXPECT_EQ(all_pes(1), "PE 0 only");
+  EXPECT_EQ(all_pes(4), "PEs 0 to 3");
+  EXPECT_EQ(pe_list({3, 7}), "PEs 3 and 7");
+  EXPECT_EQ(pe_list({1, 2, 5}), "PEs 1, 2 and 5");
+  EXPECT_EQ(pe_list({1, 2, 3, 4, 62}), "PEs 1 to 4 and 62");
   std::vector<int> odd;
   for (int pe = 1; pe < 200; pe += 2) odd.push_back(pe);
   EXPECT_NE(pe_list(odd).find(" and 84 more"), std::string::npos) << pe_list(odd);

@@ -75,7 +75,7 @@ TEST(Rendezvous, GivesEverythingInPeOrderToTheLast) {
   Rendezvous rendezvous(3);
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(rendezvous.contribute(2, Bytes(2, std::byte{2})), nullptr);
-    EXPECT_EQ(rendezvous.missing(), "PE 0 and 1");
+    EXPECT_EQ(rendezvous.missing(), "PEs 0 and 1");
     EXPECT_EQ(rendezvous.contribute(0, Bytes(2, std::byte{0})), nullptr);
     const auto all = rendezvous.contribute(1, Bytes(2, std::byte{1}));
     ASSERT_NE(all, nullptr);

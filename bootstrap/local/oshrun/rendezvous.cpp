@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/local/oshrun/rendezvous.h"
 
-#include "bootstrap/common/pe_list.h"
+#include "src/base/pe_list.h"
 
 namespace railshmem::oshrun {
 

@@ -6,6 +6,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/quantity.h"
 #include "src/base/witness.h"
 
 namespace railshmem {
@@ -25,24 +26,24 @@ std::string advice(const std::string& otherwise) {
 
 std::string describe(const Operation& operation) {
   const int pe = operation.pe;
-  const size_t n = operation.nbytes;
+  const std::string n = counted(operation.nbytes, "byte");
   switch (operation.kind) {
     case OpKind::put:
     case OpKind::staged_put:
-      return text("put of %zu bytes to PE %d", n, pe);
+      return text("put of %s to PE %d", n.c_str(), pe);
     case OpKind::get:
     case OpKind::staged_get:
-      return text("get of %zu bytes from PE %d", n, pe);
+      return text("get of %s from PE %d", n.c_str(), pe);
     case OpKind::put_signal:
-      return text("put_signal of %zu bytes to PE %d", n, pe);
+      return text("put_signal of %s to PE %d", n.c_str(), pe);
     case OpKind::signal:
       return text("signal to PE %d", pe);
     case OpKind::amo:
-      return text("atomic operation on %zu bytes at PE %d", n, pe);
+      return text("atomic operation on %s at PE %d", n.c_str(), pe);
     case OpKind::flag:
       return text("flag to PE %d", pe);
     case OpKind::staged_piece:
-      return text("piece of %zu bytes between staged memory and PE %d", n, pe);
+      return text("piece of %s between staged memory and PE %d", n.c_str(), pe);
     case OpKind::answer:
       return text("answer to PE %d", pe);
     case OpKind::flush:

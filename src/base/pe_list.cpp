@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/common/pe_list.h"
+#include "src/base/pe_list.h"
 
 #include "src/base/error.h"
 
@@ -18,12 +18,16 @@ std::string pe_list(const std::vector<int>& ascending) {
     first = last + 1;
   }
   if (shown < ascending.size()) items.push_back(text("%zu more", ascending.size() - shown));
-  std::string out = "PE ";
+  std::string out = ascending.size() == 1 ? "PE " : "PEs ";
   for (size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out += i + 1 == items.size() ? " and " : ", ";
     out += items[i];
   }
   return out;
+}
+
+std::string all_pes(int npes) {
+  return npes == 1 ? "PE 0 only" : text("PEs 0 to %d", npes - 1);
 }
 
 }  // namespace railshmem
