@@ -32,7 +32,7 @@ inline void take_away(const ActiveSet& set, uint64_t* word, uint64_t count) noex
 /// Waits until `count` has arrived in this PE's word, and takes it away. `from`: the sending rank, -1 for several.
 inline void take(const ActiveSet& set, int from, int index, uint64_t count = 1) noexcept {
   uint64_t* const word = set.psync + index;
-  wait_for(set.state, {set.function, from < 0 ? -1 : set.pes.pe(from)},
+  wait_for(set.state, {set.function, from < 0 ? -1 : set.pes.pe(from), true},
            [&] { return load_variable(set.state.device, word) >= count; });
   take_away(set, word, count);
 }
@@ -41,7 +41,7 @@ inline void take(const ActiveSet& set, int from, int index, uint64_t count = 1) 
 inline uint64_t take_number(const ActiveSet& set, int from, int index) noexcept {
   uint64_t* const word = set.psync + index;
   uint64_t number = 0;
-  wait_for(set.state, {set.function, set.pes.pe(from)},
+  wait_for(set.state, {set.function, set.pes.pe(from), true},
            [&] { return (number = load_variable(set.state.device, word)) != 0; });
   take_away(set, word, number);
   return number;

@@ -64,7 +64,7 @@ void await_record(Team& team, const CallRecord& mine, int rank) noexcept {
   const std::byte* flag = team.mine(team.area.record_flag());
   const double limit_s = team.state.spin.timeout_s;
   const uint64_t began = now_ns();
-  wait_for(team.state, {mine.function.data(), team.pes.pe(rank)}, [&] {
+  wait_for(team.state, {mine.function.data(), team.pes.pe(rank), true}, [&] {
     if (reached(flag, mine.number)) return true;
     const double waited = static_cast<double>(now_ns() - began) * 1e-9;
     if (limit_s > 0 && waited > limit_s) die_alone(team, mine, rank, waited);

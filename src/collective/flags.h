@@ -23,11 +23,13 @@ inline constexpr size_t kCopiedBytes = 4096;
 
 /// The number of a new full exchange.
 inline uint64_t begin_exchange(Team& team) noexcept {
+  team.enter();
   return ++team.exchanges;
 }
 
 /// The number of a new collective with arrival flags; what this PE sent before is at its targets.
 inline uint64_t begin_arrival(Team& team) noexcept {
+  team.enter();
   if (team.context.net) settle(team);
   return ++team.arrivals;
 }

@@ -17,6 +17,7 @@ inline uint64_t arrivals_due(const Team& team) noexcept {
 /// Counts this PE in. True for the last member on the node.
 inline bool arrive(Team& team) noexcept {
   ++team.gathers;
+  team.enter();
   // acq_rel: who works must see what all others stored, and pass it on.
   return __atomic_add_fetch(reinterpret_cast<uint64_t*>(team.here(0, kGatheredAt)), 1, __ATOMIC_ACQ_REL) ==
          arrivals_due(team);
@@ -24,7 +25,8 @@ inline bool arrive(Team& team) noexcept {
 
 /// The leader, after arrive(): waits for the rest of the node.
 inline void await_node(Team& team, const char* function) noexcept {
-  wait_for(team.state, {function}, [&] { return reached(team.here(0, kGatheredAt), arrivals_due(team)); });
+  wait_for(team.state, member(team, function, -1),
+           [&] { return reached(team.here(0, kGatheredAt), arrivals_due(team)); });
 }
 
 /// Who worked: lets the others go.
@@ -34,7 +36,9 @@ inline void answer_node(Team& team) noexcept {
 }
 
 inline void await_answer(Team& team, const char* function) noexcept {
-  wait_for(team.state, {function, team.pes.pe(team.nodes.members[0])},
+  // On one node the last to come works, else the leader.
+  const int working = team.nodes.one_node() ? -1 : team.nodes.members[0];
+  wait_for(team.state, member(team, function, working),
            [&] { return reached(team.here(0, kAnsweredAt), team.gathers); });
 }
 

@@ -14,10 +14,16 @@ inline bool reached(const std::byte* flag, uint64_t number) noexcept {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(flag), __ATOMIC_ACQUIRE) >= number;
 }
 
+/// For messages of who waits in a collective for the member `from`; -1: for any.
+inline WaitFor member(const Team& team, const char* function, int from) noexcept {
+  return {function, from < 0 ? -1 : team.pes.pe(from), true,
+          [](const void* members) { return static_cast<const Team*>(members)->absent_here(); }, &team};
+}
+
 /// Waits until this PE's flag `at` bytes into the area has reached `number`; `from` is the rank that raises it.
 inline void await(Team& team, const char* function, int from, size_t at, uint64_t number) noexcept {
   const std::byte* flag = team.mine(at);
-  wait_for(team.state, {function, team.pes.pe(from)}, [&] { return reached(flag, number); });
+  wait_for(team.state, member(team, function, from), [&] { return reached(flag, number); });
 }
 
 /// Raises a flag of member `to`, behind this PE's stores and, on the network, in no order with anything.

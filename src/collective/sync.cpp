@@ -58,6 +58,7 @@ void gather_and_wait(Team& team, const char* function) noexcept {
 
 void sync(Team& team, const char* function) noexcept {
   ++team.syncs;
+  team.enter();
   if (team.size() == 1) return __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (team.nodes.one_node() && !team.share_cpus) return disseminate_on_node(team, function);
   if (team.nodes.size_here() == 1) return disseminate_among_leaders(team, function);

@@ -5,12 +5,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "src/base/error.h"
 
 namespace railshmem {
 namespace {
 
 constexpr size_t kLongList = 400;  // characters; some ten PEs
+
+/// T (stopped by a signal), t (stopped by a debugger), R, S and so on; a blank when the process cannot be seen.
+char state_of(pid_t pid) {
+  std::ifstream file(text("/proc/%d/stat", static_cast<int>(pid)));
+  std::string line;
+  std::getline(file, line);
+  const size_t name_end = line.rfind(')');  // the name before it may have blanks and brackets of its own
+  return name_end != std::string::npos && name_end + 2 < line.size() ? line[name_end + 2] : ' ';
+}
 
 }  // namespace
 
@@ -38,6 +49,21 @@ std::optional<std::string> Liveness::dead_peer() noexcept {
   }
   if (more > 0) dead += text(", and %d more", more);
   return dead.empty() ? bootstrap_.failure() : dead;
+}
+
+std::string Liveness::stopped_peers() const {
+  std::string out;
+  for (const Watched& w : watched_) {
+    if (out.size() > kLongList) return out + " and others";
+    const auto pid = static_cast<int>(w.pid);
+    const char state = state_of(w.pid);
+    if (state != 'T' && state != 't') continue;
+    if (!out.empty()) out += ", ";
+    out += text("PE %d (pid %d on this host) is stopped (state %c%s", w.pe, pid, state,
+                state == 't' ? ", by a debugger)" : "");
+    if (state == 'T') out += text("; kill -CONT %d lets it go on)", pid);
+  }
+  return out;
 }
 
 }  // namespace railshmem

@@ -29,6 +29,9 @@ class Liveness {
   /// call it.
   std::optional<std::string> dead_peer() noexcept;
 
+  /// The peers of this host that are stopped, by a signal or a debugger, as a sentence; empty while none is.
+  std::string stopped_peers() const;
+
   /// From here on peers may leave: exits are no deaths.
   void peers_may_leave() noexcept { leaving_.store(true, std::memory_order_relaxed); }
 

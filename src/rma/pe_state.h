@@ -60,6 +60,7 @@ struct PeState {
   ContextTable* contexts = nullptr;  ///< all others
   SpinPolicy spin;
   Liveness* liveness = nullptr;
+  bool calls_compared = false;      ///< SHMEM_CHECK: collective calls are known to agree
   const Choice* choice = nullptr;   ///< algorithms of collectives
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
 

@@ -2,15 +2,24 @@
 // How a PE waits: spin, yield, nap; drive the network meanwhile; notice dead peers and deadlines.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "src/base/cpu.h"
 #include "src/rma/pe_state.h"
 
 namespace railshmem {
 
-/// What a waiting PE says when the wait lasts: the call, and the PE waited for (-1: any).
+/// What a waiting PE says when the wait lasts: the call, and the PE whose update it waits for (-1: any; this PE itself:
+/// another of its threads).
 struct WaitFor {
   const char* function;
   int pe = -1;
+  bool collective = false;
+  /// Who keeps everybody waiting is often another than `pe`: the PEs of `members` that have not come to the call, as
+  /// far as this PE can see. Null: nobody knows.
+  std::vector<int> (*absent)(const void* members) = nullptr;
+  const void* members = nullptr;
 };
 
 class Waiter {
@@ -36,6 +45,7 @@ class Waiter {
 
   void slow_turn() noexcept;
   void look_around(uint64_t now) noexcept;
+  std::string whom() const;
 
   PeState& state_;
   const WaitFor what_;

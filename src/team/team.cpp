@@ -55,6 +55,18 @@ Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, cons
   if (state.network) context.net = state.network->make_context();
 }
 
+std::vector<int> Team::absent_here() const {
+  std::vector<int> absent;
+  for (int i = 0; i < nodes.size_here(); ++i) {
+    const auto* const count = reinterpret_cast<const uint64_t*>(here(i, offsetof(SyncFlags, entered)));
+    // relaxed: see enter().
+    if (__atomic_load_n(count, __ATOMIC_RELAXED) < entered)
+      absent.push_back(pes.pe(nodes.members[static_cast<size_t>(i)]));
+  }
+  std::sort(absent.begin(), absent.end());
+  return absent;
+}
+
 Team::~Team() {
   if (context.net) state.network->drop_context(context.net);
 }

@@ -69,16 +69,25 @@ struct Team {
   /// Where the numbers below began: above those of all teams that had the area before, whose last flags may still be
   /// on their way. The area itself began with zeros.
   const uint64_t first_number;
-  uint64_t syncs;      ///< number of the last synchronisation
-  uint64_t exchanges;  ///< number of the last full exchange: they take turns in the lines
-  uint64_t gathers;    ///< number of the last gather on the node
-  uint64_t arrivals;   ///< number of the last collective that used arrival flags
-  uint64_t checks;     ///< number of the last call that SHMEM_CHECK compared between members
+  uint64_t syncs;        ///< number of the last synchronisation
+  uint64_t exchanges;    ///< number of the last full exchange: they take turns in the lines
+  uint64_t gathers;      ///< number of the last gather on the node
+  uint64_t arrivals;     ///< number of the last collective that used arrival flags
+  uint64_t checks;       ///< number of the last call that SHMEM_CHECK compared between members
+  uint64_t entered = 0;  ///< steps of collectives that this PE has entered; as many on every member of a node
 
   /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
   std::byte* mine(size_t at) const noexcept {
     return reinterpret_cast<std::byte*>(state.segment[0].base) + offset + at;
   }
+  /// Counts a step of a collective where node peers can see that this PE has come to it.
+  void enter() noexcept {
+    // relaxed: only messages depend on it.
+    __atomic_store_n(reinterpret_cast<uint64_t*>(mine(offsetof(SyncFlags, entered))), ++entered, __ATOMIC_RELAXED);
+  }
+  /// The PEs of this node that have not come to the step that this one is in, ascending.
+  std::vector<int> absent_here() const;
+
   /// The same of a member on this node, by its index in nodes.members.
   std::byte* here(int index, size_t at) const noexcept { return areas_here[static_cast<size_t>(index)] + at; }
   /// A member's copy as an address here, or null where it is not load/store reachable.

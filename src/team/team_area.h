@@ -26,8 +26,9 @@ inline constexpr int kSyncRounds = 24;  // dissemination among up to 2^24 member
 struct SyncFlags {
   FlagLine round[kSyncRounds];         ///< dissemination among the members on a node, written by node peers
   FlagLine leader_round[kSyncRounds];  ///< dissemination among node leaders, written through the network
-  FlagLine gathered;                   ///< leader only: arrivals of members on the node, summed over all gathers
-  FlagLine answered;                   ///< leader only: number of the last gather whose work is done
+  FlagLine entered;   ///< steps that this member has entered: only for messages of those who wait for it
+  FlagLine gathered;  ///< leader only: arrivals of members on the node, summed over all gathers
+  FlagLine answered;  ///< leader only: number of the last gather whose work is done
 };
 
 /// Where things lie in a team's area, in bytes from its start. A pure function of the number of PEs of the world, so

@@ -13,7 +13,7 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kLayoutVersion = 4;
+constexpr uint64_t kLayoutVersion = 5;
 
 uint64_t as_number(const std::vector<TransportKind>& list) {
   uint64_t number = 0;

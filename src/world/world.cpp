@@ -303,6 +303,7 @@ void World::fill_state() {
   }
   liveness_ = std::make_unique<Liveness>(bootstrap_, processes);
   state_.liveness = liveness_.get();
+  state_.calls_compared = env_.check;
   if (network_ && !options_.pes_are_threads && env_.timeout_s > 0)
     death_watch_ = std::make_unique<DeathWatch>(*liveness_, state_.me, env_.timeout_s);
   if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
