@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/api/job.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -48,12 +49,31 @@ void rescue_timeline() noexcept {
   if (state && state->observer) state->observer->rescue();
 }
 
+/// For messages about failed rails. While the World is torn down its Liveness takes exits for no deaths.
+std::optional<std::string> dead_peer() noexcept {
+  const PeState* state = g_pe_state;
+  return state && state->liveness ? state->liveness->dead_peer() : std::nullopt;
+}
+
+/// The library's part of a forked child: it is no PE, so nothing of its parent's may be used, and nobody be told of its
+/// end. Its own calls of the library end it, and not the job.
+void disown_child() noexcept {
+  g_pe_state = nullptr;
+  set_absence(Absence::forked);
+  g_bootstrap.store(nullptr, std::memory_order_relaxed);
+  set_abort_hook(nullptr);
+  set_death_witness(nullptr);
+  process().running.store(false, std::memory_order_relaxed);
+}
+
 /// Says goodbye to launcher and peers. A World that still runs is left as it is: its teardown is collective, and the
 /// peers learn from the missing goodbye that this PE has gone.
 void leave_at_exit() {
+  if (is_forked_child()) return;
   Process& p = process();
   if (p.world) {
-    log_warn("this process exits without shmem_finalize; call it before returning from main");
+    // Where the job is ending anyway, this PE was told to; whoever began it has said why.
+    if (!dead_peer()) log_warn("this process exits without shmem_finalize; call it before returning from main");
     rescue_timeline();
     return;
   }
@@ -66,12 +86,6 @@ void abort_job(int status, const char* why) noexcept {
   rescue_timeline();
   // acquire: pairs with start(); the bootstrap is complete once its address is here.
   if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, why);
-}
-
-/// For messages about failed rails. While the World is torn down its Liveness takes exits for no deaths.
-std::optional<std::string> dead_peer() noexcept {
-  const PeState* state = g_pe_state;
-  return state && state->liveness ? state->liveness->dead_peer() : std::nullopt;
 }
 
 void print_settings(const Env& env, const World& world, int pe) {
@@ -105,6 +119,7 @@ void warn_unknown_names(int pe) {
 }  // namespace
 
 int start(int requested_thread_level, const BootstrapRequest& request) {
+  if (is_forked_child()) die_forked_child("shmem_init");
   if (t_world) {  // a PE that is a thread was started by whoever made its World
     t_world->barrier("shmem_init");
     return thread_level();
@@ -121,6 +136,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     if (!p.bootstrap) {
       p.bootstrap = make_bootstrap(env, request);
       std::atexit(leave_at_exit);
+      pthread_atfork(nullptr, nullptr, disown_child);
     }
     set_log_pe(p.bootstrap->pe());
     // release: pairs with abort_job().
@@ -140,7 +156,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     throw;
   }
   p.thread_level = requested_thread_level;
-  set_finalized(false);
+  set_absence(Absence::not_started);
   g_pe_state = &p.world->state();
   p.running.store(true, std::memory_order_relaxed);
   return requested_thread_level;
@@ -155,7 +171,7 @@ void finish() {
   if (--p.users > 0) return p.world->barrier("shmem_finalize");
   p.world.reset();
   g_pe_state = nullptr;
-  set_finalized(true);
+  set_absence(Absence::finalized);
   p.running.store(false, std::memory_order_relaxed);
 }
 
@@ -173,6 +189,7 @@ World& world(const char* function) noexcept {
 }
 
 void exit_all(int status) noexcept {
+  if (is_forked_child()) die_forked_child("shmem_global_exit");
   std::fflush(nullptr);
   if (!t_world) claim_the_end();
   rescue_timeline();

@@ -28,7 +28,7 @@ int try_start(const char* function, int requested, int* provided, const Bootstra
 }
 
 void finish_at_exit() {
-  job::finish();
+  if (!is_forked_child()) job::finish();
 }
 
 }  // namespace
@@ -47,6 +47,7 @@ void pshmem_init(void) {
 }
 
 void pshmem_finalize(void) {
+  if (is_forked_child()) die_forked_child("shmem_finalize");
   if (!job::running()) die("shmem_finalize was called before shmem_init or once too often");
   job::finish();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/pe_state.h"
 
+#include <unistd.h>
+
 #include <atomic>
 
 #include "src/base/log.h"
@@ -9,15 +11,16 @@ namespace railshmem {
 namespace {
 
 thread_local PeState* t_pe_state = nullptr;
-std::atomic<bool> g_finalized{false};
+std::atomic<Absence> g_absence{Absence::not_started};
 
 }  // namespace
 
 PeState* g_pe_state = nullptr;
 
 PeState& find_pe_state(const char* function) noexcept {
+  if (is_forked_child()) die_forked_child(function);
   if (t_pe_state) return *t_pe_state;
-  if (g_finalized.load(std::memory_order_relaxed))
+  if (g_absence.load(std::memory_order_relaxed) == Absence::finalized)
     die("%s was called after shmem_finalize; move the call before it or call shmem_init again", function);
   die("%s was called before shmem_init; call shmem_init or shmem_init_thread first", function);
 }
@@ -28,8 +31,16 @@ void bind_pe_state(PeState* state) noexcept {
 PeState* bound_pe_state() noexcept {
   return g_pe_state ? g_pe_state : t_pe_state;
 }
-void set_finalized(bool finalized) noexcept {
-  g_finalized.store(finalized, std::memory_order_relaxed);
+void set_absence(Absence absence) noexcept {
+  g_absence.store(absence, std::memory_order_relaxed);
+}
+bool is_forked_child() noexcept {
+  return g_absence.load(std::memory_order_relaxed) == Absence::forked;
+}
+void die_forked_child(const char* function) noexcept {
+  die("%s was called in a child process (pid %d) that this PE has forked; only the process that called shmem_init may "
+      "call the library",
+      function, static_cast<int>(getpid()));
 }
 
 }  // namespace railshmem

@@ -86,7 +86,13 @@ void bind_pe_state(PeState* state) noexcept;
 /// The PE bound to the process or thread, or null.
 PeState* bound_pe_state() noexcept;
 
-/// Tells find_pe_state() which of "before shmem_init" and "after shmem_finalize" is true.
-void set_finalized(bool finalized) noexcept;
+/// Why this process has no PE.
+enum class Absence : uint8_t { not_started, finalized, forked };
+/// What find_pe_state() says when there is none.
+void set_absence(Absence absence) noexcept;
+/// Whether this process was forked by a PE: the job goes on without it.
+bool is_forked_child() noexcept;
+/// The end of such a child, with a message naming the `function` that it called.
+[[noreturn]] void die_forked_child(const char* function) noexcept;
 
 }  // namespace railshmem
