@@ -14,6 +14,11 @@
 /// Any thread may ask at any time. For SHMEM_TEAM_INVALID my_pe, n_pes and translate_pe give -1, ptr gives NULL and
 /// get_config a nonzero value. translate_pe gives -1 for a PE that is not in both teams. get_config writes the fields
 /// that the mask selects; with a mask of 0 config may be NULL. ptr is shmem_ptr for a PE number of the team.
+///
+/// Any other handle that is no team of the calling PE, such as that of a destroyed team, is a mistake, and so is
+/// SHMEM_TEAM_INVALID given to a collective. Every call that takes a team, on the host, then does nothing but print a
+/// warning, and returns what these do for SHMEM_TEAM_INVALID; collectives and splits return 1. SHMEM_CHECK=1 ends the
+/// job instead, with the place of the call.
 #define RAILSHMEM_TEAM_QUERY_FUNCTIONS(F)                                                     \
   F(int, team_my_pe, shmem_team_t team)                                                       \
   F(int, team_n_pes, shmem_team_t team)                                                       \

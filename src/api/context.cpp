@@ -5,7 +5,7 @@
 #include "src/api/alias.h"
 #include "src/api/call.h"
 #include "src/api/probe.h"
-#include "src/api/team_of.h"
+#include "src/api/team_call.h"
 #include "src/base/log.h"
 #include "src/check/arguments.h"
 #include "src/rma/session.h"
@@ -28,11 +28,11 @@ int create(const char* function, const Team& team, long options, shmem_ctx_t* ct
 extern "C" {
 
 int pshmem_ctx_create(long options, shmem_ctx_t* ctx) {
-  return create("shmem_ctx_create", team_of("shmem_ctx_create", SHMEM_TEAM_WORLD), options, ctx);
+  return create("shmem_ctx_create", job::world("shmem_ctx_create").teams().world(), options, ctx);
 }
 
 int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
-  if (const Team* t = team_or_null("shmem_team_create_ctx", team))
+  if (const Team* t = find_team_or_none("shmem_team_create_ctx", team, "1"))
     return create("shmem_team_create_ctx", *t, options, ctx);
   if (ctx) *ctx = SHMEM_CTX_INVALID;
   return 1;

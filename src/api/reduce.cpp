@@ -3,9 +3,9 @@
 #include "src/collective/reduce.h"
 
 #include "src/api/alias.h"
-#include "src/api/job.h"
 #include "src/api/probe.h"
 #include "src/api/reductions.h"
+#include "src/api/team_call.h"
 #include "src/check/collective.h"
 #include "src/collective/scan.h"
 #include "src/rma/put_get.h"
@@ -18,8 +18,8 @@ namespace {
 template <class Algorithm>
 int run(const Reducer& call, shmem_team_t handle, void* dest, const void* source, size_t nelems,
         Algorithm&& algorithm) noexcept {
-  Team* const team = job::world(call.function).teams().find(handle);
-  if (!team) return 1;
+  Team* const team = find_team(call.function, handle);
+  if (!team) return kBadTeam;
   PeState& state = team->state;
   const size_t nbytes = total_bytes(call.function, nelems, call.element, state.me);
   RAILSHMEM_PROBE_PLAIN(collective, call.function, nbytes);

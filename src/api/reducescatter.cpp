@@ -3,9 +3,9 @@
 #include "src/collective/reducescatter.h"
 
 #include "shmem/reducescatter.h"
-#include "src/api/job.h"
 #include "src/api/probe.h"
 #include "src/api/reductions.h"
+#include "src/api/team_call.h"
 #include "src/check/collective.h"
 #include "src/rma/put_get.h"
 
@@ -30,8 +30,8 @@ namespace {
 // Not inlined: there are 168 callers.
 [[gnu::noinline]] int deal(const Reducer& call, shmem_team_t handle, void* dest, const void* source,
                            size_t nelems) noexcept {
-  Team* const team = job::world(call.function).teams().find(handle);
-  if (!team) return 1;
+  Team* const team = find_team(call.function, handle);
+  if (!team) return kBadTeam;
   PeState& state = team->state;
   const size_t nbytes = total_bytes(call.function, nelems, call.element, state.me);
   const size_t all = total_bytes(call.function, nbytes, static_cast<size_t>(team->size()), state.me);

@@ -4,27 +4,10 @@
 
 #include "src/api/alias.h"
 #include "src/api/probe.h"
-#include "src/api/team_of.h"
+#include "src/api/team_call.h"
 #include "src/base/log.h"
 #include "src/check/agreement.h"
 #include "src/collective/sync.h"
-
-namespace railshmem {
-
-Team& team_of(const char* function, shmem_team_t handle) noexcept {
-  if (Team* team = job::world(function).teams().find(handle)) [[likely]]
-    return *team;
-  if (handle == SHMEM_TEAM_INVALID)
-    die("%s: the team is SHMEM_TEAM_INVALID; only members of a team may call this", function);
-  die("%s: %p is no team of this PE, or one that was destroyed; use a predefined team or one that was split", function,
-      static_cast<void*>(handle));
-}
-
-Team* team_or_null(const char* function, shmem_team_t handle) noexcept {
-  return handle == SHMEM_TEAM_INVALID ? nullptr : &team_of(function, handle);
-}
-
-}  // namespace railshmem
 
 using namespace railshmem;
 
@@ -58,17 +41,17 @@ shmem_team_t handle_of(const Team* team) noexcept {
 extern "C" {
 
 int pshmem_team_my_pe(shmem_team_t team) {
-  const Team* t = team_or_null("shmem_team_my_pe", team);
+  const Team* t = find_team_or_none("shmem_team_my_pe", team, "-1");
   return t ? t->rank : -1;
 }
 
 int pshmem_team_n_pes(shmem_team_t team) {
-  const Team* t = team_or_null("shmem_team_n_pes", team);
+  const Team* t = find_team_or_none("shmem_team_n_pes", team, "-1");
   return t ? t->size() : -1;
 }
 
 int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t* config) {
-  const Team* t = team_or_null("shmem_team_get_config", team);
+  const Team* t = find_team_or_none("shmem_team_get_config", team, "1");
   if (!t) return 1;
   check_config("shmem_team_get_config", config, config_mask);
   if ((config_mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) config->num_contexts = t->config.num_contexts;
@@ -76,14 +59,14 @@ int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_confi
 }
 
 int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team) {
-  const Team* from = team_or_null("shmem_team_translate_pe", src_team);
-  const Team* to = team_or_null("shmem_team_translate_pe", dest_team);
+  const Team* from = find_team_or_none("shmem_team_translate_pe", src_team, "-1");
+  const Team* to = find_team_or_none("shmem_team_translate_pe", dest_team, "-1");
   if (!from || !to || src_pe < 0 || src_pe >= from->size()) return -1;
   return to->pes.rank(from->pes.pe(src_pe));
 }
 
 void* pshmem_team_ptr(shmem_team_t team, const void* dest, int pe) {
-  const Team* t = team_or_null("shmem_team_ptr", team);
+  const Team* t = find_team_or_none("shmem_team_ptr", team, "NULL");
   return t && pe >= 0 && pe < t->size() ? pshmem_ptr(dest, t->pes.pe(pe)) : nullptr;
 }
 
@@ -92,7 +75,7 @@ int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, i
   static constexpr char kName[] = "shmem_team_split_strided";
   need(kName, "new_team", new_team);
   *new_team = SHMEM_TEAM_INVALID;
-  Team* parent = team_or_null(kName, parent_team);
+  Team* parent = find_team_or_none(kName, parent_team, "1");
   if (!parent) return 1;
   PeState& state = parent->state;
   RAILSHMEM_PROBE_PLAIN(collective, kName);
@@ -114,7 +97,7 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
   need(kName, "xaxis_team", xaxis_team);
   need(kName, "yaxis_team", yaxis_team);
   *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
-  Team* parent = team_or_null(kName, parent_team);
+  Team* parent = find_team_or_none(kName, parent_team, "1");
   if (!parent) return 1;
   PeState& state = parent->state;
   RAILSHMEM_PROBE_PLAIN(collective, kName);
@@ -135,7 +118,7 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
 }
 
 void pshmem_team_destroy(shmem_team_t team) {
-  Team* t = team_or_null("shmem_team_destroy", team);
+  Team* t = find_team_or_none("shmem_team_destroy", team, "nothing");
   if (!t) return;
   if (t->slot < Teams::kReserved) {
     log_warn("shmem_team_destroy: a predefined team stays as it is");
@@ -148,11 +131,12 @@ void pshmem_team_destroy(shmem_team_t team) {
 }
 
 int pshmem_team_sync(shmem_team_t team) {
-  Team& t = team_of("shmem_team_sync", team);
-  PeState& state = t.state;
+  Team* const t = find_team("shmem_team_sync", team);
+  if (!t) return kBadTeam;
+  PeState& state = t->state;
   RAILSHMEM_PROBE_PLAIN(barrier, "shmem_team_sync");
-  if (checking(state)) check::must_agree(t, {state, "shmem_team_sync"});
-  sync(t, "shmem_team_sync");
+  if (checking(state)) check::must_agree(*t, {state, "shmem_team_sync"});
+  sync(*t, "shmem_team_sync");
   return 0;
 }
 }

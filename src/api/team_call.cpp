@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/api/team_call.h"
 
+#include <cstdio>
+
 #include "src/api/probe.h"
 #include "src/base/log.h"
+#include "src/base/pe_list.h"
 #include "src/check/call_site.h"
 
 namespace railshmem {
 
-void warn_bad_team(const char* function, shmem_team_t handle) noexcept {
+void warn_bad_team(const char* function, shmem_team_t handle, const char* result) noexcept {
+  char which[128] = "the team is SHMEM_TEAM_INVALID, and only members of a team may make this call";
+  if (handle != SHMEM_TEAM_INVALID)
+    std::snprintf(which, sizeof which, "team handle %p is no team that this PE belongs to, or one that was destroyed",
+                  static_cast<void*>(handle));
   if (checking(job::world(function).state()))
-    die("%s: team handle %p is no team that this PE belongs to, or one that was destroyed; called at %s", function,
-        static_cast<void*>(handle), check::find_call_site().data());
-  log_warn("%s: team handle %p is no team that this PE belongs to; the call does nothing and returns %d", function,
-           static_cast<void*>(handle), kBadTeam);
+    die("%s: %s; called at %s", function, which, check::find_call_site().data());
+  log_warn("%s: %s; the call does nothing and returns %s", function, which, result);
 }
 
 void die_bad_member(const char* function, const Team& team, const char* argument, int rank) noexcept {
-  die("%s: %s is %d, but the team has PEs 0 to %d; PEs are counted within the team", function, argument, rank,
-      team.size() - 1);
+  die("%s: %s is %d, but the team has %s; PEs are counted within the team", function, argument, rank,
+      all_pes(team.size()).c_str());
 }
 
 }  // namespace railshmem

@@ -9,16 +9,25 @@ namespace railshmem {
 /// What a collective returns for a handle that is no team of this PE.
 inline constexpr int kBadTeam = 1;
 
-[[gnu::cold]] void warn_bad_team(const char* function, shmem_team_t handle) noexcept;
+/// `result`: what the call returns, in words.
+[[gnu::cold]] void warn_bad_team(const char* function, shmem_team_t handle, const char* result) noexcept;
 [[noreturn, gnu::cold]] void die_bad_member(const char* function, const Team& team, const char* argument,
                                             int rank) noexcept;
 
-/// The team behind a handle, or null with a warning.
-inline Team* find_team(const char* function, shmem_team_t handle) noexcept {
+/// The team behind a handle, or null for a handle that is no team of this PE: with a warning, and under SHMEM_CHECK=1
+/// with the end of the job. All calls that take a team begin with this or with the next function.
+inline Team* find_team(const char* function, shmem_team_t handle, const char* result = "1") noexcept {
   Team* const team = job::world(function).teams().find(handle);
   if (!team) [[unlikely]]
-    warn_bad_team(function, handle);
+    warn_bad_team(function, handle, result);
   return team;
+}
+
+/// For calls that the standard allows on SHMEM_TEAM_INVALID, which is no mistake there.
+inline Team* find_team_or_none(const char* function, shmem_team_t handle, const char* result) noexcept {
+  if (handle != SHMEM_TEAM_INVALID) return find_team(function, handle, result);
+  job::world(function);
+  return nullptr;
 }
 
 /// `rank` must be a member of the team.

@@ -103,20 +103,6 @@ static void bad_pe_of_team_quiet(void) {
   const int pe = -1;
   shmem_ctx_pe_quiet(team_context(), &pe, 1);
 }
-static void invalid_team_sync(void) {
-  shmem_team_sync(SHMEM_TEAM_INVALID);
-}
-static void team_of_nothing(void) {
-  shmem_team_n_pes((shmem_team_t)(intptr_t)77);
-}
-static void destroyed_team(void) {
-  shmem_team_t team;
-  if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team) != 0) exit(kTooLate);
-  shmem_team_destroy(team);
-  shmem_team_t other;  // in the same place
-  if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &other) != 0) exit(kTooLate);
-  shmem_team_my_pe(team);
-}
 static void start_again(void) {
   shmem_finalize();
   shmem_init();
@@ -127,13 +113,6 @@ static void context_of_an_earlier_start(void) {
   start_again();
   if (shmem_ctx_create(0, &ctx) != 0) exit(kTooLate);  // in the same place
   shmem_ctx_quiet(old);
-}
-static void team_of_an_earlier_start(void) {
-  shmem_team_t old, team;
-  if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &old) != 0) exit(kTooLate);
-  start_again();
-  if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team) != 0) exit(kTooLate);
-  shmem_team_my_pe(old);
 }
 static void split_without_place(void) {
   shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, NULL);
@@ -184,11 +163,7 @@ static const struct {
     {"context_of_an_address", context_of_an_address, 0},
     {"bad_pe_of_team", bad_pe_of_team, 1},
     {"bad_pe_of_team_quiet", bad_pe_of_team_quiet, 1},
-    {"invalid_team_sync", invalid_team_sync, 0},
-    {"team_of_nothing", team_of_nothing, 0},
-    {"destroyed_team", destroyed_team, 1},
     {"context_of_an_earlier_start", context_of_an_earlier_start, 1},
-    {"team_of_an_earlier_start", team_of_an_earlier_start, 1},
     {"split_without_place", split_without_place, 1},
     {"split_without_config", split_without_config, 1},
     {"bad_comparison", bad_comparison, 0},
