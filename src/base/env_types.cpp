@@ -99,6 +99,15 @@ uint64_t Size::parse(std::string_view value) {
   return parse_size(value);
 }
 
+uint64_t HeapSize::parse(std::string_view value) {
+  if (value == "auto") return kAutomaticSize;
+  try {
+    return parse_size(value);
+  } catch (const Error& e) {
+    throw Error(std::string(e.what()) + ", or auto");
+  }
+}
+
 uint64_t Count::parse(std::string_view value) {
   uint64_t count = 0;
   const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), count);

@@ -27,6 +27,9 @@ struct CpuWish {
   std::vector<std::vector<int>> lists = {};
 };
 
+/// The library chooses the size; parse_size() returns less than 2^63.
+inline constexpr uint64_t kAutomaticSize = UINT64_MAX;
+
 /// Parses a size of the standard's grammar (section 8): ceil(number x suffix); text after the suffix is ignored.
 uint64_t parse_size(std::string_view value);
 
@@ -44,6 +47,11 @@ struct Text {
   static Value parse(std::string_view);
 };
 struct Size {
+  using Value = uint64_t;
+  static Value parse(std::string_view);
+};
+/// kAutomaticSize for auto.
+struct HeapSize {
   using Value = uint64_t;
   static Value parse(std::string_view);
 };

@@ -43,6 +43,8 @@ class Heap {
 
   std::byte* base() const noexcept { return memory_.base(); }
   size_t nbytes() const noexcept { return memory_.nbytes(); }
+  /// Bytes at the start that are the library's own.
+  size_t header_nbytes() const noexcept { return header_nbytes_; }
   int fd() const noexcept { return memory_.fd(); }
   const HostMemory& memory() const noexcept { return memory_; }
   const OffsetAllocator& offsets() const noexcept { return offsets_; }

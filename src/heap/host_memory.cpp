@@ -16,6 +16,7 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/quantity.h"
 #include "src/heap/memory_file.h"
 #include "src/heap/memory_limit.h"
 
@@ -32,9 +33,9 @@ constexpr int kPreferred = 1;             // MPOL_PREFERRED: a full node spills 
 
 [[noreturn]] void refuse(size_t nbytes, const std::string& why) {
   throw Error(
-      text("no memory for %zu bytes of symmetric segment: %s; lower SHMEM_SYMMETRIC_SIZE, allocate less or run "
-           "fewer PEs per node",
-           nbytes, why.c_str()));
+      text("no memory for %s of symmetric segment: %s; lower SHMEM_SYMMETRIC_SIZE, allocate less or run fewer PEs per "
+           "node",
+           memory_size(nbytes).c_str(), why.c_str()));
 }
 
 UniqueFd create(size_t nbytes, unsigned flags) {
@@ -110,7 +111,7 @@ void HostMemory::populate(size_t offset, size_t nbytes) {
   if (nbytes == 0) return;
   if (!huge_ && nbytes >= kCheckFrom) {
     if (const uint64_t left = available_memory(); nbytes > left)
-      refuse(nbytes, text("the system has %llu bytes left", static_cast<unsigned long long>(left)));
+      refuse(nbytes, text("the system has %s left", memory_size(left).c_str()));
   }
   const size_t unit = huge_ ? kAlign : static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t start = align_down(offset, unit);

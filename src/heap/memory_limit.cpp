@@ -32,6 +32,11 @@ uint64_t host_memory() {
   return (free_kib + swap_kib) * 1024;
 }
 
+uint64_t group_limit(const std::string& group) {
+  uint64_t limit = 0;
+  return read_number(group + "/memory.max", limit) ? limit : UINT64_MAX;
+}
+
 uint64_t group_memory(const std::string& group) {
   uint64_t limit = 0;
   uint64_t used = 0;
@@ -44,8 +49,8 @@ uint64_t group_memory(const std::string& group) {
   return limit - std::min(limit, used);
 }
 
-/// The tightest of the groups from this process's own up to the root.
-uint64_t control_groups() {
+/// The tightest of the groups from this process's own up to the root, by what `of_group` says of each.
+uint64_t control_groups(uint64_t (*of_group)(const std::string&)) {
   std::ifstream file("/proc/self/cgroup");
   std::string line;
   while (std::getline(file, line))
@@ -54,7 +59,7 @@ uint64_t control_groups() {
   std::string path = line.substr(3);
   uint64_t least = UINT64_MAX;
   for (;;) {
-    least = std::min(least, group_memory("/sys/fs/cgroup" + (path == "/" ? "" : path)));
+    least = std::min(least, of_group("/sys/fs/cgroup" + (path == "/" ? "" : path)));
     if (path.size() <= 1) return least;
     path.resize(std::max<size_t>(path.rfind('/'), 1));
   }
@@ -64,9 +69,19 @@ uint64_t control_groups() {
 
 uint64_t available_memory() noexcept {
   try {
-    return std::min(host_memory(), control_groups());
+    return std::min(host_memory(), control_groups(group_memory));
   } catch (...) {
     return UINT64_MAX;  // the kernel itself decides then
+  }
+}
+
+uint64_t total_memory() noexcept {
+  try {
+    uint64_t total_kib = 0;
+    const bool known = read_field("/proc/meminfo", "MemTotal:", total_kib);
+    return std::min(known ? total_kib * 1024 : UINT64_MAX, control_groups(group_limit));
+  } catch (...) {
+    return UINT64_MAX;
   }
 }
 

@@ -10,4 +10,8 @@ namespace railshmem {
 /// would be dropped. An estimate: others allocate too. UINT64_MAX when nothing is known.
 uint64_t available_memory() noexcept;
 
+/// Bytes that the host has or, where that is less, this process's control groups allow in all. UINT64_MAX when nothing
+/// is known.
+uint64_t total_memory() noexcept;
+
 }  // namespace railshmem

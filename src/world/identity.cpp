@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "src/base/error.h"
+#include "src/base/quantity.h"
 #include "src/topology/host_id.h"
+#include "src/world/heap_size.h"
 
 namespace railshmem {
 namespace {
@@ -35,6 +37,14 @@ void must_agree(const char* what, uint64_t mine, uint64_t theirs, int me, int pe
                    static_cast<unsigned long long>(mine), me, static_cast<unsigned long long>(theirs), pe));
 }
 
+void sizes_must_agree(uint64_t mine, uint64_t theirs, int me, int pe) {
+  if (mine == theirs) return;
+  const auto shown = [](uint64_t size) { return size == kAutomaticSize ? "auto" : memory_size(size); };
+  throw Error(
+      text("SHMEM_SYMMETRIC_SIZE differs between PEs: %s on PE %d, %s on PE %d; start all PEs with the same value",
+           shown(mine).c_str(), me, shown(theirs).c_str(), pe));
+}
+
 }  // namespace
 
 Identity make_identity(const Env& env) {
@@ -44,6 +54,7 @@ Identity make_identity(const Env& env) {
   mine.host = host_id();
   mine.pid_namespace = pid_namespace.st_ino;
   mine.symmetric_size = env.symmetric_size;
+  if (env.symmetric_size == kAutomaticSize) mine.memory_for_heaps = memory_for_heaps(env);
   mine.node_size = env.node_size;
   mine.teams_max = env.teams_max;
   mine.collectives = as_number(env.collectives);
@@ -64,7 +75,7 @@ std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& 
   for (int pe = 0; pe < bootstrap.npes(); ++pe) {
     const Identity& theirs = all[static_cast<size_t>(pe)];
     must_agree("the version of the library", mine.layout, theirs.layout, me, pe);
-    must_agree("SHMEM_SYMMETRIC_SIZE (bytes)", mine.symmetric_size, theirs.symmetric_size, me, pe);
+    sizes_must_agree(mine.symmetric_size, theirs.symmetric_size, me, pe);
     must_agree("SHMEM_NODE_SIZE", mine.node_size, theirs.node_size, me, pe);
     must_agree("SHMEM_TEAMS_MAX", mine.teams_max, theirs.teams_max, me, pe);
     must_agree("SHMEM_COLLECTIVES (its hash)", mine.collectives, theirs.collectives, me, pe);

@@ -14,21 +14,22 @@
 namespace railshmem {
 
 struct Identity {
-  uint64_t host;             ///< see host_id()
-  uint64_t pid_namespace;    ///< process ids mean something only inside one
-  uint64_t symmetric_size;   ///< SHMEM_SYMMETRIC_SIZE
-  uint64_t node_size;        ///< SHMEM_NODE_SIZE
-  uint64_t teams_max;        ///< SHMEM_TEAMS_MAX, which moves where the heap begins
-  uint64_t collectives;      ///< SHMEM_COLLECTIVES as a number: members of a team must use one algorithm
-  uint64_t data_segment;     ///< SHMEM_DATA_SEGMENT as a number
-  uint64_t transports;       ///< SHMEM_TRANSPORT as a number
-  uint64_t several_threads;  ///< this PE asked for SHMEM_THREAD_MULTIPLE
-  uint64_t stats;            ///< SHMEM_STATS
-  uint64_t trace;            ///< whether SHMEM_TRACE names a file
-  uint64_t check;            ///< SHMEM_CHECK
-  uint64_t device_heap;      ///< this PE's heap is to be in the memory of a GPU
-  uint64_t device_heap_max;  ///< bytes that it may grow to, as far as this PE is concerned
-  uint64_t has_context;      ///< the program has chosen its GPU already
+  uint64_t host;              ///< see host_id()
+  uint64_t pid_namespace;     ///< process ids mean something only inside one
+  uint64_t symmetric_size;    ///< SHMEM_SYMMETRIC_SIZE
+  uint64_t memory_for_heaps;  ///< see memory_for_heaps()
+  uint64_t node_size;         ///< SHMEM_NODE_SIZE
+  uint64_t teams_max;         ///< SHMEM_TEAMS_MAX, which moves where the heap begins
+  uint64_t collectives;       ///< SHMEM_COLLECTIVES as a number: members of a team must use one algorithm
+  uint64_t data_segment;      ///< SHMEM_DATA_SEGMENT as a number
+  uint64_t transports;        ///< SHMEM_TRANSPORT as a number
+  uint64_t several_threads;   ///< this PE asked for SHMEM_THREAD_MULTIPLE
+  uint64_t stats;             ///< SHMEM_STATS
+  uint64_t trace;             ///< whether SHMEM_TRACE names a file
+  uint64_t check;             ///< SHMEM_CHECK
+  uint64_t device_heap;       ///< this PE's heap is to be in the memory of a GPU
+  uint64_t device_heap_max;   ///< bytes that it may grow to, as far as this PE is concerned
+  uint64_t has_context;       ///< the program has chosen its GPU already
   int64_t pid;
   cpu_set_t cpus;   ///< that it may run on; empty when the system would not say
   uint64_t layout;  ///< version of this struct and of the wire messages

@@ -8,6 +8,7 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/quantity.h"
 #include "src/collective/sync.h"
 #include "src/rma/ordering.h"
 
@@ -19,6 +20,25 @@ SymmetricMemory::SymmetricMemory(Team& world, Heap& heap, DeviceMemory* device, 
 void SymmetricMemory::barrier(const char* function) noexcept {
   quiet(state_, state_.default_context);
   sync(world_, function);
+}
+
+/// All PEs fail alike, so one speaks; and once, because a program may try smaller sizes until one fits.
+void SymmetricMemory::say_full(const std::string& why) noexcept {
+  if (said_full_ || state_.me != 0) return log_info("%s", why.c_str());
+  said_full_ = true;
+  log_warn("%s; NULL is returned on every PE, now and, without a word, when this happens again", why.c_str());
+}
+
+void SymmetricMemory::say_host_full(const char* function, size_t nbytes) {
+  constexpr uint64_t kMiB = 1u << 20;
+  const uint64_t used = heap_.offsets().bytes_used() - heap_.header_nbytes();
+  const uint64_t enough = nbytes < SIZE_MAX / 2 ? (used + nbytes + kMiB - 1) / kMiB : 0;
+  say_full(text("%s: %s (%zu bytes) do not fit: %s of the %s of symmetric heap are in use; %s", function,
+                memory_size(nbytes).c_str(), nbytes, memory_size(used).c_str(),
+                memory_size(heap_.nbytes() - heap_.header_nbytes()).c_str(),
+                enough
+                    ? text("set SHMEM_SYMMETRIC_SIZE to %lluM or more", static_cast<unsigned long long>(enough)).c_str()
+                    : "check the size"));
 }
 
 void* SymmetricMemory::place_on_device(size_t nbytes, size_t align, bool zero, Updates updates) {
@@ -39,10 +59,11 @@ void* SymmetricMemory::allocate(const char* function, size_t nbytes, size_t alig
     die("%s: %s", function, e.what());
   }
   if (!object)
-    log_warn("%s: %zu bytes do not fit: %zu of at most %zu bytes of the device heap are in use%s", function, nbytes,
-             device_->used(), device_->limit(),
-             "; see SHMEM_DEVICE_HEAP_MAX and, with SHMEM_DEBUG=info, what a GPU "
-             "has left");
+    say_full(
+        text("%s: %s (%zu bytes) do not fit: %s of the device heap, which may grow to %s, are in use; raise "
+             "SHMEM_DEVICE_HEAP_MAX, or see with SHMEM_DEBUG=info what a GPU has left",
+             function, memory_size(nbytes).c_str(), nbytes, memory_size(device_->used()).c_str(),
+             memory_size(device_->limit()).c_str()));
   barrier(function);
   return object;
 }
@@ -56,9 +77,7 @@ void* SymmetricMemory::allocate_host(const char* function, size_t nbytes, size_t
     die("%s: %s", function, e.what());
   }
   if (object && zero) std::memset(object, 0, nbytes);
-  if (!object)
-    log_info("%s: %zu bytes do not fit: %zu of %zu bytes of the symmetric heap are in use; raise SHMEM_SYMMETRIC_SIZE",
-             function, nbytes, heap_.offsets().bytes_used(), heap_.nbytes());
+  if (!object) say_host_full(function, nbytes);
   barrier(function);
   return object;
 }
@@ -97,6 +116,7 @@ void* SymmetricMemory::reallocate(const char* function, void* object, size_t nby
   } catch (const std::exception& e) {
     die("%s: %s", function, e.what());
   }
+  if (!moved && !(device_ && device_->contains(object))) say_host_full(function, nbytes);
   barrier(function);
   return moved;
 }

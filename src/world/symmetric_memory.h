@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 #include "src/gpu/device_memory.h"
 #include "src/heap/heap.h"
@@ -27,6 +28,8 @@ class SymmetricMemory {
 
  private:
   void barrier(const char* function) noexcept;
+  void say_full(const std::string& why) noexcept;
+  void say_host_full(const char* function, size_t nbytes);
   void* place_on_device(size_t nbytes, size_t align, bool zero, Updates updates);
   void* resize(const char* function, void* object, size_t nbytes);
   size_t size_of(const void* object) const noexcept;
@@ -36,6 +39,7 @@ class SymmetricMemory {
   Heap& heap_;
   DeviceMemory* const device_;
   const std::function<void()> attach_;
+  bool said_full_ = false;
 };
 
 }  // namespace railshmem

@@ -9,6 +9,7 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/quantity.h"
 #include "src/collective/control_block.h"
 #include "src/collective/sync.h"
 #include "src/cuda/context_guard.h"
@@ -83,8 +84,16 @@ World::~World() {
   state_.observer = nullptr;
 }
 
+/// Before anything is tried.
+bool World::may_need_network() const {
+  const bool one_host = std::all_of(identities_.begin(), identities_.end(),
+                                    [&](const Identity& one) { return one.host == identities_.front().host; });
+  return !one_host || !load_store_ || env_.node_size != 0 || env_.data_segment == DataSegmentMode::network;
+}
+
 void World::make_heap() {
-  const size_t heap_bytes = std::max<size_t>(env_.symmetric_size, OffsetAllocator::kGranule);
+  heap_size_ = choose_heap_size(env_, identities_, may_need_network());
+  const size_t heap_bytes = std::max<size_t>(heap_size_.nbytes, OffsetAllocator::kGranule);
   const size_t header_bytes = kControlBytes + Teams::areas_nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max));
   HostMemory memory(header_bytes + heap_bytes, env_.huge_pages);
   NodeReach reach =
@@ -330,9 +339,11 @@ void World::sync(const char* function) noexcept {
 
 std::string World::describe() const {
   std::string out =
-      text("bootstrap %s, %d PEs, %zu nodes, %zu PEs on this node\n", std::string(bootstrap_.name()).c_str(),
-           state_.npes, layout_.leaders.size(), layout_.members.size());
-  out += text("heap %zu bytes per PE%s\n", heap_->nbytes(), heap_->memory().huge() ? ", huge pages" : "");
+      text("bootstrap %s, %s, %s, %s on this node\n", std::string(bootstrap_.name()).c_str(),
+           counted(static_cast<uint64_t>(state_.npes), "PE").c_str(), counted(layout_.leaders.size(), "node").c_str(),
+           counted(layout_.members.size(), "PE").c_str());
+  out += text("heap of %s per PE (%s)%s\n", memory_size(heap_size_.nbytes).c_str(), heap_size_.reason.c_str(),
+              heap_->memory().huge() ? ", huge pages" : "");
   if (device_memory_) out += device_memory_->describe();
   out += globals_->describe();
   if (layout_.members.size() > 1)

@@ -32,6 +32,7 @@
 #include "src/topology/node_layout.h"
 #include "src/world/death_watch.h"
 #include "src/world/gpu_rails.h"
+#include "src/world/heap_size.h"
 #include "src/world/identity.h"
 #include "src/world/shared_globals.h"
 #include "src/world/symmetric_memory.h"
@@ -78,6 +79,7 @@ class World {
   std::string describe() const;
 
  private:
+  bool may_need_network() const;
   void make_heap();
   void reach_node_peers();
   void make_device_memory();
@@ -103,6 +105,7 @@ class World {
   std::vector<int32_t> slots_;                   ///< slot of each PE when the node's PEs are not consecutive
   std::unique_ptr<observe::Observer> observer_;  ///< null unless SHMEM_STATS, SHMEM_TRACE or SHMEM_CHECK ask for it
   std::unique_ptr<LoadStore> load_store_;
+  HeapSize heap_size_;
   std::unique_ptr<NodeArena> arena_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;      ///< null: the heap is the host's

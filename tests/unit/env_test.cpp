@@ -22,7 +22,7 @@ Env::Lookup from(const Settings& settings) {
 
 TEST(Env, DefaultsParse) {
   const Env env = Env::parse(from({}));
-  EXPECT_EQ(env.symmetric_size, 512u << 20);
+  EXPECT_EQ(env.symmetric_size, kAutomaticSize);
   EXPECT_TRUE(env.transport.empty());
   EXPECT_FALSE(env.info);
 }
