@@ -42,8 +42,11 @@ int pshmem_init_thread(int requested, int* provided) {
 void pshmem_init(void) {
   // The library may choose. Calls from one thread at a time cost nothing; from several at once they cost a lock where
   // there is a network, which a program has to ask for.
-  if (try_start("shmem_init", SHMEM_THREAD_SERIALIZED, nullptr, {}) != 0)
-    die("shmem_init: this PE cannot start; the reason is in the line before");
+  try {
+    job::start(SHMEM_THREAD_SERIALIZED, {});
+  } catch (const std::exception& e) {
+    die("shmem_init: this PE cannot start: %s", e.what());
+  }
 }
 
 void pshmem_finalize(void) {

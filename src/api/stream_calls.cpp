@@ -28,9 +28,7 @@ uint32_t strided_grid(const Strides& strides) noexcept {
 OnStream::OnStream(const char* function, shmemx_stream_t stream) noexcept
     : function_(function), stream_(stream), state_(pe_state(function)), side_(job::world(function).streams()) {
   if (side_) return;
-  die("%s: this job has no heap in device memory, or the library no kernels; set SHMEM_HEAP_KIND to device, and choose "
-      "a GPU (cudaSetDevice) before the first shmem_malloc",
-      function);
+  die("%s: %s", function, job::world(function).why_no_streams().c_str());
 }
 
 void OnStream::must_be_device(const char* argument, const void* address) noexcept {

@@ -83,13 +83,22 @@ const std::vector<EnvRow>& env_rows() {
 }
 
 std::string describe_env(const Env::Lookup& lookup) {
-  std::string out;
+  // Columns as wide as their longest entry, but for values that would push the help out of sight.
+  constexpr int kWidestValue = 24;
+  std::vector<std::pair<const EnvRow*, const char*>> lines;
+  int name_width = 0, value_width = 0;
   for (const EnvRow& row : env_rows()) {
     std::string twin;
-    const char* used = set_name(lookup, row.name, twin);
-    out += text("%-22s %-14s %s %s\n", row.name, used ? lookup(used) : row.fallback, used ? "(set)    " : "(default)",
-                row.help);
+    const char* const used = set_name(lookup, row.name, twin);
+    lines.emplace_back(&row, used ? lookup(used) : nullptr);
+    const size_t value = strlen(used ? lookup(used) : row.fallback);
+    name_width = std::max(name_width, static_cast<int>(strlen(row.name)));
+    if (value <= kWidestValue) value_width = std::max(value_width, static_cast<int>(value));
   }
+  std::string out;
+  for (const auto& [row, value] : lines)
+    out += text("%-*s  %-*s  %-9s  %s\n", name_width, row->name, value_width, value ? value : row->fallback,
+                value ? "(set)" : "(default)", row->help);
   return out;
 }
 

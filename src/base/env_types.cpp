@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/base/env_types.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -154,16 +155,18 @@ BootstrapKind BootstrapName::parse(std::string_view value) {
 }
 
 std::vector<TransportKind> TransportList::parse(std::string_view value) {
+  static constexpr std::array<std::pair<std::string_view, TransportKind>, 3> kWords{
+      {{"p2p", TransportKind::p2p}, {"ofi", TransportKind::ofi}, {"loopback", TransportKind::loopback}}};
   std::vector<TransportKind> list;
   if (value == "auto") return list;
   while (true) {
     const size_t comma = value.find(',');
-    const auto kind = choose<TransportKind, 3>(
-        value.substr(0, comma),
-        {{{"p2p", TransportKind::p2p}, {"ofi", TransportKind::ofi}, {"loopback", TransportKind::loopback}}});
-    for (const TransportKind seen : list)
-      if (seen == kind) throw Error("accepted: auto, or each of p2p, ofi, loopback at most once");
-    list.push_back(kind);
+    const std::string_view word = value.substr(0, comma);
+    const auto* const found =
+        std::find_if(kWords.begin(), kWords.end(), [&](const auto& known) { return known.first == word; });
+    if (found == kWords.end() || std::find(list.begin(), list.end(), found->second) != list.end())
+      throw Error("accepted: auto, or a list of p2p, ofi and loopback with commas between them, each at most once");
+    list.push_back(found->second);
     if (comma == std::string_view::npos) return list;
     value.remove_prefix(comma + 1);
   }

@@ -6,6 +6,7 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/quantity.h"
 #include "src/cuda/local_devices.h"
 #include "src/gpu/agreement.h"
 
@@ -52,7 +53,7 @@ void DeviceMemory::attach() {
   heap_.share(reaches_node_);
   declared_.share(reaches_node_);
   if (!heap_.grow_to(std::max<size_t>(config_.header_nbytes, 1)))
-    throw Error("the GPUs of this job have no memory left for a symmetric heap; the warning before this names the PE");
+    throw Error(text("no memory is left for a symmetric heap: %s", heap_.refusal().c_str()));
   copies_->fill(base(), 0, config_.header_nbytes);
   bootstrap_.barrier();  // the header is zero on all PEs
 }
@@ -126,10 +127,10 @@ size_t DeviceMemory::size_of(const void* object) const noexcept {
 
 std::string DeviceMemory::describe() const {
   if (!attached())
-    return text("device heap of up to %zu bytes per PE, once a GPU is chosen (cudaSetDevice, then shmem_malloc)\n",
-                config_.limit);
-  return text("device heap of up to %zu bytes per PE on %s, %zu bytes backed%s\n", config_.limit,
-              gpu_->description().c_str(), backed(),
+    return text("device heap of up to %s per PE, once a GPU is chosen (cudaSetDevice, then shmem_malloc)\n",
+                memory_size(config_.limit).c_str());
+  return text("device heap of up to %s per PE on %s, %s backed%s\n", memory_size(config_.limit).c_str(),
+              gpu_->description().c_str(), memory_size(backed()).c_str(),
               reaches_node_ ? ", peers of the node mapped" : ", peers by the network only");
 }
 

@@ -25,8 +25,8 @@ bool DeviceRegion::grow_by(size_t nbytes) {
   const auto cards = take_step<cuda::ChunkCard>(bootstrap_, [&] { return chunks_->grow(nbytes); });
   const auto me = static_cast<size_t>(bootstrap_.pe());
   if (const int pe = first_failure(cards); pe >= 0) {
-    log_info("the device heap stays at %zu bytes: PE %d: %s", chunks_->nbytes(), pe,
-             cards[static_cast<size_t>(pe)].why);
+    refusal_ = text("PE %d: %s", pe, cards[static_cast<size_t>(pe)].why);
+    log_info("the device heap stays at %zu bytes: %s", chunks_->nbytes(), refusal_.c_str());
     if (cards[me].ok()) chunks_->take_back(cards[me].card);
     return false;
   }

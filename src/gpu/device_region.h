@@ -35,6 +35,8 @@ class DeviceRegion {
   /// Collective. Memory for the bytes up to `end` of the region, on all PEs or on none. Throws Error where memory that
   /// is there cannot be shared.
   bool grow_to(size_t end);
+  /// Which PE refused the last growth, and why; empty while none has.
+  const std::string& refusal() const noexcept { return refusal_; }
   /// Collective. Nothing on all PEs when there is no room or one of them has no memory left.
   std::optional<size_t> allocate(size_t nbytes, size_t align);
   /// Collective. Shrinks, or grows where it is; false, with nothing changed, where it cannot.
@@ -57,6 +59,7 @@ class DeviceRegion {
   OffsetAllocator offsets_;  ///< from the region's begin on
   std::optional<cuda::DeviceChunks> chunks_;
   bool shared_ = false;
+  std::string refusal_;
 };
 
 }  // namespace railshmem

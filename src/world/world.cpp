@@ -14,6 +14,7 @@
 #include "src/collective/sync.h"
 #include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
+#include "src/cuda/local_devices.h"
 #include "src/gpu/view_of.h"
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
@@ -227,8 +228,19 @@ void World::make_stream_side(const WorldView& view) {
   try {
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
   } catch (const Error& e) {
+    no_stream_side_ = e.what();
     log_info("no stream-ordered calls: %s", e.what());
   }
+}
+
+std::string World::why_no_streams() const {
+  if (!no_stream_side_.empty()) return no_stream_side_;
+  if (device_memory_)
+    return "this job has no heap in device memory yet; choose a GPU (cudaSetDevice) and call shmem_malloc first";
+  const std::optional<cuda::Driver> driver = cuda::load_driver();  // the job ends here: the time does not matter
+  if (!driver || cuda::local_devices(*driver).empty())
+    return "this job has no heap in device memory: no GPU found (look at nvidia-smi and CUDA_VISIBLE_DEVICES)";
+  return text("this job has no heap in device memory: %s; set SHMEM_HEAP_KIND to device", heap_choice_.reason.c_str());
 }
 
 void World::start_network() {

@@ -69,6 +69,8 @@ class World {
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
   /// For stream-ordered calls; null where there is no GPU, or the library has no kernels.
   StreamSide* streams() noexcept { return stream_side_.get(); }
+  /// Why streams() is null, and what to do.
+  std::string why_no_streams() const;
   /// Collective: takes the GPU that is current for the heap, if that is to be in device memory and has none yet. Throws
   /// Error.
   void attach_gpu();
@@ -112,6 +114,7 @@ class World {
   std::unique_ptr<DeviceSide> device_side_;          ///< null until the program has chosen its GPU
   std::unique_ptr<SymmetricBuffers> buffers_;        ///< likewise
   std::unique_ptr<StreamSide> stream_side_;          ///< likewise, and in a library without kernels
+  std::string no_stream_side_;                       ///< why there is none although there is a GPU
   std::unique_ptr<KernelTables> kernel_tables_;      ///< likewise
   std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();

@@ -41,7 +41,8 @@ stream_mistake(g_bad_pe long_g "PE -1 does not exist")
 stream_mistake(g_not_symmetric long_g "is not symmetric")
 stream_mistake(g_captured long_g "is being captured into a graph" "shmemx_getmem_on_stream"
                ENV RAILSHMEM_FAKE_CAPTURED=1)
-stream_mistake(no_device_heap long_g "no heap in device memory" "SHMEM_HEAP_KIND" ENV SHMEM_HEAP_KIND=host)
+stream_mistake(no_device_heap long_g "no heap in device memory: SHMEM_HEAP_KIND asks for host memory. set SHMEM_HEAP_KIND to device"
+               ENV SHMEM_HEAP_KIND=host)
 stream_mistake(dealt_past_end long_sum_reducescatter "run past")
 stream_mistake(dealt_from_host long_sum_reducescatter "is not symmetric")
 fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1

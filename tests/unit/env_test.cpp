@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
 #include <random>
+#include <sstream>
 
 #include "src/base/error.h"
 
@@ -76,6 +78,44 @@ TEST(Env, TransportListKeepsOrderAndRefusesRepeats) {
 TEST(Env, DescriptionShowsEveryVariable) {
   const std::string table = describe_env(from({}));
   for (const EnvRow& row : env_rows()) EXPECT_NE(table.find(row.name), std::string::npos) << row.name;
+}
+
+TEST(Env, DescriptionHasStraightColumns) {
+  const Settings settings{{"SHMEM_OFI_PROVIDER", "tcp;ofi_rxm"}, {"SHMEM_TRACE", std::string(60, 'x')}};
+  const std::string table = describe_env(from(settings));
+  std::istringstream lines(table);
+  std::string line;
+  size_t column = 0;
+  for (const EnvRow& row : env_rows()) {
+    ASSERT_TRUE(std::getline(lines, line));
+    const size_t help = line.find(row.help);
+    ASSERT_NE(help, std::string::npos) << line;
+    if (column == 0) column = help;
+    // Only a value that is too long for any table stands out.
+    if (std::string(row.name) != "SHMEM_TRACE") {
+      EXPECT_EQ(help, column) << line;
+    }
+    EXPECT_EQ(line.find(' '), strlen(row.name)) << line;
+  }
+}
+
+TEST(Env, HeapSizeMayBeLeftToTheLibrary) {
+  const Settings automatic{{"SHMEM_SYMMETRIC_SIZE", "auto"}}, number{{"SHMEM_SYMMETRIC_SIZE", "1G"}};
+  EXPECT_EQ(Env::parse(from(automatic)).symmetric_size, kAutomaticSize);
+  EXPECT_EQ(Env::parse(from(number)).symmetric_size, 1u << 30);
+}
+
+TEST(Env, TransportsThatAreAcceptedAreAllNamed) {
+  for (const char* wrong : {"foo", "p2p,foo", "p2p,auto", "ofi,ofi"}) {
+    const Settings settings{{"SHMEM_TRANSPORT", wrong}};
+    try {
+      Env::parse(from(settings));
+      FAIL() << "accepted " << wrong;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("accepted: auto, or a list of p2p, ofi and loopback"), std::string::npos)
+          << e.what();
+    }
+  }
 }
 
 TEST(Env, TenThousandRandomValuesParseOrThrow) {
