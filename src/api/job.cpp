@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "shmem/types.h"
 #include "src/api/device_views.h"
@@ -116,6 +119,25 @@ void warn_unknown_names(int pe) {
   for (const std::string& warning : unknown_names(process_environment())) log_warn("%s", warning.c_str());
 }
 
+/// Peers that fail together come to their ends about together; those that wait for this PE never come.
+constexpr std::chrono::milliseconds kFailedPatience{500};
+
+/// Ends the process once kFailedPatience is over, unless asked to stop before.
+void leave_if_alone(const std::stop_token& stop, int status) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, kFailedPatience, [] { return false; });
+  if (stop.stop_requested()) return;
+  claim_the_end();
+  log_error(
+      "this process ends with status %d, and other PEs have not come to the shmem_finalize that start_pes implies "
+      "within %.1f s; it leaves without them, which ends the job",
+      status, std::chrono::duration<double>(kFailedPatience).count());
+  rescue_timeline();
+  _exit(status);
+}
+
 }  // namespace
 
 int start(int requested_thread_level, const BootstrapRequest& request) {
@@ -173,6 +195,11 @@ void finish() {
   g_pe_state = nullptr;
   set_absence(Absence::finalized);
   p.running.store(false, std::memory_order_relaxed);
+}
+
+void finish_failed(int status) {
+  const std::jthread watch(leave_if_alone, status);
+  finish();
 }
 
 bool running() noexcept {

@@ -16,6 +16,10 @@ int start(int requested_thread_level, const BootstrapRequest& request);
 /// The last call leaves the job (collective); an earlier one is a barrier.
 void finish();
 
+/// finish() for a process that ends with a nonzero status, after which its peers may wait for it elsewhere: when they
+/// do not come to their own finish() within half a second, the process ends at once, and with it the job.
+void finish_failed(int status);
+
 bool running() noexcept;
 int thread_level() noexcept;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Start, exit and thread levels: every name of RAILSHMEM_SETUP_FUNCTIONS, and the old start_pes.
-#include <cstdlib>
+#include <stdlib.h>
+
+#include <cstdio>
 
 #include "src/api/alias.h"
 #include "src/api/job.h"
@@ -27,8 +29,13 @@ int try_start(const char* function, int requested, int* provided, const Bootstra
   }
 }
 
-void finish_at_exit() {
-  if (!is_forked_child()) job::finish();
+/// The finalize that start_pes implies.
+void finish_at_exit(int status, void*) {
+  if (is_forked_child()) return;
+  // Now, because the launcher may end this PE as soon as another one has left with a nonzero status.
+  std::fflush(nullptr);
+  if (status == 0) return job::finish();
+  job::finish_failed(status);
 }
 
 }  // namespace
@@ -70,7 +77,7 @@ void pshmem_query_initialized(int* initialized) {
 void pstart_pes(int) {
   if (job::running()) return;
   pshmem_init();
-  std::atexit(finish_at_exit);
+  on_exit(finish_at_exit, nullptr);
 }
 }
 RAILSHMEM_SETUP_FUNCTIONS(RAILSHMEM_WEAK)
