@@ -7,6 +7,11 @@ target_link_libraries(fault_old_exit PRIVATE RailSHMEM::shmem)
 target_compile_options(fault_old_exit PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
 set(old_exit $<TARGET_FILE:oshrun> -n 3 --timeout 30 $<TARGET_FILE:fault_old_exit>)
 foreach(transport ${transports})
+  foreach(others wait barrier end)
+    fault_test(old_exit.abort.${others}.${transport} OPTIONS ${${transport}_settings} --within 10 --status 134
+               --expect "PE 0 .pid [0-9]+. was killed by signal 6" --forbid "without shmem_finalize"
+               COMMAND ${old_exit} abort ${others})
+  endforeach()
   foreach(others wait barrier)
     fault_test(old_exit.exit.${others}.${transport} OPTIONS ${${transport}_settings} --within 10 --status 7
                --expect "PE 0: error: this process ends with status 7" --expect "PE 0 .pid [0-9]+. exited with status 7"

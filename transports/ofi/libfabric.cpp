@@ -8,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/base/plugin_file.h"
+#include "src/base/signal_actions.h"
 #include "transports/ofi/libfabric/calls.h"
 
 namespace railshmem::ofi {
@@ -16,6 +17,9 @@ namespace {
 const LibfabricCalls& load() {
   std::string path = find_plugin_file("libfabric");
   if (path.empty()) path = "librailshmem-libfabric.so";  // where dlopen looks
+  // PSM, which libfabric brings along, has a constructor that catches SIGABRT, SIGSEGV, SIGTERM and more and calls
+  // exit(1).
+  const KeptSignalActions kept;
   // Never closed: providers leave threads and exit handlers behind.
   void* plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!plugin)

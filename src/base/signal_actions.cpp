@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/signal_actions.h"
+
+namespace railshmem {
+
+KeptSignalActions::KeptSignalActions() noexcept {
+  for (int signal = 1; signal < kSignals; ++signal) sigaction(signal, nullptr, &before_[static_cast<size_t>(signal)]);
+}
+
+KeptSignalActions::~KeptSignalActions() {
+  for (int signal = 1; signal < kSignals; ++signal) {
+    const struct sigaction& before = before_[static_cast<size_t>(signal)];
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) != 0) continue;
+    // Both members share their place; a handler of three arguments is compared as what it is stored as.
+    if (now.sa_handler != before.sa_handler) sigaction(signal, &before, nullptr);
+  }
+}
+
+}  // namespace railshmem

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Signals of the process, kept as they are while foreign code is loaded.
+#pragma once
+
+#include <csignal>
+
+#include <array>
+
+namespace railshmem {
+
+/// Gives every signal back, when it goes out of scope, what it did when this was made. For the loading of libraries
+/// whose constructors install handlers: what a signal does is the program's to say.
+class KeptSignalActions {
+ public:
+  KeptSignalActions() noexcept;
+  KeptSignalActions(const KeptSignalActions&) = delete;
+  KeptSignalActions& operator=(const KeptSignalActions&) = delete;
+  ~KeptSignalActions();
+
+ private:
+  static constexpr int kSignals = 32;  // the classic ones, from 1 on; nobody's constructor takes a real-time signal
+  std::array<struct sigaction, kSignals> before_{};
+};
+
+}  // namespace railshmem
