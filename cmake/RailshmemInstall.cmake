@@ -29,14 +29,17 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PRE
 configure_file(${CMAKE_CURRENT_LIST_DIR}/install/railshmem.pc.in ${generated_dir}/railshmem.pc @ONLY)
 install(FILES ${generated_dir}/railshmem.pc DESTINATION ${pkgconfig_dir})
 
-# railshmem_wrapper(oshcc C OSHCC_CC CC compiler): a compiler wrapper in bin/
-function(railshmem_wrapper WRAPPER_NAME WRAPPER_LANGUAGE WRAPPER_VARIABLE WRAPPER_FALLBACK_VARIABLE compiler)
-  cmake_path(GET compiler FILENAME WRAPPER_COMPILER)  # without its folder: the machine that runs it may be another
-  set(WRAPPER_CHOICE "\${${WRAPPER_VARIABLE}:-\${${WRAPPER_FALLBACK_VARIABLE}:-${WRAPPER_COMPILER}}}")
+# railshmem_wrapper(C OSHCC_CC CC gcc ${CMAKE_C_COMPILER} oshcc): a compiler wrapper in bin/, under each of the names
+function(railshmem_wrapper WRAPPER_LANGUAGE WRAPPER_VARIABLE WRAPPER_IGNORED_VARIABLE WRAPPER_EXAMPLE WRAPPER_COMPILER)
+  list(GET ARGN 0 WRAPPER_NAME)
+  set(WRAPPER_CHOSEN "\${${WRAPPER_VARIABLE}:-}")
+  set(WRAPPER_RUNNING "\${${WRAPPER_VARIABLE}_RUNNING:-}")
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}
              OUTPUT_VARIABLE WRAPPER_BIN_TO_PREFIX)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/install/oshwrapper.in ${generated_dir}/${WRAPPER_NAME} @ONLY)
-  install(PROGRAMS ${generated_dir}/${WRAPPER_NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  foreach(name ${ARGN})
+    install(PROGRAMS ${generated_dir}/${WRAPPER_NAME} DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME ${name})
+  endforeach()
 endfunction()
-railshmem_wrapper(oshcc C OSHCC_CC CC ${CMAKE_C_COMPILER})
-railshmem_wrapper(oshc++ C++ OSHCXX_CXX CXX ${CMAKE_CXX_COMPILER})
+railshmem_wrapper(C OSHCC_CC CC gcc ${CMAKE_C_COMPILER} oshcc)
+railshmem_wrapper(C++ OSHCXX_CXX CXX g++ ${CMAKE_CXX_COMPILER} oshc++ oshcxx oshCC oshCXX)

@@ -6,7 +6,8 @@ what=$1
 tree=$2
 prefix=$3
 cmake=${4:-cmake}
-unset OSHCC_CC OSHCXX_CXX CC CXX DESTDIR || true
+unset OSHCC_CC OSHCXX_CXX CC CXX DESTDIR MAKEFLAGS LD_LIBRARY_PATH || true
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 
 fail() {
   echo "FAILED: $*" >&2
@@ -16,15 +17,24 @@ fail() {
 run_two() {
   "$prefix/bin/oshrun" -n 2 --timeout 120 "$@"
 }
+# Runs what would go on for ever if a wrapper called itself.
+limited() {
+  timeout 120 "$@"
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# A user's project in a folder of its own, with the example that greets.
+copy_project() {
+  cp -R "$tree/tests/install/$1" "$work/project"
+  cp "$tree/examples/01_hello.c" "$work/project/hello.c"
+}
 
 case $what in
   install) # into one place, then moved to the other
     rm -rf "$prefix" "$prefix.first"
     "$cmake" --install "$tree" --prefix "$prefix.first" >"$work/log" || { cat "$work/log"; fail "cmake --install"; }
     mv "$prefix.first" "$prefix"
-    for file in bin/oshrun bin/oshcc bin/oshc++ bin/shmem_perf bin/shmem_info lib/librailshmem.so lib/railshmem \
+    for file in bin/oshrun bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshCXX bin/shmem_perf bin/shmem_info lib/librailshmem.so lib/railshmem \
         include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/shmem/types.h \
         lib/cmake/RailSHMEM/RailSHMEMConfig.cmake lib/pkgconfig/railshmem.pc; do
       [ -e "$prefix/$file" ] || fail "$file is not installed"
@@ -55,12 +65,57 @@ case $what in
     case $("$prefix/bin/oshcc" -show -c x.c) in *-lrailshmem*) fail "oshcc -c links" ;; esac
     [ "$(OSHCC_CC='echo chosen' "$prefix/bin/oshcc" -c x.c)" = "chosen -I$prefix/include -c x.c" ] || fail "OSHCC_CC"
     if "$prefix/bin/oshcc" -c no_such_file.c 2>message; then fail "oshcc hides the compiler's status"; fi
+    # CC is what others run: here it would be oshcc itself
+    line=$(CC=no_such_compiler "$prefix/bin/oshcc" -show -c x.c)
+    case $line in *no_such_compiler*) fail "oshcc listens to CC: $line" ;; esac
+    ;;
+  overrides) # the wrapper itself, by its path, through a link, as the second word
+    cp "$tree/examples/01_hello.c" "$work/hello.c"
+    ln -s "$prefix/bin/oshcc" "$work/another_name"
+    for compiler in "$prefix/bin/oshcc" "$work/another_name" "env $prefix/bin/oshcc"; do
+      if OSHCC_CC=$compiler limited "$prefix/bin/oshcc" -c "$work/hello.c" -o "$work/hello.o" 2>"$work/message"; then
+        fail "OSHCC_CC=$compiler compiles"
+      fi
+      cat "$work/message"
+      grep -q "'$compiler', runs [a-z_]* again; set OSHCC_CC" "$work/message" || fail "the message for OSHCC_CC=$compiler"
+    done
+    for name in oshc++ oshcxx oshCC oshCXX; do
+      if OSHCXX_CXX=$name PATH=$prefix/bin:$PATH limited "$name" -c "$work/hello.c" -o "$work/hello.o" 2>"$work/message"; then
+        fail "OSHCXX_CXX=$name compiles"
+      fi
+      grep -qF "'$name', runs $name again; set OSHCXX_CXX" "$work/message" || { cat "$work/message"; fail "the message of $name"; }
+    done
+    ;;
+  make)
+    command -v make >/dev/null || { echo "SKIPPED: no make"; exit 77; }
+    for way in "CC=oshcc CXX=oshc++" "CC=$prefix/bin/oshcc CXX=oshCC" "CC=oshcc CXX=oshcxx" "-e"; do
+      rm -rf "$work/project"
+      copy_project makefile_project
+      # shellcheck disable=SC2086
+      CC=oshcc CXX=oshCXX PATH=$prefix/bin:$PATH limited make -C "$work/project" $way >"$work/log" 2>&1 ||
+        { tail -n 5 "$work/log" | cut -c 1-500; fail "make $way"; }
+      for program in hello hello_cxx sub/hello; do run_two "$work/project/$program"; done
+    done
+    ;;
+  autotools)
+    for tool in autoreconf automake make; do
+      command -v $tool >/dev/null || { echo "SKIPPED: no $tool"; exit 77; }
+    done
+    copy_project autotools_project
+    cp "$tree/tests/install/makefile_project/hello_cxx.cpp" "$work/project"
+    cd "$work/project"
+    export PATH="$prefix/bin:$PATH"
+    { autoreconf --install && CC=oshcc CXX=oshc++ limited ./configure && limited make; } >"$work/log" 2>&1 ||
+      { tail -n 20 "$work/log" | cut -c 1-500; fail "autotools"; }
+    for program in hello hello_cxx; do run_two "./$program"; done
     ;;
   oshcxx)
     printf '#include <shmem.h>\nint main() { shmem_init(); static int x; shmem_put(&x, &x, 1, 0); shmem_finalize(); }\n' \
       >"$work/program.cpp"
-    "$prefix/bin/oshc++" -O2 -Wall -Werror "$work/program.cpp" -o "$work/program"
-    run_two "$work/program"
+    for name in oshc++ oshcxx oshCC oshCXX; do
+      "$prefix/bin/$name" -O2 -Wall -Werror "$work/program.cpp" -o "$work/program"
+      run_two "$work/program"
+    done
     ;;
   find_package)
     "$cmake" -S "$tree/tests/install/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" \
@@ -70,7 +125,6 @@ case $what in
     ;;
   pkg_config)
     command -v pkg-config >/dev/null || { echo "SKIPPED: no pkg-config"; exit 77; }
-    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
     # shellcheck disable=SC2046
     cc "$tree/examples/01_hello.c" $(pkg-config --cflags --libs railshmem) "-Wl,-rpath,$prefix/lib" -o "$work/program"
     run_two "$work/program"
