@@ -58,7 +58,7 @@ case $what in
     "$prefix/bin/oshcc" --version >version || fail "oshcc --version"
     for option in -show --showme; do
       line=$("$prefix/bin/oshcc" $option -O2 x.c)
-      for word in "-I$prefix/include" -O2 x.c "-L$prefix/lib" -lrailshmem "-Wl,-rpath,$prefix/lib"; do
+      for word in "-I$prefix/include" -O2 x.c "-L$prefix/lib" -lrailshmem "-Xlinker -rpath=$prefix/lib"; do
         case " $line " in *" $word "*) ;; *) fail "oshcc $option lacks $word: $line" ;; esac
       done
     done
@@ -109,6 +109,19 @@ case $what in
       { tail -n 20 "$work/log" | cut -c 1-500; fail "autotools"; }
     for program in hello hello_cxx; do run_two "./$program"; done
     ;;
+  nvcc) # through the wrappers, and by its own command line
+    command -v "${NVCC:-}" >/dev/null || { echo "SKIPPED: no nvcc"; exit 77; }
+    export SHMEM_HEAP_KIND=host
+    OSHCXX_CXX=$NVCC "$prefix/bin/oshc++" -O2 "$tree/tests/install/with_nvcc.cu" -o "$work/program"
+    run_two "$work/program"
+    OSHCC_CC=$NVCC "$prefix/bin/oshcc" -c "$tree/examples/01_hello.c" -o "$work/hello.o"
+    OSHCC_CC=$NVCC "$prefix/bin/oshcc" "$work/hello.o" -o "$work/program"
+    run_two "$work/program"
+    command -v pkg-config >/dev/null || { echo "no pkg-config"; exit 0; }
+    # shellcheck disable=SC2046
+    "$NVCC" "$tree/examples/01_hello.c" $(pkg-config --cflags --libs railshmem) -o "$work/program"
+    run_two "$work/program"
+    ;;
   oshcxx)
     printf '#include <shmem.h>\nint main() { shmem_init(); static int x; shmem_put(&x, &x, 1, 0); shmem_finalize(); }\n' \
       >"$work/program.cpp"
@@ -126,7 +139,7 @@ case $what in
   pkg_config)
     command -v pkg-config >/dev/null || { echo "SKIPPED: no pkg-config"; exit 77; }
     # shellcheck disable=SC2046
-    cc "$tree/examples/01_hello.c" $(pkg-config --cflags --libs railshmem) "-Wl,-rpath,$prefix/lib" -o "$work/program"
+    cc "$tree/examples/01_hello.c" $(pkg-config --cflags --libs railshmem) -o "$work/program"
     run_two "$work/program"
     ;;
   programs) # they find the library of their own prefix
