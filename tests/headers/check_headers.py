@@ -11,6 +11,7 @@ checked, not generated, except by nvcc, which has no such mode.
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -23,20 +24,25 @@ C_STANDARDS = ["c99", "c11", "c17"]
 CXX_STANDARDS = ["c++17", "c++20"]
 GENERIC_STANDARDS = ["c11", "c17"]
 
-# Must not compile in C11 and C++: a type outside the family's table, a wrong pointer, an integer as a context.
+# Must not compile in C11 and C++: a type outside the family's table, a wrong pointer, an integer as a context. Behind each
+# what the message of C11 must say besides the name of the generic; None: what the compiler says by itself.
 REFUSED = [
-    "void f(void* p) { shmem_put(p, p, 1, 0); }",
-    "void f(float* p) { shmem_atomic_add(p, 1, 0); }",
-    "void f(short* p) { shmem_atomic_fetch(p, 0); }",
-    "void f(long double* p) { shmem_wait_until(p, SHMEM_CMP_EQ, 1); }",
-    "void f(double* p) { shmem_atomic_fetch_or(p, 1, 0); }",
-    "void f(int* p) { shmem_put(3, p, p, 1, 0); }",
-    "void f(int* p) { shmem_put(SHMEM_TEAM_WORLD, p, p, 1, 0); }",
-    "void f(int* p, double* q) { shmem_put(p, q, 1, 0); }",
-    "void f(double* p) { shmem_and_reduce(SHMEM_TEAM_WORLD, p, p, 1); }",
-    "void f(int* p, double* q) { shmem_sum_reduce(SHMEM_TEAM_WORLD, p, q, 1); }",
-    "void f(double _Complex* p) { shmem_max_reduce(SHMEM_TEAM_WORLD, p, p, 1); }",
-    "void f(int* p) { shmem_sum_inscan(p, p, 1); }",
+    ("void f(void* p) { shmem_put(p, p, 1, 0); }", "pointers to float, double, int, long, long long, unsigned int, .*char, "),
+    ("void f(void* p) { shmem_p(SHMEM_CTX_DEFAULT, p, 1, 0); }", "pointers to float, double, int, .* long double, and to nothing else"),
+    ("void f(float* p) { shmem_atomic_add(p, 1, 0); }", "pointers to int, long, .*unsigned long long, and to nothing else"),
+    ("void f(short* p) { shmem_atomic_fetch(p, 0); }", "pointers to float, double, int, "),
+    ("void f(long double* p) { shmem_wait_until(p, SHMEM_CMP_EQ, 1); }", "pointers to int, .*short, unsigned short, and"),
+    ("void f(float* p) { shmem_wait_until_any(p, 1, 0, SHMEM_CMP_EQ, 1); }", "pointers to int, .*short, unsigned short, and"),
+    ("void f(double* p) { shmem_atomic_fetch_or(p, 1, 0); }", "pointers to unsigned int, .*int64_t, and"),
+    ("void f(int* p) { shmem_put(3, p, p, 1, 0); }", "pointers to float, "),
+    ("void f(int* p) { shmem_put(SHMEM_TEAM_WORLD, p, p, 1, 0); }", "pointers to float, "),
+    ("void f(int* p, double* q) { shmem_put(p, q, 1, 0); }", None),
+    ("void f(double* p) { shmem_and_reduce(SHMEM_TEAM_WORLD, p, p, 1); }", "pointers to unsigned char, "),
+    ("void f(int* p, double* q) { shmem_sum_reduce(SHMEM_TEAM_WORLD, p, q, 1); }", None),
+    ("void f(double _Complex* p) { shmem_max_reduce(SHMEM_TEAM_WORLD, p, p, 1); }", "pointers to float, .*long double, and"),
+    ("void f(int* p) { shmem_sum_inscan(p, p, 1); }", None),
+    ("void f(void* p) { shmem_sum_inscan(SHMEM_TEAM_WORLD, p, p, 1); }", "pointers to .*double _Complex, and"),
+    ("void f(float* p) { shmem_finc(p, 0); }", "pointers to int, long, long long, and"),
 ]
 
 
@@ -45,11 +51,13 @@ def run(command, text=None):
 
 
 def check(job):
-    """Runs one job (what, command, text, should_pass); returns what went wrong, or None."""
-    what, command, text, should_pass = job
+    """Runs one job (what, command, text, should_pass, message); returns what went wrong, or None."""
+    what, command, text, should_pass, message = job
     done = run(command, text)
     if (done.returncode == 0) == should_pass:
-        return None
+        if not message or re.search(message, done.stderr):
+            return None
+        return f"FAIL {what}: nothing in the message matches '{message}'\n{done.stderr[:2000]}"
     return f"FAIL {what}: {'does not compile' if should_pass else 'compiles and should not'}\n{done.stderr[:2000]}"
 
 
@@ -62,7 +70,7 @@ def jobs_for(compiler, language, standards, options, headers):
         for included in alone:
             twice = "".join(f"#include <{header}>\n" for header in included * 2) + "extern int not_empty;\n"
             what = included[0] if len(included) == 1 else "all headers"
-            yield f"{what} {compiler} {standard}", stdin, twice, True
+            yield f"{what} {compiler} {standard}", stdin, twice, True, None
         sources = [HERE / "use_c.c"]
         if language == "c++":
             sources.append(HERE / "use_cpp.cpp")
@@ -70,9 +78,11 @@ def jobs_for(compiler, language, standards, options, headers):
             sources.append(HERE / "generics.c")
         for source in sources:
             command = base + [f"-std={standard}", "-x", language, str(source)]
-            yield f"{source.name} {compiler} {standard}", command, None, True
-    for snippet in REFUSED:
-        yield f"{snippet} {compiler} {suffix}", stdin, f"#include <shmem.h>\n{snippet}\n", False
+            yield f"{source.name} {compiler} {standard}", command, None, True, None
+    for snippet, says in REFUSED:
+        name = re.search(r"shmem_\w+(?=\()", snippet).group(0)
+        message = f"{name} has no function for .*{says}" if says and language == "c" else None
+        yield f"{snippet} {compiler} {suffix}", stdin, f"#include <shmem.h>\n{snippet}\n", False, message
 
 
 def main():
@@ -106,7 +116,7 @@ def main():
         if shutil.which(options.nvcc):
             command = [options.nvcc, "-std=c++17", "-Werror", "all-warnings", f"-I{options.include}", "-c",
                        str(HERE / "use_cuda.cu"), "-o", os.path.join(scratch, "use_cuda.o")]
-            jobs.insert(0, (f"use_cuda.cu {options.nvcc}", command, None, True))
+            jobs.insert(0, (f"use_cuda.cu {options.nvcc}", command, None, True, None))
         else:
             print(f"skipped: no {options.nvcc}")
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:

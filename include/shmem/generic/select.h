@@ -12,8 +12,10 @@
 #include "shmem/type_lists.h"
 #include "shmem/types.h"
 
-/// Exists in no library: a call of it in a compiler's message means that no function takes a pointer of that type.
-void railshmem_generic_has_no_function_for_this_type(void);
+/// What a selection comes to where its table lacks the type, for the assertion to find; exists in no library. It takes
+/// any arguments, so that a compiler says what the assertion says, and nothing about them.
+typedef int railshmem_no_function(const volatile void* pointer, ...);
+railshmem_no_function railshmem_generic_has_no_function_for_this_type;
 
 #define RAILSHMEM_FIRST(A, ...) (A)
 #define RAILSHMEM_SECOND(A, B, ...) (B)
@@ -26,23 +28,35 @@ void railshmem_generic_has_no_function_for_this_type(void);
 #define RAILSHMEM_PICK_READ(OP, N, T) T*: shmem_##N##OP, const T*: shmem_##N##OP,
 #define RAILSHMEM_PICK_READ_CTX(OP, N, T) T*: shmem_ctx_##N##OP, const T*: shmem_ctx_##N##OP,
 
+/// A type table as a text: float, double, and so on.
+#define RAILSHMEM_PICK_NAMES(OP, N, T) #T ", "
+
 /// The function for one pointer argument, out of a type table.
 #define RAILSHMEM_CHOOSE(TYPES, PICK, OP, POINTER) \
   _Generic(POINTER, TYPES(PICK, OP) default: railshmem_generic_has_no_function_for_this_type)
 
+/// A call of the function that the selection comes to; a message with the generic's name and its types where that is none.
+#define RAILSHMEM_CALL(SELECTION, TYPES, OP, ...)                                             \
+  ((void)sizeof(struct {                                                                      \
+     _Static_assert(_Generic(SELECTION, railshmem_no_function*: 0, default: 1),               \
+         "shmem" #OP " has no function for an argument of this type; it takes pointers to "   \
+         TYPES(RAILSHMEM_PICK_NAMES, OP) "and to nothing else");                              \
+     int member;                                                                              \
+   }), SELECTION(__VA_ARGS__))
+
 /// A call whose first argument is the pointer.
 #define RAILSHMEM_SELECT(TYPES, PICK, OP, ...) \
-  RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0))(__VA_ARGS__)
+  RAILSHMEM_CALL(RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0)), TYPES, OP, __VA_ARGS__)
 
 /// A call whose first argument is a team and whose second is the pointer.
 #define RAILSHMEM_SELECT_TEAM(TYPES, PICK, OP, ...) \
-  RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0))(__VA_ARGS__)
+  RAILSHMEM_CALL(RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)), TYPES, OP, __VA_ARGS__)
 
 /// A call whose first argument is the pointer, or a context with the pointer behind it.
-#define RAILSHMEM_SELECT_CTX(TYPES, PICK, OP, ...)                                            \
-  _Generic(RAILSHMEM_FIRST(__VA_ARGS__, 0),                                                   \
-      shmem_ctx_t: RAILSHMEM_CHOOSE(TYPES, PICK##_CTX, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)), \
-      default: RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0)))(__VA_ARGS__)
+#define RAILSHMEM_SELECT_CTX(TYPES, PICK, OP, ...)                                                   \
+  RAILSHMEM_CALL(_Generic(RAILSHMEM_FIRST(__VA_ARGS__, 0),                                           \
+      shmem_ctx_t: RAILSHMEM_CHOOSE(TYPES, PICK##_CTX, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)),        \
+      default: RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0))), TYPES, OP, __VA_ARGS__)
 
 // clang-format on
 

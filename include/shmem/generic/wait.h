@@ -11,10 +11,10 @@
 #define shmem_wait_until(...) RAILSHMEM_SELECT(RAILSHMEM_WAIT_SCALAR_TYPES, RAILSHMEM_PICK, _wait_until, __VA_ARGS__)
 #define shmem_test(...) RAILSHMEM_SELECT(RAILSHMEM_WAIT_SCALAR_TYPES, RAILSHMEM_PICK, _test, __VA_ARGS__)
 
-/// Several words against one value. The short types are extensions.
+/// Several words against one value. The short types are extensions, whose rows X names with _EXTENSION behind.
 #define RAILSHMEM_PICK_EXTENSION(OP, N, T) T* : shmemx_##N##OP,
-#define RAILSHMEM_WAIT_MANY_TYPES(X, A) \
-  RAILSHMEM_AMO_DISTINCT_TYPES(X, A) RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_PICK_EXTENSION, A)
+#define RAILSHMEM_PICK_NAMES_EXTENSION(OP, N, T) RAILSHMEM_PICK_NAMES(OP, N, T)
+#define RAILSHMEM_WAIT_MANY_TYPES(X, A) RAILSHMEM_AMO_DISTINCT_TYPES(X, A) RAILSHMEM_OLD_P2P_TYPES(X##_EXTENSION, A)
 #define shmem_wait_until_all(...) \
   RAILSHMEM_SELECT(RAILSHMEM_WAIT_MANY_TYPES, RAILSHMEM_PICK, _wait_until_all, __VA_ARGS__)
 #define shmem_wait_until_any(...) \
