@@ -4,6 +4,7 @@
 #ifndef RAILSHMEM_SHMEM_H
 #define RAILSHMEM_SHMEM_H
 
+#include "shmem/bindings.h"
 #include "shmem/lists.h"
 #include "shmem/types.h"
 

@@ -71,7 +71,7 @@ def jobs_for(compiler, language, standards, options, headers):
             twice = "".join(f"#include <{header}>\n" for header in included * 2) + "extern int not_empty;\n"
             what = included[0] if len(included) == 1 else "all headers"
             yield f"{what} {compiler} {standard}", stdin, twice, True, None
-        sources = [HERE / "use_c.c"]
+        sources = [HERE / "use_c.c", HERE / "bindings.c"]
         if language == "c++":
             sources.append(HERE / "use_cpp.cpp")
         elif standard in GENERIC_STANDARDS:
