@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,12 +19,21 @@ bool would_block() noexcept {
   return errno == EAGAIN || errno == EWOULDBLOCK;
 }
 
+void make_private_and_non_blocking(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  check_errno(flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0, "fcntl(O_NONBLOCK)");
+  check_errno(fcntl(fd, F_SETFD, FD_CLOEXEC) == 0, "fcntl(FD_CLOEXEC)");
+}
+
 }  // namespace
 
 Stream::Stream(UniqueFd fd) : fd_(std::move(fd)), state_(State::open) {
-  const int flags = fcntl(fd_.get(), F_GETFL);
-  check_errno(flags >= 0 && fcntl(fd_.get(), F_SETFL, flags | O_NONBLOCK) == 0, "fcntl(O_NONBLOCK)");
-  check_errno(fcntl(fd_.get(), F_SETFD, FD_CLOEXEC) == 0, "fcntl(FD_CLOEXEC)");
+  make_private_and_non_blocking(fd_.get());
+}
+
+Stream::Stream(UniqueFd in, UniqueFd out) : fd_(std::move(in)), out_(std::move(out)), state_(State::open) {
+  make_private_and_non_blocking(fd_.get());
+  make_private_and_non_blocking(out_.get());
 }
 
 void Stream::push(uint32_t kind, Bytes payload) {
@@ -52,7 +62,7 @@ void Stream::pump_output() {
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    const ssize_t n = sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
+    const ssize_t n = out_ ? writev(out_.get(), parts, 2) : sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && would_block()) return;
     if (n < 0) {
@@ -70,7 +80,7 @@ void Stream::read_some() {
     char* to = in_header ? reinterpret_cast<char*>(&header_) + received_
                          : reinterpret_cast<char*>(reading_.payload.data()) + (received_ - sizeof(Header));
     const size_t want = in_header ? sizeof(Header) - received_ : reading_.payload.size() + sizeof(Header) - received_;
-    const ssize_t n = recv(fd_.get(), to, want, 0);
+    const ssize_t n = read(fd_.get(), to, want);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && would_block()) return;
     if (n <= 0) {
@@ -107,7 +117,7 @@ void Stream::flush(double seconds) noexcept {
   const Deadline deadline(seconds);
   try {
     for (pump(); open() && has_output() && !deadline.passed(); pump()) {
-      pollfd wait{fd(), POLLOUT, 0};
+      pollfd wait{output_fd(), POLLOUT, 0};
       poll(&wait, 1, deadline.slice_ms(kWaitSliceMs));
     }
   } catch (...) {  // out of memory while leaving: the words stay unsaid
@@ -117,6 +127,7 @@ void Stream::flush(double seconds) noexcept {
 
 void Stream::close() noexcept {
   fd_.reset();
+  out_.reset();
   state_ = State::closed;
   output_.clear();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Framed messages over a connected socket, without ever blocking.
+// Framed messages over a connected socket or a pair of pipes, without ever blocking.
 #pragma once
 
 #include <array>
@@ -24,8 +24,11 @@ class Stream {
   Stream() = default;
   /// Takes over a connected socket and makes it non-blocking and close-on-exec.
   explicit Stream(UniqueFd fd);
+  /// Takes over two descriptors of any kind. Whoever writes to a pipe must have blocked or ignored SIGPIPE.
+  Stream(UniqueFd in, UniqueFd out);
 
   int fd() const noexcept { return fd_.get(); }
+  int output_fd() const noexcept { return out_ ? out_.get() : fd_.get(); }
   /// closed: the peer ended or the connection broke; garbled: the peer does not speak this protocol.
   State state() const noexcept { return state_; }
   bool open() const noexcept { return state_ == State::open; }
@@ -65,6 +68,7 @@ class Stream {
   void accept_header();
 
   UniqueFd fd_;
+  UniqueFd out_;  ///< none: fd_ is a socket and serves both directions
   State state_ = State::closed;
   uint64_t frame_limit_ = uint64_t{1} << 40;
   std::deque<Output> output_;
