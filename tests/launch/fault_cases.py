@@ -77,6 +77,47 @@ class Oshrun(Case):
         self.expect(result, 3, within=15)
         self.assert_gone([int(result.out)])
 
+    def test_nothing_is_left_of_a_successful_job(self):
+        result = oshrun("-n", 2, "sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!")
+        self.expect(result, 0, "oshrun: ended what the PEs left running: 'sleep' (pid ", within=10)
+        self.assert_gone([int(pid) for pid in result.out.split()])
+
+    def test_children_from_before_oshrun_stay(self):
+        result = Job(["sh", "-c", f"sleep 60 & echo $!; exec {OSHRUN} -n 2 true"]).wait_for_process()
+        pid = int(result.out)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        self.expect(result, 0)
+        self.assertTrue(self.lives(pid))
+
+    def limited(self, descriptors, *words):
+        command = ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", OSHRUN, *map(str, words)]
+        return Job(command).wait()
+
+    def test_few_descriptors_suffice(self):
+        self.expect(self.limited(64, "-n", 22, "true"), 0, within=20)
+        self.expect(self.limited(1024, "-n", 345, "true"), 0, within=60)
+
+    def test_soft_limit_is_raised_for_oshrun_alone(self):
+        command = ["sh", "-c", f"ulimit -Sn 32; exec {OSHRUN} -n 40 sh -c 'ulimit -Sn'"]
+        result = Job(command).wait()
+        self.expect(result, 0, within=20)
+        self.assertEqual(result.out, "32\n" * 40, str(result))
+
+    def test_too_few_descriptors_are_said_before_the_start(self):
+        for words in (["-n", 64], ["-n", 22, "--tag-output"]):
+            result = self.limited(64, *words, "echo", "started")
+            self.expect(result, 1, "descriptors, and this process may have 64 (ulimit -Hn)", within=10)
+            self.assertEqual(result.out, "", str(result))
+
+    def test_a_pe_that_cannot_start_ends_the_job(self):
+        self.need("setpriv", "prlimit")
+        # Under a user number that has no other process the system refuses the thirteenth.
+        user = ["setpriv", "--reuid", "54321", "--clear-groups"]
+        if os.geteuid() != 0:
+            self.skipTest("only root can take another user number")
+        command = [*user, "prlimit", "--nproc=12", OSHRUN, "-n", "40", "sleep", "60"]
+        self.expect(Job(command).wait(), 1, "oshrun: cannot start PE ", " of 40: fork failed: Resource temporarily", within=20)
+
     def assert_gone(self, pids):
         for _ in range(50):
             if not any(os.path.exists(f"/proc/{pid}") and self.lives(pid) for pid in pids):

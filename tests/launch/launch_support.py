@@ -50,6 +50,12 @@ class Job:
                                         stderr=subprocess.PIPE, errors="replace")
         self.stdin = stdin
 
+    def wait_for_process(self):
+        """Waits for the process itself: others that it leaves running may hold its output open."""
+        self.process.wait(PATIENCE)
+        with self.process.stdout as out, self.process.stderr:
+            return Result(self.process.returncode, out.readline(), "", time.monotonic() - self.start)
+
     def wait(self):
         try:
             out, err = self.process.communicate(self.stdin, timeout=PATIENCE)

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The running job: one poll loop over signals, the PEs' sockets and their output.
+// The running job: one loop over signals, the PEs' messages, their output and their ends.
 #pragma once
 
-#include <poll.h>
-
 #include "bootstrap/common/deadline.h"
-#include "bootstrap/common/stream.h"
+#include "bootstrap/local/oshrun/crew.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
+#include "bootstrap/local/oshrun/options.h"
 #include "bootstrap/local/oshrun/rendezvous.h"
-#include "bootstrap/local/oshrun/spawn.h"
 
 namespace railshmem::oshrun {
 
-class Job {
+class Job final : private CrewEvents {
  public:
   explicit Job(Options options);
   /// Runs the job to its end; returns oshrun's exit status.
@@ -23,39 +21,32 @@ class Job {
   enum class Phase : uint8_t { running, told, asked, killed };
   enum class Member : uint8_t { stranger, joined, finished };  ///< has it said hello, goodbye?
 
-  struct Output {
-    UniqueFd from;
-    int to;
-    LineTagger lines;
-  };
   struct Pe {
-    pid_t pid;
-    bool running;
-    Member member;
-    Stream control;
-    Output out, err;
+    bool running = true;
+    Member member = Member::stranger;
+    LineTagger out, err;
   };
 
   void start();
   void step();
   void on_signals();
   void on_child_exits();
-  void on_exit(int pe, int wait_status);
-  void on_messages(int pe);
-  void on_message(int pe, const Frame& frame);
   void on_contribution(int pe, Bytes bytes);
-  void read_output(Output& output);
+  void send(int pe, uint32_t kind, Bytes payload = {});
   /// The job is over: remembers the first status given.
   void decide(int status, Phase next);
   void tell_all(const std::string& why);
   void advance();
-  void signal_all(int signal) noexcept;
-  void drain_output();
-  void kill_orphans() noexcept;
+
+  void on_message(int pe, Frame frame) override;
+  void on_output(int pe, int fd, std::string_view bytes) override;
+  void on_exit(int pe, pid_t pid, int wait_status) override;
+  void on_note(const std::string& note) override;
 
   Options options_;
   UniqueFd signals_;
   std::vector<Pe> pes_;
+  Crew crew_;
   Rendezvous rendezvous_;
   int running_ = 0;
   int status_ = 0;

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "bootstrap/local/oshrun/job.h"
+#include "bootstrap/local/oshrun/say.h"
 
 int main(int argc, char** argv) {
   using namespace railshmem::oshrun;
@@ -15,7 +16,7 @@ int main(int argc, char** argv) {
   try {
     return Job(std::move(parsed.options)).run();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "oshrun: %s\n", e.what());
+    say("%s", e.what());
     return 1;
   }
 }

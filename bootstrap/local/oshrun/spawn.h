@@ -4,20 +4,41 @@
 
 #include <sys/types.h>
 
-#include "bootstrap/local/oshrun/options.h"
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bootstrap/local/oshrun/descriptors.h"
 #include "src/base/unique.h"
 
 namespace railshmem::oshrun {
+
+enum class Output : uint8_t { inherited, captured };
+
+/// What the PEs of one host have in common: they are `count` consecutive ones of the job's `npes`.
+struct CrewOrder {
+  int first = 0;
+  int count = 0;
+  int npes = 0;
+  Output output = Output::inherited;
+  std::vector<std::pair<std::string, std::string>> environment = {};  ///< set over that of this process
+  std::string directory = {};                                         ///< to start in; empty: where this process is
+  std::vector<std::string> command = {};
+};
+
+/// What a child does before the program runs; none: it runs.
+enum class Step : int { none, enter, run };
 
 struct Child {
   pid_t pid = -1;
   UniqueFd control;  ///< socket to the PE's bootstrap
   UniqueFd out;      ///< read ends of its stdout and stderr; none when it writes to oshrun's own
   UniqueFd err;
-  int exec_errno = 0;  ///< why the program could not be started; 0 = it runs
+  Step failed = Step::none;
+  int error = 0;  ///< errno of that step
 };
 
-/// Throws Error when the host has no processes or descriptors left.
-Child spawn(const Options& options, int pe);
+/// PE 0 has this process's stdin. Throws Error when the host has no processes or descriptors left.
+Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors);
 
 }  // namespace railshmem::oshrun

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/local/oshrun/crew.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "bootstrap/common/deadline.h"
+
+namespace railshmem::oshrun {
+
+Crew::Crew(CrewOrder order, CrewEvents& events) : order_(std::move(order)), events_(events) {}
+
+void Crew::start() {
+  constexpr int kNotFound = 127, kNotRunnable = 126, kNoRoom = 1;  // the first two as shells
+  if (order_.count == 0) return;
+  try {
+    descriptors_.need(order_.count, order_.output == Output::captured ? 3 : 1);
+  } catch (const Error& e) {
+    throw CannotStart(e.what(), kNoRoom);
+  }
+  for (int pe = order_.first; pe < order_.first + order_.count; ++pe) {
+    Child child;
+    try {
+      child = spawn(order_, pe, descriptors_);
+    } catch (const Error& e) {
+      throw CannotStart(text("cannot start PE %d of %d: %s", pe, order_.npes, e.what()), kNoRoom);
+    }
+    if (child.failed == Step::enter)
+      throw CannotStart(text("cannot start in the directory '%s': %s", order_.directory.c_str(), strerror(child.error)),
+                        kNotRunnable);
+    if (child.failed == Step::run)
+      throw CannotStart(text("cannot start '%s': %s", order_.command[0].c_str(), strerror(child.error)),
+                        child.error == ENOENT ? kNotFound : kNotRunnable);
+    pes_.push_back({pe, child.pid, true, Stream(std::move(child.control)), std::move(child.out), std::move(child.err)});
+    ++running_;
+  }
+}
+
+void Crew::add_to(Poll& poll) {
+  for (Pe& pe : pes_) {
+    poll.add(pe.control, [this, &pe] { read_messages(pe); });
+    if (pe.out) poll.add(pe.out.get(), POLLIN, [this, &pe] { read_output(pe, pe.out, STDOUT_FILENO); });
+    if (pe.err) poll.add(pe.err.get(), POLLIN, [this, &pe] { read_output(pe, pe.err, STDERR_FILENO); });
+  }
+}
+
+bool Crew::ended(pid_t pid, int wait_status) {
+  for (Pe& pe : pes_) {
+    if (pe.pid != pid || !pe.running) continue;
+    // Messages before exits: a PE's abort or goodbye explains the exit that follows it.
+    read_messages(pe);
+    pe.running = false;
+    --running_;
+    events_.on_exit(pe.number, pid, wait_status);
+    return true;
+  }
+  return false;
+}
+
+void Crew::send(int pe, uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
+  at(pe).control.push(kind, payload);
+  at(pe).control.pump_output();
+}
+
+void Crew::send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
+  for (const Pe& pe : pes_) send(pe.number, kind, payload);
+}
+
+void Crew::signal_all(int signal) noexcept {
+  for (const Pe& pe : pes_) {
+    if (!pe.running) continue;
+    kill(pe.pid, signal);
+    // A stopped PE could not obey.
+    if (signal == SIGTERM) kill(pe.pid, SIGCONT);
+  }
+}
+
+void Crew::drain_output() {
+  const Deadline enough(0.2);  // what a PE started in the background may hold the pipe open for ever
+  for (Pe& pe : pes_) {
+    for (auto [from, fd] : {std::pair(&pe.out, STDOUT_FILENO), std::pair(&pe.err, STDERR_FILENO)}) {
+      while (*from) {
+        pollfd wait{from->get(), POLLIN, 0};
+        if (poll(&wait, 1, enough.slice_ms(200)) <= 0) break;
+        read_output(pe, *from, fd);
+      }
+      if (*from) events_.on_output(pe.number, fd, {});
+      from->reset();
+    }
+  }
+}
+
+void Crew::sweep() {
+  if (const std::string ended = orphans_.end_all(); !ended.empty())
+    events_.on_note("ended what the PEs left running: " + ended);
+}
+
+void Crew::read_messages(Pe& pe) {
+  pe.control.pump();
+  while (auto frame = pe.control.pop()) events_.on_message(pe.number, std::move(*frame));
+}
+
+void Crew::read_output(const Pe& pe, UniqueFd& from, int fd) {
+  char buffer[1 << 16];
+  const ssize_t n = read(from.get(), buffer, sizeof buffer);
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  events_.on_output(pe.number, fd, std::string_view(buffer, static_cast<size_t>(std::max<ssize_t>(n, 0))));
+  if (n <= 0) from.reset();
+}
+
+}  // namespace railshmem::oshrun

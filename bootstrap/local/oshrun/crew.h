@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The PEs of this host: their processes, sockets and output.
+#pragma once
+
+#include "bootstrap/common/stream.h"
+#include "bootstrap/local/oshrun/descriptors.h"
+#include "bootstrap/local/oshrun/orphans.h"
+#include "bootstrap/local/oshrun/poll.h"
+#include "bootstrap/local/oshrun/spawn.h"
+
+namespace railshmem::oshrun {
+
+/// What happens to PEs, by their numbers in the job.
+class CrewEvents {
+ public:
+  virtual ~CrewEvents() = default;
+  virtual void on_message(int pe, Frame frame) = 0;
+  /// What a PE wrote to `fd` (STDOUT_FILENO or STDERR_FILENO), where that is captured; nothing at its end.
+  virtual void on_output(int pe, int fd, std::string_view bytes) = 0;
+  virtual void on_exit(int pe, pid_t pid, int wait_status) = 0;
+  /// A sentence for the user.
+  virtual void on_note(const std::string& note) = 0;
+};
+
+/// A PE cannot be started; `status` is oshrun's then.
+struct CannotStart : Error {
+  CannotStart(const std::string& why, int exit_status) : Error(why), status(exit_status) {}
+  int status;
+};
+
+class Crew {
+ public:
+  Crew(CrewOrder order, CrewEvents& events);
+
+  /// Throws CannotStart; the PEs started before run then.
+  void start();
+  int running() const noexcept { return running_; }
+  void add_to(Poll& poll);
+  /// A child of this process has ended: was it a PE?
+  bool ended(pid_t pid, int wait_status);
+  void send(int pe, uint32_t kind, const std::shared_ptr<const Bytes>& payload);
+  void send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload);
+  void signal_all(int signal) noexcept;
+  /// What the PEs have written before they ended.
+  void drain_output();
+  /// Ends what the PEs left running.
+  void sweep();
+
+ private:
+  struct Pe {
+    int number;
+    pid_t pid;
+    bool running;
+    Stream control;
+    UniqueFd out, err;
+  };
+
+  Pe& at(int pe) { return pes_[static_cast<size_t>(pe - order_.first)]; }
+  void read_messages(Pe& pe);
+  void read_output(const Pe& pe, UniqueFd& from, int fd);
+
+  CrewOrder order_;
+  CrewEvents& events_;
+  Descriptors descriptors_;
+  Orphans orphans_;
+  std::vector<Pe> pes_;
+  int running_ = 0;
+};
+
+}  // namespace railshmem::oshrun
