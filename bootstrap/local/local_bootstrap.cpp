@@ -41,7 +41,7 @@ LocalBootstrap::LocalBootstrap(double timeout_s)
       pe_(need_number(local::kPeVariable, 0, INT_MAX, "local", kRemedy)),
       npes_(need_number(local::kNpesVariable, pe_ + 1, INT_MAX, "local", kRemedy)),
       owner_(getpid()) {
-  send(local::hello, Packer().add(pe_).add(npes_).take());
+  send(local::hello, Packer().add(pe_).add(npes_).add(owner_).take());
   if (!await(local::welcome, Deadline(timeout_s_)))
     throw Error(text("oshrun did not answer PE %d within %g s (SHMEM_TIMEOUT)", pe_, timeout_s_));
 }
@@ -95,6 +95,11 @@ std::optional<std::string> LocalBootstrap::failure() noexcept {
   }
 }
 
+bool LocalBootstrap::told_to_end() noexcept {
+  const bool failed = failure().has_value();
+  return failed || told_to_end_;
+}
+
 void LocalBootstrap::send(uint32_t kind, Bytes payload) {
   const std::lock_guard lock(mutex_);
   stream_.push(kind, std::move(payload));
@@ -125,6 +130,8 @@ void LocalBootstrap::pump() {
   while (auto frame = stream_.pop()) {
     if (frame->kind == local::notice) {
       if (!failure_) failure_ = Unpacker(frame->payload).get_text();
+    } else if (frame->kind == local::ending) {
+      told_to_end_ = true;
     } else {
       answers_.push_back(std::move(*frame));
     }

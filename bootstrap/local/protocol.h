@@ -12,7 +12,7 @@ inline constexpr const char* kNpesVariable = "RAILSHMEM_LAUNCHER_NPES";
 
 enum Kind : uint32_t {
   // PE to oshrun
-  hello = 1,   ///< i32 pe, i32 npes; answered by welcome, so that a stale descriptor is noticed
+  hello = 1,   ///< i32 pe, i32 npes, i32 process; answered by welcome, so that a stale descriptor is noticed
   contribute,  ///< this PE's bytes of an exchange
   who,         ///< which PEs does the running exchange wait for? answered by missing
   abort,       ///< i32 status, text why: end the job with this status
@@ -21,6 +21,7 @@ enum Kind : uint32_t {
   welcome = 100,
   gathered,  ///< everyone's bytes in PE order
   missing,   ///< text: the PEs waited for
+  ending,    ///< a signal that ends this PE follows
   notice,    ///< text: a PE died; or the exchange can never complete
 };
 

@@ -19,6 +19,7 @@
 #include "src/api/probe.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/shm_files.h"
 #include "src/base/witness.h"
 #include "src/check/agreement.h"
 #include "src/observe/observer.h"
@@ -69,6 +70,20 @@ void disown_child() noexcept {
   process().running.store(false, std::memory_order_relaxed);
 }
 
+/// Of this process, which ends without closing its endpoints, and of peers of this host that have ended so: nobody else
+/// may be left to do it.
+void remove_network_files() noexcept {
+  const PeState* state = g_pe_state;
+  if (!state || !state->network) return;
+  try {
+    std::vector<pid_t> processes{getpid()};
+    if (state->liveness)
+      for (const pid_t peer : state->liveness->ended()) processes.push_back(peer);
+    remove_shm_files(processes);
+  } catch (const std::bad_alloc&) {  // they stay
+  }
+}
+
 /// Says goodbye to launcher and peers. A World that still runs is left as it is: its teardown is collective, and the
 /// peers learn from the missing goodbye that this PE has gone.
 void leave_at_exit() {
@@ -76,8 +91,10 @@ void leave_at_exit() {
   Process& p = process();
   if (p.world) {
     // Where the job is ending anyway, this PE was told to; whoever began it has said why.
-    if (!dead_peer()) log_warn("this process exits without shmem_finalize; call it before returning from main");
+    if (!p.bootstrap->told_to_end() && !dead_peer())
+      log_warn("this process exits without shmem_finalize; call it before returning from main");
     rescue_timeline();
+    remove_network_files();
     return;
   }
   // release: no abort may use the bootstrap any more.
@@ -87,6 +104,7 @@ void leave_at_exit() {
 
 void abort_job(int status, const char* why) noexcept {
   rescue_timeline();
+  remove_network_files();
   // acquire: pairs with start(); the bootstrap is complete once its address is here.
   if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, why);
 }
@@ -220,6 +238,7 @@ void exit_all(int status) noexcept {
   std::fflush(nullptr);
   if (!t_world) claim_the_end();
   rescue_timeline();
+  if (!t_world) remove_network_files();
   if (t_world) t_world->bootstrap().abort(status, kGlobalExit);
   if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, kGlobalExit);
   _exit(status);

@@ -35,6 +35,8 @@ class Bootstrap {
   [[noreturn]] virtual void abort(int status, std::string_view why) noexcept = 0;
   /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
   virtual std::optional<std::string> failure() noexcept { return std::nullopt; }
+  /// Has the launcher asked this process to end? Then nobody need tell it that it ends early.
+  virtual bool told_to_end() noexcept { return false; }
 };
 
 /// What the caller of shmemx_init_attr gave; everything empty for a plain shmem_init.

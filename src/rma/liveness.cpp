@@ -14,6 +14,11 @@ namespace {
 
 constexpr size_t kLongList = 400;  // characters; some ten PEs
 
+bool has_ended(const UniqueFd& pidfd) noexcept {
+  pollfd ready{pidfd.get(), POLLIN, 0};
+  return poll(&ready, 1, 0) > 0;
+}
+
 /// T (stopped by a signal), t (stopped by a debugger), R, S and so on; a blank when the process cannot be seen.
 char state_of(pid_t pid) {
   std::ifstream file(text("/proc/%d/stat", static_cast<int>(pid)));
@@ -40,8 +45,7 @@ std::optional<std::string> Liveness::dead_peer() noexcept {
   std::string dead;
   int more = 0;
   for (const Watched& w : watched_) {
-    pollfd ready{w.pidfd.get(), POLLIN, 0};
-    if (poll(&ready, 1, 0) <= 0) continue;
+    if (!has_ended(w.pidfd)) continue;
     if (dead.size() > kLongList)
       ++more;
     else
@@ -64,6 +68,13 @@ std::string Liveness::stopped_peers() const {
     if (state == 'T') out += text("; kill -CONT %d lets it go on)", pid);
   }
   return out;
+}
+
+std::vector<pid_t> Liveness::ended() const {
+  std::vector<pid_t> pids;
+  for (const Watched& w : watched_)
+    if (has_ended(w.pidfd)) pids.push_back(w.pid);
+  return pids;
 }
 
 }  // namespace railshmem

@@ -32,6 +32,9 @@ class Liveness {
   /// The peers of this host that are stopped, by a signal or a debugger, as a sentence; empty while none is.
   std::string stopped_peers() const;
 
+  /// The peers' processes of this host that have ended.
+  std::vector<pid_t> ended() const;
+
   /// From here on peers may leave: exits are no deaths.
   void peers_may_leave() noexcept { leaving_.store(true, std::memory_order_relaxed); }
 

@@ -11,6 +11,11 @@
 
 enum { kBytes = 1 << 16, kVictim = 1, kUnnoticed = 3 };
 
+static void leave(int signal) {
+  (void)signal;
+  exit(0);
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
   alarm(40);  // a hang must not outlive the test
@@ -32,6 +37,11 @@ int main(int argc, char** argv) {
     if (strcmp(how, "quiet") == 0) shmem_quiet();
     if (strcmp(how, "get") == 0) shmem_getmem(mine, block, kBytes, (me + 1) % npes);
     if (strcmp(how, "amo") == 0) shmem_long_atomic_fetch_add(word, 1, kVictim);
+    // The others are elsewhere when PE 1 dies, so that the launcher has to end them.
+    if (strncmp(how, "compute", 7) == 0 && me != kVictim && round == 100) {
+      if (strcmp(how, "compute_exit") == 0) signal(SIGTERM, leave);
+      for (;;) pause();
+    }
     if (strcmp(how, "barrier") == 0) shmem_barrier_all();
     // Only PE 1 ever raises this word, so all others wait for it when it dies.
     if (strcmp(how, "wait") == 0) {

@@ -6,7 +6,8 @@ run_fault.py [options] -- command...            the command starts the job (oshr
 run_fault.py --ranks N [options] -- command...  N copies started here, as torchrun does, by RANK, WORLD_SIZE,
                                                 MASTER_ADDR and MASTER_PORT: nobody ends the rest of the job
 
-Checks exit status, output and time; prints everything that the job said when one of them is wrong.
+Checks exit status, output, time and that no file of libfabric's shm provider is left of the processes that were started
+here or that the output names; prints everything that the job said when one of them is wrong.
 """
 import argparse
 import os
@@ -110,6 +111,12 @@ def status_is_wrong(arguments, process):
     return status != int(arguments.status)
 
 
+def left_in_shm(processes, everything):
+    pids = {str(process.process.pid) for process in processes} | set(re.findall(r"\bpid (\d+)", everything))
+    names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
+    return [name for name in names if re.split("[_:]", name)[0] in pids and ":" in name]
+
+
 def main():
     arguments = parse()
     port = free_port()
@@ -130,6 +137,7 @@ def main():
         wrong += [f"something matches '{e}'" for e in arguments.forbid if re.search(e, process.text)]
     everything = "".join(process.text for process in processes)
     wrong += [f"nothing anywhere matches '{e}'" for e in arguments.expect_somewhere if not re.search(e, everything)]
+    wrong += [f"/dev/shm/{name} is left" for name in left_in_shm(processes, everything)]
     print(f"$ {' '.join(arguments.env)} {' '.join(arguments.command)}")
     for process in processes:
         print(process)

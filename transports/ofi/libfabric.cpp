@@ -53,6 +53,7 @@ uint32_t fi_version() {
 
 int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const fi_info* hints,
                fi_info** info) {
+  const railshmem::KeptSignalActions kept;  // providers are loaded at the first call
   return libfabric().getinfo(version, node, service, flags, hints, info);
 }
 

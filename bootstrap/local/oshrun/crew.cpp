@@ -9,8 +9,21 @@
 #include <cerrno>
 
 #include "bootstrap/common/deadline.h"
+#include "bootstrap/local/protocol.h"
+#include "src/base/shm_files.h"
 
 namespace railshmem::oshrun {
+namespace {
+
+/// Whoever says hello: the PE's own process or one that it has started.
+pid_t process_of(const Frame& hello) {
+  Unpacker fields(hello.payload);
+  fields.get<int>();
+  fields.get<int>();
+  return fields.get<pid_t>();
+}
+
+}  // namespace
 
 Crew::Crew(CrewOrder order, CrewEvents& events) : order_(std::move(order)), events_(events) {}
 
@@ -97,11 +110,17 @@ void Crew::drain_output() {
 void Crew::sweep() {
   if (const std::string ended = orphans_.end_all(); !ended.empty())
     events_.on_note("ended what the PEs left running: " + ended);
+  // A number that another process has by now is left alone.
+  std::erase_if(members_, [](pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; });
+  remove_shm_files(members_);
 }
 
 void Crew::read_messages(Pe& pe) {
   pe.control.pump();
-  while (auto frame = pe.control.pop()) events_.on_message(pe.number, std::move(*frame));
+  while (auto frame = pe.control.pop()) {
+    if (frame->kind == local::hello) members_.push_back(process_of(*frame));
+    events_.on_message(pe.number, std::move(*frame));
+  }
 }
 
 void Crew::read_output(const Pe& pe, UniqueFd& from, int fd) {

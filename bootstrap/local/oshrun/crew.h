@@ -43,7 +43,7 @@ class Crew {
   void signal_all(int signal) noexcept;
   /// What the PEs have written before they ended.
   void drain_output();
-  /// Ends what the PEs left running.
+  /// When all PEs have ended: ends what they left running, and removes files of libfabric's that carry their names.
   void sweep();
 
  private:
@@ -64,6 +64,7 @@ class Crew {
   Descriptors descriptors_;
   Orphans orphans_;
   std::vector<Pe> pes_;
+  std::vector<pid_t> members_;  ///< processes that have said hello
   int running_ = 0;
 };
 

@@ -85,9 +85,11 @@ void Job::on_signals() {
     if (signal == SIGCHLD) continue;
     // The terminal signals the whole process group itself: passing it on would deliver it twice.
     const bool from_terminal = one.ssi_code == SI_KERNEL;
+    const bool ends = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    if (ends) announce_end();
     if (!from_terminal) crew_.signal_all(signal);
     if (signal == SIGTSTP) raise(SIGSTOP);
-    if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) continue;
+    if (!ends) continue;
     if (forwarded_ != 0 && phase_ == Phase::running) decide(128 + signal, Phase::asked);  // asked twice: insist
     forwarded_ = signal;
   }
@@ -165,9 +167,16 @@ void Job::send(int pe, uint32_t kind, Bytes payload) {
 
 void Job::decide(int status, Phase next) {
   if (phase_ == Phase::running) status_ = status;
-  if (next == Phase::asked) crew_.signal_all(SIGTERM);
+  if (next == Phase::asked) {
+    announce_end();
+    crew_.signal_all(SIGTERM);
+  }
   phase_ = next;
   next_phase_ = Deadline(kGraceSeconds);
+}
+
+void Job::announce_end() {
+  crew_.send_to_all(local::ending, std::make_shared<const Bytes>());
 }
 
 void Job::tell_all(const std::string& why) {
@@ -176,8 +185,7 @@ void Job::tell_all(const std::string& why) {
 
 void Job::advance() {
   if (phase_ == Phase::running && timeout_.passed()) {
-    const std::string why = text("the job did not end within %g s (--timeout); ending it", options_.timeout_s);
-    say("%s", why.c_str());
+    say("the job did not end within %g s (--timeout); ending it", options_.timeout_s);
     decide(kTimeoutStatus, Phase::asked);
   } else if (phase_ == Phase::told && next_phase_.passed()) {
     decide(status_, Phase::asked);

@@ -36,6 +36,7 @@ class Job final : private CrewEvents {
   /// The job is over: remembers the first status given.
   void decide(int status, Phase next);
   void tell_all(const std::string& why);
+  void announce_end();
   void advance();
 
   void on_message(int pe, Frame frame) override;
