@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <atomic>
+
 #include "shmem/types.h"
 #include "src/base/log.h"
 #include "src/check/call_site.h"
@@ -32,6 +34,26 @@ const void* mapped_address(const PeState& state, const void* symmetric, size_t n
   const int slot = state.slot(pe);
   if (static_cast<unsigned>(slot - view->first_slot) >= static_cast<unsigned>(view->slots)) return nullptr;
   return reinterpret_cast<const void*>(view->node_base + static_cast<size_t>(slot) * view->stride + offset);
+}
+
+/// Once: a loop that does so would fill the terminal.
+void warn_of_own_memory(const char* function, const void* address, int pe) noexcept {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true, std::memory_order_relaxed)) return;
+  log_warn(
+      "%s: address %p is not symmetric; PE %d is the caller, so here the call is a plain access to its memory, but "
+      "other libraries may end the job; allocate with shmem_malloc; called at %s",
+      function, address, pe, find_call_site().data());
+}
+
+/// What is asked of `symmetric`, which the call names as memory of `pe`.
+void check_target(const PeState& state, const char* function, const void* symmetric, size_t nbytes, int pe) noexcept {
+  uintptr_t offset = 0;
+  const Buffer target{"the symmetric address", symmetric, nbytes};
+  if (pe != state.me || !symmetric || find_segment(state, symmetric, 1, &offset))
+    return must_be_symmetric(state, function, target);
+  must_not_cross(state, function, target);
+  warn_of_own_memory(function, symmetric, pe);
 }
 
 }  // namespace
@@ -72,7 +94,7 @@ void may_be_in_place(const char* function, const Buffer& one, const Buffer& othe
 void check_transfer(const PeState& state, const char* function, const void* symmetric, const void* local, size_t nbytes,
                     int pe) noexcept {
   if (nbytes == 0 || pe < 0) return;  // the call itself refuses a PE that does not exist
-  must_be_symmetric(state, function, {"the symmetric address", symmetric, nbytes});
+  check_target(state, function, symmetric, nbytes, pe);
   if (!local) return;
   const Buffer here{"the local buffer", local, nbytes};
   must_not_cross(state, function, here);

@@ -25,7 +25,8 @@ void must_not_overlap(const char* function, const Buffer& one, const Buffer& oth
 /// The same, but both may begin at one address.
 void may_be_in_place(const char* function, const Buffer& one, const Buffer& other) noexcept;
 
-/// A put or a get: `symmetric` is the address of the copy of PE `pe`; a local address of null is not checked.
+/// A put or a get: `symmetric` is the address of the copy of PE `pe`; a local address of null is not checked. Where the
+/// caller names itself any memory will do, and a warning tells of it.
 void check_transfer(const PeState& state, const char* function, const void* symmetric, const void* local, size_t nbytes,
                     int pe) noexcept;
 

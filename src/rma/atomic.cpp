@@ -19,12 +19,12 @@ void must_be_allowed(const PeState& state, const Context& context, const char* f
 
 uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
                        const NetAmo& amo) noexcept {
-  if (!state.network || (context.options & SHMEMX_CTX_NODE_ONLY) != 0 || state.device->updates_directly(symmetric))
+  uintptr_t offset = 0;
+  if (!state.network || (context.options & SHMEMX_CTX_NODE_ONLY) != 0 || state.device->updates_directly(symmetric) ||
+      !find_segment(state, symmetric, amo.width, &offset))
     return state.device->amo(at, amo.width, amo.op, amo.operand, amo.compare);
   // Remote PEs may update the word as well, and then its owner's proxy is the only one who does.
-  const uintptr_t base = state.segment[static_cast<int>(SegmentId::device)].base;
-  return net_amo(*state.network, *context.net, {pe, SegmentId::device, reinterpret_cast<uintptr_t>(symmetric) - base},
-                 amo);
+  return net_amo(*state.network, *context.net, {pe, SegmentId::device, offset}, amo);
 }
 
 }  // namespace railshmem

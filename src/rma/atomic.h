@@ -62,7 +62,7 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline T amo(PeState& state, Context& context, const char* function, AmoOp op, const T* dest,
                                     T operand, T compare, int pe) noexcept {
-  const Place place = locate(state, function, dest, sizeof(T), pe);
+  const Place place = reach(state, function, dest, sizeof(T), pe);
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
   if (place.direct) [[likely]]
@@ -83,7 +83,7 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void amo_nbi(PeState& state, Context& context, const char* function, AmoOp op, T* fetch,
                                            const T* dest, T operand, T compare, int pe) noexcept {
-  const Place place = locate(state, function, dest, sizeof(T), pe);
+  const Place place = reach(state, function, dest, sizeof(T), pe);
   check_local(function, "fetch", fetch, sizeof(T), pe);
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);

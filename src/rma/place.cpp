@@ -38,6 +38,14 @@ void die_bad_address(const PeState& state, const char* function, const void* add
       on_device.c_str(), reinterpret_cast<void*>(data.base), reinterpret_cast<void*>(data.base + data.nbytes));
 }
 
+std::byte* own_address(const PeState& state, const char* function, const void* address, size_t nbytes,
+                       int pe) noexcept {
+  uintptr_t offset = 0;
+  if (pe != state.me || !address || find_segment(state, address, 1, &offset))
+    die_bad_address(state, function, address, nbytes, pe);
+  return static_cast<std::byte*>(const_cast<void*>(address));
+}
+
 void die_unreachable(const PeState& state, const char* function, const void* address, int pe) noexcept {
   uintptr_t offset = 0;
   const bool data = find_segment(state, address, 1, &offset) == &state.segment[static_cast<int>(SegmentId::data)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a symmetric address of a PE is: reachable by load/store, or a place for the network. Checks every argument.
+// Where an address of a PE is: reachable by load/store, or a place for the network. Checks every argument.
 #pragma once
 
 #include "src/rma/pe_state.h"
@@ -35,19 +35,46 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
   return nullptr;
 }
 
-[[gnu::always_inline]] inline Place locate(const PeState& state, const char* function, const void* address,
-                                           size_t nbytes, int pe) noexcept {
+/// Memory of this PE's own outside of symmetric memory; for what is neither, ends the job.
+[[gnu::cold]] std::byte* own_address(const PeState& state, const char* function, const void* address, size_t nbytes,
+                                     int pe) noexcept;
+
+/// The copy that `pe` has of a symmetric address. False: it is none.
+[[gnu::always_inline]] inline bool find_place(const PeState& state, const char* function, const void* address,
+                                              size_t nbytes, int pe, Place* place) noexcept {
   check_pe(state, function, pe);
   uintptr_t offset = 0;
   const SegmentView* view = find_segment(state, address, nbytes, &offset);
   if (!view) [[unlikely]]
-    die_bad_address(state, function, address, nbytes, pe);
+    return false;
   const int slot = state.slot(pe);
-  if (static_cast<unsigned>(slot - view->first_slot) < static_cast<unsigned>(view->slots)) [[likely]]
-    return {reinterpret_cast<std::byte*>(view->node_base + static_cast<size_t>(slot) * view->stride + offset), {}};
+  if (static_cast<unsigned>(slot - view->first_slot) < static_cast<unsigned>(view->slots)) [[likely]] {
+    *place = {reinterpret_cast<std::byte*>(view->node_base + static_cast<size_t>(slot) * view->stride + offset), {}};
+    return true;
+  }
   if (!state.network) [[unlikely]]
     die_unreachable(state, function, address, pe);
-  return {nullptr, {pe, static_cast<SegmentId>(view - state.segment), offset}};
+  *place = {nullptr, {pe, static_cast<SegmentId>(view - state.segment), offset}};
+  return true;
+}
+
+/// Of a symmetric address: what collectives and locks work on.
+[[gnu::always_inline]] inline Place locate(const PeState& state, const char* function, const void* address,
+                                           size_t nbytes, int pe) noexcept {
+  Place place;
+  if (!find_place(state, function, address, nbytes, pe, &place)) [[unlikely]]
+    die_bad_address(state, function, address, nbytes, pe);
+  return place;
+}
+
+/// Of what a call for one PE names: a symmetric address, or, where that PE is the caller, any memory of it. The
+/// shortest calls do without: what comes back from own_address() costs registers on the ordinary path too.
+[[gnu::always_inline]] inline Place reach(const PeState& state, const char* function, const void* address,
+                                          size_t nbytes, int pe) noexcept {
+  Place place;
+  if (!find_place(state, function, address, nbytes, pe, &place)) [[unlikely]]
+    return {own_address(state, function, address, nbytes, pe), {}};
+  return place;
 }
 
 inline void check_local(const char* function, const char* argument, const void* address, size_t nbytes,

@@ -8,12 +8,20 @@
 
 namespace railshmem {
 
+/// A put or get of this PE for itself, of what lies in no segment.
+[[gnu::cold]] void put_own(const PeState& state, const char* function, void* dest, const void* source, size_t nbytes,
+                           int pe) noexcept;
+[[gnu::cold]] void get_own(const PeState& state, const char* function, void* dest, const void* source, size_t nbytes,
+                           int pe) noexcept;
+
 /// Returns when `source` may be reused; the data arrives in any order, at the latest by quiet.
 [[gnu::always_inline]] inline void put(PeState& state, Context& context, const char* function, void* dest,
                                        const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  const Place place = locate(state, function, dest, nbytes, pe);
+  Place place;
+  if (!find_place(state, function, dest, nbytes, pe, &place)) [[unlikely]]
+    return put_own(state, function, dest, source, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
     return move_block(state.device, place.direct, source, nbytes);
@@ -25,7 +33,9 @@ namespace railshmem {
                                            const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  const Place place = locate(state, function, dest, nbytes, pe);
+  Place place;
+  if (!find_place(state, function, dest, nbytes, pe, &place)) [[unlikely]]
+    return put_own(state, function, dest, source, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
     return move_block(state.device, place.direct, source, nbytes);
@@ -36,7 +46,9 @@ namespace railshmem {
                                        const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  const Place place = locate(state, function, source, nbytes, pe);
+  Place place;
+  if (!find_place(state, function, source, nbytes, pe, &place)) [[unlikely]]
+    return get_own(state, function, dest, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
     return move_block(state.device, dest, place.direct, nbytes);
@@ -47,7 +59,9 @@ namespace railshmem {
                                            const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  const Place place = locate(state, function, source, nbytes, pe);
+  Place place;
+  if (!find_place(state, function, source, nbytes, pe, &place)) [[unlikely]]
+    return get_own(state, function, dest, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
     return move_block(state.device, dest, place.direct, nbytes);
@@ -58,7 +72,7 @@ namespace railshmem {
 template <class T>
 [[gnu::always_inline]] inline void put_value(PeState& state, Context& context, const char* function, T* dest, T value,
                                              int pe) noexcept {
-  const Place place = locate(state, function, dest, sizeof(T), pe);
+  const Place place = reach(state, function, dest, sizeof(T), pe);
   if (!place.direct) [[unlikely]]
     return net_put(*state.network, *context.net, place.remote, &value, sizeof(T));
   if (state.device) [[unlikely]]
@@ -75,7 +89,7 @@ template <class T>
 [[gnu::always_inline]] inline T get_value(PeState& state, Context& context, const char* function, const T* source,
                                           int pe) noexcept {
   T value;
-  const Place place = locate(state, function, source, sizeof(T), pe);
+  const Place place = reach(state, function, source, sizeof(T), pe);
   if (!place.direct) [[unlikely]] {
     net_get(*state.network, *context.net, place.remote, &value, sizeof(T));
   } else if (state.device) [[unlikely]] {

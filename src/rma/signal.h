@@ -32,12 +32,12 @@ template <bool Nbi>
 [[gnu::always_inline]] inline void put_signal(PeState& state, Context& context, const char* function, void* dest,
                                               const void* source, size_t nbytes, const SignalTarget& signal,
                                               int pe) noexcept {
-  const Place flag = locate(state, function, signal.address, sizeof(uint64_t), pe);
+  const Place flag = reach(state, function, signal.address, sizeof(uint64_t), pe);
   if (reinterpret_cast<uintptr_t>(signal.address) % sizeof(uint64_t) != 0) [[unlikely]]
     die_misaligned(function, signal.address, sizeof(uint64_t), pe);
   Place data{flag.direct, flag.remote};
   if (nbytes) [[likely]] {
-    data = locate(state, function, dest, nbytes, pe);
+    data = reach(state, function, dest, nbytes, pe);
     check_local(function, "source", source, nbytes, pe);
   }
   if (flag.direct && data.direct) [[likely]] {

@@ -30,7 +30,7 @@ void strided_put(PeState& state, Context& context, const char* function, void* d
   if (s.nblocks == 0 || s.block == 0) return;
   const size_t nbytes = block_bytes(function, s, pe);
   checked_span(function, "source", s.source, s, pe);
-  Place place = locate(state, function, dest, checked_span(function, "dest", s.dest, s, pe), pe);
+  Place place = reach(state, function, dest, checked_span(function, "dest", s.dest, s, pe), pe);
   check_local(function, "source", source, nbytes, pe);
   const size_t to_step = static_cast<size_t>(s.dest) * s.element;
   const size_t from_step = static_cast<size_t>(s.source) * s.element;
@@ -51,7 +51,7 @@ void strided_get(PeState& state, Context& context, const char* function, void* d
   if (s.nblocks == 0 || s.block == 0) return;
   const size_t nbytes = block_bytes(function, s, pe);
   checked_span(function, "dest", s.dest, s, pe);
-  Place place = locate(state, function, source, checked_span(function, "source", s.source, s, pe), pe);
+  Place place = reach(state, function, source, checked_span(function, "source", s.source, s, pe), pe);
   check_local(function, "dest", dest, nbytes, pe);
   const size_t to_step = static_cast<size_t>(s.dest) * s.element;
   const size_t from_step = static_cast<size_t>(s.source) * s.element;

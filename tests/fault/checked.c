@@ -77,6 +77,19 @@ static void put_to_stack(void) {
   long on_stack = 0;
   if (me == 1) shmem_long_put(&on_stack, words, 1, 0);
 }
+/// No mistake here, but elsewhere.
+static void put_to_itself(void) {
+  long on_stack = 0;
+  for (int i = 0; i < 3 && me == 1; ++i) {
+    shmem_long_put(&on_stack, words, 1, 1);
+    shmem_long_atomic_inc(&on_stack, 1);
+  }
+}
+static void put_to_itself_past_end(void) {
+  char* last = (char*)words;
+  while (shmem_addr_accessible(last + 1, me)) ++last;
+  if (me == 1) shmem_putmem(last, words, 2, 1);
+}
 
 static void broadcast_or_barrier(void) {
   if (me == 1)
@@ -215,6 +228,7 @@ static const struct {
     {"put_overlap_mapped", put_overlap_mapped},
     {"source_past_end", source_past_end},
     {"put_to_stack", put_to_stack},
+    {"put_to_itself_past_end", put_to_itself_past_end},
 };
 
 /// A little of everything, without a mistake: the checks must keep quiet.
@@ -270,6 +284,11 @@ int main(int argc, char** argv) {
   words = shmem_calloc(kWords, sizeof(long));
   if (!words) return 4;
   if (strcmp(what, "no_mistake") == 0) return no_mistake();
+  if (strcmp(what, "put_to_itself") == 0) {
+    put_to_itself();
+    shmem_finalize();
+    return 0;
+  }
   for (size_t i = 0; i < sizeof kMistakes / sizeof *kMistakes; ++i)
     if (strcmp(kMistakes[i].name, what) == 0) kMistakes[i].make();
   shmem_barrier_all();

@@ -68,7 +68,7 @@ inline constexpr unsigned kWorldViewVersion = 3;
 struct HeapPlace {
   unsigned char* here;   ///< its address here; null: only the network reaches it
   uint64_t offset;       ///< in its heap
-  const HeapView* heap;  ///< null: no symmetric address
+  const HeapView* heap;  ///< null: no symmetric address; `here` is then null too, or memory of the caller's own
 };
 
 RAILSHMEM_HD inline HeapPlace place_in(const WorldView& world, const HeapView& heap, uint64_t offset, int pe) {
@@ -85,6 +85,14 @@ RAILSHMEM_HD inline HeapPlace locate(const WorldView& world, const void* symmetr
   offset = static_cast<uint64_t>(at - world.other.mine);
   if (offset < world.other.nbytes) return place_in(world, world.other, offset, pe);
   return {nullptr, 0, nullptr};
+}
+
+/// What a call for one PE reaches at `address`: what locate() finds, and of the calling PE any other memory as well,
+/// which then has no heap.
+RAILSHMEM_HD inline HeapPlace reach(const WorldView& world, const void* address, int pe) {
+  const HeapPlace place = locate(world, address, pe);
+  if (place.heap != nullptr || pe != world.pe || pe < 0) return place;
+  return {static_cast<unsigned char*>(const_cast<void*>(address)), 0, nullptr};
 }
 
 /// An object of a peer, if that takes only arithmetic.
@@ -118,8 +126,9 @@ RAILSHMEM_HD inline NearPlace near_word(const WorldView& world, const void* symm
   return {place.near && atomics, place.here};
 }
 
-/// Whether atomic updates of a mapped object are the GPU's own instructions.
+/// Whether atomic updates of a mapped object are the GPU's own instructions. Memory of no heap has no other updaters.
 RAILSHMEM_HD inline bool has_direct_atomics(const HeapPlace& place) {
+  if (place.heap == nullptr) return place.here != nullptr;
   return place.here != nullptr && place.offset - place.heap->atomics_offset < place.heap->atomics_nbytes;
 }
 

@@ -115,7 +115,7 @@ template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_elsewhere(const WorldView& world, T* dest, AmoOp op,
                                                                       T operand, T compare, Peer peer, T* fetch,
                                                                       Fetch when) {
-  const HeapPlace place = locate(world, dest, peer.pe);
+  const HeapPlace place = reach(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;

@@ -44,11 +44,11 @@ RAILSHMEM_HD inline ChannelStatus refusal(const WorldView& world, const HeapPlac
   return world.nchannels == 0 ? ChannelStatus::no_channel : ChannelStatus::ok;
 }
 
-/// With SHMEM_CHECK: whether the range lies in the heap and the PE is in the world.
+/// With SHMEM_CHECK: whether the range lies in the heap, if in any, and the PE is in the world.
 RAILSHMEM_HD inline ChannelStatus check_range(const WorldView& world, const HeapPlace& place, uint64_t nbytes, int pe) {
   if (static_cast<uint32_t>(pe) >= static_cast<uint32_t>(world.npes)) return ChannelStatus::bad_pe;
-  if (place.heap == nullptr || nbytes > place.heap->nbytes - place.offset) return ChannelStatus::bad_address;
-  return ChannelStatus::ok;
+  if (place.heap == nullptr) return place.here != nullptr ? ChannelStatus::ok : ChannelStatus::bad_address;
+  return nbytes > place.heap->nbytes - place.offset ? ChannelStatus::bad_address : ChannelStatus::ok;
 }
 
 /// A command on a symmetric object.

@@ -36,7 +36,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_elsewhere(const Worl
                                                                       const void* source, uint64_t nbytes, Peer peer,
                                                                       Payload payload, Completion completion) {
   if (nbytes == 0) return ChannelStatus::ok;
-  const HeapPlace place = locate(world, dest, peer.pe);
+  const HeapPlace place = reach(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
@@ -73,7 +73,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_elsewhere(const Worl
                                                                       const void* source, uint64_t nbytes, Peer peer,
                                                                       Completion completion) {
   if (nbytes == 0) return ChannelStatus::ok;
-  const HeapPlace place = locate(world, source, peer.pe);
+  const HeapPlace place = reach(world, source, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
@@ -107,7 +107,7 @@ RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, con
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldView& world, T* dest, T value,
                                                                     Peer peer) {
-  const HeapPlace place = locate(world, dest, peer.pe);
+  const HeapPlace place = reach(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
@@ -132,7 +132,7 @@ RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Pe
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus g_elsewhere(const WorldView& world, T* value, const T* source,
                                                                     Peer peer) {
-  const HeapPlace place = locate(world, source, peer.pe);
+  const HeapPlace place = reach(world, source, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;

@@ -83,19 +83,25 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
                                                                              uint64_t* signal, uint64_t value,
                                                                              SignalOp op, Peer peer, Payload payload,
                                                                              Completion completion) {
-  const HeapPlace target = locate(world, signal, peer.pe);
-  const HeapPlace place = nbytes == 0 ? target : locate(world, dest, peer.pe);
+  const HeapPlace target = reach(world, signal, peer.pe);
+  const HeapPlace place = nbytes == 0 ? target : reach(world, dest, peer.pe);
   if (world.check != 0) {
     ChannelStatus wrong = check_range(world, target, sizeof *signal, peer.pe);
     if (wrong == ChannelStatus::ok) wrong = check_range(world, place, nbytes, peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
   }
   if (nbytes != 0) {
-    if (place.here == nullptr) {
+    if (place.here == nullptr && (target.heap != nullptr || target.here == nullptr)) {
       return Scope::leads() ? put_signal_far(world, place, source, nbytes, target, value, op, peer, payload, completion)
                             : ChannelStatus::ok;
     }
-    copy_by<Scope>(place.here, source, nbytes);
+    if (place.here != nullptr) {
+      copy_by<Scope>(place.here, source, nbytes);
+    } else if (Scope::leads()) {  // the signal lies in memory of the caller's own, which no proxy knows
+      ChannelStatus status = put_far(world, place, source, nbytes, peer, payload, Completion::later);
+      if (status == ChannelStatus::ok) status = wait_for_channel(world);
+      if (status != ChannelStatus::ok) return status;
+    }
     Scope::sync();
   }
   if (!Scope::leads()) return ChannelStatus::ok;

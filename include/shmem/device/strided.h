@@ -63,7 +63,7 @@ RAILSHMEM_HD inline ChannelStatus ibput(const WorldView& world, void* dest, cons
                                         Peer peer) {
   if (s.nblocks == 0 || s.nbytes == 0) return ChannelStatus::ok;
   if (s.packed()) return putmem<Scope>(world, dest, source, s.nblocks * s.nbytes, peer);
-  const HeapPlace place = locate(world, dest, peer.pe);
+  const HeapPlace place = reach(world, dest, peer.pe);
   const auto* const from = static_cast<const unsigned char*>(source);
   ChannelStatus status = ChannelStatus::ok;
   if (world.check != 0) status = check_range(world, place, s.extent(s.to), peer.pe);
@@ -84,7 +84,7 @@ RAILSHMEM_HD inline ChannelStatus ibget(const WorldView& world, void* dest, cons
                                         Peer peer) {
   if (s.nblocks == 0 || s.nbytes == 0) return ChannelStatus::ok;
   if (s.packed()) return getmem<Scope>(world, dest, source, s.nblocks * s.nbytes, peer);
-  const HeapPlace place = locate(world, source, peer.pe);
+  const HeapPlace place = reach(world, source, peer.pe);
   auto* const to = static_cast<unsigned char*>(dest);
   ChannelStatus status = ChannelStatus::ok;
   if (world.check != 0) status = check_range(world, place, s.extent(s.from), peer.pe);
