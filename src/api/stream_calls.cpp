@@ -37,10 +37,16 @@ void OnStream::must_be_device(const char* argument, const void* address) noexcep
       argument, address);
 }
 
-/// Kernels of this GPU read it at its speed: not another GPU's own memory, which it may not even reach.
-bool OnStream::near(const void* source, size_t nbytes) noexcept {
+void OnStream::must_be_target(const char* argument, const void* address) noexcept {
   uintptr_t offset = 0;
-  return find_segment(state_, source, nbytes, &offset) ? state_.device->is_device(source) : side_->is_here(source);
+  if (find_segment(state_, address, 1, &offset)) return must_be_device(argument, address);
+  must_reach(argument, address);  // memory of this PE's own
+}
+
+/// Kernels of this GPU use it at its speed: not another GPU's own memory, which it may not even reach.
+bool OnStream::near(const void* address, size_t nbytes) noexcept {
+  uintptr_t offset = 0;
+  return find_segment(state_, address, nbytes, &offset) ? state_.device->is_device(address) : side_->is_here(address);
 }
 
 void OnStream::must_reach(const char* argument, const void* address) noexcept {
@@ -60,7 +66,7 @@ void OnStream::copy(void* to, const void* from, size_t nbytes) noexcept {
 void OnStream::put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
   const size_t nbytes = total_bytes(function_, nelems, element, pe);
   if (nbytes == 0) return check_pe(state_, function_, pe);
-  const Place place = locate(state_, function_, dest, nbytes, pe);
+  const Place place = reach(state_, function_, dest, nbytes, pe);
   check_local(function_, "source", source, nbytes, pe);
   if (place.direct) return copy(place.direct, source, nbytes);
   StreamCall call{nbi ? StreamStep::put_nbi : StreamStep::put};
@@ -74,7 +80,7 @@ void OnStream::put(void* dest, const void* source, size_t nelems, size_t element
 void OnStream::get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
   const size_t nbytes = total_bytes(function_, nelems, element, pe);
   if (nbytes == 0) return check_pe(state_, function_, pe);
-  const Place place = locate(state_, function_, source, nbytes, pe);
+  const Place place = reach(state_, function_, source, nbytes, pe);
   check_local(function_, "dest", dest, nbytes, pe);
   if (place.direct) return copy(dest, place.direct, nbytes);
   StreamCall call{nbi ? StreamStep::get_nbi : StreamStep::get};
@@ -100,9 +106,9 @@ void OnStream::iput(void* dest, const void* source, const Strides& s, int pe) no
   const size_t from = checked_span(function_, "source", s.source, s, pe);
   const size_t to = checked_span(function_, "dest", s.dest, s, pe);
   if (s.dest == 1 && s.source == 1) return put(dest, source, s.nblocks, s.element, pe, false);
-  const Place place = locate(state_, function_, dest, to, pe);
+  const Place place = reach(state_, function_, dest, to, pe);
   check_local(function_, "source", source, from, pe);
-  must_be_device("dest", dest);
+  must_be_target("dest", dest);
   must_reach("source", source);
   give({StridedWay::put, pe, dest, source}, s, place.direct ? strided_grid(s) : 1);
 }
@@ -113,15 +119,15 @@ void OnStream::iget(void* dest, const void* source, const Strides& s, int pe) no
   const size_t to = checked_span(function_, "dest", s.dest, s, pe);
   const size_t from = checked_span(function_, "source", s.source, s, pe);
   if (s.dest == 1 && s.source == 1) return get(dest, source, s.nblocks, s.element, pe, false);
-  const Place place = locate(state_, function_, source, from, pe);
+  const Place place = reach(state_, function_, source, from, pe);
   check_local(function_, "dest", dest, to, pe);
-  must_be_device("source", source);
+  must_be_target("source", source);
   must_reach("dest", dest);
   give({StridedWay::get, pe, dest, source}, s, place.direct ? strided_grid(s) : 1);
 }
 
 void OnStream::check_signal(const Signal& signal, int pe) noexcept {
-  locate(state_, function_, signal.word, sizeof(uint64_t), pe);
+  reach(state_, function_, signal.word, sizeof(uint64_t), pe);
   if (reinterpret_cast<uintptr_t>(signal.word) % sizeof(uint64_t) != 0)
     die_misaligned(function_, signal.word, sizeof(uint64_t), pe);
   checked_signal_op(function_, signal.op, pe);
@@ -129,7 +135,7 @@ void OnStream::check_signal(const Signal& signal, int pe) noexcept {
 
 void OnStream::signal(const Signal& signal, int pe) noexcept {
   check_signal(signal, pe);
-  must_be_device("the signal", signal.word);
+  must_be_target("the signal", signal.word);
   StreamCall call{StreamStep::signal};
   call.code = signal.op;
   call.pe = pe;
@@ -142,15 +148,15 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
                           bool nbi) noexcept {
   const size_t nbytes = total_bytes(function_, nelems, element, pe);
   if (nbytes == 0) return this->signal(signal, pe);
-  const Place place = locate(state_, function_, dest, nbytes, pe);
+  const Place place = reach(state_, function_, dest, nbytes, pe);
   check_local(function_, "source", source, nbytes, pe);
-  const auto by_kernel = [&] { return nbytes <= kByCluster && state_.device->is_device(dest) && near(source, nbytes); };
+  const auto by_kernel = [&] { return nbytes <= kByCluster && near(dest, nbytes) && near(source, nbytes); };
   if (place.direct && !by_kernel()) {
     copy(place.direct, source, nbytes);
     return this->signal(signal, pe);  // the stream reaches it when the copy has ended
   }
   check_signal(signal, pe);
-  if (place.direct) must_be_device("the signal", signal.word);
+  if (place.direct) must_be_target("the signal", signal.word);
   StreamCall call{place.direct ? StreamStep::put_signal_near
                   : nbi        ? StreamStep::put_signal_nbi
                                : StreamStep::put_signal};
@@ -165,8 +171,8 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
 }
 
 void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {
-  locate(state_, function_, dest, width, pe);
-  must_be_device("dest", dest);
+  reach(state_, function_, dest, width, pe);
+  must_be_target("dest", dest);
   StreamCall call{StreamStep::value};
   call.pe = pe;
   call.dest = dest;

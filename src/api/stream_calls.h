@@ -37,7 +37,7 @@ class OnStream {
   /// Fetched when the stream has done all that it was given, for which the caller waits.
   template <class T>
   T fetch(const T* source, int pe) noexcept {
-    locate(state_, function_, source, sizeof(T), pe);
+    reach(state_, function_, source, sizeof(T), pe);
     catch_up();
     return get_value<T>(state_, state_.default_context, function_, source, pe);
   }
@@ -66,9 +66,11 @@ class OnStream {
  private:
   void check_signal(const Signal& signal, int pe) noexcept;
   void must_be_device(const char* argument, const void* address) noexcept;
+  /// Of a call for one PE, by a kernel.
+  void must_be_target(const char* argument, const void* address) noexcept;
   void catch_up() noexcept;
   void must_be_words(const void* words, size_t width, int cmp) noexcept;
-  bool near(const void* source, size_t nbytes) noexcept;
+  bool near(const void* address, size_t nbytes) noexcept;
   void must_reach(const char* argument, const void* address) noexcept;
   void give(const cuda::StreamCall& call, cuda::StreamWidth width = cuda::StreamWidth::warp) noexcept;
   void give(cuda::StreamStrides call, const Strides& strides, uint32_t nblocks) noexcept;
