@@ -53,9 +53,10 @@ void Crew::start() {
   }
 }
 
-void Crew::add_to(Poll& poll) {
+void Crew::add_to(Poll& poll, Outputs outputs) {
   for (Pe& pe : pes_) {
     poll.add(pe.control, [this, &pe] { read_messages(pe); });
+    if (outputs == Outputs::later) continue;
     if (pe.out) poll.add(pe.out.get(), POLLIN, [this, &pe] { read_output(pe, pe.out, STDOUT_FILENO); });
     if (pe.err) poll.add(pe.err.get(), POLLIN, [this, &pe] { read_output(pe, pe.err, STDERR_FILENO); });
   }

@@ -35,7 +35,8 @@ class Crew {
   /// Throws CannotStart; the PEs started before run then.
   void start();
   int running() const noexcept { return running_; }
-  void add_to(Poll& poll);
+  enum class Outputs : uint8_t { now, later };  ///< later: nobody takes them at the moment
+  void add_to(Poll& poll, Outputs outputs = Outputs::now);
   /// A child of this process has ended: was it a PE?
   bool ended(pid_t pid, int wait_status);
   void send(int pe, uint32_t kind, const std::shared_ptr<const Bytes>& payload);

@@ -14,6 +14,10 @@
 namespace railshmem::oshrun {
 
 enum class Output : uint8_t { inherited, captured };
+/// What a PE is bound to; automatic: a share of the cores where there is one for each PE.
+enum class Bind : uint8_t { automatic, core, numa, none };
+/// Whether to say where the PEs run (--verbose).
+enum class Report : uint8_t { no, places };
 
 /// What the PEs of one host have in common: they are `count` consecutive ones of the job's `npes`.
 struct CrewOrder {
@@ -21,6 +25,8 @@ struct CrewOrder {
   int count = 0;
   int npes = 0;
   Output output = Output::inherited;
+  Bind bind = Bind::automatic;
+  Report report = Report::no;
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< set over that of this process
   std::string directory = {};                                         ///< to start in; empty: where this process is
   std::vector<std::string> command = {};

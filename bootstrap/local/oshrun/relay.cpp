@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/local/oshrun/relay.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "bootstrap/local/oshrun/relay_protocol.h"
+#include "bootstrap/local/oshrun/signals.h"
+
+namespace railshmem::oshrun {
+namespace {
+
+constexpr double kOrderSeconds = 60.0;  // an oshrun that has started this sends it at once
+constexpr double kGraceSeconds = 1.0;   // for PEs to obey SIGTERM
+constexpr double kFarewellSeconds = 10.0;
+constexpr int kSignals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+
+UniqueFd taken_over(int fd) {
+  UniqueFd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  check_errno(static_cast<bool>(copy), "fcntl(F_DUPFD_CLOEXEC)");
+  return copy;
+}
+
+void replace(int fd, int by) {
+  check_errno(dup2(by, fd) >= 0, "dup2");
+}
+
+}  // namespace
+
+Relay::Relay() : stream_(taken_over(STDIN_FILENO), taken_over(STDOUT_FILENO)), signals_(catch_signals(kSignals)) {
+  replace(STDOUT_FILENO, STDERR_FILENO);  // nothing else may write to the connection
+  const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  check_errno(static_cast<bool>(null), "open of /dev/null");
+  replace(STDIN_FILENO, null.get());
+}
+
+int Relay::run() {
+  say(relay::ready, Packer().add_text(RAILSHMEM_VERSION_TEXT));
+  if (!await_order()) return 1;
+  crew_ = std::make_unique<Crew>(*order_, *this);
+  start();
+  read();
+  while (crew_->running() > 0) step();
+  crew_->drain_output();
+  crew_->sweep();
+  say(relay::done, {});
+  stream_.flush(kFarewellSeconds);
+  return 0;
+}
+
+bool Relay::await_order() {
+  const Deadline deadline(kOrderSeconds);
+  while (!order_ && stream_.open() && !deadline.passed()) {
+    Poll poll;
+    poll.add(stream_, [this] { read(); });
+    poll.wait(deadline.slice_ms(1000));
+  }
+  return order_.has_value();
+}
+
+void Relay::start() {
+  int ends[2];
+  check_errno(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
+  const UniqueFd theirs(ends[0]);
+  input_ = UniqueFd(ends[1]);
+  const UniqueFd null = taken_over(STDIN_FILENO);
+  replace(STDIN_FILENO, theirs.get());
+  try {
+    crew_->start();
+  } catch (const CannotStart& e) {
+    say(relay::failed, Packer().add(e.status).add_text(e.what()));
+    crew_->signal_all(SIGKILL);
+  }
+  replace(STDIN_FILENO, null.get());
+  fcntl(input_.get(), F_SETFL, O_WRONLY | O_NONBLOCK);
+  if (order_->first != 0) input_.reset();
+}
+
+void Relay::step() {
+  Poll poll;
+  // While oshrun does not take what the PEs wrote, they have to wait.
+  crew_->add_to(poll, stream_.has_output() ? Crew::Outputs::later : Crew::Outputs::now);
+  poll.add(stream_, [this] { read(); });
+  if (input_ && !unread_.empty()) poll.add(input_.get(), POLLOUT, [this] { write_input(); });
+  poll.add(signals_.get(), POLLIN, [this] { on_signals(); });
+  constexpr int kLongestSleepMs = 60000;
+  poll.wait(ending_ ? patience_.slice_ms(kLongestSleepMs) : kLongestSleepMs);
+  if (!ending_ && !stream_.open()) end_pes();
+  if (ending_ && patience_.passed()) {
+    crew_->signal_all(SIGKILL);
+    patience_ = Deadline(kGraceSeconds);
+  }
+}
+
+void Relay::end_pes() noexcept {
+  ending_ = true;
+  patience_ = Deadline(kGraceSeconds);
+  crew_->signal_all(SIGTERM);
+}
+
+void Relay::read() {
+  stream_.pump();
+  // What follows the order is for PEs, which have to be started first.
+  while (order_.has_value() == (crew_ != nullptr)) {
+    const auto frame = stream_.pop();
+    if (!frame) return;
+    on_frame(*frame);
+  }
+}
+
+void Relay::on_frame(const Frame& frame) {
+  Unpacker fields(frame.payload);
+  if (frame.kind == relay::order) {
+    order_ = relay::unpack_order(frame.payload);
+  } else if (!crew_) {
+    throw Error("a message came before the order");
+  } else if (frame.kind == relay::to_pe) {
+    const int pe = fields.get<int>();
+    const auto kind = fields.get<uint32_t>();
+    const auto payload = std::make_shared<const Bytes>(fields.rest().begin(), fields.rest().end());
+    if (pe == relay::kEveryPe)
+      crew_->send_to_all(kind, payload);
+    else
+      crew_->send(pe, kind, payload);
+  } else if (frame.kind == relay::signal_all) {
+    crew_->signal_all(fields.get<int>());
+  } else if (frame.kind == relay::input) {
+    unread_ = frame.payload;
+    if (unread_.empty()) input_.reset();
+    write_input();
+  }
+}
+
+void Relay::write_input() {
+  if (!input_ || unread_.empty()) return;
+  const ssize_t n = write(input_.get(), unread_.data(), unread_.size());
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n < 0) {  // PE 0 has closed its stdin: what is still to come is nobody's
+    input_.reset();
+    unread_.clear();
+    return;
+  }
+  unread_.erase(unread_.begin(), unread_.begin() + n);
+  if (unread_.empty()) say(relay::input_taken, {});
+}
+
+void Relay::on_signals() {
+  signalfd_siginfo one{};
+  while (::read(signals_.get(), &one, sizeof one) == sizeof one)
+    if (static_cast<int>(one.ssi_signo) != SIGCHLD) end_pes();
+  int wait_status = 0;
+  for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) crew_->ended(pid, wait_status);
+}
+
+void Relay::say(uint32_t kind, Packer packer) {
+  stream_.push(kind, packer.take());
+  stream_.pump_output();
+}
+
+void Relay::on_message(int pe, Frame frame) {
+  say(relay::from_pe, std::move(Packer().add(pe).add(frame.kind).add_bytes(frame.payload)));
+}
+
+void Relay::on_output(int pe, int fd, std::string_view bytes) {
+  say(relay::output,
+      std::move(Packer().add(pe).add(fd).add_bytes(std::as_bytes(std::span(bytes.data(), bytes.size())))));
+}
+
+void Relay::on_exit(int pe, pid_t pid, int wait_status) {
+  say(relay::exited, std::move(Packer().add(pe).add(pid).add(wait_status)));
+}
+
+void Relay::on_note(const std::string& note) {
+  say(relay::note, std::move(Packer().add_text(note)));
+}
+
+}  // namespace railshmem::oshrun

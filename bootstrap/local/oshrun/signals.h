@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include "src/base/unique.h"
+
+namespace railshmem::oshrun {
+
+/// Blocks these signals and lets a descriptor tell of them instead. SIGPIPE is blocked too: writes say EPIPE.
+UniqueFd catch_signals(std::span<const int> signals);
+
+}  // namespace railshmem::oshrun
