@@ -13,6 +13,7 @@ BIN = os.environ["RAILSHMEM_TEST_BIN"]
 OSHRUN = os.path.join(BIN, "oshrun")
 PROBE = os.path.join(BIN, "bootstrap_probe")
 ID_PROBE = os.path.join(BIN, "bootstrap_unique_id_probe")
+FAKE_SSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_ssh.sh")
 # Under a sanitizer on a loaded machine a start takes its time.
 PATIENCE = 60
 LAUNCHER_PREFIXES = ("RAILSHMEM_", "PMI_", "PMIX_", "OMPI_", "SHMEM_", "RANK", "WORLD_SIZE", "MASTER_")
@@ -43,9 +44,9 @@ class Result:
 class Job:
     """One process with captured output."""
 
-    def __init__(self, command, env=None, stdin=None):
+    def __init__(self, command, env=None, stdin=None, cwd=None):
         self.start = time.monotonic()
-        self.process = subprocess.Popen(command, env=env or environment(), text=True, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(command, env=env or environment(), text=True, cwd=cwd, stdout=subprocess.PIPE,
                                         stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, errors="replace")
         self.stdin = stdin
@@ -76,6 +77,11 @@ def oshrun(*words, stdin=None, **settings):
     return Job([OSHRUN, *map(str, words)], environment(**settings), stdin).wait()
 
 
+def oshrun_on(hosts, *words, **settings):
+    """PEs on hosts that ssh would reach; see fake_ssh.sh."""
+    return oshrun("--ssh", FAKE_SSH, "-H", hosts, *words, **settings)
+
+
 def tcp(npes, *words, ranks=None, sizes=None, port=None, **settings):
     """PEs as torchrun would start them; returns their results in order of `ranks`."""
     port = port or free_port()
@@ -91,6 +97,20 @@ class Case(unittest.TestCase):
         for program in programs:
             if not (shutil.which(program) or os.path.exists(program)):
                 self.skipTest(f"{program} is not installed")
+
+    def assert_gone(self, pids):
+        for _ in range(50):
+            if not any(self.lives(pid) for pid in pids):
+                return
+            time.sleep(0.1)
+        self.fail(f"{pids} still run")
+
+    def lives(self, pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+                return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
 
     def expect(self, result, status, *phrases, where="err", within=None):
         self.assertEqual(result.status, status, str(result))

@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <string>
+
+#include "bootstrap/local/oshrun/hosts.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
 #include "bootstrap/local/oshrun/options.h"
+#include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/rendezvous.h"
 #include "bootstrap/local/oshrun/verdict.h"
 
@@ -56,8 +60,75 @@ TEST(OshrunOptions, MistakesAreExplained) {
   EXPECT_NE(parse({"--help"}).message, "");
 }
 
+TEST(OshrunOptions, NpIsNOnlyBeforeTheProgram) {
+  for (const std::vector<const char*>& words :
+       {std::vector<const char*>{"-np", "3", "prog", "-np", "4"},
+        {"--tag-output", "-x", "A=1", "--timeout", "5", "-np", "3", "prog", "-np", "4"},
+        {"-np", "3", "--", "prog", "-np", "4"}}) {
+    const Parsed parsed = parse(words);
+    ASSERT_EQ(parsed.message, "");
+    EXPECT_EQ(parsed.options.npes, 3);
+    EXPECT_EQ(parsed.options.command, (Words{"prog", "-np", "4"}));
+  }
+}
+
+TEST(OshrunOptions, HostsSayHowManyPes) {
+  const Parsed parsed = parse({"-H", "a:2,b:3", "prog"});
+  ASSERT_EQ(parsed.message, "");
+  EXPECT_EQ(parsed.options.npes, 5);
+  ASSERT_EQ(parsed.options.shares.size(), 2u);
+  EXPECT_EQ(parsed.options.shares[1].first, 2);
+  EXPECT_EQ(parse({"-n", "1", "-H", "a:2,b:3", "prog"}).options.shares.size(), 1u);
+  EXPECT_EQ(parse({"-n", "6", "-H", "a:2,b:3", "prog"}).exit_status, 2);
+  EXPECT_EQ(parse({"-H", "a", "--hostfile", "f", "prog"}).exit_status, 2);
+}
+
+std::string shown(const std::vector<Share>& shares) {
+  std::string out;
+  for (const Share& share : shares)
+    out += share.host + " " + std::to_string(share.first) + "+" + std::to_string(share.count) + ";";
+  return out;
+}
+
+TEST(OshrunHosts, AreFilledInOrderOrDividedEvenly) {
+  EXPECT_EQ(shown(place(parse_host_list("a:2,b:2"), 3)), "a 0+2;b 2+1;");
+  EXPECT_EQ(shown(place(parse_host_list("a,b,c"), 7)), "a 0+3;b 3+2;c 5+2;");
+  EXPECT_EQ(shown(place(parse_host_list("a,b,c"), 0)), "a 0+1;b 1+1;c 2+1;");
+  EXPECT_EQ(shown(place(parse_host_list("a,b,c"), 2)), "a 0+1;b 1+1;");
+  EXPECT_EQ(shown(place(parse_host_list("a:2,b"), 0)), "a 0+2;b 2+1;");
+  EXPECT_EQ(shown(place(parse_hostfile("a\na\nb\na\n"), 0)), "a 0+3;b 3+1;");
+  EXPECT_THROW(place(parse_host_list("a:2,b:2"), 5), Error);
+}
+
+TEST(OshrunHosts, NamesMayBeAddressesAndUsers) {
+  EXPECT_EQ(shown(place(parse_host_list("me@a:2,10.0.0.1:1,fe80::1,[fe80::2]:3"), 0)),
+            "me@a 0+2;10.0.0.1 2+1;fe80::1 3+1;fe80::2 4+3;");
+  EXPECT_EQ(shown(place(parse_hostfile("# all\n  a slots=2  # two\n\nb:1\n"), 0)), "a 0+2;b 2+1;");
+  for (const char* wrong : {"", "a:", "a:0", "a:x", ":3", "-oProxyCommand=x", "a:99999999999"})
+    EXPECT_THROW(parse_host_list(wrong), Error) << wrong;
+  for (const char* wrong : {"# none", "a slots=", "a slots=2 b", "a max=2", "a slots=-1"})
+    EXPECT_THROW(parse_hostfile(wrong), Error) << wrong;
+}
+
+TEST(Relay, OrderArrivesWhole) {
+  CrewOrder order{.first = 3,
+                  .count = 2,
+                  .npes = 9,
+                  .bind = Bind::numa,
+                  .report = Report::places,
+                  .environment = {{"A", "1\n2"}, {"B", ""}},
+                  .directory = "/tmp/a b",
+                  .command = {"prog", "", "-x"}};
+  const Bytes bytes = relay::pack(order);
+  const CrewOrder arrived = relay::unpack_order(bytes);
+  EXPECT_EQ(relay::pack(arrived), bytes);
+  EXPECT_EQ(arrived.output, Output::captured);
+  EXPECT_EQ(arrived.command, order.command);
+  EXPECT_THROW(relay::unpack_order(Bytes(bytes.begin(), bytes.end() - 1)), Error);
+}
+
 TEST(LineTagger, TagsWholeLinesOnly) {
-  LineTagger tagger(3);
+  LineTagger tagger = LineTagger::of_pe(3);
   EXPECT_EQ(tagger.feed("ab"), "");
   EXPECT_EQ(tagger.feed("c\nd\n\ne"), "[3] abc\n[3] d\n[3] \n");
   EXPECT_EQ(tagger.finish(), "[3] e\n");
@@ -65,7 +136,7 @@ TEST(LineTagger, TagsWholeLinesOnly) {
 }
 
 TEST(LineTagger, EndlessLineIsCut) {
-  LineTagger tagger(0);
+  LineTagger tagger = LineTagger::of_pe(0);
   const std::string piece(1 << 19, 'x');
   EXPECT_EQ(tagger.feed(piece), "");
   EXPECT_GT(tagger.feed(piece).size(), piece.size());

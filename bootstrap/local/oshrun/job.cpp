@@ -7,7 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/say.h"
+#include "bootstrap/local/oshrun/signals.h"
 #include "bootstrap/local/oshrun/verdict.h"
 #include "bootstrap/local/protocol.h"
 
@@ -18,64 +24,121 @@ constexpr double kGraceSeconds = 1.0;  // for PEs to end with an error of their 
 constexpr int kTimeoutStatus = 124;    // as timeout(1)
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
 
-UniqueFd catch_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : kSignals) sigaddset(&set, signal);
-  check_errno(sigprocmask(SIG_BLOCK, &set, nullptr) == 0, "sigprocmask");
-  UniqueFd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  check_errno(static_cast<bool>(fd), "signalfd");
-  return fd;
-}
+constexpr int kMostKills = 5;  // then a host that is silent is given up
 
-CrewOrder local_order(const Options& options) {
-  return {.first = 0,
-          .count = options.npes,
+CrewOrder order_for(const Options& options, const Share& share) {
+  return {.first = share.first,
+          .count = share.count,
           .npes = options.npes,
           .output = options.tag_output ? Output::captured : Output::inherited,
+          .bind = options.bind,
+          .report = options.verbose ? Report::places : Report::no,
           .environment = options.environment,
+          .directory = options.directory,
           .command = options.command};
+}
+
+/// The share that needs no ssh; its count is 0 where there is none.
+Share local_share(const Options& options) {
+  if (options.shares.empty()) return {"", 0, options.npes};
+  for (const Share& share : options.shares)
+    if (is_this_host(share.host)) return share;
+  return {};
+}
+
+/// What describes the session on this host means nothing on another one.
+bool stays_here(std::string_view name) noexcept {
+  if (name == "HOSTNAME" || name == "HOST" || name == "DISPLAY" || name == "SHLVL" || name == "_") return true;
+  return name.starts_with("SSH_") || name.starts_with("XDG_") || name.starts_with("DBUS_");
+}
+
+/// As local ones, but the environment and the directory of this oshrun have to be said.
+CrewOrder remote_order(const Options& options, const Share& share) {
+  CrewOrder order = order_for(options, share);
+  order.environment.clear();
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view both = *entry;
+    const size_t equal = both.find('=');
+    if (equal != std::string_view::npos && !stays_here(both.substr(0, equal)))
+      order.environment.emplace_back(both.substr(0, equal), both.substr(equal + 1));
+  }
+  order.environment.insert(order.environment.end(), options.environment.begin(), options.environment.end());
+  if (order.directory.empty()) order.directory = std::filesystem::current_path();
+  return order;
+}
+
+/// A process in the background of its terminal would be stopped for reading.
+bool may_read_input() noexcept {
+  return isatty(STDIN_FILENO) == 0 || tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
 }  // namespace
 
 Job::Job(Options options)
     : options_(std::move(options)),
-      signals_(catch_signals()),
-      crew_(local_order(options_), *this),
+      signals_(catch_signals(kSignals)),
+      crew_(order_for(options_, local_share(options_)), *this),
       rendezvous_(options_.npes),
       timeout_(options_.timeout_s > 0 ? options_.timeout_s : 1e9) {
-  for (int pe = 0; pe < options_.npes; ++pe) pes_.push_back({.out = LineTagger(pe), .err = LineTagger(pe)});
+  for (int pe = 0; pe < options_.npes; ++pe)
+    pes_.push_back({.out = LineTagger::of_pe(pe), .err = LineTagger::of_pe(pe)});
 }
 
 int Job::run() {
   start();
-  while (running_ > 0) {
+  while (goes_on()) {
     step();
     advance();
   }
+  for (const auto& remote : remotes_) remote->leave();
   crew_.drain_output();
   crew_.sweep();
   return status_;
 }
 
 void Job::start() {
+  running_ = options_.npes;
+  const Share here = local_share(options_);
   try {
+    for (const Share& share : options_.shares)
+      if (here.count == 0 || share.first != here.first)
+        remotes_.push_back(std::make_unique<Remote>(share, options_.ssh, remote_order(options_, share), *this));
     crew_.start();
   } catch (const CannotStart& e) {
     say("%s", e.what());
+    running_ -= here.count - crew_.running();
     decide(e.status, Phase::asked);
   }
-  running_ = crew_.running();
+}
+
+bool Job::goes_on() const {
+  return running_ > 0 ||
+         std::any_of(remotes_.begin(), remotes_.end(), [](const auto& one) { return !one->finished(); });
 }
 
 void Job::step() {
   Poll poll;
   crew_.add_to(poll);
+  constexpr int kLongestSleepMs = 60000;
+  int sleep_ms = (phase_ == Phase::running ? timeout_ : next_phase_).slice_ms(kLongestSleepMs);
+  for (const auto& remote : remotes_) {
+    remote->add_to(poll);
+    sleep_ms = remote->patience_ms(sleep_ms);
+    if (input_open_ && remote->wants_input() && may_read_input())
+      poll.add(STDIN_FILENO, POLLIN, [this] { feed_input(); });
+  }
   // Signals last: the messages of a PE explain its end.
   poll.add(signals_.get(), POLLIN, [this] { on_signals(); });
-  constexpr int kLongestSleepMs = 60000;
-  poll.wait((phase_ == Phase::running ? timeout_ : next_phase_).slice_ms(kLongestSleepMs));
+  poll.wait(sleep_ms);
+}
+
+void Job::feed_input() {
+  char buffer[1 << 16];
+  const ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  input_open_ = n > 0;
+  for (const auto& remote : remotes_)
+    if (remote->has(0)) remote->send_input(std::string_view(buffer, static_cast<size_t>(std::max<ssize_t>(n, 0))));
 }
 
 void Job::on_signals() {
@@ -87,7 +150,7 @@ void Job::on_signals() {
     const bool from_terminal = one.ssi_code == SI_KERNEL;
     const bool ends = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
     if (ends) announce_end();
-    if (!from_terminal) crew_.signal_all(signal);
+    signal_all(signal, from_terminal ? Where::other_hosts : Where::everywhere);
     if (signal == SIGTSTP) raise(SIGSTOP);
     if (!ends) continue;
     if (forwarded_ != 0 && phase_ == Phase::running) decide(128 + signal, Phase::asked);  // asked twice: insist
@@ -98,7 +161,10 @@ void Job::on_signals() {
 
 void Job::on_child_exits() {
   int wait_status = 0;
-  for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) crew_.ended(pid, wait_status);
+  for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;)
+    if (!crew_.ended(pid, wait_status))
+      for (const auto& remote : remotes_)
+        if (remote->ended(pid, wait_status)) break;
 }
 
 void Job::on_exit(int pe, pid_t pid, int wait_status) {
@@ -108,7 +174,7 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
   rendezvous_.leave(pe);
   if (phase_ != Phase::running) return;
   const int status = exit_status_of(wait_status);
-  const std::string how = text("PE %d (pid %d) %s", pe, static_cast<int>(pid), describe(wait_status).c_str());
+  const std::string how = name(pe, pid) + " " + describe(wait_status);
   if (status != 0) {
     if (forwarded_ == 0 || status != 128 + forwarded_)
       say("%s%s", how.c_str(), running_ > 0 ? "; ending the other PEs" : "");
@@ -116,7 +182,7 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
     decide(status, Phase::told);
   } else if (self.member == Member::joined) {
     // Whether that is an error is for the PEs to say: only those that wait for it care.
-    tell_all(text("PE %d (pid %d) exited without finalizing", pe, static_cast<int>(pid)));
+    tell_all(name(pe, pid) + " exited without finalizing");
   } else if (const auto stuck = rendezvous_.stuck()) {
     tell_all(*stuck);
   }
@@ -146,13 +212,14 @@ void Job::on_message(int pe, Frame frame) {
 
 void Job::on_contribution(int pe, Bytes bytes) {
   if (const auto all = rendezvous_.contribute(pe, std::move(bytes)))
-    crew_.send_to_all(local::gathered, all);
+    send_to_all(local::gathered, all);
   else if (const auto stuck = rendezvous_.stuck())
     tell_all(*stuck);
 }
 
 void Job::on_output(int pe, int fd, std::string_view bytes) {
   Pe& self = pes_[static_cast<size_t>(pe)];
+  if (!options_.tag_output) return write_all(fd, bytes);
   LineTagger& lines = fd == STDOUT_FILENO ? self.out : self.err;
   write_all(fd, bytes.empty() ? lines.finish() : lines.feed(bytes));
 }
@@ -161,37 +228,73 @@ void Job::on_note(const std::string& note) {
   say("%s", note.c_str());
 }
 
+void Job::on_host_failure(const Share& share, const std::string& why, int status) {
+  int lost = 0;
+  for (int pe = share.first; pe < share.first + share.count; ++pe) {
+    Pe& self = pes_[static_cast<size_t>(pe)];
+    lost += self.running ? 1 : 0;
+    self.running = false;
+    rendezvous_.leave(pe);
+  }
+  running_ -= lost;
+  if (phase_ == Phase::running || lost > 0) say("%s%s", why.c_str(), running_ > 0 ? "; ending the other PEs" : "");
+  if (phase_ != Phase::running) return;
+  tell_all(why);
+  decide(status, Phase::told);
+}
+
+std::string Job::name(int pe, pid_t pid) const {
+  for (const auto& remote : remotes_)
+    if (remote->has(pe)) return text("PE %d (pid %d on %s)", pe, static_cast<int>(pid), remote->share().host.c_str());
+  return text("PE %d (pid %d)", pe, static_cast<int>(pid));
+}
+
 void Job::send(int pe, uint32_t kind, Bytes payload) {
+  for (const auto& remote : remotes_)
+    if (remote->has(pe)) return remote->send(pe, kind, payload);
   crew_.send(pe, kind, std::make_shared<const Bytes>(std::move(payload)));
+}
+
+void Job::send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
+  crew_.send_to_all(kind, payload);
+  for (const auto& remote : remotes_) remote->send(relay::kEveryPe, kind, *payload);
+}
+
+void Job::signal_all(int signal, Where where) {
+  if (where == Where::everywhere) crew_.signal_all(signal);
+  for (const auto& remote : remotes_) remote->signal_all(signal);
 }
 
 void Job::decide(int status, Phase next) {
   if (phase_ == Phase::running) status_ = status;
-  if (next == Phase::asked) {
-    announce_end();
-    crew_.signal_all(SIGTERM);
-  }
   phase_ = next;
   next_phase_ = Deadline(kGraceSeconds);
+  if (next != Phase::asked) return;
+  announce_end();
+  signal_all(SIGTERM);
 }
 
 void Job::announce_end() {
-  crew_.send_to_all(local::ending, std::make_shared<const Bytes>());
+  send_to_all(local::ending, std::make_shared<const Bytes>());
 }
 
 void Job::tell_all(const std::string& why) {
-  crew_.send_to_all(local::notice, std::make_shared<const Bytes>(Packer().add_text(why).take()));
+  send_to_all(local::notice, std::make_shared<const Bytes>(Packer().add_text(why).take()));
 }
 
 void Job::advance() {
+  for (const auto& remote : remotes_) remote->check();
   if (phase_ == Phase::running && timeout_.passed()) {
     say("the job did not end within %g s (--timeout); ending it", options_.timeout_s);
     decide(kTimeoutStatus, Phase::asked);
   } else if (phase_ == Phase::told && next_phase_.passed()) {
     decide(status_, Phase::asked);
   } else if ((phase_ == Phase::asked || phase_ == Phase::killed) && next_phase_.passed()) {
-    crew_.signal_all(SIGKILL);
+    signal_all(SIGKILL);
     decide(status_, Phase::killed);
+    if (++kills_ <= kMostKills) return;
+    for (const auto& remote : remotes_)
+      remote->fail(remote->share().host + " does not answer any more: PEs may still run there", status_);
   }
 }
 

@@ -6,11 +6,12 @@
 #include "bootstrap/local/oshrun/crew.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
 #include "bootstrap/local/oshrun/options.h"
+#include "bootstrap/local/oshrun/remote.h"
 #include "bootstrap/local/oshrun/rendezvous.h"
 
 namespace railshmem::oshrun {
 
-class Job final : private CrewEvents {
+class Job final : public RemoteEvents {
  public:
   explicit Job(Options options);
   /// Runs the job to its end; returns oshrun's exit status.
@@ -28,11 +29,18 @@ class Job final : private CrewEvents {
   };
 
   void start();
+  bool goes_on() const;
   void step();
   void on_signals();
   void on_child_exits();
   void on_contribution(int pe, Bytes bytes);
+  void feed_input();
+  /// "PE 3 (pid 4711 on node1)"
+  std::string name(int pe, pid_t pid) const;
   void send(int pe, uint32_t kind, Bytes payload = {});
+  void send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload);
+  enum class Where : uint8_t { everywhere, other_hosts };
+  void signal_all(int signal, Where where = Where::everywhere);
   /// The job is over: remembers the first status given.
   void decide(int status, Phase next);
   void tell_all(const std::string& why);
@@ -43,13 +51,17 @@ class Job final : private CrewEvents {
   void on_output(int pe, int fd, std::string_view bytes) override;
   void on_exit(int pe, pid_t pid, int wait_status) override;
   void on_note(const std::string& note) override;
+  void on_host_failure(const Share& share, const std::string& why, int status) override;
 
   Options options_;
   UniqueFd signals_;
   std::vector<Pe> pes_;
-  Crew crew_;
+  Crew crew_;  ///< the PEs of this host
+  std::vector<std::unique_ptr<Remote>> remotes_;
+  bool input_open_ = true;  ///< stdin, where PE 0 is on another host
   Rendezvous rendezvous_;
   int running_ = 0;
+  int kills_ = 0;  ///< times that PEs were killed and some went on
   int status_ = 0;
   int forwarded_ = 0;  ///< last ending signal passed on: PEs that die of it need no message
   Phase phase_ = Phase::running;

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// oshrun: starts the PEs of a program on this host, connects them and ends them together.
+// oshrun: starts the PEs of a program on one or several hosts, connects them and ends them together.
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "bootstrap/local/oshrun/job.h"
+#include "bootstrap/local/oshrun/relay.h"
+#include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/say.h"
 
 int main(int argc, char** argv) {
   using namespace railshmem::oshrun;
+  try {
+    if (argc == 2 && std::string_view(argv[1]) == relay::kOption) return Relay().run();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());  // oshrun puts its prefix and the host before it
+    return 1;
+  }
   Parsed parsed = parse_options(argc, argv);
   if (!parsed.message.empty()) {
     std::fputs(parsed.message.c_str(), parsed.exit_status == 0 ? stdout : stderr);

@@ -2,6 +2,8 @@
 #include "bootstrap/local/oshrun/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "src/base/error.h"
@@ -10,43 +12,106 @@ namespace railshmem::oshrun {
 namespace {
 
 constexpr int kUsageStatus = 2;  // as getopt-based tools and shells use for a wrong command line
+constexpr const char* kUsage = "oshrun -n N [options] [--] program [arguments]";
+// Without a terminal to ask at; -x and -T: neither X11 nor a terminal over there; a host that has gone is noticed.
+constexpr const char* kSsh = "ssh -x -T -o BatchMode=yes -o ServerAliveInterval=15";
 
-std::pair<std::string, std::string> assignment(const std::string& entry) {
+/// As the command line gives it.
+struct Words {
+  std::vector<std::string> environment;
+  std::string hosts;
+  std::string hostfile;
+  std::string ssh = kSsh;
+};
+
+std::vector<std::pair<std::string, std::string>> assignment(const std::string& entry) {
   const size_t equal = entry.find('=');
-  if (equal == 0 || equal == std::string::npos)
-    throw Error(text("-x %s: accepted is NAME=VALUE (the environment of oshrun is passed on anyway)", entry.c_str()));
-  return {entry.substr(0, equal), entry.substr(equal + 1)};
+  if (equal != 0 && equal != std::string::npos) return {{entry.substr(0, equal), entry.substr(equal + 1)}};
+  // As with other launchers a name alone passes the variable on, which happens anyway.
+  if (equal == std::string::npos && std::getenv(entry.c_str())) return {};
+  throw Error(text("-x %s: accepted is NAME=VALUE, or NAME of a variable that is set", entry.c_str()));
+}
+
+std::vector<Host> read_hostfile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream content;
+  content << file.rdbuf();
+  if (!file) throw Error(text("--hostfile %s: the file cannot be read", path.c_str()));
+  return parse_hostfile(content.str());
+}
+
+/// "-np", which the parser would take for -n with the value p, is --np where options may stand.
+std::vector<std::string> without_np(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (size_t i = 0; i < words.size() && words[i].size() > 1 && words[i][0] == '-' && words[i] != "--"; ++i) {
+    if (words[i] == "-np") words[i] = "--np";
+    const CLI::Option* option = app.get_option_no_throw(words[i]);
+    if (option && option->get_items_expected_max() > 0) ++i;  // its value
+  }
+  return words;
+}
+
+void add_options(CLI::App& app, Options& options, Words& words) {
+  const std::vector<std::pair<std::string, Bind>> binds{
+      {"core", Bind::core}, {"numa", Bind::numa}, {"none", Bind::none}};
+  app.add_option("-n,--np", options.npes, "Number of PEs; with hosts, their slots are the default")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("-H,--host", words.hosts, "Hosts to start on by ssh: NAME[:PEs],...");
+  app.add_option("--hostfile", words.hostfile, "File with a host a line: NAME [slots=PEs]")->excludes("--host");
+  app.add_option("--ssh", words.ssh, "Command that runs a command on another host")->capture_default_str();
+  app.add_option("--bind-to", options.bind,
+                 "core: a share of the cores to each PE (the default where there is one for each); numa: the CPUs of a "
+                 "NUMA node; none")
+      ->transform(CLI::CheckedTransformer(binds));
+  app.add_option("--wdir", options.directory, "Directory to start the PEs in");
+  app.add_option("-x,--env", words.environment, "Set NAME=VALUE for the PEs; may be repeated")->allow_extra_args(false);
+  app.add_flag("--tag-output", options.tag_output, "Prefix every line of output with [pe]");
+  app.add_option("--timeout", options.timeout_s, "End the job after this many seconds with status 124")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("-v,--verbose", options.verbose, "Say where each PE runs");
+}
+
+void complete(Options& options, const Words& words) {
+  if (!options.command.empty() && options.command.front() == "--") {
+    options.command.erase(options.command.begin());
+  } else if (!options.command.empty() && options.command.front().front() == '-') {
+    throw Error(text("unknown option %s; see oshrun --help", options.command.front().c_str()));
+  }
+  if (options.command.empty()) throw Error(text("which program? usage: %s", kUsage));
+  for (const std::string& entry : words.environment)
+    for (auto& one : assignment(entry)) options.environment.push_back(std::move(one));
+  std::istringstream ssh(words.ssh);
+  for (std::string word; ssh >> word;) options.ssh.push_back(word);
+  if (options.ssh.empty()) throw Error("--ssh is empty; it names the command that runs a command on another host");
+  std::vector<Host> hosts;
+  if (!words.hosts.empty()) hosts = parse_host_list(words.hosts);
+  if (!words.hostfile.empty()) hosts = read_hostfile(words.hostfile);
+  if (!hosts.empty()) options.shares = place(hosts, options.npes);
+  if (!hosts.empty()) options.npes = options.shares.back().first + options.shares.back().count;
+  if (options.npes == 0) throw Error(text("how many PEs? usage: %s", kUsage));
 }
 
 }  // namespace
 
 Parsed parse_options(int argc, const char* const* argv) {
   Parsed parsed;
-  Options& options = parsed.options;
-  std::vector<std::string> entries;
-  CLI::App app("Starts N PEs of an OpenSHMEM program on this host.", "oshrun");
+  Words words;
+  CLI::App app("Starts N PEs of an OpenSHMEM program, on this host or by ssh on several.", "oshrun");
   app.prefix_command();
-  app.add_option("-n,--np", options.npes, "Number of PEs")->required()->check(CLI::Range(1, 1 << 20));
-  app.add_flag("--tag-output", options.tag_output, "Prefix every line of output with [pe]");
-  app.add_option("--timeout", options.timeout_s, "End the job after this many seconds with status 124")
-      ->check(CLI::PositiveNumber);
-  app.add_option("-x,--env", entries, "Set NAME=VALUE for the PEs; may be repeated")->allow_extra_args(false);
-  app.footer("Usage: oshrun -n N [options] [--] program [arguments]");
+  app.set_version_flag("--version", "oshrun, RailSHMEM " RAILSHMEM_VERSION_TEXT);
+  app.footer(std::string("Usage: ") + kUsage);
+  add_options(app, parsed.options, words);
   try {
-    app.parse(argc, argv);
-    options.command = app.remaining();
-    if (!options.command.empty() && options.command.front() == "--") {
-      options.command.erase(options.command.begin());
-    } else if (!options.command.empty() && options.command.front().front() == '-') {
-      throw Error(text("unknown option %s; see oshrun --help", options.command.front().c_str()));
-    }
-    if (options.command.empty()) throw Error("which program? usage: oshrun -n N [options] [--] program [arguments]");
-    for (const std::string& entry : entries) options.environment.push_back(assignment(entry));
-  } catch (const CLI::ParseError& e) {
+    std::vector<std::string> all = without_np(app, argc, argv);
+    std::reverse(all.begin(), all.end());  // as CLI11 wants them
+    app.parse(std::move(all));
+    parsed.options.command = app.remaining();
+    complete(parsed.options, words);
+  } catch (const CLI::Success& e) {  // --help, --version
     std::ostringstream out;
-    parsed.exit_status = app.exit(e, out, out) == 0 ? 0 : kUsageStatus;
+    app.exit(e, out, out);
     parsed.message = out.str();
-  } catch (const Error& e) {
+  } catch (const std::runtime_error& e) {
     parsed.exit_status = kUsageStatus;
     parsed.message = std::string("oshrun: ") + e.what() + "\n";
   }

@@ -6,12 +6,20 @@
 #include <utility>
 #include <vector>
 
+#include "bootstrap/local/oshrun/hosts.h"
+#include "bootstrap/local/oshrun/spawn.h"
+
 namespace railshmem::oshrun {
 
 struct Options {
   int npes = 0;
   bool tag_output = false;
+  bool verbose = false;
   double timeout_s = 0;  ///< 0 = no limit
+  Bind bind = Bind::automatic;
+  std::string directory;      ///< to start in; empty = where oshrun was started
+  std::vector<Share> shares;  ///< hosts and their PEs; none = all PEs on this host
+  std::vector<std::string> ssh;
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> command;
 };
