@@ -5,7 +5,8 @@ import signal
 import tempfile
 import time
 
-from launch_support import ID_PROBE, OSHRUN, PROBE, Case, Job, environment, free_port, main, oshrun, tcp, wait_all
+from launch_support import (FAKE_SSH, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, free_port, main, oshrun, oshrun_on,
+                            tcp, wait_all)
 
 
 class Oshrun(Case):
@@ -17,6 +18,13 @@ class Oshrun(Case):
 
     def test_unknown_option(self):
         self.expect(oshrun("-n", 2, "--bogus", "true"), 2, "unknown option --bogus")
+
+    def test_mistakes_have_the_prefix(self):
+        for words in ([], ["-n", 2], ["-n", "x", "true"], ["-n", 2, "--bogus", "true"], ["-n"], ["--bind-to", "moon", "-n", 1, "true"],
+                      ["-n", 2, "--timeout", -1, "true"], ["-n", 1, "-x", "=1", "true"]):
+            result = oshrun(*words)
+            self.expect(result, 2)
+            self.assertTrue(all(line.startswith("oshrun: ") for line in result.err.splitlines()), str(result))
 
     def test_no_number(self):
         self.expect(oshrun("true"), 2, "-n")
@@ -118,23 +126,87 @@ class Oshrun(Case):
         command = [*user, "prlimit", "--nproc=12", OSHRUN, "-n", "40", "sleep", "60"]
         self.expect(Job(command).wait(), 1, "oshrun: cannot start PE ", " of 40: fork failed: Resource temporarily", within=20)
 
-    def assert_gone(self, pids):
-        for _ in range(50):
-            if not any(os.path.exists(f"/proc/{pid}") and self.lives(pid) for pid in pids):
-                return
-            time.sleep(0.1)
-        self.fail(f"{pids} still run")
-
-    def lives(self, pid):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-                return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-        except OSError:
-            return False
-
     def test_stale_launcher_descriptor(self):
         env = environment(RAILSHMEM_LAUNCHER_FD=77, RAILSHMEM_LAUNCHER_PE=0, RAILSHMEM_LAUNCHER_NPES=2)
         self.expect(Job([PROBE], env).wait(), 4, "RAILSHMEM_LAUNCHER_FD is 77", "not by oshrun")
+
+
+class Hosts(Case):
+    """oshrun over ssh, and what can go wrong there."""
+
+    def test_host_that_is_not_reached(self):
+        result = oshrun_on("one:1,lost:1", "sleep", 60)
+        self.expect(result, 1, "oshrun: lost: ssh: Could not resolve hostname lost", "oshrun: cannot start on lost: ",
+                    "fake_ssh.sh lost ", "exited with status 255", within=10)
+
+    def test_shell_that_prints(self):
+        self.expect(oshrun_on("chatty", "true"), 1, "oshrun: chatty answered something that is not oshrun's", within=10)
+
+    def test_silent_host_is_given_up_when_the_job_ends(self):
+        result = oshrun_on("one:1,silent:1", "--timeout", 1, "sleep", 60)
+        self.expect(result, 124, "oshrun: silent has not answered yet; giving it up", within=10)
+
+    def test_agent_that_does_not_exist(self):
+        result = oshrun("--ssh", "/no/such/ssh", "-H", "one", "true")
+        self.expect(result, 1, "oshrun: one: cannot run '/no/such/ssh': No such file", "cannot start on one", within=10)
+
+    def test_program_and_directory_that_are_missing(self):
+        self.expect(oshrun_on("one", "no-such-program"), 127, "oshrun: one: cannot start 'no-such-program': No such file")
+        self.expect(oshrun_on("one", "--wdir", "/no/such", "true"), 126, "oshrun: one: cannot start in the directory '/no/such'")
+
+    def test_exit_status_is_the_jobs(self):
+        result = oshrun_on("one:2,two:2", "sh", "-c", "test $RAILSHMEM_LAUNCHER_PE != 3 && exec sleep 60; exit 42")
+        self.expect(result, 42, "oshrun: PE 3 (pid ", " on two) exited with status 42; ending the other PEs", within=10)
+
+    def test_other_pes_learn_who_died(self):
+        result = oshrun_on("one:2,two:2", PROBE, "die-by-signal", 2)
+        self.expect(result, 134, "PE 2 (pid ", "was killed by signal 6", within=15)
+        for pe in (0, 1, 3):
+            self.assertIn(f"PE {pe} learnt: PE 2 (pid ", result.err, str(result))
+
+    def test_global_exit_status(self):
+        self.expect(oshrun_on("one:2,two:2", PROBE, "abort-7", 3), 7, within=10)
+        self.expect(oshrun_on("one:2,two:2", PROBE, "abort-0", 0), 0, within=10)
+
+    def test_timeout(self):
+        result = oshrun_on("one,two", "--timeout", 0.5, "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done")
+        self.expect(result, 124, "the job did not end within 0.5 s (--timeout)", within=15)
+
+    def test_absent_pe_is_named(self):
+        self.expect(oshrun_on("one:1,two:2", PROBE, "silent", 2, SHMEM_TIMEOUT=1), 4,
+                    "PE 2 did not come to the exchange within 1 s", within=15)
+
+    def started(self, program):
+        job = Job([OSHRUN, "--ssh", FAKE_SSH, "-H", "one,two", "sh", "-c", program])
+        return job, [int(job.process.stdout.readline()) for _ in range(2)]
+
+    def test_interrupt_ends_the_job(self):
+        job, pids = self.started("echo $$; exec sleep 60")
+        job.process.send_signal(signal.SIGINT)
+        result = job.wait()
+        self.expect(result, 130, within=10)
+        self.assertEqual(result.err, "")
+        self.assert_gone(pids)
+
+    def test_nothing_is_left_when_oshrun_is_killed(self):
+        job, pids = self.started("echo $$; trap '' TERM; while :; do sleep 0.1; done")
+        job.process.kill()
+        job.process.wait()
+        self.assert_gone(pids)
+        job.wait()
+
+    def test_relay_that_is_killed(self):
+        job, pids = self.started("echo $$; echo $PPID; exec sleep 60")
+        relay = pids[1] if pids[1] < pids[0] else int(job.process.stdout.readline())
+        os.kill(relay, signal.SIGKILL)
+        result = job.wait()
+        self.expect(result, 1, "oshrun: the connection to ", " broke: ", "was killed by signal 9", within=10)
+
+    def test_hosts_without_room(self):
+        self.expect(oshrun_on("one:1,two:1", "-n", 3, "true"), 2, "oshrun: 3 PEs do not fit on the 2 slots of 2 hosts")
+        self.expect(oshrun_on("one:x", "true"), 2, "oshrun: 'one:x' is no host with a number of PEs")
+        self.expect(oshrun_on("-oProxyCommand=x", "true"), 2)
+        self.expect(oshrun("--hostfile", "/no/such", "true"), 2, "--hostfile /no/such: the file cannot be read")
 
 
 class Tcp(Case):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every bootstrap under its launcher runs the conformance suite."""
+import hashlib
 import os
 import signal
 import socket
 import tempfile
 import time
 
-from launch_support import BIN, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, main, oshrun, tcp, wait_all
+from launch_support import BIN, FAKE_SSH, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, main, oshrun, oshrun_on, tcp, wait_all
 
 
 class Oshrun(Case):
@@ -68,8 +69,92 @@ class Oshrun(Case):
             self.expect(result, 0)
             self.assertEqual(sorted(result.out.split("\n")[:2]), ["[0] got", "[1] got"], f"{name}: {result}")
 
+    def test_np_is_n(self):
+        self.expect(oshrun("-np", 2, PROBE), 0, "local: 2 PEs agree", where="out")
+        self.expect(oshrun("--timeout", 30, "-np", 1, "echo", "-np", "7"), 0, "-np 7", where="out")
+
+    def test_version(self):
+        result = oshrun("--version")
+        self.expect(result, 0)
+        self.assertRegex(result.out, r"^oshrun, RailSHMEM \d+\.\d+\.\d+\n$")
+
+    def test_a_name_alone_passes_a_variable_on(self):
+        self.expect(oshrun("-n", 1, "-x", "ONE", "sh", "-c", "echo $ONE", ONE="two"), 0, "two", where="out")
+
+    def test_working_directory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = oshrun("-n", 2, "--wdir", folder, "sh", "-c", "pwd; echo $PWD")
+            self.expect(result, 0)
+            self.assertEqual(result.out, f"{os.path.realpath(folder)}\n{folder}\n" * 2)
+
     def test_program_without_launcher_is_one_pe(self):
         self.expect(Job([PROBE]).wait(), 0, "single: 1 PEs agree", where="out")
+
+
+class Hosts(Case):
+    """oshrun over ssh."""
+
+    def test_two_hosts_agree(self):
+        self.expect(oshrun_on("one:2,two:3", PROBE), 0, "local: 5 PEs agree", where="out")
+
+    def test_this_host_and_another(self):
+        self.expect(oshrun_on("localhost:2,two:2", PROBE), 0, "local: 4 PEs agree", where="out")
+
+    def test_exchanges_are_watched(self):
+        self.expect(oshrun_on("one:2,two:2", PROBE, "suite", "watched"), 0, "local: 4 PEs agree", where="out")
+
+    def test_pes_are_divided_evenly_without_slots(self):
+        result = oshrun_on("one,two", "-n", 5, "sh", "-c", "echo $FAKE_HOST $RAILSHMEM_LAUNCHER_PE")
+        self.expect(result, 0)
+        self.assertEqual(sorted(result.out.splitlines()), ["one 0", "one 1", "one 2", "two 3", "two 4"])
+
+    def test_hostfile(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".hosts") as hosts:
+            hosts.write("# two hosts\none slots=1\ntwo:2 # more\n\n")
+            hosts.flush()
+            result = oshrun("--ssh", FAKE_SSH, "--hostfile", hosts.name, "sh", "-c", "echo $FAKE_HOST")
+            self.expect(result, 0)
+            self.assertEqual(sorted(result.out.splitlines()), ["one", "two", "two"])
+
+    def test_environment_and_directory_are_those_of_oshrun(self):
+        with tempfile.TemporaryDirectory() as folder:
+            odd = "a 'quoted' $value\nof two lines"
+            command = [OSHRUN, "--ssh", FAKE_SSH, "-H", "one", "-x", "THREE=4", "sh", "-c", 'echo "$PWD|$ODD|$THREE|$SSH_X"']
+            process = Job(command, environment(ODD=odd, SSH_X="mine"), cwd=folder)
+            result = process.wait()
+            self.expect(result, 0)
+            self.assertEqual(result.out, f"{folder}|{odd}|4|\n")
+
+    def test_nothing_of_the_environment_is_on_a_command_line(self):
+        program = "tr '\\0' ' ' < /proc/$PPID/cmdline"
+        result = oshrun_on("one", "sh", "-c", program, HIDDEN_KEY="4711-secret")
+        self.expect(result, 0, "--relay", where="out")
+        self.assertNotIn("4711-secret", result.out)
+
+    def test_stdin_reaches_pe_zero(self):
+        text = "".join(f"line {i}\n" for i in range(50000))
+        result = Job([OSHRUN, "--ssh", FAKE_SSH, "-H", "one:2", "md5sum"], stdin=text).wait()
+        self.expect(result, 0)
+        self.assertEqual(sorted(line.split()[0] for line in result.out.splitlines()),
+                         sorted(hashlib.md5(data).hexdigest() for data in (text.encode(), b"")))
+
+    def test_output_is_whole_and_tagged(self):
+        program = "for i in 1 2 3 4 5; do seq 1 2000; done; echo last >&2"
+        result = oshrun_on("one:1,two:2", "--tag-output", "sh", "-c", program)
+        self.expect(result, 0)
+        for pe in range(3):
+            self.assertEqual(sum(line.startswith(f"[{pe}] ") for line in result.out.splitlines()), 10000)
+            self.assertIn(f"[{pe}] last\n", result.err)
+
+    def test_signals_reach_other_hosts(self):
+        program = "trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.05; done"
+        job = Job([OSHRUN, "--ssh", FAKE_SSH, "-H", "one,two", "sh", "-c", program])
+        for _ in range(2):
+            job.process.stdout.readline()
+        job.process.send_signal(signal.SIGUSR1)
+        result = job.wait()
+        self.expect(result, 0)
+        self.assertEqual(result.out, "got\ngot\n")
 
 
 class Tcp(Case):
