@@ -37,6 +37,7 @@ const FloorOf& floor_of(const Bench& bench, const Options& options) {
 void run_one(Context& context, const Bench& bench) {
   context.bench = &bench;
   context.validated.reset();
+  if (context.progress) context.progress->begin(bench.name, context.sizes.size());
   if (bench.place == Place::floor) return context.alone([&] { bench.run(context); });
   if (bench.place == Place::pairs && context.npes < 2)
     throw std::invalid_argument(std::string(bench.name) + " needs at least 2 PEs; start it with oshrun -n 2");
@@ -54,6 +55,21 @@ void run_round(Context& context, Report& report) {
     run_one(context, bench);
     if (floor_bench) report.compare(first, floor);
   }
+}
+
+/// Calls of run_one().
+size_t steps(const Options& options) {
+  size_t count = 0;
+  for (const std::string& name : options.benches)
+    count += options.floor && floor_of(*find_bench(name), options).bench ? 2 : 1;
+  return count * static_cast<size_t>(options.rounds);
+}
+
+void run_rounds(Context& context, Report& report) {
+  Progress progress(context.pe == 0 ? Terminal::find() : Terminal(-1, false), steps(context.options));
+  if (context.pe == 0) context.progress = &progress;
+  for (int round = 0; round < context.options.rounds; ++round) run_round(context, report);
+  context.progress = nullptr;
 }
 
 void write_report(const Report& report, const Options& options) {
@@ -80,7 +96,7 @@ int conclude(const Context& context) {
 int run_all(const Options& options, double init_seconds) {
   Report report(make_stamp(version_text()));
   Context context(options, report, init_seconds);
-  for (int round = 0; round < options.rounds; ++round) run_round(context, report);
+  run_rounds(context, report);
   if (context.pe == 0) write_report(report, options);
   return conclude(context);
 }

@@ -40,7 +40,7 @@ compile() {
   "$@" -std=c++20 -I. -c "$source" -o "$object"
 }
 for source in perftest/device/*.cpp perftest/harness/launcher.cpp perftest/harness/options.cpp perftest/harness/pattern.cpp \
-  perftest/harness/report.cpp perftest/harness/size_options.cpp perftest/harness/stats.cpp; do
+  perftest/harness/progress.cpp perftest/harness/report.cpp perftest/harness/size_options.cpp perftest/harness/stats.cpp; do
   compile "$source" "${CXX:-c++}" -O1 -Wall -Wextra
 done
 architecture=${ARCH:-sm_90}

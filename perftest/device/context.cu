@@ -60,6 +60,7 @@ void Context::begin(const Bench& next, Scope by) {
   bench = &next;
   scope = by;
   sizes = sweep(options.common, next.sizes);
+  if (progress) progress->begin(next.name, sizes.size());
   if (next.part == Part::two_sided && target == 0)
     throw std::runtime_error(std::string(next.name) + " needs two PEs; start it with mpirun -n 2 or oshrun -n 2");
   if (by == Scope::warp && options.threads && *options.threads < kWarpThreads)
@@ -142,6 +143,7 @@ Row Context::row(const char* metric, const char* unit, uint64_t bytes, unsigned 
 }
 
 void Context::add(Row row) {
+  if (progress) progress->row(row.bytes);
   if (first()) rows_.push_back(std::move(row));
 }
 

@@ -12,6 +12,7 @@
 #include "perftest/device/registry.h"
 #include "perftest/device/report.h"
 #include "perftest/device/timed.cuh"
+#include "perftest/harness/progress.h"
 
 namespace railshmem::perf::gpu {
 
@@ -82,6 +83,7 @@ class Context {
   const Bench* bench = nullptr;  ///< the current one, set by begin()
   Scope scope = Scope::thread;
   std::vector<uint64_t> sizes;
+  Progress* progress = nullptr;  ///< told of each row; of PE 0 alone
 
   void begin(const Bench& next, Scope by);
 

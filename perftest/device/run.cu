@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "perftest/device/context.cuh"
 #include "perftest/harness/launcher.h"
@@ -34,9 +35,12 @@ Stamp stamp_of(const Context& context) {
   return stamp;
 }
 
+const std::vector<Scope>& scopes_of(const Options& options, const Bench& bench) {
+  return bench.scoped && !options.scopes.empty() ? options.scopes : bench.scopes;
+}
+
 void run_bench(Context& context, const Bench& bench) {
-  const std::vector<Scope>& asked = context.options.scopes;
-  for (const Scope scope : bench.scoped && !asked.empty() ? asked : bench.scopes) {
+  for (const Scope scope : scopes_of(context.options, bench)) {
     context.begin(bench, scope);
     bench.run(context);
   }
@@ -54,9 +58,16 @@ void write_rows(const Context& context, const Stamp& stamp) {
 bool run_all(const Options& options) {
   Context context(options);
   const Stamp stamp = stamp_of(context);
+  size_t steps = 0;
+  for (const std::string& name : options.common.benches) steps += scopes_of(options, *find_bench(name)).size();
+  std::optional<Progress> progress(std::in_place, context.first() ? Terminal::find() : Terminal(-1, false), steps);
+  if (context.first()) context.progress = &*progress;
   try {
     for (const std::string& name : options.common.benches) run_bench(context, *find_bench(name));
+    context.progress = nullptr;
+    progress.reset();
   } catch (const std::exception&) {
+    progress.reset();
     if (context.first()) write_rows(context, stamp);  // what ran before is still worth something
     throw;
   }

@@ -144,6 +144,7 @@ void Context::add(const char* metric, const char* unit, uint64_t bytes, double v
   row.p99 = p99;
   row.iters = iters;
   row.validated = validated;
+  if (progress) progress->row(row.bytes);
   report_.add(std::move(row));
 }
 

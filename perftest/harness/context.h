@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "perftest/harness/progress.h"
 #include "perftest/harness/registry.h"
 #include "perftest/harness/report.h"
 #include "perftest/harness/timing.h"
@@ -44,6 +45,7 @@ class Context {
   const double init_seconds;     ///< how long shmem_init took here
   std::vector<uint64_t> sizes;   ///< what the current bench shall run
   const Bench* bench = nullptr;  ///< the current one
+  Progress* progress = nullptr;  ///< told of each row; of PE 0 alone
 
   /// Origins are the PEs below N/2, each with the peer N/2 above it; PEs outside every pair idle in the barriers.
   int pairs() const noexcept { return pairs_; }
