@@ -43,6 +43,9 @@ stream_mistake(g_captured long_g "is being captured into a graph" "shmemx_getmem
                ENV RAILSHMEM_FAKE_CAPTURED=1)
 stream_mistake(no_device_heap long_g "no heap in device memory: SHMEM_HEAP_KIND asks for host memory. set SHMEM_HEAP_KIND to device"
                ENV SHMEM_HEAP_KIND=host)
+fault_test(stream_no_gpu OPTIONS ${on_stream_env} --env RAILSHMEM_FAKE_GPUS=0 --env SHMEM_HEAP_KIND=auto
+           --expect "error: shmemx_long_g_on_stream: this job has no heap in device memory: no GPU found"
+           COMMAND ${on_stream_job} no_device_heap)
 stream_mistake(dealt_past_end long_sum_reducescatter "run past")
 stream_mistake(dealt_from_host long_sum_reducescatter "is not symmetric")
 fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1
