@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "src/base/printable.h"
+
 namespace railshmem {
 namespace {
 
@@ -30,20 +32,22 @@ void print_time(char* text, size_t nbytes) noexcept {
   std::snprintf(text, nbytes, "%lld.%03ld ", static_cast<long long>(now.tv_sec), now.tv_nsec / 1000000);
 }
 
-/// Writes the line with one write() so that lines of several PEs do not mix.
+/// Writes the line with one write() so that lines of several PEs do not mix. A message may hold text of peers, hosts or
+/// strangers, so it leaves as printable().
 void print_line(const char* level, const char* format, va_list args) noexcept {
   char line[2048];
   char time[32];
   print_time(time, sizeof time);
   const int pe = log_pe();
-  int n = pe >= 0
-              ? std::snprintf(line, sizeof line, "%srailshmem: PE %d: %s", time, pe, level)
+  const int n =
+      pe >= 0 ? std::snprintf(line, sizeof line, "%srailshmem: PE %d: %s", time, pe, level)
               : std::snprintf(line, sizeof line, "%srailshmem: pid %d: %s", time, static_cast<int>(getpid()), level);
-  const int m = std::vsnprintf(line + n, sizeof line - static_cast<size_t>(n) - 1, format, args);
-  n = m < 0 ? n : n + m;
-  if (n > static_cast<int>(sizeof line) - 2) n = sizeof line - 2;
-  line[n] = '\n';
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(n) + 1);
+  char message[sizeof line];
+  if (std::vsnprintf(message, sizeof message, format, args) < 0) message[0] = '\0';
+  size_t nbytes = static_cast<size_t>(n);
+  nbytes += write_printable(line + nbytes, sizeof line - nbytes - 1, message);
+  line[nbytes] = '\n';
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, nbytes + 1);
 }
 
 }  // namespace
