@@ -20,14 +20,19 @@ const char* process_lookup(const char* name) {
   return std::getenv(name);
 }
 
+/// Scripts and job files cannot always leave a variable out, so an empty one counts as not set.
+bool has_text(const char* value) noexcept {
+  return value && *value;
+}
+
 /// The name under which a variable is set: itself, or its deprecated SMA_ twin (section 8 of the standard).
 const char* set_name(const Env::Lookup& lookup, const char* name, std::string& twin) {
-  if (lookup(name)) return name;
+  if (has_text(lookup(name))) return name;
   static constexpr std::string_view kStandard[] = {"SHMEM_VERSION", "SHMEM_INFO", "SHMEM_DEBUG",
                                                    "SHMEM_SYMMETRIC_SIZE"};
   if (std::find(std::begin(kStandard), std::end(kStandard), name) == std::end(kStandard)) return nullptr;
   twin = "SMA_" + std::string(name + strlen("SHMEM_"));
-  return lookup(twin.c_str()) ? twin.c_str() : nullptr;
+  return has_text(lookup(twin.c_str())) ? twin.c_str() : nullptr;
 }
 
 template <class Type>
@@ -110,7 +115,7 @@ std::vector<std::string> unknown_names(const std::vector<std::string>& environme
   std::vector<std::string> warnings;
   for (const std::string& entry : environment) {
     const std::string name = entry.substr(0, entry.find('='));
-    if (name.rfind("SHMEM_", 0) != 0) continue;
+    if (name.rfind("SHMEM_", 0) != 0 || entry.size() == name.size() + 1) continue;
     const auto& rows = env_rows();
     const auto distance = [&](const EnvRow& row) { return edit_distance(name, row.name); };
     const auto nearest = std::min_element(rows.begin(), rows.end(),
@@ -128,7 +133,8 @@ std::vector<std::string> process_environment() {
 }
 
 const char* launcher_variable(const char* name) noexcept {
-  return std::getenv(name);
+  const char* value = std::getenv(name);
+  return has_text(value) ? value : nullptr;
 }
 
 }  // namespace railshmem

@@ -15,7 +15,7 @@ struct Env {
 #include "src/base/env_table.inc"
 #undef ENV
 
-  /// Where a name's value comes from; null = not set. Tests pass their own, so they need no setenv.
+  /// Where a name's value comes from; null or empty = not set. Tests pass their own, so they need no setenv.
   using Lookup = std::function<const char*(const char* name)>;
 
   /// Reads every variable; throws Error naming the variable, its value and the accepted form.
@@ -42,7 +42,7 @@ std::vector<std::string> unknown_names(const std::vector<std::string>& environme
 /// The process's own environment as unknown_names() takes it.
 std::vector<std::string> process_environment();
 
-/// A variable of a launcher (RANK, PMI_FD, ...), not of ours; null when it is not set.
+/// A variable of a launcher (RANK, PMI_FD, ...), not of ours; null when it is not set, or empty.
 const char* launcher_variable(const char* name) noexcept;
 
 }  // namespace railshmem

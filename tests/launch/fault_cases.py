@@ -239,7 +239,8 @@ class Tcp(Case):
             self.expect(result, 4, "PE 1 (host ", "has WORLD_SIZE 2, but PE 0 (host ", "has 3", within=8)
 
     def test_malformed_rank(self):
-        for rank in ("", "x", "1x", "-1", "99999999999", " 1"):
+        self.expect(tcp(2, ranks=[""], SHMEM_BOOTSTRAP="tcp")[0], 4, "needs RANK, which is not set")
+        for rank in ("x", "1x", "-1", "99999999999", " 1"):
             self.expect(tcp(2, ranks=[rank], SHMEM_BOOTSTRAP="tcp")[0], 4, f"RANK is '{rank}'")
 
     def test_missing_variable(self):

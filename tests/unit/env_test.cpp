@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
@@ -58,6 +59,21 @@ TEST(Env, DeprecatedTwinIsHonouredAndLoses) {
   EXPECT_EQ(Env::parse(from(both)).symmetric_size, 2u << 20);
   const Settings unrelated{{"SMA_TIMEOUT", "nonsense"}};
   EXPECT_NO_THROW(Env::parse(from(unrelated)));
+}
+
+TEST(Env, AnEmptyVariableIsNotSet) {
+  Settings settings;
+  for (const EnvRow& row : env_rows()) settings[row.name] = "";
+  const Env env = Env::parse(from(settings));
+  EXPECT_EQ(env.symmetric_size, 512u << 20);
+  EXPECT_EQ(env.timeout_s, 60);
+  EXPECT_FALSE(env.info);
+  EXPECT_EQ(describe_env(from(settings)), describe_env(from({})));
+  const Settings twin{{"SHMEM_SYMMETRIC_SIZE", ""}, {"SMA_SYMMETRIC_SIZE", "1M"}};
+  EXPECT_EQ(Env::parse(from(twin)).symmetric_size, 1u << 20);
+  EXPECT_TRUE(unknown_names({"SHMEM_TRANSPROT="}).empty());
+  ASSERT_EQ(setenv("RAILSHMEM_EMPTY_FOR_A_TEST", "", 1), 0);
+  EXPECT_EQ(launcher_variable("RAILSHMEM_EMPTY_FOR_A_TEST"), nullptr);
 }
 
 TEST(Env, UnknownNameGetsTheNearestKnown) {
