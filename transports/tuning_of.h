@@ -4,6 +4,7 @@
 
 #include "src/base/env.h"
 #include "src/base/error.h"
+#include "src/base/limit.h"
 #include "src/proxy/rails/tuning.h"
 
 namespace railshmem {
@@ -15,7 +16,7 @@ inline Tuning tuning_of(const Env& env) {
   tuning.stripe_min = env.ofi_stripe_min;
   tuning.stripe_rails = env.ofi_stripe_rails;
   if (env.rail_timeout_s <= 0) throw Error("SHMEM_RAIL_TIMEOUT must be more than 0 seconds");
-  tuning.unreachable_ns = static_cast<uint64_t>(env.timeout_s * 1e9);
+  tuning.unreachable_ns = limit_ns(env.timeout_s);
   tuning.rail_timeout_ns = static_cast<uint64_t>(env.rail_timeout_s * 1e9);
   tuning.staging_chunk = env.staging_chunk;
   tuning.staging_depth = env.staging_depth;

@@ -15,6 +15,12 @@ class Deadline {
   explicit Deadline(double seconds) noexcept
       : end_ns_(now_ns() + static_cast<uint64_t>(std::clamp(seconds, 0.0, 3.0e7) * 1e9)) {}
 
+  /// Of a limit that the user gave, such as SHMEM_TIMEOUT, where 0 means none; `slack_s` more than that.
+  static Deadline of_limit(double limit_s, double slack_s = 0) noexcept {
+    constexpr double kNever = 3.0e7;
+    return Deadline(limit_s > 0 ? limit_s + slack_s : kNever);
+  }
+
   bool passed() const noexcept { return now_ns() >= end_ns_; }
   /// Milliseconds left for poll(): at most `slice_ms`, rounded up so that the last slice does not spin.
   int slice_ms(int slice_ms) const noexcept {

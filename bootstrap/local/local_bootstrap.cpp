@@ -42,7 +42,7 @@ LocalBootstrap::LocalBootstrap(double timeout_s)
       npes_(need_number(local::kNpesVariable, pe_ + 1, INT_MAX, "local", kRemedy)),
       owner_(getpid()) {
   send(local::hello, Packer().add(pe_).add(npes_).add(owner_).take());
-  if (!await(local::welcome, Deadline(timeout_s_)))
+  if (!await(local::welcome, Deadline::of_limit(timeout_s_)))
     throw Error(text("oshrun did not answer PE %d within %g s (SHMEM_TIMEOUT)", pe_, timeout_s_));
 }
 
@@ -59,7 +59,7 @@ void LocalBootstrap::allgather(std::span<const std::byte> mine, std::span<std::b
   if (all.size() != mine.size() * static_cast<size_t>(npes_))
     throw Error(text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
   send(local::contribute, Bytes(mine.begin(), mine.end()));
-  if (const auto answer = await(local::gathered, Deadline(timeout_s_))) {
+  if (const auto answer = await(local::gathered, Deadline::of_limit(timeout_s_))) {
     if (answer->payload.size() != all.size())
       throw Error(text("an exchange brought %zu bytes, expected %zu", answer->payload.size(), all.size()));
     if (!all.empty()) std::memcpy(all.data(), answer->payload.data(), all.size());

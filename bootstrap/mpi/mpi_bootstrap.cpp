@@ -99,7 +99,7 @@ class MpiBootstrap final : public Bootstrap {
   }
 
   void finish(MPI_Request request, const char* call) {
-    const Deadline deadline(timeout_s_);
+    const Deadline deadline = Deadline::of_limit(timeout_s_);
     for (int complete = 0, looks = 0;; ++looks) {
       const bool last = deadline.passed();
       check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), call);

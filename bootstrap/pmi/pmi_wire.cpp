@@ -50,7 +50,7 @@ Fields Wire::receive(const char* expected) {
 }
 
 std::string Wire::read_line(const char* expected) {
-  const Deadline deadline(timeout_s_);
+  const Deadline deadline = Deadline::of_limit(timeout_s_);
   for (;;) {
     const size_t end = buffer_.find('\n');
     if (end != std::string::npos) {

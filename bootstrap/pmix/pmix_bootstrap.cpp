@@ -19,6 +19,8 @@ void check_pmix(pmix_status_t status, const char* call) {
   if (status != PMIX_SUCCESS) throw Error(text("%s failed: %s", call, PMIx_Error_string(status)));
 }
 
+constexpr double kYears = 1e8;  // seconds; a limit of 0 means none
+
 /// Counts exchanges of the whole process, because keys cannot be taken back.
 uint64_t next_exchange() noexcept {
   static std::atomic<uint64_t> counter{0};
@@ -112,7 +114,8 @@ class PmixBootstrap final : public Bootstrap {
     pmix_proc_t peer;
     PMIX_LOAD_PROCID(&peer, self_.nspace, static_cast<pmix_rank_t>(pe));
     pmix_info_t limit;
-    int seconds = std::max(1, static_cast<int>(std::min(timeout_s_, 1e8)));
+    // PMIx takes 0 for no limit, as we do.
+    int seconds = timeout_s_ > 0 ? std::max(1, static_cast<int>(std::min(timeout_s_, kYears))) : 0;
     PMIX_INFO_LOAD(&limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
     pmix_value_t* value = nullptr;
     const pmix_status_t status = PMIx_Get(&peer, key.c_str(), &limit, 1, &value);
@@ -142,7 +145,7 @@ class PmixBootstrap final : public Bootstrap {
     if (started != PMIX_OPERATION_SUCCEEDED) {
       check_pmix(started, "PMIx_Fence_nb");
       std::unique_lock lock(state->mutex);
-      const auto limit = std::chrono::duration<double>(std::min(timeout_s_, 1e8));
+      const auto limit = std::chrono::duration<double>(timeout_s_ > 0 ? std::min(timeout_s_, kYears) : kYears);
       if (!state->done.wait_for(lock, limit, [&] { return state->status.has_value(); }))
         throw Error(text("PE %d waited %g s (SHMEM_TIMEOUT) in the %s of all %d PEs; PMIx does not tell who is missing",
                          pe(), timeout_s_, purpose, npes_));

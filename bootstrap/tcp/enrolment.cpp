@@ -21,7 +21,7 @@ Enrolment::Enrolment(const Meeting& meeting, UniqueFd listener)
 }
 
 void Enrolment::wait_for_all() {
-  const Deadline deadline(meeting_.timeout_s);
+  const Deadline deadline = Deadline::of_limit(meeting_.timeout_s);
   std::vector<int> absent = missing();
   while (!absent.empty()) {
     if (deadline.passed())

@@ -30,12 +30,12 @@ std::string failed_at(const Address& address, int why) {
 
 class Member {
  public:
-  explicit Member(const Meeting& meeting) : meeting_(meeting), tree_{meeting.npes}, deadline_(meeting.timeout_s) {}
+  explicit Member(const Meeting& meeting) : meeting_(meeting), tree_{meeting.npes}, deadline_(Deadline::of_limit(meeting.timeout_s)) {}
 
   std::vector<Neighbour> meet() {
     Stream root = find_root();
     // PE 0's own verdict names who is missing; it comes when PE 0's time is over, which may be a little later.
-    const auto frame = next_frame(root, Deadline(meeting_.timeout_s + kSlackSeconds));
+    const auto frame = next_frame(root, Deadline::of_limit(meeting_.timeout_s, kSlackSeconds));
     if (frame && frame->kind == refused) throw Error(Unpacker(frame->payload).get_text());
     if (!frame || frame->kind != seat)
       throw Error(text("PE 0 at %s %s before all %d PEs had come", last_.c_str(),
@@ -102,7 +102,7 @@ class Member {
   }
 
   Stream connect_parent(int parent, const Address& address) {
-    UniqueFd fd = connect_to(address, Deadline(meeting_.timeout_s));
+    UniqueFd fd = connect_to(address, Deadline::of_limit(meeting_.timeout_s));
     if (!fd)
       throw Error(
           text("PE %d could not connect to PE %d at %s", meeting_.pe, parent, failed_at(address, errno).c_str()));
@@ -115,7 +115,7 @@ class Member {
   void accept_children(std::vector<Neighbour>& neighbours) {
     std::vector<int> absent = tree_.children(meeting_.pe);
     std::vector<Stream> strangers;
-    const Deadline deadline(meeting_.timeout_s);
+    const Deadline deadline = Deadline::of_limit(meeting_.timeout_s);
     while (!absent.empty()) {
       if (deadline.passed())
         throw Error(text("%s did not connect to PE %d at %s within %g s (SHMEM_TIMEOUT)", pe_list(absent).c_str(),

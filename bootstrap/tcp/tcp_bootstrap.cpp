@@ -34,7 +34,7 @@ void TcpBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byt
     parent.stream.push(tcp::up, Packer().add(static_cast<uint64_t>(mine.size())).add_bytes(up).take());
   }
   // Every level above may wait out its own time first; its verdict says more than ours.
-  auto answers = await({&parent, 1}, tcp::down, Deadline(timeout_s_ + 0.5 * (tree_.height(0) + 1)));
+  auto answers = await({&parent, 1}, tcp::down, Deadline::of_limit(timeout_s_, 0.5 * (tree_.height(0) + 1)));
   auto whole = std::make_shared<const Bytes>(std::move(answers.front()));
   if (whole->size() != all.size())
     fail(text("PE %d expected %zu bytes of an exchange and got %zu", pe_, all.size(), whole->size()));
@@ -45,7 +45,8 @@ void TcpBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byt
 Bytes TcpBootstrap::gather_up(std::span<const std::byte> mine) {
   Bytes up(mine.begin(), mine.end());
   const std::vector<int> below = tree_.children(pe_);
-  const std::vector<Bytes> payloads = await(children(), tcp::up, Deadline(timeout_s_ + 0.5 * (tree_.height(pe_) - 1)));
+  const std::vector<Bytes> payloads =
+      await(children(), tcp::up, Deadline::of_limit(timeout_s_, 0.5 * (tree_.height(pe_) - 1)));
   for (size_t i = 0; i < payloads.size(); ++i) {
     Unpacker fields(payloads[i]);
     const auto each = fields.get<uint64_t>();
@@ -60,7 +61,7 @@ Bytes TcpBootstrap::gather_up(std::span<const std::byte> mine) {
 }
 
 void TcpBootstrap::hand_down(const std::shared_ptr<const Bytes>& all) {
-  const Deadline deadline(timeout_s_);
+  const Deadline deadline = Deadline::of_limit(timeout_s_);
   {
     const std::lock_guard lock(mutex_);
     for (Link& link : children()) link.stream.push(tcp::down, all);

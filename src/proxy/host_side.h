@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "src/base/cpu.h"
+#include "src/base/limit.h"
 #include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/plugin/network.h"
@@ -31,7 +32,7 @@ class HostSide {
   HostSide(std::span<R> rails, const InitiatorConfig& initiator, const HostConfig& config, ProxySide<R>& proxy,
            Sleeper& sleeper)
       : config_(config),
-        timeout_ns_(config.timeout_s > 0 ? static_cast<uint64_t>(config.timeout_s * 1e9) : ~uint64_t{0}),
+        timeout_ns_(limit_ns(config.timeout_s)),
         port_(config.threads),
         initiator_(rails, initiator),
         news_(initiator.keeper, initiator.port),

@@ -273,6 +273,25 @@ class Tcp(Case):
             self.expect(results[1], 4, "must join as PE 0, not as PE 1")
 
 
+class NoLimit(Case):
+    """SHMEM_TIMEOUT=0."""
+
+    def test_tcp(self):
+        settings = dict(MASTER_ADDR="127.0.0.1", MASTER_PORT=free_port(), WORLD_SIZE=2, SHMEM_TIMEOUT=0)
+        root = Job([PROBE], environment(RANK=0, **settings))
+        time.sleep(1)
+        for result in wait_all([root, Job([PROBE], environment(RANK=1, **settings))]):
+            self.expect(result, 0)
+
+    def test_oshrun(self):
+        self.expect(oshrun("-n", 2, PROBE, SHMEM_TIMEOUT=0), 0)
+
+    def test_hydra(self):
+        self.need("mpiexec.hydra")
+        env = environment(ASAN_OPTIONS="detect_leaks=0", SHMEM_TIMEOUT=0)
+        self.expect(Job(["mpiexec.hydra", "-n", "2", PROBE], env).wait(), 0)
+
+
 class Choice(Case):
     def test_explicit_choice_without_its_launcher(self):
         for name, phrase in (("local", "RAILSHMEM_LAUNCHER_FD"), ("pmi", "PMI_FD"), ("pmix", "PMIX_RANK"),

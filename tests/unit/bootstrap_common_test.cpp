@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bootstrap/common/deadline.h"
 #include "bootstrap/common/stream.h"
 #include "src/base/pe_list.h"
 
@@ -78,6 +79,14 @@ TEST(Stream, StrangersAndGiantsAreGarbled) {
   big.pump();
   small.pump();
   EXPECT_EQ(small.state(), Stream::State::garbled);
+}
+
+TEST(Deadline, ALimitOfZeroIsNone) {
+  EXPECT_TRUE(Deadline(0).passed());
+  EXPECT_FALSE(Deadline::of_limit(0).passed());
+  EXPECT_FALSE(Deadline::of_limit(0, 0.5).passed());
+  EXPECT_LE(Deadline::of_limit(1, 0.5).slice_ms(1'000'000), 1500);
+  EXPECT_GT(Deadline::of_limit(1, 0.5).slice_ms(1'000'000), 1000);
 }
 
 TEST(Stream, LastWordsAreReadBeforeTheEnd) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/error.h"
+#include "src/base/limit.h"
 #include "transports/ofi/card.h"
 #include "transports/ofi/hints.h"
 #include "transports/ofi/pairing.h"
@@ -19,7 +20,7 @@ RailSetup rail_setup(const NetworkConfig& config, Port port, LocalBuffers& local
           proxy ? ports_with(config.env->proxy_threads) : 1,
           std::max<size_t>(config.env->ofi_slots, 1),
           proxy,
-          static_cast<uint64_t>(config.env->timeout_s * 1e9),
+          limit_ns(config.env->timeout_s),
           &local_buffers};
 }
 

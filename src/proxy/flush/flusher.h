@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/base/cpu.h"
+#include "src/base/limit.h"
 #include "src/base/log.h"
 #include "src/proxy/flush/flush_plan.h"
 #include "src/proxy/source/initiator.h"
@@ -146,7 +147,7 @@ class Flusher {
       settle(lane);  // it was closed before anything was posted
     } else if (!up && waited_ns > initiator_.patience_ns(r)) {
       close(r, lane);
-    } else if (static_cast<double>(waited_ns) > plan_.timeout_s * 1e9) {
+    } else if (waited_ns > limit_ns(plan_.timeout_s)) {
       die_without_progress({OpKind::flush, initiator_.pe(), sizeof(uint64_t)}, initiator_.rails()[r].name(),
                            plan_.timeout_s, "");
     }
