@@ -4,10 +4,12 @@
 #include "bootstrap/common/variables.h"
 #include "bootstrap/local/local_bootstrap.h"
 #include "bootstrap/local/protocol.h"
+#include "bootstrap/lone_task.h"
 #include "bootstrap/plugin_loader.h"
 #include "bootstrap/pmi/pmi_bootstrap.h"
 #include "bootstrap/single.h"
 #include "bootstrap/tcp/make_tcp.h"
+#include "src/base/log.h"
 #include "src/base/plugin_file.h"
 
 namespace railshmem {
@@ -88,6 +90,8 @@ std::unique_ptr<Bootstrap> make_bootstrap(const Env& env, const BootstrapRequest
     case BootstrapKind::automatic:
       break;
   }
+  const std::string lone = describe_lone_task(launcher_variable);
+  if (!lone.empty()) log_warn("%s", lone.c_str());
   return std::make_unique<SingleBootstrap>();
 }
 

@@ -293,6 +293,14 @@ class NoLimit(Case):
 
 
 class Choice(Case):
+    def test_tasks_outside_their_launcher(self):
+        env = environment(SLURM_PROCID=1, SLURM_NTASKS=4)
+        self.expect(Job([PROBE], env).wait(), 0, "warn: SLURM_PROCID is 1 and SLURM_NTASKS is 4", "a job of one PE",
+                    "srun --mpi=pmix")
+        self.expect(Job([PROBE], environment(RANK=0, WORLD_SIZE=2)).wait(), 0, "warn: RANK is 0 and WORLD_SIZE is 2",
+                    "MASTER_ADDR and MASTER_PORT are not set", "torchrun")
+        self.assertEqual(Job([PROBE], environment()).wait().err, "")
+
     def test_explicit_choice_without_its_launcher(self):
         for name, phrase in (("local", "RAILSHMEM_LAUNCHER_FD"), ("pmi", "PMI_FD"), ("pmix", "PMIX_RANK"),
                              ("mpi", "Open MPI or MPICH"), ("tcp", "WORLD_SIZE")):

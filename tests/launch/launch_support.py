@@ -16,7 +16,8 @@ ID_PROBE = os.path.join(BIN, "bootstrap_unique_id_probe")
 FAKE_SSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_ssh.sh")
 # Under a sanitizer on a loaded machine a start takes its time.
 PATIENCE = 60
-LAUNCHER_PREFIXES = ("RAILSHMEM_", "PMI_", "PMIX_", "OMPI_", "SHMEM_", "RANK", "WORLD_SIZE", "MASTER_")
+LAUNCHER_PREFIXES = ("RAILSHMEM_", "PMI_", "PMIX_", "OMPI_", "SHMEM_", "RANK", "WORLD_SIZE", "MASTER_",
+                     "SLURM_")
 
 
 def environment(**settings):
