@@ -21,6 +21,14 @@ void check_pmix(pmix_status_t status, const char* call) {
 
 constexpr double kYears = 1e8;  // seconds; a limit of 0 means none
 
+/// The names of those that are set, for whoever has to unset them.
+std::string pmix_variables() {
+  std::string names;
+  for (const std::string& entry : process_environment())
+    if (entry.rfind("PMIX_", 0) == 0) names += (names.empty() ? "" : " ") + entry.substr(0, entry.find('='));
+  return names;
+}
+
 /// Counts exchanges of the whole process, because keys cannot be taken back.
 uint64_t next_exchange() noexcept {
   static std::atomic<uint64_t> counter{0};
@@ -46,7 +54,13 @@ void on_fence(pmix_status_t status, void* raw) {
 class PmixBootstrap final : public Bootstrap {
  public:
   explicit PmixBootstrap(double timeout_s) : timeout_s_(timeout_s), owner_(getpid()) {
-    check_pmix(PMIx_Init(&self_, nullptr, 0), "PMIx_Init");
+    const pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
+    if (status != PMIX_SUCCESS)
+      throw Error(
+          text("PMIx_Init failed: %s. No PMIx server takes this process as one of its job: start it with Open "
+               "MPI's mpirun, prterun or srun --mpi=pmix. To run it without, unset what another job has left in "
+               "the environment: %s",
+               PMIx_Error_string(status), pmix_variables().c_str()));
     try {
       npes_ = static_cast<int>(job_size());
     } catch (...) {

@@ -5,8 +5,8 @@ import signal
 import tempfile
 import time
 
-from launch_support import (FAKE_SSH, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, free_port, main, oshrun, oshrun_on,
-                            tcp, wait_all)
+from launch_support import (BIN, FAKE_SSH, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, free_port, main, oshrun,
+                            oshrun_on, tcp, wait_all)
 
 
 class Oshrun(Case):
@@ -300,6 +300,13 @@ class Choice(Case):
         self.expect(Job([PROBE], environment(RANK=0, WORLD_SIZE=2)).wait(), 0, "warn: RANK is 0 and WORLD_SIZE is 2",
                     "MASTER_ADDR and MASTER_PORT are not set", "torchrun")
         self.assertEqual(Job([PROBE], environment()).wait().err, "")
+
+    def test_stale_pmix_variables(self):
+        self.need(os.path.join(BIN, "../railshmem/librailshmem-bootstrap-pmix.so"))
+        env = environment(PMIX_RANK=0, PMIX_NAMESPACE="gone", PMIX_SERVER_URI2="gone.0;tcp4://127.0.0.1:1",
+                          ASAN_OPTIONS="detect_leaks=0")
+        self.expect(Job([PROBE], env).wait(), 4, "PMIx_Init failed", "unset what another job has left", "PMIX_RANK",
+                    "PMIX_NAMESPACE", "PMIX_SERVER_URI2")
 
     def test_explicit_choice_without_its_launcher(self):
         for name, phrase in (("local", "RAILSHMEM_LAUNCHER_FD"), ("pmi", "PMI_FD"), ("pmix", "PMIX_RANK"),
