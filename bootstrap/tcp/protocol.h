@@ -7,18 +7,30 @@
 
 namespace railshmem::tcp {
 
-/// Tells the jobs of one host apart; all zero when the meeting point comes from MASTER_ADDR.
+/// Tells jobs apart; all zero when the meeting point comes from MASTER_ADDR, or when a secret does it.
 using Key = std::array<uint8_t, 16>;
 
+/// A number that is used once, so that no proof serves twice.
+using Nonce = std::array<uint8_t, 32>;
+
+/// Proves that who sends it knows the job's secret.
+using Digest = std::array<uint8_t, 32>;
+
+/// Whether the end that connects has a secret. A listener that has none then knows that they will not come together.
+enum class Want : uint8_t { nothing, proof };
+
 enum Kind : uint32_t {
-  // To PE 0, while the job forms
-  enroll = 0x54435001,  ///< Key, i32 pe, i32 npes, packed own address, text who
-  // From PE 0
-  noticed,  ///< this is the right PE 0; the seat follows when everyone is there
+  // Whoever connects begins, with a nonce and a claim. With a secret a challenge and a proof follow, and then, also
+  // without, noticed.
+  enroll = 0x54435101,  ///< to PE 0: Nonce, Want; Key, i32 pe, i32 npes, packed own address, text who
+  child,                ///< to the parent in the tree: Nonce, Want; Key of the tree, i32 pe
+  challenge,            ///< the answer of a listener with a secret: its Nonce
+  proof,                ///< of the one who connected: Digest
+  denied,               ///< the proof is wrong
+  noticed,              ///< this is the right listener: its Digest, empty without a secret
+  // From PE 0 to those that it has noticed
   refused,  ///< text: why the job cannot form
   seat,     ///< Key of the tree, i32 parent, packed address of the parent
-  // A child to its parent
-  child,  ///< Key of the tree, i32 pe
   // Along the tree, for the job's life
   up,       ///< u64 bytes per PE, then the contributions of a subtree
   down,     ///< everyone's contributions in PE order

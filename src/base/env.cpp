@@ -46,6 +46,7 @@ typename Type::Value read(const Env::Lookup& lookup, const char* name, const cha
   try {
     return Type::parse(lookup(used));
   } catch (const Error& e) {
+    if constexpr (std::is_same_v<Type, env_types::Secret>) throw Error(text("%s cannot be used; %s", used, e.what()));
     throw Error(text("%s is '%s'; %s", used, lookup(used), e.what()));
   }
 }
@@ -80,7 +81,8 @@ Env Env::parse() {
 
 const std::vector<EnvRow>& env_rows() {
   static const std::vector<EnvRow> rows = {
-#define ENV(field, type, fallback, name, help) {name, fallback, help},
+#define ENV(field, type, fallback, name, help) \
+  {name, fallback, help, std::is_same_v<env_types::type, env_types::Secret>},
 #include "src/base/env_table.inc"
 #undef ENV
   };
@@ -90,20 +92,26 @@ const std::vector<EnvRow>& env_rows() {
 std::string describe_env(const Env::Lookup& lookup) {
   // Columns as wide as their longest entry, but for values that would push the help out of sight.
   constexpr int kWidestValue = 24;
-  std::vector<std::pair<const EnvRow*, const char*>> lines;
+  struct Line {
+    const EnvRow* row;
+    const char* value;
+    bool set;
+  };
+  std::vector<Line> lines;
   int name_width = 0, value_width = 0;
   for (const EnvRow& row : env_rows()) {
     std::string twin;
     const char* const used = set_name(lookup, row.name, twin);
-    lines.emplace_back(&row, used ? lookup(used) : nullptr);
-    const size_t value = strlen(used ? lookup(used) : row.fallback);
+    const char* value = used ? lookup(used) : row.fallback;
+    if (row.secret) value = used ? "set" : "not set";
+    lines.push_back({&row, value, used != nullptr});
     name_width = std::max(name_width, static_cast<int>(strlen(row.name)));
-    if (value <= kWidestValue) value_width = std::max(value_width, static_cast<int>(value));
+    if (strlen(value) <= kWidestValue) value_width = std::max(value_width, static_cast<int>(strlen(value)));
   }
   std::string out;
-  for (const auto& [row, value] : lines)
-    out += text("%-*s  %-*s  %-9s  %s\n", name_width, row->name, value_width, value ? value : row->fallback,
-                value ? "(set)" : "(default)", row->help);
+  for (const Line& line : lines)
+    out += text("%-*s  %-*s  %-9s  %s\n", name_width, line.row->name, value_width, line.value,
+                line.set ? "(set)" : "(default)", line.row->help);
   return out;
 }
 

@@ -29,6 +29,7 @@ struct EnvRow {
   const char* name;
   const char* fallback;
   const char* help;
+  bool secret;  ///< its value is never shown
 };
 const std::vector<EnvRow>& env_rows();
 

@@ -96,6 +96,12 @@ bool Switch::parse(std::string_view value) {
 std::string Text::parse(std::string_view value) {
   return std::string(value);
 }
+std::string Secret::parse(std::string_view value) {
+  if (!value.empty() && value.size() < kShortestSecret)
+    throw Error(text("it has %zu characters and needs %zu or more, such as: openssl rand -hex 32", value.size(),
+                     kShortestSecret));
+  return std::string(value);
+}
 uint64_t Size::parse(std::string_view value) {
   return parse_size(value);
 }

@@ -33,6 +33,9 @@ inline constexpr uint64_t kAutomaticSize = UINT64_MAX;
 /// Parses a size of the standard's grammar (section 8): ceil(number x suffix); text after the suffix is ignored.
 uint64_t parse_size(std::string_view value);
 
+/// Characters that a secret needs at least, so that nobody finds it by trying: 128 bits where they are random bytes.
+inline constexpr size_t kShortestSecret = 16;
+
 namespace env_types {
 struct Flag {
   using Value = bool;
@@ -43,6 +46,11 @@ struct Switch {
   static Value parse(std::string_view);
 };
 struct Text {
+  using Value = std::string;
+  static Value parse(std::string_view);
+};
+/// What nobody but the job may know: no message holds it.
+struct Secret {
   using Value = std::string;
   static Value parse(std::string_view);
 };

@@ -76,6 +76,24 @@ TEST(Env, AnEmptyVariableIsNotSet) {
   EXPECT_EQ(launcher_variable("RAILSHMEM_EMPTY_FOR_A_TEST"), nullptr);
 }
 
+TEST(Env, ASecretIsNeverShown) {
+  const Settings good{{"SHMEM_TCP_SECRET", "sesame-sesame-sesame"}};
+  EXPECT_EQ(Env::parse(from(good)).tcp_secret, "sesame-sesame-sesame");
+  const std::string table = describe_env(from(good));
+  EXPECT_EQ(table.find("sesame"), std::string::npos) << table;
+  EXPECT_NE(table.find("SHMEM_TCP_SECRET       set "), std::string::npos) << table;
+  EXPECT_NE(describe_env(from({})).find("SHMEM_TCP_SECRET       not set "), std::string::npos);
+  const Settings bad{{"SHMEM_TCP_SECRET", "sesame"}};
+  try {
+    Env::parse(from(bad));
+    FAIL() << "accepted 6 characters";
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find("sesame"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("SHMEM_TCP_SECRET"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("needs 16"), std::string::npos) << e.what();
+  }
+}
+
 TEST(Env, UnknownNameGetsTheNearestKnown) {
   const auto warnings = unknown_names({"SHMEM_TRANSPROT=p2p", "SHMEM_INFO=1", "PATH=/bin", "SHMEM_OFI_PROVIDER"});
   ASSERT_EQ(warnings.size(), 1u);
