@@ -75,7 +75,7 @@ void Stream::pump_output() {
 }
 
 void Stream::read_some() {
-  while (open()) {
+  while (open() && input_.size() < frames_ahead_) {
     const bool in_header = received_ < sizeof(Header);
     char* to = in_header ? reinterpret_cast<char*>(&header_) + received_
                          : reinterpret_cast<char*>(reading_.payload.data()) + (received_ - sizeof(Header));

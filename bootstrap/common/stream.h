@@ -32,8 +32,16 @@ class Stream {
   /// closed: the peer ended or the connection broke; garbled: the peer does not speak this protocol.
   State state() const noexcept { return state_; }
   bool open() const noexcept { return state_ == State::open; }
-  /// Frames larger than this make the stream garbled: a guard against strangers during handshakes.
-  void set_frame_limit(uint64_t nbytes) noexcept { frame_limit_ = nbytes; }
+  /// Against strangers: a frame larger than `nbytes` makes the stream garbled, and one frame must be popped before more
+  /// is read, so that whoever sends without end neither holds pump() nor fills the memory.
+  void distrust(uint64_t nbytes) noexcept {
+    frame_limit_ = nbytes;
+    frames_ahead_ = 1;
+  }
+  void trust() noexcept {
+    frame_limit_ = kAnyFrame;
+    frames_ahead_ = kAnyNumber;
+  }
 
   void push(uint32_t kind, Bytes payload = {});
   /// Shared because a launcher sends the same bytes to every PE and must not hold a copy for each.
@@ -62,6 +70,8 @@ class Stream {
     std::shared_ptr<const Bytes> payload;
     size_t sent;
   };
+  static constexpr uint64_t kAnyFrame = uint64_t{1} << 40;
+  static constexpr size_t kAnyNumber = ~size_t{0};
   static constexpr uint32_t kMagic = 0x4c494152;  // "RAIL"
 
   void read_some();
@@ -70,7 +80,8 @@ class Stream {
   UniqueFd fd_;
   UniqueFd out_;  ///< none: fd_ is a socket and serves both directions
   State state_ = State::closed;
-  uint64_t frame_limit_ = uint64_t{1} << 40;
+  uint64_t frame_limit_ = kAnyFrame;
+  size_t frames_ahead_ = kAnyNumber;
   std::deque<Output> output_;
   std::deque<Frame> input_;
   Header header_{};

@@ -29,6 +29,7 @@ const sockaddr_in6& v6(const Address& a) noexcept {
 }  // namespace
 
 int Address::port() const noexcept {
+  if (family() != AF_INET && family() != AF_INET6) return 0;
   return ntohs(family() == AF_INET6 ? v6(*this).sin6_port : v4(*this).sin_port);
 }
 
@@ -132,6 +133,13 @@ Address local_address(int fd) {
   socklen_t length = sizeof storage;
   check_errno(getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &length) == 0, "getsockname");
   return address_of(reinterpret_cast<const sockaddr*>(&storage), length);
+}
+
+std::string peer_name(int fd) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&storage), &length) != 0) return "?";
+  return address_of(reinterpret_cast<const sockaddr*>(&storage), length).text();
 }
 
 }  // namespace railshmem::tcp

@@ -17,6 +17,7 @@ struct Address {
 
   const sockaddr* raw() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
   int family() const noexcept { return storage.ss_family; }
+  /// 0 where the family has no ports.
   int port() const noexcept;
   Address with_port(int port) const noexcept;
   bool loopback() const noexcept;
@@ -39,5 +40,7 @@ std::vector<Address> resolve(const std::string& host, int port, const char* vari
 std::vector<Address> interface_addresses(const std::string& interface);
 /// This end of a connected or bound socket.
 Address local_address(int fd);
+/// The other end, for messages: "10.0.0.1:4711", or "?" when it is gone.
+std::string peer_name(int fd);
 
 }  // namespace railshmem::tcp

@@ -3,7 +3,7 @@
 
 #include <poll.h>
 
-#include "bootstrap/tcp/random_key.h"
+#include "bootstrap/tcp/random_bytes.h"
 #include "bootstrap/tcp/tree.h"
 #include "src/base/pe_list.h"
 
@@ -46,7 +46,7 @@ void Enrolment::poll_all(Deadline deadline) {
   std::erase_if(strangers_, [this](Stream& stranger) { return greet(stranger); });
   while (UniqueFd fd = accept_from(listener_.get())) {
     Stream stranger(std::move(fd));
-    stranger.set_frame_limit(kLargestGreeting);
+    stranger.distrust(kLargestGreeting);
     if (!greet(stranger)) strangers_.push_back(std::move(stranger));
   }
 }
@@ -105,7 +105,7 @@ std::vector<int> Enrolment::missing() const {
 
 std::vector<Neighbour> Enrolment::hand_out_seats() {
   const Tree tree{meeting_.npes};
-  const Key tree_key = random_key();
+  const Key tree_key = random_bytes<Key>();
   std::vector<Neighbour> children;
   for (int pe = 1; pe < meeting_.npes; ++pe) {
     Member& member = members_[static_cast<size_t>(pe)];
@@ -116,7 +116,7 @@ std::vector<Neighbour> Enrolment::hand_out_seats() {
     member.stream.push(seat, packer.take());
     member.stream.flush(kLastWordsSeconds);
     if (parent != 0) continue;
-    member.stream.set_frame_limit(UINT64_MAX);
+    member.stream.trust();
     children.push_back({pe, std::move(member.stream)});
   }
   return children;

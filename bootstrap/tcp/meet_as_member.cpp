@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "bootstrap/tcp/greeting.h"
 #include "bootstrap/tcp/meeting.h"
 #include "bootstrap/tcp/socket.h"
 #include "bootstrap/tcp/tree.h"
@@ -12,17 +13,6 @@
 
 namespace railshmem::tcp {
 namespace {
-
-/// The next message, or nothing when the time is over or the stream ended.
-std::optional<Frame> next_frame(Stream& stream, Deadline deadline) {
-  for (;;) {
-    stream.pump();
-    if (auto frame = stream.pop()) return frame;
-    if (!stream.open() || deadline.passed()) return std::nullopt;
-    pollfd wait{stream.fd(), static_cast<short>(POLLIN | (stream.has_output() ? POLLOUT : 0)), 0};
-    poll(&wait, 1, deadline.slice_ms(1000));
-  }
-}
 
 std::string failed_at(const Address& address, int why) {
   return text("%s: %s", address.text().c_str(), std::strerror(why));

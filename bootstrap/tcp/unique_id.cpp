@@ -3,7 +3,7 @@
 #include <map>
 
 #include "bootstrap/tcp/make_tcp.h"
-#include "bootstrap/tcp/random_key.h"
+#include "bootstrap/tcp/random_bytes.h"
 #include "bootstrap/tcp/socket.h"
 #include "bootstrap/tcp/tcp_bootstrap.h"
 
@@ -54,7 +54,7 @@ void make_tcp_unique_id(const Env& env, char (&id)[128]) {
   // Other hosts reach this one by any interface but loopback, which is for a host without network.
   if (!addresses.front().loopback()) std::erase_if(addresses, [](const tcp::Address& a) { return a.loopback(); });
   addresses.resize(std::min(addresses.size(), kMostAddresses));
-  const tcp::Key key = tcp::random_key();
+  const auto key = tcp::random_bytes<tcp::Key>();
   const int port = tcp::local_address(listener.get()).port();
   Packer packer;
   packer.add(kIdMagic).add(key).add(static_cast<uint8_t>(addresses.size()));

@@ -73,12 +73,25 @@ TEST(Stream, StrangersAndGiantsAreGarbled) {
   reader.pump();
   EXPECT_EQ(reader.state(), Stream::State::garbled);
   auto [small, big_raw] = connected();
-  small.set_frame_limit(10);
+  small.distrust(10);
   Stream big(std::move(big_raw));
   big.push(1, Bytes(11));
   big.pump();
   small.pump();
   EXPECT_EQ(small.state(), Stream::State::garbled);
+}
+
+TEST(Stream, WhoeverSendsWithoutEndIsReadFrameByFrame) {
+  auto [reader, raw] = connected();
+  reader.distrust(64);
+  Stream talker(std::move(raw));
+  for (int i = 0; i < 100; ++i) talker.push(1, Bytes(64));
+  for (int i = 0; i < 100; ++i) {
+    talker.pump();
+    reader.pump();
+    ASSERT_TRUE(reader.pop().has_value()) << i;
+    ASSERT_FALSE(reader.has_input()) << i;
+  }
 }
 
 TEST(Deadline, ALimitOfZeroIsNone) {
