@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/tcp/enrolment.h"
 
-#include <poll.h>
-
+#include "bootstrap/common/deadline.h"
 #include "bootstrap/tcp/random_bytes.h"
 #include "bootstrap/tcp/tree.h"
 #include "src/base/pe_list.h"
@@ -10,13 +9,18 @@
 namespace railshmem::tcp {
 namespace {
 
-constexpr uint64_t kLargestGreeting = 4096;  // strangers may send anything
+constexpr size_t kLongestWho = 300;  // a host name has at most 255 characters
 constexpr double kLastWordsSeconds = 0.5;
+
+void say_refused(Stream& stream, const std::string& why) {
+  stream.push(refused, Packer().add_text(why).take());
+  stream.flush(kLastWordsSeconds);
+}
 
 }  // namespace
 
-Enrolment::Enrolment(const Meeting& meeting, UniqueFd listener)
-    : meeting_(meeting), listener_(std::move(listener)), members_(static_cast<size_t>(meeting.npes)) {
+Enrolment::Enrolment(const Meeting& meeting, std::vector<UniqueFd> doors)
+    : meeting_(meeting), lobby_(std::move(doors), enroll, meeting.secret), members_(static_cast<size_t>(meeting.npes)) {
   members_[0].who = who_am_i();
 }
 
@@ -27,72 +31,85 @@ void Enrolment::wait_for_all() {
     if (deadline.passed())
       refuse_all(
           text("%s of %d did not connect within %g s (SHMEM_TIMEOUT); PE 0 waits at %s. Were they started, and "
-               "do their hosts reach this one?",
-               pe_list(absent).c_str(), meeting_.npes, meeting_.timeout_s, meeting_.place.c_str()));
-    poll_all(deadline);
+               "do their hosts reach this one?%s%s",
+               pe_list(absent).c_str(), meeting_.npes, meeting_.timeout_s, meeting_.place.c_str(),
+               turned_away_.empty() ? "" : " Turned away was: ", turned_away_.c_str()));
+    step(deadline.slice_ms(Lobby::kLookEveryMs));
     absent = missing();
   }
 }
 
-void Enrolment::poll_all(Deadline deadline) {
-  std::vector<pollfd> wait{{listener_.get(), POLLIN, 0}};
-  for (const Stream& stranger : strangers_) wait.push_back({stranger.fd(), POLLIN, 0});
+void Enrolment::step(int timeout_ms) {
+  std::vector<pollfd> wait;
   for (const Member& member : members_) wait.push_back({member.stream.open() ? member.stream.fd() : -1, POLLIN, 0});
-  constexpr int kSliceMs = 1000;
-  poll(wait.data(), wait.size(), deadline.slice_ms(kSliceMs));
-  // A member that closes its connection has died or lost patience; its place is free again.
+  lobby_.watch(wait);
+  poll(wait.data(), wait.size(), timeout_ms);
   for (size_t pe = 0; pe < members_.size(); ++pe)
-    if (wait[1 + strangers_.size() + pe].revents) members_[pe].stream.pump();
-  std::erase_if(strangers_, [this](Stream& stranger) { return greet(stranger); });
-  while (UniqueFd fd = accept_from(listener_.get())) {
-    Stream stranger(std::move(fd));
-    stranger.distrust(kLargestGreeting);
-    if (!greet(stranger)) strangers_.push_back(std::move(stranger));
+    if (wait[pe].revents) look_after(members_[pe]);
+  std::vector<Arrival> arrivals;
+  try {
+    arrivals = lobby_.look();
+  } catch (const Error& e) {
+    refuse_all(e.what());
   }
+  for (Arrival& arrival : arrivals) enroll_member(std::move(arrival));
 }
 
-bool Enrolment::greet(Stream& stranger) {
-  stranger.pump();
-  const auto frame = stranger.pop();
-  if (!frame) return !stranger.open();
-  constexpr size_t kSmallest = sizeof(Key) + 2 * sizeof(int) + kPackedAddress + sizeof(uint32_t);
-  if (frame->kind == enroll && frame->payload.size() >= kSmallest) enroll_member(stranger, *frame);
-  return true;
+/// A member has nothing to say before it has its seat. One that closes its connection has died or lost patience; its
+/// place is free again.
+void Enrolment::look_after(Member& member) {
+  member.stream.pump();
+  if (!member.stream.has_input()) return;
+  lobby_.turned_away(member.from, "it goes on talking before it has its place");
+  member.stream.close();
 }
 
-void Enrolment::enroll_member(Stream& stream, const Frame& frame) {
-  Unpacker fields(frame.payload);
-  if (fields.get<Key>() != meeting_.key) return;  // another job's: closing sends it on to the next port
-  const int pe = fields.get<int>();
-  const int npes = fields.get<int>();
-  const Address address = unpack_address(fields);
-  const std::string who = fields.get_text();
-  std::string wrong;
-  if (npes != meeting_.npes) {
-    wrong = text("PE %d (%s) has WORLD_SIZE %d, but PE 0 (%s) has %d; all PEs need the same", pe, who.c_str(), npes,
-                 members_[0].who.c_str(), meeting_.npes);
-  } else if (pe < 0 || pe >= npes) {
-    wrong = text("RANK %d (%s) is out of range: WORLD_SIZE is %d", pe, who.c_str(), npes);
-  } else if (pe == 0 || members_[static_cast<size_t>(pe)].stream.open()) {
-    wrong = text("RANK %d was given twice: to %s and to %s; every PE needs its own", pe,
-                 members_[static_cast<size_t>(pe)].who.c_str(), who.c_str());
+void Enrolment::enroll_member(Arrival arrival) {
+  Key key;
+  int pe = 0, npes = 0;
+  Address address{};
+  std::string who;
+  try {
+    Unpacker fields(arrival.claim);
+    key = fields.get<Key>();
+    pe = fields.get<int>();
+    npes = fields.get<int>();
+    address = unpack_address(fields);
+    who = fields.get_text();
+    if (!fields.rest().empty() || who.size() > kLongestWho) throw Error("its greeting is longer than ours are");
+  } catch (const Error& e) {
+    return lobby_.turned_away(arrival.from, e.what());
   }
-  stream.push(noticed);
+  // Closing sends it on to the next port.
+  if (key != meeting_.key) return lobby_.turned_away(arrival.from, "it belongs to another job");
+  arrival.stream.push(noticed, std::move(arrival.proof));
+  // It may have closed another connection a moment ago.
+  if (pe > 0 && pe < meeting_.npes) look_after(members_[static_cast<size_t>(pe)]);
+  const std::string wrong = objection(pe, npes, who);
   if (!wrong.empty()) {
-    stream.push(refused, Packer().add_text(wrong).take());
-    stream.flush(kLastWordsSeconds);
-    refuse_all(wrong);
+    say_refused(arrival.stream, wrong);
+    if (!meeting_.secret.empty()) refuse_all(wrong);
+    turned_away_ = wrong;
+    return lobby_.turned_away(arrival.from, wrong);
   }
-  stream.pump();
-  members_[static_cast<size_t>(pe)] = {std::move(stream), address, who};
+  arrival.stream.pump_output();
+  members_[static_cast<size_t>(pe)] = {std::move(arrival.stream), address, who, std::move(arrival.from)};
+}
+
+std::string Enrolment::objection(int pe, int npes, const std::string& who) const {
+  if (npes != meeting_.npes)
+    return text("PE %d (%s) has WORLD_SIZE %d, but PE 0 (%s) has %d; all PEs need the same", pe, who.c_str(), npes,
+                members_[0].who.c_str(), meeting_.npes);
+  if (pe < 0 || pe >= npes) return text("RANK %d (%s) is out of range: WORLD_SIZE is %d", pe, who.c_str(), npes);
+  const Member& there = members_[static_cast<size_t>(pe)];
+  if (pe == 0 || there.stream.open())
+    return text("RANK %d was given twice: to %s and to %s; every PE needs its own", pe, there.who.c_str(), who.c_str());
+  return {};
 }
 
 void Enrolment::refuse_all(const std::string& why) {
-  for (Member& member : members_) {
-    if (!member.stream.open()) continue;
-    member.stream.push(refused, Packer().add_text(why).take());
-    member.stream.flush(kLastWordsSeconds);
-  }
+  for (Member& member : members_)
+    if (member.stream.open()) say_refused(member.stream, why);
   throw Error(why);
 }
 

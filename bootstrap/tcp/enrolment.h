@@ -2,37 +2,45 @@
 // PE 0's list of who has come.
 #pragma once
 
+#include "bootstrap/tcp/lobby.h"
 #include "bootstrap/tcp/meeting.h"
-#include "bootstrap/tcp/socket.h"
 
 namespace railshmem::tcp {
 
 class Enrolment {
  public:
-  Enrolment(const Meeting& meeting, UniqueFd listener);
-  /// Waits for everyone; throws Error, after telling those who are there, when somebody is missing or wrong.
+  /// The meeting must live as long.
+  Enrolment(const Meeting& meeting, std::vector<UniqueFd> doors);
+  /// Waits for everyone; throws Error, after telling those who are there, when somebody is missing. Where a secret says
+  /// that it is a PE who errs (a rank that is there already), that is an error at once; without one it may be a
+  /// stranger, who is turned away.
   void wait_for_all();
   /// Gives every PE its parent; the connections of PE 0's own children stay.
   std::vector<Neighbour> hand_out_seats();
+
+  /// One turn of wait_for_all().
+  void step(int timeout_ms);
+  std::vector<int> missing() const;
+  Lobby& lobby() noexcept { return lobby_; }
 
  private:
   struct Member {
     Stream stream;
     Address address;
     std::string who;
+    std::string from;
   };
 
-  void poll_all(Deadline deadline);
-  /// Takes a stranger's first message; true when the stranger is dealt with.
-  bool greet(Stream& stranger);
-  void enroll_member(Stream& stream, const Frame& frame);
+  void look_after(Member& member);
+  void enroll_member(Arrival arrival);
+  /// What is wrong with a PE that says so of itself; empty: nothing.
+  std::string objection(int pe, int npes, const std::string& who) const;
   [[noreturn]] void refuse_all(const std::string& why);
-  std::vector<int> missing() const;
 
   const Meeting& meeting_;
-  UniqueFd listener_;
-  std::vector<Stream> strangers_;
+  Lobby lobby_;
   std::vector<Member> members_;  ///< by PE; PE 0 is this process
+  std::string turned_away_;      ///< the last one that looked like a PE, and why
 };
 
 }  // namespace railshmem::tcp

@@ -27,6 +27,7 @@ std::unique_ptr<Bootstrap> make_tcp_bootstrap(const Env& env) {
       static_cast<int>(std::clamp<uint64_t>(env.tcp_ports, 1, 65536 - static_cast<uint64_t>(meeting.first_port)));
   meeting.timeout_s = env.timeout_s;
   meeting.interface = env.tcp_interface;
+  meeting.secret = tcp::secret_of(env);
   meeting.addresses = tcp::resolve(host, meeting.first_port, "MASTER_ADDR");
   meeting.reachability = host == "localhost" || host == "127.0.0.1" || host == "::1" ? tcp::Reachability::this_host
                                                                                      : tcp::Reachability::everywhere;

@@ -5,10 +5,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "bootstrap/tcp/doors.h"
 #include "bootstrap/tcp/greeting.h"
-#include "bootstrap/tcp/meeting.h"
+#include "bootstrap/tcp/lobby.h"
+#include "bootstrap/tcp/membership.h"
 #include "bootstrap/tcp/socket.h"
 #include "bootstrap/tcp/tree.h"
+#include "src/base/log.h"
 #include "src/base/pe_list.h"
 
 namespace railshmem::tcp {
@@ -20,7 +23,8 @@ std::string failed_at(const Address& address, int why) {
 
 class Member {
  public:
-  explicit Member(const Meeting& meeting) : meeting_(meeting), tree_{meeting.npes}, deadline_(Deadline::of_limit(meeting.timeout_s)) {}
+  explicit Member(const Meeting& meeting)
+      : meeting_(meeting), tree_{meeting.npes}, deadline_(Deadline::of_limit(meeting.timeout_s)) {}
 
   std::vector<Neighbour> meet() {
     Stream root = find_root();
@@ -30,12 +34,12 @@ class Member {
     if (!frame || frame->kind != seat)
       throw Error(text("PE 0 at %s %s before all %d PEs had come", last_.c_str(),
                        root.open() ? "did not answer" : "ended the connection", meeting_.npes));
-    Unpacker fields(frame->payload);
-    tree_key_ = fields.get<Key>();
-    const int parent = fields.get<int>();
-    const Address address = unpack_address(fields);
+    const Seat seat = read_seat(frame->payload, meeting_.npes);
+    tree_key_ = seat.tree_key;
+    root.trust();
     std::vector<Neighbour> neighbours;
-    neighbours.push_back({parent, parent == 0 ? std::move(root) : connect_parent(parent, address)});
+    neighbours.push_back(
+        {seat.parent, seat.parent == 0 ? std::move(root) : connect_parent(seat.parent, seat.parent_address)});
     accept_children(neighbours);
     return neighbours;
   }
@@ -57,7 +61,8 @@ class Member {
     throw Error(
         text("PE %d could not reach PE 0 at %s within %g s (SHMEM_TIMEOUT); last tried %s. Is PE 0 running there, "
              "and do firewalls let this host through?",
-             meeting_.pe, meeting_.place.c_str(), meeting_.timeout_s, last_.c_str()));
+             meeting_.pe, meeting_.place.c_str(), meeting_.timeout_s,
+             stranger_.empty() ? last_.c_str() : stranger_.c_str()));
   }
 
   std::optional<Stream> try_root(const Address& address, double patience_s) {
@@ -66,17 +71,23 @@ class Member {
       last_ = failed_at(address, errno);
       return std::nullopt;
     }
-    last_ = text("%s: it is held by some other program", address.text().c_str());
     open_listener(local_address(fd.get()));
     Stream stream(std::move(fd));
-    Packer packer;
-    packer.add(meeting_.key).add(meeting_.pe).add(meeting_.npes);
-    pack(packer, announced_);
-    stream.push(enroll, packer.add_text(who_am_i()).take());
-    const auto answer = next_frame(stream, Deadline(patience_s));
-    if (!answer || answer->kind != noticed) return std::nullopt;
-    last_ = address.text();
-    return stream;
+    const Reception reception = introduce(stream, address.port(), enroll, enrol_claim(meeting_, announced_),
+                                          meeting_.secret, Deadline(patience_s));
+    if (reception == Reception::welcome) {
+      last_ = address.text();
+      return stream;
+    }
+    last_ = text("%s: %s", address.text().c_str(), explain(reception));
+    // Without a secret, whoever listens at MASTER_ADDR is believed.
+    if (reception == Reception::asks_secret) throw Error(text("PE %d found PE 0 at %s", meeting_.pe, last_.c_str()));
+    // With one it may be a stranger, so the search goes on.
+    if (reception != Reception::silence) {
+      if (stranger_.empty()) log_warn("PE %d still looks for PE 0; at %s", meeting_.pe, last_.c_str());
+      stranger_ = last_;
+    }
+    return std::nullopt;
   }
 
   /// Children will connect where this PE reached PE 0 from, or to the interface that the user chose.
@@ -86,51 +97,59 @@ class Member {
       return;
     }
     const Address own = meeting_.interface.empty() ? towards_root : interface_addresses(meeting_.interface).front();
-    listener_ = listen_on(own.with_port(0));
-    if (!listener_) throw Error(text("PE %d cannot listen at %s", meeting_.pe, failed_at(own, errno).c_str()));
-    announced_ = local_address(listener_.get());
+    doors_ = open_doors({own}, 0);
+    if (doors_.empty()) throw Error(text("PE %d cannot listen at %s", meeting_.pe, failed_at(own, errno).c_str()));
+    announced_ = local_address(doors_.front().get());
   }
 
   Stream connect_parent(int parent, const Address& address) {
-    UniqueFd fd = connect_to(address, Deadline::of_limit(meeting_.timeout_s));
-    if (!fd)
-      throw Error(
-          text("PE %d could not connect to PE %d at %s", meeting_.pe, parent, failed_at(address, errno).c_str()));
-    Stream stream(std::move(fd));
-    stream.push(child, Packer().add(tree_key_).add(meeting_.pe).take());
-    stream.flush(1.0);
-    return stream;
+    const Deadline deadline = Deadline::of_limit(meeting_.timeout_s);
+    const Bytes claim = Packer().add(tree_key_).add(meeting_.pe).take();
+    for (;;) {
+      UniqueFd fd = connect_to(address, deadline);
+      if (!fd)
+        throw Error(
+            text("PE %d could not connect to PE %d at %s", meeting_.pe, parent, failed_at(address, errno).c_str()));
+      Stream stream(std::move(fd));
+      const Reception reception = introduce(stream, address.port(), child, claim, meeting_.secret, deadline);
+      if (reception == Reception::welcome) {
+        stream.trust();
+        return stream;
+      }
+      // A parent beset by strangers may have dropped us.
+      if (reception != Reception::silence || deadline.passed())
+        throw Error(text("PE %d did not come together with PE %d at %s: %s", meeting_.pe, parent,
+                         address.text().c_str(),
+                         reception == Reception::silence ? "it does not answer" : explain(reception)));
+      poll(nullptr, 0, deadline.slice_ms(50));
+    }
   }
 
   void accept_children(std::vector<Neighbour>& neighbours) {
     std::vector<int> absent = tree_.children(meeting_.pe);
-    std::vector<Stream> strangers;
+    if (absent.empty()) return;
+    Lobby lobby(std::move(doors_), child, meeting_.secret);
     const Deadline deadline = Deadline::of_limit(meeting_.timeout_s);
     while (!absent.empty()) {
       if (deadline.passed())
         throw Error(text("%s did not connect to PE %d at %s within %g s (SHMEM_TIMEOUT)", pe_list(absent).c_str(),
                          meeting_.pe, announced_.text().c_str(), meeting_.timeout_s));
-      while (UniqueFd fd = accept_from(listener_.get())) strangers.emplace_back(std::move(fd));
-      std::erase_if(strangers, [&](Stream& stranger) {
-        stranger.pump();
-        const auto frame = stranger.pop();
-        if (!frame) return !stranger.open();
-        const int pe = child_named_in(*frame);
-        if (std::erase(absent, pe) > 0) neighbours.push_back({pe, std::move(stranger)});
-        return true;
-      });
-      std::vector<pollfd> wait{{listener_.get(), POLLIN, 0}};
-      for (const Stream& stranger : strangers) wait.push_back({stranger.fd(), POLLIN, 0});
-      if (!absent.empty()) poll(wait.data(), wait.size(), deadline.slice_ms(1000));
+      std::vector<pollfd> wait;
+      lobby.watch(wait);
+      poll(wait.data(), wait.size(), deadline.slice_ms(Lobby::kLookEveryMs));
+      for (Arrival& arrival : lobby.look()) take_child(lobby, std::move(arrival), absent, neighbours);
     }
     std::sort(neighbours.begin() + 1, neighbours.end(), [](const auto& a, const auto& b) { return a.pe < b.pe; });
   }
 
-  /// -1 when this is no greeting of a child in this job.
-  int child_named_in(const Frame& frame) const {
-    if (frame.kind != child || frame.payload.size() != sizeof(Key) + sizeof(int)) return -1;
-    Unpacker fields(frame.payload);
-    return fields.get<Key>() == tree_key_ ? fields.get<int>() : -1;
+  void take_child(Lobby& lobby, Arrival arrival, std::vector<int>& absent, std::vector<Neighbour>& neighbours) const {
+    const int pe = child_named_in(arrival.claim, tree_key_);
+    if (std::erase(absent, pe) == 0)
+      return lobby.turned_away(arrival.from, text("it is no PE that PE %d waits for", meeting_.pe));
+    arrival.stream.trust();
+    arrival.stream.push(noticed, std::move(arrival.proof));
+    arrival.stream.pump_output();
+    neighbours.push_back({pe, std::move(arrival.stream)});
   }
 
   const Meeting& meeting_;
@@ -138,7 +157,8 @@ class Member {
   Deadline deadline_;
   std::string last_ = "nothing";
   Address announced_{};
-  UniqueFd listener_;
+  std::vector<UniqueFd> doors_;
+  std::string stranger_;  ///< who answered at PE 0's place, and what is wrong with it
   Key tree_key_{};
 };
 

@@ -1,63 +1,71 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <poll.h>
-
 #include <cerrno>
 #include <cstring>
 
+#include "bootstrap/tcp/doors.h"
 #include "bootstrap/tcp/enrolment.h"
+#include "bootstrap/tcp/greeting.h"
+#include "bootstrap/tcp/socket.h"
+#include "src/base/log.h"
 
 namespace railshmem::tcp {
 namespace {
 
-/// Where PE 0 listens: everywhere, unless the job was told to stay on this host.
-std::vector<Address> listening_addresses(const Meeting& meeting) {
-  if (meeting.reachability == Reachability::this_host) return meeting.addresses;
-  return {any_address(AF_INET6, 0), any_address(AF_INET, 0)};
-}
-
 /// Asks whoever holds a port whether it is another PE 0 of this job; that one then refuses us by name.
 void refuse_second_root(const Meeting& meeting, const Address& address) {
   constexpr double kPatience = 0.3;  // a stranger that says nothing delays the start by this much
-  UniqueFd fd = connect_to(address, Deadline(kPatience));
+  const Deadline deadline(kPatience);
+  UniqueFd fd = connect_to(address, deadline);
   if (!fd) return;
   Stream stream(std::move(fd));
-  Packer packer;
-  packer.add(meeting.key).add(0).add(meeting.npes);
-  pack(packer, address);
-  stream.push(enroll, packer.add_text(who_am_i()).take());
-  const Deadline deadline(kPatience);
-  while (stream.open() && !deadline.passed()) {
-    stream.pump();
-    while (const auto frame = stream.pop())
-      if (frame->kind == refused) throw Error(Unpacker(frame->payload).get_text());
-    pollfd wait{stream.fd(), POLLIN, 0};
-    poll(&wait, 1, deadline.slice_ms(kWaitSliceMs));
-  }
+  const Bytes claim = enrol_claim(meeting, address);
+  if (introduce(stream, address.port(), enroll, claim, meeting.secret, deadline) != Reception::welcome) return;
+  const auto frame = next_frame(stream, deadline);
+  if (frame && frame->kind == refused) throw Error(Unpacker(frame->payload).get_text());
 }
 
-UniqueFd first_free_port(const Meeting& meeting) {
-  const std::vector<Address> addresses = listening_addresses(meeting);
+std::string unusable_ports(const Meeting& meeting, int why) {
+  if (why == EADDRINUSE)
+    return text(
+        "PE 0 cannot listen at %s: all of them are in use, by another job or program. Choose another "
+        "MASTER_PORT for all PEs, or let them try more ports than SHMEM_TCP_PORTS %d",
+        meeting.place.c_str(), meeting.nports);
+  return text(
+      "PE 0 cannot listen at %s: %s. MASTER_ADDR must be the host of RANK 0, and MASTER_PORT one that this user "
+      "may open (above 1023)",
+      meeting.place.c_str(), std::strerror(why));
+}
+
+std::vector<UniqueFd> first_free_port(const Meeting& meeting, const std::vector<Address>& addresses) {
   int why = 0;
   for (int port = meeting.first_port; port < meeting.first_port + meeting.nports && port < 65536; ++port) {
-    for (const Address& address : addresses) {
-      UniqueFd fd = listen_on(address.with_port(port));
-      if (fd) return fd;
-      why = errno;
-      if (why == EADDRINUSE) break;
-    }
+    std::vector<UniqueFd> doors = addresses.empty() ? open_doors_everywhere(port) : open_doors(addresses, port);
+    if (!doors.empty()) return doors;
+    why = errno;
     if (why == EADDRINUSE) refuse_second_root(meeting, meeting.addresses.front().with_port(port));
   }
-  throw Error(
-      text("PE 0 cannot listen at %s: %s. MASTER_ADDR must be the host of RANK 0; SHMEM_TCP_PORTS sets how many "
-           "ports are tried",
-           meeting.place.c_str(), std::strerror(why)));
+  throw Error(unusable_ports(meeting, why));
+}
+
+/// The others look for PE 0 at MASTER_ADDR, so one that is somebody else's is a mistake, unless a port is forwarded.
+void warn_of_foreign_address(Meeting& meeting) {
+  const std::string fact = text("MASTER_ADDR (%s) is not this host's, which has %s",
+                                list_hosts(meeting.addresses).c_str(), list_hosts(interface_addresses("")).c_str());
+  log_warn("%s, and RANK is 0 here; MASTER_ADDR must be the host where RANK 0 runs", fact.c_str());
+  meeting.place += text("; %s", fact.c_str());
+}
+
+std::vector<UniqueFd> open_master_port(Meeting& meeting) {
+  const DoorPlan plan = plan_doors(meeting);
+  if (plan.foreign) warn_of_foreign_address(meeting);
+  return first_free_port(meeting, plan.addresses);
 }
 
 }  // namespace
 
 std::vector<Neighbour> meet_as_root(Meeting meeting) {
-  UniqueFd listener = meeting.listener ? std::move(meeting.listener) : first_free_port(meeting);
-  Enrolment enrolment(meeting, std::move(listener));
+  std::vector<UniqueFd> doors = meeting.doors.empty() ? open_master_port(meeting) : std::move(meeting.doors);
+  Enrolment enrolment(meeting, std::move(doors));
   enrolment.wait_for_all();
   return enrolment.hand_out_seats();
 }

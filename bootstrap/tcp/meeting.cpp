@@ -10,6 +10,13 @@ std::vector<Neighbour> meet(Meeting meeting) {
   return meeting.pe == 0 ? meet_as_root(std::move(meeting)) : meet_as_member(meeting);
 }
 
+Bytes enrol_claim(const Meeting& meeting, const Address& address) {
+  Packer packer;
+  packer.add(meeting.key).add(meeting.pe).add(meeting.npes);
+  pack(packer, address);
+  return packer.add_text(who_am_i()).take();
+}
+
 std::string who_am_i() {
   char host[256] = "?";
   gethostname(host, sizeof host - 1);

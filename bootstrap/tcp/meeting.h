@@ -4,7 +4,7 @@
 
 #include "bootstrap/common/stream.h"
 #include "bootstrap/tcp/address.h"
-#include "bootstrap/tcp/protocol.h"
+#include "bootstrap/tcp/secret.h"
 
 namespace railshmem::tcp {
 
@@ -23,8 +23,9 @@ struct Meeting {
   int nports;
   std::string place;  ///< for messages: "MASTER_ADDR node1, ports 29500 to 29515"
   Reachability reachability = Reachability::everywhere;
-  std::string interface;  ///< whose address this PE announces; empty = the one that reaches PE 0
-  UniqueFd listener;      ///< PE 0's, when it is open already (unique id)
+  std::string interface;        ///< whose address this PE announces; empty = the one that reaches PE 0
+  Secret secret;                ///< that everyone must know who joins; empty = none
+  std::vector<UniqueFd> doors;  ///< PE 0's, when they are open already (unique id)
 };
 
 /// An open connection to a neighbour in the tree.
@@ -39,6 +40,9 @@ std::vector<Neighbour> meet(Meeting meeting);
 /// The two sides of meet().
 std::vector<Neighbour> meet_as_root(Meeting meeting);
 std::vector<Neighbour> meet_as_member(const Meeting& meeting);
+
+/// What a PE says of itself to PE 0; `address` is where its children reach it.
+Bytes enrol_claim(const Meeting& meeting, const Address& address);
 
 /// "host node1 pid 4711": who this process is, for messages on other hosts.
 std::string who_am_i();

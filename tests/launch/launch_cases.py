@@ -174,6 +174,9 @@ class Tcp(Case):
     def test_twenty_in_two_levels(self):
         self.suite(20)
 
+    def test_twenty_with_a_secret(self):
+        self.suite(20, SHMEM_TCP_SECRET="correct horse battery staple")
+
     def test_ipv6(self):
         if not os.path.exists("/proc/net/if_inet6"):
             self.skipTest("no IPv6 here")

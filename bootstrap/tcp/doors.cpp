@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/tcp/doors.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "bootstrap/tcp/socket.h"
+
+namespace railshmem::tcp {
+namespace {
+
+/// Only the kernel knows for sure, also of addresses that no interface carries.
+bool is_own(const Address& address) noexcept {
+  return static_cast<bool>(listen_on(address.with_port(0)));
+}
+
+}  // namespace
+
+std::vector<UniqueFd> open_doors(const std::vector<Address>& addresses, int port) {
+  std::vector<UniqueFd> doors;
+  constexpr int kTries = 16;  // a port that is free at the first address may be taken at the second
+  for (int attempt = 0; attempt < (port == 0 ? kTries : 1); ++attempt) {
+    int common = port;
+    for (const Address& address : addresses) {
+      UniqueFd door = listen_on(address.with_port(common));
+      if (!door) break;
+      common = local_address(door.get()).port();
+      doors.push_back(std::move(door));
+    }
+    if (doors.size() == addresses.size()) break;
+    const int why = errno;
+    doors.clear();
+    errno = why;
+  }
+  return doors;
+}
+
+std::vector<UniqueFd> open_doors_everywhere(int port) {
+  std::vector<UniqueFd> doors = open_doors({any_address(AF_INET6, 0)}, port);  // takes IPv4 as well
+  if (doors.empty() && errno != EADDRINUSE) doors = open_doors({any_address(AF_INET, 0)}, port);
+  return doors;
+}
+
+DoorPlan plan_doors(const Meeting& meeting) {
+  std::vector<Address> own = meeting.addresses;
+  std::erase_if(own, [](const Address& a) { return !is_own(a); });
+  if (meeting.reachability == Reachability::this_host) return {own.empty() ? meeting.addresses : own};
+  const bool foreign = own.empty();
+  // A host may know its own name as a loopback address (/etc/hosts), where the others would look in vain.
+  std::erase_if(own, [](const Address& a) { return a.loopback(); });
+  if (own.empty() && !meeting.interface.empty()) own = interface_addresses(meeting.interface);
+  return {own, foreign};
+}
+
+std::string list_hosts(const std::vector<Address>& addresses) {
+  std::string out;
+  for (const Address& address : addresses) {
+    const std::string host = address.text();
+    out += (out.empty() ? "" : ", ") + host.substr(0, host.rfind(':'));
+  }
+  return out;
+}
+
+}  // namespace railshmem::tcp
