@@ -15,6 +15,21 @@ build=${BUILD_DIR:-build/release}
 tidy_sample="src/base/env_types.cpp src/heap/offset_allocator.cpp src/proxy/post/operation.cpp
              bootstrap/local/oshrun/line_tagger.cpp transports/ofi/nic_choice.cpp"
 
+# Versions of these tools disagree. Those of Debian 12 decide, which PyPI has for other systems. Another version only
+# reports: its check counts as skipped when it finds something.
+codespell_that_decides=2.2.2
+clang_tidy_that_decides=14.0.6
+
+# decided_by TOOL VERSION STATUS: STATUS where the tool is of that version, else 77 for a failure.
+decided_by() {
+  [ "$3" -ne 0 ] || return 0
+  case "$("$1" --version 2>&1)" in
+    "$2" | *"version $2"*) return "$3" ;;
+  esac
+  echo "SKIPPED: another version of $1 reports this; $2 decides (python3 -m pip install $1==$2)"
+  return 77
+}
+
 missing() {
   if command -v "$1" >/dev/null; then return 1; fi
   echo "SKIPPED: no $1"
@@ -50,6 +65,7 @@ check_spelling() {
   missing codespell && return 77
   # shellcheck disable=SC2046
   codespell --ignore-words scripts/codespell_ignore.txt $(scripts/list_sources.sh text | grep -v codespell_ignore)
+  decided_by codespell "$codespell_that_decides" $?
 }
 
 check_markdown() {
@@ -96,6 +112,7 @@ check_tidy() {
     grep -vE '^[0-9]+ warnings? (and [0-9]+ errors? )?generated|^Suppressed|^Use -header-filter' >"$scratch/tidy"
   cat "$scratch/tidy"
   ! grep -qE ': (warning|error): |^Error while' "$scratch/tidy"
+  decided_by clang-tidy "$clang_tidy_that_decides" $?
 }
 
 whole=
