@@ -131,7 +131,8 @@ case $what in
     done
     ;;
   find_package)
-    "$cmake" -S "$tree/tests/install/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" \
+    # Ninja is what builds the library; a machine need not have make, CMake's own choice.
+    "$cmake" -G Ninja -S "$tree/tests/install/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" \
       -DEXAMPLE="$tree/examples/02_ring.c"
     "$cmake" --build "$work/build"
     run_two "$work/build/consumer"
