@@ -38,11 +38,18 @@ int number(pmi::Fields& fields, const char* key) {
   return static_cast<int>(out);
 }
 
+/// Without a name service that knows it, a host has its own name all the same: mpiexec names the host that it runs on.
+bool is_own_name(const std::string& host) {
+  char name[HOST_NAME_MAX + 1] = {};
+  return gethostname(name, sizeof name - 1) == 0 && host == name;
+}
+
 UniqueFd connect_to_server(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int status = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  int status = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (status != 0 && is_own_name(host)) status = getaddrinfo(nullptr, port.c_str(), &hints, &found);  // loopback
   if (status != 0)
     throw Error(text("PMI_PORT names host '%s', which is unknown: %s", host.c_str(), gai_strerror(status)));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);

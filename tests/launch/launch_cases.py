@@ -4,6 +4,7 @@ import hashlib
 import os
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 
@@ -227,6 +228,14 @@ class Hydra(Case):
 
     def test_port(self):
         self.expect(self.hydra(2, PROBE, options=["-pmi-port"]), 0, "pmi: 2 PEs agree", where="out")
+
+    def test_port_of_a_host_without_name_service(self):
+        self.need("mpiexec.hydra", "unshare", PROBE)
+        if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("this user may not rename a host of its own (unshare --uts); run as root")
+        job = ["sh", "-c", 'hostname railshmem-nowhere && exec "$@"', "sh", "mpiexec.hydra", "-pmi-port", "-n", "2", PROBE]
+        result = Job(["unshare", "--uts", *job], environment(ASAN_OPTIONS="detect_leaks=0", SHMEM_TIMEOUT=30)).wait()
+        self.expect(result, 0, "pmi: 2 PEs agree", where="out")
 
     def mpi(self, *words):
         result = self.hydra(2, f"{BIN}/mpi_probe_mpich", *words)
