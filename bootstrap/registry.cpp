@@ -22,6 +22,14 @@ MpiFlavour mpi_of_launcher() noexcept {
   return MpiFlavour::none;
 }
 
+const char* mpi_plugin_name(MpiFlavour flavour) noexcept {
+  return flavour == MpiFlavour::openmpi ? "mpi-openmpi" : "mpi-mpich";
+}
+/// Empty where it is not installed.
+std::string mpi_plugin_of(MpiFlavour flavour) {
+  return find_plugin_file(std::string("bootstrap-") + mpi_plugin_name(flavour));
+}
+
 std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& request) {
   if (!env.mpi_plugin.empty()) return start_plugin(env.mpi_plugin, env, request);
   const LoadedMpi loaded = find_loaded_mpi();
@@ -34,13 +42,12 @@ std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& requ
     throw Error(
         "the mpi bootstrap needs a program linked with Open MPI or MPICH, or started by their mpirun; neither is "
         "here. SHMEM_MPI_PLUGIN names the plug-in for another MPI");
-  const char* name = flavour == MpiFlavour::openmpi ? "mpi-openmpi" : "mpi-mpich";
-  const std::string path = find_plugin_file(std::string("bootstrap-") + name);
+  const std::string path = mpi_plugin_of(flavour);
   if (path.empty())
     throw Error(
         text("librailshmem-bootstrap-%s.so is not installed next to the library; build RailSHMEM with that MPI, or "
              "name a plug-in in SHMEM_MPI_PLUGIN",
-             name));
+             mpi_plugin_name(flavour)));
   return start_plugin(path, env, request);
 }
 
@@ -60,11 +67,14 @@ std::unique_ptr<Bootstrap> make_pmi(const Env& env) {
 }
 
 /// What the launcher's variables say; automatic when there is no launcher.
-BootstrapKind kind_of_launcher() noexcept {
+BootstrapKind kind_of_launcher() {
   if (has_variable(local::kFdVariable)) return BootstrapKind::local;
   const LoadedMpi mpi = find_loaded_mpi();
   if (mpi.flavour != MpiFlavour::none && mpi.phase == MpiPhase::running) return BootstrapKind::mpi;
-  if (has_variable("PMIX_RANK") && has_variable("PMIX_NAMESPACE")) return BootstrapKind::pmix;
+  if (has_variable("PMIX_RANK") && has_variable("PMIX_NAMESPACE")) {
+    const bool session = mpi.has_sessions && mpi.phase == MpiPhase::before_init && !mpi_plugin_of(mpi.flavour).empty();
+    return session ? BootstrapKind::mpi : BootstrapKind::pmix;
+  }
   if (has_variable("PMI_FD") || has_variable("PMI_PORT")) return BootstrapKind::pmi;
   if (has_variable("RANK") && has_variable("WORLD_SIZE") && has_variable("MASTER_ADDR") && has_variable("MASTER_PORT"))
     return BootstrapKind::tcp;

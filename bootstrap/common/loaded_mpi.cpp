@@ -25,6 +25,8 @@ LoadedMpi inspect(void* library) noexcept {
     out.flavour = MpiFlavour::mpich;
   else
     return out;
+  // MPICH's PMI does not mind who comes first, so only Open MPI's sessions are used: it has them since 5.0.
+  out.has_sessions = out.flavour == MpiFlavour::openmpi && dlsym(library, "MPI_Session_init");
   if (ask(library, "MPI_Finalized"))
     out.phase = MpiPhase::finalized;
   else if (ask(library, "MPI_Initialized"))

@@ -12,6 +12,8 @@ enum class MpiPhase : uint8_t { before_init, running, finalized };
 struct LoadedMpi {
   MpiFlavour flavour = MpiFlavour::none;
   MpiPhase phase = MpiPhase::before_init;
+  /// A library may use it before the program calls MPI_Init, which must not find PMIx in use (docs/gotchas.md).
+  bool has_sessions = false;
 };
 
 LoadedMpi find_loaded_mpi() noexcept;

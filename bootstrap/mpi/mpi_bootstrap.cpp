@@ -26,39 +26,76 @@ bool mpi_says(int (*question)(int*)) noexcept {
   return question(&answer) == MPI_SUCCESS && answer != 0;
 }
 
-/// MPI_Init and MPI_Finalize when nobody else does them.
-class MpiSession {
- public:
-  MpiSession() : ours_(!mpi_says(MPI_Initialized)) {
-    int provided = 0;
-    if (ours_) check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  }
-  ~MpiSession() {
-    if (ours_ && owner_ == getpid() && !mpi_says(MPI_Finalized)) MPI_Finalize();
-  }
-  MpiSession(const MpiSession&) = delete;  // finalizes once
+// Open MPI has sessions since 5.0, which does not yet call itself MPI 4.
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+#define RAILSHMEM_MPI_SESSIONS 1
+#else
+#define RAILSHMEM_MPI_SESSIONS 0
+#endif
 
-  /// A forked child must leave MPI alone; so must everyone after MPI_Finalize.
-  bool usable() const noexcept { return owner_ == getpid() && !mpi_says(MPI_Finalized); }
+/// The MPI that a bootstrap runs in: the program's, or one that is started for it where the program has started none. A
+/// session leaves the program free to call MPI_Init and MPI_Finalize whenever it likes.
+class RunningMpi {
+ public:
+  /// `from` is null, or a communicator of the program's.
+  explicit RunningMpi(MPI_Comm* from) : theirs_(mpi_says(MPI_Initialized)) {
+    if (theirs_) {
+      // Not the user's communicator: our messages must not meet theirs.
+      check_mpi(MPI_Comm_dup(from ? *from : MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+    } else {
+      start();
+    }
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+  ~RunningMpi() {
+    if (!usable()) return;
+    MPI_Comm_free(&comm_);
+    if (!theirs_) stop();
+  }
+  RunningMpi(const RunningMpi&) = delete;  // ends once
+
+  /// A forked child must leave MPI alone; so must everyone after the program's MPI_Finalize.
+  bool usable() const noexcept {
+    return owner_ == getpid() && ((RAILSHMEM_MPI_SESSIONS && !theirs_) || !mpi_says(MPI_Finalized));
+  }
+  MPI_Comm comm() const noexcept { return comm_; }
 
  private:
-  bool ours_;
+#if RAILSHMEM_MPI_SESSIONS
+  void start() {
+    check_mpi(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session_), "MPI_Session_init");
+    MPI_Group world = MPI_GROUP_NULL;
+    check_mpi(MPI_Group_from_session_pset(session_, "mpi://WORLD", &world), "MPI_Group_from_session_pset");
+    const int status = MPI_Comm_create_from_group(world, "railshmem", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm_);
+    MPI_Group_free(&world);
+    check_mpi(status, "MPI_Comm_create_from_group");
+  }
+  void stop() {
+    MPI_Session_finalize(&session_);
+  }
+  MPI_Session session_ = MPI_SESSION_NULL;
+#else
+  void start() {
+    int provided = 0;
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+  }
+  void stop() {
+    MPI_Finalize();
+  }
+#endif
+  bool theirs_;
   pid_t owner_ = getpid();
+  MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
 }  // namespace
 
 class MpiBootstrap final : public Bootstrap {
  public:
-  MpiBootstrap(double timeout_s, MPI_Comm* from) : timeout_s_(timeout_s) {
-    // Not the user's communicator: our messages must not meet theirs.
-    check_mpi(MPI_Comm_dup(from ? *from : MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(comm_, &pe_);
-    MPI_Comm_size(comm_, &npes_);
-  }
-  ~MpiBootstrap() override {
-    if (session_.usable()) MPI_Comm_free(&comm_);
+  MpiBootstrap(double timeout_s, MPI_Comm* from) : timeout_s_(timeout_s), mpi_(from) {
+    MPI_Comm_rank(mpi_.comm(), &pe_);
+    MPI_Comm_size(mpi_.comm(), &npes_);
   }
 
   std::string_view name() const noexcept override { return "mpi"; }
@@ -73,7 +110,7 @@ class MpiBootstrap final : public Bootstrap {
     must_be_usable();
     const int nbytes = static_cast<int>(mine.size());
     MPI_Request request;
-    check_mpi(MPI_Iallgather(mine.data(), nbytes, MPI_BYTE, all.data(), nbytes, MPI_BYTE, comm_, &request),
+    check_mpi(MPI_Iallgather(mine.data(), nbytes, MPI_BYTE, all.data(), nbytes, MPI_BYTE, mpi_.comm(), &request),
               "MPI_Iallgather");
     finish(request, "MPI_Iallgather");
   }
@@ -81,18 +118,18 @@ class MpiBootstrap final : public Bootstrap {
   void barrier() override {
     must_be_usable();
     MPI_Request request;
-    check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+    check_mpi(MPI_Ibarrier(mpi_.comm(), &request), "MPI_Ibarrier");
     finish(request, "MPI_Ibarrier");
   }
 
   [[noreturn]] void abort(int status, std::string_view) noexcept override {
-    if (session_.usable()) MPI_Abort(comm_, status);
+    if (mpi_.usable()) MPI_Abort(mpi_.comm(), status);
     _exit(status);
   }
 
  private:
   void must_be_usable() const {
-    if (!session_.usable())
+    if (!mpi_.usable())
       throw Error(
           "OpenSHMEM was started inside MPI and must be finalized before MPI_Finalize, in the process that "
           "started it");
@@ -113,8 +150,7 @@ class MpiBootstrap final : public Bootstrap {
   }
 
   double timeout_s_;
-  MpiSession session_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  RunningMpi mpi_;
   int pe_ = 0;
   int npes_ = 1;
 };
