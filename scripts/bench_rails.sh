@@ -205,7 +205,7 @@ posting() {
   echo
   echo "| provider | put_rate Mops/s | of fi_writemsg |"
   echo "| --- | --- | --- |"
-  for provider in 'tcp;ofi_rxm' shm; do
+  for provider in "${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}" shm; do
     SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=$provider "$(dirname "$perf")/../bin/oshrun" -n 2 "$perf" put_rate --sizes 8 \
       --floor --rounds "$rounds" --format json > "$scratch/rows"
     echo "| $provider | $(compute %.3f "$(grep put_rate "$scratch/rows" > "$scratch/put"; sed -n 's/.*"value":\([0-9.e+-]*\).*/\1/p' "$scratch/put")") |" \

@@ -31,7 +31,7 @@ fi_info* discover(const std::string& provider) {
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-  hints->domain_attr->threading = FI_THREAD_COMPLETION;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;  // one thread does all
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;

@@ -159,6 +159,16 @@ TEST(NicChoice, BareTcpMeansTcpOverRxmWhereTcpHasNoEndpoints) {
   EXPECT_EQ(provider(), "tcp");
 }
 
+TEST(NicChoice, NetMeansTheTcpThatHasTakenItsPlace) {
+  MachineMap machine;
+  machine.listed = {socket_nic("tcp;ofi_rxm", "eth0"), socket_nic("tcp", "eth0"), socket_nic("shm", "shm")};
+  const NicChoice choice = choose_nics(machine.listed, request("net"));
+  EXPECT_EQ(machine[choice.used.front()].provider, "tcp");
+  EXPECT_EQ(why(choice, "shm"), "SHMEM_OFI_PROVIDER is 'net', which means tcp here");
+  machine.listed.push_back(socket_nic("net", "eth0"));
+  EXPECT_EQ(machine[choose_nics(machine.listed, request("net")).used.front()].provider, "net");
+}
+
 TEST(NicChoice, RailsAreDistinctNicsOfOneProviderAndFamily) {
   MachineMap machine;
   machine.listed = {socket_nic("net", "eth0", AddressFamily::ipv6),

@@ -8,6 +8,8 @@
 #include <initializer_list>
 #include <new>
 
+#include "transports/ofi/quirks.h"
+
 namespace railshmem::ofi {
 namespace {
 
@@ -80,8 +82,7 @@ std::string order_text(const fi_info& info) {
 }
 
 bool orders_message_after_write(const fi_info& info) noexcept {
-  // ofi_rxd says so and does not: behind a read that waits for its window, later posts overtake those in between.
-  if (info.ep_attr->protocol == FI_PROTO_RXD) return false;
+  if (!quirks_of(info).keeps_order) return false;
   constexpr uint64_t kOrder = FI_ORDER_SAW | FI_ORDER_WAW;
   if ((info.tx_attr->msg_order & info.rx_attr->msg_order & kOrder) != kOrder) return false;
   // SAW alone orders the headers. Data is placed in order only up to max_order_waw_size, so it must cover any write.

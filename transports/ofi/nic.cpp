@@ -150,7 +150,8 @@ std::vector<Nic> find_nics(const NetworkConfig& config) {
                       found.why_gpu_way, without_cuda && found.gpu_way != GpuWay::staging, copy});
     }
   if (!wanted.empty() && wanted != nics.front().provider())
-    log_info("provider '%s' has no reliable endpoints of its own: using '%s'", wanted.c_str(), nics.front().provider());
+    log_info("libfabric %u.%u has no reliable endpoints of a provider '%s': SHMEM_OFI_PROVIDER=%s means '%s'",
+             FI_MAJOR(fi_version()), FI_MINOR(fi_version()), wanted.c_str(), wanted.c_str(), nics.front().provider());
   return nics;
 }
 

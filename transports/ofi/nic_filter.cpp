@@ -7,15 +7,10 @@
 #include <tuple>
 
 #include "src/base/error.h"
+#include "transports/ofi/quirks.h"
 
 namespace railshmem::ofi {
 namespace {
-
-/// "tcp" means tcp;ofi_rxm where the library's bare tcp has no endpoints of our kind.
-bool is_provider(const NicFacts& nic, const std::string& wanted, bool bare_exists) {
-  if (nic.provider == wanted) return true;
-  return !bare_exists && nic.provider == wanted + ";ofi_rxm";
-}
 
 bool is_nic(const NicFacts& nic, const std::string& wanted) {
   return nic.domain == wanted || nic.interface == wanted || nic.device == wanted || nic.bus == wanted;
@@ -99,11 +94,13 @@ std::string NicFilter::available() const {
 }
 
 void NicFilter::keep_provider(const std::string& wanted) {
-  const bool bare_exists =
-      std::any_of(listed_.begin(), listed_.end(), [&](const NicFacts& nic) { return nic.provider == wanted; });
+  std::vector<std::string> names;
+  for (const NicFacts& nic : listed_) names.push_back(nic.provider);
+  const std::string meant = provider_meant_by(wanted, names);
   const std::string before = distinct(listed_, fit_, [](const NicFacts& nic) { return nic.provider; });
+  const std::string means = meant == wanted ? "" : ", which means " + meant + " here";
   drop_if([&](const NicFacts& nic) {
-    return is_provider(nic, wanted, bare_exists) ? "" : "SHMEM_OFI_PROVIDER is '" + wanted + "'";
+    return nic.provider == meant ? "" : "SHMEM_OFI_PROVIDER is '" + wanted + "'" + means;
   });
   if (fit_.empty()) throw Error(text("SHMEM_OFI_PROVIDER is '%s'; available: %s", wanted.c_str(), before.c_str()));
 }

@@ -9,55 +9,89 @@
 namespace railshmem::ofi {
 namespace {
 
-/// `sockets`: fi_inject loses messages under load, 1 run of 20 with 2000 messages (seen with 1.17).
-Quirks of_sockets() {
-  Quirks quirks;
-  quirks.counts_messages = true;
-  return quirks;
-}
+constexpr uint32_t kEver = FI_VERSION(0, 0);
+constexpr uint32_t kStill = ~uint32_t{0};  // no release does better, as far as we know
 
-/// `ofi_rxd`, read in the source of 1.17; without the first and the last line the rail suite fails:
-/// - An injected send reports its completion with a null context.
-/// - A send that finds all of the endpoint's entries in use says success and is dropped (until October 2025). So all
-/// messages
-///   count, and fewer than the entries are in flight.
-/// - A message that finds no receive buffer, and gets one in the middle of a long write of the same peer, takes that
-///   write's remaining packets. One look at the queue lets in 1000 packets at most (FI_OFI_RXD_SPIN_COUNT).
-Quirks of_rxd(const fi_info& info) {
-  Quirks quirks;
-  quirks.counts_messages = true;
-  quirks.plain_sends = true;
-  quirks.drains = true;
-  quirks.receives = 1024;
-  constexpr size_t kEntries = 1024;
-  quirks.operations = std::min(kEntries, info.tx_attr->size ? info.tx_attr->size : kEntries) - 1;
-  return quirks;
-}
+/// One difference: whom it concerns, the versions [since, before) of libfabric that have it, and what follows.
+struct Difference {
+  bool (*concerns)(const fi_info& info);
+  uint32_t since;
+  uint32_t before;
+  void (*enter)(Quirks& quirks, const fi_info& info);
+};
 
-/// `tcp` and `net` before 1.18 leave a read in the queue of those that wait while its answer arrives.
-Quirks of_tcp() {
-  Quirks quirks;
-  quirks.reads_may_fail = FI_VERSION_GE(fi_version(), FI_VERSION(1, 18));
-  return quirks;
+std::string_view provider_of(const fi_info& info) {
+  return info.fabric_attr->prov_name ? info.fabric_attr->prov_name : "";
 }
-
 bool is_over_tcp(const fi_info& info) {
-  const std::string_view name = info.fabric_attr->prov_name ? info.fabric_attr->prov_name : "";
-  return name.starts_with("tcp") || name.starts_with("net");
+  return provider_of(info).starts_with("tcp") || provider_of(info).starts_with("net");
 }
+bool is_bare_tcp(const fi_info& info) {
+  return provider_of(info) == "tcp";
+}
+bool is_sockets(const fi_info& info) {
+  return info.ep_attr->protocol == FI_PROTO_SOCK_TCP;
+}
+bool is_rxd(const fi_info& info) {
+  return info.ep_attr->protocol == FI_PROTO_RXD;
+}
+
+constexpr Difference kDifferences[] = {
+    // A read that waits in the queue stays there while its answer arrives.
+    {is_over_tcp, kEver, FI_VERSION(1, 18), [](Quirks& quirks, const fi_info&) { quirks.reads_may_fail = false; }},
+    // Under FI_THREAD_COMPLETION the domain has no progress engine of its own, but fi_cq_open with FI_WAIT_FD takes the
+    // engine's descriptor: a call of a null function. There is one domain for each endpoint then, too.
+    {is_bare_tcp, FI_VERSION(2, 0), kStill,
+     [](Quirks& quirks, const fi_info&) { quirks.threading = FI_THREAD_DOMAIN; }},
+    // fi_inject loses messages under load, 1 run of 20 with 2000 messages (seen with 1.17).
+    {is_sockets, kEver, kStill, [](Quirks& quirks, const fi_info&) { quirks.counts_messages = true; }},
+    // Read in the source of 1.17; without the first, the third and the last line the rail suite fails:
+    // - A send that finds all of the endpoint's entries in use says success and is dropped (until October 2025). So all
+    //   messages count, and fewer than the entries are in flight.
+    // - An injected send reports its completion with a null context.
+    // - A message that finds no receive buffer, and gets one in the middle of a long write of the same peer, takes that
+    //   write's remaining packets. One look at the queue lets in 1000 packets at most (FI_OFI_RXD_SPIN_COUNT).
+    // - Behind a read that waits for its window, later posts overtake those in between.
+    {is_rxd, kEver, kStill,
+     [](Quirks& quirks, const fi_info& info) {
+       quirks.counts_messages = true;
+       quirks.plain_sends = true;
+       quirks.drains = true;
+       quirks.receives = 1024;
+       quirks.keeps_order = false;
+       constexpr size_t kEntries = 1024;
+       quirks.operations = std::min(kEntries, info.tx_attr->size ? info.tx_attr->size : kEntries) - 1;
+     }},
+};
+
+/// A name in a setting, and what it means where libfabric does not list it.
+struct Successor {
+  std::string_view name, means;
+};
+constexpr Successor kSuccessors[] = {
+    {"net", "tcp"},  // since 1.18: its endpoints became those of tcp
+};
 
 }  // namespace
 
-Quirks quirks_of(const fi_info& info) noexcept {
-  if (is_over_tcp(info)) return of_tcp();
-  switch (info.ep_attr->protocol) {
-    case FI_PROTO_SOCK_TCP:
-      return of_sockets();
-    case FI_PROTO_RXD:
-      return of_rxd(info);
-    default:
-      return {};
-  }
+Quirks quirks_of(const fi_info& info, uint32_t version) noexcept {
+  Quirks quirks;
+  for (const Difference& difference : kDifferences)
+    if (difference.concerns(info) && FI_VERSION_GE(version, difference.since) && version < difference.before)
+      difference.enter(quirks, info);
+  return quirks;
+}
+
+std::string provider_meant_by(const std::string& wanted, const std::vector<std::string>& listed) {
+  const auto lists = [&](std::string_view name) {
+    return std::find(listed.begin(), listed.end(), name) != listed.end();
+  };
+  if (lists(wanted)) return wanted;
+  for (const Successor& successor : kSuccessors)
+    if (wanted == successor.name && lists(successor.means)) return std::string(successor.means);
+  // As tcp before 1.18, and verbs: without reliable datagram endpoints of its own.
+  if (const std::string layered = wanted + ";ofi_rxm"; lists(layered)) return layered;
+  return {};
 }
 
 }  // namespace railshmem::ofi

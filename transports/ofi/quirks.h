@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a provider does other than the interface says, as far as a rail must know. docs/gotchas.md tells the stories.
+// Where providers do other than the interface says, and where versions of libfabric differ. This is the one place for
+// both: other files ask here, and ask the provider itself for what it can do. docs/gotchas.md tells the stories.
 #pragma once
 
 #include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace railshmem::ofi {
 
 struct Quirks {
+  /// What the domain is told of our threads instead of what hints asked for. A rail has a domain of its own, which one
+  /// thread uses at a time, so every level is true of it.
+  fi_threading threading = FI_THREAD_UNSPEC;
   /// Messages without a slot are counted as operations, and complete to a slot that nobody reads.
   bool counts_messages = false;
   /// FI_INJECT on a send loses the operation's context. Such sends are copied at once without that flag as well.
@@ -18,10 +26,17 @@ struct Quirks {
   bool drains = false;
   /// A read whose answer is arriving when its connection ends is reported and freed twice, which ends the process.
   bool reads_may_fail = true;
+  /// The order of messages behind writes that the endpoint promises is kept.
+  bool keeps_order = true;
   size_t receives = 256;                        ///< messages that may arrive between two polls: 1 MiB per rail
   size_t operations = static_cast<size_t>(-1);  ///< in flight at most
 };
 
-Quirks quirks_of(const fi_info& info) noexcept;
+/// Those of a provider that this `version` of libfabric lists.
+Quirks quirks_of(const fi_info& info, uint32_t version = fi_version()) noexcept;
+
+/// The listed provider that `wanted` means where libfabric lists these: itself, or the one that has taken its place.
+/// Empty when there is none.
+std::string provider_meant_by(const std::string& wanted, const std::vector<std::string>& listed);
 
 }  // namespace railshmem::ofi

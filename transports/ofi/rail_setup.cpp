@@ -47,12 +47,13 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
     : ports_(setup.ports), timeout_ns_(setup.timeout_ns), name_(nic.name()), info_(fi_dupinfo(nic.info.get())) {
   if (!info_) throw std::bad_alloc();
   make_name_unique(*info_);
+  quirks_ = quirks_of(*info_);
+  if (quirks_.threading != FI_THREAD_UNSPEC) info_->domain_attr->threading = quirks_.threading;
   const char* provider = info_->fabric_attr->prov_name;
   fabric_ = own<fid_fabric>("fi_fabric", provider,
                             [&](fid_fabric** out) { return fi_fabric(info_->fabric_attr, out, nullptr); });
   domain_ = own<fid_domain>("fi_domain", provider,
                             [&](fid_domain** out) { return fi_domain(fabric_.get(), info_.get(), out, nullptr); });
-  quirks_ = quirks_of(*info_);
   max_outstanding_ = std::min(setup.operations, quirks_.operations);
   if (quirks_.plain_sends) copied_send_ = 0;
   const size_t receives = std::min(quirks_.receives, info_->rx_attr->size ? info_->rx_attr->size : quirks_.receives);
