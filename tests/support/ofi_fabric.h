@@ -2,11 +2,14 @@
 // A libfabric fabric under the test's own environment variables.
 #pragma once
 
+#include <rdma/fabric.h>
+
 #include <map>
 #include <memory>
 #include <string>
 
 #include "src/base/env.h"
+#include "src/base/error.h"
 #include "transports/ofi/fabric.h"
 
 namespace railshmem::testing_support {
@@ -28,6 +31,12 @@ inline std::shared_ptr<ofi::Fabric> make_ofi_fabric(const Settings& settings, in
   };
   const auto held = std::make_shared<Held>(settings, pe, npes);
   return {held, &held->fabric};
+}
+
+/// Throws Error where two PEs of one process crash over this provider (docs/gotchas.md).
+inline void must_serve_one_process(const std::string& provider) {
+  if (provider == "shm" && FI_VERSION_GE(fi_version(), FI_VERSION(2, 5)))
+    throw Error("shm of libfabric 2.5 and newer loses the way back between two PEs of one process");
 }
 
 }  // namespace railshmem::testing_support

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "tests/support/ofi_fabric.h"
 #include "tests/support/rail_end.h"
 
 namespace railshmem::testing_support {
@@ -20,6 +21,7 @@ class OfiManyRails : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     try {
+      must_serve_one_process(GetParam());
       const ofi::Nic nic = first_nic(GetParam());
       for (auto& rails : ends_)
         for (RailEnd& end : rails) end.open(nic);

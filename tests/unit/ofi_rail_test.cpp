@@ -17,6 +17,7 @@ struct Maker {
   const char* register_local = "0";  ///< "1": as if the provider asked for FI_MR_LOCAL, which none of these does
 
   std::shared_ptr<ofi::Fabric> make(int pe) const {
+    must_serve_one_process(provider);
     return make_ofi_fabric({{"SHMEM_OFI_PROVIDER", provider},
                             {"SHMEM_OFI_PROGRESS", progress},
                             {"SHMEM_OFI_REGISTER_LOCAL", register_local}},
