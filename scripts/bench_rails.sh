@@ -205,7 +205,7 @@ posting() {
   echo
   echo "| provider | put_rate Mops/s | of fi_writemsg |"
   echo "| --- | --- | --- |"
-  for provider in "${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}" shm; do
+  for provider in "${SHMEM_OFI_PROVIDER:-tcp}" shm; do
     SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=$provider "$(dirname "$perf")/../bin/oshrun" -n 2 "$perf" put_rate --sizes 8 \
       --floor --rounds "$rounds" --format json > "$scratch/rows"
     echo "| $provider | $(compute %.3f "$(grep put_rate "$scratch/rows" > "$scratch/put"; sed -n 's/.*"value":\([0-9.e+-]*\).*/\1/p' "$scratch/put")") |" \
@@ -242,13 +242,13 @@ engine() {
 peers() {
   local count npes
   echo
-  echo "## What peers cost a PE before any traffic, ${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}"
+  echo "## What peers cost a PE before any traffic, ${SHMEM_OFI_PROVIDER:-tcp}"
   echo
   echo "| rails | PEs | open ms | open MiB | learn peers ms | B per peer | B per peer and context | card B |"
   echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
   for count in 1 2 4; do
     for npes in 256 4096; do
-      SHMEM_OFI_PROVIDER=${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm} SHMEM_OFI_RAILS_PER_NIC=$count "$perf" peers --iters "$npes" \
+      SHMEM_OFI_PROVIDER=${SHMEM_OFI_PROVIDER:-tcp} SHMEM_OFI_RAILS_PER_NIC=$count "$perf" peers --iters "$npes" \
         --format json > "$scratch/rows"
       rows_of "$scratch/rows" | awk -v rails="$count" -v npes="$npes" '{ v[$1] = $3 } END {
         printf "| %d | %d | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f |\n", rails, npes, v["open"], v["open_memory"] / 1024,
@@ -260,7 +260,7 @@ peers() {
 echo "# Rails: two hosts of one machine"
 echo
 echo "$(date -u +%F), $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1))," \
-  "${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}, revision $(git -C "$root" rev-parse --short HEAD 2> /dev/null || echo unknown)," \
+  "${SHMEM_OFI_PROVIDER:-tcp}, revision $(git -C "$root" rev-parse --short HEAD 2> /dev/null || echo unknown)," \
   "load $(cut -d ' ' -f 1 /proc/loadavg) at start. Medians of $rounds runs."
 for part in scaling uneven spread latency loaded loaded_apart posting failover engine peers; do
   if selected "$part"; then "$part"; fi
