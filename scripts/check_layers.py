@@ -57,7 +57,7 @@ VENDOR = {
     r"cuda": ["src/cuda", "include/compat", "include/shmem/device", "include/shmem/detail", "perftest/device"],
     r"mpi\.h$": ["bootstrap/mpi"],
     r"pmix": ["bootstrap/pmix"],
-    r"hwloc": ["src/topology", "perftest"],
+    r"hwloc": ["src/topology", "bootstrap/local/oshrun", "perftest"],
 }
 MAX_LINES = 500
 LONG_FILES_ALLOWED = re.compile(r"(^tests/|\.inc$|type_lists\.h$)")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/wait.h"
 
+#include <sched.h>
+
 #include "shmem/types.h"
 #include "src/base/log.h"
 
@@ -12,6 +14,11 @@ static_assert(kEq == SHMEM_CMP_EQ && kNe == SHMEM_CMP_NE && kGt == SHMEM_CMP_GT 
 void die_bad_comparison(const char* function, int cmp) noexcept {
   die("%s: comparison %d is none of SHMEM_CMP_EQ, NE, GT, GE, LT, LE (%d to %d)", function, cmp, SHMEM_CMP_EQ,
       SHMEM_CMP_LE);
+}
+
+void yield_now_and_then() noexcept {
+  thread_local uint32_t turn = 0;
+  if (++turn % kTestsPerYield == 0) sched_yield();
 }
 
 void die_null_variable(const char* function) noexcept {

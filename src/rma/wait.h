@@ -12,6 +12,10 @@ namespace railshmem {
 [[noreturn, gnu::cold]] void die_bad_comparison(const char* function, int cmp) noexcept;
 [[noreturn, gnu::cold]] void die_null_variable(const char* function) noexcept;
 
+/// Gives the CPU to another process at every kTestsPerYield-th call of a thread.
+void yield_now_and_then() noexcept;
+inline constexpr uint32_t kTestsPerYield = 16;  // a yield with nobody to run costs as much as some twenty tests
+
 /// acquire: pairs with the release of signal updates and of fence; what came before them is visible after.
 template <class T>
 [[gnu::always_inline]] inline T load_variable(DeviceAccess* device, const T* ivar) noexcept {
@@ -49,6 +53,13 @@ template <class T>
   }
 }
 
+/// The end of a test that found nothing. A program that polls by tests would keep the PE that it waits for from running
+/// where PEs outnumber CPUs.
+inline void end_of_vain_test(PeState& state) noexcept {
+  if (state.spin.share_cpus) [[unlikely]]
+    yield_now_and_then();
+}
+
 /// Returns the value that satisfied the comparison.
 template <class T>
 inline T wait_until(PeState& state, const char* function, const T* ivar, int cmp, T value) noexcept {
@@ -70,7 +81,9 @@ inline int test(PeState& state, const char* function, const T* ivar, int cmp, T 
     die_null_variable(function);
   if (compares(load_variable(state.device, ivar), cmp, value)) return 1;
   if (state.network) net_progress(*state.network);  // a polling loop of test() must drive what it waits for
-  return compares(load_variable(state.device, ivar), cmp, value) ? 1 : 0;
+  if (compares(load_variable(state.device, ivar), cmp, value)) return 1;
+  end_of_vain_test(state);
+  return 0;
 }
 
 /// The variables of an all/any/some call. status[i] != 0 excludes i; values: one for all, or one each.
@@ -160,7 +173,9 @@ int test_all(PeState& state, const WaitSet<T>& set) noexcept {
   set.check();
   if (all_satisfied(set)) return 1;
   if (state.network) net_progress(*state.network);
-  return all_satisfied(set) ? 1 : 0;
+  if (all_satisfied(set)) return 1;
+  end_of_vain_test(state);
+  return 0;
 }
 
 template <class T>
@@ -169,6 +184,7 @@ size_t test_any(PeState& state, const WaitSet<T>& set) noexcept {
   if (set.n == 0) return SIZE_MAX;
   const size_t found = any_satisfied(set, next_start(set.n));
   if (found == SIZE_MAX && state.network) net_progress(*state.network);
+  if (found == SIZE_MAX) end_of_vain_test(state);
   return found;
 }
 
@@ -177,6 +193,7 @@ size_t test_some(PeState& state, const WaitSet<T>& set, size_t* indices) noexcep
   set.check();
   const size_t found = some_satisfied(set, indices);
   if (found == 0 && state.network) net_progress(*state.network);
+  if (found == 0) end_of_vain_test(state);
   return found;
 }
 

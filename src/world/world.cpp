@@ -19,6 +19,7 @@
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
 #include "src/rma/ordering.h"
+#include "src/topology/thread_cpus.h"
 #include "src/world/node_reach.h"
 #include "src/world/observations.h"
 #include "src/world/proxy_place.h"
@@ -354,6 +355,9 @@ std::string World::describe() const {
       text("bootstrap %s, %s, %s, %s on this node\n", std::string(bootstrap_.name()).c_str(),
            counted(static_cast<uint64_t>(state_.npes), "PE").c_str(), counted(layout_.leaders.size(), "node").c_str(),
            counted(layout_.members.size(), "PE").c_str());
+  const cpu_set_t& cpus = identities_[static_cast<size_t>(state_.me)].cpus;
+  out += text("CPUs of this PE %s, of all %s of this host %d together\n", cpu_list(cpus).c_str(),
+              counted(static_cast<uint64_t>(layout_.pes_on_host), "PE").c_str(), layout_.cpus_on_host);
   out += text("heap of %s per PE (%s)%s\n", memory_size(heap_size_.nbytes).c_str(), heap_size_.reason.c_str(),
               heap_->memory().huge() ? ", huge pages" : "");
   if (device_memory_) out += device_memory_->describe();

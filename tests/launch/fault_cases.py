@@ -21,6 +21,10 @@ class Oshrun(Case):
     def test_unknown_option(self):
         self.expect(oshrun("-n", 2, "--bogus", "true"), 2, "unknown option --bogus")
 
+    def test_more_pes_than_cores(self):
+        result = oshrun("-n", 900, "--bind-to", "core", "true")
+        self.expect(result, 1, "oshrun: --bind-to core: 900 PEs, but only ", within=10)
+
     def test_mistakes_have_the_prefix(self):
         for words in ([], ["-n", 2], ["-n", "x", "true"], ["-n", 2, "--bogus", "true"], ["-n"], ["--bind-to", "moon", "-n", 1, "true"],
                       ["-n", 2, "--timeout", -1, "true"], ["-n", 1, "-x", "=1", "true"]):

@@ -2,6 +2,7 @@
 """Every bootstrap under its launcher runs the conformance suite."""
 import hashlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -87,6 +88,53 @@ class Oshrun(Case):
             result = oshrun("-n", 2, "--wdir", folder, "sh", "-c", "pwd; echo $PWD")
             self.expect(result, 0)
             self.assertEqual(result.out, f"{os.path.realpath(folder)}\n{folder}\n" * 2)
+
+    def masks(self, *words, command=(OSHRUN,)):
+        program = "grep Cpus_allowed_list /proc/self/status | cut -f 2"
+        result = Job([*command, *map(str, words), "sh", "-c", program]).wait()
+        self.expect(result, 0)
+        return result.out.split()
+
+    def need_cpus(self, count):
+        if len(os.sched_getaffinity(0)) < count:
+            self.skipTest(f"fewer than {count} CPUs here")
+
+    def test_pes_are_bound_to_cores_of_their_own(self):
+        self.need_cpus(2)
+        everything = self.masks("-n", 1)
+        masks = self.masks("-n", 2)
+        if len(set(masks)) == 1:  # one core with two hardware threads
+            self.assertEqual(masks, everything * 2)
+            self.skipTest("this machine has too few cores")
+        self.assertEqual(len(set(masks)), 2)
+        self.assertNotIn(everything[0], masks)
+        self.assertEqual(self.masks("-n", 2, "--bind-to", "none"), everything * 2)
+        more = len(os.sched_getaffinity(0)) + 1
+        self.assertEqual(self.masks("-n", more), everything * more)
+
+    def test_the_mask_of_oshrun_is_respected(self):
+        self.need("taskset")
+        last = str(max(os.sched_getaffinity(0)))
+        for words in (["-n", 1], ["-n", 1, "--bind-to", "core"], ["-n", 3], ["-n", 2, "--bind-to", "numa"]):
+            masks = self.masks(*words, command=("taskset", "-c", last, OSHRUN))
+            self.assertEqual(masks, [last] * words[1])
+
+    def test_polling_by_tests_lets_others_run(self):
+        self.need("taskset")
+        cpu = str(min(os.sched_getaffinity(0)))
+        for how in ("test", "test_all", "test_any", "test_some"):
+            command = ["taskset", "-c", cpu, OSHRUN, "-n", "2", f"{BIN}/polls_by_tests", how]
+            result = Job(command, environment(SHMEM_TRANSPORT="p2p", SHMEM_SYMMETRIC_SIZE="1M")).wait()
+            self.expect(result, 0)
+            waiting, testing = map(float, result.out.split())
+            # A PE that keeps the CPU while it polls does so for some milliseconds in each of 800 turns.
+            self.assertLess(testing, 3 * waiting + 0.8, f"{how}: {result}")
+
+    def test_verbose_says_where_pes_run(self):
+        result = oshrun("-n", 2, "-v", "true")
+        self.expect(result, 0)
+        self.assertEqual(len(re.findall(r"^oshrun: PE [01] \(pid \d+\) (?:is bound to|may run on all) CPUs [\d,-]+$",
+                                        result.err, re.MULTILINE)), 2, str(result))
 
     def test_program_without_launcher_is_one_pe(self):
         self.expect(Job([PROBE]).wait(), 0, "single: 1 PEs agree", where="out")

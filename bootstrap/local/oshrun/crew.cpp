@@ -9,18 +9,21 @@
 #include <cerrno>
 
 #include "bootstrap/common/deadline.h"
+#include "bootstrap/local/oshrun/binding.h"
 #include "bootstrap/local/protocol.h"
 #include "src/base/shm_files.h"
 
 namespace railshmem::oshrun {
 namespace {
 
-/// Whoever says hello: the PE's own process or one that it has started.
-pid_t process_of(const Frame& hello) {
-  Unpacker fields(hello.payload);
-  fields.get<int>();
-  fields.get<int>();
-  return fields.get<pid_t>();
+constexpr int kNotFound = 127, kNotRunnable = 126, kNoRoom = 1;  // the first two as shells
+
+/// Whoever says hello: the PE's own process or one that it has started. None where a library of another version does
+/// not say it.
+std::optional<pid_t> process_of(const Frame& hello) {
+  constexpr size_t kBefore = 2 * sizeof(int);  // the PE and their number
+  if (hello.payload.size() < kBefore + sizeof(pid_t)) return std::nullopt;
+  return Unpacker(std::span(hello.payload).subspan(kBefore)).get<pid_t>();
 }
 
 }  // namespace
@@ -28,20 +31,25 @@ pid_t process_of(const Frame& hello) {
 Crew::Crew(CrewOrder order, CrewEvents& events) : order_(std::move(order)), events_(events) {}
 
 void Crew::start() {
-  constexpr int kNotFound = 127, kNotRunnable = 126, kNoRoom = 1;  // the first two as shells
   if (order_.count == 0) return;
   try {
     descriptors_.need(order_.count, order_.output == Output::captured ? 3 : 1);
   } catch (const Error& e) {
     throw CannotStart(e.what(), kNoRoom);
   }
+  choose_cpus();
   for (int pe = order_.first; pe < order_.first + order_.count; ++pe) {
     Child child;
+    const cpu_set_t* cpus = cpus_.empty() ? nullptr : &cpus_[static_cast<size_t>(pe - order_.first)];
     try {
-      child = spawn(order_, pe, descriptors_);
+      child = spawn(order_, pe, descriptors_, cpus);
     } catch (const Error& e) {
       throw CannotStart(text("cannot start PE %d of %d: %s", pe, order_.npes, e.what()), kNoRoom);
     }
+    if (child.failed == Step::bind)
+      throw CannotStart(text("cannot bind PE %d to the CPUs %s: %s (--bind-to none leaves it free)", pe,
+                             cpu_list(*cpus).c_str(), strerror(child.error)),
+                        kNoRoom);
     if (child.failed == Step::enter)
       throw CannotStart(text("cannot start in the directory '%s': %s", order_.directory.c_str(), strerror(child.error)),
                         kNotRunnable);
@@ -50,7 +58,27 @@ void Crew::start() {
                         child.error == ENOENT ? kNotFound : kNotRunnable);
     pes_.push_back({pe, child.pid, true, Stream(std::move(child.control)), std::move(child.out), std::move(child.err)});
     ++running_;
+    if (order_.report == Report::places) report(pes_.back(), cpus);
   }
+}
+
+void Crew::choose_cpus() {
+  cpu_set_t allowed;
+  // It fails where the system has more CPUs than the set can hold.
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  try {
+    cpus_ = bindings(order_.bind, order_.count, allowed);
+  } catch (const Error& e) {
+    if (order_.bind != Bind::automatic) throw CannotStart(e.what(), kNoRoom);
+    events_.on_note(std::string("PEs are not bound to cores: ") + e.what());
+  }
+}
+
+void Crew::report(const Pe& pe, const cpu_set_t* cpus) {
+  cpu_set_t all;
+  if (!cpus && sched_getaffinity(0, sizeof all, &all) != 0) CPU_ZERO(&all);
+  events_.on_note(text("PE %d (pid %d) %s CPUs %s", pe.number, static_cast<int>(pe.pid),
+                       cpus ? "is bound to" : "may run on all", cpu_list(cpus ? *cpus : all).c_str()));
 }
 
 void Crew::add_to(Poll& poll, Outputs outputs) {
@@ -119,7 +147,8 @@ void Crew::sweep() {
 void Crew::read_messages(Pe& pe) {
   pe.control.pump();
   while (auto frame = pe.control.pop()) {
-    if (frame->kind == local::hello) members_.push_back(process_of(*frame));
+    if (frame->kind == local::hello)
+      if (const auto process = process_of(*frame)) members_.push_back(*process);
     events_.on_message(pe.number, std::move(*frame));
   }
 }

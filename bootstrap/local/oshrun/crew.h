@@ -57,6 +57,9 @@ class Crew {
   };
 
   Pe& at(int pe) { return pes_[static_cast<size_t>(pe - order_.first)]; }
+  /// Throws CannotStart.
+  void choose_cpus();
+  void report(const Pe& pe, const cpu_set_t* cpus);
   void read_messages(Pe& pe);
   void read_output(const Pe& pe, UniqueFd& from, int fd);
 
@@ -64,6 +67,7 @@ class Crew {
   CrewEvents& events_;
   Descriptors descriptors_;
   Orphans orphans_;
+  std::vector<cpu_set_t> cpus_;  ///< by PE; empty: nobody is bound
   std::vector<Pe> pes_;
   std::vector<pid_t> members_;  ///< processes that have said hello
   int running_ = 0;

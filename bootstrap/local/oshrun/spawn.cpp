@@ -34,12 +34,13 @@ struct Failure {
 
 /// Runs in the child between fork and exec; returns when the program cannot be started.
 Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, const Pipe& out, const Pipe& err,
-                  const Descriptors& descriptors) {
+                  const Descriptors& descriptors, const cpu_set_t* cpus) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left behind when oshrun itself is killed
   if (getppid() != launcher) _exit(1);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (cpus && sched_setaffinity(0, sizeof *cpus, cpus) != 0) return {Step::bind, errno};
   if (pe != 0) {
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0) return {Step::run, errno};
@@ -65,7 +66,7 @@ Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, c
 
 }  // namespace
 
-Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors) {
+Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors, const cpu_set_t* cpus) {
   int control[2];
   check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0, "socketpair");
   Child child;
@@ -82,7 +83,7 @@ Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors) {
   child.pid = fork();
   check_errno(child.pid >= 0, "fork");
   if (child.pid == 0) {
-    const Failure failure = become_pe(order, pe, launcher, theirs.get(), out, err, descriptors);
+    const Failure failure = become_pe(order, pe, launcher, theirs.get(), out, err, descriptors, cpus);
     [[maybe_unused]] const ssize_t written = write(report.write.get(), &failure, sizeof failure);
     _exit(127);
   }

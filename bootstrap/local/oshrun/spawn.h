@@ -2,6 +2,7 @@
 // Starts one PE's process.
 #pragma once
 
+#include <sched.h>
 #include <sys/types.h>
 
 #include <string>
@@ -33,7 +34,7 @@ struct CrewOrder {
 };
 
 /// What a child does before the program runs; none: it runs.
-enum class Step : int { none, enter, run };
+enum class Step : int { none, bind, enter, run };
 
 struct Child {
   pid_t pid = -1;
@@ -44,7 +45,8 @@ struct Child {
   int error = 0;  ///< errno of that step
 };
 
-/// PE 0 has this process's stdin. Throws Error when the host has no processes or descriptors left.
-Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors);
+/// PE 0 has this process's stdin. `cpus`: those that the PE is bound to; null: as this process. Throws Error when the
+/// host has no processes or descriptors left.
+Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors, const cpu_set_t* cpus);
 
 }  // namespace railshmem::oshrun
