@@ -253,6 +253,26 @@ TEST_P(Calls, WaitsAndTests) {
   });
 }
 
+TEST_P(Calls, WaitsForManyShortWords) {
+  auto* const words = reinterpret_cast<short*>(mine(512));
+  const short wanted[4] = {1, -2, 3, 4};
+  for (int i = 0; i < 4; ++i) words[i] = wanted[i];
+  kernel([&] {
+    size_t found[4] = {};
+    const int status[4] = {0, 1, 0, 0};
+    shmemx_short_wait_until_all_vector(words, 4, nullptr, SHMEM_CMP_EQ, wanted);
+    shmemx_short_wait_until_all(words, 4, status, SHMEM_CMP_GT, 0);
+    EXPECT_EQ(shmemx_short_wait_until_any(words, 4, nullptr, SHMEM_CMP_LT, 0), 1u);
+    EXPECT_EQ(shmemx_short_wait_until_some(words, 4, found, nullptr, SHMEM_CMP_GE, 3), 2u);
+    EXPECT_EQ(found[0] + found[1], 5u);
+    EXPECT_EQ(shmemx_short_test_all(words, 4, nullptr, SHMEM_CMP_GT, 0), 0);
+    EXPECT_EQ(shmemx_short_test_any_vector(words, 4, nullptr, SHMEM_CMP_NE, wanted), SIZE_MAX);
+    EXPECT_EQ(shmemx_ushort_test_some(reinterpret_cast<unsigned short*>(words), 4, found, nullptr, SHMEM_CMP_GT, 9),
+              1u);
+    EXPECT_EQ(found[0], 1u);
+  });
+}
+
 TEST_P(Calls, ContextsOfTeamsTranslatePes) {
   job_.team(kMe, 1) = {(5 << 24) + 2, 1, -1, 2, 1, nullptr, 0, 1};  // PEs 1, 0
   const auto handle = reinterpret_cast<shmem_ctx_t>(uintptr_t{(9 << 20) + 3});

@@ -66,29 +66,31 @@ struct WordWaits {
   RAILSHMEM_BOTH(int, N##_test, (T* ivar, int cmp, T cmp_value), (ivar, cmp, cmp_value),                               \
       (RAILSHMEM_WAITS(T)::test(ivar, cmp, cmp_value)))
 
-/// VALUE: the parameter cmp_value with its type; VALUES and STEP: how Words finds the value of a word.
-#define RAILSHMEM_KERNEL_WORDS(R, NAME, T, VALUE, VALUES, STEP, CALL)                                                  \
-  RAILSHMEM_BOTH(R, NAME, (T* ivars, size_t nelems, const int* status, int cmp, VALUE),                                \
+/// B: RAILSHMEM_BOTH or, for extensions, RAILSHMEM_BOTH_EXTENSION. VALUE: the parameter cmp_value with its type;
+/// VALUES and STEP: how Words finds the value of a word.
+#define RAILSHMEM_KERNEL_WORDS(B, R, NAME, T, VALUE, VALUES, STEP, CALL)                                               \
+  B(R, NAME, (T* ivars, size_t nelems, const int* status, int cmp, VALUE),                                             \
       (ivars, nelems, status, cmp, cmp_value), (RAILSHMEM_WAITS(T)::CALL({ivars, nelems, status, cmp, VALUES, STEP})))
-#define RAILSHMEM_KERNEL_SOME(R, NAME, T, VALUE, VALUES, STEP, CALL)                                                   \
-  RAILSHMEM_BOTH(R, NAME, (T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, VALUE),               \
+#define RAILSHMEM_KERNEL_SOME(B, R, NAME, T, VALUE, VALUES, STEP, CALL)                                                \
+  B(R, NAME, (T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, VALUE),                            \
       (ivars, nelems, indices, status, cmp, cmp_value),                                                                \
       (RAILSHMEM_WAITS(T)::CALL({ivars, nelems, status, cmp, VALUES, STEP}, indices)))
-#define RAILSHMEM_KERNEL_WORDS_BOTH(M, R, NAME, T, CALL)                                                               \
-  M(R, NAME, T, T cmp_value, &cmp_value, 0, CALL)                                                                      \
-  M(R, NAME##_vector, T, const T* cmp_value, cmp_value, 1, CALL)
-#define RAILSHMEM_KERNEL_WAIT_MANY(A, N, T)                                                                            \
-  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, void, N##_wait_until_all, T, until_all)                          \
-  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, size_t, N##_wait_until_any, T, until_any)                        \
-  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_SOME, size_t, N##_wait_until_some, T, until_some)                       \
-  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, int, N##_test_all, T, all)                                       \
-  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, size_t, N##_test_any, T, any)                                    \
-  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_SOME, size_t, N##_test_some, T, some)
+#define RAILSHMEM_KERNEL_WORDS_BOTH(M, B, R, NAME, T, CALL)                                                            \
+  M(B, R, NAME, T, T cmp_value, &cmp_value, 0, CALL)                                                                   \
+  M(B, R, NAME##_vector, T, const T* cmp_value, cmp_value, 1, CALL)
+#define RAILSHMEM_KERNEL_WAIT_MANY(B, N, T)                                                                            \
+  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, B, void, N##_wait_until_all, T, until_all)                       \
+  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, B, size_t, N##_wait_until_any, T, until_any)                     \
+  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_SOME, B, size_t, N##_wait_until_some, T, until_some)                    \
+  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, B, int, N##_test_all, T, all)                                    \
+  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_WORDS, B, size_t, N##_test_any, T, any)                                 \
+  RAILSHMEM_KERNEL_WORDS_BOTH(RAILSHMEM_KERNEL_SOME, B, size_t, N##_test_some, T, some)
 // clang-format on
 
 RAILSHMEM_AMO_TYPES(RAILSHMEM_KERNEL_WAIT, )
-RAILSHMEM_AMO_TYPES(RAILSHMEM_KERNEL_WAIT_MANY, )
+RAILSHMEM_AMO_TYPES(RAILSHMEM_KERNEL_WAIT_MANY, RAILSHMEM_BOTH)
 RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_KERNEL_WAIT, )
+RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_KERNEL_WAIT_MANY, RAILSHMEM_BOTH_EXTENSION)
 RAILSHMEM_BOTH(void, wait_until, (long* ivar, int cmp, long cmp_value), (ivar, cmp, cmp_value),
                railshmem::device::WordWaits<long>::until(ivar, cmp, cmp_value))
 
