@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Extensions of RailSHMEM to the standard: starting without a launcher of its own, local buffers, reductions whose
-// result is dealt out (shmem/reducescatter.h), calls in the order of a CUDA stream (shmem/stream.h). What returns an
-// int returns 0 for success. What warps and blocks of a CUDA kernel call together, shmemx_NAME_warp and
-// shmemx_NAME_block, comes with shmem.h: see shmem/device/names/scoped.h.
+// result is dealt out (shmem/reducescatter.h) or whose numbers have 16 bits (shmem/reduce16.h), calls in the order of a
+// CUDA stream (shmem/stream.h). What returns an int returns 0 for success. What warps and blocks of a CUDA kernel call
+// together, shmemx_NAME_warp and shmemx_NAME_block, comes with shmem.h: see shmem/device/names/scoped.h.
 #ifndef RAILSHMEM_SHMEMX_H
 #define RAILSHMEM_SHMEMX_H
 
 #include "shmem.h"
+#include "shmem/reduce16.h"
 #include "shmem/reducescatter.h"
 #include "shmem/stream.h"
 

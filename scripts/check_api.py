@@ -65,6 +65,8 @@ EXTENSIONS += [f"shmemx_{name}_on_stream" for name in STREAM]
 EXTENSIONS += [f"shmemx_{t}_{w}_reducescatter" for t in REDUCE_BITS for w in ("and", "or", "xor")]
 EXTENSIONS += [f"shmemx_{t}_{w}_reducescatter" for t in REDUCE_ORDER for w in ("max", "min")]
 EXTENSIONS += [f"shmemx_{t}_{w}_reducescatter" for t in REDUCE_SUM for w in ("sum", "prod")]
+EXTENSIONS += [f"shmemx_{t}_{w}_{r}" for t in ("half", "bfloat16") for w in ("max", "min", "sum", "prod")
+               for r in ("reduce", "reducescatter")]
 EXTENSION_PREFIX = "shmemx_"
 # Called by the installed headers, not by programs: exported, and declared outside shmemx.h.
 INTERNAL = ["shmemx_device_view_register", "shmemx_device_view_unregister"]

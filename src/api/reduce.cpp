@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions and scans over teams: every name of include/shmem/reduce.h.
+// Reductions and scans over teams: every name of include/shmem/reduce.h, and the reductions of reduce16.h.
 #include "src/collective/reduce.h"
 
+#include "shmem/reduce16.h"
 #include "src/api/alias.h"
 #include "src/api/probe.h"
 #include "src/api/reductions.h"
@@ -62,10 +63,16 @@ int run(const Reducer& call, shmem_team_t handle, void* dest, const void* source
     return scan_on(kCall, Scan::KIND, team, dest, source, nelems);                                    \
   }
 #define SCANS(N, T) SCAN(N##_sum_inscan, inclusive, T) SCAN(N##_sum_exscan, exclusive, T)
+#define REDUCE16(NAME, OP, T)                                                                          \
+  int shmemx_##NAME##_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nreduce) { \
+    static constexpr Reducer kCall{"shmemx_" #NAME "_reduce", ReduceOp::OP, type_kind<T>(), sizeof(T)};   \
+    return reduce_on(kCall, team, dest, source, nreduce);                                              \
+  }
 // clang-format on
 
 extern "C" {
 RAILSHMEM_FOR_REDUCTIONS(REDUCE)
+RAILSHMEM_FOR_REDUCTIONS16(REDUCE16)
 RAILSHMEM_FOR_REDUCE_SUM_TYPES(SCANS)
 #undef REDUCE
 }

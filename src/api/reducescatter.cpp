@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions whose result is dealt out: every name of include/shmem/reducescatter.h.
+// Reductions whose result is dealt out: every name of include/shmem/reducescatter.h, and those of reduce16.h.
 #include "src/collective/reducescatter.h"
 
+#include "shmem/reduce16.h"
 #include "shmem/reducescatter.h"
 #include "src/api/probe.h"
 #include "src/api/reductions.h"
@@ -56,8 +57,14 @@ namespace {
     static constexpr Reducer kCall{"shmemx_" #NAME "_reducescatter", ReduceOp::OP, type_kind<T>(), sizeof(T)};  \
     return deal(kCall, team, dest, source, nelems);                                                            \
   }
+#define DEAL16(NAME, OP, T)                                                                                    \
+  int shmemx_##NAME##_reducescatter(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems) { \
+    static constexpr Reducer kCall{"shmemx_" #NAME "_reducescatter", ReduceOp::OP, type_kind<T>(), sizeof(T)};  \
+    return deal(kCall, team, dest, source, nelems);                                                            \
+  }
 // clang-format on
 
 extern "C" {
 RAILSHMEM_FOR_REDUCTIONS(DEAL)
+RAILSHMEM_FOR_REDUCTIONS16(DEAL16)
 }

@@ -72,13 +72,18 @@ void combine(void* out, const void* a, const void* b, size_t n) noexcept {
 #else
 #pragma GCC ivdep
 #endif
-  for (size_t i = 0; i < n; ++i) to[i] = Op::apply(x[i], y[i]);
+  for (size_t i = 0; i < n; ++i) {
+    if constexpr (is_small_float<T>)
+      to[i] = T(Op::apply(x[i].value(), y[i].value()));
+    else
+      to[i] = Op::apply(x[i], y[i]);
+  }
 }
 
 template <class T>
 constexpr Combine find(ReduceOp op) noexcept {
   constexpr bool is_integer = std::is_integral_v<T>;
-  constexpr bool has_order = is_integer || std::is_floating_point_v<T>;
+  constexpr bool has_order = is_integer || std::is_floating_point_v<T> || is_small_float<T>;
   if constexpr (is_integer) {
     if (op == ReduceOp::bit_and) return combine<T, And>;
     if (op == ReduceOp::bit_or) return combine<T, Or>;
@@ -127,6 +132,10 @@ constexpr Combine find_in(ReduceOp op, TypeKind kind) noexcept {
       return find<ComplexFloat>(op);
     case TypeKind::c64:
       return find<ComplexDouble>(op);
+    case TypeKind::f16:
+      return find<Half>(op);
+    case TypeKind::bf16:
+      return find<Bfloat16>(op);
   }
   return nullptr;
 }

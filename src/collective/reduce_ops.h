@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "include/shmem/detail/reduce_kind.h"
+#include "src/collective/small_floats.h"
 
 namespace railshmem {
 
@@ -19,6 +20,10 @@ constexpr TypeKind type_kind() noexcept {
     return TypeKind::c32;
   } else if constexpr (std::is_same_v<T, ComplexDouble>) {
     return TypeKind::c64;
+  } else if constexpr (std::is_same_v<T, Half>) {
+    return TypeKind::f16;
+  } else if constexpr (std::is_same_v<T, Bfloat16>) {
+    return TypeKind::bf16;
   } else if constexpr (std::is_same_v<T, float>) {
     return TypeKind::f32;
   } else if constexpr (std::is_same_v<T, double>) {

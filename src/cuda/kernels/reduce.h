@@ -129,7 +129,7 @@ RAILSHMEM_HD inline void reduce_complex(const DeviceReduction& r, uint64_t first
 
 /// GPUs have no long double.
 inline bool can_reduce(TypeKind kind) noexcept {
-  return kind != TypeKind::long_double;
+  return kind != TypeKind::long_double && kind < TypeKind::f16;
 }
 
 /// The part of thread `first` of `step`.
@@ -166,7 +166,9 @@ RAILSHMEM_HD inline void reduce(const DeviceReduction& r, uint64_t first, uint64
     case TypeKind::c64:
       return reduce_complex<Complex<double>>(r, first, step);
     case TypeKind::long_double:
-      return;
+    case TypeKind::f16:
+    case TypeKind::bf16:
+      return;  // can_reduce() keeps them away
   }
 }
 
