@@ -64,6 +64,17 @@ RAILSHMEM_API int shmemx_get_uniqueid(shmemx_uniqueid_t* uniqueid);
 RAILSHMEM_API int shmemx_set_attr_uniqueid_args(int pe, int npes, const shmemx_uniqueid_t* uniqueid,
                                                 shmemx_init_attr_t* attr);
 
+/// Names a team to be, for shmemx_team_init; handed to its members by any means. Local. An id is of no use any more
+/// when eight more were taken on this PE. Nonzero where uniqueid is NULL.
+RAILSHMEM_API int shmemx_team_get_uniqueid(uint64_t* uniqueid);
+
+/// Makes a team of PEs that need have no other team in common but the world: each of the npes members calls it with the
+/// id and its own number in the team, pe. The members' PEs are in ascending or descending order, or at one stride. The
+/// configuration is that of shmem_team_split_strided. Returns 0 with the team in *new_team on all members, or nonzero
+/// with SHMEM_TEAM_INVALID on all.
+RAILSHMEM_API int shmemx_team_init(uint64_t uniqueid, int npes, int pe, const shmem_team_config_t* config,
+                                   long config_mask, shmem_team_t* new_team);
+
 /// Writes the table of environment variables with the values in force, cut to nbytes with the terminating null.
 /// Returns the bytes that the whole table needs.
 RAILSHMEM_API size_t shmemx_describe_environment(char* buffer, size_t nbytes);

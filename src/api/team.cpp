@@ -2,9 +2,12 @@
 // Teams: every name of include/shmem/team.h.
 #include "shmem/team.h"
 
+#include "shmemx.h"
 #include "src/api/alias.h"
+#include "src/api/guard.h"
 #include "src/api/probe.h"
 #include "src/api/team_call.h"
+#include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/check/agreement.h"
 #include "src/collective/sync.h"
@@ -115,6 +118,36 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
   *xaxis_team = handle_of(plans[0].made);
   *yaxis_team = handle_of(plans[1].made);
   return 0;
+}
+
+int shmemx_team_get_uniqueid(uint64_t* uniqueid) {
+  static constexpr char kName[] = "shmemx_team_get_uniqueid";
+  World& world = job::world(kName);
+  return guard(kName, [&] {
+    if (!uniqueid) throw Error("uniqueid is NULL; pass the address of a variable");
+    *uniqueid = world.teams().new_id();
+  });
+}
+
+int shmemx_team_init(uint64_t uniqueid, int npes, int pe, const shmem_team_config_t* config, long config_mask,
+                     shmem_team_t* new_team) {
+  static constexpr char kName[] = "shmemx_team_init";
+  need(kName, "new_team", new_team);
+  *new_team = SHMEM_TEAM_INVALID;
+  World& world = job::world(kName);
+  PeState& state = world.state();
+  RAILSHMEM_PROBE_PLAIN(collective, kName);
+  check_config(kName, config, config_mask);
+  return guard(kName, [&] {
+    if (!world.teams().is_id(uniqueid))
+      throw Error(text("0x%llx is no id of a team; take what shmemx_team_get_uniqueid gave to a PE of this job",
+                       static_cast<unsigned long long>(uniqueid)));
+    if (npes < 1 || npes > state.npes || pe < 0 || pe >= npes)
+      throw Error(
+          text("member %d of %d: a team of this job has 1 to %d members, numbered from 0", pe, npes, state.npes));
+    *new_team = handle_of(world.teams().gather(kName, uniqueid, npes, pe, config, config_mask));
+    if (*new_team == SHMEM_TEAM_INVALID) throw Error("no team was made; see SHMEM_TEAMS_MAX, and the order of its PEs");
+  });
 }
 
 void pshmem_team_destroy(shmem_team_t team) {

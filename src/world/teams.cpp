@@ -42,11 +42,11 @@ bool is_possible(const TeamPlan& plan) noexcept {
 
 std::atomic<uint32_t> Teams::generation_{0};
 
-size_t Teams::areas_nbytes(int npes, int slots) {
+size_t Teams::nbytes(int npes, int slots) {
   if (slots < kReserved || slots >= 1 << Team::kSlotBits)
     throw Error(text("SHMEM_TEAMS_MAX is %d; it must be %d to %d, because the library has %d teams of its own", slots,
                      kReserved, (1 << Team::kSlotBits) - 1, kReserved));
-  return static_cast<size_t>(slots) * TeamAreaLayout(npes).nbytes();
+  return static_cast<size_t>(slots) * TeamAreaLayout(npes).nbytes() + TeamDesks::nbytes(npes);
 }
 
 Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots)
@@ -54,6 +54,7 @@ Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset
       layout_(layout),
       heap_(heap),
       offset_(offset),
+      desks_(state, offset + static_cast<size_t>(slots) * TeamAreaLayout(state.npes).nbytes()),
       slots_(slots, kReserved),
       teams_(static_cast<size_t>(slots)) {
   make(kWorld, {0, 1, state.npes});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "src/heap/heap.h"
 #include "src/team/split.h"
 #include "src/team/team.h"
+#include "src/world/team_meeting.h"
 #include "src/world/team_slots.h"
 
 namespace railshmem {
@@ -55,14 +57,22 @@ class Teams {
   /// PEs are as many, at most kMaxPlans; a plan is the same on the members of its team, and teams of one plan do not
   /// overlap. Triplets are valid.
   bool split(Team& parent, const char* function, std::span<TeamPlan> plans);
+  /// The name of a team to be: for gather(). Local.
+  uint64_t new_id();
+  /// Collective over PEs that know the same id and their places in the team, and need have no team in common. The
+  /// team, or null on all of them where it cannot be: no slot is free on all, a member objects to its configuration, or
+  /// the PEs are not in an order that a team can have.
+  Team* gather(const char* function, uint64_t id, int size, int index, const shmem_team_config_t* config, long mask);
+  bool is_id(uint64_t id) const noexcept { return desks_.is_id(id); }
+
   /// Collective over the team, which must not be a predefined one. Ends its contexts as well.
   void destroy(Team& team, const char* function) noexcept;
 
   /// Kernels may use the teams from now on: those that are there, and those to come. `tables` must outlive this.
   void show_to(KernelTables& tables) noexcept;
 
-  /// Bytes of `slots` areas. Throws Error when they are too few.
-  static size_t areas_nbytes(int npes, int slots);
+  /// Bytes of `slots` areas, and of the desks behind them. Throws Error when they are too few.
+  static size_t nbytes(int npes, int slots);
 
  private:
   struct Places {
@@ -70,6 +80,8 @@ class Teams {
     uint64_t first_number;
   };
   std::optional<Places> agree_on_places(Team& parent, const char* function, std::span<const TeamPlan> plans);
+  std::optional<Places> vote(TeamMeeting& meeting, uint64_t id, bool possible, PeSet* pes);
+  PeSet set_of(std::vector<int> pes);
   Team& make(int slot, const PeSet& pes, uint64_t first_number = 0);
   bool make_all(const Team& parent, const char* function, std::span<TeamPlan> plans, const Places& places) noexcept;
   void unmake(Team& team) noexcept;
@@ -79,9 +91,11 @@ class Teams {
   const NodeLayout& layout_;
   Heap& heap_;
   const size_t offset_;
+  TeamDesks desks_;
   TeamSlots slots_;
   KernelTables* tables_ = nullptr;            ///< null: no kernel uses teams
-  std::mutex making_;                         ///< memory of areas
+  std::mutex making_;                         ///< memory of areas, and lists_
+  std::list<std::vector<int>> lists_;         ///< PEs of gathered teams, which teams split from them use as well
   static std::atomic<uint32_t> generation_;   ///< teams that the process made so far, also before a finalize
   std::vector<std::unique_ptr<Team>> teams_;  ///< by slot
 };

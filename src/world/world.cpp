@@ -96,7 +96,7 @@ bool World::may_need_network() const {
 void World::make_heap() {
   heap_size_ = choose_heap_size(env_, identities_, may_need_network());
   const size_t heap_bytes = std::max<size_t>(heap_size_.nbytes, OffsetAllocator::kGranule);
-  const size_t header_bytes = kControlBytes + Teams::areas_nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max));
+  const size_t header_bytes = kControlBytes + Teams::nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max));
   HostMemory memory(header_bytes + heap_bytes, env_.huge_pages);
   NodeReach reach =
       find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Teams of PEs that meet by an id (Teams::gather).
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "src/base/log.h"
+#include "src/world/teams.h"
+
+namespace railshmem {
+namespace {
+
+constexpr uint64_t kHasSlots = 1;   // this PE's slots are in the voting thread's hands
+constexpr uint64_t kCanBeMade = 2;  // and it has no objection
+constexpr uint64_t kMade = 4;
+
+/// Where threads of a PE make teams at once, these stand behind splits, in the order of their ids.
+int turn_of(uint64_t id) noexcept {
+  return static_cast<int>(0x40000000 | ((id >> 32 ^ id << 16) & 0x3fffffff));
+}
+
+bool is_arithmetic(const std::vector<int>& pes) noexcept {
+  const int step = pes.size() > 1 ? pes[1] - pes[0] : 1;
+  for (size_t i = 1; i < pes.size(); ++i)
+    if (pes[i] - pes[i - 1] != step) return false;
+  return step != 0;
+}
+
+}  // namespace
+
+/// A set of size 0 where the PEs are in no order that teams have: a stride's, ascending, or descending.
+PeSet Teams::set_of(std::vector<int> pes) {
+  const auto size = static_cast<int>(pes.size());
+  if (is_arithmetic(pes)) return {pes[0], size > 1 ? pes[1] - pes[0] : 1, size};
+  const bool down = pes[0] > pes[1];
+  if (down) std::reverse(pes.begin(), pes.end());
+  if (std::adjacent_find(pes.begin(), pes.end(), std::greater_equal<>()) != pes.end()) return {};
+  const std::lock_guard lock(making_);
+  auto list = std::find(lists_.begin(), lists_.end(), pes);
+  if (list == lists_.end()) list = lists_.insert(lists_.end(), std::move(pes));
+  return down ? PeSet{size - 1, -1, size, &*list} : PeSet{0, 1, size, &*list};
+}
+
+/// As agree_on_places(), by notes. All members see the same notes and so come to the same result.
+std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id, bool possible, PeSet* pes) {
+  const TeamSlots::Splitter splitter(slots_, turn_of(id));
+  for (;; sched_yield()) {  // again only while another thread of some PE makes another team
+    const TeamSlots::Claim claim(slots_, turn_of(id));
+    bool all_have_slots = true;
+    uint64_t highest = 0;
+    for (size_t word = 0; word < slots_.words() && all_have_slots; word += TeamNote::kSlotWords) {
+      TeamNote mine{state_.me, {}, slots_.highest_number(), possible ? kCanBeMade : 0};
+      if (claim.owns()) mine.vote |= kHasSlots;
+      for (size_t i = 0; i < TeamNote::kSlotWords; ++i)
+        mine.free_slots[i] = claim.owns() ? slots_.free_word(word + i) : 0;
+      uint64_t votes = ~uint64_t{0}, free[TeamNote::kSlotWords];
+      std::fill(std::begin(free), std::end(free), ~uint64_t{0});
+      std::vector<int> members;
+      for (const TeamNote& note : meeting.exchange(mine)) {
+        members.push_back(static_cast<int>(note.pe));
+        votes &= note.vote;
+        highest = std::max(highest, note.highest_number);
+        for (size_t i = 0; i < TeamNote::kSlotWords; ++i) free[i] &= note.free_slots[i];
+      }
+      if ((votes & kCanBeMade) == 0) return std::nullopt;
+      *pes = set_of(std::move(members));
+      if (pes->size == 0) return std::nullopt;
+      all_have_slots = (votes & kHasSlots) != 0;
+      for (size_t i = 0; i < TeamNote::kSlotWords && all_have_slots; ++i) {
+        if (free[i] == 0) continue;
+        const Places places{{static_cast<int>(64 * (word + i)) + std::countr_zero(free[i])}, highest};
+        slots_.take(places.slot[0]);
+        return places;
+      }
+    }
+    if (all_have_slots) return std::nullopt;
+  }
+}
+
+uint64_t Teams::new_id() {
+  const std::lock_guard lock(making_);
+  heap_.populate_header(desks_.offset(), TeamDesks::nbytes(state_.npes));
+  return desks_.open();
+}
+
+Team* Teams::gather(const char* function, uint64_t id, int size, int index, const shmem_team_config_t* config,
+                    long mask) {
+  const bool possible = (mask & SHMEM_TEAM_NUM_CONTEXTS) == 0 || (config && config->num_contexts >= 0);
+  TeamMeeting meeting(desks_, world().context, function, id, size, index);
+  PeSet pes;
+  const std::optional<Places> places = vote(meeting, id, possible, &pes);
+  if (!places) {
+    if (possible && pes.size == 0)
+      log_warn("%s: no team was made: its PEs must be in ascending or descending order, or at one stride", function);
+    return nullptr;
+  }
+  Team* team = nullptr;
+  try {
+    team = &make(places->slot[0], pes, places->first_number);
+    if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) team->config = *config;
+  } catch (const std::exception& e) {
+    log_warn("%s: no team was made: %s", function, e.what());
+    slots_.give(places->slot[0], 0);
+  }
+  // Also what makes the team usable: nobody returns before all areas are ready.
+  uint64_t votes = ~uint64_t{0};
+  for (const TeamNote& note : meeting.exchange({state_.me, {}, 0, team ? kMade : 0})) votes &= note.vote;
+  if ((votes & kMade) != 0) return team;
+  if (team) unmake(*team);
+  return nullptr;
+}
+
+}  // namespace railshmem
