@@ -31,6 +31,14 @@ fail() {
 "$cxx" -std=c++17 -Wall -Wextra -Wshadow -pedantic -Werror $includes "$here/host_calls.cpp" -o "$work/host" \
   -L"$library_dir" -lrailshmem || fail "host_calls.cpp with $cxx"
 run host
+toolkit=${CUDA_HOME:-/usr/local/cuda}
+if [ -f "$toolkit/include/cuda_fp16.h" ]; then
+  # shellcheck disable=SC2086
+  "$cxx" -std=c++17 -Wall -Wextra -Wshadow -pedantic -Werror $includes -isystem "$toolkit/include" \
+    "$here/host_calls.cpp" -o "$work/host_cuda" -L"$library_dir" -lrailshmem ||
+    fail "host_calls.cpp with $cxx and the CUDA toolkit's headers"
+  run host_cuda
+fi
 
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 if [ ! -x "$nvcc" ]; then
@@ -43,6 +51,9 @@ fi
 # shellcheck disable=SC2086
 "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings $includes -c "$here/kernels.cu" -o "$work/kernels.o" ||
   fail "kernels.cu with nvcc"
+# shellcheck disable=SC2086
+"$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings $includes -c "$here/brought.cu" -o "$work/brought.o" ||
+  fail "brought.cu with nvcc"
 # Not linked: its program needs the CUDA driver library, which a machine without a GPU lacks.
 # shellcheck disable=SC2086
 "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings $includes -c "$here/modules.cu" -o "$work/modules.o" ||

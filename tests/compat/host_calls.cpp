@@ -49,6 +49,34 @@ void teams() {
   check(nvshmem_team_translate_pe(team, 0, NVSHMEM_TEAM_WORLD) == 0, "nvshmem_team_translate_pe");
   check(nvshmem_barrier(team) == 0 && nvshmem_team_sync(team) == 0, "barrier and sync of a team");
   nvshmem_team_destroy(team);
+  check(nvshmemx_team_get_uniqueid(&config.uniqueid) == 0, "nvshmemx_team_get_uniqueid");
+  check(nvshmemx_team_init(&team, &config, 0, 1, 0) == 0 && nvshmem_team_n_pes(team) == 1, "nvshmemx_team_init");
+  nvshmem_team_destroy(team);
+}
+
+void shorts() {
+  auto* const words = static_cast<short*>(nvshmem_calloc(4, sizeof(short)));
+  const short each[4] = {0, 0, 7, 0};
+  nvshmem_short_p(words + 2, 7, 0);
+  nvshmem_short_wait_until_all_vector(words, 4, nullptr, NVSHMEM_CMP_EQ, each);
+  check(nvshmem_short_wait_until_any(words, 4, nullptr, NVSHMEM_CMP_GT, 0) == 2, "nvshmem_short_wait_until_any");
+  check(nvshmem_short_test_all(words, 4, nullptr, NVSHMEM_CMP_GT, 0) == 0, "nvshmem_short_test_all");
+  nvshmem_free(words);
+}
+
+/// With the CUDA toolkit's headers, 16-bit types are here too.
+void halves() {
+#if defined(RAILSHMEM_COMPAT_RUNTIME)
+  auto* const words = static_cast<__half*>(nvshmem_calloc(4, sizeof(__half)));
+  nvshmem_half_p(words, __float2half(1.5f), 0);
+  check(__half2float(nvshmem_half_g(words, 0)) == 1.5f, "nvshmem_half_p and _g");
+  check(nvshmem_half_sum_reduce(NVSHMEM_TEAM_WORLD, words + 1, words, 1) == 0 && __half2float(words[1]) == 1.5f,
+        "nvshmem_half_sum_reduce");
+  auto* const brains = reinterpret_cast<__nv_bfloat16*>(words + 2);
+  check(nvshmem_bfloat16_max_reducescatter(NVSHMEM_TEAM_WORLD, brains, brains + 1, 1) == 0,
+        "nvshmem_bfloat16_max_reducescatter");
+  nvshmem_free(words);
+#endif
 }
 
 void data() {
@@ -56,6 +84,7 @@ void data() {
   auto* aligned = static_cast<uint64_t*>(nvshmem_align(4096, 4096));
   check(words && aligned && reinterpret_cast<uintptr_t>(aligned) % 4096 == 0, "nvshmem_calloc and nvshmem_align");
   check(nvshmem_ptr(words, 0) == words, "nvshmem_ptr");
+  check(nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, words) == nullptr, "nvshmemx_mc_ptr");
   const uint64_t source[4] = {1, 2, 3, 4};
   nvshmem_uint64_put_nbi(words, source, 4, 0);
   nvshmem_quiet();
@@ -117,6 +146,8 @@ int main(int argc, char**) {
   queries();
   teams();
   data();
+  shorts();
+  halves();
   buffers();
   streams(argc > 99);
   nvshmem_finalize();

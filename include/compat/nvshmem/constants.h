@@ -35,13 +35,17 @@ typedef int nvshmemx_cmp_type_t;
 typedef int nvshmemx_signal_op_t;
 
 typedef shmem_team_t nvshmem_team_t;
-typedef shmem_team_config_t nvshmem_team_config_t;
+typedef uint64_t nvshmemx_team_uniqueid_t;
+typedef struct {
+  int num_contexts;
+  nvshmemx_team_uniqueid_t uniqueid;  ///< for nvshmemx_team_init
+} nvshmem_team_config_t;
 #define NVSHMEM_TEAM_INVALID SHMEM_TEAM_INVALID
 #define NVSHMEM_TEAM_WORLD SHMEM_TEAM_WORLD
 #define NVSHMEM_TEAM_SHARED SHMEM_TEAM_SHARED
 #define NVSHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 // clang-format off
-#define NVSHMEM_TEAM_CONFIG_INITIALIZER {0}
+#define NVSHMEM_TEAM_CONFIG_INITIALIZER {0, 0}
 // clang-format on
 #define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS SHMEM_TEAM_NUM_CONTEXTS
 

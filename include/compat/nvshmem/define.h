@@ -5,26 +5,7 @@
 #ifndef RAILSHMEM_COMPAT_NVSHMEM_DEFINE_H
 #define RAILSHMEM_COMPAT_NVSHMEM_DEFINE_H
 
-// Programs written for NVSHMEM count on its headers for these.
-#if defined(__CUDACC__)
-#include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
-#define RAILSHMEM_COMPAT_RUNTIME 1
-#elif defined(__has_include)
-#if __has_include(<cuda_runtime.h>)
-#include <cuda.h>
-#include <cuda_runtime.h>
-#define RAILSHMEM_COMPAT_RUNTIME 1
-#endif
-#endif
-#include <assert.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "nvshmem/includes.h"
 #include "shmemx.h"
 
 /// Functions for the host only, and for host and kernels.
@@ -40,6 +21,13 @@
     return CALL ARGUMENTS;                                     \
   }
 
+/// What a function for both does: in a kernel the one, on the host the other.
+#if defined(__CUDA_ARCH__)
+#define RAILSHMEM_COMPAT_BY_SIDE(IN_KERNEL, ON_HOST) IN_KERNEL
+#else
+#define RAILSHMEM_COMPAT_BY_SIDE(IN_KERNEL, ON_HOST) ON_HOST
+#endif
+
 /// Nothing but for kernels: what warps and blocks call together.
 #if defined(RAILSHMEM_KERNEL_NAMES)
 #define RAILSHMEM_COMPAT_KERNEL(R, NAME, PARAMETERS, CALL, ARGUMENTS) \
@@ -51,8 +39,8 @@
 #endif
 
 // clang-format off
-/// Types of 16 bits that the standard does not know; they are moved by their size. In CUDA units only.
-#if defined(__CUDACC__)
+/// Types of 16 bits that the standard does not know; they are moved by their size. In C++ with the CUDA toolkit only.
+#if defined(RAILSHMEM_COMPAT_RUNTIME) && defined(__cplusplus)
 #define RAILSHMEM_COMPAT_HALF_TYPES(X, A) X(A, half, __half) X(A, bfloat16, __nv_bfloat16)
 #else
 #define RAILSHMEM_COMPAT_HALF_TYPES(X, A)

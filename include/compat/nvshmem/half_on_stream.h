@@ -5,7 +5,7 @@
 #ifndef RAILSHMEM_COMPAT_NVSHMEM_HALF_ON_STREAM_H
 #define RAILSHMEM_COMPAT_NVSHMEM_HALF_ON_STREAM_H
 
-#include "nvshmem/constants.h"
+#include "nvshmem/half_operators.h"
 
 #if defined(__CUDACC__) && defined(RAILSHMEM_KERNEL_NAMES)
 
@@ -39,7 +39,7 @@ int launch_reduction(void (*kernel)(nvshmem_team_t, T*, const T*, size_t), nvshm
   template <int = 0>                                                                                                   \
   RAILSHMEM_COMPAT_HOST int nvshmemx_##NAME##_on_stream(nvshmem_team_t team, T* dest, const T* source, size_t nreduce, \
       cudaStream_t stream) {                                                                                           \
-    return railshmem::compat::launch_reduction(railshmem::compat::KERNEL<railshmem::device::OP, T>, team, dest, source,\
+    return railshmem::compat::launch_reduction(railshmem::compat::KERNEL<railshmem::compat::OP, T>, team, dest, source,\
         nreduce, stream);                                                                                              \
   }
 #define RAILSHMEM_COMPAT_HALF_ON_STREAM(NAME, T, OP)                                                                   \

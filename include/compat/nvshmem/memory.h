@@ -22,6 +22,12 @@ RAILSHMEM_COMPAT_HOST void nvshmem_free(void* ptr) {
   shmem_free(ptr);
 }
 RAILSHMEM_COMPAT(void*, nvshmem_ptr, (const void* dest, int pe), shmem_ptr, (dest, pe))
+/// Where a team's copies can be written all at once, by multicast: nowhere here, which programs must expect.
+RAILSHMEM_COMPAT_SIDES void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* ptr) {
+  (void)team;
+  (void)ptr;
+  return NULL;
+}
 
 RAILSHMEM_COMPAT_HOST int nvshmemx_buffer_register(void* addr, size_t length) {
   return shmemx_buffer_register(addr, length);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reductions, also those that deal their result out. 16-bit types are for kernels only.
+// Reductions, also those that deal their result out.
 #ifndef RAILSHMEM_COMPAT_NVSHMEM_REDUCE_H
 #define RAILSHMEM_COMPAT_NVSHMEM_REDUCE_H
 
 #include "nvshmem/constants.h"
+#include "nvshmem/half_operators.h"
 
 // clang-format off
 #define RAILSHMEM_COMPAT_REDUCTION(EMIT, P, Q, NAME, T)                                                                \
@@ -37,12 +38,18 @@
   RAILSHMEM_COMPAT_SCATTER(N##_sum_reducescatter, T)                                                                   \
   RAILSHMEM_COMPAT_SCATTER(N##_prod_reducescatter, T)
 
-/// 16 bits: the arithmetic is that of CUDA's own types. RUN is reduce or reducescatter.
+/// 16 bits: the host's are the library's, by their bits; those of kernels are CUDA's. RUN is reduce or reducescatter.
+#define RAILSHMEM_COMPAT_HALF_CALL(RUN, OP, SCOPE)                                                                     \
+  (railshmem::device::RUN##_on<railshmem::compat::OP, railshmem::device::SCOPE>)(team, dest, source, nreduce)
 #define RAILSHMEM_COMPAT_HALF_REDUCTION(NAME, T, RUN, OP, SCOPE)                                                       \
   RAILSHMEM_COMPAT_KERNEL(int, NAME, (nvshmem_team_t team, T* dest, const T* source, size_t nreduce),                  \
-      (railshmem::device::RUN##_on<railshmem::device::OP, railshmem::device::SCOPE>), (team, dest, source, nreduce))
+      RAILSHMEM_COMPAT_HALF_CALL(RUN, OP, SCOPE), )
 #define RAILSHMEM_COMPAT_HALF_BY(NAME, T, RUN, OP)                                                                     \
-  RAILSHMEM_COMPAT_HALF_REDUCTION(nvshmem_##NAME##_##RUN, T, RUN, OP, ThreadScope)                                     \
+  RAILSHMEM_COMPAT_SIDES int nvshmem_##NAME##_##RUN(nvshmem_team_t team, T* dest, const T* source, size_t nreduce) {   \
+    return RAILSHMEM_COMPAT_BY_SIDE(RAILSHMEM_COMPAT_HALF_CALL(RUN, OP, ThreadScope),                                  \
+        shmemx_##NAME##_##RUN(team, reinterpret_cast<uint16_t*>(dest), reinterpret_cast<const uint16_t*>(source),      \
+            nreduce));                                                                                                 \
+  }                                                                                                                    \
   RAILSHMEM_COMPAT_HALF_REDUCTION(nvshmemx_##NAME##_##RUN##_warp, T, RUN, OP, WarpScope)                               \
   RAILSHMEM_COMPAT_HALF_REDUCTION(nvshmemx_##NAME##_##RUN##_block, T, RUN, OP, BlockScope)
 #define RAILSHMEM_COMPAT_HALF_OPERATIONS(N, T, RUN)                                                                    \
@@ -60,5 +67,30 @@ RAILSHMEM_KERNEL_TYPES(RAILSHMEM_COMPAT_REDUCE_VALUES, )
 RAILSHMEM_REDUCE_BITS_TYPES(RAILSHMEM_COMPAT_SCATTER_BITS, )
 RAILSHMEM_KERNEL_TYPES(RAILSHMEM_COMPAT_SCATTER_VALUES, )
 RAILSHMEM_COMPAT_HALF_TYPES(RAILSHMEM_COMPAT_HALF_REDUCE, )
+
+#if defined(__CUDACC__) && defined(RAILSHMEM_KERNEL_NAMES)
+namespace railshmem {
+namespace compat {
+
+/// The pair with the larger x; of equal ones that of the lower member.
+struct MaxLocation {
+  __device__ static double2 of(double2 a, double2 b) { return b.x > a.x ? b : a; }
+};
+
+}  // namespace compat
+}  // namespace railshmem
+
+/// Pairs of a value, x, and where it is, y: the largest values of the team with their places.
+__device__ inline int nvshmemx_double2_maxloc_reduce_block(nvshmem_team_t team, double2* dest, const double2* source,
+                                                           size_t nreduce) {
+  using railshmem::WorldView;
+  namespace device = railshmem::device;
+  return device::on_team(railshmem::DeviceCall::reduce, team, dest,
+                         [=](const WorldView& world, const device::Members& t) {
+                           return device::reduce_far<double2, railshmem::compat::MaxLocation, device::BlockScope>(
+                               world, t.row(), dest, source, nreduce, 0);
+                         });
+}
+#endif
 
 #endif

@@ -16,6 +16,31 @@ RAILSHMEM_KERNEL inline int compat_barrier(shmem_team_t team) {
                  [](const WorldView& world, const Members& members) { return barrier_team<Scope>(world, members); });
 }
 
+#if defined(__CUDACC__)
+/// The 128 threads of four warps meet at a named barrier of the block: the last eight of its sixteen, since programs
+/// that use such barriers count from the first. False: one of them brought `fine` as false.
+__device__ inline bool meet_warpgroup(bool fine) {
+  constexpr unsigned kThreads = 128;
+  const unsigned barrier = 15 - threads::rank_in_block() / kThreads;
+  unsigned all;
+  asm volatile(
+      "{\n\t.reg .pred mine, all;\n\tsetp.ne.u32 mine, %1, 0;\n\t"
+      "barrier.cta.red.and.pred all, %2, %3, mine;\n\tselp.u32 %0, 1, 0, all;\n\t}"
+      : "=r"(all)
+      : "r"(fine ? 1u : 0u), "r"(barrier), "r"(kThreads)
+      : "memory");
+  return all != 0;
+}
+
+/// By the first of its warps, for all: they share a channel, and what they wrote is before the meeting.
+__device__ inline int compat_barrier_warpgroup(shmem_team_t team) {
+  meet_warpgroup(true);
+  int status = 0;
+  if (threads::rank_in_block() / 32 % 4 == 0) status = compat_barrier<WarpScope>(team);
+  return meet_warpgroup(status == 0) ? 0 : -1;
+}
+#endif
+
 }  // namespace device
 }  // namespace railshmem
 #endif
@@ -44,5 +69,11 @@ RAILSHMEM_COMPAT_SIDES int nvshmem_barrier(nvshmem_team_t team) {
 // clang-format on
 RAILSHMEM_COMPAT_SCOPED_SYNC(_warp, WarpScope)
 RAILSHMEM_COMPAT_SCOPED_SYNC(_block, BlockScope)
+#if defined(__CUDACC__) && defined(RAILSHMEM_KERNEL_NAMES)
+/// In a block whose threads are a multiple of 128.
+__device__ inline int nvshmemx_barrier_warpgroup(nvshmem_team_t team) {
+  return railshmem::device::compat_barrier_warpgroup(team);
+}
+#endif
 
 #endif
