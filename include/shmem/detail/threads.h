@@ -108,7 +108,11 @@ RAILSHMEM_HD inline void sync_block() {
 RAILSHMEM_HD inline void sync_warp() {
 #if defined(__CUDA_ARCH__)
   const uint32_t size = warp_size();
-  __syncwarp(size == kWarp ? 0xffffffffu : (1u << size) - 1);
+  if (size == kWarp) {
+    __syncwarp();  // a mask that the compiler knows: the lanes go on in step
+  } else {
+    __syncwarp((1u << size) - 1);
+  }
 #elif defined(RAILSHMEM_EMULATION)
   emulation::sync_warp();
 #endif
