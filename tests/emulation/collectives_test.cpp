@@ -51,8 +51,9 @@ class Collectives : public ::testing::TestWithParam<Case> {
   Job job_;
 };
 
-// One element, one packet and a bit, many packets, more than packets carry.
-constexpr size_t kSizes[] = {1, 3, 100, 512, 513, 2500};
+// One element, one packet and a bit, as many packets as a thread has in flight and one more, as many as a thread, a
+// warp and a block send of a block, and a bit more of each, more than packets carry.
+constexpr size_t kSizes[] = {1, 3, 8, 10, 32, 33, 100, 128, 129, 512, 513, 2500};
 
 TEST_P(Collectives, NobodyLeavesASyncBeforeAllCame) {
   for (int round = 0; round < 20; ++round) {

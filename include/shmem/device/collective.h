@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include <type_traits>
+
 #include "shmem/device/packets.h"
 #include "shmem/device/spread.h"
 #include "shmem/device/strided.h"
@@ -72,7 +74,11 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_to_all(const WorldVi
     const HeapPlace place = locate(world, job.dest, pe);
     ChannelStatus put = check_range(world, place, job.nbytes, pe);
     if (put == ChannelStatus::ok && place.here != nullptr) {
-      copy_together<1>(Scope::rank(), Scope::size(), place.here, source, job.nbytes);
+      if constexpr (std::is_same<Scope, ThreadScope>::value) {
+        copy_any_bytes(place.here, source, job.nbytes);
+      } else {
+        copy_together<1>(Scope::rank(), Scope::size(), place.here, source, job.nbytes);
+      }
     } else if (put == ChannelStatus::ok && Scope::leads()) {
       put = put_far(world, place, source, job.nbytes, pe, Payload::written, Completion::later);
     }
@@ -94,10 +100,51 @@ RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Membe
   return settle<Scope>(world, team, status);
 }
 
-/// The same by packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
+/// The same by packets of one thread, several at a time; of whole words.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_words(const WorldView& world, TeamRow row, void* dest,
+                                                                       const void* source, uint32_t words,
+                                                                       uint64_t from_step) {
+  const Members team(world, row);
+  Exchange<ThreadScope> exchange(world, team);
+  const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t step = 1; step < n; ++step) exchange.await_room(team.after(me, step));
+  Batch batch;
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t k = 0; k < words; k += Batch::kMost) {
+    const uint32_t count = Batch::at(k, words);
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t step = 0; step < n; ++step) {
+      const int to = team.after(me, step);
+      if (step == 0 || from_step != 0) batch.load(at(source, static_cast<uint32_t>(to) * from_step), k, count);
+      if (step == 0) {
+        batch.store(dest, me * words + k, count);
+      } else {
+        exchange.send(to, k, count, batch);
+      }
+    }
+  }
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t step = 1; step < n; ++step) {
+    const int from = team.after(me, step);
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t k = 0; k < words; k += Batch::kMost) {
+      const uint32_t count = Batch::at(k, words);
+      exchange.receive(from, k, count, batch);
+      batch.store(dest, static_cast<uint32_t>(from) * words + k, count);
+    }
+  }
+  return exchange.close(Heard::all);
+}
+
+/// By packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team, void* dest,
                                                   const void* source, uint64_t nbytes, uint64_t from_step) {
+  if constexpr (std::is_same<Scope, ThreadScope>::value) {
+    if (whole_words(dest, source, nbytes))
+      return exchange_words(world, team.row(), dest, source, static_cast<uint32_t>(nbytes / 8), from_step);
+  }
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
@@ -120,15 +167,17 @@ RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const 
   return exchange.close(Heard::all);
 }
 
-RAILSHMEM_HD inline bool fits_packets(const Members& team, uint64_t nbytes) {
-  return team.packets() && nbytes <= DeviceControlLayout::kPacketBytes;
+/// All members answer alike, so all of them call in the same scope.
+RAILSHMEM_HD inline bool fits_packets(const Members& team, uint64_t nbytes, uint64_t most) {
+  return team.packets() && nbytes <= most;
 }
 
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus fcollect(const WorldView& world, const Members& team, void* dest, const void* source,
                                            uint64_t nbytes) {
   if (nbytes == 0) return ChannelStatus::ok;
-  if (fits_packets(team, nbytes)) return exchange_blocks<Scope>(world, team, dest, source, nbytes, 0);
+  if (fits_packets(team, nbytes, Scope::kPacketBytes))
+    return exchange_blocks<Scope>(world, team, dest, source, nbytes, 0);
   return put_shares<Scope>(world, team, dest, source, {nbytes, static_cast<uint64_t>(team.rank()) * nbytes, 0});
 }
 
@@ -136,8 +185,34 @@ template <class Scope>
 RAILSHMEM_HD inline ChannelStatus alltoall(const WorldView& world, const Members& team, void* dest, const void* source,
                                            uint64_t nbytes) {
   if (nbytes == 0) return ChannelStatus::ok;
-  if (fits_packets(team, nbytes)) return exchange_blocks<Scope>(world, team, dest, source, nbytes, nbytes);
+  if (fits_packets(team, nbytes, Scope::kPacketBytes))
+    return exchange_blocks<Scope>(world, team, dest, source, nbytes, nbytes);
   return put_shares<Scope>(world, team, dest, source, {nbytes, static_cast<uint64_t>(team.rank()) * nbytes, nbytes});
+}
+
+/// A broadcast by packets of one thread, several at a time; of whole words.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus broadcast_words(const WorldView& world, TeamRow row, void* dest,
+                                                                        const void* source, uint32_t words, int root) {
+  const Members team(world, row);
+  Exchange<ThreadScope> exchange(world, team);
+  const auto n = static_cast<uint32_t>(team.size()), first = static_cast<uint32_t>(root);
+  const bool gives = team.rank() == root;
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t step = 1; gives && step < n; ++step) exchange.await_room(team.after(first, step));
+  Batch batch;
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t k = 0; k < words; k += Batch::kMost) {
+    const uint32_t count = Batch::at(k, words);
+    if (gives) {
+      batch.load(source, k, count);
+    } else {
+      exchange.receive(root, k, count, batch);
+    }
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t step = 1; gives && step < n; ++step) exchange.send(team.after(first, step), k, count, batch);
+    batch.store(dest, k, count);
+  }
+  return exchange.close(Heard::not_all);
 }
 
 template <class Scope>
@@ -145,10 +220,14 @@ RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Member
                                             uint64_t nbytes, int root) {
   if (nbytes == 0) return ChannelStatus::ok;
   if (static_cast<uint32_t>(root) >= static_cast<uint32_t>(team.size())) return ChannelStatus::bad_pe;
-  if (!fits_packets(team, nbytes)) {
+  if (!fits_packets(team, nbytes, Scope::kPacketBytes)) {
     const bool mine = team.rank() == root;
     return mine ? put_shares<Scope>(world, team, dest, source, {nbytes, 0, 0})
                 : settle<Scope>(world, team, ChannelStatus::ok);
+  }
+  if constexpr (std::is_same<Scope, ThreadScope>::value) {
+    if (whole_words(dest, source, nbytes))
+      return broadcast_words(world, team.row(), dest, source, static_cast<uint32_t>(nbytes / 8), root);
   }
   Exchange<Scope> exchange(world, team);
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);

@@ -43,6 +43,34 @@ struct Deal {
   uint32_t words_, steps_, rest_;
 };
 
+/// Packets that one thread has on their way at once: a load takes the time of a hundred instructions.
+struct Batch {
+  static constexpr uint32_t kMost = 4;
+  uint64_t word[kMost];
+  uint64_t number[kMost];
+
+  /// Of packets from the k-th on, of `words`.
+  RAILSHMEM_HD static uint32_t at(uint32_t k, uint32_t words) { return words - k < kMost ? words - k : kMost; }
+  /// Whole words only.
+  RAILSHMEM_HD void load(const void* block, uint32_t k, uint32_t count) {
+    const auto* const from = static_cast<const copying::Bytes8*>(block) + k;
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < kMost; ++i) word[i] = from[i < count ? i : 0];
+  }
+  RAILSHMEM_HD void store(void* block, uint32_t k, uint32_t count) const {
+    auto* const to = static_cast<copying::Bytes8*>(block) + k;
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < kMost; ++i) {
+      if (i < count) to[i] = word[i];
+    }
+  }
+};
+
+/// Whether blocks consist of whole words that can be loaded and stored as such.
+RAILSHMEM_HD inline bool whole_words(const void* dest, const void* source, uint64_t nbytes) {
+  return ((reinterpret_cast<uintptr_t>(dest) | reinterpret_cast<uintptr_t>(source) | nbytes) & 7) == 0;
+}
+
 /// From whom a PE had a packet in an exchange.
 enum class Heard : uint8_t { not_all, all };
 
@@ -57,17 +85,19 @@ class Exchange {
     Scope::sync();  // all threads have read the counters
   }
 
+  /// Until packets for another member have room there.
+  RAILSHMEM_HD void await_room(int to) {
+    if (free_ || to == checked_ || status_ != ChannelStatus::ok) return;
+    checked_ = to;
+    // Its place holds the packet of two exchanges ago, until the other has read that; it mostly has, long since.
+    const auto* const taken = team_.mine<uint64_t>(team_.layout().taken(team_.slot(), to));
+    if (portable::load_acquire(taken) < number_ - 2) status_ = await_number(world_, taken, number_ - 2);
+  }
+
   /// Packet k for another member.
   RAILSHMEM_HD void send(int to, uint64_t k, uint64_t data) {
-    if (!free_ && to != checked_ && status_ == ChannelStatus::ok) {
-      checked_ = to;
-      // Its place holds the packet of two exchanges ago, until the other has read that; it mostly has, long since.
-      const auto* const taken = team_.mine<uint64_t>(team_.layout().taken(team_.slot(), to));
-      if (portable::load_acquire(taken) < number_ - 2) status_ = await_number(world_, taken, number_ - 2);
-    }
-    if (status_ != ChannelStatus::ok) return;
-    auto* const packet = team_.theirs<Packet>(to, team_.layout().packets(team_.slot(), number_, team_.rank())) + k;
-    portable::store_pair(&packet->data, data, number_);
+    await_room(to);
+    if (status_ == ChannelStatus::ok) portable::store_pair(&room_of(to)[k].data, data, number_);
   }
 
   /// Packet k of another member; 0 after a failure.
@@ -85,7 +115,38 @@ class Exchange {
     return data;
   }
 
-  /// All threads have received what they wait for; tells the others that this PE's places are free again.
+  /// Packets [k, k + count) for another member that has room for them.
+  RAILSHMEM_HD void send(int to, uint32_t k, uint32_t count, const Batch& batch) {
+    if (status_ != ChannelStatus::ok) return;
+    Packet* const packets = room_of(to) + k;
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < Batch::kMost; ++i) {
+      if (i < count) portable::store_pair(&packets[i].data, batch.word[i], number_);
+    }
+  }
+
+  /// Packets [k, k + count) of another member, all of them on their way at once.
+  RAILSHMEM_HD void receive(int from, uint32_t k, uint32_t count, Batch& batch) {
+    const auto* const packets = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
+    RAILSHMEM_NO_UNROLL
+    for (int turn = 0; status_ == ChannelStatus::ok; ++turn) {
+      uint32_t there = 0;
+      RAILSHMEM_UNROLL
+      for (uint32_t i = 0; i < Batch::kMost; ++i) {
+        portable::load_pair(&packets[i < count ? i : 0].data, &batch.word[i], &batch.number[i]);
+      }
+      RAILSHMEM_UNROLL
+      for (uint32_t i = 0; i < Batch::kMost; ++i) there += batch.number[i] == number_ ? 1 : 0;
+      if (there == Batch::kMost) return;
+      // One after the other, and then once more together: what is held here need not outlive a call.
+      for (uint32_t i = 0; turn >= kShortTurns && i < count && status_ == ChannelStatus::ok; ++i) {
+        status_ = await_packet(world_, packets + i, number_);
+      }
+    }
+  }
+
+  /// All threads have received  /// All threads have received what they wait for; tells the others that this PE's
+  /// places are free again.
   RAILSHMEM_HD ChannelStatus close(Heard heard) {
     if (Scope::leads()) {
       // After a failure too: the team is of no use any more.
@@ -105,6 +166,11 @@ class Exchange {
   }
 
  private:
+  /// Where this PE's packets lie at another member.
+  RAILSHMEM_HD Packet* room_of(int to) const {
+    return team_.theirs<Packet>(to, team_.layout().packets(team_.slot(), number_, team_.rank()));
+  }
+
   const WorldView& world_;
   const Members& team_;
   uint64_t number_;

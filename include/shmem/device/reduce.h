@@ -26,11 +26,59 @@ RAILSHMEM_HD inline uint64_t combine_words(uint64_t a, uint64_t b) {
   return out;
 }
 
+/// Everybody gets everybody's operands as packets, several of one thread at a time; of whole words. from_step as below.
+template <class T, class Op>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_words(const WorldView& world, TeamRow row, void* dest,
+                                                                     const void* source, uint32_t words,
+                                                                     uint64_t from_step) {
+  const Members team(world, row);
+  Exchange<ThreadScope> exchange(world, team);
+  const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t step = 1; step < n; ++step) exchange.await_room(team.after(me, step));
+  Batch batch;
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t k = 0; k < words; k += Batch::kMost) {
+    const uint32_t count = Batch::at(k, words);
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t step = 1; step < n; ++step) {
+      const int to = team.after(me, step);
+      if (step == 1 || from_step != 0) batch.load(at(source, static_cast<uint32_t>(to) * from_step), k, count);
+      exchange.send(to, k, count, batch);
+    }
+  }
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t k = 0; k < words; k += Batch::kMost) {
+    const uint32_t count = Batch::at(k, words);
+    uint64_t sum[Batch::kMost] = {};
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t i = 0; i < n; ++i) {
+      if (i == me) {
+        batch.load(at(source, me * from_step), k, count);
+      } else {
+        exchange.receive(static_cast<int>(i), k, count, batch);
+      }
+      RAILSHMEM_UNROLL
+      for (uint32_t w = 0; w < Batch::kMost; ++w) {
+        sum[w] = i == 0 ? batch.word[w] : combine_words<T, Op>(sum[w], batch.word[w]);
+      }
+    }
+    RAILSHMEM_UNROLL
+    for (uint32_t w = 0; w < Batch::kMost; ++w) batch.word[w] = sum[w];
+    batch.store(dest, k, count);
+  }
+  return exchange.close(Heard::all);
+}
+
 /// Everybody gets everybody's operands as packets. from_step: 0 where all combine the same elements; else member i
 /// combines those i steps into the sources.
 template <class T, class Op, class Scope>
 RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const Members& team, T* dest, const T* source,
                                                  uint64_t nbytes, uint64_t from_step) {
+  if constexpr (std::is_same<Scope, ThreadScope>::value) {
+    if (whole_words(dest, source, nbytes))
+      return reduce_words<T, Op>(world, team.row(), dest, source, static_cast<uint32_t>(nbytes / 8), from_step);
+  }
   Exchange<Scope> exchange(world, team);
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   const auto words = static_cast<uint32_t>((nbytes + 7) / 8);
@@ -147,7 +195,7 @@ template <class T, class Op, class Scope>
 RAILSHMEM_HD inline ChannelStatus reduce(const WorldView& world, const Members& team, T* dest, const T* source,
                                          uint64_t nelems) {
   if (nelems == 0) return ChannelStatus::ok;
-  if (fits_packets(team, nelems * sizeof(T))) {
+  if (fits_packets(team, nelems * sizeof(T), Scope::kReducePacketBytes)) {
     return reduce_packets<T, Op, Scope>(world, team, dest, source, nelems * sizeof(T), 0);
   }
   const HeapPlace to = locate(world, dest, world.pe), from = locate(world, source, world.pe);
@@ -162,7 +210,8 @@ RAILSHMEM_HD inline ChannelStatus reducescatter(const WorldView& world, const Me
                                                 uint64_t nelems) {
   if (nelems == 0) return ChannelStatus::ok;
   const uint64_t nbytes = nelems * sizeof(T);
-  if (fits_packets(team, nbytes)) return reduce_packets<T, Op, Scope>(world, team, dest, source, nbytes, nbytes);
+  if (fits_packets(team, nbytes, Scope::kReducePacketBytes))
+    return reduce_packets<T, Op, Scope>(world, team, dest, source, nbytes, nbytes);
   const HeapPlace to = locate(world, dest, world.pe), from = locate(world, source, world.pe);
   if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
   // Where dest is a part of source, others may still read what would be overwritten.

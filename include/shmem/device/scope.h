@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "shmem/detail/device_control.h"
 #include "shmem/detail/threads.h"
 
 namespace railshmem {
@@ -12,6 +13,10 @@ namespace device {
 
 /// The calling thread alone.
 struct ThreadScope {
+  static constexpr int kSpreadUnroll = 8;  ///< vectors in flight by thread that go to all members
+  /// Up to so many bytes for each member travel as packets; beyond, stores and a synchronisation are faster.
+  static constexpr uint64_t kPacketBytes = 128;
+  static constexpr uint64_t kReducePacketBytes = 256;  ///< the same of operands: a synchronisation more without packets
   RAILSHMEM_HD static constexpr uint32_t rank() { return 0; }
   RAILSHMEM_HD static constexpr uint32_t size() { return 1; }
   RAILSHMEM_HD static constexpr bool leads() { return true; }
@@ -21,6 +26,9 @@ struct ThreadScope {
 /// All threads of a warp, with the same arguments.
 struct WarpScope {
   static constexpr int kCopyUnroll = 8;  ///< loads in flight by thread
+  static constexpr int kSpreadUnroll = 4;
+  static constexpr uint64_t kPacketBytes = 512;
+  static constexpr uint64_t kReducePacketBytes = DeviceControlLayout::kPacketBytes;
   RAILSHMEM_HD static uint32_t rank() { return threads::lane(); }
   RAILSHMEM_HD static uint32_t size() { return threads::warp_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }
@@ -30,6 +38,9 @@ struct WarpScope {
 /// All threads of a block, with the same arguments.
 struct BlockScope {
   static constexpr int kCopyUnroll = 4;  ///< loads in flight by thread
+  static constexpr int kSpreadUnroll = 4;
+  static constexpr uint64_t kPacketBytes = DeviceControlLayout::kPacketBytes;
+  static constexpr uint64_t kReducePacketBytes = DeviceControlLayout::kPacketBytes;
   RAILSHMEM_HD static uint32_t rank() { return threads::rank_in_block(); }
   RAILSHMEM_HD static uint32_t size() { return threads::block_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }

@@ -11,19 +11,19 @@
 namespace railshmem {
 namespace device {
 
-/// Vectors in flight by thread; a store for each member follows each load, so few are enough.
-inline constexpr int kSpreadUnroll = 4;
-
 /// Bytes [begin, end) of the source to all members, as thread `rank` of `size`; both a multiple of 16 in the end.
+/// kUnroll vectors are in flight by thread; a store for each member follows each load, so few are enough where threads
+/// are many.
+template <int kUnroll>
 RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const MappedArrays<unsigned char>& dests,
                                         const unsigned char* source, uint64_t begin, uint64_t end) {
   using copying::Bytes16;
   const uint64_t step = static_cast<uint64_t>(size) * sizeof(Bytes16);
   RAILSHMEM_NO_UNROLL
-  for (uint64_t at = begin + rank * sizeof(Bytes16); at < end; at += kSpreadUnroll * step) {
-    Bytes16 held[kSpreadUnroll];
+  for (uint64_t at = begin + rank * sizeof(Bytes16); at < end; at += kUnroll * step) {
+    Bytes16 held[kUnroll];
     RAILSHMEM_UNROLL
-    for (int k = 0; k < kSpreadUnroll; ++k) {
+    for (int k = 0; k < kUnroll; ++k) {
       // Behind the end the first vector is loaded again, so that no load waits for a branch.
       const uint64_t from = at + static_cast<uint64_t>(k) * step < end ? at + static_cast<uint64_t>(k) * step : at;
       held[k] = copying::load(reinterpret_cast<const Bytes16*>(source + from));
@@ -32,7 +32,7 @@ RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const Mapp
     for (int i = 0, to = dests.rank(); i < dests.size(); ++i, to = to + 1 == dests.size() ? 0 : to + 1) {
       unsigned char* const out = dests.of(to) + at;
       RAILSHMEM_UNROLL
-      for (int k = 0; k < kSpreadUnroll; ++k) {
+      for (int k = 0; k < kUnroll; ++k) {
         if (at + static_cast<uint64_t>(k) * step < end) {
           copying::store(reinterpret_cast<Bytes16*>(out + static_cast<uint64_t>(k) * step), held[k]);
         }
@@ -42,6 +42,7 @@ RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const Mapp
 }
 
 /// Places and source are aligned alike.
+template <int kUnroll>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void spread_share(uint32_t rank, uint32_t size,
                                                             MappedArrays<unsigned char> dests,
                                                             const unsigned char* from, uint64_t nbytes) {
@@ -51,7 +52,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void spread_share(uint32_t rank, uint3
     copying::edge<false, 16>(dests.of(i), from, head);
     copying::edge<true, 16>(dests.of(i) + (nbytes - tail), from + (nbytes - tail), tail);
   }
-  spread_vectors(rank, size, dests, from, head, nbytes - tail);
+  spread_vectors<kUnroll>(rank, size, dests, from, head, nbytes - tail);
 }
 
 /// False: not all mapped, or not aligned alike; nothing was done.
@@ -62,8 +63,9 @@ RAILSHMEM_HD inline bool spread(const WorldView& world, const Members& team, voi
   const auto apart = reinterpret_cast<uintptr_t>(dest) ^ reinterpret_cast<uintptr_t>(source);
   if (!team.near() || place.here == nullptr || (apart & 15) != 0 || nbytes < 256) return false;
   if (nbytes > place.heap->nbytes - place.offset) return false;
-  spread_share(Scope::rank(), Scope::size(), MappedArrays<unsigned char>(world, team.row(), place),
-               static_cast<const unsigned char*>(source), nbytes);
+  spread_share<Scope::kSpreadUnroll>(Scope::rank(), Scope::size(),
+                                     MappedArrays<unsigned char>(world, team.row(), place),
+                                     static_cast<const unsigned char*>(source), nbytes);
   return true;
 }
 

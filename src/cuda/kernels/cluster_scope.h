@@ -3,6 +3,7 @@
 // of what it takes, and the blocks of a cluster run at the same time, so they can wait for each other.
 #pragma once
 
+#include "shmem/detail/device_control.h"
 #include "shmem/detail/threads.h"
 
 namespace railshmem::cuda::kernels {
@@ -10,6 +11,8 @@ namespace railshmem::cuda::kernels {
 /// Where there are no clusters (before Hopper, and outside of a GPU) it is one block.
 struct ClusterScope {
   static constexpr int kCopyUnroll = 4;  ///< loads in flight by thread
+  static constexpr int kSpreadUnroll = 4;
+  static constexpr uint64_t kPacketBytes = DeviceControlLayout::kPacketBytes;
   RAILSHMEM_HD static uint32_t block() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     uint32_t rank;
