@@ -50,6 +50,13 @@ typedef struct CUlib_st* shmemx_culibrary_t;
 /// updates.
 #define SHMEMX_CTX_NODE_ONLY (1L << 16)
 
+/// Option of shmem_ctx_create and shmem_team_create_ctx (or-able): a promise on the calls of kernels on this context.
+/// What their puts read and their gets overwrite was last written by the host, by an earlier kernel, or before a
+/// system-scope fence (__threadfence_system, shmem_fence, shmem_quiet) of the calling thread or of one that it
+/// synchronised with since. A put to a PE that only the network reaches then issues no fence of its own. See
+/// docs/memory_model.md.
+#define SHMEMX_CTX_PUBLISHED (1L << 17)
+
 #if !defined(__CUDACC_RTC__)  // NVRTC compiles kernels alone
 RAILSHMEM_BEGIN_C
 

@@ -192,6 +192,7 @@ void World::show_tables(const HeaderLayout& layout) {
     row.team = reinterpret_cast<uintptr_t>(context.team);
     row.number = static_cast<uint16_t>(place + 1);
     row.direct_atomics = (context.options & SHMEMX_CTX_NODE_ONLY) != 0;
+    row.published = (context.options & SHMEMX_CTX_PUBLISHED) != 0;
     kernel_tables_->set_context(place, row);
   });
 }

@@ -294,6 +294,37 @@ TEST_P(Calls, ContextsOfTeamsTranslatePes) {
   EXPECT_EQ(*reinterpret_cast<int*>(theirs(512)), 77);
 }
 
+/// A command that holds all that it speaks of needs none, and neither does one whose caller has promised that what it
+/// names was published before.
+TEST_P(Calls, OnlyCommandsThatNameMemoryPayAFence) {
+  const auto handle = reinterpret_cast<shmem_ctx_t>(uintptr_t{(9 << 20) + 3});
+  ContextRow& row = job_.context(kMe, 1);
+  row.handle = reinterpret_cast<uintptr_t>(handle);
+  row.number = 4;
+  row.published = 1;
+  auto* const word = reinterpret_cast<uint64_t*>(mine(2048));
+  const bool far = !GetParam();
+  kernel([&] {
+    const auto fences_of = [](const auto& call) {
+      const uint64_t before = fences;
+      call();
+      return fences - before;
+    };
+    EXPECT_EQ(fences_of([&] { shmem_uint64_p(word, 1, 1); }), 0u);
+    EXPECT_EQ(fences_of([&] { shmem_putmem_nbi(mine(1024), mine(), 8, 1); }), 0u);
+    EXPECT_EQ(fences_of([&] { shmem_signal_set(word, 2, 1); }), 0u);
+    EXPECT_EQ(fences_of([&] { shmem_uint64_atomic_set(word, 3, 1); }), 0u);
+    EXPECT_EQ(fences_of([&] { shmem_putmem_signal_nbi(mine(1032), mine(8), 8, word, 4, SHMEM_SIGNAL_SET, 1); }),
+              far ? 0u : 1u);
+    EXPECT_EQ(fences_of([&] { shmem_putmem_nbi(mine(1040), mine(16), 64, 1); }), far ? 1u : 0u);
+    EXPECT_EQ(fences_of([&] { shmem_ctx_putmem_nbi(handle, mine(1104), mine(80), 64, 1); }), 0u);
+    EXPECT_EQ(fences_of([&] { shmem_ctx_getmem_nbi(handle, mine(3000), mine(16), 64, 1); }), 0u);
+    shmem_quiet();
+  });
+  EXPECT_EQ(std::memcmp(theirs(1024), mine(), 144), 0);
+  EXPECT_EQ(*reinterpret_cast<uint64_t*>(theirs(2048)), 4u);
+}
+
 TEST_P(Calls, HostMemoryBesideTheHeapIsReachedAsWell) {
   std::iota(job_.other(0), job_.other(0) + 64, 3);
   kernel([&] {

@@ -41,6 +41,19 @@ __global__ void clear(uint64_t* words, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) words[i] = 0;
 }
 
+/// 64 bytes at a time of what an earlier kernel wrote, by every thread.
+__global__ void put_published(uint64_t* dest, const uint64_t* source, shmem_ctx_t context, int right) {
+  constexpr int kEach = 8;
+  for (int i = kEach * static_cast<int>(threadIdx.x); i < kWords; i += kEach * static_cast<int>(blockDim.x))
+    shmem_ctx_uint64_put_nbi(context, dest + i, source + i, kEach, right);
+  __syncthreads();
+  if (threadIdx.x == 0) shmem_quiet();
+}
+
+__global__ void check_published(Findings* findings, const uint64_t* dest, int left, int round) {
+  for (int i = 0; i < kWords; ++i) EXPECT_EQ(dest[i], value_of(left, i, round));
+}
+
 enum class By { thread, warp, block };
 
 /// Puts `nbytes` from an odd offset, gets them back, compares.
@@ -190,6 +203,19 @@ void declared_memory(Job& job) {
   for (uint64_t* const words : {node_only, set_only, plain}) shmem_free(words);
 }
 
+/// A promise that what puts read was published before: the data is as new as that of puts which publish it.
+void published(Job& job, const Memory& m, int right, int left) {
+  shmem_ctx_t context = SHMEM_CTX_INVALID;
+  shmem_ctx_create(SHMEMX_CTX_PUBLISHED, &context);
+  for (int round = 30; round < 35; ++round) {
+    fill<<<32, 256>>>(m.source, kWords, job.me, round);
+    job.run("puts of published memory",
+            [&](Findings*) { put_published<<<1, kThreads>>>(m.dest, m.source, context, right); });
+    job.run("what they brought", [&](Findings* f) { check_published<<<1, 1>>>(f, m.dest, left, round); });
+  }
+  shmem_ctx_destroy(context);
+}
+
 }  // namespace
 
 int main() {
@@ -217,6 +243,7 @@ int main() {
     job.run("atomics of all", [&](Findings*) { add_all<<<grid.blocks, grid.threads>>>(m, npes); });
   job.run("sums", [&](Findings* f) { check_sums<<<1, 1>>>(f, m, npes, uint64_t{1} * npes * grid.all() * rounds); });
   declared_memory(job);
+  published(job, m, right, left);
   job.run("reducescatter", [&](Findings* f) { deal_sums_out<<<1, kThreads>>>(f, m.dest, m.source, me, npes); });
   reduce_halves(job);
   clear<<<32, 256>>>(m.dest, kWords);

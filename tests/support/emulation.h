@@ -105,6 +105,12 @@ inline bool is_global(const void* address) {
          at - reinterpret_cast<uintptr_t>(own_memory.data()) < own_memory.size();
 }
 
+/// Fences of the calling thread: on a GPU each takes longer than all else that a command does.
+inline thread_local uint64_t fences = 0;
+inline void fenced() {
+  ++fences;
+}
+
 /// One kernel of one PE.
 struct Launch {
   const WorldView* world;

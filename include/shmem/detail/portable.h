@@ -35,7 +35,8 @@ namespace railshmem {
 #if defined(RAILSHMEM_EMULATION)
 namespace emulation {
 bool is_global(const void* address);
-}
+void fenced();  ///< a release_fence()
+}  // namespace emulation
 #endif
 namespace portable {
 
@@ -69,6 +70,18 @@ RAILSHMEM_HD inline uint64_t load_acquire(const uint64_t* from) {
 #else
   model_step();
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+#endif
+}
+
+/// For a number that decides whether the thread may store, and nothing else: its stores come after the load. A GPU
+/// begins no store before the branch that it depends on is decided, so there the load is relaxed: an acquire would
+/// empty the cache, and the next loads of everything in it take ten times as long. Loads behind this one are not
+/// ordered.
+RAILSHMEM_HD inline uint64_t load_to_store(const uint64_t* from) {
+#if defined(__CUDA_ARCH__)
+  return load_relaxed(from);
+#else
+  return load_acquire(from);
 #endif
 }
 
@@ -247,10 +260,15 @@ inline uint32_t exchange(uint32_t* at, uint32_t value) {
 RAILSHMEM_HD inline void release_fence() {
 #if defined(__CUDA_ARCH__)
   asm volatile("fence.acq_rel.sys;" ::: "memory");
-#elif defined(__SANITIZE_THREAD__)
+#else
+#if defined(RAILSHMEM_EMULATION)
+  emulation::fenced();
+#endif
+#if defined(__SANITIZE_THREAD__)
   // ThreadSanitizer knows no fences. Nothing is lost: every host store that follows one here is a release itself.
 #else
   __atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
 #endif
 }
 

@@ -30,7 +30,8 @@ struct ContextRow {
   uint64_t team = 1;           ///< handle of the team whose numbers its calls use; 1 is the world
   uint16_t number = 0;         ///< of its commands
   uint8_t direct_atomics = 0;  ///< declared: words updated through it are updated inside the node only
-  uint8_t reserved[5] = {};
+  uint8_t published = 0;       ///< declared: memory of this PE that its calls name was published before
+  uint8_t reserved[4] = {};
 };
 static_assert(sizeof(TeamRow) == 40 && sizeof(ContextRow) == 24, "tables written by the host");
 static_assert(std::is_trivially_copyable<TeamRow>::value && std::is_trivially_copyable<ContextRow>::value, "");

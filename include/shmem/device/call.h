@@ -58,6 +58,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline Peer peer_on(const WorldView& world, s
   if (row == nullptr) return peer;
   peer.context = row->number;
   peer.direct_atomics = row->direct_atomics != 0;
+  peer.published = row->published != 0;
   if (row->team == 1) {
     peer.pe = pe;
     return peer;

@@ -46,12 +46,13 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_far(const WorldView&
   Command c = command_to(world, CommandOp::put, place, nbytes, peer);
   if (nbytes <= kInlineBytes || !portable::is_global(source)) return put_pieces(world, c, source, nbytes);
   c.local = address_of(source);
+  payload = payload_to(peer, payload);
   return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
 }
 
 /// One value of nbytes, at most kInlineBytes.
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_value_far(const WorldView& world, const HeapPlace& place,
-                                                                      uint64_t value, uint64_t nbytes, Peer peer) {
+RAILSHMEM_HD inline ChannelStatus put_value_far(const WorldView& world, const HeapPlace& place, uint64_t value,
+                                                uint64_t nbytes, Peer peer) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   Command c = command_to(world, CommandOp::put_inline, place, nbytes, peer);
@@ -68,8 +69,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView&
   if (portable::is_global(dest)) {
     c.local = address_of(dest);
     // written: what was in `dest` before must not arrive after what is fetched.
-    return completion == Completion::now ? issue_and_wait(world, c, Payload::written)
-                                         : issue(world, c, Payload::written);
+    const Payload payload = payload_to(peer, Payload::written);
+    return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
   }
   auto* to = static_cast<unsigned char*>(dest);
   for (uint64_t left = nbytes; left > 0;) {

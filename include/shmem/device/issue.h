@@ -18,6 +18,7 @@ struct Peer {
   int pe;
   int32_t context = -1;  ///< number for commands; -1: the default context's
   bool direct_atomics = false;
+  bool published = false;  ///< a system-scope release covers the caller's memory already (SHMEMX_CTX_PUBLISHED)
 
   RAILSHMEM_HD Peer(int world_pe) : pe(world_pe) {}
 };
@@ -25,7 +26,8 @@ struct Peer {
 /// The channel of a block, which keeps it, whichever SM runs it, so that one thread's commands stay in order; the
 /// proxies see blocks spread over all channels.
 RAILSHMEM_HD inline const ChannelView& channel_of(const WorldView& world, uint32_t block) {
-  return world.channels[block % world.nchannels];
+  return world
+      .channels[block < world.nchannels ? block : block % world.nchannels];  // a division takes as long as a load
 }
 /// That of the calling thread.
 RAILSHMEM_HD inline const ChannelView& my_channel(const WorldView& world) {
@@ -70,6 +72,11 @@ RAILSHMEM_HD inline uint64_t address_of(const void* local) {
 
 RAILSHMEM_HD inline ChannelStatus issue(const WorldView& world, const Command& command, Payload payload) {
   return push(my_channel(world).ring, command, deadline_of(world), payload).status;
+}
+
+/// How a command leaves that names memory of the caller's.
+RAILSHMEM_HD inline Payload payload_to(Peer peer, Payload payload) {
+  return peer.published ? Payload::released : payload;
 }
 
 /// Waits for this command's own ticket, not for a quiet: what others push meanwhile does not delay it.

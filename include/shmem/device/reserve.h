@@ -25,8 +25,9 @@ struct Reserved {
 /// across PCIe, and tells the others (decision 0033).
 RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, Deadline deadline) {
   const uint64_t slots = uint64_t{1} << ring.log2_slots;
-  // acquire: pairs with the release below; a thread that trusts another's reading needs what that one acquired.
-  uint64_t consumed = portable::load_acquire(&ring.consumed_seen->count);
+  // Pairs with the release below: a thread that trusts another's reading needs what that one acquired. All it does with
+  // that is to store into the slot.
+  uint64_t consumed = portable::load_to_store(&ring.consumed_seen->count);
   if (ticket - consumed < slots) return ChannelStatus::ok;
   Waiter waiter(ring.error, deadline);
   for (;;) {
@@ -73,7 +74,9 @@ template <Producers P = Producers::many>
 RAILSHMEM_HD inline Reserved reserve_one(const RingView& ring, Deadline deadline) {
 #if defined(__CUDA_ARCH__)
   if constexpr (P == Producers::many) {
-    const unsigned together = __match_any_sync(__activemask(), reinterpret_cast<unsigned long long>(ring.head));
+    const unsigned active = __activemask();
+    if ((active & (active - 1)) == 0) return reserve<P>(ring, 1, deadline);  // alone
+    const unsigned together = __match_any_sync(active, reinterpret_cast<unsigned long long>(ring.head));
     unsigned before;
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
     before &= together;

@@ -22,10 +22,11 @@ RAILSHMEM_HD inline bool is_direct(const HeapPlace& signal, SignalOp op, Peer pe
   return signal.here != nullptr && (op == SignalOp::set || peer.direct_atomics || has_direct_atomics(signal));
 }
 
-/// The signal alone, by the proxy, after everything that this thread wrote before. In the channel of `block`.
+/// The signal alone, by the proxy. `written`: after everything that this thread wrote before. In the channel of
+/// `block`.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldView& world, const HeapPlace& signal,
                                                                   uint64_t value, SignalOp op, Peer peer,
-                                                                  uint32_t block) {
+                                                                  Payload payload, uint32_t block) {
   const ChannelStatus refused = refusal(world, signal, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   if (op == SignalOp::add && is_promised(signal, peer)) return ChannelStatus::promised;
@@ -35,11 +36,11 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldVie
   c.signal_offset = signal.offset;
   c.signal_value = value;
   c.signal_op = op;
-  return push(channel_of(world, block).ring, c, deadline_of(world), Payload::written).status;
+  return push(channel_of(world, block).ring, c, deadline_of(world), payload).status;
 }
 RAILSHMEM_HD inline ChannelStatus signal_far(const WorldView& world, const HeapPlace& signal, uint64_t value,
-                                             SignalOp op, Peer peer) {
-  return signal_by(world, signal, value, op, peer, threads::block_in_grid());
+                                             SignalOp op, Peer peer, Payload payload) {
+  return signal_by(world, signal, value, op, peer, payload, threads::block_in_grid());
 }
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,
@@ -64,9 +65,10 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   if (!portable::is_global(source)) {
     status = put_pieces(world, c, source, nbytes);
     if (status == ChannelStatus::ok) status = wait_for_channel(world);  // commands may pass each other on the way
-    return status == ChannelStatus::ok ? signal_far(world, signal, value, op, peer) : status;
+    return status == ChannelStatus::ok ? signal_far(world, signal, value, op, peer, Payload::released) : status;
   }
   c.local = address_of(source);
+  payload = payload_to(peer, payload);
   return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
 }
 
@@ -105,7 +107,10 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
     Scope::sync();
   }
   if (!Scope::leads()) return ChannelStatus::ok;
-  if (!is_direct(target, op, peer)) return signal_far(world, target, value, op, peer);
+  if (!is_direct(target, op, peer)) {
+    // Data that was stored comes before the signal; without any, the signal orders nothing.
+    return signal_far(world, target, value, op, peer, nbytes == 0 ? Payload::released : Payload::written);
+  }
   update_signal(reinterpret_cast<uint64_t*>(target.here), value, op);
   return ChannelStatus::ok;
 }

@@ -22,7 +22,7 @@ RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members
     return ChannelStatus::ok;
   }
   // A team's numbers take one channel, whichever blocks call: in two, a later one could be set before an earlier one.
-  return signal_by(world, team.far(offset), number, SignalOp::set, pe, team.slot());
+  return signal_by(world, team.far(offset), number, SignalOp::set, pe, Payload::released, team.slot());
 }
 
 /// Until a word has the number. Numbers only grow.
