@@ -42,13 +42,27 @@ RAILSHMEM_HD inline const ContextRow* context_row(const WorldView& world, shmem_
   return world.contexts + place;
 }
 
-/// The team of a handle, or one of no PE.
-RAILSHMEM_HD inline TeamRow team_of(const WorldView& world, shmem_team_t team) {
+/// Which area of the control memory a team has, if the handle is one. No load.
+RAILSHMEM_HD inline uint64_t slot_of(shmem_team_t team) {
+  const auto handle = reinterpret_cast<uintptr_t>(team);
+  return team == SHMEM_TEAM_WORLD ? 0 : (handle & ((uint64_t{1} << kTeamSlotBits) - 1)) - 1;
+}
+
+/// What the table has for a handle, be it that of the team or not: all of it in one trip, which a caller that does not
+/// look at it yet does not wait for.
+RAILSHMEM_HD inline TeamRow row_at(const WorldView& world, shmem_team_t team) {
   const auto handle = reinterpret_cast<uintptr_t>(team);
   if (team == SHMEM_TEAM_WORLD) return {handle, 0, 1, world.npes, world.pe, nullptr, 0, 0};
-  const uint64_t slot = (handle & ((uint64_t{1} << kTeamSlotBits) - 1)) - 1;
-  if (slot >= world.nteams || world.teams[slot].handle != handle) return {};
-  return world.teams[slot];
+  const uint64_t slot = slot_of(team);
+  return slot < world.nteams ? world.teams[slot] : TeamRow{};
+}
+RAILSHMEM_HD inline TeamRow checked_row(const TeamRow& row, shmem_team_t team) {
+  return row.handle == reinterpret_cast<uintptr_t>(team) ? row : TeamRow{};
+}
+
+/// The team of a handle, or one of no PE.
+RAILSHMEM_HD inline TeamRow team_of(const WorldView& world, shmem_team_t team) {
+  return checked_row(row_at(world, team), team);
 }
 
 /// Whom `pe` of a call on `ctx` means. A PE of -1 stands for none: what is done with it fails as bad_pe.

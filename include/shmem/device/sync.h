@@ -47,12 +47,32 @@ RAILSHMEM_HD inline ChannelStatus await_number(const WorldView& world, const uin
   return await_number_long(world, word, number);
 }
 
+/// Whether every team is one of few(), so that the fence need not wait until it is known which team it is.
+RAILSHMEM_HD inline bool fences_early(const WorldView& world) {
+  return world.npes <= DeviceControlLayout::kFewPes;
+}
+
+/// How many synchronisations of the team in a slot there were, 0 for threads that tell nobody. Nothing here depends on
+/// the team's row, nor looks at the count: what it takes to load both passes while the fence does. All threads of the
+/// scope, once, before sync_as(), whether the team turns out to be one or not.
+template <class Scope>
+RAILSHMEM_HD inline uint64_t next_sync(const WorldView& world, uint32_t slot) {
+  const bool speaks = Scope::rank() < static_cast<uint32_t>(DeviceControlLayout::kFewPes);
+  const auto* const counters = reinterpret_cast<const TeamCounters*>(world.heap.mine + world.control +
+                                                                     DeviceControlLayout(world.npes, 1).counters(slot));
+  // relaxed, by all before the scope meets, so that none reads what the leader writes after it.
+  const uint64_t before = speaks ? portable::load_relaxed(&counters->syncs) : 0;
+  Scope::sync();
+  if (speaks && fences_early(world)) portable::release_fence();
+  return before;
+}
+
 /// Everybody tells everybody: one step. The threads of the scope share the others.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus sync_few(const WorldView& world, const Members& team, uint64_t number) {
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
   ChannelStatus status = ChannelStatus::ok;
-  if (Scope::rank() < n) portable::release_fence();
+  if (Scope::rank() < n && !fences_early(world)) portable::release_fence();
   RAILSHMEM_NO_UNROLL
   for (uint32_t i = Scope::rank(); i < n; i += Scope::size()) {
     const int to = team.after(me, i);  // not all at the same member first
@@ -84,14 +104,11 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus sync_many(const WorldVie
   return ChannelStatus::ok;
 }
 
-/// What the scope's threads stored before, and knew of, is visible to all members after. Waits for no command.
+/// What the scope's threads stored before, and knew of, is visible to all members after. Waits for no command. `before`
+/// is what next_sync() gave.
 template <class Scope>
-RAILSHMEM_HD inline ChannelStatus sync_team(const WorldView& world, const Members& team) {
-  // Only who tells somebody needs the number.
-  const bool speaks = Scope::rank() < static_cast<uint32_t>(team.size());
-  // relaxed, by all before the scope meets, so that none reads what the leader writes after it.
-  const uint64_t number = speaks ? portable::load_relaxed(&team.counters()->syncs) + 1 : 0;
-  Scope::sync();
+RAILSHMEM_HD inline ChannelStatus sync_as(const WorldView& world, const Members& team, uint64_t before) {
+  const uint64_t number = before + 1;
   ChannelStatus status = ChannelStatus::ok;
   if (team.few()) {
     status = sync_few<Scope>(world, team, number);
@@ -102,6 +119,11 @@ RAILSHMEM_HD inline ChannelStatus sync_team(const WorldView& world, const Member
   if (Scope::leads()) portable::store_relaxed(&team.counters()->syncs, number);
   Scope::sync();
   return status;
+}
+
+template <class Scope>
+RAILSHMEM_HD inline ChannelStatus sync_team(const WorldView& world, const Members& team) {
+  return sync_as<Scope>(world, team, next_sync<Scope>(world, team.slot()));
 }
 
 /// Completes this PE's operations first.

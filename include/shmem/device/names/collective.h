@@ -13,11 +13,10 @@
 namespace railshmem {
 namespace device {
 
-/// Runs a collective for the team of a handle; the result is what the standard returns.
+/// Runs a collective for a team; the result is what the standard returns.
 template <class Run>
-RAILSHMEM_KERNEL inline int on_team(DeviceCall call, shmem_team_t team, const void* address, const Run& run) {
+RAILSHMEM_KERNEL inline int on_row(DeviceCall call, const TeamRow& row, const void* address, const Run& run) {
   const WorldView& world = this_world();
-  const TeamRow row = team_of(world, team);
   ChannelStatus status = ChannelStatus::bad_handle;
   if (row.rank >= 0 && has_area(world, row.slot)) {
     status = run(world, Members(world, row));
@@ -26,10 +25,21 @@ RAILSHMEM_KERNEL inline int on_team(DeviceCall call, shmem_team_t team, const vo
   return status == ChannelStatus::ok ? 0 : 1;
 }
 
+/// The same for the team of a handle.
+template <class Run>
+RAILSHMEM_KERNEL inline int on_team(DeviceCall call, shmem_team_t team, const void* address, const Run& run) {
+  return on_row(call, team_of(this_world(), team), address, run);
+}
+
 template <class Scope>
 RAILSHMEM_KERNEL inline int sync_members(DeviceCall call, shmem_team_t team) {
-  return on_team(call, team, nullptr,
-                 [](const WorldView& world, const Members& members) { return sync_team<Scope>(world, members); });
+  const WorldView& world = this_world();
+  const TeamRow row = row_at(world, team);  // under way while the fence waits
+  const uint64_t slot = slot_of(team);
+  const bool there = (slot == 0 || slot < world.nteams) && has_area(world, static_cast<uint32_t>(slot));
+  const uint64_t before = there ? next_sync<Scope>(world, static_cast<uint32_t>(slot)) : 0;
+  return on_row(call, checked_row(row, team), nullptr,
+                [before](const WorldView& w, const Members& members) { return sync_as<Scope>(w, members, before); });
 }
 
 template <class Scope>
