@@ -112,6 +112,16 @@ RAILSHMEM_HD inline NearPlace near_place(const WorldView& world, const void* sym
                                                  index * world.heap.stride + offset)};
 }
 
+/// The same for one element at a multiple of its size: heaps begin and end at pages, so it ends inside of the heap that
+/// it begins in.
+RAILSHMEM_HD inline NearPlace near_element(const WorldView& world, const void* symmetric, int pe) {
+  const auto offset = static_cast<uint64_t>(static_cast<const unsigned char*>(symmetric) - world.heap.mine);
+  const auto index = static_cast<uint32_t>(pe - world.first_pe);
+  const bool near = index < static_cast<uint32_t>(world.node_npes) && offset < world.heap.nbytes;
+  return {near, reinterpret_cast<unsigned char*>(reinterpret_cast<uintptr_t>(world.heap.on_node) +
+                                                 index * world.heap.stride + offset)};
+}
+
 /// Whether everything at mapped PEs is done by loads, stores and atomics of the GPU.
 RAILSHMEM_HD inline bool all_direct(const HeapView& heap) {
   return heap.atomics_offset == 0 && heap.atomics_nbytes >= heap.nbytes;

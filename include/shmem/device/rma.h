@@ -104,27 +104,47 @@ RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, con
   return status;
 }
 
+/// One store, by the number of bytes.
+RAILSHMEM_HD inline void store_element(void* to, uint64_t bits, uint64_t nbytes) {
+  if (nbytes == 8) {
+    *static_cast<volatile copying::Bytes8*>(to) = bits;
+  } else if (nbytes == 4) {
+    *static_cast<volatile copying::Bytes4*>(to) = static_cast<uint32_t>(bits);
+  } else if (nbytes == 2) {
+    *static_cast<volatile copying::Bytes2*>(to) = static_cast<uint16_t>(bits);
+  } else {
+    *static_cast<volatile copying::Bytes1*>(to) = static_cast<unsigned char>(bits);
+  }
+}
+
+/// The bits of an element of up to 8 bytes.
 template <class T>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldView& world, T* dest, T value,
-                                                                    Peer peer) {
+RAILSHMEM_HD inline uint64_t bits_of(T value) {
+  static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+/// Of an object that near_element() does not know; once for all types, with all that is below it: a thread that issues
+/// alone waits for each instruction.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldView& world, void* dest, uint64_t bits,
+                                                                    uint64_t nbytes, Peer peer) {
   const HeapPlace place = reach(world, dest, peer.pe);
   if (world.check != 0) {
-    const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
+    const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
     if (wrong != ChannelStatus::ok) return wrong;
   }
-  if (place.here != nullptr) {
-    *reinterpret_cast<volatile T*>(place.here) = value;
-    return ChannelStatus::ok;
-  }
-  return put_value_far(world, place, load_value(&value, sizeof value), sizeof value, peer);
+  if (place.here == nullptr) return put_value_far(world, place, bits, nbytes, peer);
+  store_element(place.here, bits, nbytes);
+  return ChannelStatus::ok;
 }
 
 /// One value of up to 8 bytes, in one store or in the command.
 template <class T>
 RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Peer peer) {
-  static_assert(sizeof(T) <= kInlineBytes && std::is_trivially_copyable<T>::value, "one element, moved as bytes");
-  const NearPlace target = near_place(world, dest, sizeof(T), peer.pe);
-  if (!target.near) return p_elsewhere(world, dest, value, peer);
+  const NearPlace target = near_element(world, dest, peer.pe);
+  if (!target.near) return p_elsewhere(world, dest, bits_of(value), sizeof(T), peer);
   *reinterpret_cast<volatile T*>(target.here) = value;
   return ChannelStatus::ok;
 }
@@ -149,7 +169,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus g_elsewhere(const WorldV
 
 template <class T>
 RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* source, Peer peer) {
-  const NearPlace origin = near_place(world, source, sizeof(T), peer.pe);
+  const NearPlace origin = near_element(world, source, peer.pe);
   if (origin.near) {
     // volatile: a copy that this SM has cached may be old.
     *value = *reinterpret_cast<const volatile T*>(origin.here);

@@ -74,7 +74,13 @@ struct Mover {
 template <class T>
 RAILSHMEM_KERNEL inline void put_value(shmem_ctx_t ctx, T* dest, T value, int pe) {
   const WorldView& world = this_world();
-  finish(world, DeviceCall::p, p(world, dest, value, peer_of(world, ctx, pe)), pe, dest);
+  const Peer peer = peer_of(world, ctx, pe);
+  const NearPlace target = near_element(world, dest, peer.pe);
+  if (target.near) {
+    *reinterpret_cast<volatile T*>(target.here) = value;
+    return;  // cannot fail, and nothing is looked at: in a loop of stores each instruction counts
+  }
+  finish(world, DeviceCall::p, p_elsewhere(world, dest, bits_of(value), sizeof(T), peer), pe, dest);
 }
 template <class T>
 RAILSHMEM_KERNEL inline T get_value(shmem_ctx_t ctx, const T* source, int pe) {
