@@ -25,7 +25,11 @@ FLOORS = {
     "signal_pingpong": "floor_flag",
     "put_signal_pingpong": "floor_flag",
     "ring_rtt": "floor_pinned",
+    "ring_issue": "floor_issue",
+    "ring_issue_signal": "floor_issue",
     "barrier_on_stream": "floor_launch",
+    "barrier_in_graph": "floor_launch_in_graph",
+    "barrier_on_cpu": "floor_launch_on_cpu",
 }
 HEAD = ["bench", "scope", "ctas x threads", "bytes", "unit", "ours", "NVSHMEM", "ours / NVSHMEM", "floor", "ours / floor"]
 

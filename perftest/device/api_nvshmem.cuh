@@ -76,6 +76,38 @@ __device__ inline void barrier() {
     return nvshmem_barrier_all();
 }
 
+using Team = nvshmem_team_t;
+/// All PEs, as a team of their own. Collective, by the host.
+inline Team make_team(int npes) {
+  Team team = NVSHMEM_TEAM_INVALID;
+  nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, npes, nullptr, 0, &team);
+  return team;
+}
+inline void destroy(Team team) {
+  nvshmem_team_destroy(team);
+}
+
+template <Scope kScope>
+__device__ inline int team_sync(Team team) {
+  if constexpr (kScope == Scope::block)
+    return nvshmemx_team_sync_block(team);
+  else if constexpr (kScope == Scope::warp)
+    return nvshmemx_team_sync_warp(team);
+  else
+    return nvshmem_team_sync(team);
+}
+
+/// Of a team.
+template <Scope kScope>
+__device__ inline void team_barrier(Team team) {
+  if constexpr (kScope == Scope::block)
+    return static_cast<void>(nvshmemx_barrier_block(team));
+  else if constexpr (kScope == Scope::warp)
+    return static_cast<void>(nvshmemx_barrier_warp(team));
+  else
+    return static_cast<void>(nvshmem_barrier(team));
+}
+
 /// `n` words of each PE.
 template <Scope kScope>
 __device__ inline int fcollect(uint64_t* dest, const uint64_t* source, size_t n) {
@@ -96,6 +128,17 @@ __device__ inline int alltoall(uint64_t* dest, const uint64_t* source, size_t n)
     return nvshmemx_uint64_alltoall_warp(NVSHMEM_TEAM_WORLD, dest, source, n);
   else
     return nvshmem_uint64_alltoall(NVSHMEM_TEAM_WORLD, dest, source, n);
+}
+
+/// `n` words of one PE to all.
+template <Scope kScope>
+__device__ inline int broadcast(uint64_t* dest, const uint64_t* source, size_t n, int root) {
+  if constexpr (kScope == Scope::block)
+    return nvshmemx_uint64_broadcast_block(NVSHMEM_TEAM_WORLD, dest, source, n, root);
+  else if constexpr (kScope == Scope::warp)
+    return nvshmemx_uint64_broadcast_warp(NVSHMEM_TEAM_WORLD, dest, source, n, root);
+  else
+    return nvshmem_uint64_broadcast(NVSHMEM_TEAM_WORLD, dest, source, n, root);
 }
 
 template <Scope kScope>

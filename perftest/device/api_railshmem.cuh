@@ -6,6 +6,7 @@
 #include <shmemx.h>
 
 #include "perftest/device/options.h"
+#include "perftest/device/threads.cuh"
 
 namespace railshmem::perf::gpu::api {
 
@@ -76,6 +77,35 @@ __device__ inline void barrier() {
     return shmem_barrier_all();
 }
 
+using Team = shmem_team_t;
+/// All PEs, as a team of their own. Collective, by the host.
+inline Team make_team(int npes) {
+  Team team = SHMEM_TEAM_INVALID;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, nullptr, 0, &team);
+  return team;
+}
+inline void destroy(Team team) {
+  shmem_team_destroy(team);
+}
+
+template <Scope kScope>
+__device__ inline int team_sync(Team team) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_team_sync_block(team);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_team_sync_warp(team);
+  else
+    return shmem_team_sync(team);
+}
+
+/// Of a team: a quiet, and the meeting.
+template <Scope kScope>
+__device__ inline void team_barrier(Team team) {
+  sync<kScope>();
+  if (leads<kScope>()) shmem_quiet();
+  team_sync<kScope>(team);
+}
+
 /// `n` words of each PE.
 template <Scope kScope>
 __device__ inline int fcollect(uint64_t* dest, const uint64_t* source, size_t n) {
@@ -96,6 +126,17 @@ __device__ inline int alltoall(uint64_t* dest, const uint64_t* source, size_t n)
     return shmemx_uint64_alltoall_warp(SHMEM_TEAM_WORLD, dest, source, n);
   else
     return shmem_uint64_alltoall(SHMEM_TEAM_WORLD, dest, source, n);
+}
+
+/// `n` words of one PE to all.
+template <Scope kScope>
+__device__ inline int broadcast(uint64_t* dest, const uint64_t* source, size_t n, int root) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_uint64_broadcast_block(SHMEM_TEAM_WORLD, dest, source, n, root);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_uint64_broadcast_warp(SHMEM_TEAM_WORLD, dest, source, n, root);
+  else
+    return shmem_uint64_broadcast(SHMEM_TEAM_WORLD, dest, source, n, root);
 }
 
 template <Scope kScope>

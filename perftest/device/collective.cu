@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// barrier, fcollect, alltoall, reduce over all PEs, one block of each calling; the time of PE 0.
+// barrier, team_sync, team_barrier, fcollect, alltoall, broadcast, reduce over all PEs, one thread, warp or block of
+// each calling; the time of PE 0.
 //
 // bytes of fcollect and alltoall: what one PE has received in the end, its own part included, that is N blocks of
-// bytes / N, as NVSHMEM's own tests count; of reduce: the vector of one PE.
+// bytes / N, as NVSHMEM's own tests count; of broadcast and reduce: the vector of one PE.
 #include <algorithm>
 
 #include "perftest/device/api.cuh"
@@ -17,6 +18,29 @@ __global__ void __launch_bounds__(most_threads(kScope)) barrier_kernel(Loop loop
   timed<kScope>(loop, [&](uint64_t, uint64_t) {
     api::barrier<kScope>();
     return true;
+  });
+}
+
+template <Scope kScope>
+__global__ void __launch_bounds__(most_threads(kScope)) team_sync_kernel(Loop loop, api::Team team) {
+  timed<kScope>(loop, [&](uint64_t, uint64_t) { return all<kScope>(api::team_sync<kScope>(team) == 0); });
+}
+
+template <Scope kScope>
+__global__ void __launch_bounds__(most_threads(kScope)) team_barrier_kernel(Loop loop, api::Team team) {
+  timed<kScope>(loop, [&](uint64_t, uint64_t) {
+    api::team_barrier<kScope>(team);
+    return true;
+  });
+}
+
+/// The root changes: from one alone a PE would never have to wait for the others.
+template <Scope kScope>
+__global__ void __launch_bounds__(most_threads(kScope))
+    broadcast_kernel(Loop loop, uint64_t* dest, const uint64_t* source, uint64_t n, int npes) {
+  timed<kScope>(loop, [&](uint64_t turn, uint64_t) {
+    const int root = static_cast<int>(turn % static_cast<uint64_t>(npes));
+    return all<kScope>(api::broadcast<kScope>(dest, source, n, root) == 0);
   });
 }
 
@@ -45,6 +69,20 @@ void run_barrier(Context& context) {
   });
 }
 
+/// Kernels that take a team of all PEs.
+void run_team(Context& context, void (*kernel)(Loop, api::Team)) {
+  const api::Team team = api::make_team(context.npes);
+  add_time(context, "latency", 0, 200, std::nullopt,
+           [&](const Loop& loop) { context.launch(kernel, 1, context.scope_threads(), loop, team); });
+  if (!giving_up()) api::destroy(team);
+}
+void run_team_sync(Context& context) {
+  with_scope(context.scope, [&]<Scope kScope>() { run_team(context, team_sync_kernel<kScope>); });
+}
+void run_team_barrier(Context& context) {
+  with_scope(context.scope, [&]<Scope kScope>() { run_team(context, team_barrier_kernel<kScope>); });
+}
+
 using Kernel = void (*)(Loop, uint64_t*, const uint64_t*, uint64_t);
 void run_blocks(Context& context, Kernel kernel, Pattern pattern) {
   const auto npes = static_cast<uint64_t>(context.npes);
@@ -71,6 +109,28 @@ void run_fcollect(Context& context) {
 }
 void run_alltoall(Context& context) {
   with_scope(context.scope, [&]<Scope kScope>() { run_blocks(context, alltoall_kernel<kScope>, Pattern::alltoall); });
+}
+
+/// All sources are alike, whoever the root is.
+void run_broadcast(Context& context) {
+  const Symmetric from(context.largest() + 8), to(context.largest() + 8);
+  for (const uint64_t size : context.sizes) {
+    const uint64_t n = std::max<uint64_t>(1, size / 8);
+    const auto launch = [&](const Loop& loop) {
+      with_scope(context.scope, [&]<Scope kScope>() {
+        context.launch(broadcast_kernel<kScope>, 1, context.scope_threads(), loop, to.as<uint64_t>(),
+                       from.as<const uint64_t>(), n, context.npes);
+      });
+    };
+    std::optional<bool> validated;
+    if (context.options.common.validate) {
+      to.clear();
+      context.fill(from.as<>(), 8 * n, 0);
+      self_timed(context, 1, launch);
+      validated = context.agree(context.matches(to.as<>(), 8 * n, 0));
+    }
+    add_time(context, "latency", 8 * n, 100, validated, launch);
+  }
 }
 
 /// Small whole numbers: their sum is exact in any order.
@@ -119,6 +179,22 @@ void run_reduce(Context& context) {
 const std::vector<Scope> kScopes{Scope::thread, Scope::warp, Scope::block};
 constexpr Range kSizes{256, 1 << 20};
 const Register barrier_bench({"barrier", "barrier_all in a kernel", Part::all, {0, 0}, kScopes, true, run_barrier});
+const Register team_sync_bench(
+    {"team_sync", "team_sync of a team of all PEs in a kernel", Part::all, {0, 0}, kScopes, true, run_team_sync});
+const Register team_barrier_bench({"team_barrier",
+                                   "barrier of such a team: with a quiet before",
+                                   Part::all,
+                                   {0, 0},
+                                   kScopes,
+                                   true,
+                                   run_team_barrier});
+const Register broadcast_bench({"broadcast",
+                                "broadcast in a kernel, by each PE in turn; bytes: the vector of one PE",
+                                Part::all,
+                                kSizes,
+                                {Scope::block},
+                                true,
+                                run_broadcast});
 const Register fcollect_bench({"fcollect",
                                "fcollect in a kernel; bytes: N blocks together",
                                Part::all,

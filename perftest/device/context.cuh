@@ -61,6 +61,21 @@ Gpu<T> allocate_gpu(size_t n) {
   return owner;
 }
 
+struct FreePinned {
+  void operator()(void* p) const {
+    if (!giving_up()) cudaFreeHost(p);
+  }
+};
+template <class T>
+using Pinned = std::unique_ptr<T, FreePinned>;
+/// Pinned memory of this host that the GPU reaches.
+template <class T>
+Pinned<T> allocate_pinned(size_t n) {
+  void* at = nullptr;
+  CUDA_CHECK(cudaHostAlloc(&at, n * sizeof(T), cudaHostAllocMapped | cudaHostAllocPortable));
+  return Pinned<T>(static_cast<T*>(at));
+}
+
 struct DestroyStream {
   void operator()(cudaStream_t s) const {
     if (!giving_up()) cudaStreamDestroy(s);

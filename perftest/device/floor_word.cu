@@ -78,20 +78,11 @@ void run_flag(Context& context) {
   });
 }
 
-struct FreePinned {
-  void operator()(void* p) const {
-    if (!giving_up()) cudaFreeHost(p);
-  }
-};
-
 /// A CPU thread that answers each value with the same value, until stopped.
 class Echo {
  public:
   Echo() {
-    void* at = nullptr;
-    CUDA_CHECK(cudaHostAlloc(&at, 2 * kApart * sizeof(uint64_t), cudaHostAllocMapped | cudaHostAllocPortable));
-    words_.reset(static_cast<uint64_t*>(at));
-    std::memset(at, 0, 2 * kApart * sizeof(uint64_t));
+    std::memset(words_.get(), 0, 2 * kApart * sizeof(uint64_t));
     thread_ = std::jthread([question = question(), answer = answer()](const std::stop_token& stop) {
       uint64_t last = 0;
       while (!stop.stop_requested()) {
@@ -109,7 +100,7 @@ class Echo {
  private:
   static constexpr size_t kApart = 32;  // two lines of the CPU's, and not neighbours
 
-  std::unique_ptr<uint64_t, FreePinned> words_;
+  Pinned<uint64_t> words_ = allocate_pinned<uint64_t>(2 * kApart);
   std::jthread thread_;  // ends before the words go
 };
 

@@ -3,6 +3,8 @@
 // reduce_on_stream: calls of the host in the order of a stream, one after the other between two events. floor_launch:
 // empty kernels likewise.
 #include <algorithm>
+#include <chrono>
+#include <memory>
 
 #include "perftest/device/api.cuh"
 #include "perftest/device/blocks.cuh"
@@ -109,9 +111,66 @@ void run_put_signal(Context& context) {
   }
 }
 
+struct DestroyGraph {
+  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+};
+
+/// Adds the row of `call()` as the GPU alone sees it: a graph of many is replayed, so no CPU launches anything between.
+template <class Call>
+void add_graph_time(Context& context, Call&& call) {
+  constexpr long kCalls = 50;
+  std::unique_ptr<CUgraphExec_st, DestroyGraph> replay;
+  if (context.acts()) {
+    CUDA_CHECK(cudaStreamBeginCapture(context.stream(), cudaStreamCaptureModeRelaxed));
+    for (long i = 0; i < kCalls; ++i) call();
+    cudaGraph_t captured = nullptr;
+    CUDA_CHECK(cudaStreamEndCapture(context.stream(), &captured));
+    const std::unique_ptr<CUgraph_st, DestroyGraph> graph(captured);
+    cudaGraphExec_t made = nullptr;
+    CUDA_CHECK(cudaGraphInstantiate(&made, captured, 0));
+    replay.reset(made);
+  }
+  const std::vector<double> seconds = event_timed(
+      context, kCalls * 4, [] {},
+      [&](long n) {
+        for (long i = 0; i < n; i += kCalls) CUDA_CHECK(cudaGraphLaunch(replay.get(), context.stream()));
+      });
+  Row row = context.row("latency", "us", 0, 0, 0);
+  row.iters = kCalls * 4 * context.options.common.repetitions;
+  set_time(row, seconds, static_cast<double>(kCalls * 4));
+  context.add(std::move(row));
+}
+
+/// Adds the row of what `call()` costs the CPU's thread that makes it.
+template <class Call>
+void add_cpu_time(Context& context, Call&& call) {
+  constexpr int kCalls = 50;  // few enough for any queue of a stream
+  std::vector<double> seconds;
+  context.barrier();
+  for (int r = 0; context.acts() && r < context.options.common.repetitions; ++r) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kCalls; ++i) call();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    context.finish();
+  }
+  context.barrier();
+  if (!context.first()) seconds.clear();
+  Row row = context.row("latency", "us", 0, 0, 0);
+  row.iters = kCalls * context.options.common.repetitions;
+  set_time(row, seconds, static_cast<double>(kCalls));
+  context.add(std::move(row));
+}
+
 void run_barrier(Context& context) {
   uint64_t calls = 0;
   add_stream_time(context, 0, 200, std::nullopt, calls, [&](uint64_t) { api::on_stream::barrier(context.stream()); });
+}
+void run_barrier_graph(Context& context) {
+  add_graph_time(context, [&] { api::on_stream::barrier(context.stream()); });
+}
+void run_barrier_cpu(Context& context) {
+  add_cpu_time(context, [&] { api::on_stream::barrier(context.stream()); });
 }
 
 using Blocks = int (*)(uint64_t*, const uint64_t*, size_t, cudaStream_t);
@@ -178,6 +237,13 @@ void run_launch(Context& context) {
                   [&](uint64_t) { empty_kernel<<<1, 1, 0, context.stream()>>>(); });
 }
 
+void run_launch_graph(Context& context) {
+  add_graph_time(context, [&] { empty_kernel<<<1, 1, 0, context.stream()>>>(); });
+}
+void run_launch_cpu(Context& context) {
+  add_cpu_time(context, [&] { empty_kernel<<<1, 1, 0, context.stream()>>>(); });
+}
+
 constexpr Range kSizes{8, 4 << 20};
 constexpr Range kBlockSizes{256, 1 << 20};
 const std::vector<Scope> kOnce{Scope::thread};
@@ -189,6 +255,20 @@ const Register benches[] = {
     Register({"put_signal_on_stream", "put_signal there and back, each awaited on its stream", Part::two_sided, kSizes,
               kOnce, false, run_put_signal}),
     Register({"barrier_on_stream", "barrier_all", Part::all, {0, 0}, kOnce, false, run_barrier}),
+    Register({"barrier_in_graph",
+              "barrier_all of a stream, replayed by a graph: no CPU between",
+              Part::all,
+              {0, 0},
+              kOnce,
+              false,
+              run_barrier_graph}),
+    Register({"barrier_on_cpu",
+              "barrier_all of a stream: what the call costs the CPU",
+              Part::all,
+              {0, 0},
+              kOnce,
+              false,
+              run_barrier_cpu}),
     Register({"fcollect_on_stream", "fcollect; bytes: N blocks together", Part::all, kBlockSizes, kOnce, false,
               run_fcollect}),
     Register({"alltoall_on_stream", "alltoall; bytes: N blocks together", Part::all, kBlockSizes, kOnce, false,
@@ -196,6 +276,20 @@ const Register benches[] = {
     Register({"reduce_on_stream", "sum of floats; bytes: the vector of one PE", Part::all, kBlockSizes, kOnce, false,
               run_reduce}),
     Register({"floor_launch", "empty kernels one after the other", Part::one_sided, {0, 0}, kOnce, false, run_launch}),
+    Register({"floor_launch_in_graph",
+              "the same replayed by a graph",
+              Part::one_sided,
+              {0, 0},
+              kOnce,
+              false,
+              run_launch_graph}),
+    Register({"floor_launch_on_cpu",
+              "what launching one costs the CPU",
+              Part::one_sided,
+              {0, 0},
+              kOnce,
+              false,
+              run_launch_cpu}),
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ring_rate, ring_issue, ring_rtt: commands to a PE that load and store do not reach (SHMEM_NODE_SIZE=1 makes any peer
+// ring_rate, ring_issue*, ring_rtt: commands to a PE that load and store do not reach (SHMEM_NODE_SIZE=1 makes any peer
 // one), so through ring, proxy and network. Only in the program that measures RailSHMEM.
 #include "perftest/device/api.cuh"
 #include "perftest/device/measure.cuh"
 
 namespace railshmem::perf::gpu {
 namespace {
+
+constexpr uint64_t kWords = 8;  ///< of a put whose data stays where it is until the proxy takes it
 
 /// Each thread sends to a word of its own.
 __global__ void __launch_bounds__(kMostThreads) rate_kernel(uint64_t* words, uint32_t iters, int pe) {
@@ -16,12 +18,19 @@ __global__ void __launch_bounds__(kMostThreads) rate_kernel(uint64_t* words, uin
   if (threadIdx.x == 0) api::quiet();
 }
 
+enum class Issued : uint8_t { value, signal, bytes, published };
+
 /// What a call costs the thread that makes it; the quiet between repetitions empties the ring unmeasured.
-__global__ void issue_kernel(Loop loop, uint64_t* word, int pe) {
+template <Issued kIssued>
+__global__ void issue_kernel(Loop loop, uint64_t* words, int pe, shmem_ctx_t context) {
   timed<Scope::thread>(
       loop,
       [&](uint64_t turn, uint64_t) {
-        api::put_value(word, turn, pe);
+        if (kIssued == Issued::value) api::put_value(words, turn, pe);
+        if (kIssued == Issued::signal) api::set_signal(words, turn, pe);
+        if (kIssued == Issued::bytes) shmem_putmem_nbi(words, words + kWords, kWords * sizeof *words, pe);
+        if (kIssued == Issued::published)
+          shmem_ctx_putmem_nbi(context, words, words + kWords, kWords * sizeof *words, pe);
         return true;
       },
       [] { api::quiet(); });
@@ -57,12 +66,29 @@ void run_rate(Context& context) {
                  1e6);
 }
 
-void run_self_timed(Context& context, const char* metric, void (*kernel)(Loop, uint64_t*, int)) {
+// 64: few enough for any ring, so that nothing waits for room.
+constexpr long kBurst = 64;
+
+template <Issued kIssued>
+void run_issue(Context& context) {
+  const Symmetric words(2 * kWords * sizeof(uint64_t));
+  need_ring(context, words);
+  shmem_ctx_t told = SHMEM_CTX_INVALID;
+  if (shmem_ctx_create(SHMEMX_CTX_PUBLISHED, &told) != 0)
+    throw std::runtime_error("no context; set SHMEM_CTX_MAX higher");
+  const bool small = kIssued == Issued::value || kIssued == Issued::signal;
+  add_time(context, "issue", (small ? 1 : kWords) * sizeof(uint64_t), kBurst, std::nullopt, [&](const Loop& loop) {
+    context.launch(issue_kernel<kIssued>, 1, 1, loop, words.as<uint64_t>(), context.target, told);
+  });
+  if (!giving_up()) shmem_ctx_destroy(told);
+}
+
+void run_round_trip(Context& context) {
   const Symmetric word(sizeof(uint64_t));
   need_ring(context, word);
-  // 64: few enough for any ring, so that nothing waits for room.
-  add_time(context, metric, sizeof(uint64_t), 64, std::nullopt,
-           [&](const Loop& loop) { context.launch(kernel, 1, 1, loop, word.as<uint64_t>(), context.target); });
+  add_time(context, "round_trip", sizeof(uint64_t), kBurst, std::nullopt, [&](const Loop& loop) {
+    context.launch(round_trip_kernel, 1, 1, loop, word.as<uint64_t>(), context.target);
+  });
 }
 
 constexpr Range kWord{8, 8};
@@ -74,19 +100,40 @@ const Register rate({"ring_rate",
                      false,
                      run_rate});
 const Register issue({"ring_issue",
-                      "time of one call of one thread, not of its effect",
+                      "time of one p of one thread, not of its effect",
                       Part::one_sided,
                       kWord,
                       {Scope::thread},
                       false,
-                      [](Context& context) { run_self_timed(context, "issue", issue_kernel); }});
+                      run_issue<Issued::value>});
+const Register issue_signal({"ring_issue_signal",
+                             "the same of a signal_set",
+                             Part::one_sided,
+                             kWord,
+                             {Scope::thread},
+                             false,
+                             run_issue<Issued::signal>});
+const Register issue_put({"ring_issue_put",
+                          "the same of a put_nbi of 64 bytes: with a fence of system scope",
+                          Part::one_sided,
+                          kWord,
+                          {Scope::thread},
+                          false,
+                          run_issue<Issued::bytes>});
+const Register issue_published({"ring_issue_published",
+                                "the same on a context made with SHMEMX_CTX_PUBLISHED: without one",
+                                Part::one_sided,
+                                kWord,
+                                {Scope::thread},
+                                false,
+                                run_issue<Issued::published>});
 const Register rtt({"ring_rtt",
                     "one command and quiet: until the GPU sees it completed",
                     Part::one_sided,
                     kWord,
                     {Scope::thread},
                     false,
-                    [](Context& context) { run_self_timed(context, "round_trip", round_trip_kernel); }});
+                    run_round_trip});
 
 }  // namespace
 }  // namespace railshmem::perf::gpu

@@ -22,10 +22,10 @@ const Secret kOther("correct horse battery stable");
 
 /// A lobby on this host, and what goes on in it while the test talks.
 struct Host {
-  explicit Host(const Secret& secret) : secret(secret) {
+  explicit Host(const Secret& known) : secret(known) {
     doors.push_back(listen_on(resolve("127.0.0.1", 0, "test").front()));
     address = local_address(doors.front().get());
-    lobby = std::make_unique<Lobby>(std::move(doors), enroll, this->secret);
+    lobby = std::make_unique<Lobby>(std::move(doors), enroll, secret);
   }
   Stream connect() const { return Stream(connect_to(address, Deadline(5))); }
   void look() {
