@@ -14,6 +14,8 @@ install(TARGETS railshmem EXPORT RailSHMEMTargets LIBRARY DESTINATION ${CMAKE_IN
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "type_traits")
 
+install(FILES ${PROJECT_SOURCE_DIR}/docs/valgrind.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/railshmem)
+
 # find_package(RailSHMEM)
 install(EXPORT RailSHMEMTargets NAMESPACE RailSHMEM:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/install/RailSHMEMConfig.cmake.in

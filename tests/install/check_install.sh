@@ -36,7 +36,8 @@ case $what in
     mv "$prefix.first" "$prefix"
     for file in bin/oshrun bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshCXX bin/shmem_perf bin/shmem_info lib/librailshmem.so lib/railshmem \
         include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/shmem/types.h \
-        lib/cmake/RailSHMEM/RailSHMEMConfig.cmake lib/pkgconfig/railshmem.pc; do
+        lib/cmake/RailSHMEM/RailSHMEMConfig.cmake lib/pkgconfig/railshmem.pc \
+        share/bash-completion/completions/oshrun share/railshmem/valgrind.supp; do
       [ -e "$prefix/$file" ] || fail "$file is not installed"
     done
     if grep -rlF -e "$tree" -e "$prefix.first" "$prefix/bin/oshcc" "$prefix/lib/cmake" "$prefix/lib/pkgconfig"; then
@@ -146,6 +147,7 @@ case $what in
   programs) # they find the library of their own prefix
     run_two "$prefix/bin/shmem_perf" put_bw --validate --sizes 8,64K --seconds 0.05 --repetitions 3
     "$prefix/bin/shmem_info" >"$work/info" || fail "shmem_info"
+    "$prefix/bin/shmem_info" --version | grep -qE '^shmem_info, RailSHMEM [0-9.]+, OpenSHMEM [0-9.]+$' || fail "shmem_info --version"
     ;;
   no_libfabric) # jobs on one node do without; others say what is missing
     cp -R "$prefix" "$work/prefix"

@@ -136,6 +136,40 @@ class Oshrun(Case):
         self.assertEqual(len(re.findall(r"^oshrun: PE [01] \(pid \d+\) (?:is bound to|may run on all) CPUs [\d,-]+$",
                                         result.err, re.MULTILINE)), 2, str(result))
 
+    def test_valgrind_with_the_suppressions_finds_nothing(self):
+        self.need("valgrind")
+        if os.environ.get("RAILSHMEM_TEST_SANITIZE"):
+            self.skipTest("valgrind cannot run a program with sanitizers")
+        file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/valgrind.supp")
+        for transport in ("p2p", "ofi"):
+            result = oshrun("-n", 2, "valgrind", f"--suppressions={file}", "--leak-check=full", "--show-leak-kinds=all",
+                            "--errors-for-leak-kinds=all", "--error-exitcode=9", f"{BIN}/polls_by_tests",
+                            SHMEM_TRANSPORT=transport, SHMEM_OFI_PROVIDER="tcp;ofi_rxm", SHMEM_TIMEOUT=50,
+                            SHMEM_SYMMETRIC_SIZE="4M")
+            if "built without" in result.err or "cannot load libfabric" in result.err:
+                self.skipTest("built without libfabric")
+            self.expect(result, 0, "ERROR SUMMARY: 0 errors")
+
+    def complete(self, *words):
+        self.need("bash")
+        file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bootstrap/local/oshrun/completion.bash")
+        program = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _oshrun "$1"; printf "%s\\n" "${COMPREPLY[@]}"'
+        result = Job(["bash", "-c", program, "bash", file, OSHRUN, *words]).wait()
+        self.expect(result, 0)
+        self.assertEqual(result.err, "")
+        return result.out.split()
+
+    def test_bash_completes_every_option(self):
+        told = set(re.findall(r"--[a-z-]+", oshrun("--help").out))
+        self.assertIn("--bind-to", told)
+        self.assertLessEqual(told, set(self.complete("-")))
+        self.assertEqual(self.complete("-n", "2", "--hostf"), ["--hostfile"])
+
+    def test_bash_completes_values_and_leaves_the_program_alone(self):
+        self.assertEqual(self.complete("--bind-to", "n"), ["numa", "none"])
+        self.assertEqual(self.complete("-n", "2", "prog", "--bi"), [])
+        self.assertIn("sleep", self.complete("-n", "2", "slee"))
+
     def test_program_without_launcher_is_one_pe(self):
         self.expect(Job([PROBE]).wait(), 0, "single: 1 PEs agree", where="out")
 
