@@ -106,7 +106,8 @@ int info_main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--json", wanted.json, "One JSON object");
   app.set_version_flag("--version", std::string("shmem_info, ") + SHMEM_VENDOR_STRING + ", OpenSHMEM " +
-                                        std::to_string(SHMEM_MAJOR_VERSION) + "." + std::to_string(SHMEM_MINOR_VERSION));
+                                        std::to_string(SHMEM_MAJOR_VERSION) + "." +
+                                        std::to_string(SHMEM_MINOR_VERSION));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

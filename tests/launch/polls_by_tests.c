@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two PEs hand a number to and fro: first each waits for it, then it polls by one of the test functions, named by the
-// argument. Prints the seconds of both ways.
+// Two PEs hand a number back and forth: first each waits for it, then it polls by one of the test functions, named by
+// the argument. Prints the seconds of both ways.
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
