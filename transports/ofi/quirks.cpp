@@ -40,18 +40,20 @@ constexpr Difference kDifferences[] = {
     // A read that waits in the queue stays there while its answer arrives.
     {is_over_tcp, kEver, FI_VERSION(1, 18), [](Quirks& quirks, const fi_info&) { quirks.reads_may_fail = false; }},
     // Under FI_THREAD_COMPLETION the domain has no progress engine of its own, but fi_cq_open with FI_WAIT_FD takes the
-    // engine's descriptor: a call of a null function. There is one domain for each endpoint then, too.
+    // engine's descriptor: a call of a null function.
     {is_bare_tcp, FI_VERSION(2, 0), kStill,
      [](Quirks& quirks, const fi_info&) { quirks.threading = FI_THREAD_DOMAIN; }},
     // fi_inject loses messages under load, 1 run of 20 with 2000 messages (seen with 1.17).
     {is_sockets, kEver, kStill, [](Quirks& quirks, const fi_info&) { quirks.counts_messages = true; }},
-    // Read in the source of 1.17; without the first, the third and the last line the rail suite fails:
+    // Read in the source of 1.17; without the first and the third line the rail suite fails:
+    // - An injected send reports its completion with a null context.
     // - A send that finds all of the endpoint's entries in use says success and is dropped (until October 2025). So all
     //   messages count, and fewer than the entries are in flight.
-    // - An injected send reports its completion with a null context.
     // - A message that finds no receive buffer, and gets one in the middle of a long write of the same peer, takes that
     //   write's remaining packets. One look at the queue lets in 1000 packets at most (FI_OFI_RXD_SPIN_COUNT).
-    // - Behind a read that waits for its window, later posts overtake those in between.
+    // - The order of messages behind writes is promised, but later posts overtake those behind a read that waits for
+    // its
+    //   window.
     {is_rxd, kEver, kStill,
      [](Quirks& quirks, const fi_info& info) {
        quirks.counts_messages = true;
