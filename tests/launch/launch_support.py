@@ -58,9 +58,9 @@ class Job:
         with self.process.stdout as out, self.process.stderr:
             return Result(self.process.returncode, out.readline(), "", time.monotonic() - self.start)
 
-    def wait(self):
+    def wait(self, patience=PATIENCE):
         try:
-            out, err = self.process.communicate(self.stdin, timeout=PATIENCE)
+            out, err = self.process.communicate(self.stdin, timeout=patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
             out, err = self.process.communicate()

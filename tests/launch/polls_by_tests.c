@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two PEs hand a number back and forth: first each waits for it, then it polls by one of the test functions, named by
-// the argument. Prints the seconds of both ways.
+// Two PEs hand a number back and forth: first each waits for it, then it polls by the test function that the first
+// argument names. The second argument is the number of rounds. Prints the seconds of both ways.
 #include <shmem.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { kRounds = 400 };
-
 static long turn = 0;
+static long rounds = 400;
 
 static double now(void) {
   struct timespec t;
@@ -41,7 +41,7 @@ static double measure(const char* how) {
   turn = 0;
   shmem_barrier_all();
   const double began = now();
-  for (long round = 1; round <= kRounds; ++round) {
+  for (long round = 1; round <= rounds; ++round) {
     if (me == 1) await(how, round);
     shmem_long_p(&turn, round, 1 - me);
     if (me == 0) await(how, round);
@@ -53,6 +53,7 @@ static double measure(const char* how) {
 
 int main(int argc, char** argv) {
   shmem_init();
+  if (argc > 2) rounds = atol(argv[2]);
   const double waiting = measure("wait");
   const double testing = measure(argc > 1 ? argv[1] : "test");
   if (shmem_my_pe() == 0) printf("%.6f %.6f\n", waiting, testing);
