@@ -2,6 +2,7 @@
 #include "bootstrap/local/oshrun/binding.h"
 
 #include <memory>
+#include <new>
 
 #include "src/base/error.h"
 
