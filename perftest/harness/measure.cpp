@@ -5,6 +5,12 @@
 
 namespace railshmem::perf {
 
+void say_cut_short(const Context& context, double op_seconds, long repetitions) {
+  if (context.pe != 0) return;
+  fprintf(stderr, "shmem_perf: %s: one operation takes %.2f s, so %ld of %d repetitions fit into --seconds %g\n",
+          context.bench->name, op_seconds, repetitions, context.options.repetitions, context.options.seconds);
+}
+
 bool check_message(Context& context, const void* buffer, uint64_t bytes, int sender, uint64_t round) {
   const auto wrong = find_mismatch(buffer, bytes, sender, round);
   if (!wrong) return true;

@@ -7,6 +7,9 @@
 
 namespace railshmem::perf {
 
+/// PE 0 says on standard error that a row has fewer repetitions than asked for, and why.
+void say_cut_short(const Context& context, double op_seconds, long repetitions);
+
 /// Runs `op` as often as PE 0 decides, in repetitions that all PEs start together. `acts`: this PE calls op (a target
 /// of one-sided operations does not, it waits in the barrier and progresses there); `times`: its numbers count.
 /// Returns the timing PEs' distributions on PE 0, an empty list elsewhere. Collective.
@@ -16,14 +19,23 @@ std::vector<Distribution> measure(Context& context, bool acts, bool times, Op&& 
     shmem_barrier_all();
     return acts ? seconds_of(n, op) : 0.0;
   };
-  seconds(2);  // the first operations may connect or fault pages in
-  const double first = seconds(1);
-  const long warmup = context.agree(std::max(1L, warmup_for(first, context.options)));
-  Plan plan = plan_for(seconds(warmup) / static_cast<double>(warmup), context.options);
+  const uint64_t started = ticks();
+  seconds(1);  // the first operation may connect or fault pages in
+  // What PE 0 sees, barrier included, so that a PE that only receives knows it too.
+  const double connecting = static_cast<double>(ticks() - started) * seconds_per_tick();
+  double op_seconds = connecting;
+  if (context.agree(connecting < context.options.seconds)) {
+    const double first = seconds(1);
+    const long warmup = context.agree(std::max(1L, warmup_for(first, context.options)));
+    op_seconds = seconds(warmup) / static_cast<double>(warmup);
+  }
+  Plan plan = plan_for(op_seconds, context.options);
   plan.iters = context.agree(plan.iters);
   plan.group = context.agree(plan.group);
+  const long repetitions = context.agree(repetitions_for(op_seconds, context.options));
+  if (repetitions < context.options.repetitions) say_cut_short(context, op_seconds, repetitions);
   Series series;
-  for (int r = 0; r < context.options.repetitions; ++r) {
+  for (long r = 0; r < repetitions; ++r) {
     shmem_barrier_all();
     if (times)
       run_repetition(plan, op, series);

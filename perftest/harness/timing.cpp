@@ -33,4 +33,9 @@ long warmup_for(double op_seconds, const Options& options) {
   return static_cast<long>(std::min(static_cast<double>(options.warmup), fitting));
 }
 
+int repetitions_for(double op_seconds, const Options& options) {
+  const double fitting = options.seconds / std::max(op_seconds, 1e-10);
+  return static_cast<int>(std::clamp(fitting, 1.0, static_cast<double>(options.repetitions)));
+}
+
 }  // namespace railshmem::perf

@@ -22,6 +22,9 @@ Plan plan_for(double op_seconds, const Options& options);
 /// Warm-up operations that fit into a tenth of the time limit.
 long warmup_for(double op_seconds, const Options& options);
 
+/// Repetitions of one operation or more that fit into the time limit: at least one, at most those asked for.
+int repetitions_for(double op_seconds, const Options& options);
+
 template <class Op>
 double seconds_of(long n, Op&& op) {
   const uint64_t start = ticks();

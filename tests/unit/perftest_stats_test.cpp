@@ -63,6 +63,15 @@ TEST(PerftestTiming, TheTimeLimitWinsOverIters) {
   EXPECT_EQ(plan_for(1e-6, options).iters, 1000);
 }
 
+TEST(PerftestTiming, ARowOfSlowOperationsHasFewerRepetitions) {
+  Options options;
+  options.seconds = 1;
+  options.repetitions = 11;
+  EXPECT_EQ(repetitions_for(3.0, options), 1);
+  EXPECT_EQ(repetitions_for(0.3, options), 3);
+  EXPECT_EQ(repetitions_for(0.01, options), 11);
+}
+
 TEST(PerftestTiming, AKnownPauseIsMeasuredAsSuch) {
   Options options;
   options.seconds = 0.05;
