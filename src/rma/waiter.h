@@ -32,17 +32,16 @@ class Waiter {
       turns_ = 0;
       return;
     }
-    if (turns_++ < state_.spin.spins) [[likely]] {
-      if (!helping_) cpu_pause();  // a step of the network is pause enough
-      return;
+    ++turns_;
+    if (helping_) {  // a step of the network is pause enough
+      if (turns_ <= state_.spin.helps || turns_ % state_.spin.helps_per_yield != 0) return;
+    } else if (turns_ <= state_.spin.spins) {
+      return cpu_pause();
     }
-    if (helping_ && turns_ % kTurnsPerYield != 0) return;
     slow_turn();
   }
 
  private:
-  static constexpr uint32_t kTurnsPerYield = 64;  // a yield and a clock cost as much as several steps of the network
-
   void slow_turn() noexcept;
   void look_around(uint64_t now) noexcept;
   std::string whom() const;
