@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of NVSHMEM that have no counterpart of the standard's, with their results: the barrier of a warpgroup, the
-// largest value with its place, waits for short words, and reductions of 16-bit numbers by the host.
+// Names of NVSHMEM that have no counterpart of the standard's, or promise more, with their results: the barrier of a
+// warpgroup, the largest value with its place, transfers that a block meets for, waits for short words, and reductions
+// of 16-bit numbers by the host.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -43,6 +44,20 @@ __global__ void maxloc(Findings* findings, double2* dest, const double2* source,
     EXPECT_EQ(dest[i].x, best.x);
     EXPECT_EQ(dest[i].y, best.y);
   }
+}
+
+/// The block puts what its threads have just written, the last of them late, without a meeting of its own before.
+__global__ void put_words(long long* dest, long long* source, int right) {
+  if (threadIdx.x == blockDim.x - 1) {
+    const long long began = clock64();
+    while (clock64() - began < 100000) {
+    }
+  }
+  source[threadIdx.x] = 7 + threadIdx.x;
+  nvshmemx_longlong_put_nbi_block(dest, source, blockDim.x, right);
+}
+__global__ void look_at_words(Findings* findings, const long long* words) {
+  EXPECT_EQ(words[threadIdx.x], 7 + threadIdx.x);
 }
 
 __global__ void shorts(Findings* findings, short* words, int me, int npes) {
@@ -114,6 +129,12 @@ int main() {
       maxloc<<<1, 256>>>(f, pairs + kPairs, pairs, n, job.npes);
     });
   }
+  auto* const written = static_cast<long long*>(nvshmem_calloc(4 * kGroup, sizeof(long long)));
+  job.run("a block puts what its threads wrote", [&](Findings* f) {
+    put_words<<<1, 2 * kGroup>>>(written, written + 2 * kGroup, (job.me + 1) % job.npes);
+    nvshmemx_barrier_all_on_stream(nullptr);
+    look_at_words<<<1, 2 * kGroup>>>(f, written);
+  });
   auto* const small = static_cast<short*>(nvshmem_calloc(kShorts, sizeof(short)));
   job.run("short waits of kernels", [&](Findings* f) { shorts<<<1, 1>>>(f, small, job.me, job.npes); });
   short_waits_of_the_host(job, small);
@@ -123,6 +144,7 @@ int main() {
                                     nvshmem_bfloat16_max_reduce, __float2bfloat16, __bfloat162float);
   nvshmem_team_destroy(first);
   nvshmem_team_destroy(second);
+  nvshmem_free(written);
   nvshmem_free(small);
   nvshmem_free(pairs);
   nvshmem_free(words);

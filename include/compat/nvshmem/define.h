@@ -34,8 +34,29 @@
   RAILSHMEM_KERNEL inline R NAME PARAMETERS {                         \
     return CALL ARGUMENTS;                                            \
   }
+/// A transfer by a warp or a block, which meets before it and after it: NVSHMEM does so in all of its transfers, and
+/// programs let a block put what its threads have just written. MEET is meet_warp or meet_block.
+#define RAILSHMEM_COMPAT_TOGETHER(MEET, NAME, PARAMETERS, CALL, ARGUMENTS) \
+  RAILSHMEM_KERNEL inline void NAME PARAMETERS {                           \
+    railshmem::device::compat::MEET();                                     \
+    CALL ARGUMENTS;                                                        \
+    railshmem::device::compat::MEET();                                     \
+  }
+namespace railshmem {
+namespace device {
+namespace compat {
+RAILSHMEM_KERNEL inline void meet_warp() {
+  WarpScope::sync();
+}
+RAILSHMEM_KERNEL inline void meet_block() {
+  BlockScope::sync();
+}
+}  // namespace compat
+}  // namespace device
+}  // namespace railshmem
 #else
 #define RAILSHMEM_COMPAT_KERNEL(R, NAME, PARAMETERS, CALL, ARGUMENTS)
+#define RAILSHMEM_COMPAT_TOGETHER(MEET, NAME, PARAMETERS, CALL, ARGUMENTS)
 #endif
 
 // clang-format off

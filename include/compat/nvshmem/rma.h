@@ -8,23 +8,23 @@
 
 // clang-format off
 
-/// NAME is NVSHMEM's name and CALL ours, both without prefix; S is _warp or _block.
+/// NAME is NVSHMEM's name and CALL ours, both without prefix; S is warp or block.
 #define RAILSHMEM_COMPAT_BLOCK(NAME, CALL, T)                                                                          \
   RAILSHMEM_COMPAT(void, nvshmem_##NAME, (T* dest, const T* source, size_t nelems, int pe),                            \
       shmem_##CALL, (dest, source, nelems, pe))                                                                        \
-  RAILSHMEM_COMPAT_SCOPED_BLOCK(NAME, CALL, T, _warp)                                                                  \
-  RAILSHMEM_COMPAT_SCOPED_BLOCK(NAME, CALL, T, _block)
+  RAILSHMEM_COMPAT_SCOPED_BLOCK(NAME, CALL, T, warp)                                                                   \
+  RAILSHMEM_COMPAT_SCOPED_BLOCK(NAME, CALL, T, block)
 #define RAILSHMEM_COMPAT_SCOPED_BLOCK(NAME, CALL, T, S)                                                                \
-  RAILSHMEM_COMPAT_KERNEL(void, nvshmemx_##NAME##S, (T* dest, const T* source, size_t nelems, int pe),                 \
-      shmemx_##CALL##S, (dest, source, nelems, pe))
+  RAILSHMEM_COMPAT_TOGETHER(meet_##S, nvshmemx_##NAME##_##S, (T* dest, const T* source, size_t nelems, int pe),        \
+      shmemx_##CALL##_##S, (dest, source, nelems, pe))
 #define RAILSHMEM_COMPAT_STRIDED(NAME, CALL, T)                                                                        \
   RAILSHMEM_COMPAT(void, nvshmem_##NAME, (T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,       \
       int pe), shmem_##CALL, (dest, source, dst, sst, nelems, pe))                                                     \
-  RAILSHMEM_COMPAT_SCOPED_STRIDED(NAME, CALL, T, _warp)                                                                \
-  RAILSHMEM_COMPAT_SCOPED_STRIDED(NAME, CALL, T, _block)
+  RAILSHMEM_COMPAT_SCOPED_STRIDED(NAME, CALL, T, warp)                                                                 \
+  RAILSHMEM_COMPAT_SCOPED_STRIDED(NAME, CALL, T, block)
 #define RAILSHMEM_COMPAT_SCOPED_STRIDED(NAME, CALL, T, S)                                                              \
-  RAILSHMEM_COMPAT_KERNEL(void, nvshmemx_##NAME##S, (T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst,           \
-      size_t nelems, int pe), shmemx_##CALL##S, (dest, source, dst, sst, nelems, pe))
+  RAILSHMEM_COMPAT_TOGETHER(meet_##S, nvshmemx_##NAME##_##S, (T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst,  \
+      size_t nelems, int pe), shmemx_##CALL##_##S, (dest, source, dst, sst, nelems, pe))
 
 #define RAILSHMEM_COMPAT_MOVES(PUT, GET, IPUT, IGET, OUR_PUT, OUR_GET, OUR_IPUT, OUR_IGET, T)                          \
   RAILSHMEM_COMPAT_BLOCK(PUT, OUR_PUT, T)                                                                              \

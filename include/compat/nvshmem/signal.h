@@ -10,11 +10,12 @@
 #define RAILSHMEM_COMPAT_SIGNALS(NAME, CALL, T)                                                                        \
   RAILSHMEM_COMPAT(void, nvshmem_##NAME, (T* dest, const T* source, size_t nelems, uint64_t* sig_addr,                 \
       uint64_t signal, int sig_op, int pe), shmem_##CALL, (dest, source, nelems, sig_addr, signal, sig_op, pe))        \
-  RAILSHMEM_COMPAT_SCOPED_SIGNALS(NAME, CALL, T, _warp)                                                                \
-  RAILSHMEM_COMPAT_SCOPED_SIGNALS(NAME, CALL, T, _block)
+  RAILSHMEM_COMPAT_SCOPED_SIGNALS(NAME, CALL, T, warp)                                                                 \
+  RAILSHMEM_COMPAT_SCOPED_SIGNALS(NAME, CALL, T, block)
 #define RAILSHMEM_COMPAT_SCOPED_SIGNALS(NAME, CALL, T, S)                                                              \
-  RAILSHMEM_COMPAT_KERNEL(void, nvshmemx_##NAME##S, (T* dest, const T* source, size_t nelems, uint64_t* sig_addr,      \
-      uint64_t signal, int sig_op, int pe), shmemx_##CALL##S, (dest, source, nelems, sig_addr, signal, sig_op, pe))
+  RAILSHMEM_COMPAT_TOGETHER(meet_##S, nvshmemx_##NAME##_##S, (T* dest, const T* source, size_t nelems,                 \
+      uint64_t* sig_addr, uint64_t signal, int sig_op, int pe),                                                        \
+      shmemx_##CALL##_##S, (dest, source, nelems, sig_addr, signal, sig_op, pe))
 #define RAILSHMEM_COMPAT_SIGNAL_PAIR(NAME, CALL, T)                                                                    \
   RAILSHMEM_COMPAT_SIGNALS(NAME, CALL, T)                                                                              \
   RAILSHMEM_COMPAT_SIGNALS(NAME##_nbi, CALL##_nbi, T)
