@@ -130,6 +130,12 @@ void Job::step() {
   // Signals last: the messages of a PE explain its end.
   poll.add(signals_.get(), POLLIN, [this] { on_signals(); });
   poll.wait(sleep_ms);
+  // After the signals: a PE that was killed is the reason for which others ask for the end of the job.
+  if (asked_ && phase_ == Phase::running) {
+    const int others = running_ - (pes_[static_cast<size_t>(asked_->pe)].running ? 1 : 0);
+    if (asked_->status != 0 && others > 0) say("PE %d ends the job with status %d", asked_->pe, asked_->status);
+    decide(asked_->status, Phase::asked);
+  }
 }
 
 void Job::feed_input() {
@@ -172,7 +178,7 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
   self.running = false;
   --running_;
   rendezvous_.leave(pe);
-  if (phase_ != Phase::running) return;
+  if (phase_ != Phase::running || (asked_ && asked_->pe == pe)) return;
   const int status = exit_status_of(wait_status);
   const std::string how = name(pe, pid) + " " + describe(wait_status);
   if (status != 0) {
@@ -202,8 +208,7 @@ void Job::on_message(int pe, Frame frame) {
       send(pe, local::missing, Packer().add_text(rendezvous_.missing()).take());
     } else if (frame.kind == local::abort && phase_ == Phase::running) {
       const int status = Unpacker(frame.payload).get<int>() & 0xff;
-      if (status != 0 && running_ > 1) say("PE %d ends the job with status %d", pe, status);
-      decide(status, Phase::asked);
+      if (!asked_) asked_ = Asked{pe, status};
     }
   } catch (const Error& e) {
     tell_all(e.what());

@@ -2,6 +2,8 @@
 // The running job: one loop over signals, the PEs' messages, their output and their ends.
 #pragma once
 
+#include <optional>
+
 #include "bootstrap/common/deadline.h"
 #include "bootstrap/local/oshrun/crew.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
@@ -22,6 +24,9 @@ class Job final : public RemoteEvents {
   enum class Phase : uint8_t { running, told, asked, killed };
   enum class Member : uint8_t { stranger, joined, finished };  ///< has it said hello, goodbye?
 
+  struct Asked {
+    int pe, status;
+  };
   struct Pe {
     bool running = true;
     Member member = Member::stranger;
@@ -63,7 +68,8 @@ class Job final : public RemoteEvents {
   int running_ = 0;
   int kills_ = 0;  ///< times that PEs were killed and some went on
   int status_ = 0;
-  int forwarded_ = 0;  ///< last ending signal passed on: PEs that die of it need no message
+  std::optional<Asked> asked_;  ///< the first PE that asked for the end of the job
+  int forwarded_ = 0;           ///< last ending signal passed on: PEs that die of it need no message
   Phase phase_ = Phase::running;
   Deadline next_phase_{0};
   Deadline timeout_;
