@@ -122,7 +122,7 @@ scripts/check_cmake.sh || exit 1
 threaded="threads thread_contexts lock_threads active_threads"
 build_dev() {
   local programs targets kind program
-  programs=$(sed -n 's/^conformance_program(\([a-z_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
+  programs=$(sed -n 's/^conformance_program(\([a-z0-9_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
   targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe fault_bad_input fault_bad_old_call fault_checked fault_bad_on_stream"
   targets="$targets kernels_between_pes"
   for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done

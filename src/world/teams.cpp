@@ -18,8 +18,6 @@ namespace {
 
 constexpr size_t kSlotWords = 5;  // of a ballot: 320 slots are agreed on at once
 constexpr size_t kFlagsWord = 5;
-constexpr uint64_t kHasSlots = 1;   // this PE's slots are in the voting thread's hands
-constexpr uint64_t kCanBeMade = 2;  // and it has no objection to the configuration
 
 bool is_member(const Team& parent, const TeamPlan& plan) noexcept {
   return select(parent.pes, plan.ranks).rank(parent.state.me) >= 0;

@@ -27,6 +27,10 @@ struct TeamPlan {
   Team* made = nullptr;  ///< the result; stays null on PEs that are no members
 };
 
+/// What a PE says in a vote on a new team, bit by bit; the vote is the AND of all.
+inline constexpr uint64_t kHasSlots = 1;   ///< this PE's slots are in the voting thread's hands
+inline constexpr uint64_t kCanBeMade = 2;  ///< and it has no objection to the configuration
+
 /// Slots are team areas in the heap. Slot 0 is the world, slot 1 the node. Disjoint teams may have the same slot on
 /// different PEs; a team has the same slot on all its members.
 class Teams {

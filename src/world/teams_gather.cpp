@@ -11,9 +11,7 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kHasSlots = 1;   // this PE's slots are in the voting thread's hands
-constexpr uint64_t kCanBeMade = 2;  // and it has no objection
-constexpr uint64_t kMade = 4;
+constexpr uint64_t kMade = 4;  // beside kHasSlots and kCanBeMade
 
 /// Where threads of a PE make teams at once, these stand behind splits, in the order of their ids.
 int turn_of(uint64_t id) noexcept {
