@@ -2,11 +2,11 @@
 // How a thread waits: what it does each turn, and when it gives up.
 #pragma once
 
-#include <sched.h>
 
 #include <cstdint>
 
 #include "src/base/cpu.h"
+#include "src/base/yield.h"
 
 namespace railshmem {
 
@@ -21,7 +21,7 @@ class Patience {
   Turn turn(uint64_t progress) noexcept {
     // No pause instruction: every turn polls a completion queue, which is no tight loop.
     if (++turns_ % kTurnsPerHelp != 0) return Turn::spin;
-    if (yields_ && turns_ % kTurnsPerYield == 0) sched_yield();
+    if (yields_ && turns_ % kTurnsPerYield == 0) yield_cpu();
     if (turns_ % kTurnsPerClock == 0 && expired(progress)) return Turn::give_up;
     return Turn::help;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/waiter.h"
 
-#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
+#include "src/base/yield.h"
 #include "src/rma/liveness.h"
 
 namespace railshmem {
@@ -27,7 +27,7 @@ void Waiter::slow_turn() noexcept {
   if (now >= next_look_ns_) look_around(now);
   const uint64_t waited = now - started_ns_;
   if (waited < (helping_ ? state_.spin.helping_ns : state_.spin.yield_ns)) {
-    sched_yield();
+    yield_cpu();
     return;
   }
   helping_ = false;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/yield.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdint>
+
+#include "src/base/cpu.h"
+
+namespace railshmem {
+namespace {
+
+/// How often this thread has gone to sleep; a yield does not count.
+long sleeps() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST(YieldCpu, SleepsNowAndThenInALongWait) {
+  const long before = sleeps();
+  for (const uint64_t start = now_ns(); now_ns() - start < 50'000'000;) yield_cpu();
+  EXPECT_GE(sleeps() - before, 3) << "in 50 ms of yielding";
+}
+
+TEST(YieldCpu, DoesNotSleepInShortWaits) {
+  const long before = sleeps();
+  for (int wait = 0; wait < 50; ++wait) {
+    for (int turn = 0; turn < 10; ++turn) yield_cpu();
+    for (const uint64_t start = now_ns(); now_ns() - start < 1'000'000;) cpu_pause();
+  }
+  EXPECT_LE(sleeps() - before, 5) << "in 50 waits of ten yields each";
+}
+
+}  // namespace
+}  // namespace railshmem
