@@ -111,15 +111,21 @@ def status_is_wrong(arguments, process):
     return status != int(arguments.status)
 
 
-def left_in_shm(processes, everything):
+def files_in_shm():
+    return set(os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else [])
+
+
+def left_in_shm(processes, everything, earlier):
+    """Process ids come again: a file that was there `earlier` may bear one of ours."""
     pids = {str(process.process.pid) for process in processes} | set(re.findall(r"\bpid (\d+)", everything))
-    names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
-    return [name for name in names if re.split("[_:]", name)[0] in pids and ":" in name]
+    names = files_in_shm() - earlier
+    return sorted(name for name in names if re.split("[_:]", name)[0] in pids and ":" in name)
 
 
 def main():
     arguments = parse()
     port = free_port()
+    earlier = files_in_shm()
     ranks = range(arguments.ranks) if arguments.ranks else [None]
     processes = [Process(arguments, rank, port) for rank in ranks]
     deadline = time.monotonic() + arguments.within
@@ -137,7 +143,7 @@ def main():
         wrong += [f"something matches '{e}'" for e in arguments.forbid if re.search(e, process.text)]
     everything = "".join(process.text for process in processes)
     wrong += [f"nothing anywhere matches '{e}'" for e in arguments.expect_somewhere if not re.search(e, everything)]
-    wrong += [f"/dev/shm/{name} is left" for name in left_in_shm(processes, everything)]
+    wrong += [f"/dev/shm/{name} is left" for name in left_in_shm(processes, everything, earlier)]
     print(f"$ {' '.join(arguments.env)} {' '.join(arguments.command)}")
     for process in processes:
         print(process)

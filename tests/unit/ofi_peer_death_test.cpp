@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/shm_files.h"
 #include "tests/support/ofi_fabric.h"
 #include "tests/support/rail_pair.h"
 #include "tests/support/run_again.h"
@@ -98,6 +99,7 @@ class OfiPeerDeath : public testing::TestWithParam<const char*> {
     const std::string how = std::to_string(ends[1]) + " " + GetParam();
     child_ = fork();
     ASSERT_GE(child_, 0);
+    peer_ = child_;
     if (child_ == 0) {
       setenv(kChildVariable, how.c_str(), 1);
       run_again("OfiPeer.DISABLED_LivesUntilKilled");
@@ -115,6 +117,7 @@ class OfiPeerDeath : public testing::TestWithParam<const char*> {
     end_child();
     mine_.reset();
     close(fd_);
+    remove_shm_files({&peer_, 1});
   }
   void end_child() {
     if (child_ <= 0) return;
@@ -144,7 +147,8 @@ class OfiPeerDeath : public testing::TestWithParam<const char*> {
   static constexpr const char* kShmTakesAll =
       "this shm takes posts to a dead peer and never tells; the engine's own deadline has to";
 
-  pid_t child_ = -1;
+  pid_t child_ = -1;  ///< the peer while it lives
+  pid_t peer_ = -1;
   int fd_ = -1;
   std::unique_ptr<Process> mine_;
 };
