@@ -39,14 +39,17 @@ is() { awk "BEGIN { exit !($1) }"; }
 try() {
   local name=$1 host=$2 die=$3 revive=$4 why=$5 last=$((rails - 1)) dead alive carried before after back stopped status=0
   echo "== $name"
-  JOB_SECONDS=$((3 * phase + 60)) start_job 1 1 "$programs_at/rail_stream" --seconds $((3 * phase + 1))
+  rm -f "$scratch/over"
+  JOB_SECONDS=$((3 * phase + 60)) start_job 1 1 "$programs_at/rail_stream" --seconds $((3 * phase + 40)) --until "$scratch/over"
   sleep "$((phase + 1))"
   dead=$(now)
   "$die" "$host" "$last"
   sleep "$phase"
   carried=$(passed "$host" "$last")
-  alive=$(now)
   "$revive" "$host" "$last"
+  alive=$(now)
+  sleep "$phase"
+  touch "$scratch/over" # the job's end follows this script, which may be late on a busy machine
   wait_job || status=$?
   carried=$(($(passed "$host" "$last") - carried))
   grep -v '^stream' "$outputs"/*

@@ -2,9 +2,11 @@
 //
 // A steady stream of large messages whose every byte is compared: what happens to it while rails come and go?
 // PE i sends to PE i + N/2: put_nbi on a context per slot, quiet, signal; the receiver compares and hands the slot
-// back. rail_stream [--seconds 10] [--slots 8] [--bytes 1048576]. The first receiver prints what arrived in every tenth
-// of a second ("stream <time of day> <bytes>") and the longest pause between two messages. Exit status 0 = all was
-// right.
+// back. rail_stream [--seconds 10] [--until FILE] [--slots 8] [--bytes 1048576]. The senders stop after so many seconds,
+// or when the file is there. The first receiver prints what arrived in every tenth of a second
+// ("stream <time of day> <bytes>") and the longest pause between two messages. Exit status 0 = all was right.
+#include <unistd.h>
+
 #include <vector>
 
 #include "traffic.h"
@@ -31,7 +33,8 @@ struct Stream {
   int peer;
 };
 
-uint64_t send_all(const Stream& s, double seconds) {
+/// `until`: a file, or null.
+uint64_t send_all(const Stream& s, double seconds, const char* until) {
   std::vector<shmem_ctx_t> contexts(s.slots);
   for (shmem_ctx_t& context : contexts)
     if (shmem_ctx_create(0, &context) != 0) shmem_global_exit(1);
@@ -43,7 +46,8 @@ uint64_t send_all(const Stream& s, double seconds) {
   const double end = seconds_now() + seconds;
   const uint64_t ahead = s.slots / 2;  // the other half is being compared
   uint64_t n = 0;
-  for (; n <= ahead || seconds_now() < end; ++n) {
+  const auto is_over = [&] { return seconds_now() >= end || (until && access(until, F_OK) == 0); };
+  for (; n <= ahead || !is_over(); ++n) {
     const uint64_t slot = n % s.slots;
     if (n >= s.slots) shmem_uint64_wait_until(&s.words->ack[slot], SHMEM_CMP_EQ, n - s.slots + 1);
     fill(s.source + slot * s.bytes, s.bytes, stamp_of(static_cast<uint64_t>(s.peer), n, slot));
@@ -103,6 +107,7 @@ Timeline receive_all(const Stream& s, Mistakes& mistakes) {
 
 int main(int argc, char** argv) {
   const double seconds = option(argc, argv, "--seconds", 10);
+  const char* const until = text_option(argc, argv, "--until");
   const auto slots = static_cast<uint64_t>(option(argc, argv, "--slots", 8));
   const auto bytes = static_cast<size_t>(option(argc, argv, "--bytes", 1 << 20));
   if (slots < 2 || slots > kMostSlots || bytes < 8) {
@@ -121,7 +126,7 @@ int main(int argc, char** argv) {
   Mistakes mistakes;
   shmem_barrier_all();
   if (me < half)
-    send_all(stream, seconds);
+    send_all(stream, seconds, until);
   else if (me < 2 * half) {
     const Timeline timeline = receive_all(stream, mistakes);
     if (me == half) timeline.print();

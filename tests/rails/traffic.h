@@ -94,10 +94,15 @@ T* symmetric(size_t n) {
 }
 
 /// The value of "--name value" on the command line, or `fallback`.
-inline double option(int argc, char** argv, const char* name, double fallback) {
+/// Null: not given.
+inline const char* text_option(int argc, char** argv, const char* name) {
   for (int i = 1; i + 1 < argc; ++i)
-    if (strcmp(argv[i], name) == 0) return strtod(argv[i + 1], nullptr);
-  return fallback;
+    if (strcmp(argv[i], name) == 0) return argv[i + 1];
+  return nullptr;
+}
+inline double option(int argc, char** argv, const char* name, double fallback) {
+  const char* const value = text_option(argc, argv, name);
+  return value ? strtod(value, nullptr) : fallback;
 }
 
 /// A program that hangs is ended by an alarm (SIGALRM kills it), a good while after its time is over.
