@@ -168,7 +168,7 @@ start_job() { # A B PROGRAM...
     [ "$pe" -lt "$a" ] || host=b
     ip netns exec "$net-$host" env RANK="$pe" WORLD_SIZE="$npes" MASTER_ADDR=10.76.0.1 MASTER_PORT="$port" \
       SHMEM_BOOTSTRAP=tcp SHMEM_TRANSPORT="${SHMEM_TRANSPORT:-auto}" \
-      SHMEM_OFI_PROVIDER="${SHMEM_OFI_PROVIDER:-tcp;ofi_rxm}" SHMEM_OFI_MAX_RAILS="$used" \
+      SHMEM_OFI_PROVIDER="${SHMEM_OFI_PROVIDER:-tcp}" SHMEM_OFI_MAX_RAILS="$used" \
       SHMEM_OFI_NICS="${SHMEM_OFI_NICS:-$(rail_list "$used")}" SHMEM_SYMMETRIC_SIZE="${SHMEM_SYMMETRIC_SIZE:-48M}" \
       SHMEM_TIMEOUT="${SHMEM_TIMEOUT:-20}" timeout -k 2 "${JOB_SECONDS:-60}" "$@" > "$outputs/$pe" 2>&1 &
     job+=($!)
