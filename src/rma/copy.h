@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "src/plugin/device_access.h"
+#include "src/rma/map_ahead.h"
 
 namespace railshmem {
 
@@ -34,6 +35,14 @@ namespace railshmem {
   if (device) [[unlikely]]
     return device->copy(to, from, nbytes);
   copy_block(to, from, nbytes);
+}
+
+/// move_block() into memory of a peer.
+[[gnu::always_inline]] inline void store_block(DeviceAccess* device, std::byte* to, const void* from,
+                                               size_t nbytes) noexcept {
+  if (nbytes >= kMapAheadFrom && !device) [[unlikely]]
+    map_ahead(to, nbytes);
+  move_block(device, to, from, nbytes);
 }
 
 }  // namespace railshmem

@@ -24,7 +24,7 @@ namespace railshmem {
     return put_own(state, function, dest, source, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
-    return move_block(state.device, place.direct, source, nbytes);
+    return store_block(state.device, place.direct, source, nbytes);
   net_put(*state.network, *context.net, place.remote, source, nbytes);
 }
 
@@ -38,7 +38,7 @@ namespace railshmem {
     return put_own(state, function, dest, source, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
-    return move_block(state.device, place.direct, source, nbytes);
+    return store_block(state.device, place.direct, source, nbytes);
   net_put_nbi(*state.network, *context.net, place.remote, source, nbytes);
 }
 

@@ -41,7 +41,7 @@ template <bool Nbi>
     check_local(function, "source", source, nbytes, pe);
   }
   if (flag.direct && data.direct) [[likely]] {
-    if (nbytes) move_block(state.device, data.direct, source, nbytes);
+    if (nbytes) store_block(state.device, data.direct, source, nbytes);
     return update_signal(state, context, flag.direct, signal, pe);
   }
   if (flag.direct) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
@@ -51,7 +51,7 @@ template <bool Nbi>
   }
   check_promise(state, context, function, signal.op == SignalOp::add ? AmoOp::add : AmoOp::set, signal.address, pe);
   if (data.direct) {
-    if (nbytes) move_block(state.device, data.direct, source, nbytes);
+    if (nbytes) store_block(state.device, data.direct, source, nbytes);
     nbytes = 0;  // a message follows; the target's proxy sees our stores before it executes it
     data.remote = flag.remote;
   }
