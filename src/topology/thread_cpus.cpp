@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "src/base/cpu_list.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 
@@ -30,19 +31,6 @@ bool bind_thread(const cpu_set_t& cpus, Binding binding) {
     throw Error(why + "; SHMEM_PROXY_AFFINITY must name CPUs that this machine has and the job may use, or auto");
   log_info("%s", why.c_str());
   return false;
-}
-
-std::string cpu_list(const cpu_set_t& cpus) {
-  std::string list;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &cpus)) continue;
-    int last = cpu;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &cpus)) ++last;
-    list += (list.empty() ? "" : ",") + std::to_string(cpu);
-    if (last > cpu) list += "-" + std::to_string(last);
-    cpu = last;
-  }
-  return list;
 }
 
 }  // namespace railshmem

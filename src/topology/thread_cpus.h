@@ -24,7 +24,4 @@ enum class Binding : uint8_t { demanded, hoped_for };
 /// answers false.
 bool bind_thread(const cpu_set_t& cpus, Binding binding);
 
-/// "0-3,8"
-std::string cpu_list(const cpu_set_t& cpus);
-
 }  // namespace railshmem

@@ -17,7 +17,4 @@ namespace railshmem::oshrun {
 /// description of another one, like "pack:2 core:4 pu:2"; empty: this machine.
 std::vector<cpu_set_t> bindings(Bind bind, int npes, const cpu_set_t& allowed, const std::string& machine = {});
 
-/// "0-3,8"
-std::string cpu_list(const cpu_set_t& cpus);
-
 }  // namespace railshmem::oshrun
