@@ -25,12 +25,19 @@ TEST(YieldCpu, SleepsNowAndThenInALongWait) {
 }
 
 TEST(YieldCpu, DoesNotSleepInShortWaits) {
-  const long before = sleeps();
+  int short_waits = 0;
   for (int wait = 0; wait < 50; ++wait) {
+    const long before = sleeps();
+    const uint64_t start = now_ns();
     for (int turn = 0; turn < 10; ++turn) yield_cpu();
-    for (const uint64_t start = now_ns(); now_ns() - start < 1'000'000;) cpu_pause();
+    const uint64_t end = now_ns();
+    if (end - start < 500'000) {  // else others had the CPU meanwhile
+      ++short_waits;
+      EXPECT_EQ(sleeps(), before);
+    }
+    while (now_ns() - end < 1'000'000) cpu_pause();
   }
-  EXPECT_LE(sleeps() - before, 5) << "in 50 waits of ten yields each";
+  if (short_waits == 0) GTEST_SKIP() << "other threads took this CPU at each of 50 attempts";
 }
 
 }  // namespace
