@@ -32,10 +32,12 @@ void SymmetricMemory::say_full(const std::string& why) noexcept {
 void SymmetricMemory::say_host_full(const char* function, size_t nbytes) {
   constexpr uint64_t kMiB = 1u << 20;
   const uint64_t used = heap_.offsets().bytes_used() - heap_.header_nbytes();
-  const uint64_t enough = nbytes < SIZE_MAX / 2 ? (used + nbytes + kMiB - 1) / kMiB : 0;
-  say_full(text("%s: %s (%zu bytes) do not fit: %s of the %s of symmetric heap are in use; %s", function,
-                memory_size(nbytes).c_str(), nbytes, memory_size(used).c_str(),
-                memory_size(heap_.nbytes() - heap_.header_nbytes()).c_str(),
+  const uint64_t has = heap_.nbytes() - heap_.header_nbytes();
+  const bool scattered = nbytes <= has - used;  // or aligned beyond what the free pieces offer
+  const uint64_t enough = nbytes < SIZE_MAX / 2 ? ((scattered ? has : used) + nbytes + kMiB - 1) / kMiB : 0;
+  say_full(text("%s: %s (%zu bytes) do not fit: %s of the %s of symmetric heap are in use%s; %s", function,
+                memory_size(nbytes).c_str(), nbytes, memory_size(used).c_str(), memory_size(has).c_str(),
+                scattered ? ", and no free piece is long enough for this size and alignment" : "",
                 enough
                     ? text("set SHMEM_SYMMETRIC_SIZE to %lluM or more", static_cast<unsigned long long>(enough)).c_str()
                     : "check the size"));

@@ -98,7 +98,7 @@ void NicFilter::keep_provider(const std::string& wanted) {
   for (const NicFacts& nic : listed_) names.push_back(nic.provider);
   const std::string meant = provider_meant_by(wanted, names);
   const std::string before = distinct(listed_, fit_, [](const NicFacts& nic) { return nic.provider; });
-  const std::string means = meant == wanted ? "" : ", which means " + meant + " here";
+  const std::string means = meant == wanted || meant.empty() ? "" : ", which means " + meant + " here";
   drop_if([&](const NicFacts& nic) {
     return nic.provider == meant ? "" : "SHMEM_OFI_PROVIDER is '" + wanted + "'" + means;
   });

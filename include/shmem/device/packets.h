@@ -145,8 +145,7 @@ class Exchange {
     }
   }
 
-  /// All threads have received  /// All threads have received what they wait for; tells the others that this PE's
-  /// places are free again.
+  /// All threads have received what they wait for; tells the others that this PE's places are free again.
   RAILSHMEM_HD ChannelStatus close(Heard heard) {
     if (Scope::leads()) {
       // After a failure too: the team is of no use any more.

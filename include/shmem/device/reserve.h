@@ -85,7 +85,7 @@ RAILSHMEM_HD inline Reserved reserve_one(const RingView& ring, Deadline deadline
     const int leader = __ffs(static_cast<int>(together)) - 1;
     const unsigned long long first = __shfl_sync(together, static_cast<unsigned long long>(run.ticket), leader);
     const unsigned long long status = __shfl_sync(together, static_cast<unsigned long long>(run.status), leader);
-    __syncwarp(together);  // what the leader acquired in its wait for room holds for every lane's stores
+    __syncwarp(together);  // no lane stores to its slot before the leader has seen room for all
     return {first + static_cast<unsigned>(__popc(before)), static_cast<ChannelStatus>(status)};
   }
 #endif
