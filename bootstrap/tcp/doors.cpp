@@ -14,9 +14,18 @@ bool is_own(const Address& address) noexcept {
   return static_cast<bool>(listen_on(address.with_port(0)));
 }
 
+/// A name that stands twice in /etc/hosts has its address twice.
+std::vector<Address> each_once(const std::vector<Address>& addresses) {
+  std::vector<Address> out;
+  for (const Address& a : addresses)
+    if (std::none_of(out.begin(), out.end(), [&](const Address& b) { return a.text() == b.text(); })) out.push_back(a);
+  return out;
+}
+
 }  // namespace
 
-std::vector<UniqueFd> open_doors(const std::vector<Address>& addresses, int port) {
+std::vector<UniqueFd> open_doors(const std::vector<Address>& wanted, int port) {
+  const std::vector<Address> addresses = each_once(wanted);
   std::vector<UniqueFd> doors;
   constexpr int kTries = 16;  // a port that is free at the first address may be taken at the second
   for (int attempt = 0; attempt < (port == 0 ? kTries : 1); ++attempt) {

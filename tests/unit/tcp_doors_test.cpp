@@ -42,5 +42,10 @@ TEST(TcpDoors, SeveralAddressesHaveOnePort) {
   EXPECT_EQ(errno, EADDRINUSE);
 }
 
+TEST(TcpDoors, AnAddressThatIsNamedTwiceHasOneDoor) {
+  const Address once = resolve("127.0.0.1", 0, "test").front();
+  EXPECT_EQ(open_doors({once, once}, 0).size(), 1u);
+}
+
 }  // namespace
 }  // namespace railshmem::tcp
