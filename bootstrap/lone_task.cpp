@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <string_view>
 
 #include "src/base/error.h"
 
@@ -62,8 +63,9 @@ std::string describe_lone_task(const Env::Lookup& lookup) {
     const std::string found = several(lookup, rendezvous);
     if (!found.empty()) return found;
   }
-  if (number_in(lookup, "SLURM_STEP_NUM_TASKS") == 1) return {};  // a step of one task in a larger job
+  const bool lone_step = number_in(lookup, "SLURM_STEP_NUM_TASKS") == 1;  // of a larger job of Slurm's
   for (const Traces& traces : kTraces) {
+    if (lone_step && std::string_view(traces.rank).starts_with("SLURM_")) continue;
     const std::string found = several(lookup, traces);
     if (!found.empty()) return found;
   }

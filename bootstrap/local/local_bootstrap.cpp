@@ -96,8 +96,9 @@ std::optional<std::string> LocalBootstrap::failure() noexcept {
 }
 
 bool LocalBootstrap::told_to_end() noexcept {
-  const bool failed = failure().has_value();
-  return failed || told_to_end_;
+  if (failure()) return true;
+  const std::lock_guard lock(mutex_);
+  return told_to_end_;
 }
 
 void LocalBootstrap::send(uint32_t kind, Bytes payload) {

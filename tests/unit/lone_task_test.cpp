@@ -29,6 +29,8 @@ TEST(LoneTask, SaysWhatIsMissingAndHowToStart) {
   expect_holds(described({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", ""}}),
                {"but MASTER_PORT is not set"});
   expect_holds(described({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}), {"PMIX_RANK", "mpirun"});
+  expect_holds(described({{"SLURM_STEP_NUM_TASKS", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}),
+               {"OMPI_COMM_WORLD_SIZE is 2"});
   expect_holds(described({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}), {"PMI_FD", "mpiexec"});
 }
 
