@@ -4,36 +4,26 @@
 #include <sched.h>
 #include <time.h>
 
-#include <cstdint>
-
 #include "src/base/cpu.h"
 
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kNewWait = 200 * kRoughTicksPerUs;  // between two yields of one wait less time passes
-constexpr uint64_t kPatience = 1000 * kRoughTicksPerUs;
+constexpr uint64_t kLongWaitNs = 4'000'000;
+constexpr uint64_t kBetweenSleeps = 1000 * kRoughTicksPerUs;
 
-struct YieldingThread {
-  uint64_t began = 0;  ///< or slept last
-  uint64_t yielded = 0;
-};
-thread_local YieldingThread yielding;
+thread_local uint64_t last_sleep = 0;
 
 }  // namespace
 
-void yield_cpu() noexcept {
-  const uint64_t now = rough_clock();
-  if (now - yielding.yielded > kNewWait) yielding.began = now;
-  const bool sleeps = now - yielding.began > kPatience;
-  if (sleeps) {
-    constexpr timespec kInstant{0, 1};
-    nanosleep(&kInstant, nullptr);
-  } else {
+void yield_cpu(uint64_t waited_ns) noexcept {
+  if (waited_ns < kLongWaitNs || rough_clock() - last_sleep < kBetweenSleeps) {
     sched_yield();
+    return;
   }
-  yielding.yielded = rough_clock();
-  if (sleeps) yielding.began = yielding.yielded;
+  constexpr timespec kInstant{0, 1};
+  nanosleep(&kInstant, nullptr);
+  last_sleep = rough_clock();
 }
 
 }  // namespace railshmem

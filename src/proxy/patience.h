@@ -21,7 +21,7 @@ class Patience {
   Turn turn(uint64_t progress) noexcept {
     // No pause instruction: every turn polls a completion queue, which is no tight loop.
     if (++turns_ % kTurnsPerHelp != 0) return Turn::spin;
-    if (yields_ && turns_ % kTurnsPerYield == 0) yield_cpu();
+    if (yields_ && turns_ % kTurnsPerYield == 0) yield_cpu(still_ns_);
     if (turns_ % kTurnsPerClock == 0 && expired(progress)) return Turn::give_up;
     return Turn::help;
   }
@@ -40,7 +40,8 @@ class Patience {
       progress_ = progress;
       moved_ns_ = now;
     }
-    return now - moved_ns_ > timeout_ns_;
+    still_ns_ = now - moved_ns_;
+    return still_ns_ > timeout_ns_;
   }
 
   const uint64_t timeout_ns_;
@@ -48,6 +49,7 @@ class Patience {
   uint32_t turns_ = 0;
   uint64_t start_ns_ = 0;
   uint64_t moved_ns_ = 0;
+  uint64_t still_ns_ = 0;  ///< since then, at the last look at the clock
   uint64_t progress_ = 0;
 };
 

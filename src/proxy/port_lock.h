@@ -2,13 +2,13 @@
 // Who may touch the host endpoint: its host threads nearly always, the proxy thread when they are silent.
 #pragma once
 
+#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
 
 #include "src/base/align.h"
 #include "src/base/cpu.h"
-#include "src/base/yield.h"
 #include "src/proxy/asymmetric_fence.h"
 
 namespace railshmem {
@@ -58,7 +58,7 @@ class PortLock {
     // Whoever left has the lock in its cache and would win it back again and again: step aside until it is taken.
     for (int turn = 1; turn <= kStepAside && wanted() && !hosts_.test(std::memory_order_relaxed); ++turn) {
       if (turn % 64 == 0) {
-        yield_cpu();
+        sched_yield();
       } else {
         cpu_pause();
       }
@@ -106,7 +106,7 @@ class PortLock {
     for (int turn = 1; hosts_.test_and_set(std::memory_order_acquire); ++turn) {  // acquire: pairs with leave()
       // 64 turns are longer than any post; after that the holder is probably not running.
       if (turn % 64 == 0) {
-        yield_cpu();
+        sched_yield();
       } else {
         cpu_pause();
       }
@@ -119,7 +119,7 @@ class PortLock {
       host_in_.store(0, std::memory_order_release);  // release: pairs with try_enter(), as in leave()
       for (int turn = 1; proxy_in_.load(std::memory_order_acquire) != 0; ++turn) {  // acquire: pairs with leave_proxy()
         if (turn % 64 == 0) {
-          yield_cpu();
+          sched_yield();
         } else {
           cpu_pause();
         }

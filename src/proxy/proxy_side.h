@@ -3,6 +3,7 @@
 // kernels'. Stepped by that thread or by whoever waits.
 #pragma once
 
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "src/base/yield.h"
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
 #include "src/proxy/doze.h"
@@ -69,7 +69,7 @@ class ProxySide {
   /// short.
   template <class Body>
   void alone(Body&& body) {
-    while (!lock_.try_lock()) yield_cpu();
+    while (!lock_.try_lock()) sched_yield();
     const std::unique_ptr<TryLock, Unlock> held(&lock_);
     body();
   }
@@ -122,7 +122,7 @@ class ProxySide {
   }
 
   void wake_up() noexcept {
-    while (!lock_.try_lock()) yield_cpu();  // drains may be added; steps are bounded, so this is short
+    while (!lock_.try_lock()) sched_yield();  // drains may be added; steps are bounded, so this is short
     for (auto& drain : drains_) drain->channel().disarm();
     lock_.unlock();
   }

@@ -3,6 +3,7 @@
 // arrives at them but completions and answers.
 #pragma once
 
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +13,6 @@
 #include <vector>
 
 #include "src/base/log.h"
-#include "src/base/yield.h"
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
 #include "src/proxy/doze.h"
@@ -55,7 +55,7 @@ class RingSide {
   /// Runs `body`, which may throw, while the thread does not use the rails. Steps are bounded, so the wait is short.
   template <class Body>
   void alone(Body&& body) {
-    while (!lock_.try_lock()) yield_cpu();
+    while (!lock_.try_lock()) sched_yield();
     const std::lock_guard<TryLock> held(lock_, std::adopt_lock);
     body();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/lock.h"
 
+#include <sched.h>
 
 #include "src/base/log.h"
-#include "src/base/yield.h"
 #include "src/rma/atomic.h"
 #include "src/rma/lock_turns.h"
 #include "src/rma/ordering.h"
@@ -81,7 +81,7 @@ class Lock {
 /// and where a PE has several threads, of which there may be more than its CPUs.
 void give_way(PeState& state) noexcept {
   if (state.network) net_progress(*state.network);
-  if (state.spin.share_cpus || state.lock_turns) yield_cpu();
+  if (state.spin.share_cpus || state.lock_turns) sched_yield();
 }
 
 }  // namespace

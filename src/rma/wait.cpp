@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/wait.h"
 
+#include <sched.h>
 
 #include "shmem/types.h"
 #include "src/base/log.h"
-#include "src/base/yield.h"
 
 namespace railshmem {
 
@@ -18,7 +18,7 @@ void die_bad_comparison(const char* function, int cmp) noexcept {
 
 void yield_now_and_then() noexcept {
   thread_local uint32_t turn = 0;
-  if (++turn % kTestsPerYield == 0) yield_cpu();
+  if (++turn % kTestsPerYield == 0) sched_yield();
 }
 
 void die_null_variable(const char* function) noexcept {

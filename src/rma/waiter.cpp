@@ -27,7 +27,7 @@ void Waiter::slow_turn() noexcept {
   if (now >= next_look_ns_) look_around(now);
   const uint64_t waited = now - started_ns_;
   if (waited < (helping_ ? state_.spin.helping_ns : state_.spin.yield_ns)) {
-    yield_cpu();
+    yield_cpu(waited);
     return;
   }
   helping_ = false;

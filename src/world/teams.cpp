@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/teams.h"
 
+#include <sched.h>
 
 #include <bit>
 #include <cstring>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
-#include "src/base/yield.h"
 #include "src/collective/agree.h"
 #include "src/collective/sync.h"
 #include "src/rma/context_table.h"
@@ -130,7 +130,7 @@ std::optional<Teams::Places> Teams::agree_on_places(Team& parent, const char* fu
       possible &= is_possible(plan);
     }
   const TeamSlots::Splitter splitter(slots_, parent.slot);
-  for (;; yield_cpu()) {  // again only while another thread of some PE splits another team
+  for (;; sched_yield()) {  // again only while another thread of some PE splits another team
     const TeamSlots::Claim claim(slots_, parent.slot);
     Places places{};
     size_t found = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Teams of PEs that meet by an id (Teams::gather).
+#include <sched.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "src/base/log.h"
-#include "src/base/yield.h"
 #include "src/world/teams.h"
 
 namespace railshmem {
@@ -43,7 +43,7 @@ PeSet Teams::set_of(std::vector<int> pes) {
 /// As agree_on_places(), by notes. All members see the same notes and so come to the same result.
 std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id, bool possible, PeSet* pes) {
   const TeamSlots::Splitter splitter(slots_, turn_of(id));
-  for (;; yield_cpu()) {  // again only while another thread of some PE makes another team
+  for (;; sched_yield()) {  // again only while another thread of some PE makes another team
     const TeamSlots::Claim claim(slots_, turn_of(id));
     bool all_have_slots = true;
     uint64_t highest = 0;
