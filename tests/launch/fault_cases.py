@@ -95,6 +95,14 @@ class Oshrun(Case):
         self.expect(result, 0, "oshrun: ended what the PEs left running: 'sleep' (pid ", within=10)
         self.assert_gone([int(pid) for pid in result.out.split()])
 
+    def test_what_a_pe_left_running_may_write_for_ever(self):
+        result = Job(["sh", "-c", f"exec {OSHRUN} --tag-output -n 1 sh -c 'yes & exit 0' >/dev/null"]).wait()
+        self.expect(result, 0, "oshrun: ended what the PEs left running: 'yes' (pid ", within=10)
+
+    def test_output_that_nobody_reads_ends_the_job(self):
+        result = Job(["bash", "-c", f"{OSHRUN} -n 2 --tag-output yes | head -n 1; echo ${{PIPESTATUS[0]}}"]).wait()
+        self.expect(result, 0, "\n141\n", within=10, where="out")
+
     def test_children_from_before_oshrun_stay(self):
         result = Job(["sh", "-c", f"sleep 60 & echo $!; exec {OSHRUN} -n 2 true"]).wait_for_process()
         pid = int(result.out)

@@ -88,6 +88,9 @@ class Oshrun(Case):
             result = oshrun("-n", 2, "--wdir", folder, "sh", "-c", "pwd; echo $PWD")
             self.expect(result, 0)
             self.assertEqual(result.out, f"{os.path.realpath(folder)}\n{folder}\n" * 2)
+            # Other hosts hear it from the root: they start elsewhere.
+            result = Job([OSHRUN, "-n", "1", "--wdir", "..", "sh", "-c", "echo $PWD"], cwd=folder).wait()
+            self.expect(result, 0, f"{os.path.realpath(folder)}/..", where="out")
 
     def masks(self, *words, command=(OSHRUN,)):
         program = "grep Cpus_allowed_list /proc/self/status | cut -f 2"

@@ -130,6 +130,7 @@ void Crew::drain_output() {
         pollfd wait{from->get(), POLLIN, 0};
         if (poll(&wait, 1, enough.slice_ms(200)) <= 0) break;
         read_output(pe, *from, fd);
+        if (enough.passed()) break;  // a process that the PE has left behind may write for ever
       }
       if (*from) events_.on_output(pe.number, fd, {});
       from->reset();

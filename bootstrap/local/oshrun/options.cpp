@@ -83,6 +83,8 @@ void complete(Options& options, const Words& words) {
   std::istringstream ssh(words.ssh);
   for (std::string word; ssh >> word;) options.ssh.push_back(word);
   if (options.ssh.empty()) throw Error("--ssh is empty; it names the command that runs a command on another host");
+  // Another host would start from its user's home.
+  if (!options.directory.empty()) options.directory = std::filesystem::absolute(options.directory);
   std::vector<Host> hosts;
   if (!words.hosts.empty()) hosts = parse_host_list(words.hosts);
   if (!words.hostfile.empty()) hosts = read_hostfile(words.hostfile);

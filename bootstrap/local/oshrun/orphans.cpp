@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/local/oshrun/orphans.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "bootstrap/common/deadline.h"
 #include "src/base/error.h"
 
 namespace railshmem::oshrun {
@@ -35,6 +37,7 @@ Orphans::Orphans() : before_(children()) {
 }
 
 std::string Orphans::end_all() {
+  constexpr double kReapSeconds = 3.0;
   constexpr int kRounds = 16;       // a killed process hands its own children on to us
   constexpr size_t kLongList = 10;  // then the others are only killed
   std::string ended;
@@ -51,7 +54,11 @@ std::string Orphans::end_all() {
         ended += text("%s'%s' (pid %d)", ended.empty() ? "" : ", ", name_of(pid).c_str(), static_cast<int>(pid));
       kill(pid, SIGKILL);
     }
-    for (const pid_t pid : theirs) waitpid(pid, nullptr, 0);
+    // One that the kernel does not let go, of a dead file server for instance, is left behind.
+    const Deadline enough(kReapSeconds);
+    for (const pid_t pid : theirs)
+      while (waitpid(pid, nullptr, WNOHANG) == 0 && !enough.passed()) poll(nullptr, 0, 1);
+    if (enough.passed()) break;
   }
   if (named > kLongList) ended += text(" and %zu more", named - kLongList);
   return ended;

@@ -12,8 +12,10 @@ void Poll::add(int fd, short events, std::function<void()> ready) {
 
 void Poll::add(const Stream& stream, const std::function<void()>& ready) {
   if (!stream.open()) return;
-  add(stream.fd(), POLLIN, ready);
-  if (stream.has_output()) add(stream.output_fd(), POLLOUT, ready);
+  // Linux refuses more entries than descriptors are allowed (RLIMIT_NOFILE).
+  const bool one = stream.output_fd() == stream.fd();
+  add(stream.fd(), static_cast<short>(one && stream.has_output() ? POLLIN | POLLOUT : POLLIN), ready);
+  if (!one && stream.has_output()) add(stream.output_fd(), POLLOUT, ready);
 }
 
 void Poll::wait(int timeout_ms) {

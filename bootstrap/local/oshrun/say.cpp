@@ -11,18 +11,19 @@
 
 namespace railshmem::oshrun {
 
-void write_all(int fd, std::string_view bytes) noexcept {
+bool write_all(int fd, std::string_view bytes) noexcept {
   while (!bytes.empty()) {
     const ssize_t n = write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EAGAIN) {
       pollfd wait{fd, POLLOUT, 0};
       poll(&wait, 1, -1);
     } else if (n < 0 && errno != EINTR) {
-      return;
+      return errno != EPIPE;
     } else if (n > 0) {
       bytes.remove_prefix(static_cast<size_t>(n));
     }
   }
+  return true;
 }
 
 void say(const char* format, ...) noexcept {
