@@ -36,7 +36,9 @@ class TeamDesks {
   /// The name of a meeting at a desk of this PE. Any thread; never 0.
   uint64_t open() noexcept;
   /// Whether `id` may be the name of one.
-  bool is_id(uint64_t id) const noexcept { return id >= kFirst && host_of(id) < state_.npes; }
+  bool is_id(uint64_t id) const noexcept {
+    return id >= kFirst && (id & (kFirst - 1)) < static_cast<uint64_t>(state_.npes);  // a low half may be no int
+  }
 
  private:
   friend class TeamMeeting;

@@ -89,7 +89,9 @@ int main() {
   if (npes >= 4) gather("in no order", {1, 0, 3, 2}, 0, false);
   check_step("what is no id");
   shmem_team_t team = SHMEM_TEAM_INVALID;
-  CHECK(shmemx_team_init(0, 1, 0, nullptr, 0, &team) != 0, "no id");
+  constexpr uint64_t kFirst = uint64_t{1} << 32;
+  for (const uint64_t none : {uint64_t{0}, kFirst + static_cast<uint64_t>(npes), kFirst + 0x80000000, ~uint64_t{0}})
+    CHECK(shmemx_team_init(none, 1, 0, nullptr, 0, &team) != 0, "0x%" PRIx64 " is no id", none);
   CHECK(shmemx_team_get_uniqueid(nullptr) != 0, "NULL");
   CHECK_EQ(shmemx_team_get_uniqueid(ids), 0);
   CHECK(shmemx_team_init(ids[0], npes + 1, 0, nullptr, 0, &team) != 0, "too many members");
