@@ -129,9 +129,10 @@ std::optional<Teams::Places> Teams::agree_on_places(Team& parent, const char* fu
       member = true;
       possible &= is_possible(plan);
     }
-  const TeamSlots::Splitter splitter(slots_, parent.slot);
+  const auto turn = TeamSlots::turn_of_split(parent.slot);
+  const TeamSlots::Maker maker(slots_, turn);
   for (;; yield_cpu()) {  // again only while another thread of some PE splits another team
-    const TeamSlots::Claim claim(slots_, parent.slot);
+    const TeamSlots::Claim claim(slots_, turn);
     Places places{};
     size_t found = 0;
     bool all_have_slots = true;

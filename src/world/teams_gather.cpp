@@ -13,11 +13,6 @@ namespace {
 
 constexpr uint64_t kMade = 4;  // beside kHasSlots and kCanBeMade
 
-/// Where threads of a PE make teams at once, these stand behind splits, in the order of their ids.
-int turn_of(uint64_t id) noexcept {
-  return static_cast<int>(0x40000000 | ((id >> 32 ^ id << 16) & 0x3fffffff));
-}
-
 bool is_arithmetic(const std::vector<int>& pes) noexcept {
   const int step = pes.size() > 1 ? pes[1] - pes[0] : 1;
   for (size_t i = 1; i < pes.size(); ++i)
@@ -42,9 +37,10 @@ PeSet Teams::set_of(std::vector<int> pes) {
 
 /// As agree_on_places(), by notes. All members see the same notes and so come to the same result.
 std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id, bool possible, PeSet* pes) {
-  const TeamSlots::Splitter splitter(slots_, turn_of(id));
+  const auto turn = TeamSlots::turn_of_meeting(id);
+  const TeamSlots::Maker maker(slots_, turn);
   for (;; yield_cpu()) {  // again only while another thread of some PE makes another team
-    const TeamSlots::Claim claim(slots_, turn_of(id));
+    const TeamSlots::Claim claim(slots_, turn);
     bool all_have_slots = true;
     uint64_t highest = 0;
     for (size_t word = 0; word < slots_.words() && all_have_slots; word += TeamNote::kSlotWords) {
