@@ -57,9 +57,8 @@ std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id, bool
         highest = std::max(highest, note.highest_number);
         for (size_t i = 0; i < TeamNote::kSlotWords; ++i) free[i] &= note.free_slots[i];
       }
-      if ((votes & kCanBeMade) == 0) return std::nullopt;
       *pes = set_of(std::move(members));
-      if (pes->size == 0) return std::nullopt;
+      if (pes->size == 0 || (votes & kCanBeMade) == 0) return std::nullopt;
       all_have_slots = (votes & kHasSlots) != 0;
       for (size_t i = 0; i < TeamNote::kSlotWords && all_have_slots; ++i) {
         if (free[i] == 0) continue;
