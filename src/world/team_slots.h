@@ -12,6 +12,8 @@ namespace railshmem {
 /// Two threads that split two teams must not choose the same slot, and neither may hold a lock while it talks to other
 /// PEs, whose threads may come in the other order. So one of them has the slots, the other offers none and votes
 /// again. The lowest turn goes first, on every PE alike; otherwise two PEs could favour different teams for ever.
+/// Before that the members meet: a thread that had the slots while it waits for a PE would keep that PE from coming,
+/// where it makes another team first.
 class TeamSlots {
  public:
   /// What a team is made from, the same on all its members; two that a PE takes part in at once differ.

@@ -35,8 +35,21 @@ PeSet Teams::set_of(std::vector<int> pes) {
   return down ? PeSet{size - 1, -1, size, &*list} : PeSet{0, 1, size, &*list};
 }
 
-/// As agree_on_places(), by notes. All members see the same notes and so come to the same result.
-std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id, bool possible, PeSet* pes) {
+/// The first round of all. Whether the team can be made, if there is a slot; all members see the same notes and so come
+/// to the same result.
+bool Teams::come(TeamMeeting& meeting, bool possible, PeSet* pes) {
+  uint64_t votes = ~uint64_t{0};
+  std::vector<int> members;
+  for (const TeamNote& note : meeting.exchange({state_.me, {}, 0, possible ? kCanBeMade : 0})) {
+    members.push_back(static_cast<int>(note.pe));
+    votes &= note.vote;
+  }
+  *pes = set_of(std::move(members));
+  return pes->size != 0 && (votes & kCanBeMade) != 0;
+}
+
+/// As agree_on_places(), by notes.
+std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id) {
   const auto turn = TeamSlots::turn_of_meeting(id);
   const TeamSlots::Maker maker(slots_, turn);
   for (;; yield_cpu()) {  // again only while another thread of some PE makes another team
@@ -44,21 +57,16 @@ std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id, bool
     bool all_have_slots = true;
     uint64_t highest = 0;
     for (size_t word = 0; word < slots_.words() && all_have_slots; word += TeamNote::kSlotWords) {
-      TeamNote mine{state_.me, {}, slots_.highest_number(), possible ? kCanBeMade : 0};
-      if (claim.owns()) mine.vote |= kHasSlots;
+      TeamNote mine{state_.me, {}, slots_.highest_number(), claim.owns() ? kHasSlots : 0};
       for (size_t i = 0; i < TeamNote::kSlotWords; ++i)
         mine.free_slots[i] = claim.owns() ? slots_.free_word(word + i) : 0;
       uint64_t votes = ~uint64_t{0}, free[TeamNote::kSlotWords];
       std::fill(std::begin(free), std::end(free), ~uint64_t{0});
-      std::vector<int> members;
       for (const TeamNote& note : meeting.exchange(mine)) {
-        members.push_back(static_cast<int>(note.pe));
         votes &= note.vote;
         highest = std::max(highest, note.highest_number);
         for (size_t i = 0; i < TeamNote::kSlotWords; ++i) free[i] &= note.free_slots[i];
       }
-      *pes = set_of(std::move(members));
-      if (pes->size == 0 || (votes & kCanBeMade) == 0) return std::nullopt;
       all_have_slots = (votes & kHasSlots) != 0;
       for (size_t i = 0; i < TeamNote::kSlotWords && all_have_slots; ++i) {
         if (free[i] == 0) continue;
@@ -82,12 +90,13 @@ Team* Teams::gather(const char* function, uint64_t id, int size, int index, cons
   const bool possible = (mask & SHMEM_TEAM_NUM_CONTEXTS) == 0 || (config && config->num_contexts >= 0);
   TeamMeeting meeting(desks_, world().context, function, id, size, index);
   PeSet pes;
-  const std::optional<Places> places = vote(meeting, id, possible, &pes);
-  if (!places) {
-    if (possible && pes.size == 0)
+  if (!come(meeting, possible, &pes)) {
+    if (pes.size == 0)
       log_warn("%s: no team was made: its PEs must be in ascending or descending order, or at one stride", function);
     return nullptr;
   }
+  const std::optional<Places> places = vote(meeting, id);
+  if (!places) return nullptr;
   Team* team = nullptr;
   try {
     team = &make(places->slot[0], pes, places->first_number);
