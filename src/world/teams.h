@@ -84,7 +84,7 @@ class Teams {
     uint64_t first_number;
   };
   std::optional<Places> agree_on_places(Team& parent, const char* function, std::span<const TeamPlan> plans);
-  bool come(TeamMeeting& meeting, bool possible, PeSet* pes);
+  std::optional<PeSet> come(TeamMeeting& meeting, const char* function, bool possible);
   std::optional<Places> vote(TeamMeeting& meeting, uint64_t id);
   PeSet set_of(std::vector<int> pes);
   Team& make(int slot, const PeSet& pes, uint64_t first_number = 0);

@@ -35,17 +35,22 @@ PeSet Teams::set_of(std::vector<int> pes) {
   return down ? PeSet{size - 1, -1, size, &*list} : PeSet{0, 1, size, &*list};
 }
 
-/// The first round of all. Whether the team can be made, if there is a slot; all members see the same notes and so come
-/// to the same result.
-bool Teams::come(TeamMeeting& meeting, bool possible, PeSet* pes) {
+/// The first round of all: the members, where the team can be made if there is a slot. All see the same notes and so
+/// come to the same result.
+std::optional<PeSet> Teams::come(TeamMeeting& meeting, const char* function, bool possible) {
+  const std::vector<TeamNote> notes = meeting.exchange({state_.me, {}, 0, possible ? kCanBeMade : 0});
+  if (notes.empty()) return std::nullopt;
   uint64_t votes = ~uint64_t{0};
   std::vector<int> members;
-  for (const TeamNote& note : meeting.exchange({state_.me, {}, 0, possible ? kCanBeMade : 0})) {
+  for (const TeamNote& note : notes) {
     members.push_back(static_cast<int>(note.pe));
     votes &= note.vote;
   }
-  *pes = set_of(std::move(members));
-  return pes->size != 0 && (votes & kCanBeMade) != 0;
+  const PeSet pes = set_of(std::move(members));
+  if (pes.size == 0)
+    log_warn("%s: no team was made: its PEs must be in ascending or descending order, or at one stride", function);
+  if (pes.size == 0 || (votes & kCanBeMade) == 0) return std::nullopt;
+  return pes;
 }
 
 /// As agree_on_places(), by notes.
@@ -62,7 +67,9 @@ std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id) {
         mine.free_slots[i] = claim.owns() ? slots_.free_word(word + i) : 0;
       uint64_t votes = ~uint64_t{0}, free[TeamNote::kSlotWords];
       std::fill(std::begin(free), std::end(free), ~uint64_t{0});
-      for (const TeamNote& note : meeting.exchange(mine)) {
+      const std::vector<TeamNote> notes = meeting.exchange(mine);
+      if (notes.empty()) return std::nullopt;
+      for (const TeamNote& note : notes) {
         votes &= note.vote;
         highest = std::max(highest, note.highest_number);
         for (size_t i = 0; i < TeamNote::kSlotWords; ++i) free[i] &= note.free_slots[i];
@@ -89,17 +96,13 @@ Team* Teams::gather(const char* function, uint64_t id, int size, int index, cons
                     long mask) {
   const bool possible = (mask & SHMEM_TEAM_NUM_CONTEXTS) == 0 || (config && config->num_contexts >= 0);
   TeamMeeting meeting(desks_, world().context, function, id, size, index);
-  PeSet pes;
-  if (!come(meeting, possible, &pes)) {
-    if (pes.size == 0)
-      log_warn("%s: no team was made: its PEs must be in ascending or descending order, or at one stride", function);
-    return nullptr;
-  }
+  const std::optional<PeSet> pes = come(meeting, function, possible);
+  if (!pes) return nullptr;
   const std::optional<Places> places = vote(meeting, id);
   if (!places) return nullptr;
   Team* team = nullptr;
   try {
-    team = &make(places->slot[0], pes, places->first_number);
+    team = &make(places->slot[0], *pes, places->first_number);
     if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) team->config = *config;
   } catch (const std::exception& e) {
     log_warn("%s: no team was made: %s", function, e.what());
@@ -109,6 +112,9 @@ Team* Teams::gather(const char* function, uint64_t id, int size, int index, cons
   uint64_t votes = ~uint64_t{0};
   for (const TeamNote& note : meeting.exchange({state_.me, {}, 0, team ? kMade : 0})) votes &= note.vote;
   if ((votes & kMade) != 0) return team;
+  // Once more: nobody returns from the round before but with a team, which is what a member has that sees no notes
+  // there.
+  meeting.exchange({});
   if (team) unmake(*team);
   return nullptr;
 }
