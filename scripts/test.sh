@@ -119,7 +119,7 @@ scripts/check_cmake.sh || exit 1
 
 # Under ASan and UBSan: all unit tests, faults, and the whole transport suite over both transports. What a sanitizer sees, it
 # sees with few PEs. Under ThreadSanitizer: what several threads do, within the library and through it.
-threaded="threads thread_contexts lock_threads active_threads"
+threaded="threads thread_contexts lock_threads team_threads active_threads"
 build_dev() {
   local programs targets kind program
   programs=$(sed -n 's/^conformance_program(\([a-z0-9_]*\).*/\1/p' tests/conformance/CMakeLists.txt)

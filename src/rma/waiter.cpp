@@ -18,14 +18,19 @@ constexpr uint64_t kLookEveryNs = 20'000'000;  // dead peers are noticed within 
 
 }  // namespace
 
-void Waiter::slow_turn() noexcept {
+/// Notices what must end the wait. Returns how long it has lasted.
+uint64_t Waiter::look() noexcept {
   const uint64_t now = now_ns();
   if (started_ns_ == 0) {
     started_ns_ = now;
     next_look_ns_ = now + kLookEveryNs;
   }
   if (now >= next_look_ns_) look_around(now);
-  const uint64_t waited = now - started_ns_;
+  return now - started_ns_;
+}
+
+void Waiter::slow_turn() noexcept {
+  const uint64_t waited = look();
   if (waited < (helping_ ? state_.spin.helping_ns : state_.spin.yield_ns)) {
     yield_cpu(waited);
     return;

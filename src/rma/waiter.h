@@ -28,9 +28,12 @@ class Waiter {
 
   /// One turn of waiting. Ends the job when a peer died or the wait deadline passed.
   void turn() noexcept {
-    if (helping_ && net_progress(*state_.network)) {
-      turns_ = 0;
-      return;
+    if (helping_) {
+      if (++helping_turns_ % kTurnsPerLook == 0) look();  // far PEs may keep this one busy for as long as it waits
+      if (net_progress(*state_.network)) {
+        turns_ = 0;
+        return;
+      }
     }
     ++turns_;
     if (helping_) {  // a step of the network is pause enough
@@ -42,14 +45,18 @@ class Waiter {
   }
 
  private:
+  static constexpr uint32_t kTurnsPerLook = 4096;  // some milliseconds of steps of the network
+
   void slow_turn() noexcept;
+  uint64_t look() noexcept;
   void look_around(uint64_t now) noexcept;
   std::string whom() const;
 
   PeState& state_;
   const WaitFor what_;
   bool helping_ = state_.network != nullptr;  ///< until this thread sleeps: then the proxy thread takes over
-  uint32_t turns_ = 0;
+  uint32_t turns_ = 0;                        ///< without anything to do since the last that had
+  uint32_t helping_turns_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t next_look_ns_ = 0;
   bool said_ = false;

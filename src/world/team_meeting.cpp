@@ -12,6 +12,14 @@ namespace {
 
 constexpr size_t kLine = 64;
 
+constexpr int kArrivalBits = 32;
+
+/// What the count of a desk starts from: the meeting's number, above the arrivals of all rounds. So it only grows, and
+/// whoever still looks at it when the desk is used again sees enough.
+uint64_t nobody_at(uint64_t number) noexcept {
+  return number << kArrivalBits;
+}
+
 /// A line for the count, and two sets of notes: the fastest member can be one round ahead of the slowest, but not two.
 size_t desk_nbytes(int npes) noexcept {
   return kLine + 2 * static_cast<size_t>(npes) * sizeof(TeamNote);
@@ -28,7 +36,7 @@ uint64_t TeamDesks::open() noexcept {
   auto* const count =
       reinterpret_cast<uint64_t*>(state_.segment[0].base + offset_ + number % kDesks * desk_nbytes(state_.npes));
   // release: whoever gets the id finds the desk empty.
-  __atomic_store_n(count, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(count, nobody_at(number), __ATOMIC_RELEASE);
   return number << kPeBits | static_cast<uint64_t>(state_.me);
 }
 
@@ -38,13 +46,17 @@ TeamMeeting::TeamMeeting(TeamDesks& desks, Context& context, const char* functio
       context_(context),
       function_(function),
       host_(TeamDesks::host_of(id)),
-      desk_((id >> TeamDesks::kPeBits) % TeamDesks::kDesks),
-      offset_(desks.offset_ + desk_ * desk_nbytes(state_.npes)),
+      number_(id >> TeamDesks::kPeBits),
+      offset_(desks.offset_ + number_ % TeamDesks::kDesks * desk_nbytes(state_.npes)),
       size_(size),
       index_(index) {}
 
 uint64_t* TeamMeeting::arrivals() const noexcept {
   return reinterpret_cast<uint64_t*>(state_.segment[0].base + offset_);
+}
+
+uint64_t TeamMeeting::count() const noexcept {
+  return amo<uint64_t>(state_, context_, function_, AmoOp::fetch, arrivals(), uint64_t{0}, uint64_t{0}, host_);
 }
 
 TeamNote* TeamMeeting::note(uint64_t set, int index) const noexcept {
@@ -58,13 +70,13 @@ std::vector<TeamNote> TeamMeeting::exchange(const TeamNote& mine) {
   put(state_, context_, function_, note(set, index_), &mine, sizeof mine, host_);
   quiet(state_, context_);
   amo_plain<uint64_t>(state_, context_, function_, AmoOp::add, arrivals(), 1, host_);
-  const uint64_t expected = round_ * all;
-  wait_for(state_, {function_}, [&] {
-    return amo<uint64_t>(state_, context_, function_, AmoOp::fetch, arrivals(), uint64_t{0}, uint64_t{0}, host_) >=
-           expected;
-  });
+  const uint64_t expected = nobody_at(number_) + round_ * all;
+  wait_for(state_, {function_}, [&] { return count() >= expected; });
   std::vector<TeamNote> notes(all);
   get(state_, context_, function_, notes.data(), note(set, 0), all * sizeof(TeamNote), host_);
+  // acquire: the notes before the count, or some could be of a later meeting that this count does not show.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (count() >= nobody_at(number_ + 1)) notes.clear();
   return notes;
 }
 

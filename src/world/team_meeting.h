@@ -23,7 +23,7 @@ struct TeamNote {
 static_assert(sizeof(TeamNote) == 64);
 
 /// Every PE has a few desks, in symmetric memory: an id names one of them, and the meeting. A desk is used again for
-/// the id kDesks later, by when the meeting before must be over.
+/// the id kDesks later, by when the call of a member of the meeting before must have returned.
 class TeamDesks {
  public:
   static constexpr uint64_t kDesks = 8;
@@ -36,7 +36,9 @@ class TeamDesks {
   /// The name of a meeting at a desk of this PE. Any thread; never 0.
   uint64_t open() noexcept;
   /// Whether `id` may be the name of one.
-  bool is_id(uint64_t id) const noexcept { return id >= kFirst && host_of(id) < state_.npes; }
+  bool is_id(uint64_t id) const noexcept {
+    return id >= kFirst && (id & (kFirst - 1)) < static_cast<uint64_t>(state_.npes);  // a low half may be no int
+  }
 
  private:
   friend class TeamMeeting;
@@ -54,18 +56,20 @@ class TeamMeeting {
  public:
   TeamMeeting(TeamDesks& desks, Context& context, const char* function, uint64_t id, int size, int index) noexcept;
 
-  /// Returns with the notes of all when every member has left one.
+  /// Returns with the notes of all when every member has left one. Empty where the desk is used again already: another
+  /// member's call has returned, and that after this very round, since none comes further without this PE.
   std::vector<TeamNote> exchange(const TeamNote& mine);
 
  private:
   uint64_t* arrivals() const noexcept;
+  uint64_t count() const noexcept;
   TeamNote* note(uint64_t set, int index) const noexcept;
 
   PeState& state_;
   Context& context_;
   const char* const function_;
   const int host_;
-  const uint64_t desk_;
+  const uint64_t number_;
   const size_t offset_;
   const int size_;
   const int index_;

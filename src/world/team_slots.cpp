@@ -30,9 +30,9 @@ uint64_t TeamSlots::highest_number() const noexcept {
   return highest_number_;
 }
 
-TeamSlots::Claim::Claim(TeamSlots& slots, int parent) : slots_(slots) {
+TeamSlots::Claim::Claim(TeamSlots& slots, Turn turn) : slots_(slots) {
   const std::lock_guard lock(slots_.mutex_);
-  owns_ = !slots_.owned_ && *slots_.splitting_.begin() == parent;
+  owns_ = !slots_.owned_ && *slots_.makers_.begin() == turn;
   slots_.owned_ |= owns_;
 }
 
@@ -41,14 +41,14 @@ TeamSlots::Claim::~Claim() {
   if (owns_) slots_.owned_ = false;
 }
 
-TeamSlots::Splitter::Splitter(TeamSlots& slots, int parent) : slots_(slots), parent_(parent) {
+TeamSlots::Maker::Maker(TeamSlots& slots, Turn turn) : slots_(slots), turn_(turn) {
   const std::lock_guard lock(slots_.mutex_);
-  slots_.splitting_.insert(parent_);
+  slots_.makers_.insert(turn_);
 }
 
-TeamSlots::Splitter::~Splitter() {
+TeamSlots::Maker::~Maker() {
   const std::lock_guard lock(slots_.mutex_);
-  slots_.splitting_.erase(parent_);
+  slots_.makers_.erase(turn_);
 }
 
 }  // namespace railshmem

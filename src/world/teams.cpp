@@ -129,9 +129,14 @@ std::optional<Teams::Places> Teams::agree_on_places(Team& parent, const char* fu
       member = true;
       possible &= is_possible(plan);
     }
-  const TeamSlots::Splitter splitter(slots_, parent.slot);
+  // Nobody goes for slots before all are here: see TeamSlots.
+  Ballot coming;
+  coming.common[kFlagsWord] = possible ? kCanBeMade : 0;
+  if ((agree(parent, function, coming).common[kFlagsWord] & kCanBeMade) == 0) return std::nullopt;
+  const auto turn = TeamSlots::turn_of_split(parent.slot);
+  const TeamSlots::Maker maker(slots_, turn);
   for (;; sched_yield()) {  // again only while another thread of some PE splits another team
-    const TeamSlots::Claim claim(slots_, parent.slot);
+    const TeamSlots::Claim claim(slots_, turn);
     Places places{};
     size_t found = 0;
     bool all_have_slots = true;
@@ -139,10 +144,9 @@ std::optional<Teams::Places> Teams::agree_on_places(Team& parent, const char* fu
       Ballot mine;
       for (size_t i = 0; i < kSlotWords; ++i)
         mine.common[i] = !member ? ~uint64_t{0} : claim.owns() ? slots_.free_word(word + i) : 0;
-      mine.common[kFlagsWord] = (!member || claim.owns() ? kHasSlots : 0) | (possible ? kCanBeMade : 0);
+      mine.common[kFlagsWord] = !member || claim.owns() ? kHasSlots : 0;
       mine.highest = slots_.highest_number();
       const Ballot all = agree(parent, function, mine);
-      if ((all.common[kFlagsWord] & kCanBeMade) == 0) return std::nullopt;
       all_have_slots = (all.common[kFlagsWord] & kHasSlots) != 0;
       places.first_number = std::max(places.first_number, all.highest);
       for (size_t i = 0; i < kSlotWords; ++i)

@@ -29,7 +29,7 @@ struct TeamPlan {
 
 /// What a PE says in a vote on a new team, bit by bit; the vote is the AND of all.
 inline constexpr uint64_t kHasSlots = 1;   ///< this PE's slots are in the voting thread's hands
-inline constexpr uint64_t kCanBeMade = 2;  ///< and it has no objection to the configuration
+inline constexpr uint64_t kCanBeMade = 2;  ///< this PE has no objection to the configuration
 
 /// Slots are team areas in the heap. Slot 0 is the world, slot 1 the node. Disjoint teams may have the same slot on
 /// different PEs; a team has the same slot on all its members.
@@ -84,7 +84,8 @@ class Teams {
     uint64_t first_number;
   };
   std::optional<Places> agree_on_places(Team& parent, const char* function, std::span<const TeamPlan> plans);
-  std::optional<Places> vote(TeamMeeting& meeting, uint64_t id, bool possible, PeSet* pes);
+  std::optional<PeSet> come(TeamMeeting& meeting, const char* function, bool possible);
+  std::optional<Places> vote(TeamMeeting& meeting, uint64_t id);
   PeSet set_of(std::vector<int> pes);
   Team& make(int slot, const PeSet& pes, uint64_t first_number = 0);
   bool make_all(const Team& parent, const char* function, std::span<TeamPlan> plans, const Places& places) noexcept;

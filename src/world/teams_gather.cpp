@@ -13,11 +13,6 @@ namespace {
 
 constexpr uint64_t kMade = 4;  // beside kHasSlots and kCanBeMade
 
-/// Where threads of a PE make teams at once, these stand behind splits, in the order of their ids.
-int turn_of(uint64_t id) noexcept {
-  return static_cast<int>(0x40000000 | ((id >> 32 ^ id << 16) & 0x3fffffff));
-}
-
 bool is_arithmetic(const std::vector<int>& pes) noexcept {
   const int step = pes.size() > 1 ? pes[1] - pes[0] : 1;
   for (size_t i = 1; i < pes.size(); ++i)
@@ -40,30 +35,45 @@ PeSet Teams::set_of(std::vector<int> pes) {
   return down ? PeSet{size - 1, -1, size, &*list} : PeSet{0, 1, size, &*list};
 }
 
-/// As agree_on_places(), by notes. All members see the same notes and so come to the same result.
-std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id, bool possible, PeSet* pes) {
-  const TeamSlots::Splitter splitter(slots_, turn_of(id));
+/// The first round of all: the members, where the team can be made if there is a slot. All see the same notes and so
+/// come to the same result.
+std::optional<PeSet> Teams::come(TeamMeeting& meeting, const char* function, bool possible) {
+  const std::vector<TeamNote> notes = meeting.exchange({state_.me, {}, 0, possible ? kCanBeMade : 0});
+  if (notes.empty()) return std::nullopt;
+  uint64_t votes = ~uint64_t{0};
+  std::vector<int> members;
+  for (const TeamNote& note : notes) {
+    members.push_back(static_cast<int>(note.pe));
+    votes &= note.vote;
+  }
+  const PeSet pes = set_of(std::move(members));
+  if (pes.size == 0)
+    log_warn("%s: no team was made: its PEs must be in ascending or descending order, or at one stride", function);
+  if (pes.size == 0 || (votes & kCanBeMade) == 0) return std::nullopt;
+  return pes;
+}
+
+/// As agree_on_places(), by notes.
+std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id) {
+  const auto turn = TeamSlots::turn_of_meeting(id);
+  const TeamSlots::Maker maker(slots_, turn);
   for (;; sched_yield()) {  // again only while another thread of some PE makes another team
-    const TeamSlots::Claim claim(slots_, turn_of(id));
+    const TeamSlots::Claim claim(slots_, turn);
     bool all_have_slots = true;
     uint64_t highest = 0;
     for (size_t word = 0; word < slots_.words() && all_have_slots; word += TeamNote::kSlotWords) {
-      TeamNote mine{state_.me, {}, slots_.highest_number(), possible ? kCanBeMade : 0};
-      if (claim.owns()) mine.vote |= kHasSlots;
+      TeamNote mine{state_.me, {}, slots_.highest_number(), claim.owns() ? kHasSlots : 0};
       for (size_t i = 0; i < TeamNote::kSlotWords; ++i)
         mine.free_slots[i] = claim.owns() ? slots_.free_word(word + i) : 0;
       uint64_t votes = ~uint64_t{0}, free[TeamNote::kSlotWords];
       std::fill(std::begin(free), std::end(free), ~uint64_t{0});
-      std::vector<int> members;
-      for (const TeamNote& note : meeting.exchange(mine)) {
-        members.push_back(static_cast<int>(note.pe));
+      const std::vector<TeamNote> notes = meeting.exchange(mine);
+      if (notes.empty()) return std::nullopt;
+      for (const TeamNote& note : notes) {
         votes &= note.vote;
         highest = std::max(highest, note.highest_number);
         for (size_t i = 0; i < TeamNote::kSlotWords; ++i) free[i] &= note.free_slots[i];
       }
-      if ((votes & kCanBeMade) == 0) return std::nullopt;
-      *pes = set_of(std::move(members));
-      if (pes->size == 0) return std::nullopt;
       all_have_slots = (votes & kHasSlots) != 0;
       for (size_t i = 0; i < TeamNote::kSlotWords && all_have_slots; ++i) {
         if (free[i] == 0) continue;
@@ -86,16 +96,13 @@ Team* Teams::gather(const char* function, uint64_t id, int size, int index, cons
                     long mask) {
   const bool possible = (mask & SHMEM_TEAM_NUM_CONTEXTS) == 0 || (config && config->num_contexts >= 0);
   TeamMeeting meeting(desks_, world().context, function, id, size, index);
-  PeSet pes;
-  const std::optional<Places> places = vote(meeting, id, possible, &pes);
-  if (!places) {
-    if (possible && pes.size == 0)
-      log_warn("%s: no team was made: its PEs must be in ascending or descending order, or at one stride", function);
-    return nullptr;
-  }
+  const std::optional<PeSet> pes = come(meeting, function, possible);
+  if (!pes) return nullptr;
+  const std::optional<Places> places = vote(meeting, id);
+  if (!places) return nullptr;
   Team* team = nullptr;
   try {
-    team = &make(places->slot[0], pes, places->first_number);
+    team = &make(places->slot[0], *pes, places->first_number);
     if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) team->config = *config;
   } catch (const std::exception& e) {
     log_warn("%s: no team was made: %s", function, e.what());
@@ -105,6 +112,9 @@ Team* Teams::gather(const char* function, uint64_t id, int size, int index, cons
   uint64_t votes = ~uint64_t{0};
   for (const TeamNote& note : meeting.exchange({state_.me, {}, 0, team ? kMade : 0})) votes &= note.vote;
   if ((votes & kMade) != 0) return team;
+  // Once more: nobody returns from the round before but with a team, which is what a member has that sees no notes
+  // there.
+  meeting.exchange({});
   if (team) unmake(*team);
   return nullptr;
 }

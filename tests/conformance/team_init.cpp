@@ -64,6 +64,32 @@ void gather(const char* what, const Order& order, int host, bool possible = true
   shmem_barrier_all();  // nobody's id changes before it is read
 }
 
+/// As soon as the host's call has returned its desk is used again, eight ids later, while others may be on their way
+/// out of theirs.
+void overtake(const Order& order, bool possible) {
+  check_step("a desk used again at once, after %s team", possible ? "a" : "no");
+  if (me == 0) CHECK_EQ(shmemx_team_get_uniqueid(ids), 0);
+  shmem_barrier_all();
+  const uint64_t id = shmem_uint64_g(ids, 0);
+  shmem_barrier_all();
+  const shmem_team_config_t config = {possible || me != npes - 1 ? 0 : -1};
+  shmem_team_t team = SHMEM_TEAM_INVALID;
+  const auto size = static_cast<int>(order.size());
+  CHECK_EQ(shmemx_team_init(id, size, me, &config, SHMEM_TEAM_NUM_CONTEXTS, &team) == 0, possible);
+  if (me == 0) {
+    for (int i = 0; i < 8; ++i) CHECK_EQ(shmemx_team_get_uniqueid(ids), 0);
+    shmem_team_t alone = SHMEM_TEAM_INVALID;
+    CHECK_EQ(shmemx_team_init(ids[0], 1, 0, nullptr, 0, &alone), 0);
+    shmem_team_destroy(alone);
+  }
+  if (possible) {
+    CHECK_EQ(shmem_team_n_pes(team), size);
+    CHECK_EQ(shmem_team_sync(team), 0);
+    shmem_team_destroy(team);
+  }
+  shmem_barrier_all();
+}
+
 }  // namespace
 
 int main() {
@@ -86,10 +112,13 @@ int main() {
     gather("downwards", Order(all.rbegin(), all.rend()), npes / 2);
     gather("all but one, downwards", Order(apart.rbegin(), apart.rend()), 0);
   }
+  for (int round = check_rounds(400); round > 0; --round) overtake(all, round % 8 != 0);
   if (npes >= 4) gather("in no order", {1, 0, 3, 2}, 0, false);
   check_step("what is no id");
   shmem_team_t team = SHMEM_TEAM_INVALID;
-  CHECK(shmemx_team_init(0, 1, 0, nullptr, 0, &team) != 0, "no id");
+  constexpr uint64_t kFirst = uint64_t{1} << 32;
+  for (const uint64_t none : {uint64_t{0}, kFirst + static_cast<uint64_t>(npes), kFirst + 0x80000000, ~uint64_t{0}})
+    CHECK(shmemx_team_init(none, 1, 0, nullptr, 0, &team) != 0, "0x%" PRIx64 " is no id", none);
   CHECK(shmemx_team_get_uniqueid(nullptr) != 0, "NULL");
   CHECK_EQ(shmemx_team_get_uniqueid(ids), 0);
   CHECK(shmemx_team_init(ids[0], npes + 1, 0, nullptr, 0, &team) != 0, "too many members");

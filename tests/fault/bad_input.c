@@ -231,6 +231,10 @@ int main(int argc, char** argv) {
     if (me == 0) shmem_long_wait_until(&global_word, SHMEM_CMP_EQ, 1);
     pause();  // alive, but waiting for nobody: PE 0 must be the one to complain
   }
+  if (strcmp(what, "busy_wait") == 0) {
+    if (me == 0) shmem_long_wait_until(&global_word, SHMEM_CMP_EQ, 1);
+    for (;;) shmem_long_atomic_add(&global_word, 2, 0);  // PE 0 has always something to do for others
+  }
   if (strcmp(what, "after_finalize") == 0 || strcmp(what, "finalize_twice") == 0) {
     shmem_finalize();
     if (strcmp(what, "finalize_twice") == 0) shmem_finalize();

@@ -6,6 +6,7 @@
 #include <climits>
 #include <vector>
 
+#include "src/team/team.h"
 #include "src/world/team_slots.h"
 
 namespace railshmem {
@@ -74,19 +75,27 @@ TEST(TeamSlots, OneThreadHasTheSlotsAndTheLowestParentGoesFirst) {
   EXPECT_EQ(slots.free_word(0), ~uint64_t{7});
   EXPECT_EQ(slots.free_word(1), 63u);
   EXPECT_EQ(slots.free_word(2), 0u) << "beyond the end";
-  const TeamSlots::Splitter nine(slots, 9);
+  const TeamSlots::Maker nine(slots, 9);
   {
     const TeamSlots::Claim alone(slots, 9);
     EXPECT_TRUE(alone.owns());
-    const TeamSlots::Splitter four(slots, 4);
+    const TeamSlots::Maker four(slots, 4);
     const TeamSlots::Claim late(slots, 4);
     EXPECT_FALSE(late.owns()) << "another thread has them";
   }
-  const TeamSlots::Splitter four(slots, 4);
+  const TeamSlots::Maker four(slots, 4);
   const TeamSlots::Claim second(slots, 9);
   EXPECT_FALSE(second.owns()) << "a lower team waits";
   const TeamSlots::Claim first(slots, 4);
   EXPECT_TRUE(first.owns());
+}
+
+TEST(TeamSlots, MeetingsGoBehindSplitsEachInATurnOfItsOwn) {
+  constexpr uint64_t kNumber = uint64_t{1} << 32;
+  const auto split = TeamSlots::turn_of_split((1 << Team::kSlotBits) - 1);
+  EXPECT_LT(split, TeamSlots::turn_of_meeting(kNumber));
+  EXPECT_NE(TeamSlots::turn_of_meeting(kNumber + 1), TeamSlots::turn_of_meeting(kNumber + (1 << 14) + 1));
+  EXPECT_NE(TeamSlots::turn_of_meeting(kNumber + 1), TeamSlots::turn_of_meeting(kNumber + (kNumber << 16)));
 }
 
 TEST(TeamSlots, GivenSlotsAreFreeAgainAndNumbersOnlyGrow) {
