@@ -153,6 +153,7 @@ void leave_if_alone(const std::stop_token& stop, int status) {
       "within %.1f s; it leaves without them, which ends the job",
       status, std::chrono::duration<double>(kFailedPatience).count());
   rescue_timeline();
+  remove_network_files();
   _exit(status);
 }
 
@@ -216,7 +217,13 @@ void finish() {
 }
 
 void finish_failed(int status) {
-  const std::jthread watch(leave_if_alone, status);
+  std::jthread watch(leave_if_alone, status);
+  // What follows the others' coming takes as long as it takes.
+  if (Process& p = process(); p.world && !t_world)
+    p.world->when_all_finish([&watch] {
+      watch.request_stop();
+      watch.join();  // it may be ending this process, and reads the World
+    });
   finish();
 }
 

@@ -75,6 +75,7 @@ World::~World() {
     if (network_) network_->prepare_stop();
     // Not over the network: a PE must go on serving others until all have said that they need nothing more.
     bootstrap_.barrier();
+    if (all_finish_) all_finish_();
     if (state_.device && options_.publish_view) options_.publish_view(nullptr);
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());

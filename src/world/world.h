@@ -59,6 +59,8 @@ class World {
   ~World();
   World(const World&) = delete;
 
+  /// Once, by the thread that destroys the World: when all PEs have come to that, before anything is taken down.
+  void when_all_finish(std::function<void()> told) { all_finish_ = std::move(told); }
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
   UserBuffers& user_buffers() noexcept { return user_buffers_; }
@@ -98,6 +100,7 @@ class World {
 
   Env env_;
   const WorldOptions options_;
+  std::function<void()> all_finish_;  ///< empty: nobody asks
   Bootstrap& bootstrap_;
   const Choice choice_;
   const HeapChoice heap_choice_;
