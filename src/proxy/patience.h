@@ -2,7 +2,6 @@
 // How a thread waits: what it does each turn, and when it gives up.
 #pragma once
 
-
 #include <cstdint>
 
 #include "src/base/cpu.h"

@@ -8,8 +8,8 @@
 namespace railshmem {
 namespace {
 
-constexpr size_t kGroup = size_t{64} << 10;  // Linux's fault_around_bytes
-constexpr size_t kGroupsPerLook = 16;        // where one is mapped, so are most likely its neighbours
+constexpr size_t kGroup = size_t{64} << 10;             // Linux's fault_around_bytes
+constexpr size_t kGroupsPerLook = 16;                   // where one is mapped, so are most likely its neighbours
 constexpr uint64_t kFault = 3 * kRoughTicksPerUs / 10;  // a fault takes longer, a cache miss less
 
 void touch(const std::byte* byte) noexcept {

@@ -2,8 +2,8 @@
 //
 // A steady stream of large messages whose every byte is compared: what happens to it while rails come and go?
 // PE i sends to PE i + N/2: put_nbi on a context per slot, quiet, signal; the receiver compares and hands the slot
-// back. rail_stream [--seconds 10] [--until FILE] [--slots 8] [--bytes 1048576]. The senders stop after so many seconds,
-// or when the file is there. The first receiver prints what arrived in every tenth of a second
+// back. rail_stream [--seconds 10] [--until FILE] [--slots 8] [--bytes 1048576]. The senders stop after so many
+// seconds, or when the file is there. The first receiver prints what arrived in every tenth of a second
 // ("stream <time of day> <bytes>") and the longest pause between two messages. Exit status 0 = all was right.
 #include <unistd.h>
 

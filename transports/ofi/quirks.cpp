@@ -51,8 +51,8 @@ constexpr Difference kDifferences[] = {
     //   messages count, and fewer than the entries are in flight.
     // - A message that finds no receive buffer, and gets one in the middle of a long write of the same peer, takes that
     //   write's remaining packets. One look at the queue lets in 1000 packets at most (FI_OFI_RXD_SPIN_COUNT).
-    // - The order of messages behind writes is promised, but later posts overtake those behind a read that waits for its
-    //   window.
+    // - The order of messages behind writes is promised, but later posts overtake those that stand behind a read, which
+    //   waits for its window.
     {is_rxd, kEver, kStill,
      [](Quirks& quirks, const fi_info& info) {
        quirks.counts_messages = true;

@@ -225,8 +225,8 @@ void Job::on_contribution(int pe, Bytes bytes) {
 void Job::on_output(int pe, int fd, std::string_view bytes) {
   Pe& self = pes_[static_cast<size_t>(pe)];
   LineTagger& lines = fd == STDOUT_FILENO ? self.out : self.err;
-  const bool is_read = !options_.tag_output ? write_all(fd, bytes)
-                                            : write_all(fd, bytes.empty() ? lines.finish() : lines.feed(bytes));
+  const bool is_read =
+      !options_.tag_output ? write_all(fd, bytes) : write_all(fd, bytes.empty() ? lines.finish() : lines.feed(bytes));
   // As a PE would end that writes to the pipe itself.
   if (!is_read && fd == STDOUT_FILENO && phase_ == Phase::running) decide(128 + SIGPIPE, Phase::asked);
 }
