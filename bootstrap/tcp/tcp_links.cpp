@@ -185,6 +185,7 @@ void TcpBootstrap::end_with(int status, const std::string& sentence, const Link*
       link.stream.pump();
     }
   }
+  do_last_act();  // now that the others, too, are on their way out
   _exit(status);
 }
 

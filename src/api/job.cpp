@@ -2,6 +2,7 @@
 #include "src/api/job.h"
 
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -66,6 +67,7 @@ void disown_child() noexcept {
   set_absence(Absence::forked);
   g_bootstrap.store(nullptr, std::memory_order_relaxed);
   set_abort_hook(nullptr);
+  set_last_act(nullptr);
   set_death_witness(nullptr);
   process().running.store(false, std::memory_order_relaxed);
 }
@@ -82,6 +84,17 @@ void remove_network_files() noexcept {
     remove_shm_files(processes);
   } catch (const std::bad_alloc&) {  // they stay
   }
+}
+
+/// The job ends, and with it this process. A peer whose connection broke may not have ended yet: the kernel closes its
+/// connections first.
+void remove_network_files_at_last() noexcept {
+  constexpr timespec kPause{0, 10'000'000};
+  constexpr int kPauses = 20;
+  const PeState* state = g_pe_state;
+  if (!state || !state->network || !state->liveness) return;
+  for (int i = 0; i < kPauses && !state->liveness->all_ended(); ++i) nanosleep(&kPause, nullptr);
+  remove_network_files();
 }
 
 /// Says goodbye to launcher and peers. A World that still runs is left as it is: its teardown is collective, and the
@@ -183,6 +196,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     // release: pairs with abort_job().
     g_bootstrap.store(p.bootstrap.get(), std::memory_order_release);
     set_abort_hook(abort_job);
+    set_last_act(remove_network_files_at_last);
     set_death_witness(dead_peer);
     warn_unknown_names(p.bootstrap->pe());
     WorldOptions options;

@@ -20,6 +20,7 @@ std::atomic<int> g_process_pe{-1};
 thread_local int t_pe = -1;
 std::atomic<uint64_t> g_warnings{0};
 std::atomic<AbortHook> g_abort_hook{nullptr};
+std::atomic<LastAct> g_last_act{nullptr};
 std::atomic<bool> g_ending{false};
 thread_local bool t_ending = false;
 
@@ -104,6 +105,15 @@ void log_report(const char* format, ...) noexcept {
 
 void set_abort_hook(AbortHook hook) noexcept {
   g_abort_hook.store(hook, std::memory_order_release);
+}
+
+void set_last_act(LastAct act) noexcept {
+  g_last_act.store(act, std::memory_order_release);
+}
+
+void do_last_act() noexcept {
+  // acquire: pairs with set_last_act; what the act uses is complete.
+  if (const LastAct act = g_last_act.load(std::memory_order_acquire)) act();
 }
 
 void claim_the_end() noexcept {

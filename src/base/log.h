@@ -32,6 +32,12 @@ uint64_t warnings_logged() noexcept;
 using AbortHook = void (*)(int status, const char* why) noexcept;
 void set_abort_hook(AbortHook hook) noexcept;
 
+/// What is done just before a bootstrap ends this process together with the job: it holds its locks then, so `act` asks
+/// it nothing. Null: nothing. One per process, the last one set wins.
+using LastAct = void (*)() noexcept;
+void set_last_act(LastAct act) noexcept;
+void do_last_act() noexcept;
+
 /// Status of a job that the library itself ends.
 inline constexpr int kAbortStatus = 1;
 

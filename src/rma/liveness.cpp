@@ -77,4 +77,10 @@ std::vector<pid_t> Liveness::ended() const {
   return pids;
 }
 
+bool Liveness::all_ended() const noexcept {
+  for (const Watched& w : watched_)
+    if (!has_ended(w.pidfd)) return false;
+  return true;
+}
+
 }  // namespace railshmem

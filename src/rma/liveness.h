@@ -34,6 +34,7 @@ class Liveness {
 
   /// The peers' processes of this host that have ended.
   std::vector<pid_t> ended() const;
+  bool all_ended() const noexcept;
 
   /// From here on peers may leave: exits are no deaths.
   void peers_may_leave() noexcept { leaving_.store(true, std::memory_order_relaxed); }
