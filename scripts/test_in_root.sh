@@ -123,6 +123,7 @@ make_root() {
   if [ -e /etc/ssl/certs/ca-certificates.crt ] && [ -d "$root/etc/ssl/certs" ]; then
     cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
   fi
+  [ -e "$root/etc/hosts" ] || printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts" # an installer would
   echo "$suite" >"$marker"
 }
 
