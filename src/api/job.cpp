@@ -37,6 +37,7 @@ struct Process {
   std::mutex mutex;  ///< start and finish
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<World> world;
+  uint64_t since_ns = 0;  ///< of the job, by shm_file_time_ns(): no PE has made files before
   int users = 0;
   std::atomic<int> thread_level{SHMEM_THREAD_SINGLE};
   std::atomic<bool> running{false};
@@ -81,7 +82,7 @@ void remove_network_files() noexcept {
     std::vector<pid_t> processes{getpid()};
     if (state->liveness)
       for (const pid_t peer : state->liveness->ended()) processes.push_back(peer);
-    remove_shm_files(processes);
+    remove_shm_files(processes, process().since_ns);
   } catch (const std::bad_alloc&) {  // they stay
   }
 }
@@ -188,6 +189,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     const Env env = Env::parse();
     set_log_level(env.debug);
     if (!p.bootstrap) {
+      p.since_ns = shm_file_time_ns();
       p.bootstrap = make_bootstrap(env, request);
       std::atexit(leave_at_exit);
       pthread_atfork(nullptr, nullptr, disown_child);

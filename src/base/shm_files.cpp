@@ -7,24 +7,38 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <ctime>
 #include <memory>
-#include <string>
 #include <string_view>
 
 namespace railshmem {
 namespace {
 
+struct Maker {
+  pid_t process = 0;  ///< 0: none of ours
+  uint64_t since_ns = 0;
+};
+
+/// Reads a number and the character behind it; false when there is none.
+template <class Number>
+bool take(std::string_view& rest, int base, char end, Number& number) noexcept {
+  const char* last = rest.data() + rest.size();
+  const auto [stop, error] = std::from_chars(rest.data(), last, number, base);
+  if (error != std::errc() || stop == last || *stop != end || rest.front() == '-') return false;
+  rest.remove_prefix(static_cast<size_t>(stop + 1 - rest.data()));
+  return true;
+}
+
 // Names of libfabric 1.14 to 2.6: the address PROCESS, to which transports/ofi adds _TIME_COUNT, then :USER:ENDPOINT.
 // What the provider makes beside an endpoint's region has the endpoint's name and more behind it.
-pid_t process_of(std::string_view name) noexcept {
-  const size_t digits = name.find_first_not_of("0123456789");
-  if (digits == 0 || digits > 9 || digits == std::string_view::npos) return 0;
-  const size_t owner = name.find(':');
-  if ((name[digits] != '_' && name[digits] != ':') || owner == std::string_view::npos) return 0;
-  const std::string user = ":" + std::to_string(getuid()) + ":";
-  if (name.compare(owner, user.size(), user) != 0) return 0;
-  return static_cast<pid_t>(std::atoi(std::string(name.substr(0, digits)).c_str()));
+Maker maker_of(std::string_view name) noexcept {
+  Maker maker;
+  unsigned count = 0;
+  uid_t user = 0;
+  const bool ours = take(name, 10, '_', maker.process) && take(name, 16, '_', maker.since_ns) &&
+                    take(name, 10, ':', count) && take(name, 10, ':', user) && user == getuid();
+  return ours ? maker : Maker{};
 }
 
 bool ours(int folder, const char* name) noexcept {
@@ -35,12 +49,19 @@ bool ours(int folder, const char* name) noexcept {
 
 }  // namespace
 
-int remove_shm_files(std::span<const pid_t> processes, const char* folder) noexcept {
+uint64_t shm_file_time_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+int remove_shm_files(std::span<const pid_t> processes, uint64_t since_ns, const char* folder) noexcept {
   const std::unique_ptr<DIR, decltype([](DIR* open) { closedir(open); })> files(opendir(folder));
   int removed = 0;
   for (const dirent* file = nullptr; files && (file = readdir(files.get()));) {
-    const pid_t process = process_of(file->d_name);
-    if (process == 0 || std::find(processes.begin(), processes.end(), process) == processes.end()) continue;
+    const Maker maker = maker_of(file->d_name);
+    if (maker.process == 0 || maker.since_ns < since_ns) continue;
+    if (std::find(processes.begin(), processes.end(), maker.process) == processes.end()) continue;
     if (ours(dirfd(files.get()), file->d_name) && unlinkat(dirfd(files.get()), file->d_name, 0) == 0) ++removed;
   }
   return removed;

@@ -117,7 +117,7 @@ class OfiPeerDeath : public testing::TestWithParam<const char*> {
     end_child();
     mine_.reset();
     close(fd_);
-    remove_shm_files({&peer_, 1});
+    remove_shm_files({&peer_, 1}, since_ns_);
   }
   void end_child() {
     if (child_ <= 0) return;
@@ -149,6 +149,7 @@ class OfiPeerDeath : public testing::TestWithParam<const char*> {
 
   pid_t child_ = -1;  ///< the peer while it lives
   pid_t peer_ = -1;
+  const uint64_t since_ns_ = shm_file_time_ns();
   int fd_ = -1;
   std::unique_ptr<Process> mine_;
 };

@@ -2,7 +2,6 @@
 // Opening an endpoint and learning its peers. The data path is in rail.cpp.
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/shm_files.h"
 #include "transports/ofi/rail.h"
 
 namespace railshmem::ofi {
@@ -28,11 +28,8 @@ constexpr size_t kQueueSlack = 64;  // errors of operations without a slot
 void make_name_unique(fi_info& info) {
   if (info.addr_format != FI_ADDR_STR || !info.src_addr) return;
   static std::atomic<unsigned> count{0};
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
   const std::string name =
-      text("%s_%llx_%u", static_cast<const char*>(info.src_addr),
-           static_cast<unsigned long long>(now.tv_sec) * 1000000000u + static_cast<unsigned long long>(now.tv_nsec),
+      text("%s_%llx_%u", static_cast<const char*>(info.src_addr), static_cast<unsigned long long>(shm_file_time_ns()),
            count.fetch_add(1, std::memory_order_relaxed));
   char* copy = strdup(name.c_str());  // the info frees it
   if (!copy) throw std::bad_alloc();

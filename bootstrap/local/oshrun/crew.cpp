@@ -29,7 +29,8 @@ std::optional<pid_t> process_of(const Frame& hello) {
 
 }  // namespace
 
-Crew::Crew(CrewOrder order, CrewEvents& events) : order_(std::move(order)), events_(events) {}
+Crew::Crew(CrewOrder order, CrewEvents& events)
+    : order_(std::move(order)), events_(events), since_ns_(shm_file_time_ns()) {}
 
 void Crew::start() {
   if (order_.count == 0) return;
@@ -143,7 +144,7 @@ void Crew::sweep() {
     events_.on_note("ended what the PEs left running: " + ended);
   // A number that another process has by now is left alone.
   std::erase_if(members_, [](pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; });
-  remove_shm_files(members_);
+  remove_shm_files(members_, since_ns_);
 }
 
 void Crew::read_messages(Pe& pe) {

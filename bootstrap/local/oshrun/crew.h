@@ -65,6 +65,7 @@ class Crew {
 
   CrewOrder order_;
   CrewEvents& events_;
+  const uint64_t since_ns_;  ///< by shm_file_time_ns(): the PEs start later
   Descriptors descriptors_;
   Orphans orphans_;
   std::vector<cpu_set_t> cpus_;  ///< by PE; empty: nobody is bound
