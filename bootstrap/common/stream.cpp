@@ -125,9 +125,13 @@ void Stream::flush(double seconds) noexcept {
   }
 }
 
-void Stream::close() noexcept {
+void Stream::abandon() noexcept {
   fd_.reset();
   out_.reset();
+}
+
+void Stream::close() noexcept {
+  abandon();
   state_ = State::closed;
   output_.clear();
 }

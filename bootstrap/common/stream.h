@@ -58,6 +58,8 @@ class Stream {
   /// pump() until everything is written or `seconds` have passed; for last words.
   void flush(double seconds) noexcept;
   void close() noexcept;
+  /// Closes the descriptors and touches nothing else: for a forked child, in which the rest may be half-changed.
+  void abandon() noexcept;
 
  private:
   struct Header {

@@ -27,6 +27,7 @@ class TcpBootstrap final : public Bootstrap {
   [[noreturn]] void abort(int status, std::string_view why) noexcept override;
   /// Also passes news of a death or an abort on to the neighbours; ends this process when the job was aborted.
   std::optional<std::string> failure() noexcept override;
+  void abandon() noexcept override;
 
  private:
   enum class Presence : uint8_t { here, left };

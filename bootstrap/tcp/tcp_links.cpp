@@ -60,6 +60,10 @@ std::optional<std::string> TcpBootstrap::failure() noexcept {
   }
 }
 
+void TcpBootstrap::abandon() noexcept {
+  for (Link& link : links_) link.stream.abandon();  // without the mutex: whoever had it is not in the child
+}
+
 std::vector<Bytes> TcpBootstrap::await(std::span<Link> from, uint32_t kind, Deadline deadline) {
   for (bool last = false;; last = deadline.passed()) {
     {

@@ -62,11 +62,12 @@ std::optional<std::string> dead_peer() noexcept {
 }
 
 /// The library's part of a forked child: it is no PE, so nothing of its parent's may be used, and nobody be told of its
-/// end. Its own calls of the library end it, and not the job.
+/// end. Its own calls of the library end it, and not the job. Nor does it keep from peers that its parent has ended.
 void disown_child() noexcept {
   g_pe_state = nullptr;
   set_absence(Absence::forked);
-  g_bootstrap.store(nullptr, std::memory_order_relaxed);
+  // acquire: pairs with start(), which another thread may have been in.
+  if (Bootstrap* bootstrap = g_bootstrap.exchange(nullptr, std::memory_order_acquire)) bootstrap->abandon();
   set_abort_hook(nullptr);
   set_last_act(nullptr);
   set_death_witness(nullptr);

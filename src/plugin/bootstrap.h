@@ -35,6 +35,9 @@ class Bootstrap {
   [[noreturn]] virtual void abort(int status, std::string_view why) noexcept = 0;
   /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
   virtual std::optional<std::string> failure() noexcept { return std::nullopt; }
+  /// In a forked child, where nothing else of this may be used again, whatever another thread was doing: closes what
+  /// tells peers by its end that this process has ended, for the child may live on. Async-signal-safe.
+  virtual void abandon() noexcept {}
   /// Has the launcher asked this process to end? Then nobody need tell it that it ends early.
   virtual bool told_to_end() noexcept { return false; }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Every PE forks a child that does what the first argument says. "2 PEs ended well" when parents and children ended as
-// they should; a child that calls the library must not get past that.
+// they should; a child that calls the library must not get past that. "outlives": only PE 1 has a child, and is killed
+// before that ends, while the others wait for it.
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,6 +55,24 @@ static void be_ended(void) {
   }
 }
 
+/// The child lives long enough for the others to give up waiting.
+static void be_outlived(void) {
+  if (shmem_my_pe() == 1) {
+    const pid_t child = fork();
+    if (child == 0) {
+      close(1);  // whoever collects the output does not wait for the child
+      close(2);
+      sleep(20);
+      _exit(0);
+    }
+    if (child < 0) _exit(kUnnoticed);
+    sleep(1);
+    kill(getpid(), SIGKILL);
+  }
+  shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1);
+  _exit(kUnnoticed);
+}
+
 int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "";
   alarm(40);
@@ -62,6 +81,7 @@ int main(int argc, char** argv) {
   else
     shmem_init();
   if (strcmp(way, "ended_by_signal") == 0) be_ended();
+  if (strcmp(way, "outlives") == 0) be_outlived();
   const int me = shmem_my_pe();
   const int expected = strncmp(way, "exit", 4) == 0 ? 0 : kEnded;
   if (strcmp(way, "exit_after_finalize") == 0) shmem_finalize();

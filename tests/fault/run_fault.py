@@ -44,6 +44,9 @@ def parse():
     parser.add_argument("--ranks", type=int, default=0, metavar="N")
     parser.add_argument("--rank-env", action="append", default=[], metavar="RANK:NAME=VALUE", help="with --ranks")
     parser.add_argument("--victim", type=int, default=-1, help="with --ranks: this one ends by SIGKILL")
+    parser.add_argument("--apart", type=int, default=-1, metavar="RANK",
+                        help="with --ranks: this one numbers processes by itself, so that it cannot watch the others'; "
+                        "exits 77 where this user may not do that")
     arguments = parser.parse_args(options)
     arguments.command = command
     if not command:
@@ -66,6 +69,16 @@ def environment(arguments, rank=None, port=None):
     return out
 
 
+APART = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
+
+
+def can_be_apart():
+    try:
+        return subprocess.run([*APART, "true"], stderr=subprocess.DEVNULL).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -77,7 +90,8 @@ class Process:
 
     def __init__(self, arguments, rank=None, port=None):
         self.rank, self.started, self.text, self.seconds = rank, time.monotonic(), "", 0.0
-        self.process = subprocess.Popen(arguments.command, env=environment(arguments, rank, port), text=True,
+        command = [*APART, *arguments.command] if rank is not None and rank == arguments.apart else arguments.command
+        self.process = subprocess.Popen(command, env=environment(arguments, rank, port), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         errors="replace", start_new_session=True)
         self.reader = threading.Thread(target=self.collect)
@@ -124,6 +138,9 @@ def left_in_shm(processes, everything, earlier):
 
 def main():
     arguments = parse()
+    if arguments.apart >= 0 and not can_be_apart():
+        print(f"SKIPPED: {' '.join(APART)} fails")
+        return 77
     port = free_port()
     earlier = files_in_shm()
     ranks = range(arguments.ranks) if arguments.ranks else [None]
