@@ -18,13 +18,13 @@ struct Traces {
   const char* remedy;
 };
 constexpr Traces kTraces[] = {
-    // The size of a step before that of the job, of which the step may be a part.
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "srun has given it neither PMIx nor PMI",
-     "start it with srun --mpi=pmix (srun --mpi=list shows what there is), or with mpirun"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "srun has given it neither PMIx nor PMI",
-     "start it with srun --mpi=pmix (srun --mpi=list shows what there is), or with mpirun"},
+    // A step may have fewer tasks than its Slurm job, so its own number comes first.
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "srun set neither PMIx's variables nor PMI's",
+     "start it with srun --mpi=pmix (srun --mpi=list shows the kinds), or with mpirun"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "srun set neither PMIx's variables nor PMI's",
+     "start it with srun --mpi=pmix (srun --mpi=list shows the kinds), or with mpirun"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK and PMIX_NAMESPACE are not set",
-     "start it with mpirun, and let its variables through to the program"},
+     "start it with mpirun, and pass mpirun's variables on to the program"},
     {"PMI_RANK", "PMI_SIZE", "neither PMI_FD nor PMI_PORT is set",
      "start it with MPICH's mpiexec, or with srun --mpi=pmix"},
 };

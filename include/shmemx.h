@@ -71,8 +71,8 @@ RAILSHMEM_API int shmemx_get_uniqueid(shmemx_uniqueid_t* uniqueid);
 RAILSHMEM_API int shmemx_set_attr_uniqueid_args(int pe, int npes, const shmemx_uniqueid_t* uniqueid,
                                                 shmemx_init_attr_t* attr);
 
-/// Names a team to be, for shmemx_team_init; handed to its members by any means. Local. An id is of no use any more
-/// when eight more were taken on this PE. Nonzero where uniqueid is NULL.
+/// Makes an id that shmemx_team_init takes; the caller hands it to the members of the new team by any means. Local. A
+/// PE keeps its last eight ids: the ninth makes the first one invalid. Nonzero where uniqueid is NULL.
 RAILSHMEM_API int shmemx_team_get_uniqueid(uint64_t* uniqueid);
 
 /// Makes a team of PEs that need have no other team in common but the world: each of the npes members calls it with the

@@ -60,7 +60,7 @@ void Enrolment::step(int timeout_ms) {
 void Enrolment::look_after(Member& member) {
   member.stream.pump();
   if (!member.stream.has_input()) return;
-  lobby_.turned_away(member.from, "it goes on talking before it has its place");
+  lobby_.turned_away(member.from, "it sent more data before PE 0 had answered it");
   member.stream.close();
 }
 

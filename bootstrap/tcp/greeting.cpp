@@ -46,14 +46,13 @@ const char* explain(Reception reception) noexcept {
     case Reception::silence:
       return "it is held by some other program";
     case Reception::asks_secret:
-      return "it asks for a secret, and neither SHMEM_TCP_SECRET nor SHMEM_TCP_SECRET_FILE is set here; give all PEs "
-             "the "
-             "secret of PE 0";
+      return "it asks for a secret, and this PE has none; set SHMEM_TCP_SECRET or SHMEM_TCP_SECRET_FILE on all PEs as "
+             "on PE 0";
     case Reception::denies_ours:
-      return "it has another secret (SHMEM_TCP_SECRET, SHMEM_TCP_SECRET_FILE) than this PE; all PEs need one and the "
-             "same, and no program between them that turns one port into another";
+      return "it has another secret than this PE; set SHMEM_TCP_SECRET or SHMEM_TCP_SECRET_FILE to one value on all "
+             "PEs, and let no program between them forward the connection to another port";
     case Reception::lacks_secret:
-      return "it does not know this PE's secret (SHMEM_TCP_SECRET, SHMEM_TCP_SECRET_FILE); give it to all PEs";
+      return "it does not know this PE's secret; set SHMEM_TCP_SECRET or SHMEM_TCP_SECRET_FILE to one value on all PEs";
   }
   return "?";
 }

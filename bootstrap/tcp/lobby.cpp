@@ -35,7 +35,7 @@ Lobby::Lobby(std::vector<UniqueFd> doors, uint32_t kind, const Secret& secret)
     : doors_(std::move(doors)), kind_(kind), secret_(secret), capacity_(capacity_here()) {}
 
 Lobby::~Lobby() {
-  if (unsaid_ > 0) log_warn("connections dropped while the job formed, besides those named: %zu", unsaid_);
+  if (unsaid_ > 0) log_warn("%zu more connections were dropped while the job formed", unsaid_);
 }
 
 void Lobby::watch(std::vector<pollfd>& wait) const {
@@ -107,9 +107,8 @@ Lobby::Verdict Lobby::answer(Stranger& stranger, const Frame& frame) {
       stranger.stream.push(noticed);  // without a proof, which says it
       stranger.stream.pump_output();
       throw Error(
-          "it asks for the secret of this job (SHMEM_TCP_SECRET, SHMEM_TCP_SECRET_FILE), and none is set here; if it "
-          "is "
-          "a PE, give all the same");
+          "it asks for a secret, and this PE has none; if it is a PE of this job, set SHMEM_TCP_SECRET or "
+          "SHMEM_TCP_SECRET_FILE to one value on all PEs");
     }
     encounter.listener = random_bytes<Nonce>();
     stranger.stream.push(challenge, Packer().add(encounter.listener).take());

@@ -84,7 +84,8 @@ class Member {
     if (reception == Reception::asks_secret) throw Error(text("PE %d found PE 0 at %s", meeting_.pe, last_.c_str()));
     // With one it may be a stranger, so the search goes on.
     if (reception != Reception::silence) {
-      if (stranger_.empty()) log_warn("PE %d still looks for PE 0; at %s", meeting_.pe, last_.c_str());
+      if (stranger_.empty())
+        log_warn("PE %d has not found PE 0 yet and goes on looking; at %s", meeting_.pe, last_.c_str());
       stranger_ = last_;
     }
     return std::nullopt;
@@ -118,8 +119,7 @@ class Member {
       }
       // A parent beset by strangers may have dropped us.
       if (reception != Reception::silence || deadline.passed())
-        throw Error(text("PE %d did not come together with PE %d at %s: %s", meeting_.pe, parent,
-                         address.text().c_str(),
+        throw Error(text("PE %d could not connect to PE %d at %s: %s", meeting_.pe, parent, address.text().c_str(),
                          reception == Reception::silence ? "it does not answer" : explain(reception)));
       poll(nullptr, 0, deadline.slice_ms(50));
     }
@@ -145,7 +145,7 @@ class Member {
   void take_child(Lobby& lobby, Arrival arrival, std::vector<int>& absent, std::vector<Neighbour>& neighbours) const {
     const int pe = child_named_in(arrival.claim, tree_key_);
     if (std::erase(absent, pe) == 0)
-      return lobby.turned_away(arrival.from, text("it is no PE that PE %d waits for", meeting_.pe));
+      return lobby.turned_away(arrival.from, text("it is none of the PEs that PE %d waits for", meeting_.pe));
     arrival.stream.trust();
     arrival.stream.push(noticed, std::move(arrival.proof));
     arrival.stream.pump_output();

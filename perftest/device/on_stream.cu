@@ -277,7 +277,7 @@ const Register benches[] = {
               run_reduce}),
     Register({"floor_launch", "empty kernels one after the other", Part::one_sided, {0, 0}, kOnce, false, run_launch}),
     Register({"floor_launch_in_graph",
-              "the same replayed by a graph",
+              "empty kernels one after the other, replayed by a graph",
               Part::one_sided,
               {0, 0},
               kOnce,

@@ -74,8 +74,7 @@ void run_issue(Context& context) {
   const Symmetric words(2 * kWords * sizeof(uint64_t));
   need_ring(context, words);
   shmem_ctx_t told = SHMEM_CTX_INVALID;
-  if (shmem_ctx_create(SHMEMX_CTX_PUBLISHED, &told) != 0)
-    throw std::runtime_error("no context; set SHMEM_CTX_MAX higher");
+  if (shmem_ctx_create(SHMEMX_CTX_PUBLISHED, &told) != 0) throw std::runtime_error("shmem_ctx_create made no context");
   const bool small = kIssued == Issued::value || kIssued == Issued::signal;
   add_time(context, "issue", (small ? 1 : kWords) * sizeof(uint64_t), kBurst, std::nullopt, [&](const Loop& loop) {
     context.launch(issue_kernel<kIssued>, 1, 1, loop, words.as<uint64_t>(), context.target, told);
@@ -100,33 +99,34 @@ const Register rate({"ring_rate",
                      false,
                      run_rate});
 const Register issue({"ring_issue",
-                      "time of one p of one thread, not of its effect",
+                      "time until one thread's p returns; its effect may come later",
                       Part::one_sided,
                       kWord,
                       {Scope::thread},
                       false,
                       run_issue<Issued::value>});
 const Register issue_signal({"ring_issue_signal",
-                             "the same of a signal_set",
+                             "time until one thread's signal_set returns",
                              Part::one_sided,
                              kWord,
                              {Scope::thread},
                              false,
                              run_issue<Issued::signal>});
 const Register issue_put({"ring_issue_put",
-                          "the same of a put_nbi of 64 bytes: with a fence of system scope",
+                          "time until one thread's put_nbi of 64 bytes returns, with a fence of system scope",
                           Part::one_sided,
                           kWord,
                           {Scope::thread},
                           false,
                           run_issue<Issued::bytes>});
-const Register issue_published({"ring_issue_published",
-                                "the same on a context made with SHMEMX_CTX_PUBLISHED: without one",
-                                Part::one_sided,
-                                kWord,
-                                {Scope::thread},
-                                false,
-                                run_issue<Issued::published>});
+const Register issue_published(
+    {"ring_issue_published",
+     "time until one thread's put_nbi of 64 bytes on a context of SHMEMX_CTX_PUBLISHED returns: no fence",
+     Part::one_sided,
+     kWord,
+     {Scope::thread},
+     false,
+     run_issue<Issued::published>});
 const Register rtt({"ring_rtt",
                     "one command and quiet: until the GPU sees it completed",
                     Part::one_sided,

@@ -140,13 +140,14 @@ int shmemx_team_init(uint64_t uniqueid, int npes, int pe, const shmem_team_confi
   check_config(kName, config, config_mask);
   return guard(kName, [&] {
     if (!world.teams().is_id(uniqueid))
-      throw Error(text("0x%llx is no id of a team; take what shmemx_team_get_uniqueid gave to a PE of this job",
+      throw Error(text("0x%llx is not the id of a team; pass one that shmemx_team_get_uniqueid returned in this job",
                        static_cast<unsigned long long>(uniqueid)));
     if (npes < 1 || npes > state.npes || pe < 0 || pe >= npes)
       throw Error(
           text("member %d of %d: a team of this job has 1 to %d members, numbered from 0", pe, npes, state.npes));
     *new_team = handle_of(world.teams().gather(kName, uniqueid, npes, pe, config, config_mask));
-    if (*new_team == SHMEM_TEAM_INVALID) throw Error("no team was made; see SHMEM_TEAMS_MAX, and the order of its PEs");
+    if (*new_team == SHMEM_TEAM_INVALID)
+      throw Error("no team was made; raise SHMEM_TEAMS_MAX unless a warning names another reason");
   });
 }
 

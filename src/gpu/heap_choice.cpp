@@ -34,7 +34,8 @@ HeapChoice choose_heap(const Env& env, const cuda::Driver* driver, bool has_kern
           "SHMEM_HEAP_KIND is device, but this machine has no GPU or no CUDA driver (libcuda.so.1) that works; "
           "set it to host or auto, or look at nvidia-smi");
     return {false, false, 0,
-            has_kernels ? "no GPU found (look at nvidia-smi)" : "nothing of the program asks for a GPU"};
+            has_kernels ? "no GPU found (look at nvidia-smi)"
+                        : "the program has no kernels of this library and has not loaded the CUDA driver"};
   }
   HeapChoice choice;
   choice.has_context = cuda::DeviceContext::is_current(*driver);

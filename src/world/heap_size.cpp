@@ -53,13 +53,13 @@ HeapSize choose_heap_size(const Env& env, const std::vector<Identity>& identitie
     ++host.pes;
     host.memory = std::min(host.memory, one.memory_for_heaps);
   }
-  HeapSize size{kMost, "SHMEM_SYMMETRIC_SIZE auto: the most"};
+  HeapSize size{kMost, "SHMEM_SYMMETRIC_SIZE auto: its upper limit"};
   for (const auto& [id, host] : hosts) {
     const uint64_t part = align_down(host.memory / kShare / host.pes, kUnit);
     if (part >= size.nbytes) continue;
     size = {std::max(part, kLeast), text("SHMEM_SYMMETRIC_SIZE auto: half of %s for %s",
                                          memory_size(host.memory).c_str(), counted(host.pes, "PE").c_str())};
-    if (part < kLeast) size.reason = "SHMEM_SYMMETRIC_SIZE auto: the least";
+    if (part < kLeast) size.reason = "SHMEM_SYMMETRIC_SIZE auto: its lower limit";
   }
   return size;
 }

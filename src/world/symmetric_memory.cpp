@@ -26,7 +26,7 @@ void SymmetricMemory::barrier(const char* function) noexcept {
 void SymmetricMemory::say_full(const std::string& why) noexcept {
   if (said_full_ || state_.me != 0) return log_info("%s", why.c_str());
   said_full_ = true;
-  log_warn("%s; NULL is returned on every PE, now and, without a word, when this happens again", why.c_str());
+  log_warn("%s; every PE gets NULL. this is printed once, later failures only with SHMEM_DEBUG=info", why.c_str());
 }
 
 void SymmetricMemory::say_host_full(const char* function, size_t nbytes) {

@@ -118,10 +118,10 @@ class Strangers(Case):
         root = self.start_root(SHMEM_TCP_SECRET=self.SECRET, SHMEM_TIMEOUT=3)
         results = wait_all([root, self.member(SHMEM_TCP_SECRET=self.SECRET + "s")])
         self.expect(results[0], 4, "does not know the secret of this job", "PE 1 of 2 did not connect", within=15)
-        self.expect(results[1], 4, "warn: PE 1 still looks for PE 0", within=15)
+        self.expect(results[1], 4, "warn: PE 1 has not found PE 0 yet", within=15)
         error = results[1].err.splitlines()[-1]
         self.assertIn("PE 1 could not reach PE 0", error, str(results[1]))
-        self.assertIn("it has another secret (SHMEM_TCP_SECRET", error, str(results[1]))
+        self.assertIn("it has another secret than this PE; set SHMEM_TCP_SECRET", error, str(results[1]))
         for result in results:
             self.assertNotIn("horse", result.err + result.out)
 
@@ -129,10 +129,10 @@ class Strangers(Case):
         root = self.start_root(SHMEM_TCP_SECRET=self.SECRET, SHMEM_TIMEOUT=2)
         results = wait_all([root, self.member(SHMEM_TCP_SECRET="")])
         self.expect(results[0], 4, "was asked to prove that it knows the secret", within=15)
-        self.expect(results[1], 4, "it asks for a secret", "SHMEM_TCP_SECRET_FILE is set here", within=15)
+        self.expect(results[1], 4, "it asks for a secret", "SHMEM_TCP_SECRET_FILE on all PEs", within=15)
         root = self.start_root(SHMEM_TIMEOUT=2)
         results = wait_all([root, self.member(SHMEM_TCP_SECRET=self.SECRET)])
-        self.expect(results[0], 4, "it asks for the secret of this job", "PE 1 of 2 did not connect", within=15)
+        self.expect(results[0], 4, "it asks for a secret, and this PE has none", "PE 1 of 2 did not connect", within=15)
         self.expect(results[1], 4, "it does not know this PE's secret", within=15)
 
     def test_short_secret(self):
