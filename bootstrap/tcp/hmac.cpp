@@ -40,8 +40,8 @@ const Libcrypto& need_libcrypto() {
   if (!libcrypto().complete())
     throw Error(
         "PEs that prove a secret to each other (SHMEM_TCP_SECRET, SHMEM_TCP_SECRET_FILE, or a unique id) need "
-        "OpenSSL's "
-        "libcrypto.so.3 or libcrypto.so.1.1, and neither can be opened here; install OpenSSL (Debian: libssl3)");
+        "OpenSSL's libcrypto.so.3 or libcrypto.so.1.1, and neither can be opened here; install OpenSSL (Debian: "
+        "libssl3)");
   return libcrypto();
 }
 

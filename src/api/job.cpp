@@ -239,9 +239,10 @@ void finish_failed(int status) {
   if (Process& p = process(); p.world && !t_world)
     p.world->when_all_finish([&watch] {
       watch.request_stop();
-      watch.join();  // it may be ending this process, and reads the World
+      if (watch.joinable()) watch.join();  // it may be ending this process, and reads the World
     });
   finish();
+  if (Process& p = process(); p.world && !t_world) p.world->when_all_finish({});  // it runs on, and the watch ends here
 }
 
 bool running() noexcept {

@@ -79,6 +79,7 @@ World::~World() {
     if (state_.device && options_.publish_view) options_.publish_view(nullptr);
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());
+    if (all_finish_) all_finish_();  // who asked to be told may read what is destroyed next
   }
   kernel_watch_.reset();
   if (network_) network_->stop();

@@ -59,7 +59,7 @@ class World {
   ~World();
   World(const World&) = delete;
 
-  /// Once, by the thread that destroys the World: when all PEs have come to that, before anything is taken down.
+  /// ~World calls this before it takes anything down: when all PEs have come there, or when waiting for them failed.
   void when_all_finish(std::function<void()> told) { all_finish_ = std::move(told); }
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
