@@ -24,6 +24,30 @@ class Oshrun(Case):
         result = oshrun("-n", 900, "--bind-to", "core", "true")
         self.expect(result, 1, "oshrun: --bind-to core: 900 PEs, but only ", within=10)
 
+    def refused(self, call, *words):
+        """oshrun where the kernel refuses that system call."""
+        result = Job([f"{BIN}/refuse_call", call, OSHRUN, *map(str, words)]).wait()
+        if result.status == 77:
+            self.skipTest("this kernel takes no filter of system calls")
+        return result
+
+    def test_binding_that_nobody_asked_for_may_be_refused(self):
+        if "is bound to" not in oshrun("-n", 2, "-v", "true").err:
+            self.skipTest("this machine has too few cores")
+        for call, why in (("sched_setaffinity", "PEs from 0 on are not bound to cores: the system refuses the CPUs "),
+                          ("sched_getaffinity", "PEs are not bound to cores: the CPUs that this process may use cannot be read: ")):
+            result = self.refused(call, "-n", 2, "echo", "runs")
+            self.expect(result, 0, f"oshrun: {why}", "Operation not permitted\n")
+            self.assertEqual((result.out, result.err.count("\n")), ("runs\nruns\n", 1), str(result))
+            self.assertEqual(self.refused(call, "-n", 2, "--bind-to", "none", "true").err, "")
+
+    def test_binding_that_was_asked_for_may_not(self):
+        for call, why in (("sched_setaffinity", "cannot bind PE 0 to the CPUs "),
+                          ("sched_getaffinity", "the CPUs that this process may use cannot be read: ")):
+            result = self.refused(call, "-n", 1, "--bind-to", "numa", "echo", "runs")
+            self.expect(result, 1, f"oshrun: --bind-to numa: {why}", "Operation not permitted", within=10)
+            self.assertEqual(result.out, "", str(result))
+
     def test_mistakes_have_the_prefix(self):
         for words in ([], ["-n", 2], ["-n", "x", "true"], ["-n", 2, "--bogus", "true"], ["-n"], ["--bind-to", "moon", "-n", 1, "true"],
                       ["-n", 2, "--timeout", -1, "true"], ["-n", 1, "-x", "=1", "true"]):

@@ -117,8 +117,7 @@ std::vector<cpu_set_t> bindings(Bind bind, int npes, const cpu_set_t& allowed, c
   if (cores < npes) {
     if (bind == Bind::automatic) return {};
     throw Error(
-        text("--bind-to core: %d PEs, but only %d core%s on this host (CPUs %s); leave the option out or use "
-             "--bind-to numa or none",
+        text("%d PEs, but only %d core%s on this host (CPUs %s); leave the option out or use --bind-to numa or none",
              npes, cores, cores == 1 ? "" : "s", cpu_list(allowed).c_str()));
   }
   std::vector<cpu_set_t> shares = shares_of_tree(tree.get(), npes);
@@ -129,7 +128,7 @@ std::vector<cpu_set_t> bindings(Bind bind, int npes, const cpu_set_t& allowed, c
 
 std::vector<cpu_set_t> bindings(Bind bind, int, const cpu_set_t&, const std::string&) {
   if (bind == Bind::automatic || bind == Bind::none) return {};
-  throw Error("this oshrun was built without hwloc, which --bind-to needs; configure with -DRAILSHMEM_HWLOC=ON");
+  throw Error("this oshrun was built without hwloc, which that needs; configure with -DRAILSHMEM_HWLOC=ON");
 }
 
 #endif

@@ -19,6 +19,11 @@ namespace {
 
 constexpr int kNotFound = 127, kNotRunnable = 126, kNoRoom = 1;  // the first two as shells
 
+/// As --bind-to takes it.
+const char* word_of(Bind bind) noexcept {
+  return bind == Bind::numa ? "numa" : "core";
+}
+
 /// Whoever says hello: the PE's own process or one that it has started. None where a library of another version does
 /// not say it.
 std::optional<pid_t> process_of(const Frame& hello) {
@@ -41,37 +46,52 @@ void Crew::start() {
   }
   choose_cpus();
   for (int pe = order_.first; pe < order_.first + order_.count; ++pe) {
-    Child child;
-    const cpu_set_t* cpus = cpus_.empty() ? nullptr : &cpus_[static_cast<size_t>(pe - order_.first)];
-    try {
-      child = spawn(order_, pe, descriptors_, cpus);
-    } catch (const Error& e) {
-      throw CannotStart(text("cannot start PE %d of %d: %s", pe, order_.npes, e.what()), kNoRoom);
+    Child child = start_one(pe);
+    if (child.failed == Step::bind && order_.bind == Bind::automatic) {
+      // Nobody asked for it: a container may forbid it, or this host's CPUs have changed since they were divided.
+      events_.on_note(text("PEs from %d on are not bound to cores: the system refuses the CPUs %s: %s", pe,
+                           cpu_list(*cpus_of(pe)).c_str(), strerror(child.error)));
+      cpus_.clear();
+      child = start_one(pe);
     }
-    if (child.failed == Step::bind)
-      throw CannotStart(text("cannot bind PE %d to the CPUs %s: %s (--bind-to none leaves it free)", pe,
-                             cpu_list(*cpus).c_str(), strerror(child.error)),
-                        kNoRoom);
-    if (child.failed == Step::enter)
-      throw CannotStart(text("cannot start in the directory '%s': %s", order_.directory.c_str(), strerror(child.error)),
-                        kNotRunnable);
-    if (child.failed == Step::run)
-      throw CannotStart(text("cannot start '%s': %s", order_.command[0].c_str(), strerror(child.error)),
-                        child.error == ENOENT ? kNotFound : kNotRunnable);
+    if (child.failed != Step::none) throw why_not(pe, child);
     pes_.push_back({pe, child.pid, true, Stream(std::move(child.control)), std::move(child.out), std::move(child.err)});
     ++running_;
-    if (order_.report == Report::places) report(pes_.back(), cpus);
+    if (order_.report == Report::places) report(pes_.back(), cpus_of(pe));
   }
 }
 
-void Crew::choose_cpus() {
-  cpu_set_t allowed;
-  // It fails where the system has more CPUs than the set can hold.
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+Child Crew::start_one(int pe) const {
   try {
+    return spawn(order_, pe, descriptors_, cpus_of(pe));
+  } catch (const Error& e) {
+    throw CannotStart(text("cannot start PE %d of %d: %s", pe, order_.npes, e.what()), kNoRoom);
+  }
+}
+
+CannotStart Crew::why_not(int pe, const Child& child) const {
+  const char* reason = strerror(child.error);
+  if (child.failed == Step::bind)
+    return {text("--bind-to %s: cannot bind PE %d to the CPUs %s: %s; leave the option out or use --bind-to none",
+                 word_of(order_.bind), pe, cpu_list(*cpus_of(pe)).c_str(), reason),
+            kNoRoom};
+  if (child.failed == Step::enter)
+    return {text("cannot start in the directory '%s': %s", order_.directory.c_str(), reason), kNotRunnable};
+  return {text("cannot start '%s': %s", order_.command[0].c_str(), reason),
+          child.error == ENOENT ? kNotFound : kNotRunnable};
+}
+
+void Crew::choose_cpus() {
+  if (order_.bind == Bind::none || (order_.bind == Bind::automatic && order_.count == 1)) return;
+  try {
+    cpu_set_t allowed;
+    // It fails where the system has more CPUs than the set can hold.
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+      throw Error(text("the CPUs that this process may use cannot be read: %s", strerror(errno)));
     cpus_ = bindings(order_.bind, order_.count, allowed);
   } catch (const Error& e) {
-    if (order_.bind != Bind::automatic) throw CannotStart(e.what(), kNoRoom);
+    if (order_.bind != Bind::automatic)
+      throw CannotStart(text("--bind-to %s: %s", word_of(order_.bind), e.what()), kNoRoom);
     events_.on_note(std::string("PEs are not bound to cores: ") + e.what());
   }
 }

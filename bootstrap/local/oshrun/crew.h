@@ -59,6 +59,13 @@ class Crew {
   Pe& at(int pe) { return pes_[static_cast<size_t>(pe - order_.first)]; }
   /// Throws CannotStart.
   void choose_cpus();
+  /// Null: the PE is not bound.
+  const cpu_set_t* cpus_of(int pe) const {
+    return cpus_.empty() ? nullptr : &cpus_[static_cast<size_t>(pe - order_.first)];
+  }
+  /// Throws CannotStart where the host has no room; what the child itself cannot do is in its `failed`.
+  Child start_one(int pe) const;
+  CannotStart why_not(int pe, const Child& child) const;
   void report(const Pe& pe, const cpu_set_t* cpus);
   void read_messages(Pe& pe);
   void read_output(const Pe& pe, UniqueFd& from, int fd);
