@@ -183,6 +183,13 @@ class Hosts(Case):
         result = oshrun_on("one:1,silent:1", "--timeout", 1, "sleep", 60)
         self.expect(result, 124, "oshrun: silent has not answered yet; giving it up", within=10)
 
+    def test_signal_before_a_host_has_answered(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            job = Job([OSHRUN, "--ssh", FAKE_SSH, "-H", "one:1,silent:1", "sh", "-c", "echo up; exec sleep 60"])
+            job.process.stdout.readline()
+            job.process.send_signal(number)
+            self.expect(job.wait(), status, "oshrun: silent has not answered yet; giving it up", within=10)
+
     def test_agent_that_does_not_exist(self):
         result = oshrun("--ssh", "/no/such/ssh", "-H", "one", "true")
         self.expect(result, 1, "oshrun: one: cannot run '/no/such/ssh': No such file", "cannot start on one", within=10)

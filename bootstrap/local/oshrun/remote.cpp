@@ -108,7 +108,7 @@ void Remote::send(int pe, uint32_t kind, const Bytes& payload) {
 
 void Remote::signal_all(int signal) {
   const bool ends = signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGKILL;
-  if (state_ == State::starting && ends) return fail(share_.host + " has not answered yet; giving it up", kFailed);
+  if (state_ == State::starting && ends) return fail(share_.host + " has not answered yet; giving it up", 128 + signal);
   if (state_ != State::running) return;
   stream_.push(relay::signal_all, Packer().add(signal).take());
   stream_.pump_output();
