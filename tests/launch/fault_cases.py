@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that go wrong: they end soon, with the right status, and say who is to blame."""
 import os
+import shutil
 import signal
 import socket
 import tempfile
@@ -54,6 +55,20 @@ class Oshrun(Case):
             result = oshrun(*words)
             self.expect(result, 2)
             self.assertTrue(all(line.startswith("oshrun: ") for line in result.err.splitlines()), str(result))
+
+    def test_control_characters_of_names_are_shown(self):
+        for words, status in ((["no\33[31m\nsuch"], 127), (["--bogus\33[31m\n", "true"], 2)):
+            result = oshrun("-n", 1, *words)
+            self.expect(result, status, "\\x1b[")
+            self.assertEqual(result.err.count("\n"), 1, str(result))
+            self.assertNotIn("\33", result.err)
+
+    def test_control_characters_of_processes_left_running_are_shown(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(shutil.which("sleep"), f"{folder}/a\nb\33[2J")
+            program = f'cd {folder}; ./"$1" 60 >/dev/null 2>&1 & while grep -q sh /proc/$!/comm; do sleep 0.05; done'
+            result = oshrun("-n", 1, "sh", "-c", program, "sh", "a\nb\33[2J")
+            self.expect(result, 0, "oshrun: ended what the PEs left running: 'a\\x0ab\\x1b[2J' (pid ", within=10)
 
     def test_no_number(self):
         self.expect(oshrun("true"), 2, "-n")
@@ -175,6 +190,10 @@ class Hosts(Case):
         result = oshrun_on("one:1,lost:1", "sleep", 60)
         self.expect(result, 1, "oshrun: lost: ssh: Could not resolve hostname lost", "oshrun: cannot start on lost: ",
                     "fake_ssh.sh lost ", "exited with status 255", within=10)
+
+    def test_control_characters_of_another_host_are_shown(self):
+        result = oshrun_on("rude", "true")
+        self.expect(result, 1, "oshrun: rude: \\x1b[2Jgo away\noshrun: cannot start on rude: ", within=10)
 
     def test_shell_that_prints(self):
         self.expect(oshrun_on("chatty", "true"), 1, "oshrun: chatty answered something that is not oshrun's", within=10)

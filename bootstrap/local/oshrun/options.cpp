@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "src/base/error.h"
+#include "src/base/printable.h"
 
 namespace railshmem::oshrun {
 namespace {
@@ -115,7 +116,7 @@ Parsed parse_options(int argc, const char* const* argv) {
     parsed.message = out.str();
   } catch (const std::runtime_error& e) {
     parsed.exit_status = kUsageStatus;
-    parsed.message = std::string("oshrun: ") + e.what() + "\n";
+    parsed.message = "oshrun: " + printable(e.what()) + "\n";
   }
   return parsed;
 }

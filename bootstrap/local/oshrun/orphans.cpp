@@ -12,6 +12,7 @@
 
 #include "bootstrap/common/deadline.h"
 #include "src/base/error.h"
+#include "src/base/printable.h"
 
 namespace railshmem::oshrun {
 namespace {
@@ -26,8 +27,9 @@ std::vector<pid_t> children() {
 std::string name_of(pid_t pid) {
   std::ifstream file(text("/proc/%d/comm", static_cast<int>(pid)));
   std::string name;
-  std::getline(file, name);
-  return name;
+  std::getline(file, name, '\0');
+  if (name.ends_with('\n')) name.pop_back();  // the kernel's; the name may have others
+  return printable(name);
 }
 
 }  // namespace

@@ -225,8 +225,8 @@ void Remote::read_complaints() {
   pollfd now{complaints_.get(), POLLIN, 0};
   if (poll(&now, 1, 0) <= 0) return;
   const ssize_t n = ::read(complaints_.get(), buffer, sizeof buffer);
-  write_all(STDERR_FILENO, n > 0 ? complaint_lines_.feed(std::string_view(buffer, static_cast<size_t>(n)))
-                                 : complaint_lines_.finish());
+  say_lines(n > 0 ? complaint_lines_.feed(std::string_view(buffer, static_cast<size_t>(n)))
+                  : complaint_lines_.finish());
   if (n == 0) complaints_.reset();
 }
 

@@ -4,10 +4,13 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "src/base/printable.h"
 
 namespace railshmem::oshrun {
 
@@ -27,15 +30,28 @@ bool write_all(int fd, std::string_view bytes) noexcept {
 }
 
 void say(const char* format, ...) noexcept {
-  char line[2048] = "oshrun: ";
-  constexpr size_t kPrefix = 8;
+  char message[2048];
   va_list args;
   va_start(args, format);
-  const int n = vsnprintf(line + kPrefix, sizeof line - kPrefix - 1, format, args);
+  const int n = vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  size_t length = kPrefix + std::min(static_cast<size_t>(std::max(n, 0)), sizeof line - kPrefix - 2);
-  line[length++] = '\n';
-  write_all(STDERR_FILENO, std::string_view(line, length));
+  const size_t length = std::min(static_cast<size_t>(std::max(n, 0)), sizeof message - 1);
+  char line[2 * sizeof message] = "oshrun: ";
+  size_t nbytes = strlen(line);
+  nbytes += write_printable(line + nbytes, sizeof line - nbytes - 1, std::string_view(message, length));
+  line[nbytes++] = '\n';
+  write_all(STDERR_FILENO, std::string_view(line, nbytes));
+}
+
+void say_lines(std::string_view lines) {
+  std::string out;
+  while (!lines.empty()) {
+    std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    if (line.ends_with('\r')) line.remove_suffix(1);  // so ssh ends its lines
+    out += printable(line) + "\n";
+  }
+  write_all(STDERR_FILENO, out);
 }
 
 }  // namespace railshmem::oshrun
