@@ -192,6 +192,10 @@ class Hosts(Case):
     def test_this_host_and_another(self):
         self.expect(oshrun_on("localhost:2,two:2", PROBE), 0, "local: 4 PEs agree", where="out")
 
+    def test_this_host_by_two_names_needs_no_ssh(self):
+        result = oshrun("--ssh", "/no/such/ssh", "-H", f"localhost,{socket.gethostname()}", PROBE)
+        self.expect(result, 0, "local: 2 PEs agree", where="out")
+
     def test_exchanges_are_watched(self):
         self.expect(oshrun_on("one:2,two:2", PROBE, "suite", "watched"), 0, "local: 4 PEs agree", where="out")
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -98,6 +99,14 @@ TEST(OshrunHosts, AreFilledInOrderOrDividedEvenly) {
   EXPECT_EQ(shown(place(parse_host_list("a:2,b"), 0)), "a 0+2;b 2+1;");
   EXPECT_EQ(shown(place(parse_hostfile("a\na\nb\na\n"), 0)), "a 0+3;b 3+1;");
   EXPECT_THROW(place(parse_host_list("a:2,b:2"), 5), Error);
+}
+
+TEST(OshrunHosts, NamesOfThisHostAreOneHost) {
+  char own[256] = "";
+  ASSERT_EQ(gethostname(own, sizeof own - 1), 0);
+  const std::string name = own;
+  EXPECT_EQ(shown(place(parse_host_list("localhost," + name + ",b"), 0)), "localhost 0+2;b 2+1;");
+  EXPECT_EQ(shown(place(parse_host_list("b:1," + name + ":2,localhost:3"), 0)), "b 0+1;" + name + " 1+5;");
 }
 
 TEST(OshrunHosts, NamesMayBeAddressesAndUsers) {

@@ -36,6 +36,17 @@ Host parse_host(const std::string& entry) {
   return host;
 }
 
+/// Whatever this host is called, it has the name of its first mention.
+std::vector<Host> with_one_own_name(std::vector<Host> hosts) {
+  std::string own;
+  for (Host& host : hosts) {
+    if (!is_this_host(host.name)) continue;
+    if (own.empty()) own = host.name;
+    host.name = own;
+  }
+  return hosts;
+}
+
 /// Every host once, in the order of first mention.
 std::vector<Host> merged(const std::vector<Host>& hosts) {
   const bool counted = std::any_of(hosts.begin(), hosts.end(), [&](const Host& host) {
@@ -84,7 +95,7 @@ std::vector<Host> parse_hostfile(std::string_view content) {
 }
 
 std::vector<Share> place(const std::vector<Host>& hosts, int npes) {
-  std::vector<Host> all = merged(hosts);
+  std::vector<Host> all = merged(with_one_own_name(hosts));
   const auto nhosts = static_cast<int>(all.size());
   if (all.front().slots == 0)
     for (int i = 0; i < nhosts; ++i)

@@ -25,9 +25,9 @@ struct Share {
   int count = 0;
 };
 
-/// Hosts named several times have a slot for each line that says no number. With slots, hosts are filled in their
-/// order; where none are said, PEs are divided evenly. npes 0: as many as there are slots, or one a host. Throws Error
-/// where the slots do not suffice.
+/// Hosts named several times, and this one under several names, have a slot for each line that says no number. With
+/// slots, hosts are filled in their order; where none are said, PEs are divided evenly. npes 0: as many as there are
+/// slots, or one a host. Throws Error where the slots do not suffice.
 std::vector<Share> place(const std::vector<Host>& hosts, int npes);
 
 /// Is that this host, where no ssh is needed?
