@@ -253,6 +253,26 @@ class Hosts(Case):
         self.assertEqual(result.out, "got\ngot\n")
 
 
+    def await_states(self, pids, stopped):
+        for _ in range(100):
+            if all((self.state(pid) == "T") == stopped for pid in pids):
+                return
+            time.sleep(0.1)
+        self.fail(f"{[(pid, self.state(pid)) for pid in pids]}: stopped should be {stopped}")
+
+    def test_stop_and_continue_reach_other_hosts(self):
+        job = Job([OSHRUN, "--ssh", FAKE_SSH, "-H", "one,two", "sh", "-c", "echo $$; while :; do sleep 0.05; done"])
+        self.addCleanup(job.process.kill)
+        pids = [job.process.pid] + [int(job.process.stdout.readline()) for _ in range(2)]
+        for _ in range(2):
+            job.process.send_signal(signal.SIGTSTP)
+            self.await_states(pids, stopped=True)
+            job.process.send_signal(signal.SIGCONT)
+            self.await_states(pids, stopped=False)
+        job.process.send_signal(signal.SIGTERM)
+        self.expect(job.wait(), 143, within=30)
+
+
 class Tcp(Case):
     def suite(self, npes, *words, **settings):
         for rank, result in enumerate(tcp(npes, *words, **settings)):

@@ -106,12 +106,16 @@ class Case(unittest.TestCase):
             time.sleep(0.1)
         self.fail(f"{pids} still run")
 
-    def lives(self, pid):
+    def state(self, pid):
+        """The letter of the process, as ps shows it; Z also for one that is gone."""
         try:
             with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-                return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+                return stat.read().rsplit(")", 1)[1].split()[0]
         except OSError:
-            return False
+            return "Z"
+
+    def lives(self, pid):
+        return self.state(pid) != "Z"
 
     def expect(self, result, status, *phrases, where="err", within=None):
         self.assertEqual(result.status, status, str(result))

@@ -128,7 +128,9 @@ void Relay::on_frame(const Frame& frame) {
     else
       crew_->send(pe, kind, payload);
   } else if (frame.kind == relay::signal_all) {
-    crew_->signal_all(fields.get<int>());
+    const int signal = fields.get<int>();
+    // The kernel ignores SIGTSTP where no shell of the session is there to continue a stopped process, as under sshd.
+    crew_->signal_all(signal == SIGTSTP ? SIGSTOP : signal);
   } else if (frame.kind == relay::input) {
     unread_ = frame.payload;
     if (unread_.empty()) input_.reset();
