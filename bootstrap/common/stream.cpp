@@ -70,6 +70,7 @@ void Stream::pump_output() {
       return;  // read_some() finds out that the peer is gone
     }
     out.sent += static_cast<size_t>(n);
+    written_ += static_cast<size_t>(n);
     if (out.sent == sizeof(Header) + out.payload->size()) output_.pop_front();
   }
 }
@@ -123,6 +124,19 @@ void Stream::flush(double seconds) noexcept {
   } catch (...) {  // out of memory while leaving: the words stay unsaid
     output_.clear();
   }
+}
+
+bool Stream::deliver(double patience_s) noexcept {
+  const auto left = [this] { return open() && has_output(); };
+  uint64_t before = 0;
+  Deadline deadline(patience_s);
+  for (flush(0); left() && !deadline.passed(); flush(0)) {
+    if (written_ != before) deadline = Deadline(patience_s);
+    before = written_;
+    pollfd wait{output_fd(), POLLOUT, 0};
+    poll(&wait, 1, deadline.slice_ms(1000));
+  }
+  return !left();
 }
 
 void Stream::abandon() noexcept {

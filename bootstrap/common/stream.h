@@ -57,6 +57,8 @@ class Stream {
   std::optional<Frame> pop();
   /// pump() until everything is written or `seconds` have passed; for last words.
   void flush(double seconds) noexcept;
+  /// flush() for as long as the peer takes something: until it has taken nothing for `patience_s`. False: some is left.
+  bool deliver(double patience_s) noexcept;
   void close() noexcept;
   /// Closes the descriptors and touches nothing else: for a forked child, in which the rest may be half-changed.
   void abandon() noexcept;
@@ -85,6 +87,7 @@ class Stream {
   uint64_t frame_limit_ = kAnyFrame;
   size_t frames_ahead_ = kAnyNumber;
   std::deque<Output> output_;
+  uint64_t written_ = 0;  ///< bytes in all
   std::deque<Frame> input_;
   Header header_{};
   size_t received_ = 0;  ///< bytes of the frame being read, header included

@@ -242,6 +242,14 @@ class Hosts(Case):
             self.assertEqual(sum(line.startswith(f"[{pe}] ") for line in result.out.splitlines()), 10000)
             self.assertIn(f"[{pe}] last\n", result.err)
 
+    def test_output_waits_for_a_slow_reader(self):
+        # More than the buffers on the way take; the PEs have ended long before.
+        program = "head -c 65536 /dev/zero | tr '\\0' x"
+        job = Job([OSHRUN, "--ssh", FAKE_SSH, "-H", "one:16", "sh", "-c", program])
+        time.sleep(12)
+        result = job.wait()
+        self.assertEqual((result.status, result.out.count("x"), result.err), (0, 16 * 65536, ""))
+
     def test_signals_reach_other_hosts(self):
         program = "trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.05; done"
         job = Job([OSHRUN, "--ssh", FAKE_SSH, "-H", "one,two", "sh", "-c", program])

@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "bootstrap/common/deadline.h"
 #include "bootstrap/common/stream.h"
 #include "src/base/pe_list.h"
@@ -113,6 +115,32 @@ TEST(Stream, LastWordsAreReadBeforeTheEnd) {
   reader.pump();
   ASSERT_TRUE(reader.pop().has_value());
   EXPECT_EQ(reader.state(), Stream::State::closed);
+}
+
+TEST(Stream, DeliversForAsLongAsThePeerTakesSomething) {
+  auto [writer, raw] = connected();
+  for (int i = 0; i < 40; ++i) writer.push(1, Bytes(100000));
+  constexpr double kPatienceSeconds = 1;
+  const uint64_t start = now_ns();
+  std::thread slow([&fd = raw] {
+    Bytes some(1 << 18);
+    for (int i = 0; i < 10; ++i) {
+      usleep(150000);
+      ASSERT_GT(read(fd.get(), some.data(), some.size()), 0);
+    }
+    while (read(fd.get(), some.data(), some.size()) > 0) {
+    }
+  });
+  EXPECT_TRUE(writer.deliver(kPatienceSeconds));
+  EXPECT_GT(static_cast<double>(now_ns() - start), 1e9 * kPatienceSeconds);
+  writer.close();
+  slow.join();
+}
+
+TEST(Stream, SaysThatThePeerTakesNothing) {
+  auto [writer, raw] = connected();
+  writer.push(1, Bytes(10000000));
+  EXPECT_FALSE(writer.deliver(0.1));
 }
 
 }  // namespace

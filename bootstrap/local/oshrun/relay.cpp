@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/signals.h"
@@ -17,7 +18,11 @@ namespace {
 
 constexpr double kOrderSeconds = 60.0;  // an oshrun that has started this sends it at once
 constexpr double kGraceSeconds = 1.0;   // for PEs to obey SIGTERM
-constexpr double kFarewellSeconds = 10.0;
+// How long oshrun may take nothing of what is left when all PEs have ended. Somebody may page through it; but a dead
+// connection must not keep the relay, least of all when it was asked to end.
+constexpr double kFarewellSeconds = 600.0;
+constexpr double kHurriedFarewellSeconds = 10.0;
+constexpr int kLost = 1;
 constexpr int kSignals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
 
 UniqueFd taken_over(int fd) {
@@ -49,8 +54,11 @@ int Relay::run() {
   crew_->drain_output();
   crew_->sweep();
   say(relay::done, {});
-  stream_.flush(kFarewellSeconds);
-  return 0;
+  release_signals(kSignals);  // nobody is left to be asked to end
+  const double patience = ending_ ? kHurriedFarewellSeconds : kFarewellSeconds;
+  if (stream_.deliver(patience)) return 0;
+  std::fprintf(stderr, "what PEs wrote at the end is lost: nobody has taken any of it for %g s\n", patience);
+  return kLost;
 }
 
 bool Relay::await_order() {

@@ -19,4 +19,11 @@ UniqueFd catch_signals(std::span<const int> signals) {
   return fd;
 }
 
+void release_signals(std::span<const int> signals) noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
 }  // namespace railshmem::oshrun
