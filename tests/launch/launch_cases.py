@@ -11,6 +11,8 @@ import time
 
 from launch_support import BIN, FAKE_SSH, ID_PROBE, OSHRUN, PROBE, Case, Job, environment, main, oshrun, oshrun_on, tcp, wait_all
 
+COMPLETION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bootstrap/local/oshrun/completion.bash")
+
 
 class Oshrun(Case):
     def suite(self, npes, *words):
@@ -161,9 +163,8 @@ class Oshrun(Case):
 
     def complete(self, *words):
         self.need("bash")
-        file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bootstrap/local/oshrun/completion.bash")
         program = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _oshrun "$1"; printf "%s\\n" "${COMPREPLY[@]}"'
-        result = Job(["bash", "-c", program, "bash", file, OSHRUN, *words]).wait()
+        result = Job(["bash", "-c", program, "bash", COMPLETION, OSHRUN, *words]).wait()
         self.expect(result, 0)
         self.assertEqual(result.err, "")
         return result.out.split()
@@ -173,6 +174,20 @@ class Oshrun(Case):
         self.assertIn("--bind-to", told)
         self.assertLessEqual(told, set(self.complete("-")))
         self.assertEqual(self.complete("-n", "2", "--hostf"), ["--hostfile"])
+
+    def test_bash_knows_which_options_take_a_value(self):
+        # An option a line: its names, then the kind of its value where it takes one.
+        found = re.findall(r"^ +(-[^ ]+) ([A-Z]+)?", oshrun("--help").out, re.MULTILINE)
+        named = [(name, bool(value)) for names, value in found for name in names.split(",")] + [("-np", True)]
+        self.assertIn(("--wdir", True), named)
+        self.assertIn(("-v", False), named)
+        for name, takes_value in named:
+            # What takes a value is not yet followed by the program.
+            self.assertEqual(self.complete(name, "word", "--bind"), ["--bind-to"] if takes_value else [], name)
+        with open(COMPLETION, encoding="utf-8") as file:
+            cases = re.findall(r"^ +(-[^)]*)\)", file.read(), re.MULTILINE)
+        listed = {name for case in cases for name in case.split(" | ")} - {"--", "-*"}
+        self.assertEqual(listed, {name for name, takes_value in named if takes_value})
 
     def test_bash_completes_values_and_leaves_the_program_alone(self):
         self.assertEqual(self.complete("--bind-to", "n"), ["numa", "none"])
