@@ -264,7 +264,9 @@ void Job::send(int pe, uint32_t kind, Bytes payload) {
 
 void Job::send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
   crew_.send_to_all(kind, payload);
-  for (const auto& remote : remotes_) remote->send(relay::kEveryPe, kind, *payload);
+  if (remotes_.empty()) return;
+  const auto message = Remote::message_for(relay::kEveryPe, kind, *payload);
+  for (const auto& remote : remotes_) remote->pass_on(message);
 }
 
 void Job::signal_all(int signal, Where where) {

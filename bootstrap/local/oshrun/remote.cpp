@@ -86,6 +86,10 @@ Remote::Remote(Share share, const std::vector<std::string>& ssh, const CrewOrder
   if (ssh_ == 0) become_ssh(words, theirs.get(), their_stderr.get());
 }
 
+std::shared_ptr<const Bytes> Remote::message_for(int pe, uint32_t kind, const Bytes& payload) {
+  return std::make_shared<const Bytes>(Packer().add(pe).add(kind).add_bytes(payload).take());
+}
+
 void Remote::add_to(Poll& poll) {
   if (complaints_) poll.add(complaints_.get(), POLLIN, [this] { read_complaints(); });
   poll.add(stream_, [this] { read(); });
@@ -101,8 +105,12 @@ bool Remote::ended(pid_t pid, int wait_status) {
 }
 
 void Remote::send(int pe, uint32_t kind, const Bytes& payload) {
+  pass_on(message_for(pe, kind, payload));
+}
+
+void Remote::pass_on(const std::shared_ptr<const Bytes>& message) {
   if (state_ != State::running) return;  // nobody is there
-  stream_.push(relay::to_pe, Packer().add(pe).add(kind).add_bytes(payload).take());
+  stream_.push(relay::to_pe, message);
   stream_.pump_output();
 }
 

@@ -27,8 +27,10 @@ class Remote {
   void add_to(Poll& poll);
   /// A child of this process has ended: was it this ssh?
   bool ended(pid_t pid, int wait_status);
-  /// To a PE or relay::kEveryPe.
   void send(int pe, uint32_t kind, const Bytes& payload);
+  /// For a PE or relay::kEveryPe. Several hosts may share it.
+  static std::shared_ptr<const Bytes> message_for(int pe, uint32_t kind, const Bytes& payload);
+  void pass_on(const std::shared_ptr<const Bytes>& message);
   void signal_all(int signal);
   /// PE 0 is there and has read all that it got.
   bool wants_input() const noexcept { return wants_input_; }
