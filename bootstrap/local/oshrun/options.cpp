@@ -23,6 +23,7 @@ struct Words {
   std::string hosts;
   std::string hostfile;
   std::string ssh = kSsh;
+  std::string bind;  // empty: automatic
 };
 
 std::vector<std::pair<std::string, std::string>> assignment(const std::string& entry) {
@@ -53,17 +54,15 @@ std::vector<std::string> without_np(const CLI::App& app, int argc, const char* c
 }
 
 void add_options(CLI::App& app, Options& options, Words& words) {
-  const std::vector<std::pair<std::string, Bind>> binds{
-      {"core", Bind::core}, {"numa", Bind::numa}, {"none", Bind::none}};
   app.add_option("-n,--np", options.npes, "Number of PEs; with hosts, their slots are the default")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("-H,--host", words.hosts, "Hosts to start on by ssh: NAME[:PEs],...");
   app.add_option("--hostfile", words.hostfile, "File with a host a line: NAME [slots=PEs]")->excludes("--host");
   app.add_option("--ssh", words.ssh, "Command that runs a command on another host")->capture_default_str();
-  app.add_option("--bind-to", options.bind,
+  app.add_option("--bind-to", words.bind,
                  "core: a share of the cores to each PE (the default where there is one for each); numa: the CPUs of a "
                  "NUMA node; none")
-      ->transform(CLI::CheckedTransformer(binds));
+      ->check(CLI::IsMember({"core", "numa", "none"}));
   app.add_option("--wdir", options.directory, "Directory to start the PEs in");
   app.add_option("-x,--env", words.environment, "Set NAME=VALUE for the PEs; may be repeated")->allow_extra_args(false);
   app.add_flag("--tag-output", options.tag_output, "Prefix every line of output with [pe]");
@@ -84,6 +83,9 @@ void complete(Options& options, const Words& words) {
   std::istringstream ssh(words.ssh);
   for (std::string word; ssh >> word;) options.ssh.push_back(word);
   if (options.ssh.empty()) throw Error("--ssh is empty; it names the command that runs a command on another host");
+  if (words.bind == "core") options.bind = Bind::core;
+  if (words.bind == "numa") options.bind = Bind::numa;
+  if (words.bind == "none") options.bind = Bind::none;
   // Another host would start from its user's home.
   if (!options.directory.empty()) options.directory = std::filesystem::absolute(options.directory);
   std::vector<Host> hosts;
