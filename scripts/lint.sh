@@ -3,7 +3,7 @@
 # The checks of the sources; ctest runs the same ones under the label lint.
 #   scripts/lint.sh                  all of them, clang-tidy on a few files
 #   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env reference spelling markdown
-#                                    links shell format tidy
+#                                    links site shell format tidy
 #   scripts/lint.sh --tidy           clang-tidy on all files (minutes)
 # BUILD_DIR (default build/release) is where clang-tidy finds compile_commands.json. Exit 77: all that was asked was
 # skipped, because a tool is missing.
@@ -82,6 +82,8 @@ check_links() {
   "$python" scripts/check_links.py $(scripts/list_sources.sh text | grep '\.md$')
 }
 
+check_site() { scripts/docs.sh --check; }
+
 check_shell() {
   missing shellcheck && return 77
   # shellcheck disable=SC2046
@@ -120,14 +122,14 @@ checks=
 for argument; do
   case $argument in
     --tidy) whole=yes checks="$checks tidy" ;;
-    layers | spdx | lines | headers | api | env | reference | spelling | markdown | links | shell | format | tidy) checks="$checks $argument" ;;
+    layers | spdx | lines | headers | api | env | reference | spelling | markdown | links | site | shell | format | tidy) checks="$checks $argument" ;;
     *)
       sed -n '3,9p' "$0" >&2
       exit 2
       ;;
   esac
 done
-checks=${checks:-layers spdx lines headers api env reference spelling markdown links shell format tidy}
+checks=${checks:-layers spdx lines headers api env reference spelling markdown links site shell format tidy}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 

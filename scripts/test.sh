@@ -114,6 +114,7 @@ skipped() {
 if [ -n "$install" ]; then
   step "packages"
   scripts/install_packages.sh test || exit 1
+  scripts/docs.sh --install || echo "no mkdocs, so lint.site is skipped"
 fi
 scripts/check_cmake.sh || exit 1
 

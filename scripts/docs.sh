@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds the documentation site from README.md, docs/ and the other Markdown files:
+#   scripts/docs.sh           writes build/site/site; open its index.html through any web server
+#   scripts/docs.sh --serve   shows it at http://localhost:8000
+#   scripts/docs.sh --check   builds it, installs nothing; exit 77 where mkdocs and its theme are missing
+#   scripts/docs.sh --install only installs them
+# mkdocs and its theme come from PyPI, into build/site/python, in the versions of scripts/site/requirements.txt. A warning
+# of mkdocs is an error.
+set -eu
+cd "$(dirname "$0")/.."
+folder=build/site
+python=$folder/python/bin/python3
+requirements=scripts/site/requirements.txt
+
+has_mkdocs() { "$1" -c 'import material, mkdocs, sys; sys.exit(mkdocs.__version__ < "1.6")' 2>/dev/null; }
+
+case ${1:-} in
+  '' | --serve | --install) ;;
+  --check)
+    has_mkdocs "$python" || python=python3
+    if ! has_mkdocs "$python"; then
+      echo "SKIPPED: no mkdocs with its theme material; scripts/docs.sh installs them"
+      exit 77
+    fi
+    ;;
+  *)
+    sed -n '3,9p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+if [ "${1:-}" != --check ] && ! has_mkdocs "$python"; then
+  python3 -m venv "$folder/python" || {
+    echo "docs.sh: python3 -m venv failed; on Debian and Ubuntu install python3-venv" >&2
+    exit 1
+  }
+  "$python" -m pip install --quiet --disable-pip-version-check --timeout 15 --retries 1 -r "$requirements"
+fi
+[ "${1:-}" != --install ] || exit 0
+
+mkdir -p "$folder"
+python3 scripts/site/assemble.py "$folder"
+# The theme's word on the next major version of mkdocs is for its own developers.
+export NO_MKDOCS_2_WARNING=1
+if [ "${1:-}" = --serve ]; then
+  exec "$python" -m mkdocs serve --strict --config-file "$folder/mkdocs.yml"
+fi
+"$python" -m mkdocs --quiet build --strict --config-file "$folder/mkdocs.yml"
+echo "docs: $folder/site/index.html, $(find "$folder/site" -name '*.html' | wc -l) pages"

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts the pages of the documentation site together.
+
+usage: assemble.py FOLDER
+
+Copies every Markdown file of the sources to FOLDER/pages, at its path, with the files that it shows or links to, and
+writes FOLDER/mkdocs.yml: the settings of scripts/site/mkdocs.yml and the navigation. A link to a folder becomes one to its
+README.md, or to a list of its files.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SETTINGS = ROOT / "scripts/site/mkdocs.yml"
+LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
+FENCE = re.compile(r"^ {0,3}(```|~~~)")
+
+# Part of the site -> its pages: files, or folders whose pages come in the order of their names.
+PARTS = {
+    "Start": ["README.md", "docs/README.md", "docs/tutorials", "examples/README.md"],
+    "Guides": ["docs/gpu.md", "docs/debugging.md", "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/two-hosts.md",
+               "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
+    "Reference": ["docs/env.md", "docs/memory_model.md", "docs/reference"],
+    "Results": ["docs/results"],
+    "Inside": ["docs/architecture.md", "src", "docs/gotchas.md", "docs/decisions", "CONTRIBUTING.md", "CHANGELOG.md"],
+}
+
+
+def known_pages():
+    listed = subprocess.run(["scripts/list_sources.sh", "text"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return sorted(path for path in listed.stdout.split() if path.endswith(".md"))
+
+
+def title(page):
+    """The first heading, as a YAML text."""
+    heading = next(line for line in (ROOT / page).read_text(encoding="utf-8").splitlines() if line.startswith("# "))
+    return json.dumps(heading[2:].replace("`", ""), ensure_ascii=False)
+
+
+def navigation(pages):
+    """Lines of YAML. A page that no part names is an error, so that none is forgotten."""
+    lines, left = ["nav:"], set(pages)
+    for part, places in PARTS.items():
+        lines.append(f"  - {part}:")
+        for place in places:
+            found = [place] if place in left else [page for page in pages if page in left and page.startswith(place + "/")]
+            if not found:
+                sys.exit(f"assemble: {part} names {place}, which has no pages; change PARTS in scripts/site/assemble.py")
+            found.sort(key=lambda page: (not page.endswith("README.md"), page))
+            if len(found) > 1:
+                lines.append(f"      - {place.rsplit('/', 1)[-1].capitalize()}:")
+            margin = "          " if len(found) > 1 else "      "
+            lines += [f"{margin}- {title(page)}: {page}" for page in found]
+            left -= set(found)
+    if left:
+        sys.exit(f"assemble: no part of the site has {', '.join(sorted(left))}; add to PARTS in scripts/site/assemble.py")
+    return lines
+
+
+class Assembly:
+    def __init__(self, folder, pages):
+        self.folder, self.pages, self.asked = folder, pages, set()
+
+    def target(self, page, link):
+        """Where a link of that page leads on the site."""
+        path, hash_mark, anchor = link.partition("#")
+        if not path or re.match(r"[a-z]+:", path):
+            return link
+        place = os.path.normpath(os.path.join(os.path.dirname(page), path))
+        if (ROOT / place).is_dir():
+            readme = f"{place}/README.md"
+            place = readme if readme in self.pages else self.listing(place)
+        elif not place.endswith(".md"):
+            self.copy(place)
+        return os.path.relpath(place, os.path.dirname(page) or ".") + hash_mark + anchor
+
+    def copy(self, place):
+        (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / place, self.folder / place)
+
+    def listing(self, place):
+        """A text file that names what is in a folder."""
+        names = sorted(entry.name + "/" * entry.is_dir() for entry in (ROOT / place).iterdir())
+        (self.folder / place).mkdir(parents=True, exist_ok=True)
+        (self.folder / place / "files.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
+        return f"{place}/files.txt"
+
+    def write(self, page):
+        fenced, lines = None, []
+        for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+            mark = FENCE.match(line)
+            if mark and fenced in (None, mark[1]):
+                fenced = None if fenced else mark[1]
+            elif not fenced:
+                line = LINK.sub(lambda m: m[1] + self.target(page, m[2]) + m[3], line)
+            lines.append(line)
+        (self.folder / page).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / page).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    out = pathlib.Path(sys.argv[1]).resolve()
+    pages = known_pages()
+    shutil.rmtree(out / "pages", ignore_errors=True)
+    assembly = Assembly(out / "pages", pages)
+    for page in pages:
+        assembly.write(page)
+    settings = SETTINGS.read_text(encoding="utf-8") + "docs_dir: pages\nsite_dir: site\n" + "\n".join(navigation(pages)) + "\n"
+    (out / "mkdocs.yml").write_text(settings, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
