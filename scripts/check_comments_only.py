@@ -12,7 +12,7 @@ import sys
 
 SOURCE = re.compile(r"\.(c|h|cpp|cu|cuh|inc)$")
 # Strings and characters are kept, so that // in a text is no comment.
-PIECES = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.S)
+PIECES = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-F])\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.S)
 
 
 def code_of(text):
