@@ -1,64 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails when an #include breaks the dependency rule of docs/architecture.md, or a file is too long.
+"""Fails when an #include breaks the dependency rule of layers.py, when docs/architecture.md shows another rule, or when a
+file is too long.
 
-usage: check_layers.py [ROOT]
+usage: check_layers.py [ROOT]     ROOT: of the sources; the folder above this script's where none is given
+       check_layers.py --write    writes the table of docs/architecture.md
 """
 import pathlib
 import re
 import sys
 
-# folder -> folders it may include besides itself; the longest matching prefix of a path is its folder.
-PUBLIC = ["include"]
-DETAIL = ["include"]
-RULE = {
-    "include": [],
-    "src/base": [],
-    "src/observe": ["src/base"],
-    "src/plugin": ["src/base"] + DETAIL,
-    "src/cuda": ["src/plugin", "src/base"] + DETAIL,
-    "src/topology": ["src/base"],
-    "src/heap": ["src/plugin", "src/base"] + DETAIL,
-    "src/gpu": ["src/cuda", "src/heap", "src/topology", "src/channel", "src/plugin", "src/base"] + DETAIL,
-    "src/channel": ["src/base"] + DETAIL,
-    "src/proxy/rails": ["src/plugin", "src/base"],
-    "src/proxy/post": ["src/proxy/rails", "src/channel", "src/plugin", "src/base"] + DETAIL,
-    "src/proxy/failover": ["src/proxy/post", "src/proxy/rails", "src/plugin", "src/base"],
-    "src/proxy/staging": ["src/proxy/post", "src/proxy/rails", "src/observe", "src/plugin", "src/base"],
-    "src/proxy/source": ["src/proxy/staging", "src/proxy/failover", "src/proxy/post", "src/proxy/rails", "src/plugin", "src/base"],
-    "src/proxy/target": ["src/proxy/source", "src/proxy/staging", "src/proxy/failover", "src/proxy/post", "src/proxy/rails", "src/observe", "src/plugin", "src/base"],
-    "src/proxy/flush": ["src/proxy/target", "src/proxy/source", "src/proxy/failover", "src/proxy/post", "src/proxy/rails", "src/plugin", "src/base"],
-    "src/proxy": ["src/proxy", "src/observe", "src/channel", "src/plugin", "src/base"] + DETAIL,
-    "src/rma": ["src/topology", "src/plugin", "src/base"] + DETAIL,
-    "src/team": ["src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
-    "src/collective": ["src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
-    "src/active": ["src/collective", "src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
-    "src/check": ["src/active", "src/collective", "src/team", "src/rma", "src/topology", "src/plugin", "src/base"] + DETAIL,
-    "src/world": ["src/gpu", "src/cuda", "src/observe", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin", "src/base"] + DETAIL,
-    "src/api": ["src/gpu", "src/cuda", "src/check", "src/observe", "src/world", "src/active", "src/collective", "src/team", "src/rma", "src/heap", "src/topology", "src/channel", "src/plugin",
-                "src/base"] + PUBLIC,
-    "bootstrap": ["bootstrap/common", "src/plugin", "src/base"],
-    "transports": ["src/observe", "src/proxy", "src/channel", "src/heap", "src/topology", "src/plugin", "src/base"] + DETAIL,
-    "perftest": PUBLIC + ["perftest/ring", "perftest/engine", "perftest/peers"],
-    "perftest/device": ["perftest"] + PUBLIC,  # kernels; the only part of perftest that sees CUDA
-    "perftest/ring": ["perftest", "src/channel", "src/base"] + PUBLIC,  # the command ring without a proxy
-    "perftest/engine": ["perftest", "src/proxy", "src/channel", "src/plugin", "src/base"] + PUBLIC,  # no network
-    "perftest/peers": ["perftest", "src/proxy", "src/plugin", "src/base", "transports/ofi"] + PUBLIC,  # peers that are not there
-    "examples": PUBLIC,
-    "tests/conformance": PUBLIC + ["tests/support"],
-    "tests/fault": PUBLIC,
-}
-# Sub-folders of these are siblings that must not see each other; the files directly inside (registries) see them all.
-SIBLINGS = ["bootstrap", "transports"]
-SHARED_SIBLINGS = ["bootstrap/common"]
-# Vendor headers and the only folders that may include them.
-VENDOR = {
-    r"rdma/": ["transports/ofi", "perftest"],
-    r"cuda": ["src/cuda", "include/compat", "include/shmem/device", "include/shmem/detail", "perftest/device"],
-    r"mpi\.h$": ["bootstrap/mpi"],
-    r"pmix": ["bootstrap/pmix"],
-    r"hwloc": ["src/topology", "bootstrap/local/oshrun", "perftest"],
-}
+sys.dont_write_bytecode = True
+from layers import LAYERS, RULE, SHARED_SIBLINGS, SIBLINGS, VENDOR  # beside this script
+
+HOME = pathlib.Path(__file__).resolve().parent.parent
+PAGE = "docs/architecture.md"
+TABLE = re.compile(r"(<!-- layers: written by scripts/check_layers.py --write -->\n).*?(<!-- end of layers -->)", re.S)
 MAX_LINES = 500
 LONG_FILES_ALLOWED = re.compile(r"(^tests/|\.inc$|type_lists\.h$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -122,9 +79,25 @@ def check(root):
         yield f"{root}: only {seen} source files found; is this the root of the repository?"
 
 
+def with_table(page):
+    """The text of the page, with the table of today's rule in it."""
+    rows = ["| folder | what it is | may include |", "| --- | --- | --- |"]
+    for layer in LAYERS:
+        below = ", ".join(folder.removeprefix("src/") for folder in layer.may_include if folder != layer.folder)
+        rows.append(f"| `{layer.folder}` | {layer.meaning} | {below or '-'} |")
+    return TABLE.sub(lambda marks: marks[1] + "\n".join(rows) + "\n" + marks[2], page)
+
+
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    if sys.argv[1:] == ["--write"]:
+        page = HOME / PAGE
+        page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
+        return 0
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HOME
     problems = list(check(root))
+    page = (root / PAGE).read_text(encoding="utf-8")
+    if not TABLE.search(page) or page != with_table(page):
+        problems.append(f"{PAGE} shows another rule than scripts/layers.py; run scripts/check_layers.py --write")
     for problem in problems:
         print(problem)
     print(f"check_layers: {len(problems)} problems")
