@@ -33,13 +33,18 @@ def cell(value):
     return value.replace("|", "\\|")
 
 
-def document(text):
+def rows(text):
+    """(field, kind, default, name, strings of the meaning, ...) of every row of the table."""
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
-    rows = ROW.findall(code)
-    if not rows or len(rows) != len(re.findall(r"^\s*ENV\(", code, re.M)):
-        sys.exit(f"gen_env_doc: {len(rows)} of {len(re.findall(r'^ *ENV', code, re.M))} rows of {TABLE} understood")
+    found = ROW.findall(code)
+    if not found or len(found) != len(re.findall(r"^\s*ENV\(", code, re.M)):
+        sys.exit(f"gen_env_doc: {len(found)} of {len(re.findall(r'^ *ENV', code, re.M))} rows of {TABLE} understood")
+    return found
+
+
+def document(text):
     lines = [HEADER]
-    for _, kind, default, name, meaning, *_ in rows:
+    for _, kind, default, name, meaning, *_ in rows(text):
         meaning = "".join(re.findall(STRING, meaning))
         shown = f"`{default}`" if default else ("unset" if kind == "Flag" else "empty")
         lines.append(f"| `{name}` | {cell(shown)} | {cell(meaning)} |\n")

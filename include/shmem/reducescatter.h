@@ -11,7 +11,8 @@
 
 // clang-format off
 
-/// Member i of the team gets, in dest, the result of elements i * nelems to (i + 1) * nelems - 1 of all sources.
+/// Reduces as shmem_TYPENAME_OP_reduce does and deals the result out: member i gets, in dest, the nelems elements from
+/// element i times nelems on.
 ///
 /// nelems is of dest; a source has as many for every member. All members call it with the same team, source and nelems.
 /// dest and source are symmetric; dest may be a part of source, the own one or another, and need not be the same on all

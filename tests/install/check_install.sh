@@ -37,12 +37,31 @@ case $what in
     for file in bin/oshrun bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshCXX bin/shmem_perf bin/shmem_info lib/librailshmem.so lib/railshmem \
         include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/shmem/types.h \
         lib/cmake/RailSHMEM/RailSHMEMConfig.cmake lib/pkgconfig/railshmem.pc \
-        share/bash-completion/completions/oshrun share/railshmem/valgrind.supp; do
+        share/bash-completion/completions/oshrun share/railshmem/valgrind.supp \
+        share/man/man1/oshrun.1 share/man/man3/shmem_put.3 share/man/man7/railshmem.7; do
       [ -e "$prefix/$file" ] || fail "$file is not installed"
     done
     if grep -rlF -e "$tree" -e "$prefix.first" "$prefix/bin/oshcc" "$prefix/lib/cmake" "$prefix/lib/pkgconfig"; then
       fail "the files above name the build tree or the first prefix"
     fi
+    ;;
+  man) # every page that a page leads to, and what groff thinks of them
+    pages=$prefix/share/man
+    for page in man1/shmem_perf man1/shmem_info man1/oshcc man1/oshc++ man3/shmem_long_put man3/shmem_ctx_getmem_nbi man3/shmem_my_pe \
+        man3/shmemx_put_signal_on_stream man3/shmemx_float_sum_reduce_on_stream man3/shmemx_int_sum_reducescatter; do
+      [ -e "$pages/$page.$(echo "$page" | cut -c4)" ] || fail "there is no $page"
+    done
+    grep -h '^\.so' "$pages"/man?/* | sort -u | while read -r _ target; do
+      [ -e "$pages/$target" ] || fail "a page leads to $target, which is not there"
+    done
+    grep -q 'SHMEM_SYMMETRIC_SIZE' "$pages/man7/railshmem.7" || fail "railshmem(7) lacks the environment"
+    grep -q 'tag.-output' "$pages/man1/oshrun.1" || fail "oshrun(1) lacks its options"
+    command -v groff >/dev/null || { echo "SKIPPED: no groff to check the pages with"; exit 77; }
+    # shellcheck disable=SC2013
+    for page in $(grep -L '^\.so' "$pages"/man?/*); do
+      said=$(groff -man -Tutf8 -ww -z "$page" 2>&1) || fail "groff: $page: $said"
+      [ -z "$said" ] || fail "groff: $page: $said"
+    done
     ;;
   oshcc)
     for example in "$tree"/examples/[0-9]*.c; do

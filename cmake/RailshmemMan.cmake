@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Man pages: shmem_put(3), oshrun(1), railshmem(7) and their like, written by scripts/gen_man.py from the headers, the
+# table of environment variables and what the programs say to --help.
+find_package(Python3 3.9 COMPONENTS Interpreter QUIET)
+if(NOT Python3_Interpreter_FOUND OR CMAKE_CROSSCOMPILING OR RAILSHMEM_SANITIZE)
+  message(STATUS "RailSHMEM man pages: OFF (they need Python 3.9 or newer, and a build whose programs run here)")
+  return()
+endif()
+set(man_dir ${PROJECT_BINARY_DIR}/man)
+set(man_scripts api_lists.py check_api.py gen_env_doc.py gen_man.py)
+list(TRANSFORM man_scripts PREPEND ${PROJECT_SOURCE_DIR}/scripts/)
+file(GLOB man_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/include/shmem/*.h)
+set(man_programs "")
+foreach(program oshrun shmem_perf shmem_info)
+  if(TARGET ${program})
+    list(APPEND man_programs $<TARGET_FILE:${program}>)
+  endif()
+endforeach()
+add_custom_command(OUTPUT ${man_dir}.written
+                   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/gen_man.py ${man_dir} ${PROJECT_VERSION} ${man_programs}
+                   COMMAND ${CMAKE_COMMAND} -E touch ${man_dir}.written
+                   DEPENDS ${man_scripts} ${man_headers} ${PROJECT_SOURCE_DIR}/src/base/env_table.inc ${PROJECT_SOURCE_DIR}/README.md
+                           ${man_programs}
+                   COMMENT "Man pages" VERBATIM)
+add_custom_target(railshmem_man ALL DEPENDS ${man_dir}.written)
+install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)  # absent where only some targets are built
