@@ -124,7 +124,7 @@ threaded="threads thread_contexts lock_threads team_threads active_threads"
 build_dev() {
   local programs targets kind program
   programs=$(sed -n 's/^conformance_program(\([a-z0-9_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
-  targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe"
+  targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe refuse_call"
   for program in bad_input bad_old_call bad_on_stream bad_team checked forked_child late_pe old_exit; do targets="$targets fault_$program"; done
   targets="$targets kernels_between_pes"
   for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
