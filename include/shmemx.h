@@ -2,8 +2,9 @@
 //
 // Extensions of RailSHMEM to the standard: starting without a launcher of its own, local buffers, reductions whose
 // result is dealt out (shmem/reducescatter.h) or whose numbers have 16 bits (shmem/reduce16.h), calls in the order of a
-// CUDA stream (shmem/stream.h). What returns an int returns 0 for success. What warps and blocks of a CUDA kernel call
-// together, shmemx_NAME_warp and shmemx_NAME_block, comes with shmem.h: see shmem/device/names/scoped.h.
+// CUDA stream (shmem/stream.h). A function that returns an int returns 0 for success. The calls that warps and blocks
+// of a CUDA kernel make together, shmemx_NAME_warp and shmemx_NAME_block, come with shmem.h: see
+// shmem/device/names/scoped.h.
 #ifndef RAILSHMEM_SHMEMX_H
 #define RAILSHMEM_SHMEMX_H
 
@@ -12,7 +13,7 @@
 #include "shmem/reducescatter.h"
 #include "shmem/stream.h"
 
-/// How shmemx_init_attr finds the other PEs: one of these, which says what fields of the attributes count.
+/// Ways in which shmemx_init_attr finds the other PEs. Pass one of these; it says which fields of the attributes count.
 #define SHMEMX_INIT_WITH_MPI_COMM (1u << 0)
 #define SHMEMX_INIT_WITH_UNIQUEID (1u << 1)
 
@@ -21,13 +22,13 @@ typedef struct {
   char internal[128];
 } shmemx_uniqueid_t;
 
-/// What shmemx_init_attr starts from; begin with SHMEMX_INIT_ATTR_INITIALIZER.
+/// Arguments of shmemx_init_attr; begin with SHMEMX_INIT_ATTR_INITIALIZER.
 typedef struct {
   size_t size;                 ///< sizeof(shmemx_init_attr_t) in the caller's version of this header
   void* mpi_comm;              ///< address of the MPI_Comm whose ranks become the PEs
   int pe;                      ///< number of this PE, from 0
   int npes;                    ///< number of PEs
-  shmemx_uniqueid_t uniqueid;  ///< the same on all PEs
+  shmemx_uniqueid_t uniqueid;  ///< one value on all PEs
 } shmemx_init_attr_t;
 
 // clang-format off
@@ -38,23 +39,24 @@ typedef struct {
 typedef struct CUmod_st* shmemx_cumodule_t;
 typedef struct CUlib_st* shmemx_culibrary_t;
 
-/// Hints of shmem_malloc_with_hints for memory of GPUs, beside the standard's: promises of the program on how atomic
-/// operations and signals update the words of the block (or-able). With NODE_ONLY or SET_ONLY kernels update words of
-/// their node by themselves also in jobs of several nodes; an update from another node that is no SET ends the job.
-/// OUTSIDE_ONLY asks for what every block gives. See docs/memory_model.md. The heap in host memory needs no promise.
-#define SHMEMX_MALLOC_NODE_ONLY (1L << 16)     ///< by PEs of the owner's node; others do nothing but set them
-#define SHMEMX_MALLOC_OUTSIDE_ONLY (1L << 17)  ///< by PEs of other nodes, never by those of the owner's
-#define SHMEMX_MALLOC_SET_ONLY (1L << 18)      ///< by SHMEM_SIGNAL_SET and atomic_set, whoever does it
+/// Hints of shmem_malloc_with_hints for memory of GPUs, beside the standard's (or-able). The program promises how
+/// atomic operations and signals update the words of the block. With NODE_ONLY or SET_ONLY, kernels update words of
+/// their node by themselves even in jobs of several nodes; an update from another node that is no SET ends the job.
+/// OUTSIDE_ONLY changes nothing where the block lies: every block may be updated from other nodes. A heap in host
+/// memory needs no promise. See docs/memory_model.md.
+#define SHMEMX_MALLOC_NODE_ONLY (1L << 16)     ///< updates by PEs of the owner's node only; other PEs only SET
+#define SHMEMX_MALLOC_OUTSIDE_ONLY (1L << 17)  ///< updates by PEs of other nodes only
+#define SHMEMX_MALLOC_SET_ONLY (1L << 18)      ///< updates by SHMEM_SIGNAL_SET and atomic_set only, by any PE
 
-/// Option of shmem_ctx_create and shmem_team_create_ctx: as SHMEMX_MALLOC_NODE_ONLY, for whatever words this context
-/// updates.
+/// Option of shmem_ctx_create and shmem_team_create_ctx: the promise of SHMEMX_MALLOC_NODE_ONLY for the words that this
+/// context updates.
 #define SHMEMX_CTX_NODE_ONLY (1L << 16)
 
 /// Option of shmem_ctx_create and shmem_team_create_ctx (or-able): a promise on the calls of kernels on this context.
-/// What their puts read and their gets overwrite was last written by the host, by an earlier kernel, or before a
-/// system-scope fence (__threadfence_system, shmem_fence, shmem_quiet) of the calling thread or of one that it
-/// synchronised with since. A put to a PE that only the network reaches then issues no fence of its own. See
-/// docs/memory_model.md.
+/// The memory that their puts read and their gets overwrite was last written by the host, by an earlier kernel, or
+/// before a system-scope fence (__threadfence_system, shmem_fence, shmem_quiet). The calling thread issued that fence,
+/// or a thread that it synchronised with since. A put to a PE that only the network reaches then issues no fence of its
+/// own. See docs/memory_model.md.
 #define SHMEMX_CTX_PUBLISHED (1L << 17)
 
 #if !defined(__CUDACC_RTC__)  // NVRTC compiles kernels alone
@@ -82,22 +84,22 @@ RAILSHMEM_API int shmemx_team_get_uniqueid(uint64_t* uniqueid);
 RAILSHMEM_API int shmemx_team_init(uint64_t uniqueid, int npes, int pe, const shmem_team_config_t* config,
                                    long config_mask, shmem_team_t* new_team);
 
-/// Writes the table of environment variables with the values in force, cut to nbytes with the terminating null.
-/// Returns the bytes that the whole table needs.
+/// Writes the table of environment variables with the values in force, cut to nbytes with the terminating null. Returns
+/// how many bytes the whole table needs.
 RAILSHMEM_API size_t shmemx_describe_environment(char* buffer, size_t nbytes);
 
-/// Writes which network interfaces PE number slot of a host with npes PEs would use, those that it would not use, and
+/// Writes which network interfaces PE number slot of a host with npes PEs would use, which ones it would not use, and
 /// why; cut to nbytes with the terminating null. Reads the environment and starts nothing; takes all of these PEs to be
-/// bound to the CPUs of the caller. Returns the bytes that the whole text needs; 0, after a message, when the
-/// environment asks for what is not there or slot is not below npes.
+/// bound to the CPUs of the caller. Returns how many bytes the whole text needs; 0, after a message, when the
+/// environment names interfaces that are not there or slot is not below npes.
 RAILSHMEM_API size_t shmemx_describe_rails(int slot, int npes, char* buffer, size_t nbytes);
 
 /// Allocates symmetric memory that the CPU can load from and store to, whatever the kind of the heap (SHMEM_HEAP_KIND);
 /// shmem_free and shmem_realloc take it back. In bytes, collective, rules and alignment are those of shmem_malloc.
 RAILSHMEM_API void* shmemx_malloc_host(size_t size);
 
-/// Takes the GPU that is current (cudaSetDevice) for a heap in device memory; the first shmem_malloc does so otherwise.
-/// Collective; nothing happens in a job without such a heap. Nonzero, after a message, where a PE has no GPU.
+/// Attaches the current GPU (cudaSetDevice) for a heap in device memory; without this call the first shmem_malloc does
+/// so. Collective; does nothing in a job without such a heap. Nonzero, after a message, where a PE has no GPU.
 RAILSHMEM_API int shmemx_attach_device(void);
 
 /// What the library was built with and without.
@@ -117,26 +119,28 @@ RAILSHMEM_API int shmemx_buffer_unregister(void* addr);
 /// Undoes every shmemx_buffer_register; so does the end of the library.
 RAILSHMEM_API void shmemx_buffer_unregister_all(void);
 
-/// Makes device memory that the program allocated itself symmetric: returns its symmetric address, at which all PEs,
-/// their kernels and the caller reach the same bytes as at addr. Collective over all PEs, with the same nbytes and the
-/// same distance from the start of the allocation; flags is 0. The memory is of cuMemCreate on the heap's GPU, with
+/// Makes device memory that the program allocated itself symmetric. Returns its symmetric address, at which all PEs,
+/// their kernels and the caller reach the bytes at addr. Collective over all PEs; nbytes, and the distance of addr from
+/// the start of its allocation, are equal on all. flags is 0. The memory is of cuMemCreate on the heap's GPU, with
 /// CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR among its handle types where PEs share a node; memory of cudaMalloc cannot
-/// be mapped at an address of ours. NULL on all PEs, after a message, where one of them brings something else. The
-/// memory may be freed when it is unregistered. See docs/porting.md.
+/// be mapped at an address of ours. Returns NULL on all PEs, after a message, where the memory of one of them does not
+/// fit. The memory may be freed when it is unregistered. See docs/porting.md.
 RAILSHMEM_API void* shmemx_buffer_register_symmetric(void* addr, size_t nbytes, int flags);
 
-/// Undoes shmemx_buffer_register_symmetric of what it returned, after a barrier; nbytes as it was given there.
+/// Undoes shmemx_buffer_register_symmetric, after a barrier. Takes the address that it returned and its nbytes.
 /// Collective. Nonzero on all PEs where one of them has no such buffer.
 RAILSHMEM_API int shmemx_buffer_unregister_symmetric(void* addr, size_t nbytes);
 
-/// Lets the kernels of a module that the program loads itself (cuModuleLoadData; NVRTC) use the library: its copy of
-/// the view of the job, which comes with shmem.h, is filled now or when the GPU is attached, until
-/// shmemx_cumodule_finalize. The context in which it was loaded is current, on the heap's GPU; any thread, before or
-/// after the start. Local. Nonzero, after a message, where the module was compiled without shmem.h or with that of
-/// another RailSHMEM. A program with no CUDA unit of its own sets CUDA_MODULE_LOADING=EAGER. See docs/gpu.md.
+/// Lets the kernels of a module that the program loads itself (cuModuleLoadData; NVRTC) use the library. The module's
+/// copy of the view of the job, which comes with shmem.h, is filled now or when the GPU is attached, until
+/// shmemx_cumodule_finalize. The context in which the module was loaded is current, on the heap's GPU; any thread,
+/// before or after the start. Local. Nonzero, after a message, where the module was compiled without shmem.h or with
+/// the shmem.h of another RailSHMEM. A program with no CUDA unit of its own sets CUDA_MODULE_LOADING=EAGER. See
+/// docs/gpu.md.
 RAILSHMEM_API int shmemx_cumodule_init(shmemx_cumodule_t module);
 
-/// Before the module is unloaded. Nonzero, after a message, where it was not known.
+/// Undoes shmemx_cumodule_init, before the module is unloaded. Nonzero, after a message, where the module was not
+/// known.
 RAILSHMEM_API int shmemx_cumodule_finalize(shmemx_cumodule_t module);
 
 /// shmemx_cumodule_init for a library (cuLibraryLoadData), on the current context's GPU. Needs CUDA 12.

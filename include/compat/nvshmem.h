@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Lets programs written for NVSHMEM compile unchanged against this library: its public names, mapped onto shmem.h and
-// shmemx.h. Compile with -I PREFIX/include/compat -I PREFIX/include; no relocatable device code is needed. What is not
-// there, and what behaves differently: docs/porting.md. An index.
+// shmemx.h. Compile with -I PREFIX/include/compat -I PREFIX/include; no relocatable device code is needed. Names that
+// are missing, and names that behave differently: docs/porting.md. An index.
 #ifndef RAILSHMEM_COMPAT_NVSHMEM_H
 #define RAILSHMEM_COMPAT_NVSHMEM_H
 

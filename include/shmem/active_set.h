@@ -10,24 +10,24 @@
 
 // clang-format off
 
-/// The members of an active set are PE_start, PE_start + 2^logPE_stride, ... of the world, PE_size of them; all pass
-/// the same values, and only they call. pSync is a symmetric array of SHMEM_x_SYNC_SIZE longs, the same for all, set to
-/// SHMEM_SYNC_VALUE before its first use; it is back at that value when a call is over on all members, and may only then
-/// serve another call.
+/// The members of an active set are PE_start, PE_start + 2^logPE_stride, ... of the world, PE_size of them. Only the
+/// members call, all with equal values. pSync is one symmetric array of SHMEM_x_SYNC_SIZE longs, which all members
+/// pass. It is set to SHMEM_SYNC_VALUE before its first use. The array holds that value again when a call is over on
+/// all members, and only then may it serve another call.
 #define RAILSHMEM_ACTIVE_SET int PE_start, int logPE_stride, int PE_size
 
 /// Waits until all members of the active set have arrived (OpenSHMEM 1.6, 9.10, deprecated).
 ///
 /// barrier first completes what was issued on the default context; sync completes no remote operation and orders plain
-/// stores only. These two may be called again with the same set and the same pSync at once.
+/// stores only. barrier and sync may be called again at once with an unchanged set and pSync.
 #define RAILSHMEM_ACTIVE_SYNC_FUNCTIONS(F)             \
   F(void, barrier, RAILSHMEM_ACTIVE_SET, long* pSync)  \
   F(void, sync, RAILSHMEM_ACTIVE_SET, long* pSync)
 
 /// Moves elements of 32 or 64 bits between the members of the active set (OpenSHMEM 1.6, 9.10, deprecated).
 ///
-/// broadcast copies to dest on all members but the root; PE_root counts within the set. For the rest they act as the
-/// collectives of teams.
+/// broadcast copies to dest on all members but the root; PE_root counts within the set. In all else these functions act
+/// as the collectives of teams.
 #define RAILSHMEM_ACTIVE_DATA_SIZED(F, BITS)                                                                       \
   F(void, alltoall##BITS, void* dest, const void* source, size_t nelems, RAILSHMEM_ACTIVE_SET, long* pSync)        \
   F(void, alltoalls##BITS, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,            \
@@ -39,7 +39,7 @@
 
 /// Combines element i of the sources of all members into element i of dest on each (OpenSHMEM 1.6, 9.10, deprecated).
 ///
-/// dest and source are the same array or disjoint. pWrk is a symmetric array of max(nreduce / 2 + 1,
+/// dest and source are one array or disjoint. pWrk is a symmetric array of max(nreduce / 2 + 1,
 /// SHMEM_REDUCE_MIN_WRKDATA_SIZE) elements; this library does not touch it.
 #define RAILSHMEM_TO_ALL(F, NAME, T)                                                                          \
   F(void, NAME, T* dest, const T* source, int nreduce, RAILSHMEM_ACTIVE_SET, T* pWrk, long* pSync)

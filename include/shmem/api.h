@@ -4,7 +4,7 @@
 //
 // Each family header names its functions once, in a list macro RAILSHMEM_x_FUNCTIONS(F) that calls
 // F(RESULT, NAME, PARAMETERS...) per function, NAME without its prefix. F decides what comes out: the emitters below
-// declare the shmem_ function or its pshmem_ twin; the library passes emitters of its own to the same lists.
+// declare the shmem_ function or its pshmem_ twin. The library passes emitters of its own to these lists.
 #ifndef RAILSHMEM_SHMEM_API_H
 #define RAILSHMEM_SHMEM_API_H
 

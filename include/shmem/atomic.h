@@ -12,9 +12,9 @@
 
 /// Compares, increments and adds atomically (OpenSHMEM 1.6, 9.7.1 and 9.7.2).
 ///
-/// An operation is atomic among atomic operations of the same type, and to wait and test on that word; beside plain
-/// loads, stores, puts and gets its result is undefined. Fetching forms return the old value. Forms that fetch nothing
-/// may return before they are carried out and complete at quiet. The _nbi forms deliver the old value at quiet.
+/// An operation is atomic among atomic operations of its type, and to wait and test on that word. Beside plain loads,
+/// stores, puts and gets its result is undefined. Fetching forms return the old value. Forms that fetch nothing may
+/// return before they are carried out and complete at quiet. The _nbi forms deliver the old value at quiet.
 /// compare_swap stores value where the word equals cond.
 #define RAILSHMEM_AMO_STANDARD_TYPED(F, N, T)                                                          \
   RAILSHMEM_CTX_PAIR(F, T, N##_atomic_compare_swap, T* dest, T cond, T value, int pe)                  \

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What bindings of other languages ask a library for before they use it. Nothing for programs in C and C++.
+// What bindings of other languages ask a library for before they use it. Programs in C and C++ need none of this.
 #ifndef RAILSHMEM_SHMEM_BINDINGS_H
 #define RAILSHMEM_SHMEM_BINDINGS_H
 
-/// shmem4py (Python) has substitutes for what libraries lack, and takes a function for missing unless its macro says
-/// otherwise: it sets these for the libraries that it knows. Here nothing is missing. Only behind Python.h, as its
-/// module includes them, so that other programs do not meet these names.
+/// shmem4py (Python) has substitutes for functions that libraries lack. It takes a function for missing unless a macro
+/// says otherwise, and sets these macros for the libraries that it knows. Here no function is missing. The macros are
+/// defined behind Python.h only, which shmem4py's module includes before shmem.h, so that other programs do not meet
+/// these names.
 #if defined(Py_PYTHON_H)
 #define PySHMEM_HAVE_shmem_malloc_with_hints 1
 #define PySHMEM_HAVE_shmem_team_t 1

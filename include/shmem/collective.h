@@ -12,16 +12,17 @@
 
 /// Copies the source of PE_root to dest on every PE of the team, the root included (OpenSHMEM 1.6, 9.10.7).
 ///
-/// All PEs of the team call it with the same arguments; PE_root is a number within the team. As with every collective
-/// here, dest must be free for writing on all PEs before any of them calls; on return this PE's dest is complete and
-/// its source may be reused, but nothing is known of the others. nelems counts elements, in the mem forms bytes; with
-/// none NULL is a fine address. The result is zero, and not zero when the team handle or an argument is invalid.
+/// All PEs of the team call with equal arguments; PE_root is a number within the team. As with every collective here,
+/// dest must be free for writing on all PEs before any of them calls. On return this PE's dest is complete and its
+/// source may be reused, but nothing is known of the others. nelems counts elements, in the mem forms bytes. Where
+/// nelems is 0, dest and source may be NULL. The result is zero, and not zero when the team handle or an argument is
+/// invalid.
 #define RAILSHMEM_BROADCAST_FUNCTIONS(F, NAME, T) \
   F(int, NAME, shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root)
 
 /// Joins the sources of all PEs, in the order of the team, in dest on every PE (OpenSHMEM 1.6, 9.10.8).
 ///
-/// In collect each PE gives as many elements as it likes, none included; in fcollect all give the same number.
+/// In collect each PE gives as many elements as it likes, none included; in fcollect all PEs give equally many.
 #define RAILSHMEM_COLLECT_FUNCTIONS(F, NAME, T) \
   F(int, NAME, shmem_team_t team, T* dest, const T* source, size_t nelems)
 

@@ -11,13 +11,14 @@
 
 /// Allocates and frees symmetric memory; sizes in bytes (OpenSHMEM 1.6, 9.3).
 ///
-/// All are collective over the world, called in the same order with the same arguments. Allocation ends with a barrier
-/// and free begins with one; these complete only what was issued on the default context. Size 0 gives NULL and no
-/// barrier. When memory runs out every PE gets NULL and realloc leaves the old block alone. Blocks are aligned for any
-/// type; align takes a power of two and gives NULL for anything else. calloc's zeroes are in place on every PE before
-/// any PE returns. hints is an or of SHMEM_MALLOC_ constants, which ask for what every
-/// block gives, and of promises on how atomics and signals update the block when it is memory of a GPU (shmemx.h):
-/// SHMEMX_MALLOC_NODE_ONLY, SHMEMX_MALLOC_OUTSIDE_ONLY, SHMEMX_MALLOC_SET_ONLY.
+/// All are collective over the world; all PEs make these calls in one order and with equal arguments. Allocation ends
+/// with a barrier and free begins with a barrier; these barriers complete only what was issued on the default context.
+/// Size 0 gives NULL and no barrier. When memory runs out every PE gets NULL and realloc leaves the old block alone.
+/// Blocks are aligned for any type; align takes a power of two and gives NULL for anything else. calloc's zeroes are in
+/// place on every PE before any PE returns. hints is an or of two kinds of constants. The standard's SHMEM_MALLOC_
+/// constants change nothing: every block has what they ask for. Those of shmemx.h promise how atomics and signals
+/// update the block when it is memory of a GPU: SHMEMX_MALLOC_NODE_ONLY, SHMEMX_MALLOC_OUTSIDE_ONLY,
+/// SHMEMX_MALLOC_SET_ONLY.
 #define RAILSHMEM_MEMORY_FUNCTIONS(F)            \
   F(void*, malloc, size_t size)                  \
   F(void, free, void* ptr)                       \

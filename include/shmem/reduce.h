@@ -12,17 +12,18 @@
 
 /// Combines element i of the sources of all PEs into element i of dest on every PE (OpenSHMEM 1.6, 9.10.9).
 ///
-/// All PEs of the team call it with the same arguments. dest and source are symmetric, and either the same array or
-/// disjoint; dest must be free for writing on all PEs before any of them calls. On return this PE's dest is complete and
-/// its source may be reused, but nothing is known of the others. No elements is no operation, and then NULL is a fine
-/// address. Integers wrap. Operands meet in a fixed order, so all PEs, and all runs with the same PEs on the same nodes,
-/// get the same bits. The result is zero, and not zero when the team handle is invalid.
+/// All PEs of the team call with equal arguments. dest and source are symmetric, and either one array or disjoint. dest
+/// must be free for writing on all PEs before any of them calls. On return this PE's dest is complete and its source
+/// may be reused, but nothing is known of the others. No elements is no operation, and then dest and source may be
+/// NULL. Integers wrap. Operands meet in a fixed order: the bits of a result are equal on all PEs, and in all runs that
+/// place the PEs on nodes alike. The result is zero, and not zero when the team handle is invalid.
 #define RAILSHMEM_REDUCE_FUNCTION(F, NAME, T) \
   F(int, NAME, shmem_team_t team, T* dest, const T* source, size_t nreduce)
 
 /// Adds up element i of the sources of the PEs up to this one, in the order of the team (OpenSHMEM 1.6, 9.10.10).
 ///
-/// inscan includes this PE's source, exscan does not and gives zeros on the first PE. For the rest as in reductions.
+/// inscan includes this PE's source. exscan does not, and gives zeros on the first PE. All other rules are those of the
+/// reductions.
 #define RAILSHMEM_SCAN_FUNCTION(F, NAME, T) \
   F(int, NAME, shmem_team_t team, T* dest, const T* source, size_t nelems)
 

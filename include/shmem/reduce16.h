@@ -10,9 +10,10 @@
 
 // clang-format off
 
-/// shmemx_half_OP_reduce and shmemx_half_OP_reducescatter, bfloat16 likewise, OP being max, min, sum or prod.
+/// shmemx_half_OP_reduce, shmemx_half_OP_reducescatter, shmemx_bfloat16_OP_reduce and shmemx_bfloat16_OP_reducescatter.
+/// OP is max, min, sum or prod.
 ///
-/// As the reductions of shmem/reduce.h and shmem/reducescatter.h; each sum and product is rounded to 16 bits, in the
+/// The rules are those of shmem/reduce.h and shmem/reducescatter.h. Each sum and product is rounded to 16 bits, in the
 /// order of the team.
 #define RAILSHMEM_REDUCE16_OPERATION(F, N, OP)                                                       \
   F(int, N##_##OP##_reduce, shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nreduce) \

@@ -14,11 +14,12 @@
 /// Reduces as shmem_TYPENAME_OP_reduce does and deals the result out: member i gets, in dest, the nelems elements from
 /// element i times nelems on.
 ///
-/// nelems is of dest; a source has as many for every member. All members call it with the same team, source and nelems.
-/// dest and source are symmetric; dest may be a part of source, the own one or another, and need not be the same on all
-/// members then. On return dest is complete and source may be reused, but nothing is known of the other members. No
-/// elements is no operation, and then NULL is a fine address. Integers wrap. Operands meet in the order of the team, so
-/// all runs give the same bits. The result is zero, and not zero when the team handle is invalid.
+/// nelems counts the elements of dest; a source has nelems elements for every member. All members call with equal team,
+/// source and nelems. dest and source are symmetric. dest may be a part of source: the caller's own part or another
+/// one, and each member may pass a different part. On return dest is complete and source may be reused, but nothing is
+/// known of the other members. No elements is no operation, and then dest and source may be NULL. Integers wrap.
+/// Operands meet in the order of the team, so the bits of a result are equal in all runs. The result is zero, and not
+/// zero when the team handle is invalid.
 #define RAILSHMEM_REDUCESCATTER_FUNCTION(F, NAME, T) \
   F(int, NAME, shmem_team_t team, T* dest, const T* source, size_t nelems)
 

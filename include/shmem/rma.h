@@ -14,7 +14,7 @@
 ///
 /// nelems counts elements, in the mem forms bytes. A put returns when source may be reused, a get when the elements
 /// have arrived. The _nbi forms return at once and complete at quiet; until then source must stay as it is. Two puts
-/// are unordered without a fence between them. No elements is no operation, and then NULL is a fine address.
+/// are unordered without a fence between them. No elements is no operation, and then dest and source may be NULL.
 #define RAILSHMEM_BLOCK_FUNCTIONS(F, PUT, GET, T)                                         \
   RAILSHMEM_CTX_PAIR(F, void, PUT, T* dest, const T* source, size_t nelems, int pe)       \
   RAILSHMEM_CTX_PAIR(F, void, PUT##_nbi, T* dest, const T* source, size_t nelems, int pe) \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Starting and leaving the library, and asking who and where one is.
+// Starting and leaving the library, and asking for one's PE number and place in the job.
 #ifndef RAILSHMEM_SHMEM_SETUP_H
 #define RAILSHMEM_SHMEM_SETUP_H
 

@@ -12,9 +12,9 @@
 
 /// Copies contiguous elements to another PE and then updates a signal word there (OpenSHMEM 1.6, 9.8).
 ///
-/// Who sees the update also sees the elements of this put, and of no earlier one unless a fence lies between. sig_op is
-/// SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. nelems counts elements, in the mem form bytes. Completion is that of put; the
-/// _nbi form completes, signal included, at quiet.
+/// A PE that sees the update also sees the elements of this put. It need not see an earlier put, unless a fence lies
+/// between. sig_op is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. nelems counts elements, in the mem form bytes. Completion
+/// is that of put; the _nbi form completes, signal included, at quiet.
 #define RAILSHMEM_PUT_SIGNAL_PAIR(F, NAME, T)                                                                     \
   RAILSHMEM_CTX_PAIR(F, void, NAME, T* dest, const T* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, \
       int sig_op, int pe)                                                                                         \
@@ -27,10 +27,11 @@
   RAILSHMEM_SIZES(RAILSHMEM_PUT_SIGNAL_SIZED, F)     \
   RAILSHMEM_PUT_SIGNAL_PAIR(F, putmem_signal, void)
 
-/// Updates a signal word on another PE without data, and reads the own one (OpenSHMEM 1.6, 9.8).
+/// Updates a signal word on another PE without data, and reads this PE's own word (OpenSHMEM 1.6, 9.8).
 ///
-/// signal_add and signal_set are atomic among signal operations of the same kind; they complete at quiet. signal_fetch
-/// and signal_wait_until act on this PE's word; the latter blocks and returns the value that ended the wait.
+/// signal_add is atomic among signal_add calls, and signal_set among signal_set calls; both complete at quiet.
+/// signal_fetch and signal_wait_until act on this PE's word. signal_wait_until blocks and returns the value that ended
+/// the wait.
 #define RAILSHMEM_SIGNAL_FUNCTIONS(F)                                                   \
   F(void, signal_add, uint64_t* sig_addr, uint64_t signal, int pe)                      \
   F(void, ctx_signal_add, shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) \

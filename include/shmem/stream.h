@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Calls that happen in the order of a CUDA stream: shmemx_NAME_on_stream. What they do begins when all that the stream
-// was given before has ended. Host code only; needs no header of CUDA.
+// Calls that happen in the order of a CUDA stream: shmemx_NAME_on_stream. A call's work begins when everything that the
+// stream was given before has ended. Host code only; needs no header of CUDA.
 //
-// All but g return at once, and can be captured into graphs: they do the same at each replay. They need a heap in
-// device memory (SHMEM_HEAP_KIND); a call without one ends the job. Bytes for PEs that are mapped move by copy engines;
-// everything else is a kernel, of one block where it waits, which needs a place on a multiprocessor when its turn
-// comes.
+// All but g return at once, and can be captured into graphs: each replay does the call's work again. The calls need a
+// heap in device memory (SHMEM_HEAP_KIND); a call without one ends the job. Copy engines move the bytes for mapped PEs.
+// Everything else is a kernel, which needs a place on a multiprocessor when its turn comes; a kernel that waits has one
+// block.
 #ifndef RAILSHMEM_SHMEM_STREAM_H
 #define RAILSHMEM_SHMEM_STREAM_H
 
@@ -20,16 +20,16 @@ typedef struct CUstream_st* shmemx_stream_t;
 
 // clang-format off
 
-/// shmem_put, shmem_get and their nbi forms. A put that the stream has passed has left its source, a get has arrived;
-/// nbi forms are complete behind shmemx_quiet_on_stream.
+/// shmem_put, shmem_get and their nbi forms. Once the stream has executed the call, a put's source may be changed, and
+/// a get's data is in dest. The nbi forms reach that only after shmemx_quiet_on_stream.
 #define RAILSHMEM_STREAM_BLOCK(F, PUT, GET, T)                                                             \
   F(void, PUT##_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)        \
   F(void, PUT##_nbi_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)    \
   F(void, GET##_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)        \
   F(void, GET##_nbi_on_stream, T* dest, const T* source, size_t nelems, int pe, shmemx_stream_t stream)
 
-/// shmem_iput and shmem_iget. The side of this PE lies in memory that kernels reach, which plain host memory is not;
-/// where both strides are 1 it may be any, as for put and get.
+/// shmem_iput and shmem_iget. This PE's array lies in memory that kernels reach, which plain host memory is not. Where
+/// both strides are 1 the array may lie in any memory, as for put and get.
 #define RAILSHMEM_STREAM_STRIDED(F, NAME, T)                                                               \
   F(void, NAME##_on_stream, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe, \
       shmemx_stream_t stream)
@@ -41,17 +41,17 @@ typedef struct CUstream_st* shmemx_stream_t;
   F(void, NAME##_nbi_on_stream, T* dest, const T* source, size_t nelems, uint64_t* sig_addr,               \
       uint64_t signal, int sig_op, int pe, shmemx_stream_t stream)
 
-/// Stores one value, which is taken at the call. long double excepted, which no kernel can store.
+/// Stores one value; the value is read at the call. There is no form for long double, which no kernel can store.
 #define RAILSHMEM_STREAM_VALUE(F, N, T) F(void, N##_p_on_stream, T* dest, T value, int pe, shmemx_stream_t stream)
 
-/// Fetches one value when the stream has done all that it was given before. The caller waits for that, so the stream
-/// may not be one that is being captured.
+/// Fetches one value when the stream has done all that it was given before. The caller waits for the value, so the
+/// stream must not be in capture.
 #define RAILSHMEM_STREAM_FETCH(F, N, T) F(T, N##_g_on_stream, const T* source, int pe, shmemx_stream_t stream)
 
-/// The stream goes on when *ivar, a word of device memory, compares so with cmp_value; all of several words, each with
-/// cmp_value or with the one of its place. Where status is not NULL, words whose status is not 0 are left out. status
-/// and cmp_values lie in memory that kernels reach, as plain host memory does not, and are read when the stream gets
-/// there, at each replay of a graph anew.
+/// Holds the stream until *ivar, a word of device memory, compares true with cmp_value. The all forms hold it until all
+/// of several words do, each compared with cmp_value or, in the vector form, with cmp_values[i]. Where status is not
+/// NULL, words whose status is not 0 are left out. status and cmp_values lie in memory that kernels reach, which plain
+/// host memory is not. They are read when the stream gets there, at each replay of a graph anew.
 #define RAILSHMEM_STREAM_WAIT(F, N, T)                                                                     \
   F(void, N##_wait_until_on_stream, T* ivar, int cmp, T cmp_value, shmemx_stream_t stream)                 \
   F(void, N##_wait_until_all_on_stream, T* ivars, size_t nelems, const int* status, int cmp, T cmp_value,  \
@@ -59,7 +59,7 @@ typedef struct CUstream_st* shmemx_stream_t;
   F(void, N##_wait_until_all_vector_on_stream, T* ivars, size_t nelems, const int* status, int cmp,        \
       const T* cmp_values, shmemx_stream_t stream)
 
-/// Collectives. All members put them into streams in the same order; dest and source lie in device memory.
+/// Collectives. All members put them into streams in one order; dest and source lie in device memory.
 #define RAILSHMEM_STREAM_COLLECT(F, NAME, T) \
   F(int, NAME##_on_stream, shmem_team_t team, T* dest, const T* source, size_t nelems, shmemx_stream_t stream)
 #define RAILSHMEM_STREAM_BROADCAST(F, NAME, T)                                                     \
@@ -95,8 +95,8 @@ typedef struct CUstream_st* shmemx_stream_t;
   RAILSHMEM_STREAM_REDUCE(F, N##_sum, T)        \
   RAILSHMEM_STREAM_REDUCE(F, N##_prod, T)
 
-/// In bytes; signals; completion; synchronisation. quiet completes what this PE's kernels and streams have issued, and a
-/// barrier is a quiet and a synchronisation of the members.
+/// Copies in bytes, signals, completion and synchronisation. quiet completes what this PE's kernels and streams have
+/// issued. A barrier is a quiet and then a synchronisation of the members.
 #define RAILSHMEM_STREAM_UNTYPED(F)                                                                          \
   RAILSHMEM_STREAM_BLOCK(F, putmem, getmem, void)                                                            \
   RAILSHMEM_STREAM_PUT_SIGNAL(F, putmem_signal, void)                                                        \

@@ -9,16 +9,16 @@
 
 // clang-format off
 
-/// Says who one is in a team and who others are (OpenSHMEM 1.6, 9.4 and 9.1).
+/// Tells a PE's number in a team, the size of a team, and what the team was made with (OpenSHMEM 1.6, 9.4 and 9.1).
 ///
 /// Any thread may ask at any time. For SHMEM_TEAM_INVALID my_pe, n_pes and translate_pe give -1, ptr gives NULL and
 /// get_config a nonzero value. translate_pe gives -1 for a PE that is not in both teams. get_config writes the fields
 /// that the mask selects; with a mask of 0 config may be NULL. ptr is shmem_ptr for a PE number of the team.
 ///
-/// Any other handle that is no team of the calling PE, such as that of a destroyed team, is a mistake, and so is
-/// SHMEM_TEAM_INVALID given to a collective. Every call that takes a team, on the host, then does nothing but print a
-/// warning, and returns what these do for SHMEM_TEAM_INVALID; collectives and splits return 1. SHMEM_CHECK=1 ends the
-/// job instead, with the place of the call.
+/// Any other handle that is no team of the calling PE, such as that of a destroyed team, is a mistake; so is
+/// SHMEM_TEAM_INVALID given to a collective. Every host call that takes a team then only prints a warning and returns
+/// what my_pe, n_pes, translate_pe, ptr and get_config return for SHMEM_TEAM_INVALID; collectives and splits return 1.
+/// SHMEM_CHECK=1 ends the job instead, with the place of the call.
 #define RAILSHMEM_TEAM_QUERY_FUNCTIONS(F)                                                     \
   F(int, team_my_pe, shmem_team_t team)                                                       \
   F(int, team_n_pes, shmem_team_t team)                                                       \
@@ -32,8 +32,9 @@
 /// Collective over the parent; a new team can be used as soon as the call returns. split_strided takes the parent's PEs
 /// start, start + stride, ...; a negative stride reverses them, a stride of 0 goes with size 1. PEs that are not in the
 /// new team get SHMEM_TEAM_INVALID and 0. split_2d lays the parent out in rows of xrange PEs and gives each PE the
-/// teams of its row (x) and of its column (y). Failure is the same on all PEs of the parent: nonzero, and
-/// SHMEM_TEAM_INVALID. destroy is collective over the team; it ends contexts of the team that were left.
+/// teams of its row (x) and of its column (y). A split fails on all PEs of the parent or on none; then it returns
+/// nonzero and gives SHMEM_TEAM_INVALID. destroy is collective over the team; it ends contexts of the team that were
+/// left.
 #define RAILSHMEM_TEAM_SPLIT_FUNCTIONS(F)                                                                              \
   F(int, team_split_strided, shmem_team_t parent_team, int start, int stride, int size,                                \
       const shmem_team_config_t* config, long config_mask, shmem_team_t* new_team)                                     \

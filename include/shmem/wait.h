@@ -32,7 +32,9 @@
   F(size_t, N##_test_any, T* ivars, size_t nelems, const int* status, int cmp, T cmp_value)                         \
   F(size_t, N##_test_some, T* ivars, size_t nelems, size_t* indices, const int* status, int cmp, T cmp_value)
 
-/// The same with a value of its own for each word (OpenSHMEM 1.6, 9.11).
+/// Waits for, or tests, nelems local words, each against a value of its own (OpenSHMEM 1.6, 9.11).
+///
+/// all, any and some, and all other rules, are those for one value, with cmp_values[i] for word i.
 #define RAILSHMEM_WAIT_VECTOR_TYPED(F, N, T)                                                                     \
   F(void, N##_wait_until_all_vector, T* ivars, size_t nelems, const int* status, int cmp, const T* cmp_values)   \
   F(size_t, N##_wait_until_any_vector, T* ivars, size_t nelems, const int* status, int cmp, const T* cmp_values) \
@@ -49,8 +51,8 @@
   RAILSHMEM_AMO_TYPES(RAILSHMEM_WAIT_MANY_TYPED, F)   \
   RAILSHMEM_AMO_TYPES(RAILSHMEM_WAIT_VECTOR_TYPED, F)
 
-/// The many-word forms for short types. The standard has short types, deprecated, for one word only; programs use them
-/// in the generics all the same, which find these extensions (shmemx_).
+/// Waits and tests on many words of short types. The standard has short types, deprecated, for one word only. Programs
+/// use short types in the generics for many words nevertheless, which find these extensions (shmemx_).
 #define RAILSHMEM_WAIT_SHORT_FUNCTIONS(F)               \
   RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_WAIT_MANY_TYPED, F) \
   RAILSHMEM_OLD_P2P_TYPES(RAILSHMEM_WAIT_VECTOR_TYPED, F)

@@ -8,7 +8,7 @@
 #include "nvshmem/includes.h"
 #include "shmemx.h"
 
-/// Functions for the host only, and for host and kernels.
+/// RAILSHMEM_COMPAT_HOST marks functions for the host only; RAILSHMEM_COMPAT_SIDES marks those for host and kernels.
 #define RAILSHMEM_COMPAT_HOST static inline
 #if defined(__CUDACC__)
 #define RAILSHMEM_COMPAT_SIDES __host__ __device__ inline
@@ -21,14 +21,14 @@
     return CALL ARGUMENTS;                                     \
   }
 
-/// What a function for both does: in a kernel the one, on the host the other.
+/// The body of a function for both sides: the first call in a kernel, the second on the host.
 #if defined(__CUDA_ARCH__)
 #define RAILSHMEM_COMPAT_BY_SIDE(IN_KERNEL, ON_HOST) IN_KERNEL
 #else
 #define RAILSHMEM_COMPAT_BY_SIDE(IN_KERNEL, ON_HOST) ON_HOST
 #endif
 
-/// Nothing but for kernels: what warps and blocks call together.
+/// Functions for kernels only, which warps and blocks call together.
 #if defined(RAILSHMEM_KERNEL_NAMES)
 #define RAILSHMEM_COMPAT_KERNEL(R, NAME, PARAMETERS, CALL, ARGUMENTS) \
   RAILSHMEM_KERNEL inline R NAME PARAMETERS {                         \

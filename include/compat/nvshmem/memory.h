@@ -22,7 +22,7 @@ RAILSHMEM_COMPAT_HOST void nvshmem_free(void* ptr) {
   shmem_free(ptr);
 }
 RAILSHMEM_COMPAT(void*, nvshmem_ptr, (const void* dest, int pe), shmem_ptr, (dest, pe))
-/// Where a team's copies can be written all at once, by multicast: nowhere here, which programs must expect.
+/// Where a team's copies can be written all at once, by multicast. Always NULL here, which programs must expect.
 RAILSHMEM_COMPAT_SIDES void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* ptr) {
   (void)team;
   (void)ptr;

@@ -72,7 +72,7 @@ RAILSHMEM_COMPAT_HALF_TYPES(RAILSHMEM_COMPAT_HALF_REDUCE, )
 namespace railshmem {
 namespace compat {
 
-/// The pair with the larger x; of equal ones that of the lower member.
+/// The pair with the larger x; of pairs with equal x the pair of the lower member.
 struct MaxLocation {
   __device__ static double2 of(double2 a, double2 b) { return b.x > a.x ? b : a; }
 };

@@ -6,7 +6,8 @@
 
 #include "nvshmem/constants.h"
 
-/// How nvshmemx_init_attr finds the other PEs. WITH_SHMEM: as shmem_init does, which the program may have called.
+/// How nvshmemx_init_attr finds the other PEs. WITH_SHMEM finds them as shmem_init does, which the program may have
+/// called.
 #define NVSHMEMX_INIT_WITH_MPI_COMM (1u << 1)
 #define NVSHMEMX_INIT_WITH_SHMEM (1u << 2)
 #define NVSHMEMX_INIT_WITH_UNIQUEID (1u << 3)

@@ -8,7 +8,7 @@
 
 // clang-format off
 
-/// NAME is NVSHMEM's name and CALL ours, both without prefix and ending; cudaStream_t is the same type.
+/// NAME is NVSHMEM's name and CALL ours, both without prefix and ending; cudaStream_t and shmemx_stream_t are one type.
 #define RAILSHMEM_COMPAT_STREAM(R, NAME, PARAMETERS, CALL, ARGUMENTS)                                                  \
   RAILSHMEM_COMPAT_HOST R nvshmemx_##NAME##_on_stream PARAMETERS { return shmemx_##CALL##_on_stream ARGUMENTS; }
 

@@ -17,8 +17,8 @@ RAILSHMEM_KERNEL inline int compat_barrier(shmem_team_t team) {
 }
 
 #if defined(__CUDACC__)
-/// The 128 threads of four warps meet at a named barrier of the block: the last eight of its sixteen, since programs
-/// that use such barriers count from the first. False: one of them brought `fine` as false.
+/// The 128 threads of four warps meet at a named barrier of the block. These are the last eight of its sixteen, since
+/// programs that use such barriers count from the first. Returns false where one thread brought `fine` as false.
 __device__ inline bool meet_warpgroup(bool fine) {
   constexpr unsigned kThreads = 128;
   const unsigned barrier = 15 - threads::rank_in_block() / kThreads;
@@ -32,7 +32,7 @@ __device__ inline bool meet_warpgroup(bool fine) {
   return all != 0;
 }
 
-/// By the first of its warps, for all: they share a channel, and what they wrote is before the meeting.
+/// The first of the four warps calls for all: they share a channel, and what they wrote comes before the meeting.
 __device__ inline int compat_barrier_warpgroup(shmem_team_t team) {
   meet_warpgroup(true);
   int status = 0;
@@ -70,7 +70,7 @@ RAILSHMEM_COMPAT_SIDES int nvshmem_barrier(nvshmem_team_t team) {
 RAILSHMEM_COMPAT_SCOPED_SYNC(_warp, WarpScope)
 RAILSHMEM_COMPAT_SCOPED_SYNC(_block, BlockScope)
 #if defined(__CUDACC__) && defined(RAILSHMEM_KERNEL_NAMES)
-/// In a block whose threads are a multiple of 128.
+/// Only for a block whose threads are a multiple of 128.
 __device__ inline int nvshmemx_barrier_warpgroup(nvshmem_team_t team) {
   return railshmem::device::compat_barrier_warpgroup(team);
 }

@@ -11,7 +11,7 @@ RAILSHMEM_COMPAT(int, nvshmem_team_n_pes, (nvshmem_team_t team), shmem_team_n_pe
 RAILSHMEM_COMPAT(int, nvshmem_team_translate_pe, (nvshmem_team_t src_team, int src_pe, nvshmem_team_t dest_team),
                  shmem_team_translate_pe, (src_team, src_pe, dest_team))
 
-/// Ours of theirs, which has room for an id.
+/// Copies the fields of NVSHMEM's configuration, which also has room for an id, into ours.
 RAILSHMEM_COMPAT_HOST const shmem_team_config_t* railshmem_compat_config(const nvshmem_team_config_t* theirs,
                                                                          shmem_team_config_t* ours) {
   if (!theirs) return NULL;

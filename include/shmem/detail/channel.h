@@ -7,10 +7,10 @@
 
 namespace railshmem {
 
-/// Where the proxy puts what a kernel's thread gets back from a PE that it cannot reach: a thread's own variables lie
-/// where no proxy can write. Cells are pinned host memory or GPU memory, by what the proxy can write; `taken` is a word
-/// a cell in the memory of the GPU, 0 for free. No cells (null): the address of the variable goes into the command,
-/// which is right where producers are host threads.
+/// Where the proxy puts values for a kernel's thread that come from a PE which only the network reaches: no proxy can
+/// write a thread's own variables. Cells are pinned host memory or GPU memory, depending on what the proxy can write.
+/// `taken` is one word for each cell, in the memory of the GPU; 0 means free. Without cells (null) the address of the
+/// variable goes into the command, which is right where producers are host threads.
 struct ReplyCells {
   struct alignas(16) Cell {
     uint64_t value[2];

@@ -80,7 +80,7 @@ static_assert(kPe + 28 <= 63, "the lap bit stays free");
 }  // namespace command_layout
 
 inline constexpr uint32_t kMaxCommandPe = static_cast<uint32_t>(command_layout::kPeMask);
-/// Only of CommandOp::fence; a job is smaller than that.
+/// Only a CommandOp::fence may carry this number; a job has fewer PEs.
 inline constexpr uint32_t kEveryPe = kMaxCommandPe;
 
 /// `lap` is lap_bit() of the ticket. Fields are cut to their widths, so none can reach the lap bit or a neighbour.
@@ -96,8 +96,8 @@ RAILSHMEM_HD constexpr Slot encode(const Command& c, uint64_t lap) {
                {c.signal_value, (c.nbytes & ~kLapBit) | lap}}};
 }
 
-/// Field by field into its place: a copy of a command just made, in wider pieces than it was stored, would wait until
-/// all of those stores have reached the cache, which takes longer than all else that a proxy does with a command.
+/// Decodes field by field into the caller's object. Copying a command just made, in wider pieces than it was stored,
+/// would wait until all those stores reach the cache: longer than all else that a proxy does with a command.
 RAILSHMEM_HD constexpr void decode(const Slot& s, Command& c) {
   using namespace command_layout;
   const uint64_t meta = s.word[2].hi;
@@ -123,7 +123,7 @@ RAILSHMEM_HD constexpr Command decode(const Slot& s) {
   return c;
 }
 
-/// Every word is of the lap: nothing is torn or stale.
+/// Whether every word is of this lap, so that nothing is torn or stale.
 RAILSHMEM_HD constexpr bool is_whole(const Slot& s, uint64_t lap) {
   uint64_t mixed = 0;
   for (int i = 0; i < kWordsPerSlot; ++i) mixed |= s.word[i].hi ^ lap;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies by load and store, by the threads of a scope together.
 //
-// What limits such a copy is the time of a load: a thread asks for several vectors before it stores the first. Vectors
-// are as wide as both addresses allow after their first few bytes.
+// The time of a load limits such a copy, so a thread asks for several vectors before it stores the first one. Behind an
+// unaligned edge, vectors are as wide as both addresses allow.
 #ifndef SHMEM_DETAIL_COPY_H
 #define SHMEM_DETAIL_COPY_H
 
@@ -58,8 +58,8 @@ RAILSHMEM_HD inline void batch(uint32_t size, V* to, const V* from) {
   for (int i = 0; i < kCount; ++i) store(to + static_cast<uint64_t>(i) * size, held[i]);
 }
 
-/// Less than twice kCount vectors of this thread: kCount, then half as many, ... Predicated loads instead would be one
-/// round, but they hold all their registers from the function's start.
+/// Copies less than twice kCount vectors of this thread: kCount, then half as many, ... Predicated loads would need one
+/// round only, but they would hold all their registers from the function's start.
 template <class V, int kCount>
 RAILSHMEM_HD inline void rest(uint32_t size, V* to, const V* from, uint64_t at, uint64_t n) {
   if (at + static_cast<uint64_t>(kCount - 1) * size < n) {
@@ -79,8 +79,8 @@ RAILSHMEM_HD inline void vectors(uint32_t rank, uint32_t size, V* to, const V* f
   if constexpr (kUnroll > 1) rest<V, kUnroll / 2>(size, to, from, at, n);
 }
 
-/// Fewer bytes than a vector of kBytes, whose start (kFromEnd: whose end) is a multiple of kBytes away: one access for
-/// each bit of the count, from small to large or back, so that each is aligned.
+/// Copies fewer bytes than a vector of kBytes, next to a multiple of kBytes: the bytes end there, with kAtEnd they
+/// start there. One access for each bit of the count, from small to large or back, so that each access is aligned.
 template <bool kAtEnd, int kBytes>
 RAILSHMEM_HD inline void edge(unsigned char* to, const unsigned char* from, uint32_t nbytes) {
   Bytes8 eight = 0;
@@ -103,7 +103,7 @@ RAILSHMEM_HD inline void move(unsigned char* to, const unsigned char* from) {
   store(reinterpret_cast<V*>(to), load(reinterpret_cast<const V*>(from)));
 }
 
-/// Less than 16 bytes: a value of the program's, mostly, which is then one access.
+/// Copies less than 16 bytes. Mostly this is one value of the program, which is then one access.
 RAILSHMEM_HD inline void few(unsigned char* to, const unsigned char* from, uint32_t nbytes) {
   RAILSHMEM_NO_UNROLL
   while (nbytes > 0) {
@@ -127,7 +127,8 @@ RAILSHMEM_HD inline void few(unsigned char* to, const unsigned char* from, uint3
   }
 }
 
-/// At least 16 bytes, as vectors of type V, between addresses that are equally far behind a multiple of sizeof(V).
+/// Copies at least 16 bytes, as vectors of type V, between addresses that are equally far behind a multiple of
+/// sizeof(V).
 template <class V, int kUnroll>
 RAILSHMEM_HD inline void aligned(uint32_t rank, uint32_t size, unsigned char* to, const unsigned char* from,
                                  uint64_t nbytes) {
@@ -136,7 +137,7 @@ RAILSHMEM_HD inline void aligned(uint32_t rank, uint32_t size, unsigned char* to
   const uint64_t n = (nbytes - head) / kBytes;
   const uint32_t tail = static_cast<uint32_t>((nbytes - head) & (kBytes - 1));
   const uint64_t behind = head + n * kBytes;
-  // Both edges first: what the second needs would take registers from the vectors.
+  // Both edges first: the values that the second edge needs would take registers from the vectors.
   if (rank == 0) edge<false, kBytes>(to, from, head);
   if (rank == size - 1) edge<true, kBytes>(to + behind, from + behind, tail);
   vectors<V, kUnroll>(rank, size, reinterpret_cast<V*>(to + head), reinterpret_cast<const V*>(from + head), n);
@@ -144,8 +145,8 @@ RAILSHMEM_HD inline void aligned(uint32_t rank, uint32_t size, unsigned char* to
 
 }  // namespace copying
 
-/// Copies between places that do not overlap, as thread `rank` of `size` that all call it. On return the calling
-/// thread's share has been issued. Big, so what follows is out of line, once in a unit.
+/// Copies between places that do not overlap, as thread `rank` of `size`; all of them call. On return the calling
+/// thread's share has been issued. This function is big, so its callers below are out of line, once in a unit.
 template <int kUnroll>
 RAILSHMEM_HD inline void copy_share(uint32_t rank, uint32_t size, void* to, const void* from, uint64_t nbytes) {
   auto* const out = static_cast<unsigned char*>(to);
@@ -168,7 +169,7 @@ RAILSHMEM_HD inline void copy_share(uint32_t rank, uint32_t size, void* to, cons
   }
 }
 
-/// A whole copy by the calling thread.
+/// Copies all bytes by the calling thread.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_any_bytes(void* to, const void* from, uint64_t nbytes) {
 #if !defined(__CUDA_ARCH__) && !defined(RAILSHMEM_EMULATION)
   memcpy(to, from, nbytes);
@@ -177,7 +178,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_any_bytes(void* to, const vo
 #endif
 }
 
-/// The same; the most frequent one, of one word, without a call.
+/// copy_any_bytes(), but the most frequent copy, of one aligned word, takes no call.
 RAILSHMEM_HD inline void copy_bytes(void* to, const void* from, uint64_t nbytes) {
   const uintptr_t both = reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from);
   if (nbytes == 8 && (both & 7) == 0) {
@@ -187,15 +188,16 @@ RAILSHMEM_HD inline void copy_bytes(void* to, const void* from, uint64_t nbytes)
   }
 }
 
-/// A share of a copy that threads make together. A block has enough loads in flight with few in each thread, and its
-/// kernels the fewest registers to spare.
+/// Copies this thread's share of a copy that several threads make together. A block needs few loads in each thread to
+/// have enough of them in flight, and its kernels have the fewest registers to spare.
 template <int kUnroll>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_together(uint32_t rank, uint32_t size, void* to, const void* from,
                                                              uint64_t nbytes) {
   copy_share<kUnroll>(rank, size, to, from, nbytes);
 }
 
-/// The same; up to two aligned vectors of each thread without a call: what it costs shows in copies that short.
+/// copy_together(), but up to two aligned vectors of each thread take no call: in copies that short the call would
+/// show.
 template <int kUnroll>
 RAILSHMEM_HD inline void copy_shared(uint32_t rank, uint32_t size, void* to, const void* from, uint64_t nbytes) {
   using copying::Bytes16;
@@ -215,8 +217,8 @@ RAILSHMEM_HD inline void copy_shared(uint32_t rank, uint32_t size, void* to, con
   if (second) copying::store(out + size, b);
 }
 
-/// The same by many warps, in which threads without a share leave at once: a multiprocessor's 32 warps that compute
-/// addresses take turns at it.
+/// copy_shared() for many warps: threads without a share return at once, because a multiprocessor's 32 warps take turns
+/// at computing addresses.
 template <int kUnroll>
 RAILSHMEM_HD inline void copy_by_many(uint32_t rank, uint32_t size, void* to, const void* from, uint64_t nbytes) {
   using copying::Bytes16;
@@ -253,7 +255,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void store_bytes(void* to, uint64_t va
 
 }  // namespace copying
 
-/// Up to 8 bytes as a value, low bytes first in memory as on every machine we run on.
+/// Returns up to 8 bytes as a value. Low bytes come first in memory, as on every machine we run on.
 RAILSHMEM_HD inline uint64_t load_value(const void* from, uint64_t nbytes) {
   const bool whole = nbytes == 8 && (reinterpret_cast<uintptr_t>(from) & 7) == 0;
   return whole ? *static_cast<const copying::Bytes8*>(from) : copying::load_bytes(from, nbytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of the collectives that kernels call: an area a team, at the same offset in the heap of every PE.
+// Memory of the collectives that kernels call: one area for each team, at one offset in the heaps of all PEs.
 #ifndef SHMEM_DETAIL_DEVICE_CONTROL_H
 #define SHMEM_DETAIL_DEVICE_CONTROL_H
 
@@ -11,15 +11,16 @@
 
 namespace railshmem {
 
-/// What a PE counts for itself. All of an area is zero when its team is made; then only the members' kernels change it,
-/// so what a CUDA graph replays goes on where the last run ended.
+/// What a PE counts for itself. An area is zero when its team is made. Afterwards only the members' kernels change the
+/// area, so a replayed CUDA graph goes on where its last run ended.
 struct alignas(64) TeamCounters {
   uint64_t syncs;      ///< synchronisations of this team so far
   uint64_t exchanges;  ///< exchanges of packets so far
   uint64_t heard;      ///< the last exchange in which this PE heard from every other one
 };
 
-/// 8 bytes with the number of the exchange they belong to, stored and loaded whole: no flag follows, and no fence.
+/// 8 bytes and the number of the exchange they belong to, stored and loaded whole. Therefore no flag and no fence
+/// follows.
 struct alignas(16) Packet {
   uint64_t data, number;
 };
@@ -27,11 +28,11 @@ struct alignas(16) Packet {
 /// Where things lie in the control memory, in bytes from its start. A pure function of the numbers of PEs and teams.
 class DeviceControlLayout {
  public:
-  /// Packets that one member sends another in one exchange, in each of two sets: an exchange of more is done with
+  /// Packets that one member sends another in one exchange, in each of two sets. An exchange of more bytes is done with
   /// plain stores and a synchronisation, which is faster there.
   static constexpr uint64_t kPackets = 256;
   static constexpr uint64_t kPacketBytes = kPackets * sizeof(uint64_t);
-  /// Up to so many PEs a team's members write to each other in one step; packets are for such jobs only.
+  /// In jobs of at most this many PEs, a team's members write to each other in one step. Only such jobs use packets.
   static constexpr int kFewPes = 32;
   static constexpr int kRounds = 32;  ///< of a dissemination among any number of PEs
 
@@ -39,11 +40,11 @@ class DeviceControlLayout {
       : npes_(static_cast<uint64_t>(npes)), nteams_(static_cast<uint64_t>(nteams)) {}
 
   RAILSHMEM_HD uint64_t counters(uint32_t slot) const { return slot * area_nbytes(); }
-  /// "I have arrived": a word by rank of who says so, or by round.
+  /// "I have arrived": a word for the rank that arrived, or for the round.
   RAILSHMEM_HD uint64_t arrival(uint32_t slot, int index) const {
     return counters(slot) + sizeof(TeamCounters) + static_cast<uint64_t>(index) * sizeof(uint64_t);
   }
-  /// "I have read your packets", by rank of who says so.
+  /// "I have read your packets": a word for the rank that read them.
   RAILSHMEM_HD uint64_t taken(uint32_t slot, int rank) const {
     return arrival(slot, 0) + (words() + static_cast<uint64_t>(rank)) * sizeof(uint64_t);
   }
@@ -52,7 +53,8 @@ class DeviceControlLayout {
     return counters(slot) + head_nbytes() +
            (number % 2 * npes_ + static_cast<uint64_t>(rank)) * kPackets * sizeof(Packet);
   }
-  /// The same memory as room for plain bytes, for members that packets do not reach: kPacketBytes from each rank.
+  /// The memory of the packets as room for plain bytes, for members that packets do not reach: kPacketBytes from each
+  /// rank.
   RAILSHMEM_HD uint64_t room(uint32_t slot, uint64_t number, int rank) const {
     return counters(slot) + head_nbytes() + few_nbytes() +
            (number % 2 * npes_ + static_cast<uint64_t>(rank)) * kPacketBytes;

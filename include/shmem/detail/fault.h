@@ -30,7 +30,7 @@ enum class DeviceCall : uint32_t {
 };
 
 #if !defined(__CUDACC_RTC__)
-/// The name behind shmem_, without type.
+/// The name without prefix and type.
 inline const char* name_of(DeviceCall call) {
   // clang-format off
   switch (call) {
@@ -47,7 +47,7 @@ inline const char* name_of(DeviceCall call) {
 }
 #endif
 
-/// In host memory that kernels can write. Only the first failure is kept: the others mostly follow from it.
+/// Lies in host memory that kernels can write. Only the first failure is kept: later ones mostly follow from it.
 struct alignas(64) FaultRecord {
   uint64_t status;    ///< ChannelStatus
   uint64_t address;   ///< the symmetric or local address that the call was about

@@ -43,7 +43,7 @@ struct Min {
   }
 };
 
-/// Where integers wrap: overflow of signed ones is not defined, and narrow ones are promoted.
+/// The type in which integers wrap: overflow of signed integers is undefined, and narrow integers are promoted.
 template <class T, bool kInteger = std::is_integral<T>::value>
 struct Wrapping {
   using Type = T;

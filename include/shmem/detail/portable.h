@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few machine operations that kernels and host threads share: the same names under g++ and nvcc.
+// The few machine operations that kernels and host threads share, under names that g++ and nvcc both compile.
 #ifndef SHMEM_DETAIL_PORTABLE_H
 #define SHMEM_DETAIL_PORTABLE_H
 
@@ -11,8 +11,7 @@
 #define RAILSHMEM_HD
 #endif
 
-/// One copy in a unit: for what is rare, and for what is big. Kernels compile in a fraction of the time, and keep
-/// short.
+/// One copy in a unit, for code that is rare or big: kernels compile in a fraction of the time, and stay short.
 #define RAILSHMEM_OUT_OF_LINE __attribute__((noinline))
 
 /// For loops whose every turn is to have registers of its own.
@@ -25,7 +24,7 @@
 #endif
 
 #if defined(__CUDACC_RTC__)
-#define __builtin_memcpy memcpy  // NVRTC knows the function, and not this name of it
+#define __builtin_memcpy memcpy  // NVRTC knows memcpy, but not by this name
 #elif !defined(__CUDA_ARCH__)
 #include <sched.h>
 #include <time.h>
@@ -73,10 +72,10 @@ RAILSHMEM_HD inline uint64_t load_acquire(const uint64_t* from) {
 #endif
 }
 
-/// For a number that decides whether the thread may store, and nothing else: its stores come after the load. A GPU
-/// begins no store before the branch that it depends on is decided, so there the load is relaxed: an acquire would
-/// empty the cache, and the next loads of everything in it take ten times as long. Loads behind this one are not
-/// ordered.
+/// Loads a number that only decides whether the thread may store; the thread's stores come after the load. A GPU begins
+/// no store before the branch that the store depends on is decided, so there the load is relaxed: an acquire would
+/// empty the cache, and loading its contents again takes ten times as long. Later loads are not ordered behind this
+/// one.
 RAILSHMEM_HD inline uint64_t load_to_store(const uint64_t* from) {
 #if defined(__CUDA_ARCH__)
   return load_relaxed(from);
@@ -166,8 +165,8 @@ RAILSHMEM_HD inline void store_release(uint32_t* to, uint32_t value) {
 #endif
 }
 
-/// 16 bytes at a multiple of 16 that are stored and loaded whole: a reader who sees the new `hi` sees the `lo` that
-/// came with it. On the host only that way round, by order instead of width.
+/// Stores 16 bytes at a multiple of 16, to be loaded whole: a reader who sees the new `hi` sees the `lo` that came with
+/// it. On the host the order of two stores gives this guarantee, so a reader of the new `lo` may see an old `hi`.
 RAILSHMEM_HD inline void store_pair(uint64_t* to, uint64_t lo, uint64_t hi) {
 #if defined(__CUDA_ARCH__)
   // One 16-byte access: the PTX memory model makes a .b128 access single-copy atomic; two 8-byte ones would not be.
@@ -206,7 +205,8 @@ RAILSHMEM_HD inline bool take(uint32_t* at) {
 #endif
 }
 
-/// Whether a proxy and a NIC can use the address: not so the stack and the shared memory of a kernel's threads.
+/// Whether a proxy and a NIC can use the address. They cannot use the stack and the shared memory of a kernel's
+/// threads.
 RAILSHMEM_HD inline bool is_global(const void* address) {
 #if defined(__CUDA_ARCH__)
   return __isGlobal(address) != 0;
@@ -217,11 +217,11 @@ RAILSHMEM_HD inline bool is_global(const void* address) {
 #endif
 }
 
-/// For counters shared by the threads of one GPU only (GPU scope there) and never in its shared memory: a ring's head.
+/// For counters shared by the threads of one GPU only (GPU scope there), such as a ring's head; never in shared memory.
 RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
 #if defined(__CUDA_ARCH__)
   uint64_t old;
-  // Global by name: a generic address could be shared memory, and the branch for that would wait for the result here.
+  // Global by name: a generic address could be shared memory, and the branch that asks would wait for the result here.
   asm volatile(
       "{\n\t.reg .u64 global;\n\tcvta.to.global.u64 global, %1;\n\tatom.global.add.relaxed.gpu.u64 %0, [global], "
       "%2;\n\t}"
@@ -238,8 +238,8 @@ RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
 /// Stores `value` unless something is there already: the first reason stays.
 RAILSHMEM_HD inline void set_once(uint64_t* at, uint64_t value) {
 #if defined(__CUDA_ARCH__)
-  // No compare-and-swap: the word may lie in host memory, and a GPU behind PCIe has no atomics there. Of two reasons
-  // that come within the same microsecond either may stay; the word never goes back to 0.
+  // No compare-and-swap: the word may lie in host memory, and a GPU behind PCIe has no atomics there. When two reasons
+  // come within a microsecond, either may stay; the word never goes back to 0.
   if (load_relaxed(at) == 0) store_release(at, value);
 #else
   model_step();
@@ -281,7 +281,8 @@ RAILSHMEM_HD inline void store_fenced(uint64_t* to, uint64_t value) {
 #endif
 }
 
-/// The same for loads too: what was written is visible to whoever this thread tells of it by any way.
+/// Orders loads as well as stores: what was written is visible to every thread that this thread tells of it, in any
+/// way.
 RAILSHMEM_HD inline void full_fence() {
 #if defined(__CUDA_ARCH__)
   asm volatile("fence.sc.sys;" ::: "memory");
@@ -303,7 +304,7 @@ RAILSHMEM_HD inline uint64_t clock_ns() {
 #endif
 }
 
-/// One turn of a spin loop. A host thread gives its CPU away now and then: its proxy may need the same one.
+/// One turn of a spin loop. A host thread yields its CPU now and then, because its proxy may need this very CPU.
 RAILSHMEM_HD inline void relax(uint32_t turn) {
 #if defined(__CUDA_ARCH__)
   if (turn >= 64) __nanosleep(32);  // the first turns stay fast, long waits leave the memory path to others

@@ -11,8 +11,8 @@
 
 namespace railshmem {
 
-/// How an operation of a kernel ended. The first ones are also values of an error word, which say why a channel or the
-/// job no longer works: waits return them, they never hang. The later ones are the caller's mistakes.
+/// How an operation of a kernel ended. The first values may also be in an error word: they say why a channel or the job
+/// no longer works, and waits return them instead of hanging. The later values are the caller's mistakes.
 enum class ChannelStatus : uint32_t {
   ok = 0,
   timeout,      ///< a wait passed its deadline
@@ -28,7 +28,7 @@ enum class ChannelStatus : uint32_t {
   promised,     ///< the program declared that nobody outside the node updates the word but by SET
 };
 
-/// A count of the consumer's as some producer read it last, which saves the others a read across PCIe.
+/// A count of the consumer's as one of the producers read it last, which spares the other producers a read across PCIe.
 struct Seen {
   uint64_t count;
   uint64_t looking;  ///< not 0: a thread that waits reads the consumer's count and stores it here (wait.h)
@@ -45,7 +45,7 @@ struct alignas(64) ProducerLine {
 struct alignas(64) ConsumerLine {
   uint64_t consumed;   ///< slots of tickets below this may be written again
   uint64_t completed;  ///< all tickets below this are finished
-  uint64_t error;      ///< ChannelStatus; whoever finds the channel dead sets it, and it never goes back to ok
+  uint64_t error;      ///< ChannelStatus; set by the thread that finds the channel dead, and never back to ok
 };
 static_assert(sizeof(ProducerLine) == 64 && sizeof(ConsumerLine) == 64, "one line each");
 

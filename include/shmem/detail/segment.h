@@ -7,7 +7,7 @@
 
 namespace railshmem {
 
-/// The same on every PE. `device` is a heap in a GPU's memory, beside the host's.
+/// All PEs have the same set of segments. `device` is a heap in a GPU's memory, beside the heap in host memory.
 enum class SegmentId : uint8_t { heap, data, device };
 inline constexpr int kSegments = 3;
 

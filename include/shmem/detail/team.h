@@ -14,7 +14,7 @@ namespace railshmem {
 /// Row of a team, at the handle's low kTeamSlotBits minus one. PEs start, start + stride, ... of the world or, with a
 /// table, of that ascending list of PEs.
 struct TeamRow {
-  uint64_t handle = 0;  ///< whole; another one in the row: the caller's team is gone. 0: the row is free
+  uint64_t handle = 0;  ///< the whole handle; another one means that the caller's team is gone; 0: the row is free
   int32_t start = 0;
   int32_t stride = 1;
   int32_t size = 0;

@@ -34,8 +34,8 @@ RAILSHMEM_HD inline uint32_t rank_in_block() {
 #endif
 }
 
-/// The same, asked for at each call: what is known of it before a loop is kept in memory where registers are short, and
-/// that takes longer than asking.
+/// rank_in_block(), read anew at each call: where registers are short the compiler keeps a rank known before a loop in
+/// memory, and loading that takes longer than reading it anew.
 RAILSHMEM_HD inline uint32_t rank_in_block_anew() {
 #if defined(__CUDA_ARCH__)
   uint32_t rank;
@@ -95,7 +95,7 @@ RAILSHMEM_HD inline uint32_t warp_size() {
   return behind < kWarp ? behind : kWarp;
 }
 
-/// All threads of the block meet; what each wrote before is visible to the others after.
+/// All threads of the block meet. What a thread wrote before the meeting is visible to the others after it.
 RAILSHMEM_HD inline void sync_block() {
 #if defined(__CUDA_ARCH__)
   __syncthreads();
@@ -104,7 +104,7 @@ RAILSHMEM_HD inline void sync_block() {
 #endif
 }
 
-/// The same for the warp's threads.
+/// All threads of the warp meet. What a thread wrote before the meeting is visible to the others after it.
 RAILSHMEM_HD inline void sync_warp() {
 #if defined(__CUDA_ARCH__)
   const uint32_t size = warp_size();

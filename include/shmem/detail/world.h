@@ -13,28 +13,29 @@
 
 namespace railshmem {
 
-/// One symmetric memory. Of the node's PEs it is mapped side by side, so that a peer's address is arithmetic and no
-/// table is read.
+/// One symmetric memory. The memories of the node's PEs are mapped side by side, so a peer's address is arithmetic and
+/// needs no table.
 struct HeapView {
   unsigned char* mine = nullptr;
-  uint64_t nbytes = 0;  ///< 0: there is none
-  /// Where that of the node's first PE is mapped; null in `other` alone: only the network reaches it.
+  uint64_t nbytes = 0;  ///< 0: there is no such memory
+  /// Where the memory of the node's first PE is mapped. Null, possible in `other` only: only the network reaches it.
   unsigned char* on_node = nullptr;
-  uint64_t stride = 0;  ///< from one PE's to the next one's
-  /// Offsets at which atomic updates of mapped PEs are the GPU's own: all where nobody else updates them, none where
-  /// remote PEs may, and then those that the program declared. Elsewhere the owner's proxy executes them.
+  uint64_t stride = 0;  ///< from one PE's memory to the next one's
+  /// Offsets at which the GPU itself updates words of mapped PEs atomically: all offsets where nobody else updates
+  /// them; where remote PEs may, only the offsets that the program declared. Elsewhere the owner's proxy executes the
+  /// updates.
   uint64_t atomics_offset = 0;
   uint64_t atomics_nbytes = 0;
   uint64_t segment = 0;  ///< SegmentId in commands
 };
 
-/// The job's error word is there several times, one for a few multiprocessors each: a GPU reads one word of the host's
-/// memory a million times a second (decision 0033).
+/// There are several copies of the job's error word, each for a few multiprocessors: a GPU reads one word of the host's
+/// memory at most a million times a second (decision 0033).
 inline constexpr uint32_t kErrorLines = 32;
 inline constexpr uint32_t kErrorLineWords = 16;
 
-/// Lies in constant memory, one copy for each unit of a program: what a kernel reads of it costs no load.
-/// npes 0: the library is not running.
+/// Lies in constant memory, one copy for each unit of a program: a kernel reads the view without a load. npes 0: the
+/// library is not running.
 struct WorldView {
   int32_t pe = -1;
   int32_t npes = 0;
@@ -61,7 +62,7 @@ static_assert(std::is_trivially_copyable<WorldView>::value && std::is_standard_l
               "goes to the GPU");
 static_assert(sizeof(WorldView) == 216, "a new layout is a new kWorldViewVersion");
 
-/// Of the layout of everything that a view points to; a unit compiled with another one is refused.
+/// Version of the layout of everything that a view points to. A unit compiled with another version is refused.
 inline constexpr unsigned kWorldViewVersion = 3;
 
 /// A symmetric object of a PE.
@@ -87,22 +88,22 @@ RAILSHMEM_HD inline HeapPlace locate(const WorldView& world, const void* symmetr
   return {nullptr, 0, nullptr};
 }
 
-/// What a call for one PE reaches at `address`: what locate() finds, and of the calling PE any other memory as well,
-/// which then has no heap.
+/// What a call for one PE reaches at `address`: what locate() finds. Of the calling PE it reaches any other memory as
+/// well; such memory has no heap.
 RAILSHMEM_HD inline HeapPlace reach(const WorldView& world, const void* address, int pe) {
   const HeapPlace place = locate(world, address, pe);
   if (place.heap != nullptr || pe != world.pe || pe < 0) return place;
   return {static_cast<unsigned char*>(const_cast<void*>(address)), 0, nullptr};
 }
 
-/// An object of a peer, if that takes only arithmetic.
+/// An object of a peer, if arithmetic alone finds it.
 struct NearPlace {
-  bool near;            ///< else it takes more to tell where, or to do what is wanted
+  bool near;            ///< false: finding or using the object takes more than arithmetic
   unsigned char* here;  ///< its address here, if near
 };
 
-/// What most calls are about: an object of the heap, and a PE of this node. Reads nothing but the view's own words,
-/// which are constants of a kernel; the address is computed beside the answer, not after it.
+/// For what most calls are about: an object of the heap, and a PE of this node. Reads only the view's own words, which
+/// are constants of a kernel; the address is computed beside the answer, not after it.
 RAILSHMEM_HD inline NearPlace near_place(const WorldView& world, const void* symmetric, uint64_t nbytes, int pe) {
   const auto offset = static_cast<uint64_t>(static_cast<const unsigned char*>(symmetric) - world.heap.mine);
   const auto index = static_cast<uint32_t>(pe - world.first_pe);
@@ -112,8 +113,8 @@ RAILSHMEM_HD inline NearPlace near_place(const WorldView& world, const void* sym
                                                  index * world.heap.stride + offset)};
 }
 
-/// The same for one element at a multiple of its size: heaps begin and end at pages, so it ends inside of the heap that
-/// it begins in.
+/// near_place() for one element at a multiple of its size: heaps begin and end at pages, so the element ends inside the
+/// heap that it begins in.
 RAILSHMEM_HD inline NearPlace near_element(const WorldView& world, const void* symmetric, int pe) {
   const auto offset = static_cast<uint64_t>(static_cast<const unsigned char*>(symmetric) - world.heap.mine);
   const auto index = static_cast<uint32_t>(pe - world.first_pe);
@@ -127,7 +128,7 @@ RAILSHMEM_HD inline bool all_direct(const HeapView& heap) {
   return heap.atomics_offset == 0 && heap.atomics_nbytes >= heap.nbytes;
 }
 
-/// The same for a word that is updated by atomics of the GPU.
+/// near_place() for a word that this GPU updates by its own atomics; not near where the word needs the owner's proxy.
 RAILSHMEM_HD inline NearPlace near_word(const WorldView& world, const void* symmetric, uint64_t nbytes, int pe,
                                         bool declared) {
   const auto offset = static_cast<uint64_t>(static_cast<const unsigned char*>(symmetric) - world.heap.mine);
@@ -136,7 +137,8 @@ RAILSHMEM_HD inline NearPlace near_word(const WorldView& world, const void* symm
   return {place.near && atomics, place.here};
 }
 
-/// Whether atomic updates of a mapped object are the GPU's own instructions. Memory of no heap has no other updaters.
+/// Whether this GPU's own instructions update a mapped object atomically. Memory outside the heaps has no other
+/// updaters.
 RAILSHMEM_HD inline bool has_direct_atomics(const HeapPlace& place) {
   if (place.heap == nullptr) return place.here != nullptr;
   return place.here != nullptr && place.offset - place.heap->atomics_offset < place.heap->atomics_nbytes;

@@ -13,14 +13,14 @@ namespace railshmem {
 namespace device {
 
 /// Executes the operation on mapped memory, at system scope; returns the old value. Relaxed: AMOs order nothing.
-/// In a kernel that is GPU memory: behind PCIe a GPU's operations on host memory are not atomic to CPUs.
+/// In a kernel the mapped memory is GPU memory: behind PCIe a GPU's operations on host memory are not atomic to CPUs.
 template <class T>
 RAILSHMEM_HD inline T apply_amo(T* at, AmoOp op, T operand, T compare) {
   static_assert(std::is_same<T, uint32_t>::value || std::is_same<T, uint64_t>::value, "bits of an AMO type");
 #if defined(__CUDA_ARCH__)
   using U = typename std::conditional<sizeof(T) == 4, unsigned int, unsigned long long>::type;
-  // A generic address, not a global one: for that the compiler makes a RED of an atomic whose result nobody wants, and
-  // over NVLink these pass at a third of the rate (docs/results).
+  // A generic address, not a global one: of an atomic on a global address whose result nobody wants, the compiler makes
+  // a RED, and over NVLink REDs pass at a third of the rate (docs/results).
   T* opaque = at;
   asm volatile("mov.u64 %0, %1;" : "=l"(opaque) : "l"(at));
   U* const u = reinterpret_cast<U*>(opaque);
@@ -91,7 +91,7 @@ RAILSHMEM_HD inline bool is_promised(const HeapPlace& place, Peer peer) {
 
 enum class Fetch : uint8_t { nothing, later, now };
 
-/// By the owner's proxy; `fetch` is where the old value goes.
+/// The owner's proxy executes the operation; `fetch` is where the old value goes.
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView& world, const HeapPlace& place,
                                                                 AmoOp op, T operand, T compare, Peer peer, T* fetch,
@@ -165,7 +165,7 @@ RAILSHMEM_HD inline ChannelStatus amo_fetch(const WorldView& world, T* fetch, T*
     *fetch = apply_amo(reinterpret_cast<T*>(word.here), op, operand, compare);
     return ChannelStatus::ok;
   }
-  T old{0};  // here and not before: what a call gets the address of lives in memory
+  T old{0};  // here and not before: a variable whose address a call gets lives in memory
   const ChannelStatus status = amo_elsewhere(world, dest, op, operand, compare, peer, &old, Fetch::now);
   *fetch = old;
   return status;

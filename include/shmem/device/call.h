@@ -48,8 +48,8 @@ RAILSHMEM_HD inline uint64_t slot_of(shmem_team_t team) {
   return team == SHMEM_TEAM_WORLD ? 0 : (handle & ((uint64_t{1} << kTeamSlotBits) - 1)) - 1;
 }
 
-/// What the table has for a handle, be it that of the team or not: all of it in one trip, which a caller that does not
-/// look at it yet does not wait for.
+/// What the table has for a handle, whether it is that team's row or not. Loads the whole row in one trip; a caller
+/// that does not look at the row yet does not wait for it.
 RAILSHMEM_HD inline TeamRow row_at(const WorldView& world, shmem_team_t team) {
   const auto handle = reinterpret_cast<uintptr_t>(team);
   if (team == SHMEM_TEAM_WORLD) return {handle, 0, 1, world.npes, world.pe, nullptr, 0, 0};
@@ -60,12 +60,12 @@ RAILSHMEM_HD inline TeamRow checked_row(const TeamRow& row, shmem_team_t team) {
   return row.handle == reinterpret_cast<uintptr_t>(team) ? row : TeamRow{};
 }
 
-/// The team of a handle, or one of no PE.
+/// The team of a handle; a team without PEs where the handle is none.
 RAILSHMEM_HD inline TeamRow team_of(const WorldView& world, shmem_team_t team) {
   return checked_row(row_at(world, team), team);
 }
 
-/// Whom `pe` of a call on `ctx` means. A PE of -1 stands for none: what is done with it fails as bad_pe.
+/// The target that `pe` means in a call on `ctx`. A PE of -1 stands for none: operations on it fail as bad_pe.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline Peer peer_on(const WorldView& world, shmem_ctx_t ctx, int pe) {
   Peer peer(-1);
   const ContextRow* const row = context_row(world, ctx);
@@ -86,7 +86,8 @@ RAILSHMEM_HD inline Peer peer_of(const WorldView& world, shmem_ctx_t ctx, int pe
   return ctx == SHMEM_CTX_DEFAULT ? Peer(pe) : peer_on(world, ctx, pe);
 }
 
-/// Number of the context for fences; -1, the default one's, also for what is none: more order does no harm.
+/// Number of the context for fences. -1, the default context's, also for a handle that is no context: more order does
+/// no harm.
 RAILSHMEM_HD inline int32_t context_number(const WorldView& world, shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_DEFAULT) return -1;
   const ContextRow* const row = context_row(world, ctx);

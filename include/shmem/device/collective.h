@@ -22,18 +22,18 @@ RAILSHMEM_HD inline const unsigned char* at(const void* block, uint64_t offset) 
   return static_cast<const unsigned char*>(block) + offset;
 }
 
-/// After puts to members: returns when those of all members have arrived.
+/// Called after puts to members: returns when the puts of all members have arrived.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus settle(const WorldView& world, const Members& team, ChannelStatus status) {
   const ChannelStatus met = barrier_team<Scope>(world, team);
   return status == ChannelStatus::ok ? met : status;
 }
 
-/// Each member's `nbytes` go to all: to offset `to` of dest, from offset `from(member)` of source.
+/// What one member sends: `nbytes` to each member, to offset `to` of dest, from i * from_step of source for member i.
 struct Share {
   uint64_t nbytes;
   uint64_t to;         ///< in the dest of every other member
-  uint64_t from_step;  ///< 0: all get the same; else member i gets what is i steps into source
+  uint64_t from_step;  ///< 0: all members get one block; else member i gets what is i steps into source
 };
 
 /// One put to each member.
@@ -41,7 +41,7 @@ template <class Scope>
 RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members& team, void* dest, const void* source,
                                            const Share& share) {
   ChannelStatus status = ChannelStatus::ok;
-  int to = team.rank();  // not all at the same member first
+  int to = team.rank();  // each member begins with itself, lest all put to one member first
   RAILSHMEM_NO_UNROLL
   for (int i = 0; i < team.size(); ++i) {
     const void* const from = at(source, static_cast<uint64_t>(to) * share.from_step);
@@ -52,17 +52,17 @@ RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members
   return status;
 }
 
-/// Bytes to each member.
+/// A put of `nbytes` to each member, as the arguments of put_to_all().
 struct ToAll {
   TeamRow row;
   void* dest;
   const void* source;
   uint64_t nbytes;
-  uint64_t from_step;  ///< 0: all get the same; else member i gets what is i steps into source
+  uint64_t from_step;  ///< 0: all members get one block; else member i gets what is i steps into source
 };
 
-/// Where spread() cannot: some are far, or dest and source are not aligned alike. What it needs stays in memory and few
-/// calls are below it, because a block of 1024 threads has 64 registers for each.
+/// Sends where spread() cannot: some members are far, or dest and source are not aligned alike. The arguments stay in
+/// memory and few calls are below this function, because a block of 1024 threads has 64 registers for each.
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_to_all(const WorldView& world, const ToAll& job) {
   ChannelStatus status = ChannelStatus::ok;
@@ -100,7 +100,7 @@ RAILSHMEM_HD inline ChannelStatus put_shares(const WorldView& world, const Membe
   return settle<Scope>(world, team, status);
 }
 
-/// The same by packets of one thread, several at a time; of whole words.
+/// exchange_blocks() by one thread, with several packets at a time; blocks are whole words.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_words(const WorldView& world, TeamRow row, void* dest,
                                                                        const void* source, uint32_t words,
                                                                        uint64_t from_step) {
@@ -137,7 +137,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus exchange_words(const Wor
   return exchange.close(Heard::all);
 }
 
-/// By packets: blocks of `nbytes`, that of member i at i * nbytes of dest.
+/// Exchanges blocks of `nbytes` by packets; the block of member i goes to i * nbytes of dest.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const Members& team, void* dest,
                                                   const void* source, uint64_t nbytes, uint64_t from_step) {
@@ -167,7 +167,7 @@ RAILSHMEM_HD inline ChannelStatus exchange_blocks(const WorldView& world, const 
   return exchange.close(Heard::all);
 }
 
-/// All members answer alike, so all of them call in the same scope.
+/// All members must get one answer. `most` depends on the scope, so all members call in scopes of one kind.
 RAILSHMEM_HD inline bool fits_packets(const Members& team, uint64_t nbytes, uint64_t most) {
   return team.packets() && nbytes <= most;
 }
@@ -190,7 +190,7 @@ RAILSHMEM_HD inline ChannelStatus alltoall(const WorldView& world, const Members
   return put_shares<Scope>(world, team, dest, source, {nbytes, static_cast<uint64_t>(team.rank()) * nbytes, nbytes});
 }
 
-/// A broadcast by packets of one thread, several at a time; of whole words.
+/// A broadcast by packets, by one thread, with several packets at a time; blocks are whole words.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus broadcast_words(const WorldView& world, TeamRow row, void* dest,
                                                                         const void* source, uint32_t words, int root) {
   const Members team(world, row);
@@ -250,7 +250,7 @@ RAILSHMEM_HD inline ChannelStatus broadcast(const WorldView& world, const Member
   return exchange.close(Heard::not_all);
 }
 
-/// Blocks of as many bytes as each member likes, one behind the other.
+/// Collects blocks of as many bytes as each member likes, one behind the other.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus collect(const WorldView& world, const Members& team, void* dest, const void* source,
                                           uint64_t nbytes) {
@@ -270,7 +270,7 @@ RAILSHMEM_HD inline ChannelStatus collect(const WorldView& world, const Members&
   return status == ChannelStatus::ok ? put : status;
 }
 
-/// Blocks of spaced elements.
+/// Exchanges blocks of spaced elements.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus alltoalls(const WorldView& world, const Members& team, void* dest, const void* source,
                                             const Spacing& s) {

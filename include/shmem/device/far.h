@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put and get through the proxy, by one thread: the way to PEs that are not mapped. Each function is one copy in a
-// program, out of line: a kernel that only talks to mapped PEs carries its registers but not its time.
+// Put and get through the proxy, by one thread: the way to PEs that are not mapped. Each function is out of line, one
+// copy in a program: a kernel that only talks to mapped PEs carries the function's registers but loses no time.
 #ifndef SHMEM_DEVICE_FAR_H
 #define SHMEM_DEVICE_FAR_H
 
@@ -15,12 +15,12 @@ inline constexpr uint64_t kInlineBytes = 8;  // what a command's value holds
 
 enum class Completion : uint8_t { later, now };
 
-/// Every ticket of this thread's channel so far is finished.
+/// Waits until every ticket of this thread's channel so far is finished.
 RAILSHMEM_HD inline ChannelStatus wait_for_channel(const WorldView& world) {
   return quiet(my_channel(world), deadline_of(world));
 }
 
-/// Value by value: from where no NIC can read.
+/// Puts from memory that no NIC can read, value by value.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_pieces(const WorldView& world, Command c,
                                                                    const void* source, uint64_t nbytes) {
   const auto* from = static_cast<const unsigned char*>(source);
@@ -68,7 +68,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView&
   Command c = command_to(world, CommandOp::get, place, nbytes, peer);
   if (portable::is_global(dest)) {
     c.local = address_of(dest);
-    // written: what was in `dest` before must not arrive after what is fetched.
+    // written: the old contents of `dest` must not arrive after the fetched data.
     const Payload payload = payload_to(peer, Payload::written);
     return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
   }

@@ -23,13 +23,13 @@ struct Peer {
   RAILSHMEM_HD Peer(int world_pe) : pe(world_pe) {}
 };
 
-/// The channel of a block, which keeps it, whichever SM runs it, so that one thread's commands stay in order; the
-/// proxies see blocks spread over all channels.
+/// The channel of a block. A block keeps its channel whichever SM runs it, so that one thread's commands stay in order.
+/// Blocks are spread over all channels, and so over all proxies.
 RAILSHMEM_HD inline const ChannelView& channel_of(const WorldView& world, uint32_t block) {
   return world
       .channels[block < world.nchannels ? block : block % world.nchannels];  // a division takes as long as a load
 }
-/// That of the calling thread.
+/// The channel of the calling thread's block.
 RAILSHMEM_HD inline const ChannelView& my_channel(const WorldView& world) {
   return channel_of(world, threads::block_in_grid());
 }
@@ -38,15 +38,15 @@ RAILSHMEM_HD inline Deadline deadline_of(const WorldView& world) {
   return {world.timeout_ns};
 }
 
-/// Why the network cannot be asked for something at `place` of `pe`; ok when it can. What the direct way takes for
-/// granted is looked at here, where it costs nothing beside a command.
+/// Why the network cannot be asked for something at `place` of `pe`; ok when it can. Checks here what the direct way
+/// takes for granted: beside a command the checks cost nothing.
 RAILSHMEM_HD inline ChannelStatus refusal(const WorldView& world, const HeapPlace& place, int pe) {
   if (static_cast<uint32_t>(pe) >= static_cast<uint32_t>(world.npes)) return ChannelStatus::bad_pe;
   if (place.heap == nullptr) return ChannelStatus::bad_address;
   return world.nchannels == 0 ? ChannelStatus::no_channel : ChannelStatus::ok;
 }
 
-/// With SHMEM_CHECK: whether the range lies in the heap, if in any, and the PE is in the world.
+/// With SHMEM_CHECK: checks that the PE is in the world and that a range which begins in a heap ends in that heap.
 RAILSHMEM_HD inline ChannelStatus check_range(const WorldView& world, const HeapPlace& place, uint64_t nbytes, int pe) {
   if (static_cast<uint32_t>(pe) >= static_cast<uint32_t>(world.npes)) return ChannelStatus::bad_pe;
   if (place.heap == nullptr) return place.here != nullptr ? ChannelStatus::ok : ChannelStatus::bad_address;
@@ -74,12 +74,12 @@ RAILSHMEM_HD inline ChannelStatus issue(const WorldView& world, const Command& c
   return push(my_channel(world).ring, command, deadline_of(world), payload).status;
 }
 
-/// How a command leaves that names memory of the caller's.
+/// How a command leaves that names memory of the calling PE.
 RAILSHMEM_HD inline Payload payload_to(Peer peer, Payload payload) {
   return peer.published ? Payload::released : payload;
 }
 
-/// Waits for this command's own ticket, not for a quiet: what others push meanwhile does not delay it.
+/// Waits for this command's own ticket, not for a quiet: commands that other threads push meanwhile do not delay it.
 RAILSHMEM_HD inline ChannelStatus issue_and_wait(const WorldView& world, const Command& command, Payload payload) {
   const ChannelView& channel = my_channel(world);
   const Deadline deadline = deadline_of(world);

@@ -12,8 +12,9 @@ namespace railshmem {
 namespace device {
 
 ///
-/// Never give its address to a function out of line: all of it would live in memory from then on, and every acquire
-/// empties the cache that this memory would be in. Such a function takes the row, by value, and makes its own.
+/// Never give the address of a Members to a function out of line: the whole object would live in memory from then on,
+/// and every acquire empties the cache that this memory would be in. Such a function takes the row, by value, and makes
+/// its own Members.
 class Members {
  public:
   RAILSHMEM_HD Members(const WorldView& world, const TeamRow& team)
@@ -31,10 +32,10 @@ class Members {
     return static_cast<int>(sum < n ? sum : sum - n);
   }
   RAILSHMEM_HD uint32_t slot() const { return team_.slot; }
-  /// All members load and store each other's memory.
+  /// Whether all members load and store each other's memory.
   RAILSHMEM_HD bool near() const { return near_; }
   RAILSHMEM_HD bool few() const { return size() <= DeviceControlLayout::kFewPes; }
-  /// Packets can be exchanged.
+  /// Whether packets can be exchanged.
   RAILSHMEM_HD bool packets() const { return near_ && world_.npes <= DeviceControlLayout::kFewPes; }
   RAILSHMEM_HD bool mapped(int pe) const {
     return static_cast<uint32_t>(pe - world_.first_pe) < static_cast<uint32_t>(world_.node_npes) &&
@@ -47,13 +48,13 @@ class Members {
   RAILSHMEM_HD T* mine(uint64_t offset) const {
     return reinterpret_cast<T*>(world_.heap.mine + world_.control + offset);
   }
-  /// That of a member which is mapped.
+  /// The copy of a mapped member of what lies at an offset of the layout.
   template <class T>
   RAILSHMEM_HD T* theirs(int rank, uint64_t offset) const {
     const auto index = static_cast<uint32_t>(pe(rank) - world_.first_pe);
     return reinterpret_cast<T*>(world_.heap.on_node + index * world_.heap.stride + world_.control + offset);
   }
-  /// As a place for a command.
+  /// What lies at an offset of the layout, as a place for a command.
   RAILSHMEM_HD HeapPlace far(uint64_t offset) const { return {nullptr, world_.control + offset, &world_.heap}; }
   RAILSHMEM_HD TeamCounters* counters() const { return mine<TeamCounters>(layout_.counters(slot())); }
 
@@ -64,14 +65,14 @@ class Members {
   bool near_;
 };
 
-/// Whether the control memory has an area for a team. The world's, the first, is there with any.
+/// Whether the control memory has an area for a team. Slot 0, the world's, is there whenever there is control memory.
 RAILSHMEM_HD inline bool has_area(const WorldView& world, uint32_t slot) {
   return slot == 0 ? world.control_nbytes != 0
                    : DeviceControlLayout(world.npes, 1).counters(slot + 1) <= world.control_nbytes;
 }
 
-/// An array of every member, all of them mapped. Holds all that it needs, and no more: it is used in long loops, and
-/// given to functions out of line in registers.
+/// One array in the memory of every member, all of them mapped. Holds all that it needs and no more: long loops use it,
+/// and functions out of line get it in registers.
 template <class T>
 class MappedArrays {
  public:

@@ -14,8 +14,8 @@
 namespace railshmem {
 namespace device {
 
-/// The channels in which something may be unfinished, four at a glance: each look takes the GPU's memory a while, and
-/// one at the proxy's count, across PCIe, ten times that.
+/// Waits for the channels in which something may be unfinished. It looks at four channels at once, because a look into
+/// the GPU's memory takes a while, and a look at the proxy's count, across PCIe, ten times as long.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_channels(const WorldView& world) {
   constexpr uint32_t kGlance = 4;
   const Deadline deadline = deadline_of(world);
@@ -40,20 +40,20 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_channels(const 
   return ChannelStatus::ok;
 }
 
-/// Commands of every channel have finished.
+/// Waits until the commands of every channel have finished.
 RAILSHMEM_HD inline ChannelStatus wait_for_commands(const WorldView& world) {
   return world.nchannels == 0 ? ChannelStatus::ok : wait_for_channels(world);
 }
 
-/// The same, and direct stores are visible to every PE.
+/// Waits until the commands of every channel have finished and direct stores are visible to every PE.
 RAILSHMEM_HD inline ChannelStatus quiet(const WorldView& world) {
-  // Sequentially consistent: of two PEs that put, quiet and read each other's word, one sees the other's.
+  // Sequentially consistent: when two PEs put, quiet and read each other's word, at least one sees the other's put.
   portable::full_fence();
   return wait_for_commands(world);
 }
 
 /// Orders operations before it ahead of those after it, per target. Waits for nothing but room in the ring.
-/// Commands of other threads are ordered only if they went into the same channel, as those of one block do.
+/// Commands of other threads are ordered only if they went into this thread's channel, as those of one block do.
 RAILSHMEM_HD inline ChannelStatus fence(const WorldView& world, int32_t context = -1) {
   portable::release_fence();
   if (world.nchannels == 0) return ChannelStatus::ok;

@@ -11,7 +11,7 @@
 namespace railshmem {
 namespace device {
 
-/// Until the packet of an exchange is there.
+/// Waits until the packet of an exchange is there.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_packet(const WorldView& world, const Packet* packet,
                                                                      uint64_t number) {
   Waiter waiter(error_of(world), Deadline{world.timeout_ns});
@@ -43,15 +43,15 @@ struct Deal {
   uint32_t words_, steps_, rest_;
 };
 
-/// Packets that one thread has on their way at once: a load takes the time of a hundred instructions.
+/// Packets that one thread has in flight at once: a load takes the time of a hundred instructions.
 struct Batch {
   static constexpr uint32_t kMost = 4;
   uint64_t word[kMost];
   uint64_t number[kMost];
 
-  /// Of packets from the k-th on, of `words`.
+  /// How many packets a batch holds from the k-th of `words` on.
   RAILSHMEM_HD static uint32_t at(uint32_t k, uint32_t words) { return words - k < kMost ? words - k : kMost; }
-  /// Whole words only.
+  /// Takes whole words only.
   RAILSHMEM_HD void load(const void* block, uint32_t k, uint32_t count) {
     const auto* const from = static_cast<const copying::Bytes8*>(block) + k;
     RAILSHMEM_UNROLL
@@ -71,25 +71,26 @@ RAILSHMEM_HD inline bool whole_words(const void* dest, const void* source, uint6
   return ((reinterpret_cast<uintptr_t>(dest) | reinterpret_cast<uintptr_t>(source) | nbytes) & 7) == 0;
 }
 
-/// From whom a PE had a packet in an exchange.
+/// From which members a PE had a packet in an exchange.
 enum class Heard : uint8_t { not_all, all };
 
-/// One exchange of a team. Every member runs each one, also those that have nothing to say, and ends it with close().
+/// One exchange of a team. Every member runs each exchange, also a member that sends nothing, and ends it with close().
 template <class Scope>
 class Exchange {
  public:
   RAILSHMEM_HD Exchange(const WorldView& world, const Members& team) : world_(world), team_(team) {
     number_ = portable::load_relaxed(&team.counters()->exchanges) + 1;
-    // Who has heard from everybody in the last exchange knows that they have read what it sent them before that.
+    // A PE that heard from every member in the last exchange knows that they have read what it sent in the one before.
     free_ = portable::load_relaxed(&team.counters()->heard) + 1 == number_ || number_ <= 2;
     Scope::sync();  // all threads have read the counters
   }
 
-  /// Until packets for another member have room there.
+  /// Waits until packets for another member have room there.
   RAILSHMEM_HD void await_room(int to) {
     if (free_ || to == checked_ || status_ != ChannelStatus::ok) return;
     checked_ = to;
-    // Its place holds the packet of two exchanges ago, until the other has read that; it mostly has, long since.
+    // The place holds the packet of two exchanges ago until the other member has read it, which mostly happened long
+    // since.
     const auto* const taken = team_.mine<uint64_t>(team_.layout().taken(team_.slot(), to));
     if (portable::load_acquire(taken) < number_ - 2) status_ = await_number(world_, taken, number_ - 2);
   }
@@ -125,7 +126,7 @@ class Exchange {
     }
   }
 
-  /// Packets [k, k + count) of another member, all of them on their way at once.
+  /// Packets [k, k + count) of another member, all loads in flight at once.
   RAILSHMEM_HD void receive(int from, uint32_t k, uint32_t count, Batch& batch) {
     const auto* const packets = team_.mine<Packet>(team_.layout().packets(team_.slot(), number_, from)) + k;
     RAILSHMEM_NO_UNROLL
@@ -138,17 +139,19 @@ class Exchange {
       RAILSHMEM_UNROLL
       for (uint32_t i = 0; i < Batch::kMost; ++i) there += batch.number[i] == number_ ? 1 : 0;
       if (there == Batch::kMost) return;
-      // One after the other, and then once more together: what is held here need not outlive a call.
+      // Awaits the packets one after the other, then loads them once more together: values held here need not outlive a
+      // call.
       for (uint32_t i = 0; turn >= kShortTurns && i < count && status_ == ChannelStatus::ok; ++i) {
         status_ = await_packet(world_, packets + i, number_);
       }
     }
   }
 
-  /// All threads have received what they wait for; tells the others that this PE's places are free again.
+  /// Ends the exchange when all threads have received their packets; tells the others that this PE's places are free
+  /// again.
   RAILSHMEM_HD ChannelStatus close(Heard heard) {
     if (Scope::leads()) {
-      // After a failure too: the team is of no use any more.
+      // Stored after a failure too: the team is of no use any more.
       portable::store_relaxed(&team_.counters()->exchanges, number_);
       if (heard == Heard::all) portable::store_relaxed(&team_.counters()->heard, number_);
     }

@@ -35,7 +35,8 @@ RAILSHMEM_HD inline void write_slot(const RingView& ring, uint64_t ticket, const
 RAILSHMEM_HD inline void wake_proxy(const RingView& ring) {
 #if !defined(__CUDA_ARCH__)
   if (ring.doorbell == nullptr) return;
-  // acq_rel: pairs with the exchange in Channel::arm(); with less, the slot's store could pass it and both would miss.
+  // acq_rel: pairs with the exchange in Channel::arm(). Anything weaker lets the slot's store pass it, and both sides
+  // miss.
   const uint32_t armed = portable::exchange(ring.doorbell, 0);
   if (armed == 0) return;
   const uint64_t one = 1;

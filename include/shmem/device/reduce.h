@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions of kernels. Operands meet in the order of ranks on every path, so all PEs get the same bits.
+// Reductions of kernels. Operands meet in the order of ranks on every path, so the bits of a result are equal on all
+// PEs.
 #ifndef SHMEM_DEVICE_REDUCE_H
 #define SHMEM_DEVICE_REDUCE_H
 
@@ -26,7 +27,7 @@ RAILSHMEM_HD inline uint64_t combine_words(uint64_t a, uint64_t b) {
   return out;
 }
 
-/// Everybody gets everybody's operands as packets, several of one thread at a time; of whole words. from_step as below.
+/// reduce_packets() by one thread, with several packets at a time; blocks are whole words.
 template <class T, class Op>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_words(const WorldView& world, TeamRow row, void* dest,
                                                                      const void* source, uint32_t words,
@@ -70,8 +71,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_words(const World
   return exchange.close(Heard::all);
 }
 
-/// Everybody gets everybody's operands as packets. from_step: 0 where all combine the same elements; else member i
-/// combines those i steps into the sources.
+/// Gives every member everybody's operands as packets. from_step: 0 where all members combine the whole sources; else
+/// member i combines the elements that lie i steps into the sources.
 template <class T, class Op, class Scope>
 RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const Members& team, T* dest, const T* source,
                                                  uint64_t nbytes, uint64_t from_step) {
@@ -88,7 +89,7 @@ RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const M
     if (to != me)
       exchange.send(static_cast<int>(to), deal.word, word_of(at(source, to * from_step), deal.word, nbytes));
   }
-  Scope::sync();  // dest may be source
+  Scope::sync();  // dest and source may be one array
   const void* const own = at(source, me * from_step);
   RAILSHMEM_NO_UNROLL
   for (uint32_t k = Scope::rank(); k < words; k += Scope::size()) {
@@ -103,11 +104,11 @@ RAILSHMEM_HD inline ChannelStatus reduce_packets(const WorldView& world, const M
   return exchange.close(Heard::all);
 }
 
-/// Who gets which part of a result.
+/// Which members get which part of a result.
 enum class Result : uint8_t { everybody, parts };
 
-/// This member's slice, from the sources of all. Out of line with few arguments, so that its callers hold no more than
-/// these while they wait: a block of 1024 threads has 64 registers for each.
+/// Computes this member's slice from the sources of all. Out of line with few arguments, so that its callers hold no
+/// more than these while they wait: a block of 1024 threads has 64 registers for each.
 template <class T, class Op, Result kResult>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void reduce_slice(uint32_t rank, uint32_t size, const WorldView& world,
                                                             TeamRow row, T* dest, const T* source, uint64_t nelems) {
@@ -128,7 +129,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void reduce_slice(uint32_t rank, uint3
 template <class T, class Op, class Scope, Result kResult>
 RAILSHMEM_HD inline ChannelStatus reduce_slices(const WorldView& world, const Members& team, T* dest, const T* source,
                                                 uint64_t nelems) {
-  const ChannelStatus ready = sync_team<Scope>(world, team);  // sources are
+  const ChannelStatus ready = sync_team<Scope>(world, team);  // the sources are ready
   reduce_slice<T, Op, kResult>(Scope::rank(), Scope::size(), world, team.row(), dest, source, nelems);
   const ChannelStatus met = sync_team<Scope>(world, team);
   return ready == ChannelStatus::ok ? met : ready;
@@ -150,8 +151,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void combine_rooms(uint32_t rank, uint
   }
 }
 
-/// The room of the first member for the next piece. Two halves in turn: who is at the next piece has met everybody
-/// after they used the last but one.
+/// The room of the first member for the next piece. Pieces use two halves in turn: a PE that is at the next piece has
+/// met all others after they used the half for the last but one.
 RAILSHMEM_HD inline unsigned char* rooms_of(const WorldView& world, const TeamRow& row) {
   const Members team(world, row);
   const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
@@ -163,7 +164,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus barrier_apart(const Worl
   return barrier_team<Scope>(world, Members(world, row));
 }
 
-/// Piece by piece through the room that each member has for the others' operands.
+/// Reduces piece by piece, through the room that each member has for the others' operands.
 template <class T, class Op, class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus reduce_far(const WorldView& world, TeamRow row, T* dest,
                                                                    const T* source, uint64_t nelems,
@@ -204,7 +205,7 @@ RAILSHMEM_HD inline ChannelStatus reduce(const WorldView& world, const Members& 
   return reduce_slices<T, Op, Scope, Result::everybody>(world, team, dest, source, nelems);
 }
 
-/// Member i gets the result of the elements from i * nelems on; the sources have as many for each.
+/// Gives member i the result of the elements from i * nelems on; the sources have nelems elements for each member.
 template <class T, class Op, class Scope>
 RAILSHMEM_HD inline ChannelStatus reducescatter(const WorldView& world, const Members& team, T* dest, const T* source,
                                                 uint64_t nelems) {
@@ -214,7 +215,7 @@ RAILSHMEM_HD inline ChannelStatus reducescatter(const WorldView& world, const Me
     return reduce_packets<T, Op, Scope>(world, team, dest, source, nbytes, nbytes);
   const HeapPlace to = locate(world, dest, world.pe), from = locate(world, source, world.pe);
   if (to.heap == nullptr || from.heap == nullptr) return ChannelStatus::bad_address;
-  // Where dest is a part of source, others may still read what would be overwritten.
+  // Where dest is a part of source, other members may still read the elements that would be overwritten.
   const bool apart = to.offset - from.offset >= nbytes * static_cast<uint64_t>(team.size());
   if (!apart || !by_slices(team, to, from)) {
     return reduce_far<T, Op, Scope>(world, team.row(), dest, source, nelems, nbytes);

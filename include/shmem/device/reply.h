@@ -13,7 +13,7 @@ namespace device {
 
 inline constexpr uint64_t kReplyBytes = sizeof(ReplyCells::Cell);
 
-/// A cell that nobody else has, from `start` on; waits while all are taken.
+/// Takes a free cell, looking from cell `start` on; waits while all cells are taken.
 RAILSHMEM_HD inline ChannelStatus take_cell(const ChannelView& channel, uint64_t start, Deadline deadline,
                                             uint32_t* taken) {
   const uint32_t mask = (1u << channel.replies.log2_cells) - 1;
@@ -23,13 +23,14 @@ RAILSHMEM_HD inline ChannelStatus take_cell(const ChannelView& channel, uint64_t
       *taken = at;
       return ChannelStatus::ok;
     }
-    // Who gets a cell pushes.
+    // A thread that gets a cell pushes a command, so the head shows progress.
     const ChannelStatus status = waiter.turn(portable::load_relaxed(channel.ring.head));
     if (status != ChannelStatus::ok) return status;
   }
 }
 
-/// Issues `c` with a place for what it fetches, and returns with that in the `nbytes` (at most kReplyBytes) at `out`.
+/// Issues `c` with a place for the fetched value, and returns with that value in the `nbytes` (at most kReplyBytes) at
+/// `out`.
 RAILSHMEM_HD inline ChannelStatus issue_and_fetch(const WorldView& world, Command c, void* out, uint64_t nbytes,
                                                   Payload payload) {
   const ChannelView& channel = my_channel(world);

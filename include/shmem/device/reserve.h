@@ -21,20 +21,21 @@ struct Reserved {
   ChannelStatus status;
 };
 
-/// Waits until the slot of `ticket` may be written. Whoever is to be let in next reads the consumer's count, which is
+/// Waits until the slot of `ticket` may be written. The thread whose turn is next reads the consumer's count, which is
 /// across PCIe, and tells the others (decision 0033).
 RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, Deadline deadline) {
   const uint64_t slots = uint64_t{1} << ring.log2_slots;
-  // Pairs with the release below: a thread that trusts another's reading needs what that one acquired. All it does with
-  // that is to store into the slot.
+  // Pairs with the release below: a thread that trusts another thread's reading needs what that thread acquired. A
+  // thread only stores into the slot after this load.
   uint64_t consumed = portable::load_to_store(&ring.consumed_seen->count);
   if (ticket - consumed < slots) return ChannelStatus::ok;
   Waiter waiter(ring.error, deadline);
   for (;;) {
-    // A warp's tickets at a time, so the next ones wait for no more than that; what was told last may be older.
+    // Threads within a warp's tickets of the next slot look, so the next ticket waits for no other; the shared count
+    // may be old.
     const bool looks = kNearConsumer || ticket - consumed < slots + 32 || waiter.is_due();
-    // acquire: pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of
-    // the command that the slot still holds.
+    // acquire: pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of the
+    // command that the slot still holds.
     consumed = portable::load_acquire(looks ? ring.consumed : &ring.consumed_seen->count);
     if (ticket - consumed < slots) {
       // Two threads may store in either order; an older value only costs its reader another look at `consumed`.

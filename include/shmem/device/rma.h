@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put and get: by load and store where the peer is mapped, else by a command. The threads of a scope call together;
-// what other threads of it wrote must be visible to all of them before (sync the scope), as for any shared data.
-// A blocking form ends with all threads of the scope together; in the others each thread has done its share.
+// Put and get: by load and store where the peer is mapped, else by a command. The threads of a scope call together.
+// What other threads of the scope wrote must be visible to all of them before (sync the scope), as for any shared data.
+// A blocking form ends with all threads of the scope together; in the other forms each thread has done its share.
 #ifndef SHMEM_DEVICE_RMA_H
 #define SHMEM_DEVICE_RMA_H
 
@@ -30,7 +30,7 @@ RAILSHMEM_HD inline void copy_by<ThreadScope>(void* to, const void* from, uint64
   copy_bytes(to, from, nbytes);
 }
 
-/// Of an object that near_place() does not know: another heap's, another node's, or nobody's.
+/// Puts to an object that near_place() does not know: it lies in another heap, on another node, or nowhere.
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_elsewhere(const WorldView& world, void* dest,
                                                                       const void* source, uint64_t nbytes, Peer peer,
@@ -126,8 +126,8 @@ RAILSHMEM_HD inline uint64_t bits_of(T value) {
   return bits;
 }
 
-/// Of an object that near_element() does not know; once for all types, with all that is below it: a thread that issues
-/// alone waits for each instruction.
+/// p() to an object that near_element() does not know. One function for all types, with all that is below it: a thread
+/// that issues alone waits for each instruction.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldView& world, void* dest, uint64_t bits,
                                                                     uint64_t nbytes, Peer peer) {
   const HeapPlace place = reach(world, dest, peer.pe);
@@ -175,7 +175,7 @@ RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* s
     *value = *reinterpret_cast<const volatile T*>(origin.here);
     return ChannelStatus::ok;
   }
-  T fetched{};  // here and not before: what a call gets the address of lives in memory
+  T fetched{};  // here and not before: a variable whose address a call gets lives in memory
   const ChannelStatus status = g_elsewhere(world, &fetched, source, peer);
   *value = fetched;
   return status;

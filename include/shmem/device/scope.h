@@ -14,16 +14,17 @@ namespace device {
 /// The calling thread alone.
 struct ThreadScope {
   static constexpr int kSpreadUnroll = 8;  ///< vectors in flight by thread that go to all members
-  /// Up to so many bytes for each member travel as packets; beyond, stores and a synchronisation are faster.
+  /// Blocks of at most this many bytes for each member travel as packets. Beyond, stores and a synchronisation are
+  /// faster.
   static constexpr uint64_t kPacketBytes = 128;
-  static constexpr uint64_t kReducePacketBytes = 256;  ///< the same of operands: a synchronisation more without packets
+  static constexpr uint64_t kReducePacketBytes = 256;  ///< for reductions: without packets they synchronise twice
   RAILSHMEM_HD static constexpr uint32_t rank() { return 0; }
   RAILSHMEM_HD static constexpr uint32_t size() { return 1; }
   RAILSHMEM_HD static constexpr bool leads() { return true; }
   RAILSHMEM_HD static void sync() {}
 };
 
-/// All threads of a warp, with the same arguments.
+/// All threads of a warp; all pass equal arguments.
 struct WarpScope {
   static constexpr int kCopyUnroll = 8;  ///< loads in flight by thread
   static constexpr int kSpreadUnroll = 4;
@@ -35,7 +36,7 @@ struct WarpScope {
   RAILSHMEM_HD static void sync() { threads::sync_warp(); }
 };
 
-/// All threads of a block, with the same arguments.
+/// All threads of a block; all pass equal arguments.
 struct BlockScope {
   static constexpr int kCopyUnroll = 4;  ///< loads in flight by thread
   static constexpr int kSpreadUnroll = 4;

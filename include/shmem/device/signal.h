@@ -22,8 +22,8 @@ RAILSHMEM_HD inline bool is_direct(const HeapPlace& signal, SignalOp op, Peer pe
   return signal.here != nullptr && (op == SignalOp::set || peer.direct_atomics || has_direct_atomics(signal));
 }
 
-/// The signal alone, by the proxy. `written`: after everything that this thread wrote before. In the channel of
-/// `block`.
+/// The signal alone, by the proxy, in the channel of `block`. `written`: the signal comes after everything that this
+/// thread wrote before.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldView& world, const HeapPlace& signal,
                                                                   uint64_t value, SignalOp op, Peer peer,
                                                                   Payload payload, uint32_t block) {
@@ -72,13 +72,13 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
 }
 
-/// Where a signal lies that this GPU updates itself.
+/// Where the signal lies if this GPU can update it by itself; else not near.
 RAILSHMEM_HD inline NearPlace near_signal(const WorldView& world, const uint64_t* signal, SignalOp op, Peer peer) {
   const bool declared = op == SignalOp::set || peer.direct_atomics;
   return near_word(world, signal, sizeof *signal, peer.pe, declared);
 }
 
-/// With data or a signal that near_place() does not know.
+/// putmem_signal_nbi() where near_place() does not know the data or the signal.
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(const WorldView& world, void* dest,
                                                                              const void* source, uint64_t nbytes,
@@ -108,7 +108,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
   }
   if (!Scope::leads()) return ChannelStatus::ok;
   if (!is_direct(target, op, peer)) {
-    // Data that was stored comes before the signal; without any, the signal orders nothing.
+    // Data that was stored comes before the signal. Without data the signal orders nothing.
     return signal_far(world, target, value, op, peer, nbytes == 0 ? Payload::released : Payload::written);
   }
   update_signal(reinterpret_cast<uint64_t*>(target.here), value, op);
@@ -145,7 +145,8 @@ RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* de
   return status;
 }
 
-/// A signal alone. It orders nothing, as any atomic operation; what it is to announce needs a fence before.
+/// A signal alone. A signal orders nothing, like any atomic operation; the program puts a fence between data and the
+/// signal that announces it.
 RAILSHMEM_HD inline ChannelStatus signal_update(const WorldView& world, uint64_t* signal, uint64_t value, SignalOp op,
                                                 Peer peer) {
   const NearPlace flag = near_signal(world, signal, op, peer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A member's slice of a reduction among mapped members: from the sources of all, into the dests of all.
 //
-// The time of a load over NVLink limits it, so each thread has several vectors of every operand on their way.
+// The time of a load over NVLink limits a slice, so each thread has several vectors of every operand in flight.
 #ifndef SHMEM_DEVICE_SLICE_H
 #define SHMEM_DEVICE_SLICE_H
 
@@ -118,7 +118,7 @@ RAILSHMEM_HD inline void slice_share(uint32_t rank, uint32_t size, const Slice<T
   }
 }
 
-/// Where the share of a member begins, of `nelems` elements in all: at a vector.
+/// Where the share of a member begins, of `nelems` elements in all. Shares begin at a vector.
 template <class T>
 RAILSHMEM_HD inline uint64_t share_begin(const MappedArrays<T>& sources, uint64_t nelems, int rank) {
   if (rank == 0) return 0;

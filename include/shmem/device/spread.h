@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bytes to all members, all of them mapped: each is loaded once and stored for every member.
+// One block of bytes to all members, all of them mapped: each byte is loaded once and stored for every member.
 #ifndef SHMEM_DEVICE_SPREAD_H
 #define SHMEM_DEVICE_SPREAD_H
 
@@ -11,9 +11,9 @@
 namespace railshmem {
 namespace device {
 
-/// Bytes [begin, end) of the source to all members, as thread `rank` of `size`; both a multiple of 16 in the end.
-/// kUnroll vectors are in flight by thread; a store for each member follows each load, so few are enough where threads
-/// are many.
+/// Stores bytes [begin, end) of the source to all members, as thread `rank` of `size`; source + begin and source + end
+/// are multiples of 16. kUnroll vectors are in flight by thread. A store for each member follows each load, so few
+/// vectors are enough where threads are many.
 template <int kUnroll>
 RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const MappedArrays<unsigned char>& dests,
                                         const unsigned char* source, uint64_t begin, uint64_t end) {
@@ -41,7 +41,7 @@ RAILSHMEM_HD inline void spread_vectors(uint32_t rank, uint32_t size, const Mapp
   }
 }
 
-/// Places and source are aligned alike.
+/// Stores this thread's share to all members; dests and source are aligned alike.
 template <int kUnroll>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void spread_share(uint32_t rank, uint32_t size,
                                                             MappedArrays<unsigned char> dests,
@@ -55,7 +55,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void spread_share(uint32_t rank, uint3
   spread_vectors<kUnroll>(rank, size, dests, from, head, nbytes - tail);
 }
 
-/// False: not all mapped, or not aligned alike; nothing was done.
+/// Returns false, having done nothing, where some member is not mapped, dest and source are not aligned alike, or the
+/// bytes are few.
 template <class Scope>
 RAILSHMEM_HD inline bool spread(const WorldView& world, const Members& team, void* dest, const void* source,
                                 uint64_t nbytes) {

@@ -22,7 +22,7 @@ struct Spacing {
   RAILSHMEM_HD uint64_t extent(int64_t apart) const { return (nblocks - 1) * static_cast<uint64_t>(apart) + nbytes; }
 };
 
-/// Small blocks: each by one thread; large ones by all threads together.
+/// Copies small blocks by one thread each, large blocks by all threads together.
 template <class Scope>
 RAILSHMEM_HD inline void copy_blocks(unsigned char* to, const unsigned char* from, const Spacing& s) {
   if (s.nbytes > 64) {

@@ -13,7 +13,7 @@
 namespace railshmem {
 namespace device {
 
-/// Tells one member; everything that this thread knows of goes before. A release_fence() is behind it.
+/// Tells one member the number, after everything that this thread knows of: the caller has issued a release_fence().
 RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members& team, int to, uint64_t offset,
                                            uint64_t number) {
   const int pe = team.pe(to);
@@ -21,11 +21,11 @@ RAILSHMEM_HD inline ChannelStatus announce(const WorldView& world, const Members
     portable::store_fenced(team.theirs<uint64_t>(to, offset), number);
     return ChannelStatus::ok;
   }
-  // A team's numbers take one channel, whichever blocks call: in two, a later one could be set before an earlier one.
+  // A team's numbers take one channel, whichever blocks call: in two channels a later number could pass an earlier one.
   return signal_by(world, team.far(offset), number, SignalOp::set, pe, Payload::released, team.slot());
 }
 
-/// Until a word has the number. Numbers only grow.
+/// Waits until a word has the number or a larger one. Numbers only grow.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number_long(const WorldView& world, const uint64_t* word,
                                                                           uint64_t number) {
   Waiter waiter(error_of(world), Deadline{world.timeout_ns});
@@ -37,37 +37,37 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_number_long(const 
   return ChannelStatus::ok;
 }
 
-/// The same; what ends soon ends without a call.
+/// await_number_long(), but a wait that ends soon takes no call.
 RAILSHMEM_HD inline ChannelStatus await_number(const WorldView& world, const uint64_t* word, uint64_t number) {
   RAILSHMEM_NO_UNROLL
   for (int turn = 0; turn < kShortTurns; ++turn) {
-    // acquire: as below.
+    // acquire: pairs with the fence and store of announce(), as in await_number_long().
     if (portable::load_acquire(word) >= number) return ChannelStatus::ok;
   }
   return await_number_long(world, word, number);
 }
 
-/// Whether every team is one of few(), so that the fence need not wait until it is known which team it is.
+/// Whether every team is one of few(): then next_sync() can issue the fence before it is known which team it is.
 RAILSHMEM_HD inline bool fences_early(const WorldView& world) {
   return world.npes <= DeviceControlLayout::kFewPes;
 }
 
-/// How many synchronisations of the team in a slot there were, 0 for threads that tell nobody. Nothing here depends on
-/// the team's row, nor looks at the count: what it takes to load both passes while the fence does. All threads of the
-/// scope, once, before sync_as(), whether the team turns out to be one or not.
+/// Returns how many synchronisations the team in a slot has had, 0 for threads that tell nobody. Nothing here depends
+/// on the team's row, and nothing looks at the count, so both are loaded while the fence runs. All threads of the scope
+/// call this once before sync_as(), whether the handle turns out to be a team or not.
 template <class Scope>
 RAILSHMEM_HD inline uint64_t next_sync(const WorldView& world, uint32_t slot) {
   const bool speaks = Scope::rank() < static_cast<uint32_t>(DeviceControlLayout::kFewPes);
   const auto* const counters = reinterpret_cast<const TeamCounters*>(world.heap.mine + world.control +
                                                                      DeviceControlLayout(world.npes, 1).counters(slot));
-  // relaxed, by all before the scope meets, so that none reads what the leader writes after it.
+  // relaxed: every thread reads before the scope meets, so that none reads what the leader writes after the meeting.
   const uint64_t before = speaks ? portable::load_relaxed(&counters->syncs) : 0;
   Scope::sync();
   if (speaks && fences_early(world)) portable::release_fence();
   return before;
 }
 
-/// Everybody tells everybody: one step. The threads of the scope share the others.
+/// Every member tells every other one, in one step. The threads of the scope share the other members among them.
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus sync_few(const WorldView& world, const Members& team, uint64_t number) {
   const auto n = static_cast<uint32_t>(team.size()), me = static_cast<uint32_t>(team.rank());
@@ -75,7 +75,7 @@ RAILSHMEM_HD inline ChannelStatus sync_few(const WorldView& world, const Members
   if (Scope::rank() < n && !fences_early(world)) portable::release_fence();
   RAILSHMEM_NO_UNROLL
   for (uint32_t i = Scope::rank(); i < n; i += Scope::size()) {
-    const int to = team.after(me, i);  // not all at the same member first
+    const int to = team.after(me, i);  // not all at one member first
     if (i == 0) continue;
     const ChannelStatus told = announce(world, team, to, team.layout().arrival(team.slot(), team.rank()), number);
     if (told != ChannelStatus::ok) status = told;
@@ -88,7 +88,7 @@ RAILSHMEM_HD inline ChannelStatus sync_few(const WorldView& world, const Members
   return status;
 }
 
-/// Dissemination by one thread: after round r everybody has heard of 2^(r+1) members.
+/// Dissemination by one thread: after round r every member has heard of 2^(r+1) members.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus sync_many(const WorldView& world, TeamRow row,
                                                                   uint64_t number) {
   const Members team(world, row);
@@ -104,8 +104,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus sync_many(const WorldVie
   return ChannelStatus::ok;
 }
 
-/// What the scope's threads stored before, and knew of, is visible to all members after. Waits for no command. `before`
-/// is what next_sync() gave.
+/// Synchronises the members: what the scope's threads stored or knew of before is visible to all members after. Waits
+/// for no command. `before` is the result of next_sync().
 template <class Scope>
 RAILSHMEM_HD inline ChannelStatus sync_as(const WorldView& world, const Members& team, uint64_t before) {
   const uint64_t number = before + 1;
@@ -115,7 +115,7 @@ RAILSHMEM_HD inline ChannelStatus sync_as(const WorldView& world, const Members&
   } else if (Scope::leads()) {
     status = sync_many(world, team.row(), number);
   }
-  // After the others were told: no fence waits for it.
+  // Stored after the others were told, so that no fence waits for this store.
   if (Scope::leads()) portable::store_relaxed(&team.counters()->syncs, number);
   Scope::sync();
   return status;
@@ -134,7 +134,7 @@ RAILSHMEM_HD inline ChannelStatus barrier_team(const WorldView& world, const Mem
     Scope::sync();
     if (Scope::leads()) status = wait_for_commands(world);
   }
-  // Direct stores are complete for whoever hears of this PE's arrival, by the fence before that.
+  // Direct stores are complete for every PE that hears of this PE's arrival, by the fence before the announcement.
   const ChannelStatus met = sync_team<Scope>(world, team);
   return status == ChannelStatus::ok ? met : status;
 }

@@ -13,7 +13,8 @@
 namespace railshmem {
 namespace device {
 
-/// How long a wait goes on without progress, from its first look at the clock on. A wait that ends soon takes none.
+/// How long a wait goes on without progress, counted from its first look at the clock. A wait that ends soon never
+/// looks at it.
 struct Deadline {
   uint64_t timeout_ns;  ///< 0: only an error ends the wait
 
@@ -27,14 +28,14 @@ RAILSHMEM_HD inline const uint64_t* error_of(const WorldView& world) {
   return world.error + kErrorLineWords * (threads::multiprocessor() % kErrorLines);
 }
 
-/// Where producers are threads of the consumer's process its counts are as near as theirs.
+/// Where producers are threads of the consumer's process, the consumer's counts are as near as the producers' own.
 #if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
 inline constexpr bool kNearConsumer = false;
 #else
 inline constexpr bool kNearConsumer = true;
 #endif
 
-/// Looks at a word before a wait takes to a Waiter: some microseconds.
+/// How often a wait looks at its word before it uses a Waiter: some microseconds.
 inline constexpr int kShortTurns = 48;
 
 /// One turn of a wait per call. `error` may be null.
@@ -42,8 +43,9 @@ class Waiter {
  public:
   RAILSHMEM_HD Waiter(const uint64_t* error, Deadline deadline) : error_(error), timeout_ns_(deadline.timeout_ns) {}
 
-  /// Anything but ok ends the wait. `progress` is any number that changes while what is waited for comes nearer: a
-  /// GPU that several processes share gives each a slice of time only, so a wait may be long and yet be no failure.
+  /// Returns anything but ok to end the wait. `progress` is any number that changes while the awaited event comes
+  /// nearer: a GPU that several processes share gives each a slice of time only, so a wait may be long and yet be no
+  /// failure.
   RAILSHMEM_HD ChannelStatus turn(uint64_t progress = 0) {
     // Not while young: either look takes longer than most waits.
     if (turns_ % kErrorEvery == kErrorEvery - 1 && !young() && error_ != nullptr) {
@@ -65,8 +67,8 @@ class Waiter {
   RAILSHMEM_HD bool young() const { return turns_ < 64; }
 
 #if defined(__CUDA_ARCH__)
-  // About once a millisecond: of each word of the host's memory a GPU reads a million times a second, and no more;
-  // copies queue up behind those who ask more often (decision 0033).
+  // About once a millisecond: a GPU reads one word of the host's memory at most a million times a second, and copies
+  // queue up behind threads that ask more often (decision 0033).
   static constexpr uint32_t kErrorEvery = 1024;
   static constexpr uint32_t kClockEvery = 1024;
 #else
@@ -90,9 +92,10 @@ class Waiter {
   uint32_t turns_ = 0;
 };
 
-/// Who of the waiting threads reads the consumer's count. A GPU reads one word of the host's memory a million times a
-/// second, whoever asks; from a dozen askers on, its copies queue up behind them (decision 0033). So one thread looks
-/// and tells the others. Two may look at once, which is harmless, and who is told nothing for long looks once anyhow.
+/// Decides which of the waiting threads reads the consumer's count. A GPU reads one word of the host's memory a million
+/// times a second, whoever asks; from a dozen askers on, its copies queue up behind them (decision 0033). So one thread
+/// looks and tells the others. Two may look at once, which is harmless. A thread that is told nothing for long looks
+/// once itself.
 class Lookout {
  public:
   /// `looking` as it was read a moment ago.
@@ -101,7 +104,7 @@ class Lookout {
   RAILSHMEM_HD bool looks() {
     if (kNearConsumer || looking_) return true;
     if (free_) {
-      // relaxed, as below: what is seen carries its own order.
+      // relaxed, like every access to `looking`: the count itself carries the order.
       portable::store_relaxed(&seen_->looking, uint64_t{1});
       looking_ = true;
       return true;
@@ -109,7 +112,7 @@ class Lookout {
     free_ = portable::load_relaxed(&seen_->looking) == 0;
     return ++turns_ % kOnceAnyhow == 0;
   }
-  /// At the latest when this thread's wait is over.
+  /// Called at the latest when this thread's wait is over.
   RAILSHMEM_HD void tell(uint64_t count, bool over) {
     // Two threads may store in either order; an older count only costs its reader another look.
     if (over || (!kNearConsumer && count != told_)) portable::store_release(&seen_->count, count);

@@ -47,8 +47,8 @@ RAILSHMEM_HD inline T read_relaxed(const T* word) {
   return static_cast<T>(portable::load_relaxed(reinterpret_cast<const BitsOf<sizeof(T)>*>(word)));
 }
 
-/// An acquire costs the whole SM what it has cached, so a long wait looks without, and again with one when the word
-/// looks right.
+/// An acquire costs the whole SM what it has cached. A long wait therefore looks relaxed, and again with an acquire
+/// when the word looks right.
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_long(const WorldView& world, const T* word, int cmp,
                                                                   T value, T* seen) {
@@ -63,7 +63,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_long(const WorldVie
   }
 }
 
-/// Leaves in `*seen` the value that ended the wait. What ends soon ends without a call.
+/// Leaves in `*seen` the value that ended the wait. A wait that ends soon takes no call.
 template <class T>
 RAILSHMEM_HD inline ChannelStatus wait_until(const WorldView& world, const T* word, int cmp, T value, T* seen) {
   RAILSHMEM_NO_UNROLL
@@ -71,13 +71,14 @@ RAILSHMEM_HD inline ChannelStatus wait_until(const WorldView& world, const T* wo
     *seen = read_acquire(word);
     if (compare(*seen, cmp, value)) return ChannelStatus::ok;
   }
-  T last = *seen;  // here and not before: what a call gets the address of lives in memory
+  T last = *seen;  // here and not before: a variable whose address a call gets lives in memory
   const ChannelStatus status = wait_long(world, word, cmp, value, &last);
   *seen = last;
   return status;
 }
 
-/// Several words, each against `values[0]` or, where `step` is 1, a value of its own; words with a status are left out.
+/// Several words, each compared with `values[0]` or, where `step` is 1, with a value of its own; words with a status
+/// other than 0 are left out.
 template <class T>
 struct Words {
   const T* words;
@@ -107,7 +108,7 @@ RAILSHMEM_HD inline bool test_all(const Words<T>& w) {
   return true;
 }
 
-/// Begins at `start`, so that a caller can see to it that a word that stays satisfied hides no other one.
+/// Begins at `start`. A caller that varies `start` keeps a word that stays satisfied from hiding another one.
 template <class T>
 RAILSHMEM_HD inline size_t test_any(const Words<T>& w, size_t start) {
   for (size_t k = 0; k < w.n; ++k) {

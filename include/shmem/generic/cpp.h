@@ -167,7 +167,7 @@ RAILSHMEM_HOST_SUM_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _prod_reduce)
 RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _sum_inscan)
 RAILSHMEM_REDUCE_SUM_DISTINCT_TYPES(RAILSHMEM_CPP_HOST_BLOCK, _sum_exscan)
 
-/// The remaining names are functions for the default context; these add the context.
+/// The remaining names are functions for the default context; these overloads add the context.
 RAILSHMEM_BOTH_SIDES inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
   shmem_ctx_signal_add(ctx, sig_addr, signal, pe);
 }

@@ -12,8 +12,8 @@
 #include "shmem/type_lists.h"
 #include "shmem/types.h"
 
-/// What a selection comes to where its table lacks the type, for the assertion to find; exists in no library. It takes
-/// any arguments, so that a compiler says what the assertion says, and nothing about them.
+/// The result of a selection whose table lacks the type, for the assertion to find; exists in no library. It takes any
+/// arguments, so that compilers complain by the assertion only.
 typedef int railshmem_no_function(const volatile void* pointer, ...);
 railshmem_no_function railshmem_generic_has_no_function_for_this_type;
 
@@ -22,7 +22,8 @@ railshmem_no_function railshmem_generic_has_no_function_for_this_type;
 
 // clang-format off
 
-/// Rows of a selection: from pointer type to function, and the same for operations that only read.
+/// Rows of a selection, from pointer type to function. The READ rows are for operations that only read, and take const
+/// objects.
 #define RAILSHMEM_PICK(OP, N, T) T*: shmem_##N##OP,
 #define RAILSHMEM_PICK_CTX(OP, N, T) T*: shmem_ctx_##N##OP,
 #define RAILSHMEM_PICK_READ(OP, N, T) T*: shmem_##N##OP, const T*: shmem_##N##OP,
@@ -35,7 +36,7 @@ railshmem_no_function railshmem_generic_has_no_function_for_this_type;
 #define RAILSHMEM_CHOOSE(TYPES, PICK, OP, POINTER) \
   _Generic(POINTER, TYPES(PICK, OP) default: railshmem_generic_has_no_function_for_this_type)
 
-/// A call of the function that the selection comes to; a message with the generic's name and its types where that is none.
+/// Calls the selected function; where there is none, the compiler's message has the generic's name and its types.
 #define RAILSHMEM_CALL(SELECTION, TYPES, OP, ...)                                             \
   ((void)sizeof(struct {                                                                      \
      _Static_assert(_Generic(SELECTION, railshmem_no_function*: 0, default: 1),               \

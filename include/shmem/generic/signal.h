@@ -12,7 +12,7 @@
 #define shmem_put_signal_nbi(...) \
   RAILSHMEM_SELECT_CTX(RAILSHMEM_RMA_DISTINCT_TYPES, RAILSHMEM_PICK, _put_signal_nbi, __VA_ARGS__)
 
-/// Signal alone. These share their names with the functions for the default context.
+/// Signal alone. These generics share their names with the functions for the default context.
 // clang-format off
 #define RAILSHMEM_SELECT_SIGNAL(PLAIN, WITH_CTX, ...) \
   _Generic(RAILSHMEM_FIRST(__VA_ARGS__, 0), shmem_ctx_t: WITH_CTX, default: PLAIN)(__VA_ARGS__)

@@ -6,7 +6,7 @@
 
 #include "shmem/generic/select.h"
 
-/// One word. The old short types take part; wait_until on long is also a function of that name.
+/// One word. The old short types take part; shmem_wait_until is also the name of a function, on long.
 #define RAILSHMEM_WAIT_SCALAR_TYPES(X, A) RAILSHMEM_AMO_DISTINCT_TYPES(X, A) RAILSHMEM_OLD_P2P_TYPES(X, A)
 #define shmem_wait_until(...) RAILSHMEM_SELECT(RAILSHMEM_WAIT_SCALAR_TYPES, RAILSHMEM_PICK, _wait_until, __VA_ARGS__)
 #define shmem_test(...) RAILSHMEM_SELECT(RAILSHMEM_WAIT_SCALAR_TYPES, RAILSHMEM_PICK, _test, __VA_ARGS__)

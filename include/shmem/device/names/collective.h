@@ -25,7 +25,7 @@ RAILSHMEM_KERNEL inline int on_row(DeviceCall call, const TeamRow& row, const vo
   return status == ChannelStatus::ok ? 0 : 1;
 }
 
-/// The same for the team of a handle.
+/// on_row() for the team of a handle.
 template <class Run>
 RAILSHMEM_KERNEL inline int on_team(DeviceCall call, shmem_team_t team, const void* address, const Run& run) {
   return on_row(call, team_of(this_world(), team), address, run);
@@ -34,7 +34,7 @@ RAILSHMEM_KERNEL inline int on_team(DeviceCall call, shmem_team_t team, const vo
 template <class Scope>
 RAILSHMEM_KERNEL inline int sync_members(DeviceCall call, shmem_team_t team) {
   const WorldView& world = this_world();
-  const TeamRow row = row_at(world, team);  // under way while the fence waits
+  const TeamRow row = row_at(world, team);  // the load runs while the fence waits
   const uint64_t slot = slot_of(team);
   const bool there = (slot == 0 || slot < world.nteams) && has_area(world, static_cast<uint32_t>(slot));
   const uint64_t before = there ? next_sync<Scope>(world, static_cast<uint32_t>(slot)) : 0;

@@ -40,7 +40,7 @@
     return RAILSHMEM_SIDE(NAME, ARGUMENTS, CALL);                      \
   }
 
-/// The same twice: on the default context, and as ctx_NAME. CALL is the function of kernels; it takes the context
+/// RAILSHMEM_BOTH twice: on the default context, and as ctx_NAME. CALL is the function of kernels; it takes the context
 /// first.
 #define RAILSHMEM_BOTH_CTX(R, NAME, PARAMETERS, ARGUMENTS, CALL)                                               \
   RAILSHMEM_BOTH(R, NAME, PARAMETERS, ARGUMENTS, (CALL(SHMEM_CTX_DEFAULT, RAILSHMEM_BARE ARGUMENTS)))          \

@@ -24,7 +24,7 @@ RAILSHMEM_KERNEL inline void quiet_on(shmem_ctx_t ctx) {
   finish(world, DeviceCall::quiet, quiet(world), -1, nullptr);
 }
 
-/// All PEs' operations complete, those of the listed ones among them.
+/// Completes the operations to all PEs, those to the listed PEs among them.
 RAILSHMEM_KERNEL inline void pe_quiet_on(shmem_ctx_t ctx, const int*, size_t npes) {
   const WorldView& world = this_world();
   if (npes == 0 || ctx == SHMEM_CTX_INVALID || world.npes == 0) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a warp or a block calls together, all its threads with the same arguments: shmemx_NAME_warp, shmemx_NAME_block.
+// Calls that all threads of a warp or a block make together, with equal arguments: shmemx_NAME_warp, shmemx_NAME_block.
 //
-// NAME is that of the standard: every put, get, put_signal, iput and iget with and without _nbi and ctx_, team_sync,
+// NAME is a name of the standard: every put, get, put_signal, iput and iget with and without _nbi and ctx_, team_sync,
 // sync_all, barrier_all, and the collectives of teams. In kernels only.
 #ifndef SHMEM_DEVICE_NAMES_SCOPED_H
 #define SHMEM_DEVICE_NAMES_SCOPED_H

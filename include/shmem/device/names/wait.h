@@ -49,7 +49,7 @@ struct WordWaits {
   RAILSHMEM_KERNEL static size_t some(const Words<T>& words, size_t* indices) { return test_some(words, indices); }
 
  private:
-  /// Another place each time, so that every satisfied word is reported in the end.
+  /// Returns another place each time, so that every satisfied word is reported in the end.
   RAILSHMEM_KERNEL static size_t start(size_t n) {
     return n == 0 ? 0 : static_cast<size_t>(portable::clock_ns() >> 5) % n;
   }
