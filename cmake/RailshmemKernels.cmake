@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The library's own kernels (src/cuda/kernels/*.cu) as bytes in the library: it never links CUDA.
-# Code for Hopper, and portable code that the driver compiles for what comes after and before it. Builds with sanitizers
-# have only the latter, which takes 2 s instead of 15.
+# Code for Hopper, and portable code that the driver compiles for GPUs after and before it. Builds with sanitizers have
+# only the portable code, which takes 2 s instead of 15.
 set(kernel_targets -gencode arch=compute_75,code=compute_75)
 if(NOT RAILSHMEM_SANITIZE)
   list(APPEND kernel_targets -gencode arch=compute_90,code=sm_90)

@@ -26,7 +26,7 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_package(Threads REQUIRED)
 
-# A second build of the same sources costs little where ccache is installed.
+# Compiling a source a second time costs little where ccache is installed.
 find_program(RAILSHMEM_CCACHE ccache)
 if(RAILSHMEM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${RAILSHMEM_CCACHE})

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   shmemx_uint64_put_signal_on_stream(from_left, words, n, arrived, 1, SHMEM_SIGNAL_SET, right, stream);
   shmemx_signal_wait_until_on_stream(arrived, SHMEM_CMP_EQ, 1, stream);
-  shmemx_uint64_p_on_stream(arrived, 0, me, stream);  // a replay waits for the same value
+  shmemx_uint64_p_on_stream(arrived, 0, me, stream);  // every replay waits for 1
   add_and_count<<<32, 256, 0, stream>>>(words, from_left, n);
   shmemx_barrier_all_on_stream(stream);  // nobody sends again before everybody has added
   MUST(cudaStreamEndCapture(stream, &graph));

@@ -64,7 +64,7 @@ inline void start() {
   MUST(cudaSetDevice(shmem_my_pe() % devices));
 }
 
-/// Multiprocessors of this PE's GPU: so many blocks run at the same time.
+/// Multiprocessors of this PE's GPU: as many blocks run at once.
 inline int multiprocessors() {
   int device = 0, count = 0;
   MUST(cudaGetDevice(&device));

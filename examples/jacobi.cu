@@ -9,7 +9,8 @@
 
 constexpr int kTileRows = 16;  // rows that one block makes, as wide as it has threads
 
-/// A band: rows 1 to `rows` are made, row 0 and row rows + 1 are halos (or the rim); the same for columns.
+/// A band: rows 1 to `rows` are made, row 0 and row rows + 1 are halos (or the rim). Columns 0 and width + 1 are the
+/// rim.
 struct Band {
   float* grid[2];  // even and odd steps, by turns
   int rows, width;

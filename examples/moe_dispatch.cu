@@ -35,8 +35,8 @@ __host__ __device__ inline Half to_half(float value) {
   return static_cast<Half>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/// What an expert does. Scales and weights have at most 8 significant bits, so products are exact in a float, and the
-/// result is the same bits with and without fused multiply-add.
+/// What an expert does. Scales and weights have at most 8 significant bits, so products are exact in a float: fused
+/// multiply-add does not change the bits of the result.
 __host__ __device__ inline Half expert_value(int expert, Half value) {
   return to_half(to_float(value) * (1.0f + static_cast<float>(expert % 61) / 64.0f));
 }
@@ -91,7 +91,7 @@ struct ByBlock {
   }
 };
 
-/// Blocks must all run at the same time: they send first and wait then.
+/// All blocks must run at once: each sends first and waits then.
 template <class By>
 __global__ void __launch_bounds__(1024) dispatch(Job job, int round) {
   const int thread = blockIdx.x + gridDim.x * threadIdx.x, threads = gridDim.x * blockDim.x;  // neighbours on all SMs

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Pipeline: kernels on PE 0 produce chunks, those of every further PE transform what they receive and send it on, the
-// last PE checks. Each block of a kernel is a pipeline of its own with the same block of the other PEs. Two slots take
-// turns: while one chunk is on its way the next one is made. Credits that go back keep a slot from being overwritten.
+// last PE checks. Block b of all PEs' kernels is a pipeline of its own. Two slots take turns: while one chunk is on its
+// way the next one is made. Credits that go back keep a slot from being overwritten.
 //   oshrun -n 4 ./put_signal_pipeline [--chunks 1000] [--kib 64] [--blocks 16] [--threads 512]
 #include "gpu_example.h"
 

@@ -178,7 +178,7 @@ loaded() {
   done
 }
 
-# The same where the rail of the short ones carries nothing else: what is left is not queueing on the rail.
+# loaded() where the short messages' rail carries nothing else: the delay that is left is not queueing on the rail.
 loaded_apart() {
   local round metric
   shape_all "$rate" "$rate" none none

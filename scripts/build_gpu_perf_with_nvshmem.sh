@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles shmem_gpu_perf against NVSHMEM, for comparison on the same machine with the same code:
+# Compiles shmem_gpu_perf against NVSHMEM, to compare two libraries by one source on one machine:
 #   scripts/build_gpu_perf_with_nvshmem.sh OUTPUT [NVSHMEM]
 # NVSHMEM is the folder with include/ and lib/; without it the wheel (nvidia-nvshmem-cu13) of python3 is taken. The
 # program finds libnvshmem_host.so.3 there, or elsewhere by LD_LIBRARY_PATH.

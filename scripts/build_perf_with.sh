@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles shmem_perf against another OpenSHMEM library, for comparison on the same machine with the same code:
+# Compiles shmem_perf against another OpenSHMEM library, to compare libraries by one source on one machine:
 #   scripts/build_perf_with.sh oshc++ /tmp/shmem_perf_other [extra compiler flags]
 set -eu
 if [ $# -lt 2 ]; then

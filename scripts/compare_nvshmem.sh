@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The same device benches against RailSHMEM and against NVSHMEM on this machine's GPUs, in turn, in one go, with the raw
-# floors; prints a markdown table with ratios.
+# Runs one set of device benches against RailSHMEM and against NVSHMEM on this machine's GPUs, in turn, in one go, with
+# the raw floors; prints a markdown table with ratios.
 #   scripts/compare_nvshmem.sh [GROUP...]      groups: bandwidth latency collective stream (default: all)
 # PES        PEs, one GPU each                            (default: 2)
 # ROUNDS     every group is run this often; the median counts   (default: 3)

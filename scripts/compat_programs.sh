@@ -164,7 +164,7 @@ case ${1:-} in
       timeout -k 5 "$limit" env "${environment[@]}" "$oshrun" -n "$pes" --timeout "$((limit - 5))" "$program" $arguments >"$log" 2>&1 </dev/null
       status=$?
       verdict=ran
-      # They print what they find wrong and return 0 all the same.
+      # The programs print what they find wrong, but return 0.
       if grep -Eq '(^|[^a-z])([Ee]rror|ERROR|FAILED|failed|failure)([^a-zA-Z]|$)' "$log"; then verdict='FAILED: see its output'; fi
       [ "$status" -eq 0 ] || verdict="FAILED: status $status"
       [ "$verdict" = ran ] || { failed=1; echo "== $name: the end of $log:"; tail -n 12 "$log"; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The checks of the sources; ctest runs the same ones under the label lint.
+# The checks of the sources; ctest runs each of them under the label lint.
 #   scripts/lint.sh                  all of them, clang-tidy on a few files
 #   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env reference spelling markdown
 #                                    links site shell format tidy

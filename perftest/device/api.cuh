@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of kernels that benches make, each under one name, so that one source measures two libraries. kScope: who
-// calls, all of them with the same arguments.
+// The calls of kernels that benches make, each under one name, so that one source measures two libraries. kScope: which
+// threads call together; all of them pass equal arguments.
 //
 //   put_nbi<kScope> get_nbi<kScope>          bytes, complete at quiet()
 //   put_value get_value                      8 bytes

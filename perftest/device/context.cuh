@@ -113,7 +113,7 @@ class Context {
   T* at_peer(T* symmetric) const {
     return static_cast<T*>(job::mapped(symmetric, peer()));
   }
-  /// The same for what needs it; throws where there is none.
+  /// at_peer() for benches that need it; throws where the peer's memory is not mapped.
   void* need_at_peer(void* symmetric) const;
 
   unsigned ctas(unsigned usual) const { return options.ctas.value_or(usual); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // floor_copy_kernel, floor_read_kernel, floor_copy_both, floor_copy_bulk, floor_copy_engine: what the link gives
-// without a library. The kernels copy in 16-byte vectors, several loads in flight, or by bulk copies, with the same
-// steps between messages as put_bw and get_bw.
+// without a library. The kernels copy in 16-byte vectors, several loads in flight, or by bulk copies; between messages
+// they take the steps of put_bw and get_bw.
 #include <tuple>
 
 #include "perftest/device/floor_bulk.cuh"

@@ -78,7 +78,7 @@ void run_flag(Context& context) {
   });
 }
 
-/// A CPU thread that answers each value with the same value, until stopped.
+/// A CPU thread that sends each value back, until stopped.
 class Echo {
  public:
   Echo() {

@@ -32,7 +32,7 @@ std::vector<double> self_timed(Context& context, long iters, Launch&& launch) {
   return seconds;
 }
 
-/// The same for `launch(iters)` between two events, after one with a tenth of them; `before()` is not measured.
+/// Times `launch(iters)` between two events, after a launch with a tenth of the operations; `before()` is not measured.
 template <class Before, class Launch>
 std::vector<double> event_timed(Context& context, long iters, Before&& before, Launch&& launch) {
   std::vector<double> seconds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // put_on_stream, get_on_stream, put_signal_on_stream, barrier_on_stream, fcollect_on_stream, alltoall_on_stream,
 // reduce_on_stream: calls of the host in the order of a stream, one after the other between two events. floor_launch:
-// empty kernels likewise.
+// empty kernels, one after the other between two events.
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -32,7 +32,7 @@ const char* name_of(Scope scope);
 const char* name_of(Amo amo);
 
 /// Operations of one repetition: the option, or `usual` for small messages and fewer for large ones, but at least 5.
-/// The same on every PE without talking to them.
+/// Every PE computes this number without talking to the others.
 long iterations(const Options& options, uint64_t bytes, long usual);
 
 }  // namespace railshmem::perf::gpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who calls an operation of a kernel together. A value, so that options and template arguments are the same thing.
+// Which threads call an operation of a kernel together. A value, so that one type serves options and template
+// arguments.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ constexpr int kMostRepetitions = 1000;
 /// What such a kernel leaves in GPU memory.
 struct Record {
   uint64_t ns;                            ///< from the first to the last measured operation
-  uint64_t cycles;                        ///< the same by the SM's clock: gives the clock's rate
+  uint64_t cycles;                        ///< that time by the SM's clock: gives the clock's rate
   uint64_t turns;                         ///< operations done
   uint64_t well;                          ///< 1 when all of them were
   uint64_t repetition[kMostRepetitions];  ///< cycles

@@ -13,7 +13,7 @@
 #include "perftest/harness/report.h"
 #include "perftest/harness/timing.h"
 
-// The same source is compiled against other OpenSHMEM libraries for comparison; some know an older standard.
+// This source is also compiled against other OpenSHMEM libraries, for comparison; some know an older standard.
 #define RAILSHMEM_PERF_HAS(major, minor) \
   (SHMEM_MAJOR_VERSION > (major) || (SHMEM_MAJOR_VERSION == (major) && SHMEM_MINOR_VERSION >= (minor)))
 

@@ -45,8 +45,8 @@ class Report {
   void add(Row row) { rows_.push_back(std::move(row)); }
   const std::vector<Row>& rows() const noexcept { return rows_; }
 
-  /// Holds the rows from index `first` on against the newest row of the floor with the same size; a size of 0
-  /// (no message) fits any.
+  /// Compares the rows from index `first` on with the newest row of the floor for their message size; a size of 0 (no
+  /// message) fits any.
   void compare(size_t first, const FloorOf& floor);
 
   void write(std::ostream& out, Format format) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options that choose message sizes, the same in every program here.
+// The options that choose message sizes; every program of perftest has them.
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ struct Distribution {
 /// What the repetitions of one row measured.
 struct Series {
   std::vector<double> samples;           ///< seconds per operation, one per timed group
-  std::vector<double> repetition_means;  ///< the same, one per repetition
+  std::vector<double> repetition_means;  ///< seconds per operation, one per repetition
   long iters = 0;
 };
 

@@ -8,7 +8,7 @@ namespace railshmem::perftest {
 
 struct RingFigures {
   double single_thread_ns;  ///< encode + push + peek + decode + pop of one command, one thread
-  double private_push_ns;   ///< the same with a producer that owns the ring (no atomic, no doorbell)
+  double private_push_ns;   ///< single_thread_ns with a producer that owns the ring (no atomic, no doorbell)
   double consume_mops;      ///< the proxy's side alone: peek, complete and pop of commands that are there
   double throughput_mops;   ///< one producer thread to one consumer thread
   double round_trip_us;     ///< push, the other thread completes it, the producer sees that: median

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives of active sets, and locks, between PEs of different thread levels: all must take the same way.
+// Collectives of active sets, and locks, between PEs of different thread levels: all PEs must take one way.
 #include "active_sets.h"
 
 namespace {

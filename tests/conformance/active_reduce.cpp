@@ -130,7 +130,7 @@ void test_alternating(int n, int rounds) {
   }
 }
 
-/// The same call gives the same bits each time, whatever order the PEs come in.
+/// A repeated call gives equal bits each time, whatever order the PEs come in.
 void test_same_bits(int n) {
   const SyncArrays psync(2);
   Memory<double> memory(n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// shmem_barrier and shmem_sync over active sets: nobody leaves early, a barrier delivers, the same pSync serves again.
+// shmem_barrier and shmem_sync over active sets: nobody leaves early, a barrier delivers, a pSync serves again.
 #include "active_sets.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives of active sets with SHMEM_THREAD_MULTIPLE: threads of a PE are in different ones at the same time, sets
-// of all PEs and others, each thread with arrays of its own.
+// Collectives of active sets with SHMEM_THREAD_MULTIPLE: at one time the threads of a PE are in different collectives,
+// of all PEs and of some, each thread with arrays of its own.
 #include <thread>
 #include <vector>
 
@@ -14,7 +14,7 @@ constexpr size_t kMost = 3000;  // elements a block
 
 int me, npes;
 
-/// What one thread uses, the same on every PE.
+/// What one thread uses; lane i is symmetric on all PEs.
 struct Lane {
   explicit Lane(size_t members)
       : psync(2),

@@ -38,13 +38,13 @@ class Target {
     CHECK_BYTES(&field_->after, sizeof(T), 0x3c);
   }
 
-  /// The same for an operation that returns the old value.
+  /// expect() for an operation that returns the old value.
   template <class Operate>
   void expect_fetch(const char* operation, T start, T want, Operate operate) {
     expect(operation, start, want, [&] { check_old(operate(), start); });
   }
 
-  /// The same for an operation that delivers the old value at quiet.
+  /// expect() for an operation that delivers the old value at quiet.
   template <class Operate>
   void expect_nbi(const char* operation, T start, T want, Operate operate) {
     expect(operation, start, want, [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Atomic operations of all PEs on the same words: no update may be lost, no ticket given twice, no lock held twice.
+// Atomic operations of all PEs on shared words: no update may be lost, no ticket given twice, no lock held twice.
 #include <sched.h>
 
 #include <algorithm>

@@ -33,7 +33,7 @@ static void bother(Shared* shared, int me, unsigned char* mine) {
   long old = 0;
   check_step("put and get of a target that computes");
   check_fill(mine, kBlock, 3);
-  shmem_putmem(shared->block, mine, kBlock, 0);  // all write the same bytes
+  shmem_putmem(shared->block, mine, kBlock, 0);  // every PE writes these bytes, all alike
   shmem_quiet();
   memset(mine, 0, kBlock);
   shmem_getmem(mine, shared->block, kBlock, 0);

@@ -121,7 +121,7 @@ static inline double check_seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/// Slow transports run fewer rounds of the same thing.
+/// On slow transports tests run fewer rounds.
 static inline int check_quick(void) {
   return getenv("CONFORMANCE_QUICK") != NULL;
 }

@@ -43,7 +43,7 @@ inline const Forms& mem_forms() {
   return kForms[kFormCount - 1];
 }
 
-/// Pseudo-random numbers that are the same on every PE and every machine.
+/// Pseudo-random numbers on which every PE and every machine agrees.
 struct Dice {
   uint64_t state;
   unsigned roll(unsigned below) {
@@ -52,7 +52,7 @@ struct Dice {
   }
 };
 
-/// One call, the same on all members.
+/// One call, on which all members agree.
 struct Op {
   Kind kind;
   const Forms* forms;
@@ -183,7 +183,7 @@ inline int call_op(const Op& op, shmem_team_t team, void* dest, const void* sour
   }
 }
 
-/// Teams of every kind that this PE belongs to; SHMEM_TEAM_INVALID where it does not, so that the n-th is the same
+/// Teams of every kind that this PE belongs to; SHMEM_TEAM_INVALID where it does not, so that the n-th team is of one
 /// kind on all PEs. Collective.
 struct TestTeam {
   const char* name;

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// generics.c by the C++ overloads of the same names.
+// The test generics.c, by the C++ overloads.
 #include "generics.c"  // NOLINT(bugprone-suspicious-include): one test, two languages

@@ -69,7 +69,7 @@ static void test_calloc(void) {
     unsigned char* dirty = check_alloc(300000);
     memset(dirty, 0xff, 300000);
     shmem_free(dirty);
-    unsigned char* block = shmem_calloc(1000, 300);  // most likely the same memory
+    unsigned char* block = shmem_calloc(1000, 300);  // most likely the memory that was just freed
     CHECK(block != NULL, "calloc gave NULL in round %d", round);
     // Zero everywhere before anyone returns: a put that follows at once must not be wiped out.
     shmem_putmem(block, "x", 1, right);
@@ -119,7 +119,7 @@ static void test_realloc(void) {
   CHECK(shmem_realloc(block, 10) == NULL, "a freed block was resized to %d bytes", 10);  // with a message
 }
 
-/// All PEs run out at the same call, keep what they have, and go on after freeing.
+/// Memory runs out in one call on all PEs; they keep what they have, and go on after freeing.
 static void test_exhaustion(void) {
   enum { kBlock = 1 << 20, kMost = 4096 };
   static unsigned char* blocks[kMost];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A long random sequence of heap calls, the same on all PEs: blocks never overlap, keep their contents, and are the
-// same block everywhere, which gets from the neighbour's copy show.
+// A long random sequence of heap calls, in which all PEs agree. Blocks never overlap and keep their contents. An
+// address names one block on all PEs, which gets from the neighbour's copy show.
 #include "check.h"
 #include "shmemx.h"
 
@@ -15,7 +15,7 @@ typedef struct {
 
 static int me, npes, right;
 static Block blocks[kSlots];
-static uint64_t state = 88172645463325252u;  // the same on all PEs: calls must agree
+static uint64_t state = 88172645463325252u;  // equal on all PEs: calls must agree
 
 static unsigned random_below(unsigned n) {
   state ^= state << 13;

@@ -26,7 +26,7 @@ void in_threads(int n, auto body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// Only the lock keeps two threads from reading the same value.
+/// Only the lock keeps two threads from reading one value of the counter.
 void count_up(Shared* shared, int k) {
   const int owner = k % npes;
   const long seen = shmem_long_g(&shared->counter[k], owner);

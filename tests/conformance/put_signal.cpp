@@ -38,7 +38,7 @@ uint64_t global_signal;
 uint64_t heap_history, global_history;  // what the two words hold once everything so far has arrived
 unsigned char global_data[65536];
 
-/// Tells the left neighbour that its data has been checked, and waits for the same from the right one.
+/// Tells the left neighbour that its data has been checked, and waits until the right one tells so of ours.
 void hand_back() {
   ++acks;
   shmem_uint64_atomic_add(ack, 1, left);

@@ -157,7 +157,7 @@ void test_back_to_back(int rounds) {
   shmem_barrier_all();
 }
 
-/// Sums whose last bits depend on the order: the same on all PEs, and in a second run whatever the timing.
+/// Sums whose last bits depend on the order. They must agree on all PEs, and in a second run, whatever the timing.
 template <class T, class Sum>
 void test_bits(const char* name, Sum sum, size_t n) {
   check_step("bits of %s, %zu elements", name, n);

@@ -16,7 +16,7 @@ int me, npes;
 size_t capacity;  // bytes of the source
 char *source_room, *dest_room;
 
-unsigned last_round = 0;  // the same on all PEs that take part
+unsigned last_round = 0;  // equal on all PEs that take part
 
 constexpr size_t kGlobal = 3000;
 long global_source[kGlobal], global_dest[kGlobal];

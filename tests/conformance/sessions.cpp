@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sessions are hints: results, order and completion are the same with and without them, and nothing waits for the end
-// of a session that does not come.
+// Sessions are hints: with and without them results, order and completion agree, and nothing waits for the end of a
+// session that does not come.
 #include <vector>
 
 #include "check.h"

@@ -78,7 +78,7 @@ static void test_nesting(void) {
   shmem_free(word);
 }
 
-/// Down completely and up again: a fresh heap, working transfers, the same PE.
+/// Down completely and up again: the heap is fresh, transfers work, the PE keeps its number.
 static void test_again(int pe_before, int npes_before) {
   for (int round = 0; round < (check_quick() ? 2 : 4); ++round) {
     check_step("start again, round %d", round);

@@ -28,7 +28,7 @@ static void test_set_and_add(uint64_t* sig) {
   shmem_barrier_all();
 }
 
-/// The C11 names take a context in front; without one they are the functions of the same name.
+/// The C11 names take a context in front; without one they are the plain functions shmem_signal_add and its like.
 static void test_generic(uint64_t* sig) {
   check_step("generic names");
   *sig = 0;

@@ -104,7 +104,7 @@ void grid(shmem_team_t parent, const Model& model) {
   }
 }
 
-/// Random splits of splits, the same on all members; at the end everything is destroyed in the order of making.
+/// Random splits of splits, in which all members agree; at the end everything is destroyed in the order of making.
 void nested() {
   for (unsigned seed = 1; seed <= 8; ++seed) {
     std::vector<std::pair<shmem_team_t, Model>> family;
@@ -113,7 +113,7 @@ void nested() {
     family.emplace_back(SHMEM_TEAM_WORLD, world);
     std::mt19937 random(seed);
     for (int depth = 1; depth <= 4; ++depth) {
-      const auto [parent, model] = family.back();  // every member draws the same numbers
+      const auto [parent, model] = family.back();  // every member has this seed, so all draw equal numbers
       const int n = static_cast<int>(model.size());
       int start, stride, size;
       do {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What teams answer: the predefined ones, translation, configuration, addresses; what SHMEM_TEAM_INVALID gives; which
-// splits fail, and that failure is the same everywhere.
+// splits fail, and that they fail on all PEs alike.
 #include "check.h"
 
 static int me, npes;

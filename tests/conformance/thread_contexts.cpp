@@ -37,8 +37,7 @@ void clear() {
   shmem_barrier_all();
 }
 
-/// Puts, gets, atomics and signals on one context; a round ends when the neighbour's thread of the same number has
-/// read.
+/// Puts, gets, atomics and signals on one context. A round ends when the neighbour's thread of this number has read.
 void traffic(shmem_ctx_t ctx, int t, int rounds) {
   for (long r = 1; r <= rounds; ++r) {
     long mine[16], back[16];

@@ -44,7 +44,7 @@ static void test_store_buffering(long* word, long* seen, int rounds, int home, i
   word[0] = word[1] = 0;
   shmem_barrier_all();
   for (int r = 1; r <= rounds; ++r) {
-    shmem_sync_all();  // so that both write at the same time
+    shmem_sync_all();  // so that both write at once
     if (!paired) continue;
     if (atomic)
       shmem_long_atomic_set(my_word, r, my_home);
@@ -113,7 +113,7 @@ int main(void) {
   me = shmem_my_pe();
   npes = shmem_n_pes();
   right = (me + 1) % npes;
-  // With more PEs than cores every round costs time slices, and fewer rounds run at the same time anyway.
+  // With more PEs than cores every round costs time slices, and fewer rounds overlap anyway.
   const int litmus = check_rounds(npes > 2 ? 500 : 4000);
   long* words = check_alloc((4 + (size_t)npes) * sizeof(long));
   long* seen = check_alloc((size_t)litmus * sizeof(long));

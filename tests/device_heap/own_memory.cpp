@@ -103,7 +103,7 @@ void move_unregistered(unsigned char* dest, uint64_t* signal, bool kernels, int 
   }
   EXPECT(shmemx_buffer_unregister(mine) == 0);
   EXPECT(cu_free(cuda::address_of(mine)) == cuda::kSuccess);
-  // The same address, of the host's memory now.
+  // The address of the freed device memory becomes host memory.
   void* const again =
       mmap(mine, kMost, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   EXPECT(again == mine);

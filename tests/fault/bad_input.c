@@ -111,7 +111,7 @@ static void context_of_an_earlier_start(void) {
   shmem_ctx_t old, ctx;
   if (shmem_ctx_create(0, &old) != 0) exit(kTooLate);
   start_again();
-  if (shmem_ctx_create(0, &ctx) != 0) exit(kTooLate);  // in the same place
+  if (shmem_ctx_create(0, &ctx) != 0) exit(kTooLate);  // at the place of the old one
   shmem_ctx_quiet(old);
 }
 static void split_without_place(void) {

@@ -62,7 +62,7 @@ static void put_overlap(void) {
 static void get_overlap(void) {
   if (me == 1) shmem_long_get(words, words + 9, 10, me);
 }
-/// The same memory by another address.
+/// Source and dest are one memory, dest by the address of shmem_ptr.
 static void put_overlap_mapped(void) {
   if (me == 1) shmem_long_put(words, shmem_ptr(words, 0), 10, 0);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The headers compile with clang as the compiler of kernels, host code in the same unit included, and cost a kernel that does
-# not communicate nothing. Usage: check_clang_cuda.sh SOURCE_DIR. Exit 77 (ctest: skipped) without nvcc, whose toolkit clang
-# uses, or without a clang that knows that toolkit.
+# The headers compile with clang as the compiler of kernels, also together with host code in one unit, and cost a kernel
+# that does not communicate nothing. Usage: check_clang_cuda.sh SOURCE_DIR. Exit 77 (ctest: skipped) without nvcc, whose
+# toolkit clang uses, or without a clang that knows that toolkit.
 set -u
 source_dir=$1
 failed=0

@@ -30,7 +30,7 @@ if ! "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings -I"$source_dir/include"
   failed=1
 fi
 
-# Including shmem.h must not cost a kernel that does not communicate anything: the same code, the same resources.
+# Including shmem.h must cost a kernel that does not communicate nothing: its code and resources must not change.
 silent() {
   "$nvcc" -std=c++17 -arch=sm_90 "$@" -I"$source_dir/include" -ptx "$source_dir/tests/headers/silent_kernel.cu" \
     -o "$work/silent.ptx" && sed -n '/\.entry/,$p' "$work/silent.ptx" | grep -v '^ *\.file\|^ *\.loc\|^//' &&

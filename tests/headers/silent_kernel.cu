@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A kernel that does not communicate: compiled with and without the header (WITH_SHMEM), it must come out the same.
+// A kernel that does not communicate: its code must not depend on whether the header is included (WITH_SHMEM).
 #if defined(WITH_SHMEM)
 #include <shmem.h>
 #endif

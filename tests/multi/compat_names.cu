@@ -30,7 +30,7 @@ __global__ void warpgroups(Findings* findings, int* words, nvshmem_team_t first,
   }
 }
 
-/// The largest value of pair i is that of PE i % npes; every seventh is the same on all PEs, and then PE 0's.
+/// The largest value of pair i is that of PE i % npes. Every seventh value is equal on all PEs; then PE 0's pair wins.
 __device__ double2 pair_of(int i, int pe, int npes) {
   return {i % 7 == 0 ? 5.0 : i + (pe == i % npes ? 1.0 : 0.0), static_cast<double>(pe * 10000 + i)};
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels of the soak do: operations of random kind, scope, size and place, each checked by who sees its effect.
+// What kernels of the soak do: operations of random kind, scope, size and place, each checked by the PE that sees its
+// effect.
 //
-// All PEs draw the same numbers, so in each operation block b of every PE works on the PE that is `step` further and
-// knows what the PE `step` before does to it. Every pair of a block and a source has places of its own at the target.
+// All PEs draw equal numbers, so in each operation block b of every PE works on the PE that is `step` further and knows
+// what the PE `step` before does to it. Every pair of a block and a source has places of its own at the target.
 #pragma once
 
 #include "tests/multi/gpu_pes.h"
@@ -165,7 +166,7 @@ __device__ inline void change_word(const Soak& s, const Draw& draw, int target) 
   EXPECT_EQ(shmem_uint64_atomic_fetch(word, target), *expected);
 }
 
-/// By a warp, with everybody else, on few words. Each PE's word gets the same from whoever works on it.
+/// One warp adds to few words, which all other PEs add to. All PEs add equal operands to a PE's word.
 __device__ inline void add_with_all(const Soak& s, const Draw& draw, int target) {
   const int at = draw.shift % kSums;
   const uint64_t operand = draw.operand % 1000;

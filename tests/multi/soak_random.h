@@ -14,7 +14,7 @@ __host__ __device__ inline uint64_t mix(uint64_t x) {
   return x ^ x >> 31;
 }
 
-/// A sequence; whoever starts from the same numbers gets the same one.
+/// A sequence of numbers; its seed, round and name determine it.
 class Random {
  public:
   __host__ __device__ Random(uint64_t seed, uint64_t round, uint64_t who)

@@ -285,7 +285,7 @@ void fetch(const StreamDriver& driver) {
   shmem_free(cell);
 }
 
-/// Values that kernels do not know are fetched, and moved, all the same.
+/// Values of a type that kernels do not know can still be fetched and moved.
 void fetch_long_double(const StreamDriver& driver) {
   auto* const cells = static_cast<long double*>(shmem_calloc(3, sizeof(long double)));
   const long double mine[] = {1.5L + me, 2.5L + me};

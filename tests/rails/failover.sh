@@ -31,7 +31,7 @@ pause() {
   awk -v from="$1" -v to="$2" '$1 == "stream" && $2 >= from && $2 <= to { if ($3 == 0) { run++; if (run > most) most = run } else run = 0 }
     END { printf "%.1f", most / 10 }' "$outputs/1"
 }
-# What the rail has sent and received: its partner need not have the same number.
+# Bytes that the rail has sent and received. Its partner may have another number of bytes.
 passed() { echo $(($(rail_bytes "$1" "$2" rx) + $(rail_bytes "$1" "$2" tx))); }
 is() { awk "BEGIN { exit !($1) }"; }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Signals and flags behind their data while one rail is a hundred times slower than the others; then the same with
+# Signals and flags behind their data while one rail is a hundred times slower than the others. Then that test with
 # ordering switched off, where violations must be seen: otherwise this test could not fail.
 # order.sh <folder of rail_order>      RAILS (default 2), SECONDS_EACH (default 5)
 set -u

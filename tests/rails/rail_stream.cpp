@@ -21,7 +21,7 @@ constexpr double kTick = 0.1;
 
 struct Words {
   uint64_t signal[kMostSlots];  ///< at the receiver: number of the message in the slot, counted from 1
-  uint64_t ack[kMostSlots];     ///< at the sender: the same, once compared
+  uint64_t ack[kMostSlots];     ///< at the sender: number of the message in the slot, once compared
 };
 
 struct Stream {

@@ -42,7 +42,7 @@ class Counters {
   const int me_, npes_;
   Words* words_;
   PairWords* pair_;  ///< by origin
-  char* pit_;        ///< by origin: data of added signals, always the same
+  char* pit_;        ///< by origin: data of added signals, which never changes
   Done* table_;      ///< by origin: what it says it has done to this PE
   std::vector<Done> done_;
   std::vector<uint64_t> last_ticket_;

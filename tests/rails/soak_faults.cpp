@@ -23,7 +23,7 @@ struct Put {
   int pe;
 };
 
-/// What is sent again, behind a newer message in the same place.
+/// Sends an old message again, to the place of a newer one.
 void send_late(void* dest, const void* source, size_t bytes, int pe) {
   static std::vector<Put> last;
   const auto* first = static_cast<const char*>(source);

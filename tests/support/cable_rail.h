@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rail over Cables, as a provider over TCP is one: what meets a pulled cable waits, in order, and goes on when the
-// cable is back, also long after others have given it up. Acknowledgements wait likewise. What is for an endpoint that
-// was opened anew fails. Closing discards what waits.
+// A rail over Cables that behaves like a provider over TCP. Operations and acknowledgements that meet a pulled cable
+// wait, in order, and go on when the cable is back, also long after others have given it up. Operations for an endpoint
+// that was opened anew fail. Closing discards waiting operations.
 #pragma once
 
 #include <array>

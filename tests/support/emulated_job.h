@@ -46,7 +46,7 @@ class Job {
   TeamRow& team(int pe, int slot) { return pes_[index(pe)].teams[static_cast<size_t>(slot)]; }
   ContextRow& context(int pe, int place) { return pes_[index(pe)].contexts[static_cast<size_t>(place)]; }
   uint64_t* error(int pe) { return &pes_[index(pe)].error; }
-  /// Where the program's objects begin: the same offset on every PE.
+  /// Where the program's objects begin: one offset for all PEs.
   static constexpr uint64_t kObjects = uint64_t{2} << 20;
   template <class T = unsigned char>
   T* object(int pe, uint64_t offset = 0) {
@@ -58,7 +58,7 @@ class Job {
   /// Makes the proxy leave commands where they are.
   std::atomic<bool> stalled{false};
 
-  /// The same kernel on every PE.
+  /// Runs one kernel on every PE.
   template <class Body>
   void run(uint32_t blocks, uint32_t threads, const Body& body) {
     std::vector<Launch> launches;

@@ -118,7 +118,7 @@ struct Launch {
   std::function<void()> body;
 };
 
-/// Runs kernels, all at the same time, and returns when they have ended.
+/// Runs kernels, all at once, and returns when they have ended.
 inline void run(const std::vector<Launch>& launches) {
   std::vector<std::unique_ptr<Block>> blocks;
   std::vector<std::thread> threads;

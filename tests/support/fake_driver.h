@@ -8,8 +8,9 @@
 //     ... code under test, with fake.driver() ...
 //     EXPECT_EQ(fake.leaks(), "");
 //
-// The same calls are the library libcuda.so.1 in the folder fake_cuda of the tests' build folder: a program that finds
-// it first (LD_LIBRARY_PATH) runs on the GPUs that RAILSHMEM_FAKE_GPUS and its like describe (fake_driver/state.cpp).
+// The library libcuda.so.1 in the folder fake_cuda of the tests' build folder has the calls of this fake driver. A
+// program that finds it first (LD_LIBRARY_PATH) runs on the GPUs that RAILSHMEM_FAKE_GPUS and its like describe
+// (fake_driver/state.cpp).
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace {
 
 #if defined(RAILSHMEM_HAS_CUDA_HEADER) && CUDA_VERSION >= 13000  // the suffixes of driver_calls.inc are of 13.0
 
-// A parameter is passed alike when it is of the same size and the same kind of register. What pointers point to is
+// A parameter is passed alike when its size and its kind of register agree. The objects that pointers point to are
 // compared below.
 template <class Ours, class Theirs>
 inline constexpr bool kSameWord =
@@ -215,7 +215,7 @@ SAME_PLACE(CopyAttributes, destination_hint, CUmemcpyAttributes, dstLocHint);
 SAME_PLACE(CopyAttributes, flags, CUmemcpyAttributes, flags);
 
 TEST(CudaAbi, AgreesWithTheHeaderOfTheToolkit) {
-  // All of it is above, for the compiler; this line in the log says that it was there.
+  // The static_asserts above are the test; this line in the log says that the header was there.
   std::printf("compared with cuda.h of CUDA %s\n", version_text(CUDA_VERSION).c_str());
 }
 

@@ -81,7 +81,7 @@ struct Course {
   std::atomic<bool> broken{false};
 };
 
-/// One block of the kernel of one PE, and what it finds wrong. It talks to the same block of the other PE.
+/// One block of the kernel of one PE, and what it finds wrong. It talks to the other PE's block of this number.
 template <class F>
 class Block {
  public:

@@ -30,7 +30,7 @@ UniqueFd fd_with_number(uint64_t number) {
   return fd;
 }
 
-/// The same open file, for the test to look at while the offer owns the first one.
+/// A second descriptor of the open file of `fd`, for the test to look at while the offer owns `fd`.
 UniqueFd another(const UniqueFd& fd) {
   return UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
 }

@@ -14,7 +14,7 @@ void slow_end(int, const char*) noexcept {
   log_error("all is written down");
 }
 
-/// Threads that wait for a dead peer find it at the same time.
+/// Two threads that wait for a dead peer find it at once.
 TEST(Die, TheSecondThreadLetsTheFirstFinish) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto two_errors = [] {

@@ -79,7 +79,7 @@ TEST_P(FabricReopen, ReachesItselfThoughAllRailsWereClosed) {
   for (size_t r = 0; r < rails; ++r) cards.push_back(fabric_->reopen(Port::proxy, r));
   put(2);
   for (size_t r = 0; r < rails; ++r) EXPECT_EQ(read_own(r, 4096), 2u) << "rail " << r;
-  // The card that comes all the same brings nothing new to this port, but the host port learns by it.
+  // A card that comes again brings nothing new to this port, but the host port learns by it.
   for (size_t r = 0; r < rails; ++r) {
     EXPECT_EQ(fabric_->learn(Port::proxy, 0, cards[r]), 0u);
     EXPECT_EQ(fabric_->learn(Port::host, 0, cards[r]), uint32_t{1} << r);

@@ -63,7 +63,7 @@ TEST(LinkState, WhatNobodyTellsIsUp) {
   }
 }
 
-// The folder may be that of another network namespace, whose interfaces have the same names.
+// The folder may be that of another network namespace, whose interfaces may have the names of ours.
 TEST(LinkState, OfAnotherInterfaceOfThatNameIsNotBelieved) {
   FakeSystem system;
   system.say("operstate", "down");

@@ -161,7 +161,7 @@ TEST(LimitSilence, AnIdleEndWhoseOtherEndIsGoneHearsOfIt) {
   close(std::exchange(in.caller.fd, -1));
   pollfd ended{in.accepted.fd, POLLIN, 0};
   EXPECT_EQ(poll(&ended, 1, 100), 0) << "it was told";
-  const Address peer_address = name_of(own);  // of the same interface
+  const Address peer_address = name_of(own);  // of the interface of `own`
   const std::span<const std::byte> peers[] = {peer_address};
   EXPECT_EQ(limit_silence(name_of(own), peers, 1000), 1u);
   EXPECT_EQ(poll(&ended, 1, 10000), 1);
@@ -201,7 +201,7 @@ TEST(Cut, HandsOnWhatHasArrivedAndThenEnds) {
   ASSERT_EQ(send(in.caller.fd, "late", 4, 0), 4);
   pollfd readable{in.accepted.fd, POLLIN, 0};
   ASSERT_EQ(poll(&readable, 1, 10000), 1);
-  const Address peer_address = name_of(stranger);  // of the same interface, but not what `other` goes to and from
+  const Address peer_address = name_of(stranger);  // of the interface of `own`, but not what `other` goes to and from
   const std::span<const std::byte> peers[] = {peer_address};
   const Address own_address = name_of(own);
   EXPECT_EQ(cut(own_address, peers), 2u) << "accepted at our end, and connected to the peer";

@@ -168,8 +168,8 @@ TEST(RailSet, ShortOperationsKeepAwayFromALoadedRail) {
   EXPECT_EQ(taken, (std::vector<int>{10, 10, 10})) << "all alike again";
 }
 
-/// Rails that were seen to move `parts` of the same time's bytes. The set reads the real clock, so the same moments
-/// must do for all of them; where the machine took one away in between, once more.
+/// Rails that were seen to move `parts` of bytes in one span of time. The set reads the real clock, so the rails must
+/// share their moments. Where the machine took a moment away in between, all are measured once more.
 std::unique_ptr<Set> measured(const std::vector<uint64_t>& parts, const Tuning& tuning = timeless()) {
   for (;;) {
     auto s = std::make_unique<Set>(parts.size(), 0, tuning);

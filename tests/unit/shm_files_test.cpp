@@ -20,11 +20,11 @@ TEST(ShmFiles, OnlyThoseOfTheNamedProcessesSinceThenGo) {
   const std::string gone[] = {"4711_18ea91ac2841cc9d_0:" + user + ":0", "4711_18ea91ac2841cc9e_1:" + user + ":1_17",
                               "4711_18ea91ac2841cc9d_0:" + user + ":0:99881", "12_28ea91ac2841cc9d_12:" + user + ":0"};
   const std::string kept[] = {"4711_18ea91ac2841cc9c_0:" + user + ":0",    // another process's, before
-                              "12_8ea91ac2841cc9d_0:" + user + ":0",       // likewise
+                              "12_8ea91ac2841cc9d_0:" + user + ":0",       // another process's, before
                               "4711:" + user + ":0",                       // not of transports/ofi
                               "4711_118ea91ac2841cc9d_0:" + user + ":0",   // no time: more than 64 bits
-                              "4711_-18ea91ac2841cc9e_0:" + user + ":0",   // likewise
-                              "4711_0x18ea91ac2841cc9e_0:" + user + ":0",  // likewise
+                              "4711_-18ea91ac2841cc9e_0:" + user + ":0",   // no time: negative
+                              "4711_0x18ea91ac2841cc9e_0:" + user + ":0",  // no time: with a prefix
                               "47110_18ea91ac2841cc9d_0:" + user + ":0",
                               "471_18ea91ac2841cc9d_0:" + user + ":0",
                               "-4711_18ea91ac2841cc9d_0:" + user + ":0",
