@@ -15,7 +15,7 @@ struct Env {
 #include "src/base/env_table.inc"
 #undef ENV
 
-  /// Where a name's value comes from; null or empty = not set. Tests pass their own, so they need no setenv.
+  /// Returns the value of a variable; null or empty: not set. Tests pass their own, so they need no setenv.
   using Lookup = std::function<const char*(const char* name)>;
 
   /// Reads every variable; throws Error naming the variable, its value and the accepted form.
@@ -35,15 +35,16 @@ const std::vector<EnvRow>& env_rows();
 
 /// The table with the values in force, as SHMEM_INFO=1 prints it.
 std::string describe_env(const Env::Lookup& lookup);
-/// The same from the process's environment.
+/// The table with the values of this process's environment.
 std::string describe_env();
 
-/// Warnings for SHMEM_* names in `environment` ("NAME=value" strings) that are no variable, with the nearest known one.
+/// Warnings for names in `environment` ("NAME=value" strings) that begin with SHMEM_ but are no variable of ours. Each
+/// proposes the nearest known name.
 std::vector<std::string> unknown_names(const std::vector<std::string>& environment);
 /// The process's own environment as unknown_names() takes it.
 std::vector<std::string> process_environment();
 
-/// A variable of a launcher (RANK, PMI_FD, ...), not of ours; null when it is not set, or empty.
+/// The value of a launcher's variable (RANK, PMI_FD, ...); null when the variable is not set or empty.
 const char* launcher_variable(const char* name) noexcept;
 
 }  // namespace railshmem

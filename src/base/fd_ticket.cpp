@@ -16,10 +16,10 @@
 #include "src/base/fd_message.h"
 
 #ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434  // the same on all architectures; since Linux 5.3
+#define SYS_pidfd_open 434  // on all architectures, since Linux 5.3
 #endif
 #ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438  // since Linux 5.6
+#define SYS_pidfd_getfd 438  // on all architectures, since Linux 5.6
 #endif
 
 namespace railshmem {
@@ -88,7 +88,7 @@ UniqueFd take_by_socket(const FdTicket& ticket, std::string& why) {
     setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     step = "connect";
     if (connect(socket.get(), server.get(), server.nbytes()) == 0) {
-      // Anybody may have taken a name; what arrives from another user is not what the ticket promised.
+      // A process of any user may have taken the name, so a descriptor from another user is refused.
       if (!is_trusted(socket.get())) {
         why = "its socket belongs to another user";
         return UniqueFd();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the members of a team decide something together: everybody votes, everybody learns the same result.
+// How the members of a team decide something together: all members vote, and all learn one result.
 #pragma once
 
 #include <array>

@@ -8,7 +8,7 @@ namespace railshmem {
 
 /// Every member sends to every other.
 void blocks_by_sending(const Blocks& blocks) noexcept;
-/// All get the same block: every member sends it to one member of each node, who passes it on.
+/// Every member sends one block, meant for all others, to one member of each node, who passes the block on.
 void blocks_by_rails(const Blocks& blocks) noexcept;
 
 }  // namespace railshmem

@@ -14,11 +14,11 @@ struct Blocks {
   std::byte* dest;
   const std::byte* source;
   size_t nbytes;      ///< of a block
-  size_t step;        ///< bytes from one receiver's block to the next in source; 0: all get the same
+  size_t step;        ///< bytes from one receiver's block to the next in source; 0: one block for all
   size_t place_step;  ///< bytes from one sender's block to the next in dest
 
   const std::byte* block_for(int rank) const noexcept { return source + static_cast<size_t>(rank) * step; }
-  /// Where this PE keeps the block of a member.
+  /// Where in dest the block of member `rank` belongs.
   std::byte* place_of(int rank) const noexcept { return dest + static_cast<size_t>(rank) * place_step; }
   void keep_own() const noexcept { copy_own(team.state.device, place_of(team.rank), block_for(team.rank), nbytes); }
 };

@@ -59,7 +59,8 @@ void send_to_all(const Collect& call) noexcept {
   for (int i = 1; i < team.size(); ++i) send_own(call, ahead(team, team.rank, i));
 }
 
-/// To one member of each node, who passes it on; always the same one, so each flag has one writer.
+/// Sends this member's data to one partner on each node, who passes it on. The partner never changes, so each flag has
+/// one writer.
 void send_by_rails(const Collect& call) noexcept {
   Team& team = call.team;
   const TeamNodes& nodes = team.nodes;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two protocols of flags behind which collectives move data, both without a synchronisation between two calls.
+// The two protocols of flags behind which collectives move data. Neither needs a synchronisation between two calls.
 //
-// Full exchange: every member hears from every other before it returns. Its lines take turns by number, so a member
-// that is one exchange ahead touches no line that a slower one still reads; to be two ahead it would have to hear from
-// that one in between. Messages of one exchange cannot overtake those of the exchange two before, which everybody has
-// received by then. So nobody waits for acknowledgements.
+// Full exchange: every member hears from every other before it returns. Exchanges use two sets of lines in turn, so a
+// member that is one exchange ahead touches no line that a slower member still reads. No member is two exchanges ahead:
+// it would have to hear from the slower member in between. Messages of exchange n cannot overtake those of exchange
+// n - 2, which all members have received by then. So nobody waits for acknowledgements.
 //
 // Arrival: only some members hear from some, and a sender may be far ahead. The flag of a sender counts collectives,
-// and a receiver waits for a number or a higher one. That is right only if a later flag is never seen before earlier
-// data: true for stores on a node, made true over the network by begin_arrival(); and only if one member alone writes
-// the flag, so who passes data on uses the `passed` lines.
+// and a receiver waits for a number or a higher one. The protocol needs two things. First, a later flag must never be
+// seen before earlier data: true for stores on a node, made true over the network by begin_arrival(). Second, only one
+// member may write a flag: a member that passes data on uses the `passed` lines.
 #pragma once
 
 #include "src/collective/link.h"
@@ -18,7 +18,7 @@
 
 namespace railshmem {
 
-/// Data up to this size is copied by the network when it is sent; that of longer ones must stay until settle().
+/// The network copies data up to this size when it is sent; longer data must stay until settle().
 inline constexpr size_t kCopiedBytes = 4096;
 
 /// The number of a new full exchange.
@@ -27,7 +27,7 @@ inline uint64_t begin_exchange(Team& team) noexcept {
   return ++team.exchanges;
 }
 
-/// The number of a new collective with arrival flags; what this PE sent before is at its targets.
+/// The number of a new collective with arrival flags. On return all earlier sends of this PE are at their targets.
 inline uint64_t begin_arrival(Team& team) noexcept {
   team.enter();
   if (team.context.net) settle(team);
@@ -40,7 +40,7 @@ inline void raise_here(Team& team, int index, size_t at, uint64_t number) noexce
   __atomic_store_n(reinterpret_cast<uint64_t*>(team.here(index, at)), number, __ATOMIC_RELEASE);
 }
 
-/// push() whose source is free at once when it is short; a caller that sends more than kCopiedBytes settles.
+/// A push() whose source is free at once where nbytes <= kCopiedBytes; the caller must settle() after longer ones.
 inline void deliver(Team& team, const char* function, int to, void* dest, const void* source, size_t nbytes, size_t at,
                     uint64_t number) noexcept {
   if (nbytes > kCopiedBytes) return push(team, function, to, dest, source, nbytes, at, number);
@@ -52,7 +52,7 @@ inline void finish_sends(Team& team, size_t nbytes) noexcept {
   if (nbytes > kCopiedBytes && team.context.net) settle(team);
 }
 
-/// Ranks after and before `rank` in a circle: everybody starts with another partner.
+/// Ranks after and before `rank` in a circle: every member starts with a partner of its own.
 inline int ahead(const Team& team, int rank, int distance) noexcept {
   const int to = rank + distance;
   return to < team.size() ? to : to - team.size();
@@ -76,8 +76,8 @@ inline void await_exchange(Team& team, const char* function, uint64_t number) no
   }
 }
 
-/// A full exchange on one node in which everybody writes to everybody: `give(copies, to)` copies this PE's data to a
-/// member. Copy engines have them all under way before the first flag is raised.
+/// A full exchange on one node in which every member writes to all others: `give(copies, to)` copies this PE's data to
+/// member `to`. Copy engines have all copies under way at once, so flags are raised only after the last copy.
 template <class Give, class KeepOwn>
 void exchange_by_push(Team& team, const char* function, Give&& give, KeepOwn&& keep_own) noexcept {
   const uint64_t number = begin_exchange(team);
@@ -93,8 +93,8 @@ void exchange_by_push(Team& team, const char* function, Give&& give, KeepOwn&& k
   await_exchange(team, function, number);
 }
 
-/// The same with everybody reading: `take(copies, from)` copies a member's data here once it has entered. Returns when
-/// all have read, so that the sources are free.
+/// A full exchange on one node in which every member reads from all others: `take(copies, from)` copies the data of
+/// member `from` here once that member has entered. Returns when all have read, so that the sources are free.
 template <class Take, class KeepOwn>
 void exchange_by_pull(Team& team, const char* function, Take&& take, KeepOwn&& keep_own) noexcept {
   const uint64_t entered = begin_exchange(team);

@@ -29,9 +29,9 @@ void exchange_all(Team& team, const Reduction& job) noexcept {
   }
 }
 
-/// Recursive doubling: in round r leaders 2^r apart swap their sums. Those beyond the last power of two give theirs to
-/// one below it first, and get the result from it. Both sides of a swap add in the same order, so all get the same
-/// bits.
+/// Recursive doubling: in round r leaders 2^r apart swap their sums. A leader beyond the last power of two first gives
+/// its sum to a leader below that power, and gets the result from it. Both leaders of a swap add in one order, so all
+/// results agree to the bit.
 void exchange_in_tree(Team& team, const Reduction& job) noexcept {
   const Ranks leaders = Ranks::leaders(team);
   const int me = team.nodes.my_node;

@@ -37,11 +37,11 @@ constexpr TypeKind type_kind() noexcept {
   }
 }
 
-/// out[i] = a[i] op b[i] for n elements. `out` may be the same array as `a`, `b` or both, but must not overlap them
-/// otherwise. Integers wrap. The order of the two operands matters only to the bits of a NaN and of a zero's sign.
+/// out[i] = a[i] op b[i] for n elements. `out` may be the array `a`, `b` or both, but must not overlap them in part.
+/// Integers wrap. The order of the two operands matters only to the bits of a NaN and of a zero's sign.
 using Combine = void (*)(void* out, const void* a, const void* b, size_t n) noexcept;
 
-/// Null for what does not exist: bits of floating-point types, order of complex ones.
+/// Null where the standard has no such reduction: bits of floating-point types, minimum and maximum of complex ones.
 Combine find_combine(ReduceOp op, TypeKind kind) noexcept;
 
 }  // namespace railshmem

@@ -110,7 +110,7 @@ void scan_part(Team& team, const Reduction& job, Scan scan, Part part) noexcept 
   OperandStream stream(team, job, {Ranks::all(team), job.source}, part, kBlock);
   stream.run([&](Part block, int rank, const std::byte* operand, bool) noexcept {
     const size_t nbytes = block.count * job.element;
-    // The operand is read before the same member's dest is written, which may be the same array.
+    // A member's operand is read before that member's dest is written, because source and dest may be one array.
     if (rank == 0) {
       std::memset(sum, 0, nbytes);
       std::memcpy(next, operand, nbytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of reduce and scan have in common: the call, ranks, and the work on a part of the vector.
+// The common part of all algorithms of reduce and scan: the call, ranks, and the work on a part of the vector.
 #pragma once
 
 #include "src/collective/operand.h"
@@ -22,7 +22,7 @@ struct Reduction {
   size_t nbytes() const noexcept { return nelems * element; }
 };
 
-/// Whether dest or source lie in the device heap, where the CPU cannot compute. The same on all members.
+/// Whether dest or source lie in the device heap, where the CPU cannot compute. All members get one answer.
 inline bool on_device(const Team& team, const Reduction& job) noexcept {
   const PeState& state = team.state;
   return state.device && (Operand(state, job.dest, job.nbytes()).on_device(state) ||
@@ -48,17 +48,17 @@ struct Part {
   size_t count;
 };
 
-/// Part `index` of `parts` of n elements: equal but for the last, and cut at cache lines, so that no two members write
-/// to one.
+/// Part `index` of `parts` of n elements. All parts but the last are equally long and end at cache lines, so that no
+/// two members write to one line.
 Part part_of(size_t n, size_t element, int index, int parts) noexcept;
 
-/// The number of members to choose an algorithm for. PEs that share CPUs are as good as very many: what costs is to
-/// wake one another.
+/// The number of members to choose an algorithm for. PEs that share CPUs count as very many, because waking one another
+/// is what costs.
 inline int crowd(const Team& team) noexcept {
   return team.share_cpus ? 1 << 20 : team.size();
 }
 
-/// Which members' operands lie where: `from` is the symmetric address in every reader's memory.
+/// The operands of `ranks`, all at the symmetric address `from`.
 struct Operands {
   Ranks ranks;
   const std::byte* from;

@@ -12,7 +12,8 @@
 namespace railshmem {
 namespace {
 
-/// Adds up operand(0), operand(1), ... in dest, and waits for all of them all the same: an exchange is full.
+/// Adds up the operands of the ranks before this PE's, and its own in an inclusive scan, in dest. Waits for the later
+/// operands too, because every member of a full exchange must hear from every other.
 template <class Operand>
 void add_up(Team& team, const Reduction& job, Scan kind, Operand&& operand) noexcept {
   const int count = kind == Scan::inclusive ? team.rank + 1 : team.rank;

@@ -10,13 +10,13 @@
 
 namespace railshmem {
 
-/// The element size as a constant: one load and one store each.
+/// The element size is a constant, so each element costs one load and one store.
 template <size_t kElement>
 inline void spaced_copy_of(std::byte* to, size_t to_step, const std::byte* from, size_t from_step, size_t n) noexcept {
   for (size_t i = 0; i < n; ++i, to += to_step, from += from_step) __builtin_memcpy(to, from, kElement);
 }
 
-/// n elements of `element` bytes; steps in bytes.
+/// Copies n elements of `element` bytes with the CPU; steps in bytes.
 inline void spaced_copy(std::byte* to, size_t to_step, const std::byte* from, size_t from_step, size_t element,
                         size_t n) noexcept {
   if (to_step == element && from_step == element) {
@@ -39,7 +39,7 @@ inline void spaced_copy(std::byte* to, size_t to_step, const std::byte* from, si
   }
 }
 
-/// The same where a GPU's copy engines may have to do it.
+/// Copies n elements of `element` bytes with the CPU, or adds the copies to `copies` where copy engines do them.
 inline void spaced_copy(CopyBatch& copies, std::byte* to, size_t to_step, const std::byte* from, size_t from_step,
                         size_t element, size_t n) noexcept {
   if (!copies.waits()) return spaced_copy(to, to_step, from, from_step, element, n);

@@ -44,11 +44,11 @@ void must_be_allowed(const PeState& state, const Context& context, const char* f
     must_be_allowed(state, context, function, symmetric, pe);
 }
 
-/// On a word of device memory of `pe`, mapped here at `at`.
+/// Executes `amo` on a word of device memory of `pe`, mapped here at `at`. Returns the old value.
 uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
                        const NetAmo& amo) noexcept;
 
-/// On a word of `pe`, mapped here at `at`.
+/// Executes an atomic operation on a word of `pe`, mapped here at `at`. Returns the old value.
 template <class T>
 [[gnu::always_inline]] inline T amo_direct(PeState& state, Context& context, std::byte* at, const T* dest, int pe,
                                            AmoOp op, T operand, T compare) noexcept {
@@ -58,7 +58,7 @@ template <class T>
   return amo_value<T>(execute_amo(reinterpret_cast<AmoWord<T>*>(at), op, amo_bits(operand), amo_bits(compare)));
 }
 
-/// Old value for fetching operations. A misaligned target is an error: it could not be atomic.
+/// Returns the old value for fetching operations. A misaligned target is an error: an update of it would not be atomic.
 template <class T>
 [[gnu::always_inline]] inline T amo(PeState& state, Context& context, const char* function, AmoOp op, const T* dest,
                                     T operand, T compare, int pe) noexcept {
@@ -72,14 +72,14 @@ template <class T>
       net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
 
-/// The same where nobody wants the old value, and nothing is compared.
+/// An amo() that compares nothing and returns no old value.
 template <class T>
 [[gnu::always_inline]] inline void amo_plain(PeState& state, Context& context, const char* function, AmoOp op,
                                              const T* dest, T operand, int pe) noexcept {
   amo<T>(state, context, function, op, dest, operand, static_cast<T>(0), pe);
 }
 
-/// Fetching operation whose old value is in *fetch after quiet.
+/// A fetching operation. Its old value is in *fetch after quiet.
 template <class T>
 [[gnu::always_inline]] inline void amo_nbi(PeState& state, Context& context, const char* function, AmoOp op, T* fetch,
                                            const T* dest, T operand, T compare, int pe) noexcept {

@@ -14,8 +14,9 @@
 
 namespace railshmem {
 
-/// A handle is a place in the table plus two (0 is no context, 1 the default one), and above it the number of contexts
-/// that the process made before, by which the handle of a destroyed context is known, also one from before finalize.
+/// The low bits of a handle are a place in the table plus two (0 is no context, 1 the default context). The high bits
+/// are the number of contexts that the process made before. They tell the handle of a destroyed context, also of one
+/// destroyed before finalize.
 class ContextTable {
  public:
   static constexpr size_t kMost = size_t{1} << 16;  // as many completion scopes as a network has
@@ -27,7 +28,7 @@ class ContextTable {
   ~ContextTable();
   ContextTable(const ContextTable&) = delete;  // contexts stay where they are
 
-  /// Null for what is no context of this table.
+  /// Returns the context, or null where the handle is no live one of this table.
   Context* find(shmem_ctx_t handle) const noexcept {
     const auto value = reinterpret_cast<uintptr_t>(handle);
     const size_t place = (value & kPlaceMask) - 2;
@@ -40,16 +41,17 @@ class ContextTable {
     return entry.handle.load(std::memory_order_acquire) == value ? &entry.context : nullptr;
   }
 
-  /// A context of the world (pes null) or of a team, whose PeSet must outlive it; SHMEM_CTX_INVALID when there is no
-  /// room.
+  /// Makes a context of the world (pes null) or of a team, whose PeSet must outlive the context. Returns
+  /// SHMEM_CTX_INVALID when there is no room.
   shmem_ctx_t create(const PeSet* pes, shmem_team_t team, long options) noexcept;
-  /// Told of those that are there at once, of others as they come and go; not at the same time by two threads.
+  /// Tells `listener` of all present contexts now, and of every later one when it is made and when it ends. Only one
+  /// thread at a time calls the listener.
   void listen(Listener listener);
-  /// Completes what was issued, then ends the context.
+  /// Completes the operations of the context, then ends it.
   void destroy(PeState& state, shmem_ctx_t handle) noexcept;
-  /// All contexts of a team.
+  /// Destroys all contexts of a team.
   void destroy_of(PeState& state, shmem_team_t team) noexcept;
-  /// Completes what was issued on any of them.
+  /// Completes the operations of all contexts.
   void quiet_all(PeState& state) noexcept;
 
  private:
@@ -70,7 +72,7 @@ class ContextTable {
 
   Network* const network_;
   std::array<std::atomic<Entry*>, kMost / kPerBlock> blocks_{};
-  std::mutex mutex_;          ///< making and ending, and what follows
+  std::mutex mutex_;          ///< held while a context is made or ended; guards the members below
   std::vector<size_t> free_;  ///< places that were in use
   size_t used_places_ = 0;    ///< places ever used
   Listener listener_;         ///< empty: nobody listens

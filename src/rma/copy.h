@@ -29,7 +29,7 @@ namespace railshmem {
   std::memcpy(to, from, nbytes);
 }
 
-/// The same where `device` (null in jobs without GPUs) may be needed.
+/// Copies between any two places, of which `device` may have to reach one; `device` is null in jobs without GPUs.
 [[gnu::always_inline]] inline void move_block(DeviceAccess* device, void* to, const void* from,
                                               size_t nbytes) noexcept {
   if (device) [[unlikely]]

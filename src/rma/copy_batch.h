@@ -8,10 +8,10 @@
 
 namespace railshmem {
 
-/// Copies within mapped memory that do not depend on each other. Done by finish(), or before.
+/// Copies within mapped memory that do not depend on each other. All are complete after finish(), some before.
 class CopyBatch {
  public:
-  /// `device`: PeState's.
+  /// `device` is PeState::device.
   explicit CopyBatch(DeviceAccess* device) noexcept : device_(device) {}
   CopyBatch(const CopyBatch&) = delete;
   ~CopyBatch() { finish(); }
@@ -24,7 +24,7 @@ class CopyBatch {
       return copy_block(to, from, nbytes);
     keep({to, from, nbytes});
   }
-  /// The same for what may be in place already.
+  /// Adds a copy whose data may be in place already (to == from); does nothing then.
   void add_own(void* to, const void* from, size_t nbytes) noexcept {
     if (to != from && nbytes > 0) add(to, from, nbytes);
   }

@@ -23,11 +23,11 @@ class Lock {
       locate(state, function, lock, sizeof *lock, state.me);  // says why and ends the job
     if (reinterpret_cast<uintptr_t>(lock) % sizeof *lock != 0) [[unlikely]]
       die_misaligned(function, lock, sizeof *lock, state.me);
-    // Locks are spread over the PEs by their offset, which is the same everywhere (Fibonacci hashing).
+    // The offset, which is equal on all PEs, chooses the home PE of a lock (Fibonacci hashing).
     home_ = static_cast<int>((offset / sizeof *lock * 0x9e3779b97f4a7c15u >> 32) % static_cast<unsigned>(state.npes));
   }
 
-  /// acquire: pairs with the update by the PE before; what it did under the lock is visible here.
+  /// acquire: pairs with the update by the PE before; what that PE did under the lock is visible here.
   uint32_t place() const noexcept { return __atomic_load_n(&word_->place, __ATOMIC_ACQUIRE); }
   bool held() const noexcept { return place() & kLockHeld; }
   uint32_t* place_address() const noexcept { return &word_->place; }
@@ -77,8 +77,8 @@ class Lock {
   int home_ = 0;
 };
 
-/// A program that polls test_lock must drive what it waits for, and let the holder have the CPU: where PEs share CPUs,
-/// and where a PE has several threads, of which there may be more than its CPUs.
+/// A program that polls test_lock must drive the network. It must also let the holder have the CPU: where PEs share
+/// CPUs, and where a PE has several threads, which may outnumber its CPUs.
 void give_way(PeState& state) noexcept {
   if (state.network) net_progress(*state.network);
   if (state.spin.share_cpus || state.lock_turns) sched_yield();

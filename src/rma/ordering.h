@@ -10,7 +10,7 @@ inline void fence(PeState& state, Context& context) noexcept {
   // release: later stores to mapped memory stay behind earlier ones; a waiting peer acquires.
   __atomic_thread_fence(__ATOMIC_RELEASE);
   if (!context.net) return;
-  // The network orders what it carries, but a store that follows would overtake what is still on its way to that PE.
+  // The network orders its own operations, but a later store would overtake those still on their way to that PE.
   if (state.mixed_reach) [[unlikely]]
     net_quiet(*state.network, *context.net);
   else
@@ -24,10 +24,10 @@ inline void quiet(PeState& state, Context& context) noexcept {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/// The same for what went to `pe` (a PE of the world).
+/// Completes the operations of the context that target `pe` (a PE of the world).
 inline void quiet(PeState& state, Context& context, int pe) noexcept {
   if (context.net) net_quiet(*state.network, *context.net, pe);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // as above
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // a store before quiet is visible before any load after it
 }
 
 }  // namespace railshmem

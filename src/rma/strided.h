@@ -8,20 +8,20 @@ namespace railshmem {
 
 struct Strides {
   ptrdiff_t dest;    ///< elements from block to block in dest
-  ptrdiff_t source;  ///< likewise in source
+  ptrdiff_t source;  ///< elements from block to block in source
   size_t element;    ///< bytes of an element
   size_t block;      ///< elements of a block
   size_t nblocks;
 };
 
-/// Bytes from the first to behind the last element of one side, `which`; ends the job for strides that the standard
-/// excludes.
+/// Bytes from the first element to the end of the last one, on the side `which` ("dest" or "source"). Ends the job for
+/// strides that the standard excludes.
 size_t checked_span(const char* function, const char* which, ptrdiff_t stride, const Strides& strides, int pe) noexcept;
 
 /// Returns when `source` may be reused.
 void strided_put(PeState& state, Context& context, const char* function, void* dest, const void* source,
                  const Strides& strides, int pe) noexcept;
-/// Returns with the data.
+/// Returns when the data is in `dest`.
 void strided_get(PeState& state, Context& context, const char* function, void* dest, const void* source,
                  const Strides& strides, int pe) noexcept;
 

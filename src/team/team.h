@@ -13,7 +13,7 @@
 
 namespace railshmem {
 
-/// How a team lies on nodes. Ranks, not PEs.
+/// How a team lies on nodes. All numbers are ranks of the team, not PEs of the world.
 struct TeamNodes {
   std::vector<int> members;  ///< the team's ranks on this node, ascending
   int my_index = 0;          ///< in members
@@ -36,7 +36,7 @@ struct TeamNodes {
 
 TeamNodes find_team_nodes(const PeSet& pes, int rank, const NodeLayout& layout);
 
-/// Not copied: its collectives keep their numbers in it. One collective of a team runs at a time.
+/// Not copyable, because a team's collectives keep their numbers in it. One collective of a team runs at a time.
 struct Team {
   /// Numbers of collectives go on from `first_number`. Throws Error.
   Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, const NodeLayout& layout, size_t area_offset,
@@ -45,7 +45,7 @@ struct Team {
   Team(const Team&) = delete;
 
   int size() const noexcept { return pes.size; }
-  /// Slot plus one, and above it the generation, by which the handle of a destroyed team is known.
+  /// The low bits are slot plus one. The high bits are the generation, which tells the handle of a destroyed team.
   shmem_team_t handle() const noexcept {
     return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
   }
@@ -57,40 +57,40 @@ struct Team {
   PeState& state;
   const PeSet pes;
   const int rank;  ///< of this PE
-  const int slot;  ///< which area; the same on every member
+  const int slot;  ///< number of the area; equal on all members
   const uint32_t generation;
   const size_t offset;  ///< of the area, from the start of every PE's heap
   const TeamAreaLayout area;
   const TeamNodes nodes;
   std::vector<std::byte*> areas_here;  ///< the areas of nodes.members as addresses here
   const bool share_cpus;               ///< PEs of this host outnumber its CPUs: wake as few as possible
-  shmem_team_config_t config{};        ///< as the program asked; num_contexts 0 when it did not
-  Context context;                     ///< what collectives post on, so that no user's quiet waits for them
-  /// Where the numbers below began: above those of all teams that had the area before, whose last flags may still be
-  /// on their way. The area itself began with zeros.
+  shmem_team_config_t config{};        ///< as the program asked; num_contexts is 0 when it did not ask
+  Context context;                     ///< of the collectives' own operations, so that no user's quiet waits for them
+  /// First value of the numbers below. It lies above the numbers of all teams that had the area before, because their
+  /// last flags may still be on their way. The area itself began with zeros.
   const uint64_t first_number;
   uint64_t syncs;        ///< number of the last synchronisation
-  uint64_t exchanges;    ///< number of the last full exchange: they take turns in the lines
+  uint64_t exchanges;    ///< number of the last full exchange; odd and even ones use different lines
   uint64_t gathers;      ///< number of the last gather on the node
   uint64_t arrivals;     ///< number of the last collective that used arrival flags
   uint64_t checks;       ///< number of the last call that SHMEM_CHECK compared between members
-  uint64_t entered = 0;  ///< steps of collectives that this PE has entered; as many on every member of a node
+  uint64_t entered = 0;  ///< steps of collectives that this PE has entered; members of a node enter equally many
 
-  /// This PE's copy of what lies `at` bytes into the area: the symmetric address of every member's.
+  /// This PE's copy of what lies `at` bytes into the area; also the symmetric address of every member's copy.
   std::byte* mine(size_t at) const noexcept {
     return reinterpret_cast<std::byte*>(state.segment[0].base) + offset + at;
   }
   /// Counts a step of a collective where node peers can see that this PE has come to it.
   void enter() noexcept {
-    // relaxed: only messages depend on it.
+    // relaxed: only the texts of messages depend on the count.
     __atomic_store_n(reinterpret_cast<uint64_t*>(mine(offsetof(SyncFlags, entered))), ++entered, __ATOMIC_RELAXED);
   }
-  /// The PEs of this node that have not come to the step that this one is in, ascending.
+  /// The PEs of this node that have not entered this PE's current step, ascending.
   std::vector<int> absent_here() const;
 
-  /// The same of a member on this node, by its index in nodes.members.
+  /// The copy of a member on this node, by its index in nodes.members, as an address here.
   std::byte* here(int index, size_t at) const noexcept { return areas_here[static_cast<size_t>(index)] + at; }
-  /// A member's copy as an address here, or null where it is not load/store reachable.
+  /// The copy of any member as an address here, or null where that copy is not reachable by load and store.
   std::byte* at(int of_rank, size_t at) const noexcept {
     const SegmentView& heap = state.segment[0];
     const int slot_on_node = state.slot(pes.pe(of_rank));
