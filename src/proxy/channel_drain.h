@@ -16,7 +16,7 @@ namespace railshmem {
 template <Rail R>
 class ChannelDrain {
  public:
-  /// `nudger` may be null: targets need none.
+  /// `nudger` is null where targets need no nudge.
   ChannelDrain(Channel& channel, Initiator<R>& initiator, int npes, Nudger<R>* nudger = nullptr)
       : channel_(channel),
         initiator_(initiator),
@@ -25,8 +25,8 @@ class ChannelDrain {
         npes_(npes),
         parked_(npes) {}
 
-  /// Posts a bounded batch and tells producers what finished. What a fence holds back is put aside; a command that
-  /// finds no room waits, and those behind it, so the pass goes on reaping. True when something moved.
+  /// Posts a bounded batch and tells producers what finished. Commands that a fence holds back are put aside. When a
+  /// command finds no room, it and all later ones wait, and the pass goes on reaping. True when something moved.
   bool step() noexcept {
     bool moved = false;
     if (!parked_.empty()) [[unlikely]]
@@ -46,15 +46,16 @@ class ChannelDrain {
   }
 
   Channel& channel() noexcept { return channel_; }
-  /// Commands have left the ring that are not posted yet.
+  /// Whether commands have left the ring that are not posted yet.
   bool holds() const noexcept { return has_head_ || !parked_.empty(); }
 
  private:
   static constexpr int kPostsPerPass = 32;  // more starves reaping, and the source of `again` is what reaping frees
   static constexpr uint32_t kMostFolded = 64;
 
-  /// Puts of one write that nothing holds back, as most commands are, are posted as they are read, in line and without
-  /// a TakenCommand. What does not change meanwhile is asked once. Returns how many of at most `most` left the ring.
+  /// Posts puts of one write that nothing holds back as they are read, in line and without a TakenCommand; most
+  /// commands are such puts. Conditions that cannot change meanwhile are checked once. Returns how many of at most
+  /// `most` left the ring.
   [[gnu::always_inline]] int post_run(int most) noexcept {
     if (has_head_ || nudger_ != nullptr || !initiator_.takes_at_once()) return 0;
     most = static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(most), channel_.room()));
@@ -67,7 +68,7 @@ class ChannelDrain {
     }
     return most;
   }
-  /// `again`: it is to be taken, and nothing happened.
+  /// Posts one command. On `again` nothing happened, and the command must go by way of a TakenCommand.
   [[gnu::always_inline]] Post post_at_once(const Command& c) noexcept {
     if ((c.op != CommandOp::put && c.op != CommandOp::put_inline) || !initiator_.goes_at_once(c.nbytes))
       return Post::again;
@@ -81,7 +82,7 @@ class ChannelDrain {
       return post_direct(remote(c), local, c.nbytes, source);
     return post_now({OpKind::put, remote(c), local, c.nbytes}, source);
   }
-  /// The same between memories of which the CPU does not reach both, but rails do.
+  /// Posts a put of which one end or both are GPU memory, where rails reach both ends. On `again` nothing happened.
   [[gnu::noinline]] Post post_direct(Remote to, std::byte* local, size_t nbytes, Source source) noexcept {
     Transfer put{OpKind::put, to, local, nbytes};
     put.local_is_ours = source == Source::copied;
@@ -127,12 +128,12 @@ class ChannelDrain {
       if (next.op != CommandOp::amo || next.amo_op != AmoOp::add || next.pe != sum.pe || next.segment != sum.segment ||
           next.remote_offset != sum.remote_offset || next.nbytes != sum.nbytes)
         return;
-      sum.value += next.value;  // of 4 bytes the target takes the low half
+      sum.value += next.value;  // for a word of 4 bytes the target takes the low half
       channel_.pop();
     }
   }
 
-  /// False when there is no room now.
+  /// Posts or parks the head command. False when there is no room now.
   bool pass_on() noexcept {
     const Command& c = head_.command;
     if (c.op == CommandOp::fence) {
@@ -158,7 +159,7 @@ class ChannelDrain {
     return (taken.transfer.cell != nullptr || in_order(taken)) && post(taken);
   }
 
-  /// False: no room now.
+  /// Posts one taken command. False: no room now.
   bool post(TakenCommand& taken) noexcept {
     const Outcome outcome{nullptr, &channel_, taken.ticket, taken.tickets};
     const Post posted = post(taken, outcome);

@@ -4,7 +4,7 @@
 //   host threads       ── HostSide ── Initiator ── rails of Port::host
 //                            │ help()
 //   thread of ProxyLoop ── ProxySide ── Initiator + Responder ── rails of Port::proxy
-//   thread of RingLoop  ── RingSide ── Initiator ── rails of Port::rings        one of these for each thread that
+//   thread of RingLoop  ── RingSide ── Initiator ── rails of Port::rings        one such row for each thread that
 //                                                                               SHMEM_PROXY_THREADS adds
 #pragma once
 
@@ -34,7 +34,7 @@
 
 namespace railshmem {
 
-/// A fabric whose rails can be told of GPU memory; the functions are those of Network.
+/// A fabric that can make GPU memory known to its rails; Network describes the functions.
 template <class F>
 concept ReachesDevices = requires(F f, const DevicePiece& piece, std::span<const std::vector<std::byte>> cards) {
   { f.takes_pieces() } -> std::same_as<bool>;
@@ -42,7 +42,7 @@ concept ReachesDevices = requires(F f, const DevicePiece& piece, std::span<const
   {f.learn(cards)};
 };
 
-/// Data-path calls are those of HostSide, through host(): the functions of network.h end there.
+/// HostSide serves the data-path calls: the functions of network.h reach it through host().
 template <Fabric F>
 class Engine final : public Network {
  public:
@@ -85,7 +85,7 @@ class Engine final : public Network {
 
   void connect(std::span<const std::vector<std::byte>> cards) override {
     fabric_.connect(without_terms(cards));
-    compare_terms(cards, staging_terms());  // after the fabric has seen that all PEs run the same version
+    compare_terms(cards, staging_terms());  // after the fabric has checked that all PEs run one version
     if constexpr (ReopensRails<F>) {
       if (fabric_.rails(Port::proxy).size() > 1)
         keeper_ = std::make_unique<EngineKeeper<F>>(fabric_, ports_with(threads_));
@@ -110,8 +110,8 @@ class Engine final : public Network {
       ring_loops_.push_back(std::make_unique<RingLoop<RailType>>(*ring_sides_[i], i + 1, loop_config_));
   }
 
-  /// Threads take channels in turn, as blocks take channels, and keep them: what one channel's commands need of each
-  /// other is known to one initiator.
+  /// Threads take channels in turn, as blocks take channels, and keep them. So one initiator knows all commands of a
+  /// channel, and keeps their order.
   void add_channels(std::span<Channel* const> channels) override {
     std::vector<std::vector<Channel*>> shares(threads_);
     for (Channel* channel : channels) shares[channels_++ % threads_].push_back(channel);
@@ -135,7 +135,7 @@ class Engine final : public Network {
   void stop() noexcept override {
     ring_loops_.clear();
     loop_.reset();
-    // The last acknowledgement of a peer may have been lost with a rail, and contexts that end would wait for it.
+    // The last acknowledgement of a peer may have been lost with a rail, and the end of a context would wait for it.
     if (host_) host_->forget_all();
     if (proxy_ && proxy_->settle_flushes())
       flush_memory_.release();
@@ -202,8 +202,8 @@ class Engine final : public Network {
   F& fabric() noexcept { return fabric_; }
 
  private:
-  /// Runs `body` while no thread uses a rail. The order host, proxy is safe: who works for the proxy never waits to
-  /// enter the host endpoint; and those of rings wait for nobody.
+  /// Runs `body` while no thread uses a rail. Locking host before proxy is safe: a thread that works for the proxy
+  /// never waits to enter the host endpoint. Threads of rings wait for no other thread.
   template <class Body>
   void alone(Body&& body) {
     host_->alone([&] { proxy_->alone([&] { alone_on_rings(0, body); }); });
@@ -237,7 +237,7 @@ class Engine final : public Network {
         });
   }
 
-  /// In place of a staged heap rails reach the bounce area.
+  /// Offset of the memory that a flush reads: rails reach the bounce area in place of a staged heap.
   uint64_t flush_offset() const noexcept {
     return staging_ && staging_->stands_for(SegmentId::heap) ? staging_->spare_offset() : flush_offset_;
   }
@@ -265,8 +265,8 @@ class Engine final : public Network {
   const uint64_t flush_offset_;
   std::vector<Segment> segments_;
   std::optional<Staging> staging_;  ///< empty: rails reach all memory
-  DirectMemory direct_;             ///< of what is staged: what rails reach all the same
-  FlushMemory flush_memory_;        // longer than the fabric's endpoints, which write into it
+  DirectMemory direct_;             ///< GPU memory that rails reach without staging
+  FlushMemory flush_memory_;        // outlives the fabric's endpoints, which write into it
   F fabric_;
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   Sleeper sleeper_;

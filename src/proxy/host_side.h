@@ -23,7 +23,7 @@ struct HostConfig {
   HostThreads threads;
   bool oversubscribed;
   double timeout_s;
-  observe::Observer* observer = nullptr;  ///< counts what is posted; null: nobody
+  observe::Observer* observer = nullptr;  ///< counts what is posted; null: nobody counts
 };
 
 template <Rail R>
@@ -144,10 +144,10 @@ class HostSide {
     insist({OpKind::flag, to.pe, 8}, [&] { return initiator_.flag(to, value); });
   }
 
-  /// Everything of this context posted before (puts, AMOs, signals) is in its target's memory before anything posted
-  /// later to the same target. Nothing waits here: each later operation waits for the earlier ones to its own target,
-  /// where the rail does not keep them in order anyway (Initiator::in_order). Gets are not ordered by fence. net_flag()
-  /// belongs to no context; its users call quiet.
+  /// Orders the context's puts, AMOs and signals at each target: all earlier ones are in the target's memory before any
+  /// later one. fence() itself does not wait. Where the rail keeps no order, a later operation waits for the earlier
+  /// ones to its own target (Initiator::in_order). Gets are not ordered by fence. net_flag() belongs to no context; its
+  /// users call quiet.
   void fence(NetContext& scope) noexcept {
     if (scope.pending() == 0) return;
     const Entry entry(*this);
@@ -164,7 +164,7 @@ class HostSide {
     });
   }
 
-  /// The same for one target.
+  /// Completes the context's operations that target `pe`.
   void quiet(NetContext& scope, int pe) noexcept {
     const PeerCounts& peer = scope.peer(pe);
     if (peer.pending() == 0) return;
@@ -197,7 +197,8 @@ class HostSide {
 
   /// One step by a thread that waits for memory to change.
   bool progress() noexcept {
-    // What the thread waits for comes to the proxy endpoint. A stream of requests there must not keep this one waiting.
+    // Peers' updates, for which the thread waits, come to the proxy endpoint. A stream of requests there must not keep
+    // the host endpoint waiting.
     thread_local uint32_t turn = 0;
     const bool helped = proxy_.help();
     if ((helped && ++turn % 8 != 0) || pending() == 0 || !port_.try_enter_idle()) return helped;
@@ -208,9 +209,9 @@ class HostSide {
 
   // ---- for the proxy thread ----------------------------------------------------------------------------------------
 
-  /// Operations that complete only by polling this endpoint.
+  /// Number of operations that complete only by polling this endpoint.
   uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed) + news_.waiting(); }
-  /// Some of them will not go on by themselves.
+  /// Whether some pending operations go on only if somebody polls.
   bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed); }
   /// True when something moved; false also when a host thread is inside.
   bool poll_as_proxy() noexcept {
@@ -258,7 +259,7 @@ class HostSide {
     port_.leave();
   }
 
-  /// What happened to peers' rails, before anything is posted to them.
+  /// Learns what happened to peers' rails; called before anything is posted to peers.
   void learn() noexcept { news_.learn(initiator_); }
 
   static std::byte* bytes(const void* p) noexcept { return static_cast<std::byte*>(const_cast<void*>(p)); }
@@ -269,7 +270,7 @@ class HostSide {
     urgent_.store(initiator_.needs_polling(), std::memory_order_relaxed);
   }
 
-  /// The proxy thread may sleep for long, and what was posted now goes on only if somebody polls.
+  /// Wakes a sleeping proxy thread: operations posted now may go on only if somebody polls.
   void wake_proxy() noexcept {
     if (!initiator_.needs_polling()) return;
     port_.fence().light();  // pairs with heavy() in ProxyLoop::rest()
@@ -280,12 +281,12 @@ class HostSide {
   }
 
   bool poll() noexcept {
-    learn();  // here, too: a call may wait for long, and for what goes on only with the news
+    learn();  // also here: a call may wait for long, for an operation that goes on only with the news
     const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
       die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
           initiator_.rails()[r].name().c_str());
     });
-    // relaxed: a sign of life for those who wait outside; one writer at a time.
+    // relaxed: a sign of life for threads that wait outside; one writer at a time.
     if (moved) moves_.store(moves() + 1, std::memory_order_relaxed);
     return moved;
   }
@@ -330,7 +331,7 @@ class HostSide {
     }
   }
 
-  /// The same for what rails reach.
+  /// Posts a transfer, with `signal` where it is not null, of which rails reach both ends.
   void reach(Entry& entry, NetContext& scope, Transfer& t, bool blocks, const NetSignal* signal) noexcept {
     const Operation what{t.kind, t.remote.pe, t.nbytes};
     const bool gets = t.kind == OpKind::get;
@@ -352,7 +353,7 @@ class HostSide {
     }
   }
 
-  /// A small put of a batching session. The last of the announced ones waits for none.
+  /// Posts a small put of a batching session. The last announced put leaves at once.
   void batch(NetContext& scope, Remote to, const void* source, size_t nbytes, Source kind) noexcept {
     Transfer t{OpKind::put, to, bytes(source), nbytes};
     insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.batched_put(scope, t, kind); });
@@ -368,8 +369,9 @@ class HostSide {
     watch(entry, what, [&] { return is_told(done); });
   }
 
-  /// Waits for what can be seen without the endpoint. One waiting thread polls it, the others look on; and all of them
-  /// leave it to threads that want to post, so that a long wait of one context does not hold up another's operations.
+  /// Waits until `done`, which needs no endpoint to look at. One waiting thread polls the endpoint, the others look on.
+  /// All of them leave the endpoint to threads that want to post, so that a long wait of one context does not hold up
+  /// operations of another.
   template <class Done>
   void watch(Entry& entry, const Operation& what, Done&& done) noexcept {
     Patience patience(timeout_ns_, config_.oversubscribed);
@@ -394,8 +396,9 @@ class HostSide {
     }
   }
 
-  /// The same for what needs the endpoint, a post that found no room: inside again when it returns.
-  /// Polls this endpoint every turn and the proxy endpoint now and then: the peer may be waiting for us just so.
+  /// Waits until `done`, which needs the endpoint: for room for a post, for example. The caller is inside before and
+  /// after. Polls this endpoint every turn and the proxy endpoint now and then, because the peer may be waiting for
+  /// this PE in the meantime.
   template <class Done>
   void wait(const Operation& what, Done&& done) noexcept {
     if (done()) return;
@@ -415,13 +418,14 @@ class HostSide {
   }
   uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
 
-  /// Before a post on `scope`, in favour of those who wait for all of it.
+  /// Called before a post on `scope`: waits while a quiet of the scope waits for all its operations.
   void admit(NetContext& scope) noexcept {
     const auto free = [&] { return scope.draining.load(std::memory_order_relaxed) == 0; };
     if (!free()) [[unlikely]]
       wait({OpKind::quiet, -1, 0}, free);
   }
-  /// The same, and behind the scope's last fence.
+  /// Called before a post on `scope` that must stay behind the scope's last fence: waits for a quiet of the scope, then
+  /// for earlier operations to `pe`.
   void admit(NetContext& scope, int pe, OpKind kind) noexcept {
     admit(scope);
     if (!initiator_.in_order(scope, pe, kind)) [[unlikely]]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The endpoints of the first proxy thread: serve peers' requests, this PE's channels of host threads and a share of the
-// kernels'. Stepped by that thread or by whoever waits.
+// The endpoints of the first proxy thread. They serve peers' requests, this PE's channels of host threads, and a share
+// of the kernels' channels. The proxy thread steps them, or any host thread that waits.
 #pragma once
 
 #include <sched.h>
@@ -35,7 +35,7 @@ class ProxySide {
         responder_(initiator_, segments, config.npes, config.keeper, observer, target_staging),
         gate_(initiator_, responder_, flush) {}
 
-  /// Before the proxy thread runs, or alone().
+  /// Adds channels to serve. Called before the proxy thread runs, or inside alone().
   void serve(std::span<Channel* const> channels, Pushers pushers) {
     Nudger<R>* const nudger = traffic_wakes() ? nullptr : &nudger_;
     auto& drains = pushers == Pushers::kernels ? kernel_drains_ : drains_;
@@ -45,7 +45,7 @@ class ProxySide {
     serves_kernels_.store(!kernel_drains_.empty(), std::memory_order_relaxed);
   }
 
-  /// alone(): how requests are held back from now on.
+  /// Sets how requests are held back from now on. Called inside alone().
   void use_flush(const FlushPlan& plan) { gate_.use(plan); }
 
   /// One bounded step, unless another thread is at it. True when something moved.
@@ -56,7 +56,8 @@ class ProxySide {
     return moved;
   }
 
-  /// The same for a host thread that waits: leaves a sign by which the proxy thread stays away.
+  /// One bounded step by a host thread that waits, unless another thread is at it. Leaves a sign by which the proxy
+  /// thread stays away. True when something moved.
   bool help() noexcept {
     if (!lock_.try_lock()) return false;
     // relaxed: a hint; written under the lock, so no increment is lost
@@ -65,8 +66,7 @@ class ProxySide {
     lock_.unlock();
     return moved;
   }
-  /// Runs `body`, which may throw, while no other thread uses the rails. Steps are bounded, so the wait for one is
-  /// short.
+  /// Runs `body`, which may throw, while no other thread uses the rails. Steps are bounded, so the wait is short.
   template <class Body>
   void alone(Body&& body) {
     while (!lock_.try_lock()) sched_yield();
@@ -83,11 +83,11 @@ class ProxySide {
   }
   RailSet<R>& rails() noexcept { return initiator_.rails(); }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
-  /// Kernels have channels here: commands may come at any time, and nothing wakes the proxy thread for them.
+  /// Whether kernels have channels here: their commands may come at any time, and nothing wakes the proxy thread then.
   bool serves_kernels() const noexcept { return serves_kernels_.load(std::memory_order_relaxed); }
   /// Grows when commands of kernels come.
   uint64_t kernel_moves() const noexcept { return kernel_moves_.load(std::memory_order_relaxed); }
-  /// Nothing that began here waits for the next step, so that it may come some tens of microseconds later.
+  /// Whether no operation here waits for the next step, so that the step may come some tens of microseconds later.
   bool at_rest() noexcept {
     if (!lock_.try_lock()) return true;  // a helper is at work
     const auto holds = [](const auto& drain) { return drain->holds(); };
@@ -98,8 +98,8 @@ class ProxySide {
   }
 
   enum class Rest : uint8_t { none, nap, sleep };
-  /// How deep the proxy thread may sleep now, if it does not serve kernels; wake_up() follows, slept or not. `fds`
-  /// receives what to sleep on. Producers of channels ring `doorbell`.
+  /// How deep the proxy thread may sleep now, if it does not serve kernels. wake_up() must follow, whether the thread
+  /// slept or not. `fds` receives the descriptors to sleep on. Producers of channels ring `doorbell`.
   Rest rest(std::vector<int>& fds, int doorbell) noexcept {
     fds.clear();
     if (!lock_.try_lock()) return Rest::nap;  // a helper is at work
@@ -129,7 +129,8 @@ class ProxySide {
 
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
 
-  /// After the proxy thread's end: true when no access of a flush is under way any more, which takes microseconds.
+  /// Waits, after the proxy thread's end, until no access of a flush is under way any more, usually some microseconds.
+  /// False: this cannot be known.
   bool settle_flushes() noexcept {
     const uint64_t began = now_ns();
     while (initiator_.flushes_in_flight()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens when a rail dies: notices it, brings its unfinished operations over other rails, and takes it back.
 //
-// A path is a rail of this port and a peer. It is lost when the provider says so, or when it owes something and is
-// silent while another path to the same PE answers. Then, per peer:
-//   releasing    wait until the provider has let go of what was on the path; what it keeps is freed by closing the rail
+// A path is a rail of this port and a peer. A path is lost when the provider says so, or when it owes something and is
+// silent while another path to its peer answers. Then, per peer:
+//   releasing    wait until the provider has let go of the path's operations; closing the rail frees those it keeps
 //   quarantine   packets of the closed rail may still be under way
 //   inquiring    ask the peer, over another rail, which requests it has executed
-//   replaying    post the rest again: what was executed is not repeated, so signals and AMOs happen once
+//   replaying    post the rest again: executed requests are not repeated, so signals and AMOs happen once
 // Nothing here runs, and nothing is allocated, while all rails live; a single rail has no failover.
 #pragma once
 
@@ -37,7 +37,7 @@ class Failover {
         watch_(desk, cards_, keeper),
         reopener_(desk, cards_, keeper) {}
 
-  /// Something here goes on only if somebody polls.
+  /// Whether a recovery, a watched path or a reopening goes on only if somebody polls.
   bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
 
   /// At every poll of a port with several rails. `finish_part(cell)` and `answered(cell)` as in Initiator.
@@ -63,14 +63,14 @@ class Failover {
       }
   }
 
-  /// The provider gave up the operation of this cell, or its rail was closed: it is kept for the replay.
+  /// Keeps the operation of this cell for the replay: the provider gave it up, or its rail was closed.
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
     cell.in_flight = false;
-    cell.plain = false;  // how it ends is decided below, and in finish_part()
+    cell.plain = false;  // the code below and finish_part() decide how it ends
     switch (cell.what.kind) {
       case OpKind::answer:
-        desk_.cells.give(cell);  // who misses it will ask
+        desk_.cells.give(cell);  // a peer that misses the answer will ask
         return;
       case OpKind::flush:
         desk_.cells.give(cell);
@@ -84,24 +84,24 @@ class Failover {
         if (cell.request_bytes == 0 && (cell.then != Then::nothing || signal_is_copied())) break;
         [[fallthrough]];
       default:  // the carrier of a request, sent again with it
-        if (--cell.parts_left == 0 && !cell.awaits_answer) desk_.end(cell);  // which was answered already
+        if (--cell.parts_left == 0 && !cell.awaits_answer) desk_.end(cell);  // its request was answered already
         return;
     }
     cell.lost_data = true;
     if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
   }
 
-  /// `pe` says that one of its paths to this PE is silent, and not that of rail `alive`.
+  /// Tells that a path of `pe` to this PE is silent; it is not the path of rail `alive`.
   void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
 
-  /// How long a silent rail is waited for before it is closed; see is_spared().
+  /// How long a silent rail may stay silent before it is closed; see is_spared().
   uint64_t patience_ns(size_t r) const noexcept {
     return desk_.tuning.rail_timeout_ns * (is_only_way(r) ? kSparedTimeouts : 1);
   }
-  /// Nothing shall come over rail `r` until it was opened anew.
+  /// Closes rail `r`: nothing comes over it until it was opened anew.
   void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
 
-  /// What these rails talk to has no link at `pe`: nothing comes over these paths any more.
+  /// Tells that at `pe` the partners of these rails have no link: nothing comes over these paths any more.
   void unlinked(int pe, RailMask rails) noexcept {
     const uint64_t now = now_ns();
     for (RailMask rest = rails & desk_.rails.paths.all(); rest != 0; rest &= rest - 1) {
@@ -111,7 +111,8 @@ class Failover {
     }
   }
 
-  /// `pe` opened anew what these rails talk to. What was under way to it before is lost, though the paths live.
+  /// Tells that `pe` opened the partners of these rails anew. Messages under way to the old partners are lost, though
+  /// the paths live.
   void readdressed(int pe, RailMask rails) noexcept {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
@@ -121,7 +122,7 @@ class Failover {
     }
   }
 
-  /// The target's answer to an inquiry.
+  /// Takes the target's answer to an inquiry.
   void account(const AccountMessage& message) noexcept {
     Recovery* const recovery = find(message.header.pe);
     if (recovery == nullptr || recovery->stage != Stage::inquiring || message.header.cell != recovery->number) return;
@@ -133,21 +134,21 @@ class Failover {
  private:
   static constexpr uint32_t kPollsPerClock = 32;  // a clock costs as much as a poll of an idle queue
   static constexpr size_t kAsksPerWitness = 8;    // two timeouts without an account
-  static constexpr uint64_t kSparedTimeouts = 8;  // in a fourth of that TCP has given up
+  static constexpr uint64_t kSparedTimeouts = 8;  // TCP gives up in a quarter of this time
 
   enum class Stage : uint8_t { releasing, closing, quarantine, inquiring, replaying };
   struct Recovery {
     int pe;
-    uint32_t number;  ///< tells the account of this inquiry from an older one's
-    RailMask rails;   ///< whose operations are to be brought over others
+    uint32_t number;  ///< tells the account of this inquiry from an account of an older one
+    RailMask rails;   ///< rails whose operations must go over other rails
     Stage stage;
     uint64_t since;
     uint64_t ask_at = 0;
     size_t asked = 0;
-    uint64_t unreached_since = 0;  ///< 0: some path is there
+    uint64_t unreached_since = 0;  ///< 0: some path reaches the peer
     uint64_t witness_at = 0;
     AccountMessage account{};
-    RailMask hopeless = 0;  ///< of `rails`: without a link nothing of them will end well
+    RailMask hopeless = 0;  ///< those of `rails` without a link: none of their operations can still succeed
   };
 
   Recovery* find(int pe) noexcept {
@@ -157,7 +158,8 @@ class Failover {
   }
   bool signal_is_copied() const noexcept { return desk_.rails.traits().inject >= sizeof(SignalMessage); }
 
-  /// Operations of lost rails are still to be found by their rail: nothing new may be among them.
+  /// Whether lost paths to `pe` must not be taken back yet: their unfinished operations are still to be found by their
+  /// rail, so no new ones may join them.
   bool holds_back(int pe) noexcept {
     const Recovery* const recovery = find(pe);
     return recovery != nullptr && recovery->stage < Stage::inquiring;
@@ -172,13 +174,14 @@ class Failover {
     }
   }
 
-  /// A recovery has begun that will find whatever is lost on this path.
+  /// Whether a recovery has begun that will find all lost operations of this path.
   bool is_covered(size_t r, int pe) noexcept {
     const Recovery* const recovery = find(pe);
     return recovery != nullptr && recovery->stage < Stage::inquiring && ((recovery->rails >> r) & 1) != 0;
   }
 
-  /// The answer to a request may be lost on a rail of the peer's while those of this PE live: ask what was executed.
+  /// Asks `pe` what it has executed: the answer to a request may be lost on a rail of the peer while all rails here
+  /// live.
   void inquire_alive(int pe, uint64_t now) noexcept {
     if (find(pe) != nullptr) return;
     Recovery recovery{pe, ++inquiries_, desk_.rails.paths.all(), Stage::inquiring, now};
@@ -202,7 +205,7 @@ class Failover {
       log_info("rail %s to PE %d %s, too", name, pe, why);
   }
 
-  /// Whether something is under way on the path, or an answer that may have come over it.
+  /// Whether an operation is under way on the path, or a request is unanswered whose answer may come over the path.
   bool owes(size_t r, int pe) const noexcept {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
@@ -225,14 +228,14 @@ class Failover {
     Recovery* recovery = find(pe);
     if (recovery == nullptr) recovery = &recoveries_.emplace_back(Recovery{pe, 0, 0, Stage::releasing, now});
     recovery->number = ++inquiries_;
-    recovery->rails = (recovery->rails & ~paths.up(pe)) | RailMask{1} << r;  // those taken back carry new operations
+    recovery->rails = (recovery->rails & ~paths.up(pe)) | RailMask{1} << r;  // rails taken back carry new operations
     recovery->hopeless = (recovery->hopeless & recovery->rails) | (unlinked ? RailMask{1} << r : 0);
     recovery->stage = Stage::releasing;
     recovery->since = now;
     paths.set_recovers(pe, true);
   }
 
-  /// True when it is over.
+  /// Goes on with a recovery. True when the recovery is over.
   template <class FinishPart, class Answered>
   bool advance(Recovery& recovery, uint64_t now, FinishPart&& finish_part, Answered&& answered) noexcept {
     look_for_paths(recovery, now);
@@ -257,8 +260,8 @@ class Failover {
     return false;
   }
 
-  /// Without any path to the PE there is hope as long as nobody knows of its death, and for so long as SHMEM_TIMEOUT
-  /// says: rails that were all closed for its sake, or for another PE's, reach it in a moment.
+  /// Ends the job when no path has reached the PE for SHMEM_TIMEOUT, or when its death is known. Until then rails that
+  /// were closed for this PE or another one may be reopened and reach it.
   void look_for_paths(Recovery& recovery, uint64_t now) noexcept {
     if (desk_.rails.usable(recovery.pe) != 0) {
       recovery.unreached_since = 0;
@@ -278,7 +281,7 @@ class Failover {
     RailMask held = 0;
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
-      // Answers are no loss, and may be what tells the peer of the rail opened for it.
+      // The loss of an answer does no harm, and an answer may be what tells the peer of the rail opened for it.
       if (cell.what.kind == OpKind::answer) continue;
       if (on(cell, recovery) && cell.in_flight) held |= RailMask{1} << cell.rail;
     }
@@ -298,12 +301,13 @@ class Failover {
     }
   }
 
-  /// Closing the rail would cut off another PE, whose end of that path may be closed at the same moment for a like
-  /// reason: then neither could tell the other its new address. The provider may still give back what it holds.
+  /// Whether rail `r` stays open for now because it is the only path to another PE. That PE may close its end of the
+  /// path at this moment too; then neither PE could tell the other its new address. Meanwhile the provider may still
+  /// give back the operations that it holds.
   bool is_spared(size_t r, const Recovery& recovery, uint64_t now) noexcept {
     return now - recovery.since < kSparedTimeouts * desk_.tuning.rail_timeout_ns && is_only_way(r);
   }
-  /// To some PE.
+  /// Whether rail `r` is the only usable path to some PE.
   bool is_only_way(size_t r) const noexcept {
     for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe)
       if (desk_.rails.usable(pe) == RailMask{1} << r) return true;
@@ -314,7 +318,7 @@ class Failover {
     return cell.what.kind != OpKind::none && cell.what.pe == recovery.pe && ((recovery.rails >> cell.rail) & 1) != 0;
   }
 
-  /// Answers to requests that went over the lost rails are not expected any more.
+  /// Marks the requests that went over lost rails: their answers are not expected any more.
   void lose_requests(const Recovery& recovery) noexcept {
     requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
       if (cell.lost_request || !on(cell, recovery)) return;
@@ -325,7 +329,7 @@ class Failover {
 
   void inquire(Recovery& recovery, uint64_t now) noexcept {
     const RailMask usable = desk_.rails.usable(recovery.pe);
-    // Asking for a death may take half a second.
+    // witnessed_death() may take half a second.
     if (recovery.asked % kAsksPerWitness == kAsksPerWitness - 1 && !witnessed_death().empty())
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
     recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;

@@ -18,11 +18,11 @@ namespace railshmem {
 
 /// Why a path was given up.
 enum class Death : uint8_t {
-  failure,          ///< the provider said so
-  silence,          ///< it owes something, and another path answers
+  failure,          ///< the provider reported an error
+  silence,          ///< the path owes something, and another path answers
   no_link,          ///< of this PE's NIC
   no_link_at_peer,  ///< of the peer's
-  closing           ///< its rail was closed because of another path, or the peer closed its end
+  closing           ///< the rail was closed because of another path, or the peer closed its end
 };
 
 template <Rail R>
@@ -33,9 +33,9 @@ class PathWatch {
 
   bool active() const noexcept { return !sick_.empty() || !calming_.empty(); }
 
-  /// Looks after every path from time to time: `dead(r, pe, death)` for one that is silent while another answers, or
-  /// whose rail has no link. A path to a PE for which `held_back(pe)` is not taken back yet.
-  /// `unanswered(pe)`: a request has got no answer for long though its path lives.
+  /// Looks after every path from time to time. Calls `dead(r, pe, death)` for a path that is silent while another one
+  /// answers, or whose rail has no link. Takes no path back to a PE for which `held_back(pe)` is true. Calls
+  /// `unanswered(pe)` when a request has got no answer for long though its path lives.
   template <class Dead, class HeldBack, class Unanswered>
   void look(uint64_t now, Dead&& dead, HeldBack&& held_back, Unanswered&& unanswered) noexcept {
     if (!link_changed(now) && now - last_look_ns_ < period_ns_) {
@@ -77,8 +77,8 @@ class PathWatch {
     }
   }
 
-  /// The path is dead; from now on it is asked now and then whether it lives again. First at once if the peer must hear
-  /// how a rail is reached that was opened anew, or that it has no link.
+  /// Records that the path is dead. From now on the peer is asked now and then whether the path lives again. The first
+  /// question goes at once if the peer must hear how a reopened rail is reached, or that a rail has no link.
   void lost(size_t r, int pe, uint64_t now, Death why) noexcept {
     const bool opened_anew = why == Death::closing;
     const uint64_t pinged = opened_anew || why == Death::no_link ? 0 : now;
@@ -96,14 +96,14 @@ class PathWatch {
     sick_.push_back({r, pe, true, false, now, pinged, paths().at(r, pe).moves, kNoRail, 0, false, !opened_anew});
   }
 
-  /// Paths to `pe` are not used until they have shown that they live; that of rail `alive` has.
+  /// Uses no path to `pe`, except that of rail `alive`, until the path has shown that it lives.
   void doubt(int pe, size_t alive, uint64_t now) noexcept {
     const RailMask doubtful = paths().usable(pe) & ~(RailMask{1} << alive);
     for (RailMask rest = doubtful; rest != 0; rest &= rest - 1)
       suspect(static_cast<size_t>(std::countr_zero(rest)), pe, now);
   }
 
-  /// Known already, and not only suspected.
+  /// Whether the path is known to be dead, and not only suspected.
   bool is_dead(size_t r, int pe) const noexcept {
     for (const Sick& sick : sick_)
       if (sick.rail == r && sick.pe == pe) return sick.dead;
@@ -111,14 +111,14 @@ class PathWatch {
   }
   bool has_link(size_t r) const noexcept { return ((without_link_ >> r) & 1) == 0; }
 
-  /// A message that is nothing but a header. It may be lost; false: it is.
+  /// Sends a message that is only a header. The message may be lost on its way; false: it did not even leave.
   bool send_header(size_t r, int pe, const MessageHeader& header) noexcept {
     return send(r, pe, std::as_bytes(std::span(&header, 1)));
   }
 
  private:
   static constexpr uint32_t kLooksPerTimeout = 8;
-  static constexpr uint32_t kLooksToSuspect = 2;  // a quarter of the timeout: nothing new goes there meanwhile
+  static constexpr uint32_t kLooksToSuspect = 2;  // a quarter of the timeout; nothing new goes over a suspect path
   static constexpr uint32_t kLooksUnanswered = 4 * kLooksPerTimeout;  // longer than a full queue of a slow rail
   static constexpr uint64_t kSilences = 2;                            // timeouts in which a dead connection must end
   static constexpr uint64_t kLinkPeriodNs = 20'000'000;  // between looks at the links: little beside a failover
@@ -127,18 +127,18 @@ class PathWatch {
   struct Sick {
     size_t rail;
     int pe;
-    bool dead;              ///< else suspect
-    bool witness_answered;  ///< at the last look
-    uint64_t since_ns;      ///< suspect or dead
+    bool dead;              ///< false: only suspect
+    bool witness_answered;  ///< by the time of the last look
+    uint64_t since_ns;      ///< time when the path became suspect or dead
     uint64_t pinged_ns;
-    uint32_t moves;  ///< of the path at the start
-    size_t witness;  ///< another rail to the same PE; kNoRail: none was asked
+    uint32_t moves;  ///< of the path when this record began
+    size_t witness;  ///< another rail to `pe`, asked for comparison; kNoRail: none was asked
     uint32_t witness_moves;
-    bool limited = false;  ///< dead, and the system knows
-    bool is_old = false;   ///< dead, and its connections are those that it died with
+    bool limited = false;  ///< dead, and the system limits the silence of its connections
+    bool is_old = false;   ///< dead, and its connections are still those of its death
   };
 
-  /// Lives again, but maybe not all of its connections do.
+  /// A path that lives again, though some of its connections may not.
   struct Calming {
     size_t rail;
     int pe;
@@ -175,8 +175,8 @@ class PathWatch {
     }
   }
 
-  /// True when a rail has lost its link, or has it again; then whoever it did not reach is asked at once. Also when a
-  /// peer could not be told.
+  /// True when a rail has lost its link or got it back, or when a peer could not be told of a lost link. After a link
+  /// came back, the peers that the rail did not reach are asked at once.
   bool link_changed(uint64_t now) noexcept {
     if (keeper_ == nullptr || now - links_read_ns_ < kLinkPeriodNs) return false;
     links_read_ns_ = now;
@@ -189,8 +189,8 @@ class PathWatch {
     return true;
   }
 
-  /// No path of a rail without a link is used, as long as the PE is reached by another; also none that owes nothing:
-  /// the next operation would find out late. This PE itself is reached without a link.
+  /// Uses no path of a rail without a link, as long as another path reaches the PE. This includes paths that owe
+  /// nothing, because the next operation would find out late. A PE reaches itself without a link.
   template <class Dead>
   void give_up_links(Dead&& dead) noexcept {
     for (RailMask rest = without_link_ & paths().all(); rest != 0; rest &= rest - 1) {
@@ -220,7 +220,7 @@ class PathWatch {
 
   void suspect(size_t r, int pe, uint64_t now) noexcept {
     const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
-    if (others == 0) return;  // nothing to take its place: SHMEM_TIMEOUT decides
+    if (others == 0) return;  // no other path can replace this one: SHMEM_TIMEOUT decides
     paths().set_up(r, pe, false);
     const size_t witness = desk_.rails.after(r, others);
     sick_.push_back({r, pe, false, false, now, now, paths().at(r, pe).moves, witness, paths().at(witness, pe).moves});
@@ -228,7 +228,7 @@ class PathWatch {
     ping(witness, pe, PingNews::doubts);
   }
 
-  /// After the questions, which may have begun connections.
+  /// Limits the silence of dead paths' connections. Called after the questions, which may have begun connections.
   void limit_silence(uint64_t now) noexcept {
     for (size_t r = 0; r < desk_.rails.size(); ++r) {
       std::vector<int> pes;
@@ -248,9 +248,9 @@ class PathWatch {
     return static_cast<unsigned>(kSilences * desk_.tuning.rail_timeout_ns / 1'000'000);
   }
 
-  /// A path has a connection to each port of the peer, and the peer may have given up the other one: an end that never
-  /// hears of that refuses to be connected anew. Under their limits such ends end now that the link is there; the
-  /// others are well afterwards.
+  /// Lifts the limits of paths that live again, after a while. A path has a connection to each port of the peer, and
+  /// the peer may have given up one of them. An end that never hears of this refuses a new connection. Under the limits
+  /// such an end closes now that the link is there; all other ends recover.
   void calm_down(uint64_t now) noexcept {
     for (size_t i = 0; i < calming_.size();) {
       const Calming path = calming_[i];
@@ -260,7 +260,7 @@ class PathWatch {
       }
       if (paths().is_open(path.rail)) {
         keeper_->limit_silence(desk_.letterhead.port, path.rail, {&path.pe, 1}, 0);
-        // Attempts to connect do not tell to whom, so their limits may be gone as well.
+        // A connection attempt does not tell its peer, so the limits of this rail's other paths may be gone too.
         for (Sick& other : sick_) other.limited &= other.rail != path.rail;
       }
       calming_[i] = calming_.back();
@@ -268,7 +268,7 @@ class PathWatch {
     }
   }
 
-  /// The path of `sick` is well again; if no other one of its rail is dead, the rail is.
+  /// Takes the path of `sick` back. The rail is well again when no other path of it is dead.
   void mend(const Sick& sick, uint64_t now) noexcept {
     paths().set_up(sick.rail, sick.pe, true);
     if (!sick.dead) return;
@@ -288,8 +288,8 @@ class PathWatch {
     return send_header(r, pe, header);
   }
 
-  /// Does the dead path live again? The peer learns with the question how to answer, should this rail be a new one. It
-  /// hears that over another rail, too: its own end may be as new, and unknown here.
+  /// Asks whether the dead path lives again. Where this rail was opened anew, the question tells the peer how to
+  /// answer. The peer hears this over another rail too, because its own end may be new as well, and unknown here.
   void ask_dead(size_t r, int pe) noexcept {
     const std::span<const std::byte> card = cards_.message(r);
     if (card.empty()) {
@@ -304,7 +304,7 @@ class PathWatch {
     if (const RailMask others = paths().usable(pe); others != 0 && !card.empty())
       send(desk_.rails.after(r, others), pe, card);
   }
-  /// Nobody is asked over a rail without a link: the peer shall know, who otherwise waits for a silence.
+  /// Tells the peer, over another rail, that rail `r` has no link. Otherwise the peer would learn it only from silence.
   bool tell_no_link(size_t r, int pe) noexcept {
     const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
     return others != 0 && ping(desk_.rails.after(r, others), pe, PingNews::no_link, r);
@@ -316,11 +316,11 @@ class PathWatch {
     return !desk_.proves_rails || pe == me || ((paths().unproven(me) >> r) & 1) == 0;
   }
 
-  /// True when it is well again.
+  /// Looks at one sick path. True when the path is well again.
   template <class Dead, class HeldBack>
   bool treat(Sick& sick, uint64_t now, size_t& pings, Dead&& dead, HeldBack&& held_back) noexcept {
     const bool unlinked = lacks_link(sick);
-    // What comes now was on its way before.
+    // Messages that come now were on their way before the path died.
     if (unlinked || (sick.dead && (held_back(sick.pe) || now - sick.since_ns < desk_.tuning.quarantine_ns)))
       sick.moves = paths().at(sick.rail, sick.pe).moves;
     const bool alive = paths().at(sick.rail, sick.pe).moves != sick.moves;
@@ -335,7 +335,7 @@ class PathWatch {
         dead(r, pe, Death::no_link);  // calls lost()
         return false;
       }
-      // The witness must have answered before the last look already: both answers may be under way together.
+      // The witness must have answered before the last look: a newer answer may have the missing one close behind it.
       if (now - sick.since_ns >= desk_.tuning.rail_timeout_ns && sick.witness_answered) {
         dead(r, pe, Death::silence);  // calls lost()
         return false;
@@ -350,7 +350,7 @@ class PathWatch {
       if (!unlinked) {
         ask_dead(sick.rail, sick.pe);
       } else {
-        if (!tell_no_link(sick.rail, sick.pe)) {  // perhaps the first message there, and the connection is being made
+        if (!tell_no_link(sick.rail, sick.pe)) {  // the message may be the first to `pe`, still making its connection
           sick.pinged_ns = 0;
           is_untold_ = true;
         }
@@ -367,7 +367,7 @@ class PathWatch {
   uint64_t last_look_ns_ = 0;
   uint64_t links_read_ns_ = 0;
   RailMask without_link_ = 0;  ///< rails, as far as is known
-  bool is_untold_ = false;     ///< somebody whom a link concerns
+  bool is_untold_ = false;     ///< some peer has not been told of a lost link
   uint32_t look_ = 1;
   std::vector<Sick> sick_;  ///< paths that are suspect or dead
   std::vector<Calming> calming_;

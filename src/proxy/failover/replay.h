@@ -10,13 +10,13 @@
 
 namespace railshmem {
 
-/// A step at a time, as far as there is room.
+/// Works in steps: every call posts as much as the rails have room for.
 template <Rail R>
 class Replay {
  public:
   Replay(Desk<R>& desk, Requests<R>& requests) : desk_(desk), requests_(requests) {}
 
-  /// In the order in which it was issued. True when no data is missing any more.
+  /// Posts lost data of puts and gets to `pe` again, in the order of issue. True when no data is missing any more.
   template <class FinishPart>
   bool data(int pe, const AccountMessage& account, FinishPart&& finish_part) noexcept {
     bool complete = true;
@@ -29,7 +29,7 @@ class Replay {
     }
     std::sort(lost.begin(), lost.end(),
               [](const OpCell* a, const OpCell* b) { return static_cast<int32_t>(a->issue - b->issue) < 0; });
-    bool words_go = true;  // one that finds no room holds back those behind it
+    bool words_go = true;  // a word that finds no room holds back the words behind it
     for (OpCell* cell : lost) {
       const bool word = cell->is_word;
       const bool gone = (words_go || !word) && data(account, *cell, finish_part);
@@ -39,7 +39,7 @@ class Replay {
     return complete;
   }
 
-  /// In the order of their numbers. True when none is left.
+  /// Sends lost requests to `pe` again, in the order of their numbers. True when none is left.
   template <class Answered>
   bool requests(int pe, const AccountMessage& account, Answered&& answered) noexcept {
     bool complete = true;
@@ -71,7 +71,8 @@ class Replay {
     const int pe = cell.what.pe;
     const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
     if (signalled && (!cell.awaits_answer || executed(account, cell))) {
-      cell.lost_data = false;  // whose signal was seen is not written again: its reader may be through with it
+      cell.lost_data =
+          false;  // the signal was seen, so the data is not written again: its reader may be through with it
       finish_part(cell);
       return true;
     }
@@ -88,8 +89,8 @@ class Replay {
     return !signalled;
   }
 
-  /// The request's path lives, but its answer may have gone over one that died: then nobody would send it again, unless
-  /// another answer follows.
+  /// Ends a request whose path lives but whose answer may have gone over a path that died: nobody sends such an answer
+  /// again, unless another answer follows.
   template <class Answered>
   void settle(const AccountMessage& account, OpCell& cell, Answered&& answered) noexcept {
     if (cell.fetch != nullptr || cell.lost_data || cell.then != Then::nothing || !executed(account, cell)) return;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One flush after the other: what peers' writes brought before its start is visible to its reader at its end.
+// Flushes run one after the other. Data that peers' writes brought before the start of a flush is visible to its reader
+// at the end of the flush.
 //
-// A peer's plain write leaves no event here, and a message that comes over one rail may speak of data that came over
-// another, also of a third PE's. So every rail counts at every flush. On each one a read of this PE's own memory pushes
-// ahead of it what the NIC wrote before; where that takes a write first, the write is posted before the read on the
-// same rail, and only the read is waited for. Rails go on independently: one that answers `again` holds up no other.
+// A peer's plain write leaves no event here. A message over one rail may speak of data that came over another rail,
+// even of a third PE's data. So every flush takes every rail. On each rail a read of this PE's own memory pushes ahead
+// of it all earlier writes of the NIC. Where this takes a write first, the write is posted before the read on that
+// rail, and the flush waits for the read only. Rails go on independently: a rail that returns `again` holds up no
+// other.
 //
-// A rail that fails its part cannot say what it has brought. It is closed: nothing comes over it any more, what its
-// source does not know to be there is sent again over other rails, and for the rest a pause is enough that no write
-// outlasts on its way from a NIC to memory. It is left out until it was opened anew and has reached this PE itself,
-// because peers do not use it before.
+// A rail that fails its part cannot say what it has brought. So it is closed, and nothing comes over it any more. Its
+// sources send data of unknown fate again over other rails. For all other data a pause is enough, longer than any write
+// takes from a NIC to memory. The rail is left out until it was opened anew and has reached this PE itself, because
+// peers do not use it before.
 #pragma once
 
 #include <vector>
@@ -30,13 +32,13 @@ class Flusher {
   Flusher(const Flusher&) = delete;  // cells point to its lanes
 
   bool running() const noexcept { return running_; }
-  /// From the next flush on.
+  /// Sets the plan from the next flush on.
   void use(const FlushPlan& plan) {
     plan_ = plan;
-    if (plan_.uses_rails()) lanes_.resize(initiator_.rails().size());  // no more than there were, where some are in use
+    if (plan_.uses_rails()) lanes_.resize(initiator_.rails().size());  // no change of size while lanes are in use
   }
 
-  /// None may be running. step() must follow.
+  /// Starts a flush; none may be running. step() must follow.
   void start() noexcept {
     running_ = true;
     initiator_.take_lost_flushes();  // late writes of earlier flushes
@@ -53,7 +55,7 @@ class Flusher {
     }
   }
 
-  /// Posts what is missing, as far as there is room. True at the end of the flush.
+  /// Posts the missing accesses as far as rails have room. True at the end of the flush.
   bool step() noexcept {
     const RailMask lost = initiator_.take_lost_flushes();
     bool complete = true;
@@ -106,10 +108,10 @@ class Flusher {
     if (++steps_ % kStepsPerClock == 0) look_after(r, lane);
   }
 
-  /// True when it took effect.
+  /// Posts one access of a lane. True when the rail took it.
   bool post(size_t r, Lane& lane, bool writes) noexcept {
     std::byte* const line = plan_.lines.data() + r * kFlushLine;
-    // Apart, lest the read's data changes what the write still sends.
+    // Two halves of a line: the read's data must not change what the write still sends.
     std::byte* const local = writes ? line : line + kFlushLine / 2;
     switch (initiator_.loop(r, writes, {initiator_.pe(), plan_.segment, plan_.offset}, local,
                             writes ? nullptr : &lane.told)) {
@@ -129,7 +131,7 @@ class Flusher {
 
   void close(size_t r, Lane& lane) noexcept {
     lane.state = State::closing;
-    if (is_sealed(r)) return settle(lane);  // it was closed, and so the flush was lost
+    if (is_sealed(r)) return settle(lane);  // the rail was closed, and its access was lost by that
     log_debug("rail %s is closed: it does not flush", initiator_.rails()[r].name().c_str());
     initiator_.close_rail(r);
   }
@@ -138,13 +140,13 @@ class Flusher {
     lane.since_ns = now_ns();
   }
 
-  /// Who watches paths looks only at those that are up.
+  /// Looks after a lane that waits: PathWatch looks only at paths that are up.
   void look_after(size_t r, Lane& lane) noexcept {
     if (lane.state == State::done) return;
     const uint64_t waited_ns = now_ns() - lane.since_ns;
     const bool up = initiator_.rails().single() || paths().is_up(r, initiator_.pe());
     if (!up && is_sealed(r)) {
-      settle(lane);  // it was closed before anything was posted
+      settle(lane);  // the rail was closed before anything was posted
     } else if (!up && waited_ns > initiator_.patience_ns(r)) {
       close(r, lane);
     } else if (waited_ns > limit_ns(plan_.timeout_s)) {

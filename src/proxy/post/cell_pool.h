@@ -21,12 +21,12 @@ inline constexpr uint32_t kNoCell = ~uint32_t{0};
 /// What happens once all parts of an operation are complete.
 enum class Then : uint8_t { nothing, send_signal, repeat_signal };
 
-/// Who wants to know: a blocked call, or the producer of a channel's command.
+/// Who hears of an operation's end: a blocked call, or the producer of a channel's command.
 struct Outcome {
   bool* done = nullptr;  ///< see tell()
   Channel* channel = nullptr;
   uint64_t ticket = 0;
-  uint32_t tickets = 1;  ///< as many commands became one operation
+  uint32_t tickets = 1;  ///< commands that became this one operation
 };
 
 [[gnu::always_inline]] inline void finish_commands(const Outcome& outcome) noexcept {
@@ -46,16 +46,16 @@ inline bool is_told(const bool& done) noexcept {
 /// One operation, or one piece of a longer one (`parent` then names the operation's own cell).
 struct OpCell : OpSlot {
   Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
-  // give() clears what follows up to `next` in a few wide stores.
+  // give() clears the fields from here up to `next` in a few wide stores.
   Then then = Then::nothing;
   uint8_t fetch_width = 0;
   bool unordered = false;      ///< a request that may pass others: a piece of something longer
   bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
   bool awaits_answer = false;  ///< a request: it stands in the outbox
   bool in_flight = false;      ///< the rail will tell an event of it
-  bool lost_data = false;      ///< its rail died before its data was known to be there; see Failover
-  bool lost_request = false;   ///< the same before its request was answered
-  uint32_t parts_left = 0;     ///< events and holds until the operation is complete, its answer apart
+  bool lost_data = false;      ///< its rail died before the arrival of its data was known; see Failover
+  bool lost_request = false;   ///< its rail died before its request was answered; see Failover
+  uint32_t parts_left = 0;     ///< events and holds until the operation is complete, not counting its answer
   uint32_t first_look = 0;     ///< of PathWatch at this request; 0: none yet
   uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
   uint32_t parent = kNoCell;
@@ -63,14 +63,14 @@ struct OpCell : OpSlot {
   uint32_t index = 0;
   uint32_t issue = 0;    ///< of a put or get: the order in which they were issued
   bool is_word = false;  ///< a put of at most 8 bytes, which a peer may poll
-  bool plain = false;    ///< from take_plain(), and nothing but the event of its one write is to come
+  bool plain = false;    ///< from take_plain(), and only the event of its one write is to come
   SegmentId segment{};   ///< of the remote memory
   uint8_t rail = 0;      ///< that the operation, or its request, was posted on
   SignalOp signal_op{};
   SegmentId signal_segment{};
-  uint64_t remote_offset = 0;  ///< a put or get, or a piece of one
+  uint64_t remote_offset = 0;  ///< of a put or get, or a piece of one
   std::byte* local = nullptr;
-  NetContext* scope = nullptr;  ///< null: nobody waits for it
+  NetContext* scope = nullptr;  ///< null: no context waits for this operation
   Outcome outcome{};
   void* fetch = nullptr;  ///< where a reply's value goes
   uint32_t previous = kNoCell;
@@ -80,7 +80,8 @@ struct OpCell : OpSlot {
   uint64_t signal_value = 0;
 
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
-  /// Its event says that the provider took a message over, and nothing of the peer, as that of a write or read does.
+  /// True when the cell's event only says that the provider took a message over. The event of a write or read also says
+  /// that the peer was reached.
   bool is_message() const noexcept { return what.kind == OpKind::answer || request_bytes > 0; }
   NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
@@ -128,8 +129,9 @@ class CellPool {
     push(cell);
   }
 
-  /// The same for a put of one write whose end a channel is told and nobody else. What the caller does not set of it,
-  /// no such put changes: as long as `plain` stays true it comes back by give_plain(), and nothing is cleared.
+  /// A cell for a put of one write whose end only a channel hears of; null when all cells are in flight. Such a put
+  /// changes no field that its caller does not set. So the cell comes back by give_plain(), which clears nothing, as
+  /// long as `plain` stays true.
   [[gnu::always_inline]] OpCell* take_plain(const Operation& what) noexcept {
     OpCell* const cell = pop(what);
     if (cell == nullptr) return nullptr;
@@ -147,7 +149,7 @@ class CellPool {
   size_t size() const noexcept { return cells_.size(); }
   size_t in_use() const noexcept { return in_use_; }
 
-  /// Some operation in flight, for messages; kind none when there is none.
+  /// Some operation in flight, for messages; of kind none when nothing is in flight.
   Operation any_in_flight() const noexcept {
     for (const OpCell& cell : cells_)
       if (cell.what.kind != OpKind::none) return cell.what;
@@ -170,7 +172,7 @@ class CellPool {
     --in_use_;
   }
 
-  std::vector<OpCell> cells_;  ///< the free ones cleared, but for what take() sets
+  std::vector<OpCell> cells_;  ///< free cells are cleared, except for the fields that take() sets
   std::unique_ptr<std::byte[]> buffers_;
   uint32_t free_ = kNoCell;
   size_t in_use_ = 0;

@@ -35,11 +35,11 @@ class Desk {
   const Letterhead letterhead;
   const Tuning tuning;
   StagingPart* const staging;        ///< null: rails reach all memory
-  const DirectMemory* const direct;  ///< null: rails reach nothing that is staged
+  const DirectMemory* const direct;  ///< null: rails reach no GPU memory directly
   const bool proves_rails;           ///< see InitiatorConfig
   CellPool cells;
   WordOrder words;
-  size_t lasting = 0;                ///< open cells marked so
+  size_t lasting = 0;                ///< open cells with OpCell::lasting
   bool abandoned = false;            ///< everything counts as done
   RailMask lost_flushes = 0;         ///< rails that failed an access of the flush; see Flusher
   std::atomic<bool> leaving{false};  ///< relaxed: set once by prepare_stop(); a late reader only dies for nothing
@@ -48,14 +48,15 @@ class Desk {
 
   void count_in(NetContext& scope, OpCell& cell, const Outcome& outcome) noexcept {
     cell.scope = &scope;
-    // Word by word, which stay in registers: a copy of it all would wait for the stores that made it (decision 0037).
+    // Copied word by word: the words stay in registers, while a copy of the whole struct would wait for the stores that
+    // made it (decision 0037).
     cell.outcome.done = outcome.done;
     cell.outcome.channel = outcome.channel;
     cell.outcome.ticket = outcome.ticket;
     cell.outcome.tickets = outcome.tickets;
     scope.opened(cell.what);
   }
-  /// The same for one of take_plain().
+  /// Counts in a cell of take_plain(), whose end only `channel` hears of, as `ticket`.
   [[gnu::always_inline]] void count_in_plain(NetContext& scope, OpCell& cell, Channel& channel,
                                              uint64_t ticket) noexcept {
     cell.scope = &scope;
@@ -79,15 +80,15 @@ class Desk {
     cells.give(cell);
   }
 
-  /// Whether gets may be reads. Else they are requests for data, which leave no event of their own, so the rail must
-  /// copy them.
+  /// Whether gets may be reads. Otherwise gets are requests for data. Such a request leaves no event of its own, so the
+  /// rail must copy it.
   bool reads() const noexcept {
     return rails.single() || rails.traits().reads_may_fail || rails.traits().inject < sizeof(GetMessage);
   }
 
   // ---- posts -------------------------------------------------------------------------------------------------------
 
-  /// One try on each rail that reaches `pe`, from `first` on, until one does not answer `again`.
+  /// Tries each rail that reaches `pe` once, from `first` on, until one returns something other than `again`.
   template <class Attempt>
   Post try_rails(int pe, size_t first, Attempt&& attempt) noexcept {
     const RailMask usable = rails.usable(pe);
@@ -101,7 +102,7 @@ class Desk {
     return Post::again;
   }
 
-  /// One write or read, of a whole operation or of a piece. Its completion ends one part.
+  /// Posts one write or read, of a whole operation or of a piece. Its completion ends one part of the cell.
   [[gnu::always_inline]] Post post(OpCell& cell, size_t r, bool more = false) noexcept {
     const size_t n = cell.what.nbytes;
     cell.rail = static_cast<uint8_t>(r);
@@ -122,7 +123,7 @@ class Desk {
     return account(posted, cell.what, r, n, posted == Post::ok);
   }
 
-  /// A message. With a carrier, its completion is one part more of it.
+  /// Posts a message. With a carrier, the message's completion is one more part of that cell.
   Post send(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes, OpCell* carrier,
             const Operation& what) noexcept {
     const Post posted = rails[r].send({to, bytes, nbytes, carrier});

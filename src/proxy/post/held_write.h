@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last write of a batch. Each write but the last tells the rail that another follows, which may save a doorbell;
-// so one is always held back, because only what comes after it tells whether it was the last.
+// The last write of a batch. Each write but the last tells the rail that another follows, which may save a doorbell. So
+// the newest write is always held back: only the next call tells whether it was the last.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ class HeldWrite {
   OpCell& cell() noexcept { return *cell_; }
   size_t rail() const noexcept { return rail_; }
 
-  /// A further write may announce itself to the one before: it goes over the same rail, which is among `usable`.
+  /// Whether the held write may promise that another one follows: the rail of the held write is among `usable`, over
+  /// which the next write may go.
   bool may_run_on(RailMask usable) const noexcept {
     return cell_ != nullptr && run_ + 1 < kLongestRun && ((usable >> rail_) & 1) != 0;
   }
@@ -29,7 +30,7 @@ class HeldWrite {
     cell_ = &cell;
     rail_ = rail;
   }
-  /// It was posted; `more`: with the promise that another write follows at once.
+  /// Tells that the held write was posted; `more`: with the promise that another write follows at once.
   void let_go(bool more) noexcept {
     run_ = more ? run_ + 1 : 0;
     cell_ = nullptr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What endpoints say to each other: plain structs, one per kind, all starting with the same header.
+// What endpoints say to each other: plain structs, one per kind, all starting with a MessageHeader.
 //
 // Requests (amo, put_signal, signal, flag, get, staged_put, staged_get) go to a proxy endpoint, whose owner executes
-// them. Answers (acknowledge, reply, replies, data) go back to the endpoint that asked, host or proxy. The card and the
-// last four tell and ask how a rail is reached, whether it is alive and what has arrived over one that is not; they may
-// be lost. All PEs of a job run the same build on the same architecture (checked at start), so structs travel as they
-// lie in memory.
+// them. Answers (acknowledge, reply, replies, data) go back to the endpoint that asked, host or proxy. Five kinds keep
+// rails going and may be lost: card (how a rail is reached), ping and pong (whether it is alive), inquiry and account
+// (what has arrived over a dead one). All PEs of a job run one build on one architecture (checked at start), so structs
+// travel as they lie in memory.
 #pragma once
 
 #include <cstddef>
@@ -37,15 +37,15 @@ enum class MessageKind : uint8_t {
   account
 };
 
-/// What a ping says beside its question, in header.op: the sender doubts its other paths to this PE, so that this PE
-/// had better look after its own; or the sender's rail number header.cell has no link.
+/// What a ping says beside its question, in header.op. doubts: the sender doubts its other paths to this PE, so this PE
+/// should check its own paths to the sender. no_link: the sender's rail number header.cell has no link.
 enum class PingNews : uint8_t { none, doubts, no_link };
 
-/// How the target answers a request: an acknowledgement tells a source all of its requests that were executed, a reply
+/// How the target answers a request. An acknowledgement names all requests of a source that were executed. A reply
 /// brings one fetched value to the cell that waits for it.
 enum class Answer : uint8_t { none, acknowledge, reply };
 
-/// Requests that one endpoint may have unanswered at one target. The target remembers for as many which ones it has
+/// Requests that one endpoint may have unanswered at one target. The target remembers which of so many requests it has
 /// executed, so a request that comes twice, over two rails, is executed once.
 inline constexpr uint32_t kWindow = 256;
 
@@ -54,7 +54,7 @@ struct MessageHeader {
   uint8_t op;         ///< AmoOp, SignalOp or PingNews
   uint8_t width;      ///< bytes of the word: 4 or 8
   Answer answer;      ///< what the source expects
-  Port port;          ///< which endpoint of the source sent this
+  Port port;          ///< endpoint of the source that sent this
   SegmentId segment;  ///< of the word
   uint16_t unused;
   int32_t pe;         ///< of the source
@@ -93,7 +93,8 @@ struct FlagMessage {
   uint64_t value;
 };
 
-/// A get where reads are no good; see RailTraits::reads_may_fail. Answered by data: the bytes follow a header.
+/// A get where rails cannot read reliably (RailTraits::reads_may_fail). The answer is of kind data: the bytes follow a
+/// MessageHeader.
 struct GetMessage {
   MessageHeader header;
   uint64_t offset;
@@ -101,7 +102,7 @@ struct GetMessage {
   uint32_t unused;
 };
 
-/// Every request before header.sequence was executed, and those after it whose bit is set: bit 0 is sequence + 1.
+/// Every request before header.sequence was executed, and every later one whose bit is set; bit 0 is sequence + 1.
 struct AcknowledgeMessage {
   MessageHeader header;
   uint64_t executed;
@@ -112,7 +113,7 @@ struct ReplyMessage {
   uint64_t value;
 };
 
-/// Several replies to one endpoint: header.cell of these follow.
+/// One of several replies to one endpoint; header.cell is their number.
 struct ReplyItem {
   uint32_t cell;
   uint32_t sequence;
@@ -120,17 +121,17 @@ struct ReplyItem {
 };
 inline constexpr size_t kMostReplies = 32;  // as many fetches as a warp makes at once
 
-/// A rail of the source was opened anew: the bytes that follow say how it is reached (see RailKeeper). Not a request
-/// like others, because it may come before any answer can go back: it is sent until a pong comes over the rail.
-/// header.sequence counts the cards of the source's port, so that none replaces a later one.
+/// Says that a rail of the source was opened anew; the bytes that follow say how the rail is reached (see RailKeeper).
+/// No answer may be able to go back yet, so the source sends the card until a pong comes over the rail. header.sequence
+/// counts the cards of the source's port, so that no card replaces a later one.
 struct CardMessage {
   MessageHeader header;
   uint32_t nbytes;
   uint32_t rail;
 };
 
-/// Data between the final memory at the target (header.segment, offset) and a bounce slot of the source. With kNoSlot
-/// it follows this struct (put), or is answered by a MessageHeader and what follows it (get). A put whose header.width
+/// Data between the final memory at the target (header.segment, offset) and a bounce slot of the source. With kNoSlot a
+/// put's data follows this struct, and a get's data follows the MessageHeader of the answer. A put whose header.width
 /// is 8 brings a signal.
 struct StagedMessage {
   MessageHeader header;  ///< op is the signal's, unused its segment
@@ -143,8 +144,8 @@ struct StagedMessage {
 };
 inline constexpr uint64_t kNoSlot = ~uint64_t{0};
 
-/// ping, pong and inquiry are headers; this answers an inquiry: requests before header.sequence were executed, and
-/// those from it on whose bit is set.
+/// The answer to an inquiry: requests before header.sequence were executed, and later ones whose bit is set; bit 0 is
+/// header.sequence itself. (ping, pong and inquiry consist of a header only.)
 struct AccountMessage {
   MessageHeader header;
   uint64_t executed[kWindow / 64];

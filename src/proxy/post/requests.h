@@ -20,7 +20,7 @@ class Requests {
   const Outbox& outbox() const noexcept { return outbox_; }
   bool may_send(int pe) const noexcept { return outbox_.has_room(pe, desk_.cells) && !desk_.rails.paths.recovers(pe); }
 
-  // ---- posts; again: nothing happened ------------------------------------------------------------------------------
+  // ---- posts; where they return `again`, nothing happened ----------------------------------------------------------
 
   Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
     OpCell* const cell = take({OpKind::amo, to.pe, amo.width});
@@ -34,8 +34,9 @@ class Requests {
     return request(&scope, *cell, message, outcome);
   }
 
-  /// No scope waits for it. With several rails it is acknowledged, because one may die with it; else it only keeps a
-  /// cell until the provider has taken it over: some send only while somebody polls this endpoint.
+  /// Sends a flag, for which no scope waits. With several rails the target acknowledges the flag, because a rail may
+  /// die with it. With one rail the flag only keeps a cell until the provider has taken it over, because some providers
+  /// send only while somebody polls this endpoint.
   Post flag(Remote to, uint64_t value) noexcept {
     OpCell* const cell = take({OpKind::flag, to.pe, 8});
     if (cell == nullptr) return Post::again;
@@ -82,14 +83,15 @@ class Requests {
     return request(&scope, *cell, desk_.letterhead.signal(signal, *cell), outcome);
   }
 
-  /// A request whose message write(cell, bytes) makes in the cell's buffer; it answers the length.
+  /// Sends a request in a new cell. write(cell, bytes) makes the message in the cell's buffer and returns its length.
   template <class Write>
   Post ask(NetContext& scope, const Operation& what, const Outcome& outcome, Write&& write) noexcept {
     OpCell* const cell = take(what);
     if (cell == nullptr) return Post::again;
     return request(&scope, *cell, write(*cell, desk_.cells.buffer(*cell)), Answer::acknowledge, outcome);
   }
-  /// The same for a cell that the caller has and keeps: write(bytes).
+  /// Sends a request in the caller's cell, which the caller keeps. write(bytes) makes the message in the cell's buffer
+  /// and returns its length.
   template <class Write>
   Post ask_from(OpCell& cell, Write&& write) noexcept {
     if (!may_send(cell.what.pe)) return Post::again;
@@ -102,9 +104,9 @@ class Requests {
 
   // ---- signals behind their data -----------------------------------------------------------------------------------
 
-  /// Where a rail keeps a message behind the data of earlier writes, the signal of data that went over it as a whole
-  /// need not wait for its completion. Should it find no room now, it goes when the data is there. Without inject it
-  /// would need a buffer, and the cell's may hold the data.
+  /// Sends the signal right behind its data where the rail keeps a message behind earlier writes and all data went over
+  /// this rail. A signal that finds no room now goes when the data is there. A signal that the rail cannot inject waits
+  /// too: it would need a buffer, and the cell's buffer may hold the data.
   void follow_with_signal(OpCell& cell) noexcept {
     const RailTraits& traits = desk_.rails.traits();
     const int pe = cell.what.pe;
@@ -125,7 +127,7 @@ class Requests {
   bool flush_signals() noexcept {
     bool moved = false;
     while (!waiting_.empty()) {
-      OpCell& cell = waiting_.pop(desk_.cells);  // before the post, which links the cell elsewhere
+      OpCell& cell = waiting_.pop(desk_.cells);  // popped before the post, which links the cell into another list
       if (!post_deferred_signal(cell)) {
         waiting_.push_front(cell);
         break;
@@ -135,8 +137,8 @@ class Requests {
     return moved;
   }
 
-  /// Requests to one PE that are under way together take one rail, so that they arrive in the order of the program.
-  /// The standard asks for that only behind a fence, but programs that set a word twice rely on the second to stay.
+  /// Requests to one PE that are under way together take one rail, so that they arrive in the order of the program. The
+  /// standard demands this order only behind a fence, but programs that set a word twice rely on the second value.
   size_t rail_for(int pe) noexcept {
     const OpCell* const newest = outbox_.newest(pe, desk_.cells);
     return newest != nullptr ? desk_.rails.after(newest->rail, desk_.rails.usable(pe)) : desk_.rails.pick(pe);
@@ -152,7 +154,7 @@ class Requests {
     return send_anywhere(cell, false);
   }
 
-  /// The request that an answer with this header is for. Null: it was answered before, because it was sent twice.
+  /// The request that an answer with this header is for. Null: the request was sent twice and is answered already.
   OpCell* awaiting(const MessageHeader& h) noexcept {
     OpCell& cell = desk_.cells[h.cell];
     return cell.awaits_answer && cell.sequence == h.sequence && cell.what.pe == h.pe ? &cell : nullptr;
@@ -160,7 +162,7 @@ class Requests {
 
   // ---- answers -----------------------------------------------------------------------------------------------------
 
-  /// False: not an answer. Requests that are answered go to answered(cell).
+  /// Takes an answer; returns false where the message is none. Requests that it answers go to answered(cell).
   template <class Answered>
   bool take_answer(const RailEvent& event, Answered&& answered) noexcept {
     const MessageHeader h = read_message<MessageHeader>(event.bytes);
@@ -219,8 +221,7 @@ class Requests {
     return request(scope, cell, sizeof message, message.header.answer, outcome);
   }
 
-  /// Sends the message in the cell's buffer, over whichever rail takes it. The cell stays until the target has
-  /// answered.
+  /// Sends the message in the cell's buffer over any rail that takes it. The cell stays until the target has answered.
   Post request(NetContext* scope, OpCell& cell, size_t nbytes, Answer answer, const Outcome& outcome) noexcept {
     cell.request_bytes = static_cast<uint32_t>(nbytes);
     const Post posted = send_anywhere(cell, answer == Answer::none);
@@ -232,7 +233,7 @@ class Requests {
     if (answer == Answer::none) return posted;
     outbox_.add(desk_.cells, cell);
     if (answer == Answer::acknowledge) {
-      tell(cell.outcome.done);  // nothing of the caller's is needed any more
+      tell(cell.outcome.done);  // the caller's memory is not needed any more
       cell.outcome.done = nullptr;
     }
     return posted;
@@ -265,7 +266,7 @@ class Requests {
   bool post_signal(OpCell& cell, size_t r) noexcept {
     cell.sequence = outbox_.next(cell.what.pe);
     const Post posted = send_signal(cell, r);
-    if (posted != Post::ok) return posted == Post::failed;  // then given up with everything else
+    if (posted != Post::ok) return posted == Post::failed;  // on failed the signal is given up with everything else
     cell.then = Then::nothing;
     outbox_.add(desk_.cells, cell);
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts and gets on their way into the rails: whole ones, long ones in pieces, and the held write of a batch.
+// Puts and gets on their way into the rails: short ones as a whole, long ones in pieces, and the held write of a batch.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Transfers {
         bulks_(desk.cells.size()) {}
   Transfers(const Transfers&) = delete;
 
-  /// Longer operations go in pieces; never one whose source is copied.
+  /// Bytes of the longest operation that goes as a whole. Longer ones go in pieces, but never with a copied source.
   size_t longest_whole() const noexcept { return longest_whole_; }
 
   /// Takes the operation's cell, held for its one piece or for all of them. Null: no room now.
@@ -42,8 +42,8 @@ class Transfers {
     return cell;
   }
 
-  /// Posts a whole over rail `first` or another, or queues it to go in pieces; push() must follow then. On `again`,
-  /// which a long one never answers, nothing happened.
+  /// Posts the operation as a whole, over rail `first` or another one, or queues it to go in pieces; push() must follow
+  /// after queueing. On `again`, which only a whole one returns, nothing happened.
   Post start(OpCell& cell, size_t first, bool across_pieces = false) noexcept {
     if (goes_whole(cell.what.kind, cell.what.nbytes) && !across_pieces) return start_whole(cell, first);
     const RailTraits& traits = desk_.rails.traits();
@@ -72,7 +72,7 @@ class Transfers {
     }
     return posted;
   }
-  /// The longest put of that kind.
+  /// Bytes of the longest put for put_whole().
   size_t longest_at_once() const noexcept { return longest_at_once_; }
 
   /// For debug messages.
@@ -85,8 +85,8 @@ class Transfers {
   }
 
   bool has_bulks() const noexcept { return !bulks_.empty(); }
-  /// Posts pieces of long operations as far as rails have room; a full rail stops no other. Wholes of which all pieces
-  /// are posted go to all_posted(cell). True when something moved.
+  /// Posts pieces of long operations as far as rails have room; a full rail stops no other rail. An operation whose
+  /// pieces are all posted goes to all_posted(cell). True when something moved.
   template <class AllPosted>
   bool push(AllPosted&& all_posted) noexcept {
     bool moved = false;
@@ -106,7 +106,7 @@ class Transfers {
 
   // ---- batches -----------------------------------------------------------------------------------------------------
 
-  /// False when the rail has no room for the held write; true also when there is none.
+  /// Posts the held write. False when the rail has no room for it; true also when no write is held.
   bool release_held(bool more = false) noexcept {
     if (held_.empty()) [[likely]]
       return true;
@@ -118,13 +118,13 @@ class Transfers {
     if (posted != Post::again) held_.let_go(more);
     return posted != Post::again;
   }
-  /// Releases the write before and holds this one. False when the one before cannot go.
+  /// Posts the write held so far and holds this one. False when the rail has no room for the earlier write.
   bool hold(OpCell& cell) noexcept {
     const int pe = cell.what.pe;
     const size_t bound = cell.is_word ? desk_.words.rail(pe) : kNoRail;
     const bool runs_on = held_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
     const size_t r = runs_on ? held_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
-    if (!release_held(runs_on) || desk_.abandoned) return false;  // perhaps by the one before
+    if (!release_held(runs_on) || desk_.abandoned) return false;  // posting the earlier write may abandon everything
     held_.hold(cell, r);
     if (cell.is_word) desk_.words.posted(pe, r);
     return true;
@@ -158,7 +158,7 @@ class Transfers {
     cell.remote_offset = t.remote.offset;
     cell.local = t.local;
     cell.is_word = t.kind == OpKind::put && t.nbytes <= sizeof(uint64_t);
-    // What the rail copies could still be needed: for another rail, if this one dies.
+    // Another rail needs the source again if this one dies, though this one has copied it.
     if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
       copy_source(cell);
   }
@@ -178,14 +178,14 @@ class Transfers {
       return posted;
     };
     if (bound == kNoRail) return desk_.try_rails(pe, first, attempt);
-    // Behind others that are to be brought over another rail, if this one is lost.
+    // Where that rail is lost, its earlier words go over another rail, and this word must wait behind them.
     const bool usable = ((desk_.rails.usable(pe) >> bound) & 1) != 0 && !desk_.rails.paths.recovers(pe);
     return usable ? attempt(bound) : Post::again;
   }
 
   bool push_get(Bulk& bulk) noexcept {
     bool moved = false;
-    // The last cell is for an answer to a peer, which may wait for it likewise.
+    // The last cell is for an answer to a peer: else two PEs whose pieces fill all cells wait for each other's answer.
     while (!bulk.all_posted() && desk_.cells.in_use() + 1 < desk_.cells.size()) {
       const size_t n = bulk.next_piece();
       const Post posted = requests_.get(*bulk.whole, bulk.posted, n);

@@ -14,11 +14,11 @@
 
 namespace railshmem {
 
-/// Pieces of the device heap, each a segment of its own for rails. Empty where all GPU memory is staged. Changed only
-/// while no port is in use, so that all of them read it without a lock.
+/// Pieces of the device heap, each a segment of its own for rails. Empty where all GPU memory is staged. The pieces
+/// change only while no port is in use, so all ports read them without a lock.
 class DirectMemory {
  public:
-  /// `reached`: by PE, whether rails reach its memory of this piece.
+  /// `reached` says for each PE whether rails reach its memory of this piece.
   void add(const DevicePiece& piece, std::vector<bool> reached, bool mine) {
     const bool all = std::find(reached.begin(), reached.end(), false) == reached.end();
     pieces_.push_back({piece.at, piece.nbytes, mine ? piece.base : nullptr, all, std::move(reached)});
@@ -26,15 +26,15 @@ class DirectMemory {
   bool empty() const noexcept { return pieces_.empty(); }
   size_t size() const noexcept { return pieces_.size(); }
 
-  /// How many of `nbytes` bytes from a place in the device heap on rails reach, one access each piece; 0: not the
-  /// first.
+  /// How many of the `nbytes` bytes that begin at `place` in the device heap rails reach, with one access for each
+  /// piece. 0: rails do not reach the first byte.
   size_t covered(const Remote& place, size_t nbytes) const noexcept {
     size_t n = 0;
     for (size_t more = ~size_t{0}; n < nbytes && more > 0; n += more)
       more = rest({place.pe, place.segment, place.offset + n}).second;
     return std::min(n, nbytes);
   }
-  /// The same of this PE's own memory.
+  /// How many of the `nbytes` bytes that begin at `local`, memory of this PE, rails reach. 0: not the first byte.
   size_t covered(const std::byte* local, size_t nbytes) const noexcept {
     size_t n = 0;
     for (size_t more = ~size_t{0}; n < nbytes && more > 0; n += more) more = rest(local + n);
@@ -42,28 +42,29 @@ class DirectMemory {
   }
   bool has(const std::byte* local) const noexcept { return rest(local) > 0; }
 
-  /// A place in the device heap as rails know it. Answers how many bytes from there on one access reaches.
+  /// Turns a place in the device heap into a place as rails know it. Returns how many bytes one access reaches there.
   size_t redirect(Remote& place) const noexcept {
     const auto [piece, n] = rest(place);
     place.segment = segment_of_piece(piece);
     place.offset -= pieces_[piece].at;
     return n;
   }
-  /// The same for a transfer between two places, one of which may be no GPU's; as many bytes as both ends allow.
+  /// Turns `place` into a place as rails know it, where it lies in the device heap. Returns how many of `nbytes` bytes
+  /// one access may move between `place` and `local`, of which one may be host memory.
   size_t clip(Remote& place, const std::byte* local, size_t nbytes) const noexcept {
     if (place.segment == SegmentId::device) nbytes = std::min(nbytes, redirect(place));
     const size_t here = rest(local);
     return here > 0 ? std::min(nbytes, here) : nbytes;
   }
 
-  /// How what gets brought is made visible to this PE's GPU. Where only rails could do it, by reads of their own, gets
-  /// are staged.
+  /// Sets how the data of gets is made visible to this PE's GPU. Where only reads over rails could do this, gets are
+  /// staged.
   void use_flush(const FlushChoice& choice) noexcept {
     takes_gets_ = choice.policy == FlushPolicy::none || choice.policy == FlushPolicy::cuda;
     flush_ = choice.policy == FlushPolicy::cuda ? choice.device : nullptr;
   }
   bool takes_gets() const noexcept { return takes_gets_; }
-  /// A get has brought what begins here: returns when the GPU sees it.
+  /// Called when a get has brought the data at `local`: returns when the GPU sees the data.
   void got(const std::byte* local) const noexcept {
     if (flush_ != nullptr && has(local)) run(*flush_);
   }
@@ -72,12 +73,13 @@ class DirectMemory {
   struct Piece {
     uint64_t at;
     size_t nbytes;
-    const std::byte* base;  ///< null: this PE stages its own
+    const std::byte* base;  ///< null: this PE stages its own memory
     bool all;               ///< `reached` is true for every PE
     std::vector<bool> reached;
   };
 
-  /// The piece of a place in the device heap, and how many bytes it has from there on; 0: none that rails reach.
+  /// The piece of a place in the device heap, and how many bytes of the piece begin there; 0: rails reach no piece
+  /// there.
   std::pair<size_t, size_t> rest(const Remote& place) const noexcept {
     for (size_t i = 0; i < pieces_.size(); ++i) {
       const Piece& piece = pieces_[i];
@@ -97,7 +99,7 @@ class DirectMemory {
 
   std::vector<Piece> pieces_;
   bool takes_gets_ = false;
-  const DeviceFlush* flush_ = nullptr;  ///< null: gets need none
+  const DeviceFlush* flush_ = nullptr;  ///< null: gets need no flush
 };
 
 }  // namespace railshmem

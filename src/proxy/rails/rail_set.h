@@ -24,8 +24,8 @@ struct RailCounts {
   uint64_t operations = 0;  ///< posts that the rail took
   uint64_t nbytes = 0;
   uint64_t again = 0;      ///< posts that it had no room for
-  uint64_t failovers = 0;  ///< times that operations of it had to go over others
-  uint64_t unlinked = 0;   ///< those of them for want of a link
+  uint64_t failovers = 0;  ///< times that operations of this rail had to go over other rails
+  uint64_t unlinked = 0;   ///< failovers because of a lost link
 };
 
 template <Rail R>
@@ -58,14 +58,14 @@ class RailSet {
   const R& operator[](size_t r) const noexcept { return rails_[r]; }
   /// What every rail can do.
   const RailTraits& traits() const noexcept { return traits_; }
-  /// For messages: one rail by its name, several by the first.
+  /// For messages: the name of the only rail, or of the first one of several.
   std::string name() const {
     return single() ? rails_[0].name() : text("%zu rails (%s, ...)", size(), rails_[0].name().c_str());
   }
   /// Rails that reach `pe` now.
   RailMask usable(int pe) const noexcept { return paths.usable(pe); }
-  /// A post to `pe` failed for good: the path is no more. False when nothing could take its place.
-  /// `harmful`: it is missed even if the path was not in use any more, only suspect.
+  /// Gives a path up after a post to `pe` failed for good. False when no other path could replace this one.
+  /// `harmful`: the failed operation must be recovered even if the path was only suspect and not in use any more.
   bool lose(size_t r, int pe, bool harmful) noexcept {
     if (single()) return false;
     if (harmful || paths.is_up(r, pe)) lost_.push_back({r, pe});  // allocates rarely, and never while all is well
@@ -76,15 +76,16 @@ class RailSet {
   std::vector<PathName> take_lost() noexcept { return std::exchange(lost_, {}); }
   bool has_lost() const noexcept { return !lost_.empty(); }
 
-  /// The rail to try first for a short operation: in turn, from a start that differs between pairs of PEs, so that
-  /// sources do not all load the same rail of a target; but not behind long operations that another rail has not got.
+  /// The rail to try first for a short operation. Rails are taken in turn, from a start that differs between pairs of
+  /// PEs, so that sources do not all load one rail of a target. A rail with long operations is left out while another
+  /// rail has none.
   [[gnu::always_inline]] size_t pick(int pe) noexcept { return single() ? 0 : pick_of_several(pe); }
 
-  /// The same for a message that is part of a long operation.
+  /// The rail to try first for a message that is part of a long operation: like pick(), among the rails for long ones.
   size_t pick_for_long(int pe) noexcept { return after(pick(pe), usable_for_long(pe)); }
 
-  /// The rail that takes the next `nbytes` of a long operation, of which `unposted` and others are still to come; not
-  /// one of `full`. kNoRail: wait, rails that are busy will be through with it sooner.
+  /// The rail that takes the next `nbytes` of a long operation, of which `unposted` bytes are still to be posted; never
+  /// one of `full`. kNoRail: wait, because a busy rail will be through with these bytes sooner.
   size_t claim(int pe, size_t nbytes, uint64_t unposted, RailMask full) const noexcept {
     if (single()) return full == 0 ? 0 : kNoRail;
     double speeds = 0;
@@ -96,7 +97,7 @@ class RailSet {
       const auto r = static_cast<size_t>(std::countr_zero(rest));
       const uint64_t queued = lanes_[r].meter.in_flight();
       const bool refuses = ((full >> r) & 1) != 0;
-      if (refuses && queued == 0) continue;  // it may do so for long: nothing of ours ends there
+      if (refuses && queued == 0) continue;  // it may refuse for long: no piece of ours ends there to make room
       const double speed = this->speed(r);
       const size_t next = std::min(nbytes, longest_piece(r));
       const double end = static_cast<double>(queued + next) / speed;
@@ -109,11 +110,11 @@ class RailSet {
         best_end = end;
       }
     }
-    // Behind the first to end, a rail helps only as long as it ends before all could.
+    // A rail other than the first to end helps only if it ends before all rails together could.
     return best == kNoRail || best_end <= first_end || best_end <= load / speeds ? best : kNoRail;
   }
 
-  /// The longest piece that leaves the rail another one to go on with.
+  /// The longest piece that leaves room in the rail's window for another piece.
   size_t longest_piece(size_t r) const noexcept { return window(r) / 2; }
 
   // ---- accounts ----------------------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ class RailSet {
     long_bytes_ += nbytes;
     lanes_[r].meter.posted(nbytes, now_ns());
   }
-  /// A piece that was posted did not complete, and never will.
+  /// Takes a piece out of the accounts that was posted and will never complete.
   void long_lost(size_t r, size_t nbytes) noexcept {
     long_bytes_ -= nbytes;
     lanes_[r].meter.lost(nbytes);
@@ -172,7 +173,7 @@ class RailSet {
 
   uint64_t long_in_flight(size_t r) const noexcept { return lanes_[r].meter.in_flight(); }
 
-  /// The first rail of `of` from r on, around; r itself when there is none.
+  /// The first rail of `of` from r on, in a circle; r itself when `of` is empty.
   static size_t after(size_t r, RailMask of) noexcept {
     if (of == 0) return r;
     const RailMask at_or_after = of & ~((RailMask{1} << r) - 1);
@@ -180,7 +181,8 @@ class RailSet {
   }
 
  private:
-  static constexpr uint64_t kMuchQueued = uint64_t{64} << 10;  // takes longer than what a turn of its own evens out
+  static constexpr uint64_t kMuchQueued = uint64_t{64}
+                                          << 10;  // moving so much takes longer than taking rails in turn evens out
 
   static constexpr double kSlowest = 16;  // a piece of 64 KiB ends before 1 MiB is through on the fastest
 
@@ -190,7 +192,7 @@ class RailSet {
     RailCounts counts;
   };
 
-  /// Any good mixing will do: neighbours must not start alike.
+  /// Any good mixing will do: neighbouring PEs must not start at one rail.
   static uint64_t mix(int me, int pe) noexcept {
     uint64_t pair = (static_cast<uint64_t>(static_cast<uint32_t>(me)) << 32) | static_cast<uint32_t>(pe);
     pair = (pair ^ (pair >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -234,8 +236,8 @@ class RailSet {
     return moved >= static_cast<double>(tuning_.rail_window) ? tuning_.rail_window
                                                              : std::max(least, static_cast<size_t>(moved));
   }
-  /// A rail that was not measured yet counts as the fastest; none so slow that it is never measured again: one that
-  /// came back slowly would lie idle, known by the few pieces it moved then.
+  /// A rail that was not measured yet counts as the fastest. No rail counts as so slow that it is never measured again:
+  /// a rail that came back slowly would lie idle for good, judged by the few pieces that it moved then.
   double speed(size_t r) const noexcept {
     double fastest = 0;
     for (const Lane& lane : lanes_) fastest = std::max(fastest, lane.meter.rate());

@@ -11,31 +11,32 @@ struct Tuning {
   /// Largest put_signal payload that travels inside the message, before the provider's own limit.
   size_t max_inline = 4096;
   /// How long the proxy thread stays away after a waiting host thread stepped the proxy endpoint itself: as long as a
-  /// wait usually lasts. When every PE has a core to spare it may compete sooner.
+  /// wait usually lasts. The shorter time holds where every PE has a core to spare.
   uint64_t helper_nap_us = 100;
   uint64_t helper_nap_oversubscribed_us = 1000;  // a nap costs up to 17 us of a CPU that the helper needs
   /// How long the host must have been silent before the proxy thread drives the host's endpoint.
   uint64_t host_silence_us = 200;
   /// Puts and gets from this size on go over all rails (SHMEM_OFI_STRIPE_MIN).
   size_t stripe_min = size_t{128} << 10;
-  /// They take only the first so many rails, and leave the others to short operations; 0: all (SHMEM_OFI_STRIPE_RAILS).
+  /// Striped operations take only the first so many rails, and leave the others to short operations; 0: all rails
+  /// (SHMEM_OFI_STRIPE_RAILS).
   size_t stripe_rails = 0;
-  /// A striped operation is cut so that every rail gets several pieces of it, within these bounds: a shorter one costs
-  /// more than it moves, a longer one leaves rails idle at the end and hides for long that a rail has died.
+  /// A striped operation is cut so that every rail gets several pieces, within these bounds. A shorter piece costs more
+  /// than it moves. A longer piece leaves rails idle at the end, and hides for long that a rail has died.
   size_t shortest_piece = size_t{64} << 10;
   size_t longest_piece = size_t{1} << 20;
-  /// Bytes of pieces in flight per rail: what it moves in `rail_window_ns`, as measured, and at most `rail_window`,
-  /// which covers 400 Gb/s for 40 us. What waits behind them can still go elsewhere, and a short operation waits no
-  /// longer.
+  /// Bytes of pieces in flight per rail: as many as the rail moves in `rail_window_ns`, as measured, and at most
+  /// `rail_window`, which covers 400 Gb/s for 40 us. Pieces not in flight can still take another rail, and a short
+  /// operation waits no longer than this.
   size_t rail_window = size_t{2} << 20;
   uint64_t rail_window_ns = 4'000'000;
-  /// A path that owes something and is silent for so long, while another one to the same PE answers, is dead
+  /// A path is dead that owes something and is silent for so long while another path to its PE answers
   /// (SHMEM_RAIL_TIMEOUT).
   uint64_t rail_timeout_ns = 500'000'000;
   /// A PE that no path reaches for so long is lost (SHMEM_TIMEOUT).
   uint64_t unreachable_ns = 20'000'000'000;
-  /// How long packets of a closed rail may still be under way: two full queues of a cheap switch, of 50 ms each, and
-  /// some.
+  /// How long packets of a closed rail may still be under way: two full queues of a cheap switch, 50 ms each, and a
+  /// margin.
   uint64_t quarantine_ns = 150'000'000;
   /// Bytes of a bounce slot, and so of a piece of a staged put or get (SHMEM_STAGING_CHUNK); slots per rail
   /// (SHMEM_STAGING_DEPTH).

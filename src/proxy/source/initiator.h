@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The source's side of every operation: posts on the rails of one port, reaps their events, accounts to scopes.
 //
-// One thread at a time (the caller holds the endpoint). Every post either takes effect as a whole, or answers `again`
-// and leaves in the caller's hands what is needed to repeat it. Nothing here waits.
+// One thread at a time (the caller holds the endpoint). Every post either takes effect as a whole, or returns `again`
+// and leaves the caller all that it needs to repeat the post. Nothing here waits.
 #pragma once
 
 #include <algorithm>
@@ -52,13 +52,14 @@ class Initiator {
   void drop_scope(const NetContext& scope) noexcept { scopes_.drop(scope); }
 
   // ---- posts -------------------------------------------------------------------------------------------------------
-  // failed comes only while leaving: the operation is over, and its outcome was not told.
+  // Posts return `failed` only while leaving: the operation is over, and its outcome was not told.
 
-  /// True when an operation of this kind to `pe` may be posted now without passing what the scope's last fence holds
-  /// back. Rails keep no order among each other, so it waits for what is pending from before, to this PE only; a single
-  /// rail that keeps order needs no wait.
+  /// True when an operation of this kind to `pe` may be posted now without passing operations before the scope's last
+  /// fence. Rails keep no order among each other, so the operation waits for all earlier ones to this PE that are still
+  /// pending. A single rail that keeps order needs no wait.
   bool in_order(NetContext& scope, int pe, OpKind kind) noexcept { return in_order(scope, pe, kind, scope.fences); }
-  /// The same for an operation behind fence number `epoch` of the scope, which may have seen others since.
+  /// True when an operation behind fence number `epoch` of the scope may be posted now. The scope may have had later
+  /// fences since.
   bool in_order(NetContext& scope, int pe, OpKind kind, uint32_t epoch) noexcept {
     PeerCounts& peer = scope.peer(pe);
     if (peer.epoch == epoch) [[likely]]
@@ -67,13 +68,13 @@ class Initiator {
       const RailTraits& traits = desk_.rails.traits();
       if (!desk_.rails.single() || peer.messages > 0) return false;
       if (!(kind == OpKind::put ? traits.write_after_write : traits.message_after_write)) return false;
-      if (!traits.write_after_write) return true;  // the next put has to wait nevertheless
+      if (!traits.write_after_write) return true;  // the epoch stays: the next put must still wait
     }
     peer.epoch = epoch;
     return true;
   }
 
-  /// Posts a put or get, or takes it over if it is long; counts in `scope` until it is complete.
+  /// Posts a put or get, or takes over a long one; it counts in `scope` until it is complete.
   Post transfer(NetContext& scope, Transfer& t, Source source, const Outcome& outcome) noexcept {
     if (!ready()) return refusal();
     if (t.cell == nullptr && (t.cell = transfers_.open(scope, t, source, outcome)) == nullptr) return Post::again;
@@ -88,11 +89,12 @@ class Initiator {
       abandon();
     return posted;
   }
-  /// Until put_at_once() answers `failed` or another operation is posted.
+  /// Whether put_at_once() may be called. True stays true until put_at_once() returns `failed` or another operation is
+  /// posted.
   bool takes_at_once() const noexcept { return !desk_.abandoned && !transfers_.holds(); }
   bool goes_at_once(size_t nbytes) const noexcept { return nbytes - 1 < transfers_.longest_at_once(); }
 
-  /// A put that may wait for the next one (see HeldWrite): at most kMaxMessage bytes, one write.
+  /// Posts a put that may wait for the next put (see HeldWrite): at most kMaxMessage bytes, one write.
   Post batched_put(NetContext& scope, Transfer& t, Source source) noexcept {
     if (desk_.abandoned) return Post::failed;
     if (t.cell == nullptr) {
@@ -101,10 +103,11 @@ class Initiator {
     }
     return transfers_.hold(*t.cell) ? Post::ok : refusal();
   }
-  /// False when the rail has no room for the held write; true also when there is none.
+  /// Posts the held write. False when the rail has no room for it; true also when no write is held.
   bool release_held() noexcept { return transfers_.release_held(); }
 
-  /// Data, then signal. Small payloads travel inside the message; `outcome.done` tells when the source is free.
+  /// Posts data, then the signal. Small payloads travel inside the message; `outcome.done` tells when the source is
+  /// free.
   Post put_signal(NetContext& scope, Transfer& t, Source source, const NetSignal& signal,
                   const Outcome& outcome) noexcept {
     if (!ready()) return refusal();
@@ -123,7 +126,7 @@ class Initiator {
       cell.signal_value = signal.value;
     }
     OpCell& cell = *t.cell;
-    ++cell.parts_left;  // a hold, lest data that is there at once ends the operation here
+    ++cell.parts_left;  // a hold: data that is there at once must not end the operation here
     const Post posted = start(t, requests_.rail_for(pe));
     if (posted == Post::failed) return posted;
     const bool in_one_piece = cell.what.nbytes <= transfers_.longest_whole() && !t.across_pieces;
@@ -132,20 +135,21 @@ class Initiator {
     return posted;
   }
 
-  /// A fetched value goes to `fetch`. Others count as messages of the scope until the target acknowledges.
+  /// Posts an atomic operation. A fetched value goes to `fetch`. An operation that fetches nothing counts as a message
+  /// of the scope until the target acknowledges.
   Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
     return ready() ? requests_.amo(scope, to, amo, fetch, outcome) : refusal();
   }
 
-  /// Whether this transfer is one for staged(). `local` null: it is the library's own.
+  /// Whether this transfer is one for staged(). Where `local` is null, the data lies in memory of the library.
   bool stages(const Remote& remote, const void* local) const noexcept {
     return staged_.has_value() && staged_->concerns(remote, local);
   }
-  /// Of a transfer that is one for staged(): whether rails reach both ends after all. Then it is made one for them, by
-  /// transfer() or put_signal(); what is GPU memory here the CPU may not copy: Source::stable.
+  /// Says of a transfer for staged() whether rails reach both ends after all. If they do, `t` becomes a transfer for
+  /// transfer() or put_signal(). The CPU may not copy GPU memory, so such a source is Source::stable.
   bool goes_direct(Transfer& t, bool signals) const noexcept { return staged_->goes_direct(t, signals); }
-  /// A put, get or put_signal of memory that rails do not reach; `signal` may be null. outcome.done tells when a put's
-  /// source is free, and when a get is complete.
+  /// Posts a put, get or put_signal of memory that rails do not reach; `signal` may be null. outcome.done tells when a
+  /// put's source is free, and when a get is complete.
   Post staged(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
     if (!ready()) return refusal();
     const Post posted = staged_->start(scope, t, signal, outcome);
@@ -153,38 +157,39 @@ class Initiator {
     return posted;
   }
 
-  /// No scope waits for it.
+  /// Sends a flag, for which no scope waits.
   Post flag(Remote to, uint64_t value) noexcept { return ready() ? requests_.flag(to, value) : refusal(); }
 
-  /// A message that nobody answers or waits for: the responder's acknowledgements and replies. Over rail `r` if it can.
+  /// Sends a message that nobody answers or waits for: the responder's acknowledgements and replies. It takes rail `r`
+  /// where that rail has room.
   Post answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
     if (desk_.abandoned) return Post::failed;
     return send_answer(desk_.rails.after(r, desk_.rails.usable(to.pe)), to, bytes, nbytes);
   }
-  /// Over rail `r` and no other, which the peer wants to know alive.
+  /// Sends a pong over rail `r` and no other: the peer wants to know whether this rail lives.
   void pong(size_t r, Endpoint to, const MessageHeader& header) noexcept {
     if (!desk_.abandoned) send_answer(r, to, reinterpret_cast<const std::byte*>(&header), sizeof header);
   }
 
-  /// `pe` doubts its paths to this PE, but for that of rail `alive`.
+  /// Tells that `pe` doubts all its paths to this PE except that of rail `alive`.
   void doubt(int pe, size_t alive) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
   }
 
-  /// What these rails talk to has no link at `pe`.
+  /// Tells that at `pe` the partners of these rails have no link.
   void unlinked(int pe, RailMask rails) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.unlinked(pe, rails);
   }
 
-  /// `pe` opened anew what these rails talk to.
+  /// Tells that `pe` opened the partners of these rails anew.
   void readdressed(int pe, RailMask rails) noexcept {
     if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
   }
 
   // ---- for Flusher -------------------------------------------------------------------------------------------------
 
-  /// Writes or reads 8 bytes of this PE's own memory over rail `r` and no other. `done` is told at the end; null:
-  /// nobody wants to know.
+  /// Writes or reads 8 bytes of this PE's own memory over rail `r` and no other. `done` hears of the end; it may be
+  /// null.
   Post loop(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
     if (desk_.abandoned) return Post::failed;
     OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
@@ -198,11 +203,11 @@ class Initiator {
     if (posted != Post::ok) desk_.cells.give(*cell);
     return posted;
   }
-  /// Rails that failed such an access since the last call.
+  /// Rails that failed an access of loop() since the last call.
   RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
-  /// How long a silent rail that this PE cannot reach itself by is waited for before it is closed.
+  /// How long a rail that does not reach this PE itself may stay silent before it is closed.
   uint64_t patience_ns(size_t r) const noexcept { return failover_.patience_ns(r); }
-  /// Nothing shall come over rail `r` any more, until it was opened anew: then paths.unproven() names it.
+  /// Closes rail `r`: nothing comes over it until it was opened anew. Then paths.unproven() names it.
   void close_rail(size_t r) noexcept { failover_.close(r); }
   bool abandoned() const noexcept { return desk_.abandoned; }
   /// Cold.
@@ -215,11 +220,11 @@ class Initiator {
 
   // ---- progress ----------------------------------------------------------------------------------------------------
 
-  /// Reaps a batch of events per rail and posts what waits: a held write, pieces of long operations, signals whose data
-  /// has arrived. Requests of peers go to `on_request(rail, bytes, nbytes)`. True when something moved.
+  /// Reaps a batch of events per rail. Posts the held write, pieces of long operations and signals whose data has
+  /// arrived. Requests of peers go to `on_request(rail, bytes, nbytes)`. True when something moved.
   template <class OnRequest>
   bool poll(OnRequest&& on_request) noexcept {
-    transfers_.release_held();  // without room now, the next poll tries again
+    transfers_.release_held();  // if there is no room now, the next poll tries again
     bool moved = false;
     const bool all = desk_.letterhead.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;
     for (size_t r = 0; r < desk_.rails.size(); ++r)
@@ -237,7 +242,7 @@ class Initiator {
   /// The peers are leaving: from now on failures count as completions.
   void ignore_failures() noexcept { desk_.leaving.store(true, std::memory_order_relaxed); }
 
-  /// After the job's last barrier: what is still under way matters to nobody, and its answer may never come.
+  /// Drops all operations, after the job's last barrier: nobody needs them, and their answers may never come.
   void forget_all() noexcept {
     desk_.abandoned = true;
     abandon();
@@ -250,14 +255,14 @@ class Initiator {
 
   /// Cells in flight, those of unanswered requests included. 0: nothing needs this endpoint polled.
   size_t outstanding() const noexcept { return desk_.cells.in_use() + failover_.active(); }
-  /// Something here goes on only if somebody polls: a long transfer, a signal behind its data, a held write.
+  /// Whether something goes on only if somebody polls: a long transfer, a signal behind its data, a held write.
   bool needs_polling() const noexcept { return desk_.lasting > 0 || transfers_.holds() || failover_.active(); }
 
   RailSet<R>& rails() noexcept { return desk_.rails; }
   const RailTraits& traits() const noexcept { return desk_.rails.traits(); }
   std::string name() const { return desk_.rails.name(); }
   int pe() const noexcept { return desk_.letterhead.pe; }
-  /// Of each PE.
+  /// Ports of each PE.
   size_t ports() const noexcept { return ports_; }
 
   /// "5 atomics or signals unanswered, 2 of them by PE 3, 7 operations in flight, one of them ..."; cold.
@@ -289,7 +294,7 @@ class Initiator {
     log_debug("%s", transfers_.describe_bulks().c_str());
   }
 
-  /// Also false when the held write failed, and everything with it.
+  /// Posts the held write. False when it cannot leave now, or when it failed and everything was given up with it.
   [[gnu::always_inline]] bool ready() noexcept {
     return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned;
   }
@@ -300,7 +305,7 @@ class Initiator {
     if (posted == Post::ok && transfers_.has_bulks()) push_bulks();
     if (!desk_.abandoned) [[likely]]
       return posted;
-    t.cell->outcome.channel = nullptr;  // the caller hears of it by `failed`
+    t.cell->outcome.channel = nullptr;  // the caller hears of the end by `failed`
     abandon();
     return Post::failed;
   }
@@ -329,7 +334,7 @@ class Initiator {
 
   // ---- events ------------------------------------------------------------------------------------------------------
 
-  /// True when something came.
+  /// Reaps the events of a rail. True when something came.
   template <class OnRequest>
   bool poll_rail(size_t r, OnRequest&& on_request) noexcept {
     size_t n = poll_batch(r, on_request);
@@ -337,7 +342,7 @@ class Initiator {
     for (size_t more = 1; n == kEventBatch && more < kBatchesPerTurn; ++more) n = poll_batch(r, on_request);
     return true;
   }
-  /// How many.
+  /// Reaps one batch of events. Returns how many came.
   template <class OnRequest>
   size_t poll_batch(size_t r, OnRequest&& on_request) noexcept {
     std::array<RailEvent, kEventBatch> events;
@@ -375,7 +380,7 @@ class Initiator {
     part.in_flight = false;
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
-      finish_part(part);  // of a staged piece this is its request only
+      finish_part(part);  // for a staged piece this ends only its request
       return;
     }
     OpCell& whole = desk_.cells[part.parent];
@@ -384,7 +389,7 @@ class Initiator {
     finish_part(whole);
   }
 
-  /// One event less to wait for. The last one ends the operation, or the data's part of it.
+  /// Counts one event of the operation. The last event ends the operation, or the data's part of it.
   void finish_part(OpCell& cell) noexcept {
     if (--cell.parts_left > 0) return;
     if (cell.what.kind == OpKind::put) [[likely]]
@@ -450,7 +455,7 @@ class Initiator {
       return;
     }
     if (event.slot == nullptr) {
-      // Most likely a message that was copied: with several rails whoever waits for it finds out.
+      // Most likely a message that was copied. With several rails, the operation that waits for its answer finds out.
       if (desk_.rails.single()) die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
       log_debug("rail %s: error %d of an operation without a name", desk_.rails[r].name().c_str(), event.error);
       return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers that a target owes, in one queue; acknowledgements to one endpoint are folded into one, and so are replies.
+// Answers that a target owes, in one queue. Acknowledgements to one endpoint are folded into one; replies to one
+// endpoint go together in one message.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +16,14 @@ namespace railshmem {
 struct PendingAnswer {
   Endpoint to;
   MessageKind kind;
-  uint8_t rail;  ///< that the request came over
-  // Of a reply; what an acknowledgement or an account says is read when it is sent.
+  uint8_t rail;  ///< over which the request came
+  // The fields of a reply. The content of an acknowledgement or an account is read only when it is sent.
   uint32_t cell;  ///< or number of the inquiry
   uint32_t sequence;
   uint64_t value;  ///< or offset of the data
   uint32_t nbytes = 0;
   SegmentId segment{};
-  bool sent = false;  ///< with an earlier one
+  bool sent = false;  ///< went in one message with an earlier reply
 };
 
 /// Grows only when peers ask faster than the rails take answers. Its size is bounded by what they may have unanswered
@@ -60,19 +61,20 @@ class AnswerQueue {
     skip_sent();
   }
 
-  /// The reply at the front and others to the same endpoint by the same rail, not far behind it. Returns how many.
+  /// Lists the reply at the front and, from the next kReach answers, other replies to its endpoint over its rail.
+  /// Returns how many.
   size_t replies(std::span<ReplyItem, kMostReplies> items) const noexcept {
     size_t n = 0;
     for_each_reply(*this, [&](const PendingAnswer& reply) { items[n++] = {reply.cell, reply.sequence, reply.value}; });
     return n;
   }
-  /// All that replies() told of were sent.
+  /// Removes the replies that replies() listed; they were sent.
   void pop_replies() noexcept {
     for_each_reply(*this, [](PendingAnswer& reply) { reply.sent = true; });
     skip_sent();
   }
 
-  /// Puts the first one last: its target has no room now, others may have.
+  /// Puts the first answer last: its target has no room now, other targets may have.
   void rotate() noexcept {
     const PendingAnswer first = front();
     ++head_;
@@ -82,7 +84,7 @@ class AnswerQueue {
 
  private:
   static constexpr size_t kFirstCapacity = 1024;  // a power of two: positions are masked
-  static constexpr uint64_t kReach = 64;          // a look at so many costs less than a message
+  static constexpr uint64_t kReach = 64;          // a look at so many answers costs less than a message
   struct Acknowledge {
     bool waits = false;
   };
@@ -91,7 +93,7 @@ class AnswerQueue {
   template <class Self, class Use>
   static void for_each_reply(Self& self, Use&& use) noexcept {
     const Endpoint to = self.front().to;
-    const uint8_t rail = self.front().rail;  // another one may not live any more
+    const uint8_t rail = self.front().rail;  // another answer's rail may be dead
     const uint64_t end = std::min(self.tail_, self.head_ + kReach);
     size_t n = 0;
     for (uint64_t i = self.head_; i != end && n < kMostReplies; ++i) {

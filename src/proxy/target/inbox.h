@@ -13,26 +13,26 @@
 
 namespace railshmem {
 
-/// 48 bytes per source endpoint, of which each PE has `ports`; and 2 KiB more for one that fetches, where requests can
-/// come twice.
+/// Takes 48 bytes per source endpoint; each PE has `ports` endpoints. Where requests can come twice, a source endpoint
+/// that fetches takes 2 KiB more.
 class Inbox {
  public:
   enum class Arrival : uint8_t { first, repeated, impossible };
 
-  /// `first` as that of Outbox.
+  /// `first` is the number of every source's first request, as in Outbox.
   Inbox(int npes, size_t ports, bool requests_may_repeat, uint32_t first = 0)
       : may_repeat_(requests_may_repeat), ports_(ports), sources_(static_cast<size_t>(npes) * ports) {
     for (Source& source : sources_) source.first_missing = first;
   }
 
-  /// What note() would answer.
+  /// What note() would return.
   Arrival look(Endpoint from, uint32_t sequence) const noexcept {
     const Source& source = at(from);
     const uint32_t ahead = sequence - source.first_missing;
     if (ahead >= kWindow) return ahead > ~uint32_t{0} / 2 ? Arrival::repeated : Arrival::impossible;
     return executed(source, sequence) ? Arrival::repeated : Arrival::first;
   }
-  /// Notes a request; only a first one may be executed. Impossible: no source counts like that.
+  /// Notes a request. Only `first` may be executed. `impossible`: no source can have used this number.
   Arrival note(Endpoint from, uint32_t sequence) noexcept {
     const Arrival arrival = look(from, sequence);
     if (arrival != Arrival::first) return arrival;
@@ -42,7 +42,8 @@ class Inbox {
     return Arrival::first;
   }
 
-  /// What an acknowledgement says: all before first_missing, and those after it by their bits.
+  /// What an acknowledgement says was executed: all requests before first_missing, and later ones by their bits; bit 0
+  /// is first_missing + 1.
   struct State {
     uint32_t first_missing;
     uint64_t executed;
@@ -58,7 +59,7 @@ class Inbox {
     return state;
   }
 
-  /// The same for all numbers that the source may ask about.
+  /// Says of all kWindow numbers that the source may ask about whether they were executed; bit 0 is first_missing.
   void account(Endpoint from, AccountMessage& account) const noexcept {
     const Source& source = at(from);
     account.header.sequence = source.first_missing;
@@ -66,8 +67,8 @@ class Inbox {
       account.executed[i / 64] |= uint64_t{executed(source, source.first_missing + i)} << (i % 64);
   }
 
-  /// The value that a fetching request brought, for a repetition of it: kept until its source may use its number mod
-  /// kWindow again, which it does only after it has had the answer.
+  /// Keeps the value that a fetching request brought, for a repetition of the request. The value stays until its source
+  /// uses the number modulo kWindow again, which happens only after the source has had the answer.
   void keep_value(Endpoint from, uint32_t sequence, uint64_t value) noexcept {
     if (!may_repeat_) return;
     auto& values = at(from).values;

@@ -27,7 +27,7 @@ namespace railshmem {
 template <Rail R>
 class Responder {
  public:
-  /// Answers leave through `initiator`, on the rail that the requests came from where it can.
+  /// Answers leave through `initiator`, over the rail of the request where that rail can take them.
   Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, RailKeeper* keeper = nullptr,
             observe::Observer* observer = nullptr, StagingPart* staging = nullptr)
       : initiator_(initiator),
@@ -41,8 +41,9 @@ class Responder {
     if (staging != nullptr) jobs_.emplace(initiator, *staging, memory_, inbox_, answers_);
   }
 
-  /// Executes one message that came over rail `r`, unless it has been here before. Answers are only collected: flush()
-  /// sends them, acknowledgements one per source. So are updates of staged words, which flush() executes all together.
+  /// Executes one message that came over rail `r`, unless it has been here before. Answers are only collected; flush()
+  /// sends them, with one acknowledgement per source. Updates of staged words are collected too; flush() executes them
+  /// all together.
   void execute(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
     if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
     const auto header = read_message<MessageHeader>(bytes);
@@ -67,7 +68,7 @@ class Responder {
     if (header.kind == MessageKind::get) {
       const auto message = as<GetMessage>(bytes, nbytes);
       memory_.exposed(header, header.segment, message.offset, message.nbytes, "get");
-      is_first(header, from, nbytes);  // read again if it comes again: its source has not had the data
+      is_first(header, from, nbytes);  // a repeated get is read again: its source has not had the data
       answers_.data(from, r, message);
       return;
     }
@@ -85,7 +86,7 @@ class Responder {
              header.pe);
   }
 
-  /// Sends what is owed, as far as there is room. True when something left.
+  /// Sends the owed answers as far as the rails have room. True when something left.
   bool flush(const ArrivalCounts& requests = {}) noexcept {
     execute_words();
     bool sent = jobs_ && jobs_->step();
@@ -121,7 +122,7 @@ class Responder {
                          (header.kind == MessageKind::signal && header.op != static_cast<uint8_t>(SignalOp::set));
     return updates && memory_.is_staged(header.segment);
   }
-  /// False: it has been here before.
+  /// Collects an update of a staged word. False: the request has been here before.
   bool collect(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
     WordAmo amo{};
     if (header.kind == MessageKind::amo) {
@@ -148,10 +149,10 @@ class Responder {
     });
   }
 
-  /// Data to or from memory that rails do not reach, or from a source's slot.
+  /// Whether the message moves data to or from memory that rails do not reach, or from a source's slot.
   bool is_staged(const MessageHeader& header, const std::byte* bytes, size_t nbytes) const noexcept {
     if (header.kind == MessageKind::staged_put || header.kind == MessageKind::staged_get) return true;
-    if (header.kind == MessageKind::signal)  // one that adds reads the word and computes: at once
+    if (header.kind == MessageKind::signal)  // an adding signal is no staged job: it goes with the word updates
       return header.op == static_cast<uint8_t>(SignalOp::set) && memory_.is_staged(header.segment);
     return header.kind == MessageKind::put_signal &&
            memory_.is_staged(as<PutSignalMessage>(bytes, nbytes).data_segment);
@@ -270,14 +271,14 @@ class Responder {
     observer_->count(observe::Engine::served_bytes, carried);
   }
 
-  /// False: no room now.
+  /// Sends the answer at the front. False: no room now.
   bool send_one() noexcept {
     if (send(answers_.front()) == Post::again) return false;
     answers_.pop();
     return true;
   }
 
-  /// The reply at the front, with others to the same endpoint in one message.
+  /// Sends the reply at the front in one message with other replies to its endpoint.
   bool send_replies() noexcept {
     std::array<ReplyItem, kMostReplies> items;
     const size_t n = answers_.replies(items);
@@ -291,7 +292,7 @@ class Responder {
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, items.data(), n * sizeof(ReplyItem));
     if (initiator_.answer(first.rail, first.to, bytes.data(), sizeof header + n * sizeof(ReplyItem)) == Post::again)
-      return send_one();  // which needs no buffer: else two PEs could wait for each other's
+      return send_one();  // needs no buffer: else two PEs could wait for each other's buffers
     answers_.pop_replies();
     return true;
   }

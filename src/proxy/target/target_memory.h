@@ -14,11 +14,11 @@
 
 namespace railshmem {
 
-/// A range outside the segments ends the job, because the source already counts on the operation. Words of staged
-/// memory are left to its copier.
+/// A range outside the segments ends the job, because the source already counts on the operation. The copier of staged
+/// memory updates the words there.
 class TargetMemory {
  public:
-  /// `staging` null: all memory is the host's.
+  /// Where `staging` is null, all memory is host memory.
   TargetMemory(std::span<const Segment> segments, StagingPart* staging) : staging_(staging) {
     for (const Segment& segment : segments) segments_[static_cast<size_t>(segment.id)] = segment;
   }
@@ -40,7 +40,7 @@ class TargetMemory {
     return segments_[index].base + offset;
   }
 
-  /// The same of what rails reach: of a staged segment this is the bounce area in its place.
+  /// The checked place that rails reach: for a staged segment, a place in the bounce area.
   std::byte* exposed(const MessageHeader& header, SegmentId id, uint64_t offset, uint64_t nbytes,
                      const char* what) const noexcept {
     if (!is_staged(id)) [[likely]]
@@ -72,7 +72,7 @@ class TargetMemory {
     }
   }
 
-  /// What a request for the update of a staged word asks for: an atomic operation, or a signal alone, that adds.
+  /// The update of a staged word that a request asks for: an atomic operation, or an adding signal without data.
   WordAmo staged_word(const MessageHeader& header, uint64_t offset, uint64_t operand, uint64_t compare) const noexcept {
     if (header.kind == MessageKind::signal)
       return staged_word(header, header.segment, offset, {AmoOp::add, 8, operand, 0}, "signal");
@@ -81,7 +81,7 @@ class TargetMemory {
   }
   Copier& copier() const noexcept { return *staging_->copier; }
 
-  /// Of staged memory.
+  /// The address of a signal word in staged memory.
   std::byte* signal_word(const MessageHeader& header, const NetSignal& signal) const noexcept {
     return reinterpret_cast<std::byte*>(word<uint64_t>(header, signal.segment, signal.offset, "signal"));
   }
