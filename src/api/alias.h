@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Profiling interface (OpenSHMEM 1.6 section 10): the library defines pshmem_X; shmem_X is a weak alias of it, so a
-// tool may define its own shmem_X. The aliases of a family stand in the same file as its definitions.
+// tool may define its own shmem_X. The aliases of a family stand in the file of its definitions.
 #pragma once
 
 #include "pshmem.h"

@@ -14,7 +14,7 @@ using namespace railshmem;
 
 namespace {
 
-/// SHMEM_CHECK: `nelems` elements of `element` bytes for each of `blocks` members in dest, and likewise in source.
+/// SHMEM_CHECK: checks the dest_nbytes of dest and the source_nbytes of source.
 void check_blocks(Team& team, check::CollectiveCall& call, void* dest, size_t dest_nbytes, const void* source,
                   size_t source_nbytes, size_t nelems, check::InPlace in_place) noexcept {
   call.number("nelems", static_cast<long long>(nelems));
@@ -46,7 +46,7 @@ template <BlockCollective kCollective>
                                     size_t nelems) noexcept {
   check::CollectiveCall call(team.state, function);
   const size_t all = nbytes * static_cast<size_t>(team.size());
-  if (kCollective == collect) {  // each member gives what it likes, from wherever it likes when that is nothing
+  if (kCollective == collect) {  // members may give different lengths, and from any address when they give nothing
     check::must_be_symmetric(team.state, function, {"source", source, nbytes});
     check::must_be_symmetric(team.state, function, {"dest", dest, nbytes});
     check::must_not_overlap(function, {"dest", dest, nbytes}, {"source", source, nbytes});
@@ -66,7 +66,7 @@ int block_call(const char* function, shmem_team_t handle, void* dest, const void
   const size_t nbytes = total_bytes(function, nelems, element, state.me);
   RAILSHMEM_PROBE_PLAIN(collective, function, nbytes);
   if (checking(state)) check_block_call<kCollective>(*team, function, dest, source, nbytes, nelems);
-  // Members of a collect may give nothing and still take part; of the others either all have nothing or none.
+  // A member of a collect may give nothing and still take part. In other collectives all members pass one nelems.
   if (nelems == 0 && kCollective != collect) return 0;
   if (nelems > 0) check_local(function, "source", source, nbytes, state.me);
   kCollective(*team, function, dest, source, nbytes);

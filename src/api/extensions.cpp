@@ -16,7 +16,7 @@ using namespace railshmem;
 
 namespace {
 
-/// Copies what fits and a terminating null; returns the bytes that all of it needs.
+/// Copies as much of `whole` as fits, and a terminating null. Returns the bytes that all of it needs.
 size_t copy_out(const std::string& whole, char* buffer, size_t nbytes) {
   if (buffer && nbytes > 0) {
     const size_t copied = std::min(nbytes - 1, whole.size());
@@ -51,7 +51,7 @@ int shmemx_init_attr(unsigned int flags, shmemx_init_attr_t* attr) {
   return guard("shmemx_init_attr", [&] {
     if (flags != 0 && (!attr || attr->size != sizeof *attr))
       throw Error("attr is NULL or its size is not set; begin with SHMEMX_INIT_ATTR_INITIALIZER");
-    // The same level as shmem_init.
+    // shmem_init uses this level of thread support too.
     job::start(SHMEM_THREAD_SERIALIZED, flags ? request_of(flags, *attr) : BootstrapRequest{});
   });
 }

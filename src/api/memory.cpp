@@ -18,13 +18,14 @@ namespace {
 constexpr size_t kAlign = OffsetAllocator::kGranule;
 
 void* allocate_aligned(World& world, const char* function, size_t align, size_t nbytes) noexcept {
-  if (!is_power_of_two(align)) return nullptr;  // the same on every PE, so no barrier is due
+  if (!is_power_of_two(align)) return nullptr;  // all PEs pass one align and return here, so no barrier is due
   return world.memory().allocate(function, nbytes, align < kAlign ? kAlign : align, false);
 }
 
-/// SHMEM_CHECK: all PEs must ask for the same.
+/// SHMEM_CHECK: all PEs must make this call with equal arguments.
 void agree(World& world, const char* name, const void* object, size_t size, size_t align, long hints = 0) noexcept {
-  if (!checking(world.state()) || (!object && size == 0)) return;  // those have no barrier, so one PE may call alone
+  if (!checking(world.state()) || (!object && size == 0))
+    return;  // such calls have no barrier, so one PE may call alone
   check::CollectiveCall call(world.state(), name);
   if (object) call.address("ptr", object);
   call.number("size", static_cast<long long>(size));
@@ -33,7 +34,7 @@ void agree(World& world, const char* name, const void* object, size_t size, size
   check::must_agree(world.teams().world(), call);
 }
 
-/// What the hints declare. Those of the standard ask for what every allocation gives.
+/// The updates that the hints declare. The standard's own hints change nothing, because every allocation fulfils them.
 Updates updates_of(const char* function, long hints) noexcept {
   constexpr long kDirect = SHMEMX_MALLOC_NODE_ONLY | SHMEMX_MALLOC_SET_ONLY;
   if ((hints & kDirect) == 0) return Updates::any;

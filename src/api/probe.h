@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every API function tells SHMEM_STATS, SHMEM_TRACE and SHMEM_CHECK. In other jobs it costs the look at one
-// pointer, which lies beside what the call reads anyway.
+// What every API function tells SHMEM_STATS, SHMEM_TRACE and SHMEM_CHECK. In jobs without these, a call looks at one
+// pointer, which lies beside data that it reads anyway.
 #pragma once
 
 #include <type_traits>
@@ -10,12 +10,12 @@
 
 namespace railshmem {
 
-/// One call of the program. What does not apply stays as it is.
+/// One call of the program. Fields that do not apply keep their defaults.
 struct Call {
   observe::Kind kind;
   const char* function;
   uint64_t nbytes = 0;
-  int pe = -1;                      ///< of the world; one that does not exist is refused by the call itself
+  int pe = -1;                      ///< of the world; the call itself refuses a PE that does not exist
   const void* symmetric = nullptr;  ///< the other PE's side of a transfer
   const void* local = nullptr;      ///< this PE's side
 };
@@ -27,11 +27,11 @@ struct Call {
 [[gnu::cold, gnu::noinline]] void end_call(PeState& state) noexcept;
 [[gnu::cold]] bool is_checking(const PeState& state) noexcept;
 
-/// The rest of its block is one call of the program.
+/// Records one call of the program, from here to the end of the enclosing block.
 class Probe {
  public:
   [[gnu::always_inline]] Probe(PeState& state, const Context* context, const Call& call) noexcept : state_(state) {
-    // One by one, in registers: a struct would be written to the stack before the branch.
+    // The values are passed one by one, in registers: a struct would be written to the stack before the branch.
     if (state.observer) [[unlikely]]
       begin_call(state, context, call.kind, call.function, call.nbytes, call.pe, call.symmetric, call.local);
   }
@@ -45,7 +45,7 @@ class Probe {
   PeState& state_;
 };
 
-/// begin_call(), the operation, end_call(): out of the way of the plain path.
+/// Runs begin_call(), the operation and end_call(), out of the way of the plain path.
 template <class Result, class... Args>
 [[gnu::cold, gnu::noinline]] Result observed(Result (*operation)(PeState&, Context&, const char*, Args...),
                                              PeState& state, Context& context, const Call& call,
@@ -68,7 +68,7 @@ inline bool checking(const PeState& state) noexcept {
 
 /// RAILSHMEM_OBSERVED(put, put_nbi, name, (nbytes, pe, symmetric, local), dest, source, nbytes, pe) returns
 /// put_nbi(state, context, name, dest, source, nbytes, pe) as one call of the program. For functions of nanoseconds:
-/// unlike a Probe it does not burden their plain path with what comes after the operation.
+/// unlike a Probe it adds nothing to their plain path after the operation.
 #define RAILSHMEM_OBSERVED(KIND, OPERATION, NAME, DETAILS, ...)                                                    \
   if (state.observer) [[unlikely]]                                                                                 \
     return ::railshmem::observed<decltype(OPERATION(state, context, NAME, __VA_ARGS__))>(                          \
@@ -76,9 +76,9 @@ inline bool checking(const PeState& state) noexcept {
   return OPERATION(state, context, NAME, __VA_ARGS__)
 #define RAILSHMEM_LIST(...) __VA_ARGS__
 
-/// The rest of the block is one call of the program: RAILSHMEM_PROBE(put, name, nbytes, pe, symmetric, local).
+/// Records the rest of the block as one call of the program: RAILSHMEM_PROBE(put, name, nbytes, pe, symmetric, local).
 #define RAILSHMEM_PROBE(KIND, ...) \
   const ::railshmem::Probe probe(state, &context, {::railshmem::observe::Kind::KIND, __VA_ARGS__})
-/// The same for calls without a context.
+/// Records the rest of the block as one call of the program that has no context.
 #define RAILSHMEM_PROBE_PLAIN(KIND, ...) \
   const ::railshmem::Probe probe(state, nullptr, {::railshmem::observe::Kind::KIND, __VA_ARGS__})

@@ -16,7 +16,7 @@ using cuda::StreamCall;
 using cuda::StreamStep;
 using cuda::StreamWidth;
 
-/// Copy engines, and kernels of other members, reach the array on every member.
+/// Whether copy engines, and kernels of other members, reach the array on every member.
 bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept {
   const Operand operand(team.state, array, nbytes);
   return team.nodes.one_node() && operand.on_device(team.state) && operand.mapped(team.state);
@@ -53,7 +53,8 @@ int OnStream::meet(shmem_team_t handle, StreamStep step) noexcept {
   return 0;
 }
 
-/// A block to every member, to this PE's place in their dest: the same one, or in an alltoall one for each.
+/// Copies a block to every member, to this PE's place in the member's dest: in an alltoall a block for each member,
+/// else one block for all.
 int OnStream::exchange(StreamStep step, shmem_team_t handle, void* dest, const void* source, size_t nelems,
                        size_t element) noexcept {
   const Team* const team = find_team(function_, handle);
@@ -119,8 +120,9 @@ void OnStream::check_operands(const Team& team, const void* dest, size_t dest_nb
   must_be_device("source", source);
 }
 
-/// `part` is this member's, `loaded` the bytes that it loads. A part without operands: by one block, piece by piece,
-/// for members that do not reach each other's arrays, and for what fits into one piece, which takes one meeting less.
+/// `part` is this member's part, `loaded` the bytes that it loads. A part without operands is computed by one block,
+/// piece by piece: for members that do not reach each other's arrays, and for vectors that fit into one piece, which
+/// takes one meeting less.
 int OnStream::compute(const StreamCall& call, DeviceReduction& part, size_t loaded) noexcept {
   const auto stream = reinterpret_cast<cuda::Stream>(stream_);
   part.op = call.op;
@@ -165,7 +167,7 @@ int OnStream::reducescatter(shmem_team_t handle, void* dest, const void* source,
   const size_t all = total_bytes(function_, nbytes, static_cast<size_t>(team->size()), state_.me);
   check_operands(*team, dest, nbytes, source, all);
   const StreamCall call = reduction(StreamStep::reducescatter, handle, dest, source, nbytes, op, kind);
-  // Where dest is a part of source, on any member, others may still read what would be overwritten.
+  // Where dest is a part of source, on any member, others may still read elements that this PE would overwrite.
   const bool apart = reinterpret_cast<uintptr_t>(dest) - reinterpret_cast<uintptr_t>(source) >= all;
   DeviceReduction part{};
   if (apart && takes_parts(*team, nbytes) && mapped_on_all(*team, source, all)) {

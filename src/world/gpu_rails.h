@@ -17,18 +17,19 @@
 
 namespace railshmem {
 
-/// A PE whose rails cannot is staged by all others, and reaches theirs all the same.
+/// Where the rails of a PE cannot reach its GPU memory, all other PEs stage their transfers with it. Its own rails
+/// still reach the GPU memory of other PEs.
 class GpuRails {
  public:
-  /// How rails are flushed as long as they write host memory only, which they do until a GPU is attached.
+  /// How rails are flushed until a GPU is attached: so long they write host memory only.
   static FlushChoice flush_at_start(const Env& env, bool device_heap);
 
-  /// Collective. `memory` must be attached; all outlive this. `flush_offset`: see Network::use_flush(). Throws Error on
-  /// all PEs where SHMEM_OFI_HMEM asks for what one of them lacks.
+  /// Collective. `memory` must be attached; all arguments outlive this. `flush_offset`: see Network::use_flush().
+  /// Throws Error on all PEs where SHMEM_OFI_HMEM asks for something that one of them lacks.
   GpuRails(const Env& env, Network& network, Bootstrap& bootstrap, DeviceMemory& memory, size_t flush_offset,
            size_t pes_of_node);
 
-  /// Collective: memory that is new since the last call. Throws Error.
+  /// Collective: brings memory to the rails that is new since the last call. Throws Error.
   void expose();
   /// A line for SHMEM_INFO=1: how rails are flushed, and whether GPU memory needs it.
   std::string describe() const;
@@ -47,9 +48,9 @@ class GpuRails {
   std::unique_ptr<cuda::RdmaFlush> device_flush_;
   FlushChoice flush_;
   bool mine_ = false;    ///< rails take this PE's pieces
-  bool active_ = false;  ///< and some PE's do; the same on all PEs
+  bool active_ = false;  ///< the rails of some PE take its pieces; all PEs agree
   std::string why_not_;
-  std::vector<size_t> exposed_;  ///< begins of pieces
+  std::vector<size_t> exposed_;  ///< begins of the pieces that rails know
   std::vector<UniqueFd> dma_bufs_;
 };
 

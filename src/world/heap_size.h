@@ -10,9 +10,9 @@
 
 namespace railshmem {
 
-/// Bytes of memory that the PEs of this host may divide among them for automatic heaps; 0 where a large heap would cost
-/// something: with huge pages of a pool, which are taken when they are mapped, and with a limit on address space or
-/// file sizes.
+/// Bytes of memory that the PEs of this host may divide among them for automatic heaps. 0 where a large heap has a
+/// cost: with huge pages of a pool, which are taken when they are mapped, and under a limit on address space or file
+/// sizes.
 uint64_t memory_for_heaps(const Env& env);
 
 struct HeapSize {
@@ -20,8 +20,8 @@ struct HeapSize {
   std::string reason;  ///< for SHMEM_INFO
 };
 
-/// The same on every PE. Pages come into being when they are used, so a heap of half the memory costs addresses only;
-/// but a network may pin all that is registered with it, so `network` (some peer may need it) keeps the heap small.
+/// All PEs get one size. Pages come into being when they are used, so a heap of half the memory costs addresses only.
+/// But a network may pin all registered memory, so `network` (some peer may need one) keeps the heap small.
 HeapSize choose_heap_size(const Env& env, const std::vector<Identity>& identities, bool network);
 
 }  // namespace railshmem

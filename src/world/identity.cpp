@@ -23,7 +23,7 @@ uint64_t as_number(const std::vector<TransportKind>& list) {
   return number;
 }
 
-/// FNV-1a: the same on every PE, whatever its standard library. 0 for an empty text.
+/// FNV-1a, because std::hash may differ between the PEs' standard libraries. 0 for an empty text.
 uint64_t as_number(std::string_view in) {
   uint64_t number = 0;
   for (const char c : in)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every PE tells every other first, and what must agree before anything else is tried.
+// What every PE first tells all others, and which of it must agree before anything else is tried.
 #pragma once
 
 #include <sched.h>
@@ -15,7 +15,7 @@ namespace railshmem {
 
 struct Identity {
   uint64_t host;              ///< see host_id()
-  uint64_t pid_namespace;     ///< process ids mean something only inside one
+  uint64_t pid_namespace;     ///< in which `pid` is valid
   uint64_t symmetric_size;    ///< SHMEM_SYMMETRIC_SIZE
   uint64_t memory_for_heaps;  ///< see memory_for_heaps()
   uint64_t node_size;         ///< SHMEM_NODE_SIZE
@@ -28,10 +28,10 @@ struct Identity {
   uint64_t trace;             ///< whether SHMEM_TRACE names a file
   uint64_t check;             ///< SHMEM_CHECK
   uint64_t device_heap;       ///< this PE's heap is to be in the memory of a GPU
-  uint64_t device_heap_max;   ///< bytes that it may grow to, as far as this PE is concerned
+  uint64_t device_heap_max;   ///< bytes that this PE lets the device heap grow to
   uint64_t has_context;       ///< the program has chosen its GPU already
   int64_t pid;
-  cpu_set_t cpus;   ///< that it may run on; empty when the system would not say
+  cpu_set_t cpus;   ///< CPUs that this PE may run on; empty when the system would not say
   uint64_t layout;  ///< version of this struct and of the wire messages
 };
 static_assert(std::is_trivially_copyable_v<Identity>);
@@ -42,8 +42,8 @@ Identity make_identity(const Env& env);
 /// Every PE's identity in PE order; throws Error naming the PE, the variable and both values where two must agree.
 std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& mine);
 
-/// CPUs that the PEs of a host may run on, all together. A launcher may bind each PE to some of its own, so no PE can
-/// tell from its own mask whether they share; and all must come to the same answer.
+/// The number of CPUs that the PEs of a host may run on, all together. A launcher may bind each PE to CPUs of its own,
+/// so no PE can tell from its own mask whether PEs share CPUs. All PEs of the host must get one answer.
 int count_cpus(const std::vector<Identity>& identities, uint64_t host) noexcept;
 
 }  // namespace railshmem

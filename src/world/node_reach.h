@@ -17,8 +17,8 @@ struct NodeReach {
   std::vector<PeerFd> memory_by_slot;
 };
 
-/// Collective. Without `load_store` every PE is a node of its own; so is every PE of a node in which one PE cannot open
-/// another's memory (a warning says why), because reachability must be the same from all sides.
+/// Collective. Without `load_store` every PE is a node of its own. A node in which one PE cannot open another's memory
+/// falls apart into nodes of one PE (a warning says why), because all PEs must agree on who reaches whom.
 NodeReach find_node_reach(Bootstrap& bootstrap, const std::vector<Identity>& identities, int node_size,
                           LoadStore* load_store, int memory_fd);
 

@@ -43,7 +43,7 @@ std::string part_of(const std::string& file, int pe) {
   return file + ".pe" + std::to_string(pe);
 }
 
-/// By PE 0, when all parts are closed. Throws nothing: the other PEs wait for PE 0 behind it.
+/// Called by PE 0 when all parts are closed. Throws nothing, because the other PEs wait for PE 0 afterwards.
 void join_timelines(observe::Observer& observer, const std::vector<PartInfo>& parts) noexcept try {
   const std::string& path = observer.settings().trace;
   observe::TimelineWriter file(path, 0, observer.clock());
@@ -52,8 +52,8 @@ void join_timelines(observe::Observer& observer, const std::vector<PartInfo>& pa
   for (int pe = 0; pe < static_cast<int>(parts.size()); ++pe) {
     const PartInfo& part = parts[static_cast<size_t>(pe)];
     const std::string name = part_of(path, pe);
-    if (part.nbytes == 0) continue;  // that PE has said why
-    // A file of the same name and another size is none of this job's.
+    if (part.nbytes == 0) continue;  // the PE of this part has said why
+    // A file with the part's name but another size does not belong to this job.
     if (observe::file_size(name) != part.nbytes) {
       log_warn("the timeline of PE %d is not visible here and stays on its own host as %s", pe, name.c_str());
       continue;
@@ -97,7 +97,7 @@ void publish_observations(observe::Observer& observer, Bootstrap& bootstrap, Net
     if (observer.tracing()) {
       const std::vector<PartInfo> parts = exchange(bootstrap, write_part(observer));
       if (bootstrap.pe() == 0) join_timelines(observer, parts);
-      bootstrap.barrier();  // whoever reads the file after any PE's end finds it whole
+      bootstrap.barrier();  // a reader finds the file whole after any PE's end
     }
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());

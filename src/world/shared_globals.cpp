@@ -35,7 +35,7 @@ SharedGlobals::~SharedGlobals() {
   if (!unshare_data_segment(&why)) log_debug("global objects stay in shared memory: %s", why.c_str());
 }
 
-/// The same offset must be the same object on every PE.
+/// Whether all PEs run one executable: an offset must name one object on all PEs.
 bool SharedGlobals::same_executable(Bootstrap& bootstrap) {
   struct Summary {
     ExecutableId id;
@@ -87,7 +87,8 @@ void SharedGlobals::share(Bootstrap& bootstrap, LoadStore& load_store, DataSegme
 void SharedGlobals::map_peers(LoadStore& load_store, const std::vector<PeerFd>& memory) {
   arena_ = std::make_unique<NodeArena>(memory.size(), align_up(range_.nbytes, NodeArena::kAlign));
   for (size_t slot = 0; slot < memory.size(); ++slot)
-    load_store.map_peer(*arena_, slot, memory[slot], range_.nbytes, 0);  // its own slot too: one rule for all
+    load_store.map_peer(*arena_, slot, memory[slot], range_.nbytes,
+                        0);  // this PE's own slot too: one rule for all slots
 }
 
 Segment SharedGlobals::segment() const noexcept {

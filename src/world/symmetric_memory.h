@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collective allocation calls (OpenSHMEM 1.6 section 9.3): the same offset on every PE, with the barriers that
-// the standard asks for.
+// The collective allocation calls (OpenSHMEM 1.6 section 9.3): one offset on all PEs, with the barriers that the
+// standard asks for.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,16 @@
 
 namespace railshmem {
 
-/// The heap that shmem_malloc means, and the host's beside it.
+/// The heap that shmem_malloc means, and the heap in host memory beside it.
 class SymmetricMemory {
  public:
-  /// `device` null: there is the host's heap only. `attach` is called before the first use of `device`.
+  /// `device` null: there is only the heap in host memory. `attach` is called before the first use of `device`.
   SymmetricMemory(Team& world, Heap& heap, DeviceMemory* device, std::function<void()> attach) noexcept;
 
-  /// nullptr on all PEs when there is no room. zero: the bytes are 0 on every PE before any PE returns.
+  /// Allocates in the program's heap. Returns nullptr on all PEs when there is no room. zero: the bytes are 0 on every
+  /// PE before any PE returns.
   void* allocate(const char* function, size_t nbytes, size_t align, bool zero, Updates updates = Updates::any) noexcept;
-  /// The same in host memory, whatever the kind of the heap.
+  /// Allocates in host memory, also where the program's heap is in device memory.
   void* allocate_host(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
   void* reallocate(const char* function, void* object, size_t nbytes) noexcept;
   void release(const char* function, void* object) noexcept;

@@ -9,18 +9,18 @@
 
 namespace railshmem {
 
-/// Two threads that split two teams must not choose the same slot, and neither may hold a lock while it talks to other
-/// PEs, whose threads may come in the other order. So one of them has the slots, the other offers none and votes
-/// again. The lowest turn goes first, on every PE alike; otherwise two PEs could favour different teams for ever.
-/// Before that the members meet: a thread that had the slots while it waits for a PE would keep that PE from coming,
-/// where it makes another team first.
+/// Two threads that split two teams must not choose one slot. Neither may hold a lock while it talks to other PEs,
+/// whose threads may take the two teams in another order. So one thread has the slots; the other thread offers none and
+/// votes again. All PEs let the lowest turn go first; otherwise two PEs could favour different teams for ever. The
+/// members meet before a thread claims slots: a thread that waits for a PE and has the slots could keep that PE from
+/// coming, because the PE may make another team first.
 class TeamSlots {
  public:
-  /// What a team is made from, the same on all its members; two that a PE takes part in at once differ.
+  /// Names what a team is made from. All members of a team have one turn; two teams that a PE makes at once have two.
   using Turn = uint64_t;
-  /// By the parent's slot.
+  /// The turn of a split, by the parent's slot.
   static constexpr Turn turn_of_split(int parent) noexcept { return static_cast<Turn>(parent); }
-  /// By the meeting's id. Behind all splits.
+  /// The turn of a meeting, by its id. It comes behind all splits.
   static constexpr Turn turn_of_meeting(uint64_t id) noexcept { return uint64_t{1} << 63 | id; }
 
   TeamSlots(int slots, int first_free);
@@ -29,13 +29,13 @@ class TeamSlots {
   /// Free slots as bits, 64 a word; no bits beyond the last slot.
   uint64_t free_word(size_t word) const noexcept;
   void take(int slot) noexcept;
-  /// `number` is the last that the team in this slot used: new teams start above it, so that a flag which arrives late
-  /// means nothing to them.
+  /// Frees a slot. `number` is the last number that its team used: new teams start above it, so that a flag that
+  /// arrives late means nothing to them.
   void give(int slot, uint64_t number) noexcept;
   uint64_t highest_number() const noexcept;
   size_t words() const noexcept { return free_.size(); }
 
-  /// The slots in the hands of a thread, if it is its turn.
+  /// Gives the slots to a thread whose turn it is, while the claim lives.
   class Claim {
    public:
     Claim(TeamSlots& slots, Turn turn);

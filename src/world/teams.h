@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The teams of a PE: the predefined ones and those the program split, by handle.
+// The teams of a PE, by handle: the predefined ones and those that the program made.
 #pragma once
 
 #include <atomic>
@@ -27,12 +27,12 @@ struct TeamPlan {
   Team* made = nullptr;  ///< the result; stays null on PEs that are no members
 };
 
-/// What a PE says in a vote on a new team, bit by bit; the vote is the AND of all.
-inline constexpr uint64_t kHasSlots = 1;   ///< this PE's slots are in the voting thread's hands
+/// Bits of a PE's vote on a new team; the result is the AND of all votes.
+inline constexpr uint64_t kHasSlots = 1;   ///< the voting thread has this PE's slots
 inline constexpr uint64_t kCanBeMade = 2;  ///< this PE has no objection to the configuration
 
-/// Slots are team areas in the heap. Slot 0 is the world, slot 1 the node. Disjoint teams may have the same slot on
-/// different PEs; a team has the same slot on all its members.
+/// Slots are team areas in the heap. Slot 0 is the world, slot 1 the node. A team has one slot number on all its
+/// members; disjoint teams may share a slot number.
 class Teams {
  public:
   static constexpr int kWorld = 0;
@@ -46,7 +46,7 @@ class Teams {
 
   Team& world() noexcept { return *teams_[kWorld]; }
   Team& shared() noexcept { return *teams_[kShared]; }
-  /// All PEs, for collectives of active sets; made at the first call, which no other PE need make at the same time.
+  /// The team of all PEs for collectives of active sets. The first call makes it, without waiting for other PEs.
   Team& active_sets();
   /// The team behind a handle, or null when the handle is no team of this PE's.
   Team* find(shmem_team_t handle) noexcept {
@@ -57,22 +57,22 @@ class Teams {
     return team && team->handle() == handle ? team : nullptr;
   }
 
-  /// Collective over the parent: makes one team per plan, or none and returns false, on all PEs alike. The plans of all
-  /// PEs are as many, at most kMaxPlans; a plan is the same on the members of its team, and teams of one plan do not
-  /// overlap. Triplets are valid.
+  /// Collective over the parent: makes one team per plan, or no team and returns false on all PEs. All PEs pass equally
+  /// many plans, at most kMaxPlans. The members of a team pass one plan for it, and teams of one plan do not overlap.
+  /// Triplets are valid.
   bool split(Team& parent, const char* function, std::span<TeamPlan> plans);
-  /// The name of a team to be: for gather(). Local.
+  /// An id for a later gather(). Local.
   uint64_t new_id();
-  /// Collective over PEs that know the same id and their places in the team, and need have no team in common. The
-  /// team, or null on all of them where it cannot be: no slot is free on all, a member objects to its configuration, or
-  /// the PEs are not in an order that a team can have.
+  /// Collective over PEs that all pass one `id` and know their places in the team; they need have no team in common.
+  /// Returns the team, or null on all of them: no slot is free on all, a member objects to the configuration, or the
+  /// PEs are not in an order that a team can have.
   Team* gather(const char* function, uint64_t id, int size, int index, const shmem_team_config_t* config, long mask);
   bool is_id(uint64_t id) const noexcept { return desks_.is_id(id); }
 
-  /// Collective over the team, which must not be a predefined one. Ends its contexts as well.
+  /// Collective over the team, which must not be a predefined one. Destroys its contexts as well.
   void destroy(Team& team, const char* function) noexcept;
 
-  /// Kernels may use the teams from now on: those that are there, and those to come. `tables` must outlive this.
+  /// Lets kernels use all present and later teams. `tables` must outlive this.
   void show_to(KernelTables& tables) noexcept;
 
   /// Bytes of `slots` areas, and of the desks behind them. Throws Error when they are too few.
@@ -99,8 +99,8 @@ class Teams {
   TeamDesks desks_;
   TeamSlots slots_;
   KernelTables* tables_ = nullptr;            ///< null: no kernel uses teams
-  std::mutex making_;                         ///< memory of areas, and lists_
-  std::list<std::vector<int>> lists_;         ///< PEs of gathered teams, which teams split from them use as well
+  std::mutex making_;                         ///< guards lists_ and the memory of areas
+  std::list<std::vector<int>> lists_;         ///< PEs of gathered teams; teams split from those use these lists too
   static std::atomic<uint32_t> generation_;   ///< teams that the process made so far, also before a finalize
   std::vector<std::unique_ptr<Team>> teams_;  ///< by slot
 };

@@ -11,7 +11,7 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kMade = 4;  // beside kHasSlots and kCanBeMade
+constexpr uint64_t kMade = 4;  // a bit of a vote, like kHasSlots and kCanBeMade
 
 bool is_arithmetic(const std::vector<int>& pes) noexcept {
   const int step = pes.size() > 1 ? pes[1] - pes[0] : 1;
@@ -22,7 +22,7 @@ bool is_arithmetic(const std::vector<int>& pes) noexcept {
 
 }  // namespace
 
-/// A set of size 0 where the PEs are in no order that teams have: a stride's, ascending, or descending.
+/// A set of size 0 where the PEs are in no order that a team can have: by a stride, ascending, or descending.
 PeSet Teams::set_of(std::vector<int> pes) {
   const auto size = static_cast<int>(pes.size());
   if (is_arithmetic(pes)) return {pes[0], size > 1 ? pes[1] - pes[0] : 1, size};
@@ -35,8 +35,8 @@ PeSet Teams::set_of(std::vector<int> pes) {
   return down ? PeSet{size - 1, -1, size, &*list} : PeSet{0, 1, size, &*list};
 }
 
-/// The first round of all: the members, where the team can be made if there is a slot. All see the same notes and so
-/// come to the same result.
+/// The first round of notes. Returns the members if the team can be made once there is a slot. All members see all
+/// notes, so all reach one result.
 std::optional<PeSet> Teams::come(TeamMeeting& meeting, const char* function, bool possible) {
   const std::vector<TeamNote> notes = meeting.exchange({state_.me, {}, 0, possible ? kCanBeMade : 0});
   if (notes.empty()) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<PeSet> Teams::come(TeamMeeting& meeting, const char* function, boo
   return pes;
 }
 
-/// As agree_on_places(), by notes.
+/// Agrees on the places of a team by notes, as agree_on_places() does by a collective of the parent.
 std::optional<Teams::Places> Teams::vote(TeamMeeting& meeting, uint64_t id) {
   const auto turn = TeamSlots::turn_of_meeting(id);
   const TeamSlots::Maker maker(slots_, turn);
@@ -108,12 +108,12 @@ Team* Teams::gather(const char* function, uint64_t id, int size, int index, cons
     log_warn("%s: no team was made: %s", function, e.what());
     slots_.give(places->slot[0], 0);
   }
-  // Also what makes the team usable: nobody returns before all areas are ready.
+  // This round also makes the team usable: nobody returns before all areas are ready.
   uint64_t votes = ~uint64_t{0};
   for (const TeamNote& note : meeting.exchange({state_.me, {}, 0, team ? kMade : 0})) votes &= note.vote;
   if ((votes & kMade) != 0) return team;
-  // Once more: nobody returns from the round before but with a team, which is what a member has that sees no notes
-  // there.
+  // One more round keeps the members of a failed vote here until all have read the notes. A late member that finds no
+  // notes takes the team as made, because only members with a team leave right after the vote.
   meeting.exchange({});
   if (team) unmake(*team);
   return nullptr;

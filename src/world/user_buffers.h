@@ -11,8 +11,8 @@
 
 namespace railshmem {
 
-/// The books, the same with every transport, so that a program's mistake shows also where nothing needs registration.
-/// Any thread may call everything. All throw Error.
+/// Keeps books with every transport, so that a program's mistake shows also where nothing needs registration. Any
+/// thread may call everything. All functions throw Error.
 class UserBuffers {
  public:
   /// `state` must outlive this; its network may be null.
@@ -20,7 +20,7 @@ class UserBuffers {
   UserBuffers(const UserBuffers&) = delete;
 
   void add(const void* address, size_t nbytes);
-  /// `address` as it was given to add().
+  /// `address` is the one that was given to add().
   void remove(const void* address);
   void remove_all();
   size_t count() const;
@@ -28,9 +28,9 @@ class UserBuffers {
  private:
   struct Buffer {
     size_t nbytes;
-    bool by_network;  ///< known to it; memory of a GPU is staged and needs no registration
+    bool by_network;  ///< the network knows the buffer; GPU memory is staged and needs no registration
   };
-  using Books = std::map<const std::byte*, Buffer>;  ///< by where they begin; no two overlap
+  using Books = std::map<const std::byte*, Buffer>;  ///< by first byte; no two buffers overlap
   void check_new(const std::byte* begin, size_t nbytes) const;
 
   const PeState& state_;

@@ -64,7 +64,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
   const bool all_have_context = std::all_of(identities_.begin(), identities_.end(),
                                             [](const Identity& identity) { return identity.has_context != 0; });
   if (all_have_context) attach_gpu();
-  bootstrap_.barrier();  // no PE uses another before that one is ready
+  bootstrap_.barrier();  // no PE is used before it is ready
 }
 
 World::~World() {
@@ -73,23 +73,23 @@ World::~World() {
     barrier("shmem_finalize");
     liveness_->peers_may_leave();
     if (network_) network_->prepare_stop();
-    // Not over the network: a PE must go on serving others until all have said that they need nothing more.
+    // By the bootstrap, not over the network: a PE must serve others until all have said that they need nothing more.
     bootstrap_.barrier();
     if (all_finish_) all_finish_();
     if (state_.device && options_.publish_view) options_.publish_view(nullptr);
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());
-    if (all_finish_) all_finish_();  // who asked to be told may read what is destroyed next
+    if (all_finish_) all_finish_();  // the function may read members that are destroyed next
   }
   kernel_watch_.reset();
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_, network_.get());
-  // Should what follows fail, its message asks nobody who is gone.
+  // If a later step fails, its message must not ask a Liveness that is gone.
   state_.liveness = nullptr;
   state_.observer = nullptr;
 }
 
-/// Before anything is tried.
+/// Whether some PE may be out of reach of load and store, as far as known before any memory was mapped.
 bool World::may_need_network() const {
   const bool one_host = std::all_of(identities_.begin(), identities_.end(),
                                     [&](const Identity& one) { return one.host == identities_.front().host; });
@@ -140,7 +140,7 @@ void World::attach_gpu() {
   if (!device_memory_ || device_memory_->attached()) return;
   device_memory_->attach();
   if (network_) {
-    // Their copies and flushes then need no change of context.
+    // The copies and flushes of proxy threads then need no change of context.
     network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->gpu()); });
     place_proxy(device_memory_->gpu().pci());
   }
@@ -162,7 +162,7 @@ void World::attach_gpu() {
   view.stride = device_memory_->reaches_node() ? arena.stride() : 0;
   view.first_slot = device_memory_->reaches_node() ? 0 : layout_.my_slot;
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
-  // Copies reach a mapped PE at once, atomics through its proxy: a fence has to wait for those.
+  // Copies reach a mapped PE at once, atomics go through its proxy: a fence has to wait for the atomics.
   state_.mixed_reach |= network_ && view.slots > 1;
   show_kernels();
 }
@@ -179,11 +179,11 @@ void* World::register_symmetric(void* address, size_t nbytes) {
 
 void World::unregister_symmetric(const void* symmetric, size_t nbytes) {
   if (!buffers_) throw Error(text("%p was not returned by shmemx_buffer_register_symmetric", symmetric));
-  barrier("shmemx_buffer_unregister_symmetric");  // nobody's operations on it are under way any more
+  barrier("shmemx_buffer_unregister_symmetric");  // no PE's operations on the buffer are under way any more
   buffers_->remove(static_cast<const std::byte*>(symmetric), nbytes);
 }
 
-/// Teams and contexts of the program for kernels.
+/// Shows kernels the teams and contexts of the program.
 void World::show_tables(const HeaderLayout& layout) {
   kernel_tables_ =
       std::make_unique<KernelTables>(device_memory_->copies(), device_memory_->header() + layout.tables,
@@ -228,7 +228,8 @@ void World::show_kernels() {
   bootstrap_.barrier();  // control memory is zero on all PEs
 }
 
-/// Now, while nothing runs on the GPU: loading kernels later could wait for kernels that wait for this PE.
+/// Loads the library's kernels now, while nothing runs on the GPU. Loading them later could wait for kernels that wait
+/// for this PE.
 void World::make_stream_side(const WorldView& view) {
   try {
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
@@ -337,7 +338,7 @@ void World::fill_state() {
 }
 
 void World::make_active_sets() {
-  // All PEs must take the same way, so one that may call from several threads decides for all.
+  // All PEs must take one way: if one PE may call from several threads, all take the way for several threads.
   bool one_at_a_time = true;
   for (const Identity& identity : identities_) one_at_a_time &= identity.several_threads == 0;
   std::function<Team&()> make_team;

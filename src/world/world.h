@@ -45,7 +45,7 @@ struct WorldView;
 
 struct WorldOptions {
   bool several_threads_call = false;     ///< SHMEM_THREAD_MULTIPLE
-  bool pes_are_threads = false;          ///< PEs of one process: no symmetric globals, no process to watch
+  bool pes_are_threads = false;          ///< PEs share one process: no symmetric globals, no process to watch
   const cuda::Driver* driver = nullptr;  ///< null: no GPU is used
   bool has_kernels = false;              ///< some unit of the program has kernels that use the library
   std::function<void(const WorldView*)> publish_view = {};  ///< gives kernels their view; null: there is no job
@@ -55,11 +55,11 @@ class World {
  public:
   /// Collective over the PEs of `bootstrap`, which must outlive this. Throws Error.
   World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options);
-  /// Collective, the mirror of the constructor: returns when no PE needs this one any more.
+  /// Collective: takes down what the constructor set up. Returns when no PE needs this one any more.
   ~World();
   World(const World&) = delete;
 
-  /// ~World calls this before it takes anything down: when all PEs have come there, or when waiting for them failed.
+  /// ~World calls `told` before it takes anything down: when all PEs have come there, or when waiting for them failed.
   void when_all_finish(std::function<void()> told) { all_finish_ = std::move(told); }
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
@@ -69,14 +69,14 @@ class World {
   void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
-  /// For stream-ordered calls; null where there is no GPU, or the library has no kernels.
+  /// What stream-ordered calls use; null where there is no GPU, or the library has no kernels.
   StreamSide* streams() noexcept { return stream_side_.get(); }
   /// Why streams() is null, and what to do.
   std::string why_no_streams() const;
-  /// Collective: takes the GPU that is current for the heap, if that is to be in device memory and has none yet. Throws
+  /// Collective: takes the current GPU for the heap, if the heap is to be in device memory and has no GPU yet. Throws
   /// Error.
   void attach_gpu();
-  /// Collective: makes device memory of the program's symmetric, and undoes it. Throws Error on all PEs.
+  /// Collective: make device memory of the program symmetric, and undo this. Throw Error on all PEs.
   void* register_symmetric(void* address, size_t nbytes);
   void unregister_symmetric(const void* symmetric, size_t nbytes);
   /// The settings in force, for SHMEM_INFO=1: bootstrap, node, heap, transports.
@@ -100,7 +100,7 @@ class World {
 
   Env env_;
   const WorldOptions options_;
-  std::function<void()> all_finish_;  ///< empty: nobody asks
+  std::function<void()> all_finish_;  ///< see when_all_finish(); may be empty
   Bootstrap& bootstrap_;
   const Choice choice_;
   const HeapChoice heap_choice_;
@@ -115,11 +115,11 @@ class World {
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;      ///< null: the heap is the host's
   std::unique_ptr<DeviceSide> device_side_;          ///< null until the program has chosen its GPU
-  std::unique_ptr<SymmetricBuffers> buffers_;        ///< likewise
-  std::unique_ptr<StreamSide> stream_side_;          ///< likewise, and in a library without kernels
-  std::string no_stream_side_;                       ///< why there is none although there is a GPU
-  std::unique_ptr<KernelTables> kernel_tables_;      ///< likewise
-  std::unique_ptr<KernelChannels> kernel_channels_;  ///< likewise, and without a network
+  std::unique_ptr<SymmetricBuffers> buffers_;        ///< null until the program has chosen its GPU
+  std::unique_ptr<StreamSide> stream_side_;          ///< null until then, and in a library without kernels
+  std::string no_stream_side_;                       ///< why stream_side_ is null although there is a GPU
+  std::unique_ptr<KernelTables> kernel_tables_;      ///< null until then, and where no kernels use the library
+  std::unique_ptr<KernelChannels> kernel_channels_;  ///< null until then, and where no kernels use the library
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
