@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory a channel lives in. Where it comes from is decided here, so the ring does not know about GPUs.
+// The memory a channel lives in. Only this file knows where the memory comes from, so the ring knows nothing of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace railshmem {
 
-/// All zero when handed to a Channel. Pinned or GPU memory later fills the same fields with other blocks.
+/// All zero when handed to a Channel. Channels of kernels fill these fields with blocks of pinned and GPU memory.
 struct ChannelMemory {
   using Block = std::unique_ptr<void, void (*)(void*)>;
 
   Block slots_block;     ///< owns `slots`: host memory, pinned when kernels write it
   Block producer_block;  ///< owns `producer`; may be null when one block holds everything
-  Block consumer_block;  ///< owns `consumer`; likewise
+  Block consumer_block;  ///< owns `consumer`; may be null when one block holds everything
   Slot* slots;
   ProducerLine* producer;
   ConsumerLine* consumer;

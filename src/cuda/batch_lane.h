@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream of copies and of words stored behind them, which go to the driver many at a time.
+// A stream of copies, and of words stored behind copies; both go to the driver many at a time.
 #pragma once
 
 #include <array>
@@ -10,41 +10,43 @@
 
 namespace railshmem::cuda {
 
-/// What finds the stream idle goes at once; what comes while it is busy is collected until somebody asks for it, which
-/// the proxy does once a turn. On an H200 a batch of 64 copies of up to 4 KiB takes 0.5 us a copy, single ones 2.4; and
-/// a copy and a word in turn, 11 us a pair, because different engines do them. So: all copies, then all words.
+/// A copy that finds the stream idle goes at once. Copies that come while the stream is busy are collected until
+/// somebody asks for one, which the proxy does once a turn. On an H200 a batch of 64 copies of up to 4 KiB takes 0.5 us
+/// a copy, single copies take 2.4 us. Copy and word in turn take 11 us a pair, because different engines do them. So a
+/// batch is all copies, then all words.
 ///
-/// One thread at a time. Nothing is allocated after construction. The calls need the device's context, but reached().
+/// One thread at a time. Nothing is allocated after construction. All calls except reached() need the device's context.
 class BatchLane {
  public:
   /// Throws Error.
   explicit BatchLane(const DeviceContext& gpu);
-  /// Gives the stream what was collected, and waits.
+  /// Gives the collected copies to the stream, and waits.
   ~BatchLane();
   BatchLane(const BatchLane&) = delete;
 
-  /// Copies among each other are in no order. Returns a number, larger than those before it.
+  /// Adds a copy. Copies are in no order among each other. Returns a number, larger than all numbers before it.
   uint64_t add(void* to, const void* from, size_t nbytes) noexcept;
-  /// The same, and never at once: others are sure to follow, and wait().
+  /// Adds a copy that never goes at once: the caller adds more copies, then calls wait().
   uint64_t collect(void* to, const void* from, size_t nbytes) noexcept;
-  /// A copy of memory that batches may not know; at once.
+  /// Starts a copy at once, on its own: of memory that batches may not know.
   uint64_t start(void* to, const void* from, size_t nbytes) noexcept;
-  /// Stores an aligned word of 8 bytes behind everything added so far; in the order of the calls. `kept` holds the
-  /// value until then.
+  /// Stores an aligned word of 8 bytes behind everything added so far. Words are stored in the order of the calls.
+  /// `kept` must hold the value until the word is stored.
   uint64_t set(void* word, const uint64_t* kept) noexcept;
-  /// Both, the word behind the copy.
+  /// Adds a copy, and behind it a word.
   uint64_t add_then_set(void* to, const void* from, size_t nbytes, void* word, const uint64_t* kept) noexcept;
 
-  /// Whether number `number` has happened. Never blocks. Makes the context current where it must.
+  /// Whether copy or word `number` is complete. Never blocks. Makes the context current where it must.
   bool reached(uint64_t number) noexcept;
-  /// The same as far as it is known, without asking.
+  /// Whether copy or word `number` is known to be complete, without asking the driver.
   bool is_over(uint64_t number) const noexcept { return lane_.is_over(number); }
-  /// Returns when everything has happened; ends the job when it does not in time.
+  /// Returns when all copies and words are complete. Ends the job when they are not in time.
   void wait() noexcept;
 
  private:
   static constexpr size_t kMost = 64;
-  static constexpr size_t kMostBytes = 256 << 10;  // the engine would be idle for longer than the call takes
+  static constexpr size_t kMostBytes =
+      256 << 10;  // to collect more would leave the engine idle for longer than a call takes
 
   bool idle() const noexcept { return lane_.is_over(lane_.started()) && copies_ + words_ == 0; }
   uint64_t last() const noexcept { return lane_.started() + copies_ + words_; }
@@ -53,7 +55,7 @@ class BatchLane {
 
   const DeviceContext& gpu_;
   const bool batches_;       ///< the driver has batches of copies
-  const bool stores_words_;  ///< streams store words; else copies do
+  const bool stores_words_;  ///< streams store words; false: copies bring them
   CopyLane lane_;
   std::array<Address, kMost> to_;  ///< of the first copies_
   std::array<Address, kMost> from_;
@@ -62,7 +64,7 @@ class BatchLane {
   size_t copies_ = 0;
   size_t words_ = 0;
   size_t pending_bytes_ = 0;
-  uint64_t give_from_ = 0;  ///< rough_clock() before which more may follow
+  uint64_t give_from_ = 0;  ///< rough_clock() until which a batch waits for more
 };
 
 }  // namespace railshmem::cuda

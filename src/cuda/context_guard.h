@@ -8,30 +8,30 @@
 
 namespace railshmem::cuda {
 
-/// For threads of the library's own (the proxy): works in this context from now on, and may while somebody captures a
-/// graph. Guards for the same context cost one comparison then. Throws Error.
+/// Binds a thread of the library (the proxy) to this context, also for times when somebody captures a graph. Guards for
+/// this context then cost the thread one comparison. Throws Error.
 void adopt_thread(const DeviceContext& gpu);
 
-/// The context is current while this lives, and the thread's own one is again afterwards. Whoever waits in the library
-/// does the proxy's work, so the thread may be the program's, with a context of another device or none.
+/// Makes the context current while this lives, and the thread's own context again afterwards. A thread that waits in
+/// the library does the proxy's work. So it may be a thread of the program, with a context of another device or none.
 ///
-/// Where the right context is current already (one load from the driver's thread-local memory), it is not pushed. The
-/// capture mode is relaxed meanwhile: a query of our own streams would break a graph that some other thread captures.
+/// A context that is current already is not pushed (one load from the driver's thread-local memory tells). The capture
+/// mode is relaxed meanwhile: a query of our own streams would break a graph that some other thread captures.
 class ContextGuard {
  public:
   enum class For : uint8_t { work, cleanup };
 
-  /// Where the context cannot be made current, because it is gone, work ends the job. Cleanup goes on without: at the
-  /// end of a process the driver leaves before we do, or the program has reset the device.
+  /// Where the context is gone and cannot be made current, For::work ends the job. Cleanup goes on without the context:
+  /// at the end of a process the driver leaves before we do, or the program has reset the device.
   explicit ContextGuard(const DeviceContext& gpu, For purpose = For::work) noexcept;
   ~ContextGuard();
   ContextGuard(const ContextGuard&) = delete;
 
  private:
   const DeviceContext& gpu_;
-  bool entered_ = false;  ///< something is to be undone
+  bool entered_ = false;  ///< the destructor has something to undo
   bool pushed_ = false;
-  CaptureMode mode_ = CaptureMode::relaxed;  ///< the thread's own
+  CaptureMode mode_ = CaptureMode::relaxed;  ///< the thread's own mode
 };
 
 }  // namespace railshmem::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream of copies that end in the order in which they were started, and how far it is.
+// A stream of copies that end in the order of their start, and its progress.
 #pragma once
 
 #include <array>
@@ -14,29 +14,30 @@ namespace railshmem::cuda {
 /// The stream is the library's own and non-blocking: it does not wait for kernels of the program's streams, which may
 /// be waiting for these very copies. One thread at a time. Nothing is allocated after construction.
 ///
-/// An event is recorded when somebody asks, one for all that were started since the last.
+/// An event is recorded when somebody asks: one for all copies that were started since the last event.
 class CopyLane {
  public:
   /// Throws Error. `patience_ns` is how long wait() and the destructor wait for the copy engine.
   explicit CopyLane(const DeviceContext& gpu, uint64_t patience_ns = kPatience);
   CopyLane(const CopyLane&) = delete;
-  /// Waits for the copies under way. When they do not end in time it says so and leaves the stream behind.
+  /// Waits for the copies under way. When they do not end in time, a message says so and the stream is left behind.
   ~CopyLane();
 
   /// Returns the copy's number: 1, 2, 3... Ends the job when the driver refuses. Needs the device's context.
   uint64_t start(void* to, const void* from, size_t nbytes) noexcept;
-  /// Copies in no order among each other, by one call of the driver (Calls::batches). Returns the last one's
-  /// number.
+  /// Starts copies in no order among each other, by one call of the driver (Calls::batches). Returns the number of the
+  /// last copy.
   uint64_t start_all(Address* to, Address* from, size_t* nbytes, size_t copies) noexcept;
-  /// Stores words behind all copies before, in this order, each counting as a copy (words_of_64_bits).
+  /// Stores words, in this order, behind all earlier copies. Each word counts as a copy (words_of_64_bits).
   uint64_t store_words(std::span<StreamWordOp> words) noexcept;
   uint64_t fill(void* to, unsigned char value, size_t nbytes) noexcept;
-  /// Whether copy `number`, and so all before it, has ended. Never blocks. Makes the context current where it must.
-  /// Right after a start it answers without asking: others may follow, and one event then stands behind all of them.
+  /// Whether copy `number`, and so every earlier copy, has ended. Never blocks. Makes the context current where it
+  /// must. Right after a start it returns false without asking: more copies may follow, and one event then serves them
+  /// all.
   bool reached(uint64_t number) noexcept;
-  /// The same as far as it is known, without asking.
+  /// Whether copy `number` is known to have ended, without asking the driver.
   bool is_over(uint64_t number) const noexcept { return number <= done_; }
-  /// An event behind everything so far, although nobody asks yet.
+  /// Records an event behind everything so far, although nobody asks yet.
   void mark() noexcept;
   uint64_t started() const noexcept { return started_; }
   /// Returns when all copies have ended; ends the job when they do not in time. Needs the device's context.
@@ -59,11 +60,11 @@ class CopyLane {
   const DeviceContext& gpu_;
   const uint64_t patience_ns_;
   Stream stream_ = nullptr;
-  std::array<Mark, kMarks> marks_;  ///< a ring: recorded in order, so they come in order
+  std::array<Mark, kMarks> marks_;  ///< a ring: events are recorded in order, so they come in order
   size_t first_mark_ = 0;
   size_t marks_under_way_ = 0;
   uint64_t started_ = 0;
-  uint64_t marked_ = 0;  ///< copies that an event stands behind
+  uint64_t marked_ = 0;  ///< copies that have an event behind them
   uint64_t done_ = 0;
   uint64_t look_from_ = 0;  ///< rough_clock() before which a look would be in vain
 };

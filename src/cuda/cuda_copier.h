@@ -14,24 +14,25 @@
 
 namespace railshmem::cuda {
 
-/// Five streams: in and out, small and large, and one for words, so that no word waits behind megabytes unless it
-/// belongs to them. A copy that is no part of pinned memory (a user's buffer) may keep start() busy until it has ended;
-/// that is the driver's way with pageable memory.
+/// Has five streams: in and out, each for small and for large copies, and one for words. So a word waits behind
+/// megabytes only if it belongs to them. A copy from or to memory that is not pinned (a user's buffer) may keep start()
+/// busy until the copy has ended; the driver treats pageable memory so.
 class CudaCopier final : public Copier {
  public:
-  /// `heaps`: device memory, known without asking the driver. `bounce` may be null, or is shared by the copiers of one
-  /// area: it stays pinned until the last of them has waited for its copies. Throws Error.
+  /// `heaps` is device memory, known without asking the driver. `bounce` may be null. The copiers of one bounce area
+  /// share `bounce`: the area stays pinned until the last copier has waited for its copies. Throws Error.
   CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce);
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
-  /// Both in one stream: nobody waits in between.
+  /// Copy and word go into one stream, so nobody waits between them.
   Ticket start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
                         uint64_t value) noexcept override;
   bool finished(Ticket ticket) noexcept override;
-  /// Asks the driver each time: to notice that an address was freed and given out anew takes a call of the same length.
+  /// Asks the driver each time: a memory of answers would have to notice freed and reused addresses, which takes a call
+  /// just as long.
   bool alone_reaches(const std::byte* place) noexcept override;
-  /// Reads the words, computes and writes them: atomic because this PE's proxy, its only user, is the only one who
-  /// changes such words (docs/memory_model.md). Returns when the new values are there for everybody.
+  /// Reads the words, computes and writes them. This is atomic because only this PE's proxy changes such words, and
+  /// only the proxy calls this (docs/memory_model.md). Returns when the new values are visible to everybody.
   void amos(std::span<WordAmo> amos) noexcept override;
 
  private:
@@ -48,11 +49,11 @@ class CudaCopier final : public Copier {
   const std::shared_ptr<HostRegistration> bounce_;
   PinnedMemory words_;  ///< where amos() computes: 8 bytes for each word
   std::array<BatchLane, 5>
-      lanes_;  ///< two bits: out, large; or kWords, of amos() and of words alone, which wait for no bulk
+      lanes_;  ///< index of two bits: out, large; or kWords for amos() and lone words, which wait for no large copy
   WordStores stores_;
 };
 
-/// Copiers of one GPU, which they borrow. Each bounce area is pinned by the first that is made for it.
+/// Makes copiers of one GPU, which must outlive them. The first copier made for a bounce area pins the area.
 MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps);
 
 }  // namespace railshmem::cuda

@@ -10,9 +10,9 @@
 
 namespace railshmem::cuda {
 
-/// Reserves one slot of `stride` bytes per PE of the node: a peer's object is at base + slot * stride + offset, in
-/// kernels and for copies alike; the CPU cannot read there. A slot grows piece by piece. What is not mapped faults.
-/// Not thread-safe. Unmaps everything when destroyed: no kernel may use it then.
+/// Reserves one slot of `stride` bytes per PE of the node. Kernels and copies find a peer's object at base + slot *
+/// stride + offset; the CPU cannot read there. A slot grows piece by piece. An access to an unmapped part faults. Not
+/// thread-safe. Unmaps everything when destroyed: no kernel may use it then.
 class DeviceArena {
  public:
   /// Least alignment of the base and of the stride: the granularity of all GPUs so far.
@@ -20,21 +20,21 @@ class DeviceArena {
   /// The base is never aligned beyond this.
   static constexpr size_t kMaxAlign = size_t{1} << 30;
 
-  /// Reserves addresses only, no memory, and needs no GPU for it: attach() comes before anything is mapped. `stride` is
-  /// a multiple of kAlign. Throws Error.
+  /// Reserves addresses only, no memory, for which no GPU is needed. attach() must follow before anything is mapped.
+  /// `stride` is a multiple of kAlign. Throws Error.
   DeviceArena(const Driver& driver, size_t nslots, size_t stride);
-  /// Both at once.
+  /// Reserves addresses and attaches to `gpu`. Throws Error.
   DeviceArena(const DeviceContext& gpu, size_t nslots, size_t stride);
   DeviceArena(const DeviceArena&) = delete;
   ~DeviceArena();
 
-  /// The GPU of this PE. Throws Error when its granularity does not divide the stride.
+  /// Sets the GPU of this PE. Throws Error when its granularity does not divide the stride.
   void attach(const DeviceContext& gpu);
 
-  /// Maps memory of this PE's own GPU at `at` bytes into a slot, for every GPU of this process that reaches it (NCCL
-  /// wants that of a buffer it registers). GPUs that do not reach it are in without_access(). Throws Error.
+  /// Maps memory of this PE's own GPU at `at` bytes into a slot, for every GPU of this process that reaches it. NCCL
+  /// registers only buffers mapped so. GPUs that do not reach the memory are in without_access(). Throws Error.
   std::byte* map_own(size_t slot, size_t at, const PhysicalMemory& memory);
-  /// Maps a peer's memory for this PE's GPU. Throws Error when that does not reach it.
+  /// Maps a peer's memory for this PE's GPU. Throws Error when the GPU does not reach that memory.
   std::byte* map_peer(size_t slot, size_t at, const PhysicalMemory& memory);
   /// Gives a slot's memory back, or the piece mapped at `at`, and keeps the addresses reserved. Throws Error.
   void unmap(size_t slot);
@@ -45,9 +45,9 @@ class DeviceArena {
   size_t nslots() const noexcept { return nslots_; }
   size_t stride() const noexcept { return stride_; }
   size_t nbytes() const noexcept { return nslots_ * stride_; }
-  /// What every slot's start is a multiple of: the same on every PE.
+  /// Every slot's start is a multiple of this; equal on all PEs.
   size_t alignment() const noexcept;
-  /// The stride for segments of `nbytes`: so much larger that slots are aligned to any object they can hold.
+  /// The stride for segments of `nbytes`: rounded up so far that slots are aligned for any object that they can hold.
   static size_t stride_for(size_t nbytes) noexcept;
   /// GPUs of this process whose kernels and copies cannot use this PE's heap: "GPU 1 (...)".
   const std::vector<std::string>& without_access() const noexcept { return without_access_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory behind the device heaps of a node: this PE's grows chunk by chunk, and peers' chunks are imported once.
+// The memory behind the device heaps of a node: this PE's memory grows chunk by chunk, and peers' chunks are imported
+// once.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct OwnChunk {
   PhysicalMemory memory;
 };
 
-///     ChunkCard card = chunks.grow(nbytes);      // each PE of the node, the same nbytes
+///     ChunkCard card = chunks.grow(nbytes);      // each PE of the node, with equal nbytes
 ///     ... exchange the cards ...
 ///     chunks.import(slot, card);                 // each peer's
 ///     ... all have imported ...
@@ -35,21 +36,21 @@ struct OwnChunk {
 /// Not thread-safe: allocation is collective.
 class DeviceChunks {
  public:
-  /// From `begin` on in each slot.
+  /// Chunks begin `begin` bytes into each slot.
   DeviceChunks(const DeviceContext& gpu, DeviceArena& arena, size_t my_slot, FdOffers& offers, size_t begin = 0)
       : gpu_(gpu), arena_(arena), my_slot_(my_slot), offers_(offers), begin_(begin), imported_(arena.nslots()) {}
   DeviceChunks(const DeviceChunks&) = delete;
 
-  /// Adds memory behind what is there, rounded up to the granularity, and maps it; zeroed it is not. Throws Error and
-  /// leaves the heap as it was, also when the slot is full.
+  /// Adds memory behind the present chunks, rounded up to the granularity, and maps it. The memory is not zeroed.
+  /// Throws Error, also when the slot is full, and leaves the heap as it was.
   ChunkCard grow(size_t nbytes);
-  /// Undoes the last grow(), because a peer could not follow. Nobody has imported it. Throws Error.
+  /// Undoes the last grow(), because a peer could not follow. No peer may have imported the chunk. Throws Error.
   void take_back(const ChunkCard& card);
   /// Maps a peer's chunk; does nothing when it is mapped already. Throws Error.
   void import(size_t slot, const ChunkCard& card);
-  /// Why this GPU cannot use the memory of that one; empty: it can, as far as the driver tells without trying.
+  /// Why this GPU cannot use the memory of `device`; empty: it can, as far as the driver tells without trying.
   std::string unreachable(const Uuid& device) const;
-  /// Peers take no descriptors any more.
+  /// Withdraws the descriptors: peers take none any more.
   void close_offers() noexcept { offered_.clear(); }
 
   const std::vector<OwnChunk>& own() const noexcept { return own_; }
@@ -64,7 +65,7 @@ class DeviceChunks {
   FdOffers& offers_;
   const size_t begin_;
   std::vector<OwnChunk> own_;
-  std::vector<FdOffer> offered_;  ///< the latest chunks'
+  std::vector<FdOffer> offered_;  ///< descriptors of the latest chunks
   std::vector<size_t> imported_;  ///< bytes of each slot, from begin_ on
 };
 

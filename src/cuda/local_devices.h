@@ -12,7 +12,7 @@ namespace railshmem::cuda {
 
 struct LocalDevice {
   Device device = 0;
-  Uuid uuid{};              ///< the same in all processes, whatever CUDA_VISIBLE_DEVICES makes of the numbers
+  Uuid uuid{};              ///< equal in all processes, though CUDA_VISIBLE_DEVICES changes the numbers
   std::string pci;          ///< "0000:9a:00.0", as sysfs and hwloc spell it
   std::string description;  ///< "GPU 3 (NVIDIA H200, 0000:9a:00.0)"
 };
@@ -20,7 +20,7 @@ struct LocalDevice {
 /// Throws Error where the driver does not tell.
 LocalDevice describe_device(const Driver& driver, Device device);
 std::vector<LocalDevice> local_devices(const Driver& driver);
-/// Nothing where CUDA_VISIBLE_DEVICES hides the device from this process.
+/// Finds a device by its UUID; empty where CUDA_VISIBLE_DEVICES hides the device from this process.
 std::optional<Device> find_device(const std::vector<LocalDevice>& devices, const Uuid& uuid) noexcept;
 
 /// Whether kernels and copies of `from` may use memory of `to`. A device reaches itself.

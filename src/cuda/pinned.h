@@ -19,7 +19,7 @@ class PinnedMemory {
   ~PinnedMemory();
 
   std::byte* host() const noexcept { return host_; }
-  /// The same place for kernels: mostly the same address.
+  /// The address of the memory for kernels, mostly equal to the host's.
   std::byte* device() const noexcept { return device_; }
   size_t nbytes() const noexcept { return nbytes_; }
 
@@ -30,8 +30,8 @@ class PinnedMemory {
   size_t nbytes_;
 };
 
-/// Host memory that somebody else owns, pinned for as long as this lives. What the program has registered itself stays
-/// its own. Move-only.
+/// Pins host memory that somebody else owns, for as long as this lives. Memory that the program has registered itself
+/// stays registered by the program. Move-only.
 class HostRegistration {
  public:
   /// Throws Error.

@@ -11,7 +11,7 @@ namespace railshmem::cuda {
 
 using Result = int;        ///< CUresult
 using Device = int;        ///< CUdevice
-using Address = uint64_t;  ///< CUdeviceptr; pinned and registered host memory has one too
+using Address = uint64_t;  ///< CUdeviceptr; pinned and registered host memory has such an address too
 using MemoryHandle = uint64_t;
 using Context = struct ContextObject*;
 using Stream = struct StreamObject*;
@@ -120,7 +120,7 @@ struct FabricHandle {
 
 // Host memory.
 inline constexpr unsigned kPinnedPortable = 1;  ///< for all contexts
-inline constexpr unsigned kPinnedMapped = 2;    ///< kernels may use it; the same two of cuMemHostRegister
+inline constexpr unsigned kPinnedMapped = 2;    ///< kernels may use it; both flags serve cuMemHostRegister too
 
 /// CU_MEMORYTYPE_...; 0: not known to the driver.
 inline constexpr unsigned kMemoryHost = 1;
@@ -140,8 +140,9 @@ enum class PointerAttribute : int {
 };
 
 // Streams and events.
-inline constexpr unsigned kStreamNonBlocking = 1;  ///< does not wait for the legacy default stream, nor it for this one
-inline constexpr int kHighPriority = -5;           ///< of a stream; drivers take what they have next to it
+inline constexpr unsigned kStreamNonBlocking =
+    1;                                    ///< this stream and the legacy default stream do not wait for each other
+inline constexpr int kHighPriority = -5;  ///< of a stream; drivers take the nearest priority that they have
 inline constexpr unsigned kEventWithoutTiming = 2;
 enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
 inline constexpr int kCapturingNot = 0;

@@ -13,7 +13,7 @@
 namespace railshmem {
 namespace {
 
-// Few chunks: a peer maps each, and NCCL registers each as a window of its own.
+// Chunks are large, hence few: peers map every chunk, and NCCL registers every chunk as a window of its own.
 constexpr size_t kLeastChunk = size_t{64} << 20;
 
 }  // namespace
@@ -58,7 +58,8 @@ void DeviceMemory::attach() {
   bootstrap_.barrier();  // the header is zero on all PEs
 }
 
-/// The program's choice, or else the PEs of a host take the GPUs in turn, and the program works with that, too.
+/// The GPU that the program has made current. Where none is current, the PEs of a host take the GPUs in turn, and the
+/// program works with that GPU too.
 cuda::DeviceContext DeviceMemory::choose_gpu() const {
   if (cuda::DeviceContext::is_current(driver_)) return cuda::DeviceContext::current(driver_);
   const std::vector<cuda::LocalDevice> devices = cuda::local_devices(driver_);
@@ -81,12 +82,12 @@ void DeviceMemory::agree_on_reach(const std::vector<cuda::Uuid>& devices) {
     log_warn("the device heap of PE %d on this host cannot be mapped: %s; kernels of this node use the network instead",
              whose, why.c_str());
   const std::vector<uint8_t> reaches = exchange(bootstrap_, static_cast<uint8_t>(why.empty()));
-  // The same from all sides: a node with a gap falls apart.
+  // All PEs of the node must agree on who reaches whom: one gap, and only the network connects the whole node.
   reaches_node_ = std::all_of(layout_.members.begin(), layout_.members.end(),
                               [&](int pe) { return reaches[static_cast<size_t>(pe)] != 0; });
 }
 
-/// A step that may bring more memory, which is told then.
+/// Runs a step that may bring more memory, and tells the listener if it did.
 template <class Step>
 auto DeviceMemory::growing(Step&& step) {
   const size_t had = backed();

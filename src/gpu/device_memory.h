@@ -22,18 +22,18 @@ namespace railshmem {
 
 struct DeviceMemoryConfig {
   size_t limit = 0;          ///< bytes that one PE's heap may grow to
-  size_t header_nbytes = 0;  ///< at its start: the library's own, zero after attach()
+  size_t header_nbytes = 0;  ///< bytes at the heap's start for the library itself, zero after attach()
   size_t host_slot = 0;      ///< of this PE among those of its host, which share the GPUs
 };
 
 /// Who updates the words of an allocation by atomic operations and signals.
 enum class Updates : uint8_t {
-  any,     ///< whoever likes
-  direct,  ///< declared: from outside the node nothing but SET, so GPUs do theirs themselves
+  any,     ///< every PE may update them
+  direct,  ///< the program declared that other nodes only SET them, so GPUs of the node update them themselves
 };
 
-/// Collective where it says so: all PEs of `bootstrap` call alike, and either all get what they ask for or none does.
-/// The same sequence of calls gives the same offsets on every PE. One thread at a time.
+/// All PEs of `bootstrap` make the functions marked "Collective" in one order with equal arguments, and get equal
+/// offsets from them. Such a call succeeds on all PEs or on none. One thread at a time.
 class DeviceMemory {
  public:
   /// Reserves addresses. Throws Error.
@@ -42,50 +42,51 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// Collective. Takes the GPU that is current on this thread, or one by turns where none is; maps the header of the
-  /// heaps of the node's PEs. Throws Error that names the PE which cannot.
+  /// Collective. Takes the GPU that is current on this thread. Where none is current, the PEs of a host take the GPUs
+  /// in turn. Maps the headers of the heaps of the node's PEs. Throws Error naming the PE that cannot.
   void attach();
   bool attached() const noexcept { return gpu_ != nullptr; }
-  /// Whether every PE of the node has every other's memory mapped; if not, only the network reaches them.
+  /// Whether every PE of the node has mapped the memory of all others; if not, only the network reaches them.
   bool reaches_node() const noexcept { return reaches_node_; }
 
-  /// Collective. nullptr on all PEs when there is no room, or when one of them has no memory left: then the heap is as
-  /// it was, and a warning names that PE. Throws Error where memory that is there cannot be shared.
+  /// Collective. Returns nullptr on all PEs when there is no room, or when one PE has no memory left. In the second
+  /// case the heap is as before, and a warning names that PE. Throws Error where present memory cannot be shared.
   void* allocate(size_t nbytes, size_t align, Updates updates = Updates::any);
-  /// Collective. Shrinks, or grows where it is; false, with nothing changed, where it cannot.
+  /// Collective. Shrinks the object, or grows it in place. False, with nothing changed, where neither is possible.
   bool try_resize(const void* object, size_t nbytes);
-  /// Called, collectively, whenever there is more memory than before; may throw, as what brought it then does.
+  /// Sets a function that is called, collectively, whenever the heap got more memory. If `grown` throws, the call that
+  /// brought the memory throws too.
   void listen(std::function<void()> grown) { grown_ = std::move(grown); }
-  /// Local. False when `object` is no allocation.
+  /// Frees an allocation, on this PE only. False when `object` is no allocation.
   bool release(const void* object);
   /// Usable bytes; 0 when `object` is not an allocation.
   size_t size_of(const void* object) const noexcept;
 
   bool contains(const void* address) const noexcept { return offset_of(address) < nbytes(); }
-  /// Of an allocation, or of any address.
+  /// The Updates of the allocation that holds `address`, which may be any address.
   Updates updates_of(const void* address) const noexcept {
     return declared_.contains(offset_of(address)) ? Updates::direct : Updates::any;
   }
-  /// Of the library's own bytes at the start.
+  /// Address of the library's own bytes at the heap's start.
   std::byte* header() const noexcept { return base(); }
   std::byte* base() const noexcept { return arena_.address(static_cast<size_t>(layout_.my_slot)); }
-  /// Addresses, not memory, three times the limit: those of the heap, of the program's buffers (SymmetricBuffers), and
-  /// of what Updates::direct declares, which thus is one range.
+  /// Bytes of addresses, not of memory: three ranges as long as the limit. They are for the heap, for the program's
+  /// buffers (SymmetricBuffers), and for allocations with Updates::direct, which thus lie in one range.
   size_t nbytes() const noexcept { return 3 * config_.limit; }
   size_t limit() const noexcept { return config_.limit; }
   size_t declared_offset() const noexcept { return 2 * config_.limit; }
-  /// This PE's memory, alike on all PEs, in pieces that only ever become more.
+  /// A piece of this PE's memory. All PEs have pieces at equal places; their number only grows.
   struct Chunk {
     size_t at, nbytes;
   };
   std::vector<Chunk> chunks() const;
   size_t used() const noexcept { return heap_.used() + declared_.used(); }
-  /// Where all heaps of the node are.
+  /// The addresses of all heaps of the node.
   std::span<const std::byte> addresses() const noexcept { return {arena_.base(), arena_.nbytes()}; }
   const cuda::DeviceArena& arena() const noexcept { return arena_; }
   cuda::DeviceArena& arena() noexcept { return arena_; }
   FdOffers& offers() noexcept { return offers_; }
-  /// After attach().
+  /// This PE's GPU; only after attach().
   const cuda::DeviceContext& gpu() const noexcept { return *gpu_; }
   cuda::DeviceCopies& copies() noexcept { return *copies_; }
   std::string describe() const;
@@ -107,7 +108,7 @@ class DeviceMemory {
   Bootstrap& bootstrap_;
   const NodeLayout& layout_;
   const DeviceMemoryConfig config_;
-  std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached; before those that use it to the end
+  std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached; outlives the members below, which use it
   cuda::DeviceArena arena_;
   FdOffers offers_;
   DeviceRegion heap_;

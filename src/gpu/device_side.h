@@ -17,7 +17,7 @@ class DeviceSide final : public DeviceAccess {
   /// `memory` must be attached, and outlive this.
   explicit DeviceSide(DeviceMemory& memory) noexcept : memory_(memory) {}
 
-  /// Loads kernels ahead of their use: later that could wait for kernels which wait for this PE.
+  /// Loads the library's kernels now: loading them later could wait for kernels that wait for this PE.
   void load_kernels() noexcept;
 
   bool is_device(const void* address) noexcept override;
@@ -36,9 +36,9 @@ class DeviceSide final : public DeviceAccess {
 
   DeviceMemory& memory_;
   std::once_flag words_made_;
-  std::unique_ptr<cuda::WordKernel> words_;  ///< made by the first who needs it
+  std::unique_ptr<cuda::WordKernel> words_;  ///< made at first use
   std::once_flag reducer_made_;
-  std::unique_ptr<cuda::ReduceKernel> reducer_;  ///< likewise
+  std::unique_ptr<cuda::ReduceKernel> reducer_;  ///< made at first use
 };
 
 }  // namespace railshmem

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What of a device heap is the library's own: what kernels' channels share, the control memory of their
+// The library's own part of a device heap: the shared state of kernels' channels, the control memory of kernels'
 // collectives, and tables.
 #pragma once
 
@@ -14,9 +14,10 @@
 
 namespace railshmem {
 
-/// At the same offsets on every PE, in bytes from the heap's base.
+/// Offsets in bytes from the heap's base, equal on all PEs.
 struct HeaderLayout {
-  /// Control memory for all teams of a job takes the square of its size: beyond this much there are fewer of them.
+  /// Control memory for all teams grows with the square of the job's size: beyond so many bytes kernels get fewer
+  /// teams.
   static constexpr uint64_t kMostControl = uint64_t{64} << 20;
 
   HeaderLayout(size_t rings, uint32_t log2_ring_slots, int npes, int teams_max) noexcept
@@ -31,11 +32,11 @@ struct HeaderLayout {
   size_t nbytes() const noexcept { return flush + kLine; }
 
   size_t control;
-  int nteams;  ///< that kernels can use
+  int nteams;  ///< number of teams that kernels can use
   size_t control_nbytes;
   size_t tables;
   size_t tables_nbytes;
-  size_t flush;  ///< of 8 bytes, on a cache line of their own: what a flush of the rails reads and writes
+  size_t flush;  ///< 8 bytes on a cache line of their own, which a flush of the rails reads and writes
 
  private:
   static constexpr size_t kLine = 128;

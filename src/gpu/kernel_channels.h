@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The channels of one GPU's kernels: commands in pinned host memory, what producers share in the GPU's memory.
+// The channels of one GPU's kernels: commands lie in pinned host memory, the producers' shared state in GPU memory.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace railshmem {
 
-/// Lives as long as kernels may run. Without channels, where all PEs are mapped, it is how kernels and host tell each
-/// other of failures.
+/// Lives as long as kernels may run. Where all PEs are mapped there are no channels; then this only lets kernels and
+/// host tell each other of failures.
 class KernelChannels {
  public:
   /// Bytes of the GPU's memory that `n` channels need.
@@ -28,11 +28,11 @@ class KernelChannels {
   KernelChannels(const KernelChannels&) = delete;
 
   std::span<Channel* const> channels() const noexcept { return pointers_; }
-  /// Tells kernels of them.
+  /// Tells kernels of the channels.
   void add_to(WorldView& view) const noexcept;
   /// Ends all waits of kernels with `why`, now and later.
   void fail(ChannelStatus why) noexcept;
-  /// What the first kernel that failed has left, once.
+  /// Returns the record of the first kernel that failed, once; otherwise null.
   const FaultRecord* take_fault() noexcept;
 
  private:
@@ -44,7 +44,7 @@ class KernelChannels {
   FaultRecord* fault_ = nullptr;
   uint64_t* error_ = nullptr;           ///< ChannelStatus of the job, in each line
   const ChannelView* views_ = nullptr;  ///< in the GPU's memory
-  uint32_t* fault_taken_ = nullptr;     ///< likewise
+  uint32_t* fault_taken_ = nullptr;     ///< in the GPU's memory
 };
 
 }  // namespace railshmem

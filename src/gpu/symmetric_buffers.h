@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Device memory of the program's own made symmetric: mapped once more, at the same offset behind the heap on every PE.
+// Device memory of the program made symmetric: it is mapped once more, behind the heap, at one offset on all PEs.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace railshmem {
 
-/// What was mapped is reached like the heap: by arithmetic from kernels and host calls of the node, by its owner's
-/// proxy from elsewhere. So no path of data knows of it. Collective where it says so, as DeviceMemory.
+/// PEs reach a mapped buffer like the heap: kernels and host calls of the node by arithmetic, other nodes through its
+/// owner's proxy. So the data path has no code for such buffers. "Collective" means what it means for DeviceMemory.
 class SymmetricBuffers {
  public:
   /// `memory` must be attached, and outlive this.
@@ -20,11 +20,11 @@ class SymmetricBuffers {
       : memory_(memory), bootstrap_(bootstrap), layout_(layout), window_(memory.limit()) {}
   SymmetricBuffers(const SymmetricBuffers&) = delete;
 
-  /// Collective. The buffer's symmetric address; the program's own goes on to mean the same bytes. Throws Error on all
-  /// PEs, naming the one that cannot, and leaves everything as it was.
+  /// Collective. Returns the buffer's symmetric address, a second address of its bytes beside the program's own. Throws
+  /// Error on all PEs, naming the one that cannot, and leaves everything as it was.
   std::byte* add(void* address, size_t nbytes);
-  /// Collective. `symmetric` and `nbytes` as add() returned and got them; operations on it must be over. Throws Error
-  /// on all PEs where one of them has no such buffer.
+  /// Collective. Takes the address that add() returned and the nbytes that it got. Operations on the buffer must be
+  /// over. Throws Error on all PEs where one of them has no such buffer.
   void remove(const std::byte* symmetric, size_t nbytes);
   size_t count() const noexcept { return buffers_.size(); }
 

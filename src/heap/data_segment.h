@@ -8,7 +8,7 @@
 
 namespace railshmem {
 
-/// The same in every process that runs the same executable: its build id, or a hash of its layout where it has none.
+/// Names an executable, equally in all its processes: the build id, or a hash of its layout where it has none.
 struct ExecutableId {
   std::array<unsigned char, 32> bytes{};
   bool operator==(const ExecutableId&) const = default;
@@ -21,10 +21,10 @@ struct DataSegment {
   size_t nbytes = 0;             ///< whole pages
   std::byte* objects = nullptr;  ///< first byte that belongs to the executable
   size_t object_nbytes = 0;
-  size_t initialised_nbytes = 0;   ///< from `base`: backed by the executable's file, the rest starts as zeros
+  size_t initialised_nbytes = 0;   ///< from `base`: backed by the executable's file; the bytes behind start as zeros
   int protection = 0;              ///< PROT_* of the pages
   int ranges = 0;                  ///< above 1, the segment has read-only or foreign gaps and must not be used whole
-  bool static_executable = false;  ///< libc's own objects are in it
+  bool static_executable = false;  ///< libc's own objects are in the segment
   ExecutableId id;
 
   bool contains(const void* address) const noexcept {

@@ -17,8 +17,8 @@ namespace {
 PageRange g_range;
 int g_forking = 0;  // threads between their prepare handler and their parent handler
 
-/// From the parent's prepare handler to its other two, which run in the same thread. The child holds the writing end
-/// until it has its copy; when it dies, or was never born, the pipe closes just the same.
+/// A pipe made by the prepare handler, for the parent's and the child's handler, which run in its thread. The child
+/// holds the writing end until it has its copy. If the child dies or was never born, the pipe closes too.
 thread_local int t_done[2] = {-1, -1};
 
 RAILSHMEM_BARE void before_fork() {
@@ -34,7 +34,7 @@ RAILSHMEM_BARE void close_both() noexcept {
   }
 }
 
-/// Without the wait the parent's next stores would show up in the child.
+/// Waits for the child's copy: otherwise the parent's next stores would show up in the child.
 RAILSHMEM_BARE void in_parent() {
   __atomic_fetch_sub(&g_forking, 1, __ATOMIC_ACQ_REL);
   if (t_done[0] < 0) return;
@@ -52,7 +52,7 @@ RAILSHMEM_BARE void in_parent() {
   errno = saved;
 }
 
-/// Writes no global before the copy is in place: it would be the parent's.
+/// Writes no global before the copy is in place: until then the globals are the parent's.
 RAILSHMEM_BARE void in_child() {
   if (g_range.fd < 0) {
     g_forking = 0;
@@ -72,7 +72,7 @@ RAILSHMEM_BARE void in_child() {
   errno = saved;
 }
 
-/// While the library is loaded, not when it is first needed: a fork() that another thread has begun by then would not
+/// Registered while the library is loaded, not at first need: a fork() that another thread has begun by then would not
 /// call handlers registered in its middle.
 const bool g_installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
 

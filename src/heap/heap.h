@@ -9,34 +9,33 @@
 
 namespace railshmem {
 
-/// The same sequence of calls gives the same offsets on every PE. Not thread-safe: callers serialise.
+/// PEs that make one sequence of calls get one sequence of offsets. Not thread-safe: callers serialise.
 ///
 ///     HostMemory memory(nbytes, mode);
 ///     std::byte* base = arena.map_own(slot, memory.fd(), memory.nbytes());
 ///     Heap heap(std::move(memory), base, header_nbytes, arena.alignment());
 class Heap {
  public:
-  /// The first `header_nbytes` are the library's own: zero, never handed out, and memory only where it was populated.
-  /// `base_alignment` divides the base on every PE; it bounds what allocate() can promise.
+  /// The first `header_nbytes` are the library's own: zero, never handed out, and backed by memory only where they were
+  /// populated. `base_alignment` divides the base on every PE; it is the largest `align` that allocate() takes.
   Heap(HostMemory memory, std::byte* base, size_t header_nbytes, size_t base_alignment = HostMemory::kAlign);
 
   /// Makes sure that a part of the header is backed by memory. Throws Error.
   void populate_header(size_t offset, size_t nbytes) { memory_.populate(offset, nbytes); }
 
-  /// Memory that stays where it is, populated; the content is whatever was there before. nullptr, on all PEs alike,
-  /// for 0 bytes, an `align` that is no power of two or above base_alignment, or when no room is left.
-  /// Throws Error when the room is there but the system lacks the memory; only this PE knows then, the heap is as
-  /// before.
+  /// Returns populated memory that never moves; its content is undefined. Returns nullptr, on all PEs, for 0 bytes, for
+  /// an `align` that is no power of two or above base_alignment, or when no room is left. Throws Error when there is
+  /// room but the system lacks the memory. Then only this PE knows of the failure, and the heap is as before.
   void* allocate(size_t nbytes, size_t align = OffsetAllocator::kGranule);
-  /// False when `object` is not from allocate(), or was released already. Releasing nullptr does nothing, true.
+  /// Frees an object. False when `object` is not from allocate(), or was released already; true for nullptr.
   bool release(void* object);
   /// Usable bytes; 0 when `object` is not an allocation.
   size_t size_of(const void* object) const noexcept;
-  /// Grows or shrinks, where it is when possible, otherwise by copying to a new place aligned to `align`.
-  /// nullptr leaves the object as it was. Throws like allocate().
+  /// Grows or shrinks an object, in place when possible, otherwise by copying to a new place aligned to `align`.
+  /// Returns nullptr when neither is possible; the object is then unchanged. Throws like allocate().
   void* resize(void* object, size_t nbytes, size_t align = OffsetAllocator::kGranule);
 
-  /// Any address of the segment, the control area included.
+  /// Whether the segment, the header included, holds `address`.
   bool contains(const void* address) const noexcept;
   /// Offset from base() of an address that the segment contains.
   size_t offset_of(const void* address) const noexcept;

@@ -28,7 +28,7 @@ namespace railshmem {
 namespace {
 
 constexpr unsigned kHuge2M = 21u << 26;   // MFD_HUGE_2MB: the default size could be 1 GiB, which no slot is aligned to
-constexpr size_t kCheckFrom = 64u << 20;  // below, reading /proc costs more than the answer is worth
+constexpr size_t kCheckFrom = 64u << 20;  // for less, reading /proc costs more than the answer is worth
 constexpr int kPreferred = 1;             // MPOL_PREFERRED: a full node spills over; MPOL_BIND would kill
 
 [[noreturn]] void refuse(size_t nbytes, const std::string& why) {
@@ -58,7 +58,8 @@ bool several_numa_nodes() {
   return std::getline(file, online) && online.find_first_of(",-") != std::string::npos;
 }
 
-/// Peers' early stores would place pages on their own node otherwise. Best effort: containers often forbid it.
+/// Prefers this PE's NUMA node for its pages: peers' early stores would otherwise place them on the peers' nodes. Best
+/// effort, because containers often forbid this.
 void prefer_own_node(void* base, size_t nbytes) {
   unsigned cpu = 0;
   unsigned node = 0;
@@ -71,7 +72,8 @@ void prefer_own_node(void* base, size_t nbytes) {
     log_debug("mbind to NUMA node %u: %s", node, std::strerror(errno));
 }
 
-/// Adding zero keeps a value that a peer stores at the same moment; a plain store of what was read would lose it.
+/// Touches pages by adding zero atomically. A plain store of the value read before would lose a peer's store in
+/// between.
 void touch(std::byte* base, size_t nbytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   for (size_t at = 0; at < nbytes; at += page)
@@ -101,7 +103,7 @@ void HostMemory::place(std::byte* base) noexcept {
   try {
     prefer_own_node(base, nbytes_);
   } catch (...) {
-    // Only placement is lost.
+    // The failure costs only the placement.
   }
 }
 
@@ -122,7 +124,7 @@ void HostMemory::populate(size_t offset, size_t nbytes) {
   } while (failed == EINTR || failed == EAGAIN);
   if (failed == 0) return;
   if (failed != EINVAL) refuse(nbytes, text("madvise(MADV_POPULATE_WRITE): %s", std::strerror(failed)));
-  // An older kernel: fallocate reports a lack of memory, which a touch could only answer with SIGBUS.
+  // For older kernels: fallocate reports a lack of memory, where a touch would end in SIGBUS.
   while (fallocate(fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(start), static_cast<off_t>(length)) != 0)
     if (errno != EINTR) refuse(nbytes, text("fallocate: %s", std::strerror(errno)));
   touch(base_ + start, length);

@@ -7,7 +7,7 @@
 namespace railshmem {
 
 /// Reserves one slot of `stride` bytes per PE of the node, so a peer's object is at base + slot * stride + offset:
-/// arithmetic, no table. A slot that is not mapped faults. Move-only; unmaps everything when destroyed.
+/// arithmetic, no table. An access to an unmapped slot faults. Move-only; unmaps everything when destroyed.
 class NodeArena {
  public:
   /// Least alignment of the base and of the stride: a huge page.
@@ -33,11 +33,11 @@ class NodeArena {
   std::byte* base() const noexcept { return base_; }
   size_t nslots() const noexcept { return nslots_; }
   size_t stride() const noexcept { return stride_; }
-  /// The stride for segments of `nbytes`: so much larger that slots are aligned to any object they can hold. Only
-  /// addresses are spent.
+  /// The stride for segments of `nbytes`: rounded up so far that slots are aligned for any object that they can hold.
+  /// This spends only addresses.
   static size_t stride_for(size_t nbytes) noexcept;
-  /// What every slot's start is a multiple of: the largest power of two that divides the stride, at most kMaxAlign.
-  /// It depends on the stride alone, so it is the same on every PE.
+  /// Every slot's start is a multiple of this: the largest power of two that divides the stride, at most kMaxAlign. It
+  /// depends on the stride alone, so all PEs agree.
   size_t alignment() const noexcept;
 
  private:

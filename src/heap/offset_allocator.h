@@ -12,11 +12,11 @@ namespace railshmem {
 
 /// Best-fit allocator over the offsets [0, capacity()).
 ///
-/// The same sequence of calls gives the same offsets on every PE: no address, clock or hash takes part.
-/// The smallest hole that fits is used, of equal ones the lowest. A request fails only when no hole fits: a call
-/// never returns nothing while some hole holds `nbytes` at a multiple of `align`.
-/// O(log blocks); an `align` above kGranule may also look at holes that are long enough but misaligned, all of them
-/// shorter than nbytes + align. Not thread-safe: callers serialise.
+/// PEs that make one sequence of calls get one sequence of offsets: no address, clock or hash takes part.
+/// The smallest hole that fits is used; of equally small holes, the lowest. A request fails only when no hole holds
+/// `nbytes` at a multiple of `align`.
+/// O(log blocks). For an `align` above kGranule the search may also visit misaligned holes, all of them shorter than
+/// nbytes + align. Not thread-safe: callers serialise.
 class OffsetAllocator {
  public:
   /// Unit of sizes and the least alignment: two objects never share a cache line, so atomics do not fight.
@@ -25,19 +25,20 @@ class OffsetAllocator {
   /// Manages `nbytes`, rounded down to a multiple of kGranule.
   explicit OffsetAllocator(size_t nbytes);
 
-  /// Nothing when `nbytes` is 0, `align` is no power of two, or no hole fits.
+  /// Returns an offset; empty when `nbytes` is 0, `align` is no power of two, or no hole fits.
   std::optional<size_t> allocate(size_t nbytes, size_t align = kGranule);
   /// False when no allocation starts at `offset`; nothing changes then.
   bool release(size_t offset);
   /// Usable bytes (the request rounded up to kGranule) of the allocation at `offset`; 0 when there is none.
   size_t size_of(size_t offset) const noexcept;
-  /// Shrinks, or grows into the hole behind; false, with nothing changed, when that hole is too short.
+  /// Shrinks the allocation, or grows it into the hole behind. False, with nothing changed, when that hole is too
+  /// short.
   bool try_resize(size_t offset, size_t nbytes);
 
   size_t capacity() const noexcept { return capacity_; }
   size_t bytes_used() const noexcept { return used_; }
   size_t largest_free() const noexcept;
-  /// The highest end of any allocation so far: a segment of this size would have served the same requests.
+  /// The highest end of any allocation so far: a segment of this size would have served all requests so far.
   size_t high_water() const noexcept { return high_water_; }
 
   /// Throws Error when the blocks do not tile the range, two holes touch, or the index of holes disagrees. O(n log n).
@@ -58,7 +59,7 @@ class OffsetAllocator {
   size_t used_ = 0;
   size_t high_water_ = 0;
   Blocks blocks_;                              // by offset; they tile the range
-  std::set<std::pair<size_t, size_t>> holes_;  // (nbytes, offset) of the unused ones
+  std::set<std::pair<size_t, size_t>> holes_;  // (nbytes, offset) of the unused blocks
 };
 
 }  // namespace railshmem

@@ -14,9 +14,10 @@ namespace railshmem {
 struct PeerFd {
   int64_t pid = -1;
   int64_t fd = -1;
-  uint64_t device = 0;  ///< with the inode: proves that the peer found this very file, not one of a namesake process
+  uint64_t device =
+      0;  ///< with the inode: proves that the peer found this very file, not one of another process with this pid
   uint64_t inode = 0;
-  uint64_t host = 0;  ///< hash of the kernel's boot id, the same in all containers of a host
+  uint64_t host = 0;  ///< hash of the kernel's boot id, which all containers of a host share
 };
 static_assert(std::is_trivially_copyable_v<PeerFd> && sizeof(PeerFd) == 40);
 

@@ -9,7 +9,7 @@
 
 namespace railshmem {
 
-/// Either the memory, or why it cannot be shared.
+/// The shared memory, or the reason why the objects cannot be shared.
 struct SharedData {
   UniqueFd memory;      ///< memfd of segment.nbytes; offset 0 is segment.base
   std::string refusal;  ///< empty when shared
@@ -22,12 +22,12 @@ struct SharedData {
 /// the executable is static, or pages of the segment were remapped or protected by somebody, nothing changes and the
 /// refusal says why. fork() gives the child a private copy, and the parent waits up to kForkWaitMs for it; posix_spawn
 /// and vfork need none; a child made by raw clone(2) or _Fork() shares the objects with its parent.
-/// What a device driver registered or pinned of these objects beforehand stays with the old pages.
-/// Sharing what is shared already gives the same memory again.
+/// Pages of these objects that a device driver registered or pinned beforehand stay the old pages.
+/// A second call returns the memory of the first.
 SharedData share_data_segment(const DataSegment& segment);
 
 /// Makes the objects private again, with the values they have now. Peers must have stopped writing.
-/// False when some thread could not be held, `why` says which: they stay shared then, which harms nobody.
+/// False when some thread could not be held; `why` says which. The objects then stay shared, which harms nobody.
 /// True also when nothing was shared.
 bool unshare_data_segment(std::string* why = nullptr);
 

@@ -18,7 +18,7 @@ uint64_t host_id() {
   struct stat net {};
   check_errno(stat("/proc/self/ns/net", &net) == 0, "stat of /proc/self/ns/net");
   identity += ':' + std::to_string(net.st_ino);
-  // FNV-1a: the same on every PE, unlike std::hash of another standard library.
+  // FNV-1a, because std::hash may differ between the PEs' standard libraries.
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : identity) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;

@@ -31,7 +31,8 @@ class Dealer {
   }
 
  private:
-  /// Enough for all: near NICs first, one to each PE in turn, so that none has two before another has one.
+  /// Deals NICs where there are enough for all: near NICs first, one to each PE in turn, so that no PE has two before
+  /// another PE has one.
   void deal_slices() {
     const size_t each = users_.size() / shares_.size();
     for (const uint32_t level : levels_)
@@ -58,7 +59,7 @@ class Dealer {
     }
   }
 
-  /// Too few: PEs with a near NIC choose first, the others see what these left.
+  /// Deals NICs where there are fewer than PEs: PEs with a near NIC choose first, the other PEs afterwards.
   void spread() {
     std::vector<size_t> order(shares_.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -72,14 +73,14 @@ class Dealer {
     ++users_[nic];
   }
 
-  /// The NIC with the fewest users among those at this distance; kNone when there is none at all.
+  /// The NIC with the fewest users among the NICs at this distance; kNone when there is none.
   size_t least_used(size_t pe, uint32_t level) const {
     std::vector<size_t> there;
     for (size_t nic = 0; nic < users_.size(); ++nic)
       if (distance_[pe][nic] == level) there.push_back(nic);
     if (there.empty()) return kNone;
-    // Each of the PEs with the same view begins at a place of its own, so that slices are runs of neighbours: where
-    // nothing says where PEs are, PE k is likely to use GPU k, and NICs are numbered like GPUs.
+    // PEs with equal distances begin at places of their own, so that slices are runs of neighbours. Where nothing says
+    // where PEs are, PE k is likely to use GPU k, and NICs are numbered like GPUs.
     std::rotate(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(first_place(pe, there.size())), there.end());
     return *std::min_element(there.begin(), there.end(), [&](size_t a, size_t b) { return users_[a] < users_[b]; });
   }
@@ -100,7 +101,7 @@ class Dealer {
     const size_t wanted = max_rails ? max_rails : std::min(rails.size(), kAutoRails);
     if (wanted > rails.size()) {
       std::vector<size_t> more(
-          users_.size());  // those after its own first, so that neighbours extend to different ones
+          users_.size());  // NICs after the PE's own come first, so that neighbours extend to different NICs
       std::iota(more.begin(), more.end(), size_t{0});
       std::rotate(more.begin(), more.begin() + static_cast<std::ptrdiff_t>(rails.front()), more.end());
       std::erase_if(more, [&](size_t nic) { return std::find(rails.begin(), rails.end(), nic) != rails.end(); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All threads of a cluster of blocks, with the same arguments: what one multiprocessor stores over NVLink is an eighth
-// of what it takes, and the blocks of a cluster run at the same time, so they can wait for each other.
+// The scope of a call that all threads of a cluster of blocks make with equal arguments. One multiprocessor stores only
+// an eighth of what NVLink takes. The blocks of a cluster run at once, so they can wait for each other.
 #pragma once
 
 #include "shmem/detail/device_control.h"
@@ -8,9 +8,9 @@
 
 namespace railshmem::cuda::kernels {
 
-/// Where there are no clusters (before Hopper, and outside of a GPU) it is one block.
+/// Where there are no clusters (before Hopper, and outside of a GPU) the scope is one block.
 struct ClusterScope {
-  static constexpr int kCopyUnroll = 4;  ///< loads in flight by thread
+  static constexpr int kCopyUnroll = 4;  ///< loads in flight per thread
   static constexpr int kSpreadUnroll = 4;
   static constexpr uint64_t kPacketBytes = DeviceControlLayout::kPacketBytes;
   RAILSHMEM_HD static uint32_t block() {
@@ -40,8 +40,9 @@ struct ClusterScope {
   RAILSHMEM_HD static bool leads() {
     return rank() == 0;
   }
-  /// What each wrote before is visible to the others after, and to whom they tell of it. One thread's fence covers its
-  /// block: a fence by each would wait for the stores of all, one after the other.
+  /// All threads meet here. The stores of each thread before are visible to all others after, and to every thread that
+  /// these tell. One thread's fence covers its block: a fence by each thread would wait for the stores of all, one
+  /// after the other.
   RAILSHMEM_HD static void sync() {
     threads::sync_block();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
