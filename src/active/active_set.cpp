@@ -50,7 +50,7 @@ void check_psync(const ActiveSet& set, const long* psync) noexcept {
 /// Undefined by the standard, harmless here, and done by programs that let every PE call.
 [[gnu::cold]] void warn_outsider(const ActiveSet& set, const ActiveTriplet& triplet) noexcept {
   static std::atomic<bool> said{false};
-  // relaxed: whoever is first says it.
+  // relaxed: only the first thread prints the warning; nothing else is handed over.
   if (said.exchange(true, std::memory_order_relaxed)) return;
   log_warn(
       "%s: this PE is not in the active set (PE_start %d, logPE_stride %d, PE_size %d) and does nothing; only "

@@ -18,10 +18,10 @@ inline void tell(const ActiveSet& set, int to, int index, uint64_t count = 1) no
                 set.pes.pe(to));
 }
 
-/// What has arrived in this PE's word; senders may add meanwhile.
+/// Takes `count` off this PE's word; senders may add meanwhile.
 inline void take_away(const ActiveSet& set, uint64_t* word, uint64_t count) noexcept {
   if (set.state.device && set.state.device->is_device(word)) {
-    // Fetching, so that the array is as it was when the call returns.
+    // A fetching operation, so that the subtraction is complete when the call returns.
     amo<uint64_t>(set.state, set.context, set.function, AmoOp::fetch_add, word, -count, uint64_t{0}, set.state.me);
     return;
   }
@@ -37,7 +37,7 @@ inline void take(const ActiveSet& set, int from, int index, uint64_t count = 1) 
   take_away(set, word, count);
 }
 
-/// The same for a word that carries one number from one sender, which adds it once.
+/// Waits for a word that carries a number, which one sender adds once. Takes the number away and returns it.
 inline uint64_t take_number(const ActiveSet& set, int from, int index) noexcept {
   uint64_t* const word = set.psync + index;
   uint64_t number = 0;
@@ -59,7 +59,7 @@ inline void settle(const ActiveSet& set) noexcept {
   quiet(set.state, set.context);
 }
 
-/// Within this PE; in place nothing is to do.
+/// Copies within this PE; does nothing where `to` is `from`.
 inline void move_own(const ActiveSet& set, void* to, const void* from, size_t nbytes) noexcept {
   if (to == from || nbytes == 0) return;
   if (set.state.device) return set.state.device->copy(to, from, nbytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Neither algorithm needs memory beyond dest and a block on the stack; pWrk is not used. Both combine in an order that
-// only the set and the number of elements decide, so every run gives the same bits.
+// Neither algorithm needs memory beyond dest and a block on the stack; pWrk is not used. Only the set and the number of
+// elements decide the order in which operands combine, so the bits of a result do not change from run to run.
 #include "src/collective/reduce.h"
 
 #include <algorithm>
@@ -14,9 +14,7 @@ namespace railshmem {
 namespace {
 
 constexpr size_t kBlock = 16 << 10;     // stays in the L1 or L2 cache while all members' parts are added to it
-constexpr size_t kTreeBytes = 4 << 10;  // up to here depth counts, above it the bytes that each member moves
-
-/// dest op= the same elements at the symmetric address `from` of member `rank`.
+constexpr size_t kTreeBytes = 4 << 10;  // depth decides the time up to here, above it the bytes that each member moves
 void combine_from(const ActiveSet& set, const Reduction& job, Part part, const std::byte* from, int rank) noexcept {
   const int pe = set.pes.pe(rank);
   const size_t offset = part.first * job.element;
@@ -27,7 +25,7 @@ void combine_from(const ActiveSet& set, const Reduction& job, Part part, const s
   const bool staged = device && (device->is_device(into) || device->is_device(from));
   if (place.direct && !staged) return job.combine(into, into, place.direct, part.count);
   alignas(64) std::byte block[kBlock];
-  alignas(64) std::byte own[kBlock];  // of a dest that the CPU cannot use
+  alignas(64) std::byte own[kBlock];  // a copy of a block of dest, where the CPU cannot use dest
   const size_t step = kBlock / job.element;
   for (size_t done = 0; done < part.count; done += step) {
     const size_t n = std::min(step, part.count - done);
@@ -40,8 +38,8 @@ void combine_from(const ActiveSet& set, const Reduction& job, Part part, const s
   }
 }
 
-/// Up a binomial tree and down again. A member's dest holds the result of its subtree when it tells its parent, who
-/// reads it there; what comes down afterwards replaces it.
+/// Reduces up a binomial tree and sends the result down again. A member tells its parent when its dest holds the result
+/// of its subtree. The parent reads the result there; afterwards the final result replaces it.
 void reduce_by_tree(const ActiveSet& set, const Reduction& job) noexcept {
   const BinomialTree tree(set, 0);
   move_own(set, job.dest, job.source, job.nbytes());
@@ -55,8 +53,8 @@ void reduce_by_tree(const ActiveSet& set, const Reduction& job) noexcept {
   active_broadcast(set, job.dest, job.dest, job.nbytes(), 0);
 }
 
-/// Every member reduces its share of the elements and hands the result to all. A share of a dest that is also the
-/// source is read and written by one member only.
+/// Every member reduces its share of the elements and puts the result to all others. So dest may be source: only one
+/// member reads and writes each share.
 void reduce_by_shares(const ActiveSet& set, const Reduction& job) noexcept {
   active_sync(set);  // no source may be read before its owner has entered
   const Part share = part_of(job.nelems, job.element, set.rank, set.size());

@@ -8,8 +8,8 @@
 
 namespace railshmem {
 
-/// `place` counts from the root. The parent of a place is the place without its lowest bit, so the children of a place
-/// are it plus every power of two below that bit, as far as there are members.
+/// `place` counts from the root. The parent of a place is the place without its lowest bit. So the children of a place
+/// are the sums of the place and every power of two below its lowest bit, as far as there are members.
 class BinomialTree {
  public:
   BinomialTree(const ActiveSet& set, int root) noexcept
@@ -23,7 +23,7 @@ class BinomialTree {
     const int64_t place = int64_t{place_} + (int64_t{1} << k);
     return place < size_ ? rank_of(static_cast<int>(place)) : -1;
   }
-  /// k for which this is child(k) of its parent.
+  /// The k for which this member is child(k) of its parent.
   int slot() const noexcept { return std::countr_zero(static_cast<unsigned>(place_)); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All members of a team must make the same collective calls in the same order: compared before each one runs.
+// Compares the collective calls of a team's members before each call runs: all must make equal calls in equal order.
 #pragma once
 
 #include "src/check/collective_call.h"
@@ -7,11 +7,12 @@
 
 namespace railshmem::check {
 
-/// Returns when every member has made this call with the same arguments. Ends the job with a message that names both
-/// PEs, calls, places and arguments when they differ, and after SHMEM_TIMEOUT when a member does not come.
+/// Returns when every member has made this call with equal arguments. Ends the job when calls differ, with a message
+/// that names both PEs, calls, places and arguments; also when a member does not come within SHMEM_TIMEOUT.
 ///
-/// Each PE compares itself with the next one: if all neighbours agree, all do. The synchronisation at the end keeps
-/// records until everybody has read them, and nobody enters the collective before all have been compared.
+/// Each PE compares its call with that of the next PE: if all neighbours agree, all PEs agree. The synchronisation at
+/// the end keeps records until they are read. It also keeps every PE out of the collective until all calls are
+/// compared.
 void must_agree(Team& team, const CollectiveCall& call) noexcept;
 
 }  // namespace railshmem::check

@@ -22,11 +22,11 @@ void must_not_cross(const PeState& state, const char* function, const Buffer& bu
 
 /// Two buffers may not share memory.
 void must_not_overlap(const char* function, const Buffer& one, const Buffer& other) noexcept;
-/// The same, but both may begin at one address.
+/// Two buffers may not share memory, unless both begin at one address.
 void may_be_in_place(const char* function, const Buffer& one, const Buffer& other) noexcept;
 
-/// A put or a get: `symmetric` is the address of the copy of PE `pe`; a local address of null is not checked. Where the
-/// caller names itself any memory will do, and a warning tells of it.
+/// Checks a put or a get. `symmetric` is the address whose copy on PE `pe` is meant; a null `local` is not checked.
+/// Where a caller names itself, `symmetric` may be any memory, and a warning says so.
 void check_transfer(const PeState& state, const char* function, const void* symmetric, const void* local, size_t nbytes,
                     int pe) noexcept;
 

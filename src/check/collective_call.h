@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective call as the other PEs must make it too: its name and those arguments that have to be equal.
+// A collective call as all PEs must make it: its name and the arguments that must be equal.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace railshmem::check {
 
-/// Text, because it is compared and printed, nothing else: "dest heap+0x1000, nelems 4, PE_root 0".
+/// The arguments are text, because they are only compared and printed: "dest heap+0x1000, nelems 4, PE_root 0".
 class CollectiveCall {
  public:
   CollectiveCall(const PeState& state, const char* function) noexcept : state_(state), function_(function) {}
 
   CollectiveCall& number(const char* argument, long long value) noexcept;
-  /// By its place in symmetric memory, which is the same on every PE.
+  /// Adds an address by its place in symmetric memory, on which all PEs agree.
   CollectiveCall& address(const char* argument, const void* address) noexcept;
 
   const char* function() const noexcept { return function_; }
@@ -32,7 +32,7 @@ class CollectiveCall {
   size_t used_ = 0;
 };
 
-/// What a PE shows to others, in symmetric memory.
+/// The call that a PE shows to other PEs, in symmetric memory.
 struct CallRecord {
   uint64_t number = 0;  ///< of the call, on its team
   int32_t team = 0;     ///< slot

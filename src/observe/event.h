@@ -11,7 +11,7 @@ struct Event {
   uint64_t began;  ///< ticks
   uint64_t ended;
   const char* name;      ///< a literal of the library
-  const char* category;  ///< likewise
+  const char* category;  ///< a literal of the library
   uint64_t nbytes;
   int32_t pe;  ///< the other PE; -1: none
   uint32_t reserved = 0;

@@ -16,29 +16,30 @@
 
 namespace railshmem {
 
-/// Why a program that ends its job itself does so: there is nothing to explain.
+/// The `why` of abort() where the program itself ends its job: there is nothing to explain.
 inline constexpr std::string_view kGlobalExit = "shmem_global_exit";
 
-/// All PEs call allgather() and barrier() in the same order. Both throw Error naming the PE that does not answer
-/// within SHMEM_TIMEOUT. One thread uses an object at a time, except abort() and failure(), which any thread may call.
+/// All PEs make one sequence of calls of allgather() and barrier(). Both throw Error naming the PE that does not answer
+/// within SHMEM_TIMEOUT. One thread at a time uses an object; any thread may call abort() and failure().
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
   virtual std::string_view name() const noexcept = 0;
   virtual int pe() const noexcept = 0;
   virtual int npes() const noexcept = 0;
-  /// Every PE gives `mine` (the same size everywhere); `all` receives them in PE order.
+  /// Gathers `mine` of every PE, of one size, into `all`, in PE order.
   virtual void allgather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   virtual void barrier() = 0;
-  /// Ends every process of the job with `status`, wherever it is; called after the message was printed. `why` is that
+  /// Ends every process of the job, on all hosts, with `status`; called after the message was printed. `why` is that
   /// message, or kGlobalExit.
   [[noreturn]] virtual void abort(int status, std::string_view why) noexcept = 0;
   /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
   virtual std::optional<std::string> failure() noexcept { return std::nullopt; }
-  /// In a forked child, where nothing else of this may be used again, whatever another thread was doing: closes what
-  /// tells peers by its end that this process has ended, for the child may live on. Async-signal-safe.
+  /// Closes, in a forked child, the descriptors whose end tells peers that this process has ended, because the child
+  /// may live on. The child may use nothing else of this object. Any thread of the parent may have been inside it at
+  /// the fork. Async-signal-safe.
   virtual void abandon() noexcept {}
-  /// Has the launcher asked this process to end? Then nobody need tell it that it ends early.
+  /// Whether the launcher has asked this process to end. If so, no message about its early end is needed.
   virtual bool told_to_end() noexcept { return false; }
 };
 
@@ -54,7 +55,7 @@ struct BootstrapRequest {
 /// Defined in bootstrap/registry.cpp. Throws Error naming what is missing.
 std::unique_ptr<Bootstrap> make_bootstrap(const Env& env, const BootstrapRequest& request);
 
-/// Fills 128 bytes that let other processes join through the tcp bootstrap; the caller of this becomes PE 0's address.
+/// Fills 128 bytes that let other processes join through the tcp bootstrap. The calling process must be PE 0.
 void make_unique_id(const Env& env, char (&id)[128]);
 
 /// Every PE's value of a plain struct, in PE order.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: how host calls reach memory that the CPU cannot load from or store to, a GPU's.
+// Contract: how host calls reach GPU memory, which the CPU cannot load from or store to.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace railshmem {
 
-/// What a program has promised when an update of a word is refused.
+/// The hints with which a program gives up updates from other nodes; for the message that refuses such an update.
 inline constexpr char kPromises[] =
     "the memory (SHMEMX_MALLOC_NODE_ONLY, SHMEMX_MALLOC_SET_ONLY) or the context (SHMEMX_CTX_NODE_ONLY) was declared "
     "so; "
@@ -23,10 +23,10 @@ struct DeviceCopy {
   size_t nbytes;
 };
 
-/// Element i of all operands, combined in their order, goes to element i of all results. A result may be the same array
-/// as an operand.
+/// Element i of all operands, combined in their order, goes to element i of all results. An operand's array may also be
+/// a result.
 struct DeviceReduction {
-  static constexpr int kMost = 64;  ///< arrays of either sort
+  static constexpr int kMost = 64;  ///< operands, and also results
 
   ReduceOp op;
   TypeKind kind;
@@ -37,22 +37,22 @@ struct DeviceReduction {
   void* results[kMost];
 };
 
-/// Any number of threads. Virtual: each call costs microseconds. A failure ends the job with the driver's words.
+/// Any number of threads may call. The functions are virtual because each call costs microseconds anyway. A failure
+/// ends the job with the driver's words.
 class DeviceAccess {
  public:
   virtual ~DeviceAccess() = default;
 
   virtual bool is_device(const void* address) noexcept = 0;
-  /// Both sides may be device or host memory, of this PE or of a PE that is mapped here. Returns when the bytes are
-  /// there for everybody. An aligned word of 4 or 8 bytes appears whole.
+  /// Copies between device or host memory of this PE or of a PE that is mapped here. Returns when the bytes are visible
+  /// to everybody. An aligned word of 4 or 8 bytes appears whole.
   virtual void copy(void* to, const void* from, size_t nbytes) noexcept = 0;
-  /// The same for copies that do not depend on each other, all under way at once.
+  /// Makes copies that do not depend on each other, all under way at once. Returns when all are visible to everybody.
   virtual void copy_all(std::span<const DeviceCopy> copies) noexcept = 0;
-  /// All arrays are device memory mapped here. Needs a free multiprocessor: where kernels fill the GPU it waits for
-  /// one, until a deadline ends the job. False, and nothing happened: no kernel of this library computes with such
-  /// elements.
+  /// Reduces arrays that are all device memory mapped here. Waits for a free multiprocessor where kernels fill the GPU,
+  /// until a deadline ends the job. False, and nothing happened: no kernel of this library computes with such elements.
   virtual bool reduce(const DeviceReduction& reduction) noexcept = 0;
-  /// Whether the program declared that remote PEs do nothing but set this word of this PE's, so that GPUs update it.
+  /// Whether the program declared that remote PEs only set this word of this PE, so that GPUs update it themselves.
   virtual bool updates_directly(const void* symmetric) noexcept = 0;
   /// One atomic operation on an aligned word of device memory mapped here, atomic to kernels; returns the old value.
   virtual uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept = 0;

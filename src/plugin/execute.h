@@ -39,7 +39,7 @@ inline void read_whole(std::byte* to, const std::byte* from, size_t nbytes) noex
 }
 
 /// One atomic operation on an aligned word; returns the old value (0 for `set`, which does not read).
-/// acq_rel: pairs with the acquire loads of wait_until and of local atomics on the same word.
+/// acq_rel: pairs with the acquire loads of wait_until and of local atomics on the word.
 template <class Word>
 [[gnu::always_inline]] inline Word execute_amo(Word* word, AmoOp op, Word operand, Word compare) noexcept {
   switch (op) {
@@ -78,12 +78,12 @@ inline void execute_signal(uint64_t* signal, SignalOp op, uint64_t value) noexce
   }
 }
 
-/// Flags only grow: a message that was overtaken by a later one changes nothing. 0 is a call to look, not a flag, and
-/// may name memory that a put is just writing.
+/// Raises a flag. Flags only grow, so a message that a later one overtook changes nothing. A value of 0 is a call to
+/// look, no flag; its address may be memory that a put is just writing.
 inline void raise_flag(uint64_t* flag, uint64_t value) noexcept {
   if (value == 0) return;
   uint64_t seen = __atomic_load_n(flag, __ATOMIC_RELAXED);
-  // release: pairs with the acquire load of whoever waits for the flag.
+  // release: pairs with the acquire load of the thread that waits for the flag.
   while (seen < value && !__atomic_compare_exchange_n(flag, &seen, value, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
 }

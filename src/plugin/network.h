@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: how symmetric memory that is not load/store reachable is reached.
+// Contract: how to reach symmetric memory that is not reachable by load and store.
 //
 // Control calls are virtual and throw. The data path is the free functions below: they are noexcept, and
 // transports/registry.cpp binds them to the one network of the job without a virtual call. An operation that cannot
@@ -40,13 +40,14 @@ class Network {
   virtual std::vector<std::byte> attach(std::span<const Segment> segments) = 0;
   /// Takes every PE's card, in PE order; connections themselves may be made at first use.
   virtual void connect(std::span<const std::vector<std::byte>> cards) = 0;
-  /// Starts the proxy threads, of which the first from now on makes this PE a live target and serves `channels`.
+  /// Starts the proxy threads. From now on the first of them makes this PE a live target and serves `channels`.
   virtual void start(std::span<Channel* const> channels) = 0;
-  /// Serves these as well from now on, until stop(): kernels' channels come when the program has chosen its GPU. The
-  /// proxy threads take them in turn.
+  /// Serves more channels from now on, until stop(): kernels' channels come when the program has chosen its GPU. The
+  /// proxy threads take channels in turn.
   virtual void add_channels(std::span<Channel* const> channels) = 0;
-  /// Runs `task` on each proxy thread, one after the other, between two of its steps, and returns at its last end: for
-  /// what a thread can do only to itself. Between start() and stop(). Throws what `task` throws.
+  /// Runs `task` on each proxy thread, one after the other, between two steps of the thread: for changes that a thread
+  /// can make only to itself. Returns when all have run it. Called between start() and stop(). Throws what `task`
+  /// throws.
   virtual void run_on_proxies(const std::function<void()>& task) = 0;
   /// Stops and joins the proxy threads; called after the last barrier of the job. Errors of peers that leave are
   /// ignored from prepare_stop() on.
@@ -56,21 +57,21 @@ class Network {
   virtual NetContext* make_context() = 0;
   virtual void drop_context(NetContext* context) noexcept = 0;
 
-  /// Prepares a buffer outside the segments for use as source or destination, until unregister_buffer() of its address,
-  /// before which its operations must have completed. Buffers do not overlap. Throws Error.
+  /// Prepares a buffer outside the segments for use as source or destination, until unregister_buffer() of its address.
+  /// Its operations must have completed by then. Buffers do not overlap. Throws Error.
   virtual void register_buffer(std::span<const std::byte> bytes) = 0;
   virtual void unregister_buffer(const std::byte* base) = 0;
 
-  // ---- device heaps that rails reach themselves; what they do not is staged. Collective, in this order ----------
+  // ---- device heaps that rails reach themselves; other heaps are staged. Collective, in this order ----------------
 
-  /// Rails of this PE take pieces.
+  /// Whether rails of this PE take pieces.
   virtual bool takes_pieces() const noexcept = 0;
-  /// Registers this PE's memory of the next piece; the card for all PEs. Throws Error.
+  /// Registers this PE's memory of the next piece. Returns the card for all PEs. Throws Error.
   virtual std::vector<std::byte> expose(const DevicePiece& piece) = 0;
-  /// Every PE's card, in PE order; empty for a PE that stages this piece. From now on rails reach it.
+  /// Takes every PE's card, in PE order; empty for a PE that stages this piece. From now on rails reach the piece.
   virtual void learn(const DevicePiece& piece, std::span<const std::vector<std::byte>> cards) = 0;
-  /// How what rails bring to this PE's GPU memory becomes visible: once the first piece is learned, before anybody uses
-  /// it. `offset`: of 8 bytes of that piece that only serve the flush.
+  /// Sets how data that rails bring to this PE's GPU memory becomes visible. Called once the first piece is learned,
+  /// before anybody uses it. `offset` is that of 8 bytes of the piece that only serve the flush.
   virtual void use_flush(const FlushChoice& choice, uint64_t offset) = 0;
 
   /// What each rail has carried, one line a rail, for SHMEM_STATS=1. After stop().
@@ -81,29 +82,29 @@ class Network {
   const TransportKind kind;
 };
 
-/// What World gives a network. What it points to outlives the network, which copies the pointers only.
+/// What World gives a network. The network copies only pointers; their targets outlive it.
 struct NetworkConfig {
   const Env* env;
   int pe;
   int npes;
   bool threads_share_host_calls;          ///< several user threads may call at once (SHMEM_THREAD_MULTIPLE)
-  bool several_hosts = false;             ///< PEs run on more than one host: an address of this host only will not do
+  bool several_hosts = false;             ///< PEs run on several hosts: an address valid only on this host will not do
   bool oversubscribed = false;            ///< fewer CPUs than threads of the PEs of this host: spin little
-  observe::Observer* observer = nullptr;  ///< records what the engine does; null: nobody
-  /// CPUs that each PE of this host may run on, in PE order, and this PE's place among them: from these the PEs share
-  /// out the host's NICs. Empty: this PE alone.
+  observe::Observer* observer = nullptr;  ///< records what the engine does; null: nothing is recorded
+  /// CPUs that each PE of this host may run on, in PE order, and this PE's place among these PEs. The PEs share out the
+  /// host's NICs by them. Empty: this PE is alone.
   std::vector<cpu_set_t> host_cpus = {};
   size_t host_slot = 0;
   MakeCopier make_copier = {};  ///< for segments of MemoryKind::staged; may be empty where there are none
   FlushChoice flush = {};
-  /// Addresses of the device heap, if there is one: then rails that reach GPU memory are wanted.
+  /// Addresses of the device heap, if there is one. Where there is one, rails that reach GPU memory are wanted.
   size_t device_heap_nbytes = 0;
   bool device_heap() const noexcept { return device_heap_nbytes > 0; }
-  uint64_t flush_offset = 0;  ///< of 8 bytes of the heap that are the library's own and only serve the flush
+  uint64_t flush_offset = 0;  ///< of 8 bytes of the heap's header that only serve the flush
 };
 
-/// Lines for SHMEM_INFO=1 and shmem_info: the network interfaces of this PE, those it does not use, and why. Throws
-/// Error as the making of the network would.
+/// Lines for SHMEM_INFO=1 and shmem_info: the network interfaces that this PE uses, those that it does not use, and
+/// why. Throws the Errors of make_network().
 std::string describe_rails(const NetworkConfig& config);
 
 /// The network that SHMEM_TRANSPORT allows, or null when it allows none. Defined in transports/registry.cpp.
@@ -129,29 +130,31 @@ struct NetSignal {
 void net_put(Network&, NetContext&, Remote to, const void* source, size_t nbytes) noexcept;
 /// `source` must stay untouched until the context's quiet.
 void net_put_nbi(Network&, NetContext&, Remote to, const void* source, size_t nbytes) noexcept;
-/// Returns with the data.
+/// Returns when the data is in `dest`.
 void net_get(Network&, NetContext&, Remote from, void* dest, size_t nbytes) noexcept;
 void net_get_nbi(Network&, NetContext&, Remote from, void* dest, size_t nbytes) noexcept;
 /// Data first, then the signal, in the target's memory. nbytes may be 0: only the signal.
 void net_put_signal(Network&, NetContext&, Remote to, const void* source, size_t nbytes, const NetSignal&) noexcept;
 void net_put_signal_nbi(Network&, NetContext&, Remote to, const void* source, size_t nbytes, const NetSignal&) noexcept;
-/// Executed once, by the target's CPU, so that it is atomic with its node's own atomics. A fetching operation returns
-/// the old value, the others return 0 at once and complete at quiet.
+/// The target's CPU executes the operation once, so that it is atomic with the atomics of the target's node. A fetching
+/// operation returns the old value. Other operations return 0 at once and complete at quiet.
 uint64_t net_amo(Network&, NetContext&, Remote to, const NetAmo&) noexcept;
-/// Fetching operation whose old value (`width` bytes) is in `*fetch` after the context's quiet.
+/// A fetching operation. Its old value (`width` bytes) is in `*fetch` after the context's quiet.
 void net_amo_nbi(Network&, NetContext&, Remote to, const NetAmo&, void* fetch) noexcept;
-/// Library-internal flag: the target raises its 8 bytes to `value` (release), never lowers them; no quiet covers it.
+/// Sends a flag of the library: the target raises the flag's 8 bytes to `value` (release), and never lowers them. No
+/// quiet waits for a flag.
 void net_flag(Network&, Remote to, uint64_t value) noexcept;
-/// Hints for what follows on this context (OpenSHMEM 1.6 section 9.9): `batch` once given stays; total_ops may be null.
-/// What a batch holds back goes out with the next operation, wait or look of the proxy thread, and at stop.
+/// Hints for later operations of this context (OpenSHMEM 1.6 section 9.9). `batch` once given stays; total_ops may be
+/// null. An operation that a batch holds back leaves with the next operation, wait or look of the proxy thread, and at
+/// stop.
 void net_session_start(Network&, NetContext&, bool batch, const size_t* total_ops) noexcept;
 void net_session_stop(Network&, NetContext&) noexcept;
-/// Everything of this context before is ordered before everything after, for each target. Returns at once: what comes
-/// after waits where it has to, target by target.
+/// Orders all earlier operations of this context before all later ones, for each target. Returns at once: a later
+/// operation waits where it must, for its own target only.
 void net_fence(Network&, NetContext&) noexcept;
-/// Everything of this context has completed at its target; fetched values and got data have arrived.
+/// Returns when all operations of this context are complete at their targets and all fetched data has arrived.
 void net_quiet(Network&, NetContext&) noexcept;
-/// The same for what goes to `pe`.
+/// Returns when all operations of this context that target `pe` are complete and their fetched data has arrived.
 void net_quiet(Network&, NetContext&, int pe) noexcept;
 /// One bounded step of progress by a thread that waits for something; never blocks. True when something happened.
 bool net_progress(Network&) noexcept;

@@ -38,8 +38,9 @@ struct RailRead {
   OpSlot* slot;
 };
 
-/// A message of at most traits().max_message bytes. Up to traits().inject bytes are copied at once, and slot may be
-/// null (no completion event); longer ones must stay untouched until the event. Messages may pass each other.
+/// A message of at most traits().max_message bytes. A message of up to traits().inject bytes is copied at once, and
+/// slot may be null (no completion event). A longer one must stay untouched until the event. Messages may pass each
+/// other.
 struct RailSend {
   Endpoint to;
   const std::byte* bytes;
@@ -63,11 +64,11 @@ struct RailTraits {
   size_t inject;       ///< bytes that write() and send() copy at once
   size_t max_write;    ///< bytes of one write or read
   size_t max_message;  ///< bytes of one message
-  /// A message posted after a write to the same peer arrives after that write's data is in memory.
+  /// A message posted after a write to its peer arrives after that write's data is in memory.
   bool message_after_write;
-  /// A write posted after another one to the same peer arrives after that one's data is in memory.
+  /// A write posted after another write to its peer arrives after the data of the earlier write is in memory.
   bool write_after_write = false;
-  /// A rail may fail or be closed while reads are in flight. Without this, and with several rails, nothing is read.
+  /// A rail may fail or be closed while reads are in flight. Where this is false, several rails are never read from.
   bool reads_may_fail = true;
 };
 
@@ -90,7 +91,7 @@ concept Rail = std::movable<R> && requires(R r, const RailWrite& w, const RailRe
   /// errno value of the last failed post.
   { r.last_error() }
   noexcept->std::same_as<int>;
-  /// Something to poll(2) on until there may be events, or -1 where the provider has none.
+  /// A descriptor to poll(2) on until there may be events, or -1 where the provider has none.
   { r.wait_fd() }
   noexcept->std::same_as<int>;
   /// True when it is safe to sleep on wait_fd(): nothing is pending already.
@@ -108,7 +109,7 @@ concept Fabric = requires(F f, std::span<const Segment> segments, std::span<cons
   requires Rail<typename F::RailType>;
   { f.attach(segments) } -> std::same_as<std::vector<std::byte>>;
   {f.connect(cards)};
-  /// Those of each port: as many, at least one.
+  /// The rails of a port. All ports have equally many, at least one.
   { f.rails(Port::proxy) }
   noexcept->std::same_as<std::span<typename F::RailType>>;
   { f.describe() } -> std::same_as<std::string>;

@@ -15,7 +15,7 @@ constexpr const char* name_of(SegmentId id) noexcept {
   return id == SegmentId::data ? "data segment" : "device heap";
 }
 
-/// staged: rails cannot reach it and are never given its addresses, neither as local nor as remote memory; its bytes
+/// staged: rails cannot reach this memory and never get its addresses, neither as local nor as remote memory. Its bytes
 /// travel through bounce slots (src/proxy/staging/staging.h).
 enum class MemoryKind : uint8_t { host, staged };
 
@@ -24,26 +24,24 @@ struct Segment {
   SegmentId id{};
   std::byte* base = nullptr;
   size_t nbytes = 0;
-  MemoryKind kind = MemoryKind::host;  ///< alike on all PEs
+  MemoryKind kind = MemoryKind::host;  ///< equal on all PEs
 };
 
-/// A part of this PE's device heap that rails can be told of, staged though it is to all others: its memory comes
-/// piece by piece, and those at the same offset are alike on all PEs.
+/// A part of this PE's device heap that rails can register. Rails that have not registered it see staged memory. The
+/// heap's memory comes piece by piece; pieces have equal offsets and sizes on all PEs.
 struct DevicePiece {
   uint64_t at = 0;  ///< in the segment
   std::byte* base = nullptr;
   size_t nbytes = 0;
   int device = 0;       ///< the GPU's number
-  int dma_buf_fd = -1;  ///< of exactly these bytes, if the GPU gives one
+  int dma_buf_fd = -1;  ///< of exactly these bytes; -1 where the GPU gives none
 };
 
-/// Rails know a piece as a segment of its own, and places in it by their offset from its begin.
+/// Rails know a piece as a segment of its own, and a place in the piece by its offset from the piece's begin.
 constexpr SegmentId segment_of_piece(size_t piece) noexcept {
   return static_cast<SegmentId>(static_cast<size_t>(kSegments) + piece);
 }
-inline constexpr size_t kMostPieces = 200;  // such numbers are bytes, and a rail opened anew tells all in one message
-
-/// A place in a peer's symmetric memory.
+inline constexpr size_t kMostPieces = 200;  // numbers are bytes, and a reopened rail tells of all in one message
 struct Remote {
   int pe;
   SegmentId segment;
