@@ -24,7 +24,7 @@ class Stream {
   Stream() = default;
   /// Takes over a connected socket and makes it non-blocking and close-on-exec.
   explicit Stream(UniqueFd fd);
-  /// Takes over two descriptors of any kind. Whoever writes to a pipe must have blocked or ignored SIGPIPE.
+  /// Takes over two descriptors of any kind. A process that writes to a pipe must block or ignore SIGPIPE.
   Stream(UniqueFd in, UniqueFd out);
 
   int fd() const noexcept { return fd_.get(); }
@@ -32,8 +32,8 @@ class Stream {
   /// closed: the peer ended or the connection broke; garbled: the peer does not speak this protocol.
   State state() const noexcept { return state_; }
   bool open() const noexcept { return state_ == State::open; }
-  /// Against strangers: a frame larger than `nbytes` makes the stream garbled, and one frame must be popped before more
-  /// is read, so that whoever sends without end neither holds pump() nor fills the memory.
+  /// Protects against strangers. A frame larger than `nbytes` makes the stream garbled, and a frame must be popped
+  /// before more is read. So a peer that sends without end neither holds pump() nor fills the memory.
   void distrust(uint64_t nbytes) noexcept {
     frame_limit_ = nbytes;
     frames_ahead_ = 1;
@@ -44,23 +44,24 @@ class Stream {
   }
 
   void push(uint32_t kind, Bytes payload = {});
-  /// Shared because a launcher sends the same bytes to every PE and must not hold a copy for each.
+  /// The payload is shared, because a launcher sends one payload to all PEs and must not hold a copy for each.
   void push(uint32_t kind, std::shared_ptr<const Bytes> payload);
   bool has_output() const noexcept { return !output_.empty(); }
 
   bool has_input() const noexcept { return !input_.empty(); }
 
-  /// Writes what the socket takes and reads what it has; pop() then, because poll() does not tell of what was read.
+  /// Writes as much as the socket takes and reads all that it has. Call pop() then: poll() does not tell of frames that
+  /// were read already.
   void pump();
-  /// Writes only: for a stream whose messages are somebody else's to pop.
+  /// Writes only: for a stream whose messages other code pops.
   void pump_output();
   std::optional<Frame> pop();
   /// pump() until everything is written or `seconds` have passed; for last words.
   void flush(double seconds) noexcept;
-  /// flush() for as long as the peer takes something: until it has taken nothing for `patience_s`. False: some is left.
+  /// Like flush(), but gives up only when the peer has taken nothing for `patience_s`. False: some output is left.
   bool deliver(double patience_s) noexcept;
   void close() noexcept;
-  /// Closes the descriptors and touches nothing else: for a forked child, in which the rest may be half-changed.
+  /// Closes the descriptors and touches nothing else: in a forked child all other members may be half-changed.
   void abandon() noexcept;
 
  private:
@@ -82,7 +83,7 @@ class Stream {
   void accept_header();
 
   UniqueFd fd_;
-  UniqueFd out_;  ///< none: fd_ is a socket and serves both directions
+  UniqueFd out_;  ///< empty: fd_ is a socket and serves both directions
   State state_ = State::closed;
   uint64_t frame_limit_ = kAnyFrame;
   size_t frames_ahead_ = kAnyNumber;

@@ -38,7 +38,7 @@ int number(pmi::Fields& fields, const char* key) {
   return static_cast<int>(out);
 }
 
-/// Without a name service that knows it, a host has its own name all the same: mpiexec names the host that it runs on.
+/// Whether `host` is this host's own name. mpiexec may name the host that it runs on, though no name service knows it.
 bool is_own_name(const std::string& host) {
   char name[HOST_NAME_MAX + 1] = {};
   return gethostname(name, sizeof name - 1) == 0 && host == name;
@@ -68,7 +68,7 @@ void finalize(pmi::Wire& wire) noexcept {
   }
 }
 
-/// Finalizes at exit when MPI was in the process but never started: the process manager takes an exit without
+/// Finalizes PMI at exit when MPI was in the process but never started: the process manager takes an exit without
 /// finalize for a crash and kills the other PEs.
 struct Farewell {
   pid_t owner = getpid();
@@ -105,7 +105,7 @@ void PmiBootstrap::connect_fd() {
   const int fd = need_number("PMI_FD", 0, INT_MAX, "pmi", kRemedy);
   pe_ = need_number("PMI_RANK", 0, INT_MAX, "pmi", kRemedy);
   npes_ = need_number("PMI_SIZE", pe_ + 1, INT_MAX, "pmi", kRemedy);
-  // A copy: MPI_Init of this process may want the original later.
+  // Uses a copy of the descriptor: MPI_Init of this process may want the original later.
   UniqueFd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!copy) throw Error(text("PMI_FD is %d, which is not open: the program was started by a PE, not by mpiexec", fd));
   wire_.emplace(std::move(copy), timeout_s_);
@@ -127,7 +127,7 @@ void PmiBootstrap::connect_port() {
 
 PmiBootstrap::~PmiBootstrap() {
   if (getpid() != owner_) return;
-  // PMI has one life per process: an MPI library here finalizes it, and its MPI_Init may be still to come.
+  // PMI can be finalized once per process. An MPI library in the process does this itself; its MPI_Init may come later.
   if (find_loaded_mpi().flavour == MpiFlavour::none)
     finalize(*wire_);
   else

@@ -30,8 +30,8 @@ class Lobby {
 
   /// What poll() has to wait for, besides kLookEveryMs.
   void watch(std::vector<pollfd>& wait) const;
-  /// Whoever has said all that is needed since the last look. Throws Error when this process can open no more
-  /// connections.
+  /// The connections that have said all that is needed since the last look. Throws Error when this process can open no
+  /// more connections.
   std::vector<Arrival> look();
   /// Lets a connection in as if it had come through a door.
   void admit(UniqueFd fd);

@@ -11,7 +11,7 @@
 namespace railshmem::tcp {
 namespace {
 
-/// Asks whoever holds a port whether it is another PE 0 of this job; that one then refuses us by name.
+/// Asks the owner of a port whether it is another PE 0 of this job, which then refuses this process by name.
 void refuse_second_root(const Meeting& meeting, const Address& address) {
   constexpr double kPatience = 0.3;  // a stranger that says nothing delays the start by this much
   const Deadline deadline(kPatience);

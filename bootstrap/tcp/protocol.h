@@ -20,8 +20,9 @@ using Digest = std::array<uint8_t, 32>;
 enum class Want : uint8_t { nothing, proof };
 
 enum Kind : uint32_t {
-  // Whoever connects begins, with a nonce and a claim. With a secret a challenge and a proof follow, and then, also
-  // without, noticed.
+  // The connecting PE begins, with a nonce and a claim. With a secret, a challenge and a proof follow. The last
+  // message,
+  // with or without a secret, is noticed.
   enroll = 0x54435101,  ///< to PE 0: Nonce, Want; Key, i32 pe, i32 npes, packed own address, text who
   child,                ///< to the parent in the tree: Nonce, Want; Key of the tree, i32 pe
   challenge,            ///< the answer of a listener with a secret: its Nonce

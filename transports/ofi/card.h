@@ -24,16 +24,16 @@ struct Card {
   std::vector<Rail> rails;
 };
 
-/// One endpoint that was opened anew: what failover sends to all peers.
+/// One endpoint that was opened anew, as failover tells all peers.
 struct EndpointCard {
   Port port;
   uint32_t rail;
   std::vector<std::byte> address;
   std::array<RemoteRegion, kSegments> regions;  ///< of Port::proxy
-  std::vector<RemoteRegion> pieces = {};        ///< likewise: those of the device heap, in their order
+  std::vector<RemoteRegion> pieces = {};        ///< of Port::proxy: the pieces of the device heap, in their order
 };
 
-/// A piece of the device heap: where each rail of Port::proxy has it. Empty bytes: this PE stages it.
+/// Where each rail of Port::proxy has a piece of the device heap. Empty bytes: this PE stages the piece.
 using PieceCard = std::vector<RemoteRegion>;
 
 std::vector<std::byte> encode(const Card& card);

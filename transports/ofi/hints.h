@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What we ask of libfabric, and what a provider answered, in words.
+// The hints that we give libfabric, and a provider's answer in words.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace railshmem::ofi {
 /// The interface version we program against; newer libraries keep its semantics.
 uint32_t api_version() noexcept;
 
-/// Progress that fi_getinfo is asked for.
+/// The kind of progress that we ask fi_getinfo for.
 enum class Progress : uint8_t { manual, thread };
 /// Memory that providers must reach to be listed.
 enum class Memories : uint8_t { host, host_and_gpu };
@@ -26,7 +26,7 @@ std::string mr_mode_text(const fi_info& info);
 std::string progress_text(const fi_info& info);
 std::string order_text(const fi_info& info);
 
-/// True when sends stay behind earlier writes to the same peer, at both ends and including the data.
+/// True when sends stay behind earlier writes to their peer, at both ends and including the data.
 bool orders_message_after_write(const fi_info& info) noexcept;
 
 }  // namespace railshmem::ofi

@@ -22,16 +22,16 @@ LinkState LinkState::of(const NicFacts& facts, const std::string& root) {
   std::ifstream(root + "/" + facts.interface + "/ifindex") >> index;
   if (facts.interface.empty() || index == 0 || index != if_nametoindex(facts.interface.c_str())) return {};
   LinkState state(facts.interface, root);
-  // libfabric's list, of the same moment, knows better.
+  // Where libfabric's list says that the link is up and sysfs that it is down, the list is right: it is as new.
   return facts.up && !state.is_up() ? LinkState() : std::move(state);
 }
 
 bool LinkState::is_up() const noexcept {
   char word[32];
   const ssize_t n = state_ ? pread(state_.get(), word, sizeof word, 0) : 0;
-  if (n <= 0) return true;  // also when the interface is gone: its operations will tell
+  if (n <= 0) return true;  // also when the interface is gone: failing operations will tell
   const std::string_view state(word, static_cast<size_t>(n));
-  // Others are up, dormant, testing and, of loopback and some virtual ones, unknown.
+  // The other states are up, dormant, testing and unknown (loopback and some virtual interfaces).
   return !state.starts_with("down") && !state.starts_with("lowerlayerdown") && !state.starts_with("notpresent");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the rails of one PE share about local buffers: the limits, the watch over memory, buffers registered ahead.
+// The state of local buffers that the rails of one PE share: limits, the watch over memory, buffers registered ahead.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct LocalBuffersConfig {
   }
 };
 
-/// Outlives the rails. Any thread may call everything, but add() and remove() only while nobody uses a rail:
-/// libfabric 1.17 has fi_mr_reg race with progress of the same domain under FI_THREAD_COMPLETION.
+/// Outlives the rails. Any thread may call everything, but add() and remove() only while nobody uses a rail: in
+/// libfabric 1.17 fi_mr_reg races with progress of its domain under FI_THREAD_COMPLETION.
 class LocalBuffers {
  public:
   explicit LocalBuffers(const LocalBuffersConfig& config) noexcept : config_(config) {}
@@ -38,16 +38,16 @@ class LocalBuffers {
 
   bool always() const noexcept { return config_.always; }
   const CacheLimits& limits() const noexcept { return config_.limits; }
-  /// Made by the first rail that needs it; null where nothing is kept or the system cannot watch.
+  /// The watch over memory, made at the first call; null where no registrations are kept or the system cannot watch.
   MemoryMonitor* monitor();
 
-  /// A rail that registers local buffers comes, and gets those registered ahead. Throws Error.
+  /// Adds a rail that registers local buffers, and registers there the buffers added so far. Throws Error.
   void join(LocalRegistrations& rail, const std::string& name);
   void leave(LocalRegistrations& rail) noexcept;
 
-  /// Registers a buffer at all rails, or at none and throws Error. It must not overlap with others.
+  /// Registers a buffer at all rails, or at no rail and throws Error. Buffers must not overlap.
   void add(std::span<const std::byte> bytes);
-  /// Throws Error while operations in flight use it; does nothing for one that was not added.
+  /// Removes a buffer; does nothing for one that was not added. Throws Error while operations in flight use the buffer.
   void remove(const std::byte* base);
 
   /// A line for SHMEM_INFO.

@@ -21,7 +21,7 @@ namespace railshmem::ofi {
 /// of this class has read the event. They return after that, hence the promise: once such a call has returned,
 /// collect() reports it, to every thread that the caller synchronises with.
 ///
-/// Two rules keep those waits short and free of deadlock. The thread takes no lock but log_mutex_. And whoever holds
+/// Two rules keep those waits short and free of deadlock. The thread takes no lock but log_mutex_. A holder of
 /// log_mutex_ does nothing that might unmap memory: no allocation, no release, no call of libfabric.
 class MemoryMonitor {
  public:

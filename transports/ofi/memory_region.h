@@ -10,7 +10,7 @@
 
 namespace railshmem::ofi {
 
-/// How a peer names one of our segments: what travels in the card.
+/// How a peer names one of our segments; travels in the card.
 struct RemoteRegion {
   uint64_t key = 0;
   uint64_t base = 0;  ///< added to an offset: the owner's address under FI_MR_VIRT_ADDR, else 0
@@ -24,7 +24,7 @@ class MemoryRegion {
   /// counts only where the provider leaves the choice of keys to us.
   MemoryRegion(const fi_info& info, fid_domain* domain, fid_ep* ep, std::span<const std::byte> bytes,
                uint64_t wanted_key);
-  /// The same of any kind of memory. Where the key is taken it tries those behind it.
+  /// Registers memory of any kind. Where `wanted_key` is taken, the next keys are tried.
   MemoryRegion(const RegistrationSite& site, const Memory& memory, uint64_t wanted_key);
 
   RemoteRegion remote() const noexcept { return remote_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of fi_getinfo, narrowed step by step; whatever falls out keeps the reason.
+// The list of fi_getinfo, narrowed step by step. Every dropped entry keeps the reason.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +15,29 @@ class NicFilter {
  public:
   explicit NicFilter(std::span<const NicFacts> listed);
 
-  // Each of these throws Error listing what was left before when nothing fits.
+  // When nothing fits, each of these throws Error with the list of entries that were left before.
   void keep_provider(const std::string& wanted);
   void keep_remote();
   void drop_named(const std::vector<std::string>& names);
-  /// What is named, in that order, of the best provider that has all of it.
+  /// Keeps the NICs named, in the order of `names`, of the best provider that has all of them.
   void keep_named(const std::vector<std::string>& names);
 
-  /// The best provider's best NICs, with one address for each, all of one family.
+  /// Keeps the best provider's best NICs, with one address for each NIC, all of one family.
   void keep_best();
-  /// A NIC of at most half the speed of the fastest has another purpose (storage, management).
+  /// Drops NICs of at most half the speed of the fastest: they have another purpose (storage, management).
   void drop_slow();
-  /// By bus address, which is the order of the hardware and the same for all PEs of the host.
+  /// Sorts by bus address: this is the order of the hardware, on which all PEs of the host agree.
   void sort_by_bus();
   /// Keeps these entries, in this order; the others must have been dropped.
   void keep(std::vector<size_t> entries) { fit_ = std::move(entries); }
   void drop(size_t entry, std::string why);
 
-  /// Entries that are left, as indices into the list.
+  /// The entries that are left, as indices into the list.
   const std::vector<size_t>& fit() const noexcept { return fit_; }
   const NicFacts& facts(size_t entry) const noexcept { return listed_[entry]; }
   /// The whole list, best first.
   std::vector<size_t> all_by_rank() const;
-  /// Empty for what is left.
+  /// Why an entry was dropped; empty for an entry that is left.
   const std::string& why_dropped(size_t entry) const noexcept { return why_[entry]; }
   /// Distinct names of the NICs that are left, for messages.
   std::string available() const;

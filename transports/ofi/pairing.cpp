@@ -13,15 +13,15 @@ size_t spread(uint32_t number, size_t n) {
   return (fraction * n) >> 32;
 }
 
-/// By how much a PE's rails are turned against its planes. Each run of n PEs has all turns once, and the runs are
-/// turned against each other, so that PEs in any stride are spread as well.
+/// By how much a PE's rails are turned against its planes. Each run of n PEs has every turn once. The runs are turned
+/// against each other, so that PEs in any stride are spread too.
 size_t turn(int pe, size_t n) {
   const auto number = static_cast<uint32_t>(pe);
   return (number % n + spread(static_cast<uint32_t>(number / n), n)) % n;
 }
 
-/// Rails are on the same plane when (rail + turn) mod planes agree. The PE with more rails defines the planes; its
-/// rails that lie on no plane of the other PE are spread over that one's rails.
+/// Two rails are on one plane when their (rail + turn) mod planes agree. The PE with more rails defines the planes. Its
+/// rails that lie on no plane of the other PE are spread over the other PE's rails.
 size_t partner(size_t rail, size_t mine, size_t theirs, int me, int pe) {
   const size_t planes = std::max(mine, theirs);
   const size_t there = (rail + turn(me, planes) + planes - turn(pe, planes)) % planes;
@@ -52,7 +52,7 @@ std::vector<size_t> pair_rails(std::span<const std::string> mine, std::span<cons
   std::vector<size_t> partners(mine.size(), kNoRail);
   bool shared = false;
   for (size_t rail = 0; rail < mine.size(); ++rail) {
-    if (partners[rail] != kNoRail) continue;  // done with the rest of its network
+    if (partners[rail] != kNoRail) continue;  // paired together with an earlier rail of its network
     const std::vector<size_t> there = in_network(theirs, mine[rail]);
     if (there.empty()) continue;
     shared = true;

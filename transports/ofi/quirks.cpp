@@ -10,9 +10,10 @@ namespace railshmem::ofi {
 namespace {
 
 constexpr uint32_t kEver = FI_VERSION(0, 0);
-constexpr uint32_t kStill = ~uint32_t{0};  // no release does better, as far as we know
+constexpr uint32_t kStill = ~uint32_t{0};  // every release so far has the difference, as far as we know
 
-/// One difference: whom it concerns, the versions [since, before) of libfabric that have it, and what follows.
+/// One difference: the providers that have it, the versions [since, before) of libfabric, and what a rail does about
+/// it.
 struct Difference {
   bool (*concerns)(const fi_info& info);
   uint32_t since;
@@ -39,8 +40,8 @@ bool is_rxd(const fi_info& info) {
 constexpr Difference kDifferences[] = {
     // A read that waits in the queue stays there while its answer arrives.
     {is_over_tcp, kEver, FI_VERSION(1, 18), [](Quirks& quirks, const fi_info&) { quirks.reads_may_fail = false; }},
-    // Under FI_THREAD_COMPLETION the domain has no progress engine of its own, but fi_cq_open with FI_WAIT_FD takes the
-    // engine's descriptor: a call of a null function.
+    // Under FI_THREAD_COMPLETION the domain has no progress engine of its own. But fi_cq_open with FI_WAIT_FD asks the
+    // engine for its descriptor, and so calls a null function.
     {is_bare_tcp, FI_VERSION(2, 0), kStill,
      [](Quirks& quirks, const fi_info&) { quirks.threading = FI_THREAD_DOMAIN; }},
     // fi_inject loses messages under load, 1 run of 20 with 2000 messages (seen with 1.17).
@@ -49,10 +50,10 @@ constexpr Difference kDifferences[] = {
     // - An injected send reports its completion with a null context.
     // - A send that finds all of the endpoint's entries in use says success and is dropped (until October 2025). So all
     //   messages count, and fewer than the entries are in flight.
-    // - A message that finds no receive buffer, and gets one in the middle of a long write of the same peer, takes that
+    // - A message that finds no receive buffer, and gets one in the middle of a long write of its sender, takes that
     //   write's remaining packets. One look at the queue lets in 1000 packets at most (FI_OFI_RXD_SPIN_COUNT).
-    // - The order of messages behind writes is promised, but later posts overtake those that stand behind a read, which
-    //   waits for its window.
+    // - The provider promises that messages stay behind writes. But a read waits for its window, and later posts
+    //   overtake the posts that wait behind the read.
     {is_rxd, kEver, kStill,
      [](Quirks& quirks, const fi_info& info) {
        quirks.counts_messages = true;
@@ -90,7 +91,7 @@ std::string provider_meant_by(const std::string& wanted, const std::vector<std::
   if (lists(wanted)) return wanted;
   for (const Successor& successor : kSuccessors)
     if (wanted == successor.name && lists(successor.means)) return std::string(successor.means);
-  // As tcp before 1.18, and verbs: without reliable datagram endpoints of its own.
+  // The provider has no reliable datagram endpoints of its own, like tcp before 1.18, and verbs.
   if (const std::string layered = wanted + ";ofi_rxm"; lists(layered)) return layered;
   return {};
 }

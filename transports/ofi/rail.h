@@ -23,13 +23,14 @@ namespace railshmem::ofi {
 
 struct RailSetup {
   size_t npes;
-  /// Endpoints of a peer that this rail reaches, the first of Port: all for a rail of Port::proxy, 1 for others.
+  /// How many endpoints of a peer this rail reaches, from the first Port on: all for a rail of Port::proxy, else 1.
   size_t ports;
-  size_t operations;  ///< in flight at most; what keeps the completion queue from overrunning
-  /// Somebody may sleep on this rail. A queue with a descriptor costs a system call per event on some providers.
+  size_t operations;  ///< most operations in flight, so that the completion queue cannot overrun
+  /// Whether somebody may sleep on this rail. A queue with a descriptor costs a system call per event on some
+  /// providers.
   bool sleeps;
   uint64_t timeout_ns;          ///< a peer that takes no post for so long is lost
-  LocalBuffers* local_buffers;  ///< shared by the PE's rails, which it outlives
+  LocalBuffers* local_buffers;  ///< shared by the PE's rails; outlives them
 };
 
 class Rail {
@@ -37,7 +38,7 @@ class Rail {
   Rail(const Nic& nic, const RailSetup& setup);
 
   // ---- set-up, in this order ----------------------------------------------------------------------------------
-  /// Registers the segments for peers; returns what they need, in SegmentId order. A rail that is nobody's target
+  /// Registers the segments for peers; returns what the peers need, in SegmentId order. A rail that is nobody's target
   /// calls add_local() instead, which registers only where the provider wants local buffers registered.
   std::vector<RemoteRegion> expose(std::span<const Segment> segments);
   void add_local(std::span<const Segment> segments);
@@ -49,27 +50,27 @@ class Rail {
   void drop_piece() noexcept { pieces_.pop_back(); }
   /// The endpoint's address in the provider's own format.
   std::vector<std::byte> address() const;
-  /// Takes npes * ports addresses back to back, PE by PE, [pe * kSegments + segment] of their regions, and those of
-  /// their device heaps by piece and PE, to which the caller adds; it keeps both alive.
+  /// Takes npes * ports addresses back to back, PE by PE; the peers' regions by [pe * kSegments + segment]; and the
+  /// regions of their device heaps by piece and PE, to which the caller may add. The caller keeps both tables alive.
   void connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions,
                const std::vector<std::vector<RemoteRegion>>* pieces = nullptr);
 
   // ---- after a failure; in the thread that owns the rail ---------------------------------------------------------
-  /// A peer opened its endpoint anew: from now on operations go there. What was posted to the old one ends, if ever, in
-  /// its own time. The peer's entries of the table of regions are the caller's to replace.
+  /// Sends operations to an endpoint that a peer opened anew. Operations posted to the old endpoint end later or never.
+  /// The caller replaces the peer's entries in the table of regions.
   void readdress(int pe, Port port, std::span<const std::byte> address);
-  /// Closes the endpoint with operations in flight: none of them touches memory any more, here or at a peer, and what
-  /// they have not sent yet is discarded, instead of the kernel sending it when the link is back. Until the rail is
-  /// opened again every post with a slot answers `again`; no other may be tried.
+  /// Closes the endpoint with operations in flight. None of them touches memory any more, here or at a peer. Their
+  /// unsent data is discarded; otherwise the kernel would send it when the link is back. Until the rail is opened
+  /// again, every post with a slot returns `again`; posts without a slot must not be tried.
   void close() noexcept;
   bool is_open() const noexcept { return ep_ != nullptr; }
-  /// What close() does first; returns how many sockets that concerned.
+  /// Discards unsent data, as the first step of close(). Returns the number of sockets that it found.
   size_t discard_unsent() const;
-  /// The paths to these PEs are dead: what is sent there, and attempts to connect, fail within `timeout_ms`, so that
-  /// the next attempt meets a link that is back. 0: they live again. Where the provider's connections are TCP sockets;
-  /// returns how many.
+  /// Lets data and connection attempts on dead paths to these PEs fail within `timeout_ms`, so that the next attempt
+  /// finds a link that is back. 0: the paths live again. Works where the provider's connections are TCP sockets;
+  /// returns their number.
   size_t limit_silence(std::span<const int> pes, unsigned timeout_ms) const;
-  /// Ends the connections to these PEs, of that kind; returns how many.
+  /// Ends the TCP connections to these PEs; returns their number.
   size_t cut(std::span<const int> pes) const;
 
   // ---- concept Rail ---------------------------------------------------------------------------------------------
@@ -113,34 +114,35 @@ class Rail {
   Post posted(ssize_t rc, int pe, const OpSlot* slot) noexcept;
   Post refused(int pe) noexcept;
   Post fail(int error) noexcept;
-  /// Turns what the queue gave into events, at most as many; returns how many.
+  /// Turns entries of the queue into events, at most one for each entry. Returns the number of events.
   size_t hand_out(std::span<const fi_cq_msg_entry> entries, std::span<RailEvent> events) noexcept;
   size_t poll_drained(std::span<RailEvent> events) noexcept;
   RailEvent event_of(const fi_cq_msg_entry& entry) noexcept;
   size_t poll_error(RailEvent& event, ssize_t rc) noexcept;
 
-  // What every post reads.
+  // Every post reads the members from here.
   size_t outstanding_ = 0;
   size_t max_outstanding_ = 0;
   size_t ports_ = 0;
   size_t npeers_ = 0;  ///< endpoints that were connected
   std::span<const RemoteRegion> regions_;
-  uintptr_t device_base_ = 0;  ///< of the device heap, where rails reach it; else it has no bytes
+  uintptr_t device_base_ = 0;  ///< of the device heap, where rails reach it; otherwise device_nbytes_ is 0
   size_t device_nbytes_ = 0;
   const std::vector<std::vector<RemoteRegion>>* peers_pieces_ = nullptr;
-  /// Empty as long as the provider numbers its addresses in the order of insertion, which FI_AV_TABLE means.
+  /// Empty as long as the provider numbers addresses in the order of insertion, as FI_AV_TABLE promises.
   std::vector<fi_addr_t> addresses_;
   RailTraits traits_{};
   int last_error_ = 0;
   int wait_fd_ = -1;
   Quirks quirks_;
   uint64_t copied_send_ = FI_INJECT;  ///< flag of a send that is copied at once
-  OpSlot nobody_;                     ///< completes messages without a slot where those are counted
-  /// Where quirks_.drains: what the last look at the queue gave, of which [drained_next_, drained_end_) is to be told.
+  OpSlot nobody_;                     ///< slot of messages without one, where such messages are counted
+  /// Where quirks_.drains: entries of the last look at the queue. Those in [drained_next_, drained_end_) are still to
+  /// be handed out.
   std::vector<fi_cq_msg_entry> drained_;
   size_t drained_next_ = 0;
   size_t drained_end_ = 0;
-  int stuck_pe_ = -1;  ///< the peer that refused the last post, since stuck_since_ns_; -1 none
+  int stuck_pe_ = -1;  ///< the peer that has refused all posts since stuck_since_ns_; -1: none
   uint64_t stuck_since_ns_ = 0;
   uint64_t timeout_ns_ = 0;
   std::string name_;
@@ -155,7 +157,7 @@ class Rail {
   Fid<fid_mr> receives_mr_;  // only under FI_MR_LOCAL
   Fid<fid_ep> ep_;
   std::vector<MemoryRegion> segments_;  // may be bound to the endpoint: closed before it
-  std::vector<MemoryRegion> pieces_;    // likewise: of the device heap
+  std::vector<MemoryRegion> pieces_;    // of the device heap; may be bound to the endpoint: closed before it
   LocalMemory local_;
 };
 

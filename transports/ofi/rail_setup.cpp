@@ -18,13 +18,13 @@
 namespace railshmem::ofi {
 namespace {
 
-// Cutting a longer write costs nothing, and keeps away from counters of 32 bits (ofi_rxd's segments end at 4 GiB) and
-// from system calls that move at most 2 GiB.
+// To cut longer writes costs nothing, and avoids counters of 32 bits (ofi_rxd's segments end at 4 GiB) and system calls
+// that move at most 2 GiB.
 constexpr size_t kLargestWrite = size_t{1} << 30;
-constexpr size_t kQueueSlack = 64;  // errors of operations without a slot
+constexpr size_t kQueueSlack = 64;  // room for errors of operations without a slot
 
-/// Providers whose addresses are strings make names from the process id (shm: a file in /dev/shm). A process that was
-/// killed leaves its name behind, and a later one with the same id could not start; so names get a part of their own.
+/// Adds a unique part to names. Providers whose addresses are strings make names from the process id (shm: a file in
+/// /dev/shm). A killed process leaves its name behind, and a later process with its id could not start.
 void make_name_unique(fi_info& info) {
   if (info.addr_format != FI_ADDR_STR || !info.src_addr) return;
   static std::atomic<unsigned> count{0};
@@ -69,7 +69,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   traits_.inject = info_->tx_attr->inject_size;
   traits_.max_write = std::min(kLargestWrite, info_->ep_attr->max_msg_size);
 #if FI_MAJOR_VERSION >= 2
-  // Where a provider has these options they are the truth for RMA; the attributes also cover tagged messages.
+  // Where a provider has these options, they are right for RMA; the attributes also cover tagged messages.
   size_t nbytes = 0;
   size_t length = sizeof nbytes;
   if (fi_getopt(&ep_->fid, FI_OPT_ENDPOINT, FI_OPT_INJECT_RMA_SIZE, &nbytes, &length) == 0)
@@ -79,7 +79,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
 #endif
   traits_.max_message = std::min(kMessageBytes, info_->ep_attr->max_msg_size);
   traits_.message_after_write = orders_message_after_write(*info_);
-  traits_.write_after_write = traits_.message_after_write;  // whose rule asks for ordered writes of every size too
+  traits_.write_after_write = traits_.message_after_write;  // which asks for ordered writes of every size too
 }
 
 void Rail::open_queue(size_t depth, bool sleeps) {
@@ -94,14 +94,14 @@ void Rail::open_queue(size_t depth, bool sleeps) {
     wait_fd_ = -1;
     cq_.reset();
   }
-  attr.wait_obj = FI_WAIT_NONE;  // also where there is nothing to wait on (shm, rxd): the proxy naps
+  attr.wait_obj = FI_WAIT_NONE;  // also for providers without anything to wait on (shm, rxd): the proxy naps
   cq_ = own<fid_cq>("fi_cq_open", info_->fabric_attr->prov_name,
                     [&](fid_cq** out) { return fi_cq_open(domain_.get(), &attr, out, nullptr); });
 }
 
 void Rail::open_endpoint(const Nic& nic, LocalBuffers& local_buffers) {
   const char* provider = info_->fabric_attr->prov_name;
-  info_->tx_attr->op_flags = 0;  // every post says its flags itself
+  info_->tx_attr->op_flags = 0;  // every post gives its own flags
   info_->rx_attr->op_flags = 0;
   ep_ = own<fid_ep>("fi_endpoint", provider,
                     [&](fid_ep** out) { return fi_endpoint(domain_.get(), info_.get(), out, nullptr); });
@@ -146,7 +146,7 @@ void Rail::use_device_heap(std::span<const std::byte> addresses) noexcept {
 }
 
 RemoteRegion Rail::add_piece(const Memory& memory) {
-  const uint64_t key = kSegments + 2 + pieces_.size();  // after those of segments and receive buffers
+  const uint64_t key = kSegments + 2 + pieces_.size();  // after the keys of segments and receive buffers
   pieces_.emplace_back(RegistrationSite{info_.get(), domain_.get(), ep_.get()}, memory, key);
   return pieces_.back().remote();
 }
@@ -166,7 +166,7 @@ void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteR
   const char* provider = info_->fabric_attr->prov_name;
   const size_t count = regions.size() / kSegments * ports_;
   std::vector<fi_addr_t> numbers(count, FI_ADDR_NOTAVAIL);
-  // One call for all: some providers take a lock or a system call per insertion.
+  // One call inserts all: some providers take a lock or a system call per call.
   const int inserted = fi_av_insert(av_.get(), addresses.data(), count, numbers.data(), 0, nullptr);
   check(inserted, "fi_av_insert", provider);
   if (static_cast<size_t>(inserted) != count)

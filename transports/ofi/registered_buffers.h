@@ -14,7 +14,7 @@
 
 namespace railshmem::ofi {
 
-/// Used by one thread at a time, like the rail. Buffers do not overlap: whoever registers them sees to it.
+/// Used by one thread at a time, like the rail. The caller makes sure that buffers do not overlap.
 class RegisteredBuffers {
  public:
   struct Buffer {
@@ -26,7 +26,7 @@ class RegisteredBuffers {
   void add(std::span<const std::byte> bytes, LocalRegion region) {
     buffers_.insert(behind(bytes.data()), Buffer{bytes, std::move(region), 0});
   }
-  /// Null when none begins there.
+  /// The buffer that begins at `base`; null when none begins there.
   const Buffer* at(const std::byte* base) noexcept {
     const auto place = behind(base);
     return place != buffers_.begin() && std::prev(place)->bytes.data() == base ? &*std::prev(place) : nullptr;
@@ -35,8 +35,8 @@ class RegisteredBuffers {
     if (at(base)) buffers_.erase(std::prev(behind(base)));
   }
 
-  /// The descriptor of a buffer that has all these bytes, held until release() of any of them; false when there is
-  /// none. By bytes, not pages: a neighbour in the same page must not come to depend on this registration.
+  /// The descriptor of a buffer that has all these bytes. The buffer is held until release() of any of the bytes. False
+  /// when there is no such buffer. Bytes count, not pages: other data in a page must not depend on this registration.
   bool hold(const std::byte* p, size_t nbytes, LocalUse use, void*& desc) noexcept {
     if (buffers_.empty()) return false;
     const auto place = behind(p);

@@ -11,8 +11,8 @@
 
 namespace railshmem::ofi {
 
-/// A hash table of fixed size from slots to values: no allocation after construction, and completions in any order cost
-/// the same, which a list to search would not with a thousand operations in flight.
+/// A hash table of fixed size from slots to values, without allocation after construction. A look-up takes equally long
+/// whatever the order of completions; a list would be searched through a thousand operations in flight.
 template <class Value>
 class SlotTable {
  public:
@@ -24,7 +24,7 @@ class SlotTable {
   bool empty() const noexcept { return size_ == 0; }
   bool full() const noexcept { return size_ == capacity_; }
 
-  /// Not when full(), and a slot not twice.
+  /// Adds a slot. The table must not be full(), and must not have the slot yet.
   void insert(const OpSlot* slot, const Value& value) noexcept {
     size_t at = home(slot);
     while (cells_[at].slot) at = next(at);
@@ -32,7 +32,7 @@ class SlotTable {
     ++size_;
   }
 
-  /// False when the slot is not there; else its value, and it is gone.
+  /// Removes a slot and fetches its value. False when the slot is not there.
   bool take(const OpSlot* slot, Value& value) noexcept {
     if (size_ == 0 || !slot) return false;
     size_t at = home(slot);
@@ -51,18 +51,18 @@ class SlotTable {
     const OpSlot* slot = nullptr;
     Value value{};
   };
-  /// Slots lie at least their own size apart; the product spreads neighbours and far ones alike.
+  /// The cell where a search begins. Slots lie at least their own size apart; the product spreads near and far slots.
   size_t home(const OpSlot* slot) const noexcept {
     const uint64_t number = reinterpret_cast<uintptr_t>(slot) / alignof(OpSlot);
     return (number * 0x9e3779b97f4a7c15u >> 32) & mask_;
   }
   size_t next(size_t at) const noexcept { return (at + 1) & mask_; }
 
-  /// Moves later cells of the same run forward, so that no search ends too early.
+  /// Moves later cells of the gap's run forward, so that no search ends too early.
   void close_gap(size_t gap) noexcept {
     for (size_t at = next(gap); cells_[at].slot; at = next(at)) {
       const size_t wanted = home(cells_[at].slot);
-      // Stays when its home lies behind the gap, counted around the end of the table.
+      // A cell stays when its home lies behind the gap, counted around the end of the table.
       if (((at - wanted) & mask_) < ((at - gap) & mask_)) continue;
       cells_[gap] = cells_[at];
       gap = at;

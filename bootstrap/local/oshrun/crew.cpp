@@ -24,8 +24,8 @@ const char* word_of(Bind bind) noexcept {
   return bind == Bind::numa ? "numa" : "core";
 }
 
-/// Whoever says hello: the PE's own process or one that it has started. None where a library of another version does
-/// not say it.
+/// The process that says hello: the PE's own process or one that it has started. Empty where a library of another
+/// version does not name it.
 std::optional<pid_t> process_of(const Frame& hello) {
   constexpr size_t kBefore = 2 * sizeof(int);  // the PE and their number
   if (hello.payload.size() < kBefore + sizeof(pid_t)) return std::nullopt;

@@ -36,7 +36,7 @@ Host parse_host(const std::string& entry) {
   return host;
 }
 
-/// Whatever this host is called, it has the name of its first mention.
+/// Gives all mentions of this host, under any of its names, the name of the first mention.
 std::vector<Host> with_one_own_name(std::vector<Host> hosts) {
   std::string own;
   for (Host& host : hosts) {

@@ -10,12 +10,12 @@ namespace railshmem::oshrun {
 
 struct Host {
   std::string name;  ///< as ssh takes it: node1, user@node1
-  int slots = 0;     ///< PEs that it may have; 0: not said
+  int slots = 0;     ///< PEs that the host may have; 0: not said
 };
 
-/// "node1:4,node2": names, each perhaps with its slots. Throws Error naming what is wrong.
+/// Reads "node1:4,node2": names, with or without slots. Throws Error naming what is wrong.
 std::vector<Host> parse_host_list(std::string_view list);
-/// One host a line: "node1", "node1:4" or "node1 slots=4"; # begins a comment.
+/// Reads one host a line: "node1", "node1:4" or "node1 slots=4"; # begins a comment.
 std::vector<Host> parse_hostfile(std::string_view content);
 
 /// Consecutive PEs of one host.
@@ -25,12 +25,12 @@ struct Share {
   int count = 0;
 };
 
-/// Hosts named several times, and this one under several names, have a slot for each line that says no number. With
-/// slots, hosts are filled in their order; where none are said, PEs are divided evenly. npes 0: as many as there are
-/// slots, or one a host. Throws Error where the slots do not suffice.
+/// Places PEs on hosts. A host named several times, also this host under several names, gets a slot for each line that
+/// says no number. With slots, hosts are filled in their order. Where no host says slots, PEs are divided evenly. npes
+/// 0: as many PEs as there are slots, or one a host. Throws Error where the slots do not suffice.
 std::vector<Share> place(const std::vector<Host>& hosts, int npes);
 
-/// Is that this host, where no ssh is needed?
+/// Whether `name` is this host, for which no ssh is needed.
 bool is_this_host(const std::string& name);
 
 }  // namespace railshmem::oshrun

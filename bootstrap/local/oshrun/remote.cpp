@@ -19,11 +19,11 @@
 namespace railshmem::oshrun {
 namespace {
 
-constexpr double kAnswerSeconds = 60.0;  // ssh's own attempts to connect are part of it
+constexpr double kAnswerSeconds = 60.0;  // includes ssh's own attempts to connect
 constexpr double kEndSeconds = 3.0;
 constexpr int kFailed = 1;
 
-/// The relay is this very program, which must be installed in the same place everywhere.
+/// The path of this program, which is also the relay: it must be installed at this path on all hosts.
 std::string own_path() {
   char path[PATH_MAX] = "";
   const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -31,7 +31,7 @@ std::string own_path() {
   return std::string(path, static_cast<size_t>(n));
 }
 
-/// For the shell that runs on the other host.
+/// Quotes a word for the shell that runs on the other host.
 std::string quoted(const std::string& word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -109,7 +109,7 @@ void Remote::send(int pe, uint32_t kind, const Bytes& payload) {
 }
 
 void Remote::pass_on(const std::shared_ptr<const Bytes>& message) {
-  if (state_ != State::running) return;  // nobody is there
+  if (state_ != State::running) return;  // no relay runs
   stream_.push(relay::to_pe, message);
   stream_.pump_output();
 }
@@ -177,7 +177,7 @@ void Remote::read() {
          kFailed);
   if (stream_.state() != Stream::State::closed || closed_ || finished()) return;
   closed_ = true;
-  answer_ = Deadline(kEndSeconds);  // the end of ssh, which says why, should follow
+  answer_ = Deadline(kEndSeconds);  // ssh should end soon, and its end says why
 }
 
 void Remote::leave() noexcept {
