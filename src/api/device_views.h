@@ -15,7 +15,7 @@
 namespace railshmem {
 
 /// Units come before main, and with shared libraries at any time; the view comes and goes with the library's start and
-/// end. Whoever comes second meets the other here. Any thread.
+/// end. A unit and the view meet here, whichever comes first. Any thread.
 class DeviceViews {
  public:
   /// Copies a view to the current device; 0 or an error of CUDA.

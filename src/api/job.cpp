@@ -105,7 +105,7 @@ void leave_at_exit() {
   if (is_forked_child()) return;
   Process& p = process();
   if (p.world) {
-    // Where the job is ending anyway, this PE was told to; whoever began it has said why.
+    // No warning where the launcher told this PE to end, or a PE died: the reason was printed then.
     if (!p.bootstrap->told_to_end() && !dead_peer())
       log_warn("this process exits without shmem_finalize; call it before returning from main");
     rescue_timeline();

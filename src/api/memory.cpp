@@ -24,8 +24,7 @@ void* allocate_aligned(World& world, const char* function, size_t align, size_t 
 
 /// SHMEM_CHECK: all PEs must make this call with equal arguments.
 void agree(World& world, const char* name, const void* object, size_t size, size_t align, long hints = 0) noexcept {
-  if (!checking(world.state()) || (!object && size == 0))
-    return;  // such calls have no barrier, so one PE may call alone
+  if (!checking(world.state()) || (!object && size == 0)) return;  // no barrier then, so one PE may call alone
   check::CollectiveCall call(world.state(), name);
   if (object) call.address("ptr", object);
   call.number("size", static_cast<long long>(size));

@@ -100,7 +100,7 @@ void FdOffers::serve() noexcept {
   }
 }
 
-/// Whoever does not know a key gets nothing, and cannot tell why.
+/// Sends a descriptor to a client that knows its key. A client that does not gets nothing, and cannot tell why.
 void FdOffers::answer(int connection) noexcept {
   if (!is_trusted(connection)) return;
   setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kClientPatience, sizeof kClientPatience);

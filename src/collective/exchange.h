@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Full exchange: every member hands its operand to every other and waits for theirs; one flag latency.
 //
-// Everybody waits for everybody, so that members are at most one exchange apart and two sets of lines and slots, used
-// in turn, suffice (TeamAreaLayout::exchange). Whoever begins one raises team.exchanges on all members alike.
+// Every member waits for all others, so members are at most one exchange apart. Two sets of lines and slots, used in
+// turn, suffice (TeamAreaLayout::exchange). Each member counts every exchange in its team.exchanges.
 #pragma once
 
 #include <cstring>

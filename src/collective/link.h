@@ -14,7 +14,7 @@ inline bool reached(const std::byte* flag, uint64_t number) noexcept {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(flag), __ATOMIC_ACQUIRE) >= number;
 }
 
-/// For messages of who waits in a collective for the member `from`; -1: for any.
+/// What a PE that waits in a collective for the member `from` says in messages; -1: it waits for any member.
 inline WaitFor member(const Team& team, const char* function, int from) noexcept {
   return {function, from < 0 ? -1 : team.pes.pe(from), true,
           [](const void* members) { return static_cast<const Team*>(members)->absent_here(); }, &team};

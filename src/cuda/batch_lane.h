@@ -45,8 +45,7 @@ class BatchLane {
 
  private:
   static constexpr size_t kMost = 64;
-  static constexpr size_t kMostBytes =
-      256 << 10;  // to collect more would leave the engine idle for longer than a call takes
+  static constexpr size_t kMostBytes = 256 << 10;  // to collect more idles the engine for longer than a call takes
 
   bool idle() const noexcept { return lane_.is_over(lane_.started()) && copies_ + words_ == 0; }
   uint64_t last() const noexcept { return lane_.started() + copies_ + words_; }

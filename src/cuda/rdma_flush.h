@@ -7,7 +7,7 @@
 
 namespace railshmem::cuda {
 
-/// Of one device and the context that owns the heap. Outlives whoever was given service().
+/// Flushes one device, in the context that owns the heap. Outlives all users of service().
 class RdmaFlush {
  public:
   /// Throws Error when the driver does not tell the device's properties.

@@ -140,9 +140,8 @@ enum class PointerAttribute : int {
 };
 
 // Streams and events.
-inline constexpr unsigned kStreamNonBlocking =
-    1;                                    ///< this stream and the legacy default stream do not wait for each other
-inline constexpr int kHighPriority = -5;  ///< of a stream; drivers take the nearest priority that they have
+inline constexpr unsigned kStreamNonBlocking = 1;  ///< no waits between this stream and the legacy default stream
+inline constexpr int kHighPriority = -5;           ///< of a stream; drivers take the nearest priority that they have
 inline constexpr unsigned kEventWithoutTiming = 2;
 enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
 inline constexpr int kCapturingNot = 0;

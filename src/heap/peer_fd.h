@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How one process opens a file descriptor of another on the same host: through /proc/<pid>/fd/<n>.
+// How a process opens a file descriptor of another process of its host: through /proc/<pid>/fd/<n>.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@ namespace railshmem {
 struct PeerFd {
   int64_t pid = -1;
   int64_t fd = -1;
-  uint64_t device =
-      0;  ///< with the inode: proves that the peer found this very file, not one of another process with this pid
+  uint64_t device = 0;  ///< with the inode: proves that the peer found this file, not one of another process
   uint64_t inode = 0;
   uint64_t host = 0;  ///< hash of the kernel's boot id, which all containers of a host share
 };

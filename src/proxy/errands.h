@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a thread can do only to itself, at another's wish.
+// Changes that a thread can make only to itself, wished for by another thread.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace railshmem {
 
-/// A context to work in, the CPUs to run on: whoever wants them for the proxy thread leaves an errand here and waits.
+/// A thread that wants to change the proxy thread itself (its CUDA context, its CPUs) leaves an errand here and waits.
 class Errands {
  public:
   /// By any other thread, while the one that calls run() lives. Throws what `task` throws.

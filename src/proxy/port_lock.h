@@ -31,7 +31,7 @@ class PortLock {
 
   /// For a thread that only waits: enters unless somebody else is inside or wants to be.
   bool try_enter_idle() noexcept {
-    // test first: an attempt takes the line away from whoever is inside. acquire: pairs with leave(), as in
+    // test first: an attempt takes the cache line away from the thread inside. acquire: pairs with leave(), as in
     // lock_hosts().
     if (several_ &&
         (wanted() || hosts_.test(std::memory_order_relaxed) || hosts_.test_and_set(std::memory_order_acquire)))
@@ -55,7 +55,8 @@ class PortLock {
   void pass() noexcept {
     if (!wanted()) return;
     leave();
-    // Whoever left has the lock in its cache and would win it back again and again: step aside until it is taken.
+    // The leaving thread has the lock in its cache and would win it back again and again: it steps aside until another
+    // thread has taken the lock.
     for (int turn = 1; turn <= kStepAside && wanted() && !hosts_.test(std::memory_order_relaxed); ++turn) {
       if (turn % 64 == 0) {
         sched_yield();

@@ -20,8 +20,9 @@ class Sleeper {
   /// Ends the current sleep, or the next one at once. Any thread.
   void wake() noexcept;
 
-  /// Brackets a long sleep: whoever has work for the thread checks asleep() and wakes it. An AsymmetricFence stands
-  /// between the announcement and the last look for work, and between publishing work and asleep().
+  /// announce() and retract() bracket a long sleep: a thread with work checks asleep() and wakes the sleeper. An
+  /// AsymmetricFence stands between the announcement and the last look for work, and between publishing work and
+  /// asleep().
   void announce() noexcept { asleep_.store(true, std::memory_order_relaxed); }
   void retract() noexcept { asleep_.store(false, std::memory_order_relaxed); }
   bool asleep() const noexcept { return asleep_.load(std::memory_order_relaxed); }

@@ -23,7 +23,7 @@ uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const vo
   if (!state.network || (context.options & SHMEMX_CTX_NODE_ONLY) != 0 || state.device->updates_directly(symmetric) ||
       !find_segment(state, symmetric, amo.width, &offset))
     return state.device->amo(at, amo.width, amo.op, amo.operand, amo.compare);
-  // Remote PEs may update the word as well, and then its owner's proxy is the only one who does.
+  // Remote PEs may update the word too. So its owner's proxy alone executes all updates, also this PE's.
   return net_amo(*state.network, *context.net, {pe, SegmentId::device, offset}, amo);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads of one PE that want the same lock (SHMEM_THREAD_MULTIPLE): one of them at a time speaks for the PE.
+// Threads of one PE that want one lock (SHMEM_THREAD_MULTIPLE): one of them at a time speaks for the PE.
 #pragma once
 
 #include <array>

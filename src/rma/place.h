@@ -35,11 +35,12 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
   return nullptr;
 }
 
-/// Memory of this PE's own outside of symmetric memory; for what is neither, ends the job.
+/// An address of this PE's own memory outside of symmetric memory. Ends the job for an address that is not the PE's
+/// own.
 [[gnu::cold]] std::byte* own_address(const PeState& state, const char* function, const void* address, size_t nbytes,
                                      int pe) noexcept;
 
-/// The copy that `pe` has of a symmetric address. False: it is none.
+/// Finds the copy of `pe` of a symmetric address. False where the address is not symmetric.
 [[gnu::always_inline]] inline bool find_place(const PeState& state, const char* function, const void* address,
                                               size_t nbytes, int pe, Place* place) noexcept {
   check_pe(state, function, pe);
@@ -58,7 +59,7 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
   return true;
 }
 
-/// Of a symmetric address: what collectives and locks work on.
+/// The place of a symmetric address, for collectives and locks. Ends the job where the address is not symmetric.
 [[gnu::always_inline]] inline Place locate(const PeState& state, const char* function, const void* address,
                                            size_t nbytes, int pe) noexcept {
   Place place;
@@ -67,8 +68,8 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
   return place;
 }
 
-/// Of what a call for one PE names: a symmetric address, or, where that PE is the caller, any memory of it. The
-/// shortest calls do without: what comes back from own_address() costs registers on the ordinary path too.
+/// The place of an address in a call for one PE: a symmetric address, or, where that PE is the caller, any memory of
+/// it. The shortest calls do without reach(): the result of own_address() costs registers on the ordinary path too.
 [[gnu::always_inline]] inline Place reach(const PeState& state, const char* function, const void* address,
                                           size_t nbytes, int pe) noexcept {
   Place place;

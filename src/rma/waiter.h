@@ -16,8 +16,8 @@ struct WaitFor {
   const char* function;
   int pe = -1;
   bool collective = false;
-  /// Who keeps everybody waiting is often another than `pe`: the PEs of `members` that have not come to the call, as
-  /// far as this PE can see. Null: nobody knows.
+  /// Returns the PEs of `members` that have not come to the call, as far as this PE can see; often another PE than `pe`
+  /// keeps all waiting. Null: this cannot be known.
   std::vector<int> (*absent)(const void* members) = nullptr;
   const void* members = nullptr;
 };

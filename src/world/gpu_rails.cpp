@@ -61,8 +61,8 @@ bool GpuRails::prepare() {
   flush_ = choose_flush(env_.flush, &device_flush_->service());
   mine_ = flush_.policy == FlushPolicy::none || pes_of_node_ == 1;
   if (mine_) return true;
-  // What a completed put brought must then be visible to whoever learns of it from a PE of the node, by load and store,
-  // and there is nobody who would flush.
+  // The data of a completed put must be visible to every PE that learns of the put from a PE of its node, by load and
+  // store. No flush would run in between.
   why_not_ = text("staged: %s does not show by itself what NICs wrote, and there are %zu PEs on the node",
                   gpu.description().c_str(), pes_of_node_);
   if (is_asked_for())

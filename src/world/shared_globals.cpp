@@ -87,8 +87,7 @@ void SharedGlobals::share(Bootstrap& bootstrap, LoadStore& load_store, DataSegme
 void SharedGlobals::map_peers(LoadStore& load_store, const std::vector<PeerFd>& memory) {
   arena_ = std::make_unique<NodeArena>(memory.size(), align_up(range_.nbytes, NodeArena::kAlign));
   for (size_t slot = 0; slot < memory.size(); ++slot)
-    load_store.map_peer(*arena_, slot, memory[slot], range_.nbytes,
-                        0);  // this PE's own slot too: one rule for all slots
+    load_store.map_peer(*arena_, slot, memory[slot], range_.nbytes, 0);  // its own slot too: one rule for all
 }
 
 Segment SharedGlobals::segment() const noexcept {

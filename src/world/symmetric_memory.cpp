@@ -22,7 +22,7 @@ void SymmetricMemory::barrier(const char* function) noexcept {
   sync(world_, function);
 }
 
-/// All PEs fail alike, so one speaks; and once, because a program may try smaller sizes until one fits.
+/// All PEs fail together, so only PE 0 warns. It warns once, because a program may try smaller sizes until one fits.
 void SymmetricMemory::say_full(const std::string& why) noexcept {
   if (said_full_ || state_.me != 0) return log_info("%s", why.c_str());
   said_full_ = true;

@@ -14,8 +14,8 @@ constexpr size_t kLine = 64;
 
 constexpr int kArrivalBits = 32;
 
-/// What the count of a desk starts from: the meeting's number, above the arrivals of all rounds. So it only grows, and
-/// whoever still looks at it when the desk is used again sees enough.
+/// The first count of a desk: the meeting's number, in the bits above the arrivals of all rounds. So the count only
+/// grows, and a PE that still waits for an old count when the desk is used again sees a larger one.
 uint64_t nobody_at(uint64_t number) noexcept {
   return number << kArrivalBits;
 }
@@ -35,7 +35,7 @@ uint64_t TeamDesks::open() noexcept {
   const uint64_t number = opened_.fetch_add(1, std::memory_order_relaxed) + 1;
   auto* const count =
       reinterpret_cast<uint64_t*>(state_.segment[0].base + offset_ + number % kDesks * desk_nbytes(state_.npes));
-  // release: whoever gets the id finds the desk empty.
+  // release: a PE that gets the id finds the desk empty.
   __atomic_store_n(count, nobody_at(number), __ATOMIC_RELEASE);
   return number << kPeBits | static_cast<uint64_t>(state_.me);
 }

@@ -204,7 +204,8 @@ RAILSHMEM_KERNEL inline ChannelStatus reduce_packets(const WorldView& world, con
   return ChannelStatus::ok;
 }
 
-/// By one block: `part` as above, or, without operands, all of call's arrays, whether members are mapped or not.
+/// Reduces by one block: the elements of `part`, or, where it has no operands, all elements of the call's arrays,
+/// whether members are mapped or not.
 RAILSHMEM_KERNEL inline void run_reduce(const StreamCall& c, const DeviceReduction& part, ReduceRoom& room) {
   if (part.noperands != 0) return reduce_among<device::BlockScope>(c, part);
   device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {

@@ -9,7 +9,7 @@
 
 namespace railshmem {
 
-/// Of one port; for whoever owns it.
+/// The news for one port; only the port's owner uses it.
 class PeerNews {
  public:
   /// `keeper` may be null: rails are not opened anew.

@@ -71,8 +71,7 @@ class Replay {
     const int pe = cell.what.pe;
     const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
     if (signalled && (!cell.awaits_answer || executed(account, cell))) {
-      cell.lost_data =
-          false;  // the signal was seen, so the data is not written again: its reader may be through with it
+      cell.lost_data = false;  // its signal was seen, so the data is not sent again: its reader may be through
       finish_part(cell);
       return true;
     }

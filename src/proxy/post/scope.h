@@ -11,7 +11,7 @@
 
 namespace railshmem {
 
-/// A number that whoever holds the endpoint changes, and that a thread of the context reads while another holds it.
+/// A number that only the holder of the endpoint changes, and that a thread of the context may read meanwhile.
 template <class N>
 class Counter {
  public:

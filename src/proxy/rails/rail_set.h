@@ -181,8 +181,7 @@ class RailSet {
   }
 
  private:
-  static constexpr uint64_t kMuchQueued = uint64_t{64}
-                                          << 10;  // moving so much takes longer than taking rails in turn evens out
+  static constexpr uint64_t kMuchQueued = uint64_t{64} << 10;  // takes longer than rails taken in turn even out
 
   static constexpr double kSlowest = 16;  // a piece of 64 KiB ends before 1 MiB is through on the fastest
 
