@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kBlock = 16 << 10;     // stays in the L1 or L2 cache while all members' parts are added to it
 constexpr size_t kTreeBytes = 4 << 10;  // depth decides the time up to here, above it the bytes that each member moves
+
+/// Combines the elements of `part` at the symmetric address `from` of member `rank` into this PE's dest.
 void combine_from(const ActiveSet& set, const Reduction& job, Part part, const std::byte* from, int rank) noexcept {
   const int pe = set.pes.pe(rank);
   const size_t offset = part.first * job.element;

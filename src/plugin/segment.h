@@ -42,6 +42,8 @@ constexpr SegmentId segment_of_piece(size_t piece) noexcept {
   return static_cast<SegmentId>(static_cast<size_t>(kSegments) + piece);
 }
 inline constexpr size_t kMostPieces = 200;  // numbers are bytes, and a reopened rail tells of all in one message
+
+/// A place in a peer's symmetric memory.
 struct Remote {
   int pe;
   SegmentId segment;

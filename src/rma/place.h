@@ -35,8 +35,7 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
   return nullptr;
 }
 
-/// An address of this PE's own memory outside of symmetric memory. Ends the job for an address that is not the PE's
-/// own.
+/// The address itself, where `pe` is this PE and the address lies outside of symmetric memory. Otherwise ends the job.
 [[gnu::cold]] std::byte* own_address(const PeState& state, const char* function, const void* address, size_t nbytes,
                                      int pe) noexcept;
 
