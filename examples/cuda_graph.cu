@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CUDA graph: a step of communication and computation is captured once and replayed many times; the CPU launches a
-// graph a step. Each PE hands its numbers to the right and adds what comes from the left.
+// CUDA graph: a step of communication and computation is captured once and replayed many times; the CPU launches one
+// graph for each step. Each PE hands its numbers to the right and adds the numbers from the left.
 //   oshrun -n 4 ./cuda_graph [--steps 200] [--words 4096]
 #include "gpu_example.h"
 

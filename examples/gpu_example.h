@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the examples with kernels share: options, the start with a GPU for each PE, the verdict at the end.
+// The common part of the examples with kernels: options, the start with a GPU for each PE, the verdict at the end.
 #ifndef EXAMPLES_GPU_EXAMPLE_H
 #define EXAMPLES_GPU_EXAMPLE_H
 
@@ -42,7 +42,7 @@ inline int option(int argc, char** argv, const char* name, int otherwise) {
   return otherwise;
 }
 
-/// Refuses what makes no sense, alike on all PEs.
+/// Ends the program, on all PEs alike, where its options make no sense.
 inline void demand(bool sense, const char* what) {
   if (sense) return;
   if (shmem_my_pe() == 0) std::fprintf(stderr, "this example needs %s\n", what);
@@ -76,7 +76,7 @@ inline double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The largest of all PEs' values. Collective.
+/// The largest value of all PEs. Collective.
 inline double largest(double mine) {
   auto* const values = static_cast<double*>(shmemx_malloc_host(2 * sizeof(double)));
   values[0] = mine;
@@ -86,7 +86,7 @@ inline double largest(double mine) {
   return result;
 }
 
-/// The sum of all PEs' values. Collective.
+/// The sum of the values of all PEs. Collective.
 inline long sum(long mine) {
   auto* const values = static_cast<long*>(shmemx_malloc_host(2 * sizeof(long)));
   values[0] = mine;

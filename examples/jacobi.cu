@@ -7,16 +7,15 @@
 //   oshrun -n 4 ./jacobi [--nx 8192] [--ny 8192] [--steps 500] [--threads 256]
 #include "gpu_example.h"
 
-constexpr int kTileRows = 16;  // rows that one block makes, as wide as it has threads
+constexpr int kTileRows = 16;  // rows that one block makes; a tile is as wide as the block has threads
 
-/// A band: rows 1 to `rows` are made, row 0 and row rows + 1 are halos (or the rim). Columns 0 and width + 1 are the
-/// rim.
+/// A band: rows 1 to `rows` are made, row 0 and row rows + 1 are halos (or the rim). Columns 0 and width - 1 are rim.
 struct Band {
   float* grid[2];  // even and odd steps, by turns
   int rows, width;
   int up, down;       // neighbours, or -1
   int rows_up;        // rows of the band above
-  uint64_t* halo_in;  // [0] from above, [1] from below: steps whose row is there
+  uint64_t* halo_in;  // [0] from above, [1] from below: number of the step whose row is there
 };
 
 __device__ void make_point(float* to, const float* from, int row, int column, int width) {
@@ -24,19 +23,19 @@ __device__ void make_point(float* to, const float* from, int row, int column, in
   to[static_cast<size_t>(row) * width + column] = 0.25f * (at[-width] + at[width] + at[-1] + at[1]);
 }
 
-/// By one block: makes one outer row and puts it into the halo of the neighbour.
+/// One block makes one outer row and puts it into the halo of the neighbour.
 __device__ void make_and_put(const Band& band, int step, int row, int halo_row, int neighbour, uint64_t* from_neighbour,
                              uint64_t* at_neighbour) {
   const float* const from = band.grid[step % 2];
   float* const to = band.grid[(step + 1) % 2];
-  // The halo of the step before. The first step starts from what is there.
+  // Waits for the halo of the step before. The first step starts from the grid as it was set up.
   if (threadIdx.x == 0 && neighbour >= 0) shmem_signal_wait_until(from_neighbour, SHMEM_CMP_GE, step);
   __syncthreads();
   for (int column = 1 + threadIdx.x; column < band.width - 1; column += blockDim.x)
     make_point(to, from, row, column, band.width);
   __syncthreads();
-  // Two grids take turns, and the neighbour sends a row only after it has read the last one from here. So no halo is
-  // overwritten before it was read, and no row made anew before it was sent.
+  // Two grids take turns, and the neighbour sends a row only after it has read the last row from here. So no halo is
+  // overwritten before it was read, and no row is made anew before it was sent.
   if (neighbour >= 0)
     shmemx_float_put_signal_nbi_block(to + static_cast<size_t>(halo_row) * band.width,
                                       to + static_cast<size_t>(row) * band.width, band.width, at_neighbour, step + 1,
@@ -60,7 +59,7 @@ __global__ void __launch_bounds__(1024) make_step(Band band, int step) {
   }
 }
 
-/// What was put is there.
+/// Completes the puts of the step.
 __global__ void complete() {
   shmem_quiet();
 }

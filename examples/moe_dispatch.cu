@@ -18,7 +18,7 @@
 
 using Half = uint16_t;  // a bfloat16: the upper half of a float
 constexpr int kPack = 8;
-struct alignas(16) Pack {  // what a thread loads and stores at once
+struct alignas(16) Pack {  // one load or store of a thread
   Half value[kPack];
 };
 
@@ -28,7 +28,7 @@ __host__ __device__ inline float to_float(Half half) {
   memcpy(&value, &bits, sizeof value);
   return value;
 }
-/// Rounded to the nearest, of two to the even one. Not for infinities and NaNs.
+/// Rounds to the nearest value, and from the middle to the even one. Not for infinities and NaNs.
 __host__ __device__ inline Half to_half(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -41,37 +41,37 @@ __host__ __device__ inline Half expert_value(int expert, Half value) {
   return to_half(to_float(value) * (1.0f + static_cast<float>(expert % 61) / 64.0f));
 }
 
-/// What all kernels know. PEs have equally many tokens and experts; expert e is on PE e / local_experts. An "entry" is
-/// a token's way to one of its experts: token * topk + number of the expert among the token's.
+/// The data of all kernels. PEs have equally many tokens and experts; expert e is on PE e / local_experts. An "entry"
+/// is a token's way to one of its experts: token * topk + number of the expert among the token's.
 struct Job {
   int me, npes, tokens, packs, topk, experts, local_experts;
-  // Of this PE's entries: expert, slot there, weight of its result.
+  // Of this PE's entries: expert, slot at the expert, weight of the expert's result.
   const int *expert, *slot;
   const float* weight;
   const int* sent;  // [expert]: entries for it
-  // Symmetric. Slots of an expert: so many as each PE has tokens.
+  // Symmetric. An expert has as many slots for each PE as a PE has tokens.
   Pack* token;          // [token][pack]
   Pack* at_expert;      // [local expert][source PE][slot][pack]
   uint64_t* came;       // [local expert][source PE][slot]: round and entry
-  uint64_t* announced;  // [local expert][source PE]: round and how many come
+  uint64_t* announced;  // [local expert][source PE]: round and number of tokens that come
   Pack* back;           // [entry][pack]
   uint64_t* came_back;  // [entry]: round
   Pack* result;         // [token][pack]
-  // What came here in a round, in the order in which it was seen.
+  // The tokens that came here in a round, in the order in which they were seen.
   int2* received;            // index in `came`, entry of the source
   unsigned* received_count;  // [round]
 };
 
-// Signals: the round in the upper half, so that every round's are greater than all before.
+// Signals have the round in the upper half, so that those of a round are greater than all of the rounds before.
 __device__ uint64_t signal_of(int round, uint32_t low) {
   return static_cast<uint64_t>(round) << 32 | low;
 }
-/// Waits for a signal of this round; its lower half.
+/// Waits for a signal of this round; returns the signal's lower half.
 __device__ uint32_t wait_for(uint64_t* signal, int round) {
   return static_cast<uint32_t>(shmem_signal_wait_until(signal, SHMEM_CMP_GE, signal_of(round, 0)));
 }
 
-/// Who puts one token: all threads of a warp, or of a block.
+/// The threads that put one token: all threads of a warp, or of a block.
 struct ByWarp {
   static __device__ int rank() { return threadIdx.x % 32; }
   static __device__ int size() { return 32; }
@@ -95,7 +95,7 @@ struct ByBlock {
 template <class By>
 __global__ void __launch_bounds__(1024) dispatch(Job job, int round) {
   const int thread = blockIdx.x + gridDim.x * threadIdx.x, threads = gridDim.x * blockDim.x;  // neighbours on all SMs
-  // How many come, so that nobody waits for more.
+  // Announces how many tokens come, so that nobody waits for more.
   for (int expert = thread; expert < job.experts; expert += threads) {
     const int at = expert % job.local_experts * job.npes + job.me;
     shmem_signal_set(&job.announced[at], signal_of(round, job.sent[expert]), expert / job.local_experts);
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(1024) dispatch(Job job, int round) {
   }
 }
 
-/// By blocks.
+/// One block for one token at a time.
 __global__ void __launch_bounds__(1024) experts(Job job, int round) {
   for (unsigned i = blockIdx.x; i < job.received_count[round]; i += gridDim.x) {
     const int at = job.received[i].x;
@@ -156,19 +156,19 @@ __global__ void __launch_bounds__(1024) combine(Job job, int round) {
   }
 }
 
-/// What was put is there.
+/// Completes the puts of the kernel before.
 __global__ void complete() {
   shmem_quiet();
 }
 
-/// Pseudo-random and alike everywhere.
+/// Pseudo-random numbers, alike on all PEs.
 static uint32_t mix(uint32_t a, uint32_t b) {
   uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
   h = (h ^ h >> 15) * 0xc2b2ae35u;
   return h ^ h >> 13;
 }
 
-/// The router's work, done before: who goes where.
+/// The router's work, done beforehand: which token goes to which experts.
 struct Routing {
   std::vector<int> expert, slot, sent;
   std::vector<float> weight;
@@ -187,7 +187,7 @@ struct Routing {
   }
 };
 
-/// Values of this PE's result that are not the host's, bit for bit.
+/// Counts the values of this PE's result whose bits are not those of the host's.
 static long compare_with_host(const Job& job, const Routing& routing, const std::vector<Half>& token) {
   const size_t hidden = static_cast<size_t>(job.packs) * kPack;
   std::vector<Half> result(token.size());

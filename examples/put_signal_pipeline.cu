@@ -8,7 +8,7 @@
 
 constexpr int kSlots = 2;
 
-/// Symmetric; what a block uses is at its place in each.
+/// Symmetric arrays; each block uses its own part of each array.
 struct Pipeline {
   uint64_t* incoming;         // [block][slot][word]: where chunks arrive
   uint64_t* outgoing;         // [block][slot][word]: where they are made
@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(1024) run_pipeline(Pipeline p) {
     uint64_t* const out = p.outgoing + static_cast<size_t>(slot) * p.words;
     if (thread == 0) {
       if (me > 0) shmem_signal_wait_until(&p.arrived[slot], SHMEM_CMP_GE, chunk);
-      // Back-pressure: the next PE has taken what was in this slot before. So it is free there, and `out` is free here:
-      // what has been taken has been sent.
+      // Back-pressure: the next PE has taken the chunk that was in this slot before. So the slot is free there, and
+      // `out` is free here: a chunk that has been taken has been sent.
       if (me < last && chunk > kSlots) shmem_signal_wait_until(&p.taken[block], SHMEM_CMP_GE, chunk - kSlots);
     }
     __syncthreads();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Stream-ordered: kernels compute, and calls in the order of their stream send and wait, so that the CPU only gives
-// work. Each PE adds what its left neighbour has to what it has itself, step by step; a reduction ends it.
+// work. In each step a PE adds its left neighbour's numbers to its own; a reduction ends the program.
 //   oshrun -n 4 ./stream_ordered [--steps 50] [--words 65536]
 #include "gpu_example.h"
 

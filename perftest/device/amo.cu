@@ -6,7 +6,7 @@
 namespace railshmem::perf::gpu {
 namespace {
 
-/// Those that fetch are complete when they return; quiet then costs nothing that is not theirs to pay.
+/// Fetching AMOs are complete when they return; quiet then costs nothing that other operations cause.
 template <Amo kAmo>
 __global__ void amo_latency(Loop loop, uint64_t* word, int pe) {
   timed<Scope::thread>(loop, [&](uint64_t, uint64_t) {

@@ -5,7 +5,7 @@
 //   put_nbi<kScope> get_nbi<kScope>          bytes, complete at quiet()
 //   put_value get_value                      8 bytes
 //   put_signal_nbi<kScope>                   bytes, then SET of a signal
-//   set_signal wait_signal                   the latter: whether the word reached the value in the library's time
+//   set_signal wait_signal                   wait_signal returns whether the word reached the value in time
 //   amo<kind>                                on 8 bytes
 //   quiet                                    by one thread, after the others have come to a barrier
 //   barrier<kScope> fcollect<kScope> alltoall<kScope> sum<kScope>      over all PEs

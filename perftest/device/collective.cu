@@ -2,8 +2,8 @@
 // barrier, team_sync, team_barrier, fcollect, alltoall, broadcast, reduce over all PEs, one thread, warp or block of
 // each calling; the time of PE 0.
 //
-// bytes of fcollect and alltoall: what one PE has received in the end, its own part included, that is N blocks of
-// bytes / N, as NVSHMEM's own tests count; of broadcast and reduce: the vector of one PE.
+// bytes of fcollect and alltoall: all that one PE has received in the end, its own part included, that is N blocks of
+// bytes / N, as NVSHMEM's own tests count. bytes of broadcast and reduce: the vector of one PE.
 #include <algorithm>
 
 #include "perftest/device/api.cuh"
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(most_threads(kScope)) team_barrier_kernel(Loop
   });
 }
 
-/// The root changes: from one alone a PE would never have to wait for the others.
+/// The root changes: with one root for all calls, that PE would never have to wait for the others.
 template <Scope kScope>
 __global__ void __launch_bounds__(most_threads(kScope))
     broadcast_kernel(Loop loop, uint64_t* dest, const uint64_t* source, uint64_t n, int npes) {

@@ -16,8 +16,8 @@
 
 namespace railshmem::perf::gpu {
 
-/// After an error this process ends without cleaning up: other PEs may wait elsewhere, and a kernel may still run, so
-/// what frees memory would never return.
+/// Whether an error ends this process without cleaning up: other PEs may wait elsewhere, and a kernel may still run, so
+/// calls that free memory would never return.
 inline bool giving_up() {
   return std::uncaught_exceptions() > 0;
 }
@@ -131,23 +131,23 @@ class Context {
     kernel<<<grid, block, 0, stream()>>>(std::forward<A>(arguments)...);
     CUDA_CHECK(cudaGetLastError());
   }
-  /// Waits for what was launched; a kernel that does not end throws, and then the process must end too.
+  /// Waits for launched kernels. Throws where a kernel does not end, and then the process must end too.
   void finish();
-  /// After this PE's kernels, all PEs.
+  /// Waits for this PE's kernels, then for all PEs.
   void barrier();
 
   uint64_t limit_ns() const { return static_cast<uint64_t>(options.timeout * 1e9); }
 
   /// The row so far: who, how many, how. bytes and scope of the current call.
   Row row(const char* metric, const char* unit, uint64_t bytes, unsigned grid, unsigned block) const;
-  /// Kept on PE 0 alone.
+  /// Adds a row; only PE 0 keeps it.
   void add(Row row);
   const std::vector<Row>& rows() const { return rows_; }
 
   /// Fills GPU memory with the pattern of `sender`, and compares with it; a difference is told on standard error.
   void fill(char* gpu, uint64_t nbytes, int sender) const;
   bool matches(const char* gpu, uint64_t nbytes, int sender);
-  /// Whether every PE says so; collective. False counts as wrong data of the run.
+  /// Whether `well` is true on every PE; collective. False counts as wrong data of the run.
   bool agree(bool well);
   bool all_valid() const { return all_valid_; }
 

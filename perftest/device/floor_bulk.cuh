@@ -28,7 +28,7 @@ class BulkCopier {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
 
-  /// False: the deadline passed.
+  /// Returns false where the deadline passed.
   __device__ bool copy(char* to, const char* from, uint64_t nbytes, uint64_t deadline) {
     const auto pieces = static_cast<uint32_t>((nbytes + kBulkPiece - 1) / kBulkPiece);
     const auto length = [nbytes](uint32_t piece) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kInFlight = 8;  ///< loads of a thread before its first store
 
-/// By `step` threads, of which the caller is number `at`.
+/// Copies by `step` threads, of which the caller is number `at`.
 __device__ inline void copy_vectors(uint4* to, const uint4* from, uint64_t n, uint64_t at, uint64_t step) {
 #pragma unroll 1
   for (; at + (kInFlight - 1) * step < n; at += kInFlight * step) {
@@ -118,7 +118,7 @@ void copy_bench(Context& context, Way way, Copy copy, unsigned grid) {
   }
 }
 
-/// With --ctas that number of blocks, else 32 and one for each of an H200's 132 multiprocessors.
+/// Runs with --ctas blocks; without --ctas, with 32 and with one for each of an H200's 132 multiprocessors.
 void run_kernel(Context& context, Way way) {
   const Symmetric mine(context.largest() + 16), theirs(context.largest() + 16);
   const Gpu<uint32_t> words = allocate_gpu<uint32_t>(2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// floor_ticket, floor_issue, floor_issue_fence: what one thread does to give a CPU 64 bytes, in bare instructions: take
-// a number from this GPU's memory; and store to the place in pinned memory that it names; and a fence between the two.
+// floor_ticket, floor_issue, floor_issue_fence: how one thread gives a CPU 64 bytes, in bare instructions. floor_ticket
+// takes a number from this GPU's memory; floor_issue also stores to the place in pinned memory that the number names;
+// floor_issue_fence has a fence between the two.
 #include "perftest/device/api.cuh"
 #include "perftest/device/measure.cuh"
 
@@ -35,7 +36,7 @@ template <Step kStep>
 void run_issue(Context& context) {
   const Gpu<unsigned long long> head = allocate_gpu<unsigned long long>(1);
   const Pinned<uint64_t> slots = allocate_pinned<uint64_t>(kSlots * kSlotWords);
-  // As ring_issue.
+  // Parameters are those of ring_issue.
   add_time(context, "issue", sizeof(uint64_t), 64, std::nullopt,
            [&](const Loop& loop) { context.launch(issue_kernel<kStep>, 1, 1, loop, head.get(), slots.get()); });
 }

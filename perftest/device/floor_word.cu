@@ -9,7 +9,7 @@
 namespace railshmem::perf::gpu {
 namespace {
 
-/// Under p_lat and the small put_lat: a store, and the fence that says it is there.
+/// The floor of p_lat and the small put_lat: a store, and the fence that completes it.
 __global__ void store_kernel(Loop loop, uint64_t* there) {
   timed<Scope::thread>(loop, [&](uint64_t turn, uint64_t) {
     store_word(there, turn);
@@ -18,7 +18,7 @@ __global__ void store_kernel(Loop loop, uint64_t* there) {
   });
 }
 
-/// Under g_lat.
+/// The floor of g_lat.
 __global__ void load_kernel(Loop loop, const uint64_t* there, uint64_t* last) {
   uint64_t value = 0;
   timed<Scope::thread>(loop, [&](uint64_t, uint64_t) {
@@ -28,7 +28,7 @@ __global__ void load_kernel(Loop loop, const uint64_t* there, uint64_t* last) {
   *last = value;
 }
 
-/// Under amo_lat of add.
+/// The floor of amo_lat with add.
 __global__ void atomic_kernel(Loop loop, uint64_t* there) {
   timed<Scope::thread>(loop, [&](uint64_t, uint64_t) {
     asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(there), "l"(uint64_t{1}) : "memory");
@@ -37,7 +37,7 @@ __global__ void atomic_kernel(Loop loop, uint64_t* there) {
   });
 }
 
-/// Under both ping-pongs: `here` is written by the peer, `there` is its word.
+/// The floor of both ping-pongs: `here` is written by the peer, `there` is the peer's word.
 __global__ void flag_kernel(Loop loop, const uint64_t* here, uint64_t* there, bool serves) {
   timed<Scope::thread>(loop, [&](uint64_t turn, uint64_t deadline) {
     if (serves) store_word(there, turn + 1);

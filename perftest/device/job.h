@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the host side of a bench asks of the library that is measured. One definition for each library: job_*.cu.
+// What the host side of a bench asks of the measured library. One definition for each library: job_*.cu.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ void stop();
 
 int pe();
 int npes();
-/// Of the host, over all PEs; kernels are waited for elsewhere.
+/// Barrier of the host over all PEs; does not wait for kernels.
 void barrier();
 
 /// Symmetric GPU memory; collective. Null when there is not enough.
 void* allocate(size_t nbytes);
 void release(void* block);
-/// Where PE `pe`'s copy of a symmetric address is mapped here, or null: no load/store between the two.
+/// Where PE `pe`'s copy of a symmetric address is mapped here; null where load and store do not reach it.
 void* mapped(const void* address, int pe);
 /// Copies another PE's symmetric memory into this PE's.
 void get(void* dest, const void* source, size_t nbytes, int pe);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NVSHMEM starts from a unique id in the file that SHMEM_PERF_RENDEZVOUS names (a new name for each job), so that any
-// launcher will do and no MPI is linked; without the variable as NVSHMEM_BOOTSTRAP says.
+// launcher will do and no MPI is linked. Without the variable it starts as NVSHMEM_BOOTSTRAP says.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

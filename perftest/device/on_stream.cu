@@ -15,7 +15,8 @@ namespace {
 
 __global__ void empty_kernel() {}
 
-/// Adds the row of `call(i)`, of which all PEs that act give their stream as many; i counts from 1 and never back.
+/// Adds the row of `call(i)`. All PEs that act put equally many calls into their streams; i counts from 1 and never
+/// back.
 template <class Call>
 void add_stream_time(Context& context, uint64_t bytes, long usual_iters, std::optional<bool> validated, uint64_t& calls,
                      Call&& call) {
@@ -116,7 +117,8 @@ struct DestroyGraph {
   void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
 };
 
-/// Adds the row of `call()` as the GPU alone sees it: a graph of many is replayed, so no CPU launches anything between.
+/// Adds the row of `call()` as the GPU alone sees it: a graph of many calls is replayed, so no CPU launches anything
+/// between.
 template <class Call>
 void add_graph_time(Context& context, Call&& call) {
   constexpr long kCalls = 50;
@@ -142,7 +144,7 @@ void add_graph_time(Context& context, Call&& call) {
   context.add(std::move(row));
 }
 
-/// Adds the row of what `call()` costs the CPU's thread that makes it.
+/// Adds the row of the time that `call()` takes on the CPU.
 template <class Call>
 void add_cpu_time(Context& context, Call&& call) {
   constexpr int kCalls = 50;  // few enough for any queue of a stream

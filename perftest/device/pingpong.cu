@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(most_threads(kScope)) put_signal_kernel(Loop l
   leave<kScope>();
 }
 
-/// One way; the receiver keeps what it sees as soon as it sees the signal.
+/// One way. The receiver copies the data as soon as it sees the signal, for the check.
 template <Scope kScope>
 __global__ void __launch_bounds__(most_threads(kScope)) checked_kernel(Table table, char* seen, uint32_t* failed) {
   if (table.serves) {

@@ -11,7 +11,7 @@ namespace railshmem::perf::gpu {
 
 class Context;
 
-/// Who takes part; the other PEs wait in host barriers.
+/// Which PEs take part; the other PEs wait in host barriers.
 enum class Part : uint8_t {
   one_sided,  ///< PE 0 acts on its peer; alone in the job, on itself
   two_sided,  ///< PE 0 and its peer, which must be another one
@@ -24,7 +24,7 @@ struct Bench {
   Part part;
   Range sizes;
   std::vector<Scope> scopes;  ///< what it runs without --scope
-  bool scoped;                ///< whether --scope chooses; else it is as it is
+  bool scoped;                ///< whether --scope chooses the scope
   void (*run)(Context&);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ring_rate, ring_issue*, ring_rtt: commands to a PE that load and store do not reach (SHMEM_NODE_SIZE=1 makes any peer
-// one), so through ring, proxy and network. Only in the program that measures RailSHMEM.
+// ring_rate, ring_issue*, ring_rtt: commands to a PE that load and store do not reach, through ring, proxy and network.
+// SHMEM_NODE_SIZE=1 makes any peer such a PE. Only in the program that measures RailSHMEM.
 #include "perftest/device/api.cuh"
 #include "perftest/device/measure.cuh"
 
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kMostThreads) rate_kernel(uint64_t* words, uin
 
 enum class Issued : uint8_t { value, signal, bytes, published };
 
-/// What a call costs the thread that makes it; the quiet between repetitions empties the ring unmeasured.
+/// The cost of a call for the thread that makes it; the quiet between repetitions empties the ring unmeasured.
 template <Issued kIssued>
 __global__ void issue_kernel(Loop loop, uint64_t* words, int pe, shmem_ctx_t context) {
   timed<Scope::thread>(

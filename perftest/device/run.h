@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A whole run, behind a border: main() is compiled without CUDA.
+// A whole run, declared without CUDA, because main() is compiled without CUDA.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace railshmem::perf::gpu {
 
-/// A line that says why no GPU can be used, or nothing. Starts nothing.
+/// Returns a line that says why no GPU can be used, or nothing. Starts nothing.
 std::string why_no_gpu();
 
-/// Starts the library, runs the benches, prints the rows. Whether every checked byte was right; throws otherwise.
+/// Starts the library, runs the benches, prints the rows. Returns whether every checked byte was right; throws
+/// otherwise.
 bool run(const Options& options);
 
 }  // namespace railshmem::perf::gpu

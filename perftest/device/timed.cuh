@@ -8,12 +8,12 @@ namespace railshmem::perf::gpu {
 
 constexpr int kMostRepetitions = 1000;
 
-/// What such a kernel leaves in GPU memory.
+/// The record that such a kernel leaves in GPU memory.
 struct Record {
   uint64_t ns;                            ///< from the first to the last measured operation
   uint64_t cycles;                        ///< that time by the SM's clock: gives the clock's rate
   uint64_t turns;                         ///< operations done
-  uint64_t well;                          ///< 1 when all of them were
+  uint64_t well;                          ///< 1 when all of the operations had their effect
   uint64_t repetition[kMostRepetitions];  ///< cycles
 };
 
@@ -29,8 +29,8 @@ struct Nothing {
   __device__ void operator()() const {}
 };
 
-/// Calls op(turn, deadline) by all threads of the only scope of the grid, turn counting from 0; the first false, the
-/// same for all threads, ends it. `between` runs between repetitions, unmeasured.
+/// Calls op(turn, deadline) by all threads of the only scope of the grid, turn counting from 0. op returns one value to
+/// all threads; false ends the loop. `between` runs between repetitions, unmeasured.
 template <Scope kScope, class Op, class Between = Nothing>
 __device__ inline void timed(const Loop& loop, Op&& op, Between&& between = Between()) {
   const uint64_t deadline = now_ns() + loop.limit_ns;

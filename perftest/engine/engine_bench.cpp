@@ -40,7 +40,7 @@ Command command(const EngineBenchOptions& options, uint64_t i, std::byte* source
   return c;
 }
 
-/// On the calling thread.
+/// Measures one thread, the calling one.
 EngineFigures measure_thread(const EngineBenchOptions& options) {
   std::vector<NullRail> rails(options.rails, NullRail(kCells));
   Initiator<NullRail> initiator(std::span<NullRail>(rails), InitiatorConfig{Port::proxy, 0, kPes, kCells});

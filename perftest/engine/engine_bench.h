@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the proxy itself costs per command: from the ring through the dispatch over rails to the watermark, on rails
-// that cost nothing.
+// The proxy's own cost per command, from the ring through the dispatch over rails to the watermark, on rails that cost
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct EngineFigures {
   std::optional<double> instructions;  ///< per command of one thread; nothing where they cannot be counted
 };
 
-/// On as many threads, all at once: rings are filled and looked at outside of what is timed.
+/// Measures on options.threads threads, all at once. Filling rings and looking at results is not timed.
 EngineFigures measure_engine(const EngineBenchOptions& options);
 
 }  // namespace railshmem::perftest

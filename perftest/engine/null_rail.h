@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rail that costs nothing: takes every post and completes it at the next poll. What is left is the engine itself.
+// A rail that costs nothing: takes every post and completes it at the next poll. The rest of the time is the engine's
+// own.
 #pragma once
 
 #include <algorithm>

@@ -18,14 +18,14 @@ volatile uint64_t& flag_at(FabricEnd& end, size_t offset) {
   return *reinterpret_cast<volatile uint64_t*>(end.region() + offset);
 }
 
-/// Sends the word at `offset` without a completion: the answer says that it arrived.
+/// Sends the word at `offset` without a completion: the peer's answer says that the word arrived.
 void send_flag(FabricEnd& end, size_t offset, uint64_t value) {
   flag_at(end, offset) = value;
   const uint64_t flags = end.inject_bytes() >= sizeof value ? FI_INJECT : 0;
   while (!end.write(offset, sizeof value, flags)) end.poll();
 }
 
-/// The helper's way into the session.
+/// Makes the helper's end of the session.
 void meet_parent(SharedHead& head, FabricEnd& end) {
   head.card[1] = end.card();
   head.child_stage.store(kReady, std::memory_order_release);

@@ -54,7 +54,7 @@ pid_t spawn(const char* role, int fd) {
   return child;
 }
 
-/// A launcher may have bound PE 0 to one core and the helper inherits that; it must run on another one.
+/// A launcher may have bound PE 0 to one core, and the helper inherits that; the helper must run on another core.
 void leave_parents_cores() {
   cpu_set_t inherited;
   if (sched_getaffinity(0, sizeof inherited, &inherited) != 0) return;
@@ -63,7 +63,7 @@ void leave_parents_cores() {
   const long configured = sysconf(_SC_NPROCESSORS_CONF);
   for (long cpu = 0; cpu < configured && cpu < CPU_SETSIZE; ++cpu)
     if (!CPU_ISSET(cpu, &inherited)) CPU_SET(cpu, &others);
-  // Refused where a cpuset owns all other cores: then sharing is the best there is.
+  // Refused where a cpuset owns all other cores: then sharing the core is the best there is.
   if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
 }
 

@@ -72,8 +72,8 @@ struct RegisterRole {
 inline constexpr const char* kPartnerOption = "--floor-partner";
 int partner_main(const char* role, const char* fd);
 
-/// One turn of a spin loop as a good library would write it: loads back to back first, for the shortest reaction;
-/// later it gives the core away, as the other side may need it.
+/// One turn of a spin loop as a good library would write it: loads back to back first, for the shortest reaction. Later
+/// it gives the core away, as the other side may need that core.
 inline void spin_turn(uint32_t turn) noexcept {
   constexpr uint32_t kBareTurns = 4096;  // some microseconds: longer than any round trip between two cores
   if (turn > kBareTurns && turn % 64 == 0) sched_yield();

@@ -7,7 +7,7 @@ namespace railshmem::perf {
 namespace {
 
 constexpr uint64_t kStop = UINT64_MAX;
-constexpr uint64_t kOneLine = 56;  // below it each side adds up everything: a second wait would cost more
+constexpr uint64_t kOneLine = 56;  // below this each side adds up everything: a second wait would cost more
 
 /// The payload: the sources of both sides, then their dests.
 struct Vectors {
@@ -18,7 +18,8 @@ struct Vectors {
   }
 };
 
-/// Waits until the other side has come as far; acquire: its stores before are visible after. False: the parent quits.
+/// Waits until the other side has come as far; acquire: its stores before are visible after. Returns false where the
+/// parent quits.
 bool await(const std::atomic<uint64_t>& flag, uint64_t value, const std::atomic<uint32_t>& stage) {
   for (uint32_t turn = 1;; ++turn) {
     const uint64_t seen = flag.load(std::memory_order_acquire);
@@ -29,7 +30,7 @@ bool await(const std::atomic<uint64_t>& flag, uint64_t value, const std::atomic<
   }
 }
 
-/// One side's part of a reduction of `bytes`. `step` grows by as many flags as it takes.
+/// One side's part of a reduction of `bytes`. `step` grows by the number of flags that the part takes.
 bool add_up(const Vectors& v, uint64_t bytes, int side, std::atomic<uint64_t>& mine, const std::atomic<uint64_t>& other,
             uint64_t& step, const std::atomic<uint32_t>& stage) {
   const uint64_t n = bytes / sizeof(uint64_t);

@@ -14,7 +14,7 @@ double monotonic_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Reading both clocks can be interrupted in between; of several tries the one with the closest readings counts.
+/// The thread may be interrupted between the readings of the two clocks; the closest pair of several tries counts.
 struct Reading {
   double seconds;
   uint64_t tick;

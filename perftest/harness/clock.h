@@ -32,7 +32,7 @@ inline uint64_t ticks() noexcept {
 /// Calibrated against CLOCK_MONOTONIC at the first call (20 ms).
 double seconds_per_tick();
 
-/// What two readings in a row differ by at least; subtracted from every sample.
+/// The least difference of two readings in a row; subtracted from every sample.
 uint64_t tick_overhead();
 
 }  // namespace railshmem::perf

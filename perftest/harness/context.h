@@ -42,8 +42,8 @@ class Context {
   const Options& options;
   const int pe;
   const int npes;
-  const double init_seconds;     ///< how long shmem_init took here
-  std::vector<uint64_t> sizes;   ///< what the current bench shall run
+  const double init_seconds;     ///< duration of this PE's shmem_init
+  std::vector<uint64_t> sizes;   ///< message sizes of the current bench
   const Bench* bench = nullptr;  ///< the current one
   Progress* progress = nullptr;  ///< told of each row; of PE 0 alone
 
@@ -60,7 +60,7 @@ class Context {
   std::vector<Distribution> gather(const Distribution& mine);
   double sum(double mine);  ///< on every PE; collective
 
-  /// PE 0 runs `work` alone; the others sleep, so that a spinning PE does not take a core from what is measured.
+  /// PE 0 runs `work` alone; the others sleep, so that no spinning PE takes a core from the measurement.
   template <class Work>
   void alone(Work&& work) {
     if (pe != 0) return sleep_until_released();
@@ -68,9 +68,10 @@ class Context {
     release();
   }
 
-  /// Rows, on PE 0 alone (empty `by_origin` = no row). Latency: median over the origins, the worst p99 of them.
+  /// Add rows, on PE 0 alone (empty `by_origin` = no row). Latency: median over the origins, the worst p99 of them.
   void add_latency(const char* metric, uint64_t bytes, const std::vector<Distribution>& by_origin, double share = 1);
-  /// GB/s for bytes, Mops/s for operations: `amount` is what one measured operation moves; origins add up.
+  /// GB/s for bytes, Mops/s for operations. `amount` is the bytes or operations of one measured operation; origins add
+  /// up.
   void add_bandwidth(uint64_t bytes, double amount, const std::vector<Distribution>& by_origin);
   void add_rate(uint64_t bytes, double amount, const std::vector<Distribution>& by_origin);
   /// A floor's row: no PE pairs, one process.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a launcher says of this process in its environment: known before the library starts.
+// What a launcher's variables tell of this process, before the library starts.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ struct Launched {
   std::optional<int> local_rank;  ///< among the processes of this host
 };
 
-/// Open MPI, PMIx, PMI, Slurm, oshrun and torchrun are understood; what is not a number counts as absent.
+/// Understands Open MPI, PMIx, PMI, Slurm, oshrun and torchrun. A value that is not a number counts as absent.
 Launched launched(const Lookup& lookup);
 Launched launched();
 
-/// Whether this process is the one that speaks; without a launcher everybody is.
+/// Whether this process is the one that prints. Without a launcher every process is.
 bool is_first_process();
 
 }  // namespace railshmem::perf

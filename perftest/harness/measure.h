@@ -10,8 +10,8 @@ namespace railshmem::perf {
 /// PE 0 says on standard error that a row has fewer repetitions than asked for, and why.
 void say_cut_short(const Context& context, double op_seconds, long repetitions);
 
-/// Runs `op` as often as PE 0 decides, in repetitions that all PEs start together. `acts`: this PE calls op (a target
-/// of one-sided operations does not, it waits in the barrier and progresses there); `times`: its numbers count.
+/// Runs `op` as often as PE 0 decides, in repetitions that all PEs start together. `acts`: this PE calls op; a target
+/// of one-sided operations does not, but waits in the barrier and progresses there. `times`: this PE's numbers count.
 /// Returns the timing PEs' distributions on PE 0, an empty list elsewhere. Collective.
 template <class Op>
 std::vector<Distribution> measure(Context& context, bool acts, bool times, Op&& op) {
@@ -21,7 +21,7 @@ std::vector<Distribution> measure(Context& context, bool acts, bool times, Op&& 
   };
   const uint64_t started = ticks();
   seconds(1);  // the first operation may connect or fault pages in
-  // What PE 0 sees, barrier included, so that a PE that only receives knows it too.
+  // The time that PE 0 sees, barrier included, so that a PE that only receives knows it too.
   const double connecting = static_cast<double>(ticks() - started) * seconds_per_tick();
   double op_seconds = connecting;
   if (context.agree(connecting < context.options.seconds)) {
@@ -52,15 +52,16 @@ std::vector<Distribution> measure(Context& context, bool acts, bool times, Op&& 
 /// Compares one received message; false when it is wrong.
 bool check_message(Context& context, const void* buffer, uint64_t bytes, int sender, uint64_t round);
 
-/// Who sends and who receives in a checked round.
+/// Which PE sends and which receives in a checked round.
 struct Flow {
   bool posts;     ///< this PE calls the operation
-  bool provides;  ///< this PE's buffer holds what travels
+  bool provides;  ///< this PE's buffer is the source
   bool receives;  ///< this PE compares
 };
 
 /// One checked round: `window` transfers of `bytes`, as many at a time as `capacity` has room for, each with a pattern
-/// of its own. `post(local offset = remote offset)` starts one and `complete()` ends those posted. Collective.
+/// of its own. `post(local offset = remote offset)` starts one transfer and `complete()` ends all started ones.
+/// Collective.
 template <class Post, class Complete>
 void checked_round(Context& context, const Flow& flow, char* source, char* target, uint64_t bytes, uint64_t capacity,
                    Post&& post, Complete&& complete) {

@@ -6,8 +6,8 @@
 
 namespace railshmem::perf {
 
-/// The origin sends and waits, the target waits and answers; what comes back is the time of both ways. `count` is what
-/// the flag holds, larger by one each time, so that no reset can race with it. Collective.
+/// The origin sends and waits, the target waits and answers; the result is the time of both ways. `count` is the value
+/// of the flag; each send stores a larger one, so that no reset can race with it. Collective.
 template <class Send, class Wait>
 std::vector<Distribution> pingpong(Context& context, uint64_t& count, Send&& send, Wait&& wait) {
   const bool origin = context.is_origin();

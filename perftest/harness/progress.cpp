@@ -60,7 +60,7 @@ int Terminal::columns() const noexcept {
 }
 
 void Terminal::write(const std::string& text) const noexcept {
-  // What a terminal does not take now is drawn again soon.
+  // Text that the terminal does not take now is drawn again soon.
   [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
 }
 

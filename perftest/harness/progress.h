@@ -8,11 +8,11 @@
 
 namespace railshmem::perf {
 
-/// A terminal that shows what this process writes to standard error, and the right to close it.
+/// A terminal for this process's standard error, and the right to close it.
 class Terminal {
  public:
-  /// Standard error itself. Under a launcher that is a pipe; then that of the launcher, when it runs on this host.
-  /// Nowhere when that is no terminal either.
+  /// Finds the terminal: standard error itself, or, where standard error is a pipe to a launcher on this host, the
+  /// launcher's. The result writes nowhere where neither is a terminal.
   static Terminal find();
   /// Writes nowhere, where `descriptor` is -1. `owned`: closed in the end.
   Terminal(int descriptor, bool owned) noexcept : descriptor_(descriptor), owned_(owned) {}
@@ -29,8 +29,8 @@ class Terminal {
   bool owned_;
 };
 
-/// Of the process that speaks. Shows nothing during the first second, so that short runs stay as they are, and draws at
-/// most ten times a second, between what is measured. The line is gone when this is destroyed.
+/// The line of the process that prints. It shows nothing during the first second, so that short runs stay as they are,
+/// and draws at most ten times a second, between measurements. The destructor removes the line.
 class Progress {
  public:
   Progress(Terminal terminal, size_t benches);
@@ -39,7 +39,7 @@ class Progress {
 
   /// The next bench; it is expected to report `rows` rows.
   void begin(const char* bench, size_t rows);
-  /// A row of it is there, of messages of so many bytes (0: none).
+  /// The bench has another row, of messages of `bytes` bytes (0: none).
   void row(uint64_t bytes);
 
  private:

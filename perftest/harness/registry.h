@@ -17,7 +17,7 @@ enum class Place : uint8_t {
   floor,  ///< PE 0 alone, with a helper process it starts; the other PEs sleep
 };
 
-/// The row of a floor that a bench is held against; bench null = none.
+/// The row of a floor that a bench is compared with; bench null = none.
 struct FloorOf {
   const char* bench = nullptr;
   const char* metric = nullptr;
@@ -33,7 +33,7 @@ struct Bench {
   Range sizes;
   void (*run)(Context&);
   FloorOf load_store{};  ///< where PEs share memory
-  FloorOf network{};     ///< where they meet through libfabric
+  FloorOf network{};     ///< where they reach each other through libfabric
   Threads threads = Threads::no;
 };
 
@@ -44,7 +44,7 @@ struct Register {
 
 /// All benches: those of the library by name, then the floors by name.
 const std::vector<Bench>& benches();
-/// Null when there is none of that name.
+/// Returns null when there is no bench of that name.
 const Bench* find_bench(std::string_view name);
 /// The text of --list.
 std::string list_benches();

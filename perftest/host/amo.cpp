@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// amo_lat: one 8-byte atomic on the peer's word, until its result is here or, without one, until quiet.
+// amo_lat: one 8-byte atomic on the peer's word, until its result has arrived, or until quiet where it has no result.
 // On unsigned long, the one unsigned type for which older libraries have every atomic.
 #include <stdexcept>
 #include <string_view>
@@ -9,8 +9,8 @@
 namespace railshmem::perf {
 namespace {
 
-/// An operation: run(word, i, pe) is its i-th call, from 1; before(i) is the word's value ahead of that call, which is
-/// what a fetching operation must return and, one later, what the word must end with.
+/// An operation: run(word, i, pe) is its i-th call, from 1. before(i) is the word's value ahead of that call: a
+/// fetching operation must return before(i), and after the last call i the word must hold before(i + 1).
 template <auto Run, auto Before, bool Fetches>
 struct Amo {
   static constexpr bool kFetches = Fetches;

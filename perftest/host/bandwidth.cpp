@@ -41,7 +41,7 @@ void bandwidth(Context& context) {
   }
 }
 
-/// Everybody to the last PE, which only receives.
+/// All PEs put to the last PE, which only receives.
 void put_incast(Context& context) {
   const int target = context.npes - 1;
   const bool sends = context.pe != target;

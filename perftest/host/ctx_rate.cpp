@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctx_rate: what several threads reach on private contexts together, against one thread on one.
+// ctx_rate: the rate of several threads together, each on a private context, against one thread on one context.
 #include <time.h>
 
 #include <atomic>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr long kSampleNs = 100'000'000;  // long enough that the other PEs sleep and threads cost nothing to start
 
-/// What threads do together, a second of wall clock and a second of each thread's CPU time. Where other programs want
-/// the cores too, only the second shows what the threads cost each other.
+/// The rate of all threads together, by a second of wall clock and by a second of each thread's CPU time. Where other
+/// programs want the cores too, only the rate by CPU time shows what the threads cost each other.
 struct Rate {
   double wall = 0;
   double cpu = 0;
@@ -84,7 +84,7 @@ void ctx_rate(Context& context) {
     });
     shmem_ctx_destroy(ctx);
   };
-  // How far plain stores of as many threads go on this machine: what no library can exceed.
+  // The rate of plain stores by equally many threads on this machine, which no library can exceed.
   std::vector<Lane> own(static_cast<size_t>(threads));
   const auto stores = [&](int t, auto&& run) {
     run([&] {

@@ -15,7 +15,7 @@ constexpr FloorOf kFabricFlag{"floor_fi_pingpong", "round_trip"};
 constexpr FloorOf kFabricCopy{"floor_fi_bw", "bandwidth"};
 constexpr size_t kSpacing = 2;  // alltoalls: every second element on both sides
 
-/// One collective: its call, and what travels in it. Sizes are what one PE hands to one other.
+/// One collective: its call, and the layout of its data. Sizes are the bytes that one PE gives to one other PE.
 struct Shape {
   void (*call)(char* dest, const char* source, uint64_t bytes, int root);
   bool block_per_sender;    ///< dest has a block of every PE; else the root's only
@@ -91,7 +91,7 @@ void bandwidth(Context& context) {
   run<kShape>(context, true);
 }
 
-/// A root that never waits for anybody: what a call costs when the data streams.
+/// A root that never waits for anybody: the cost of a call when the data streams.
 void broadcast_stream(Context& context) {
   Symmetric source(context.largest());
   Symmetric dest(context.largest());

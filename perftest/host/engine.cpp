@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// engine: what the proxy costs per command, on rails that cost nothing. As the bench of the ring it reaches into the
-// library (RAILSHMEM_PERF_RING).
+// engine: the proxy's cost per command, on rails that cost nothing. Like the bench `ring`, it reaches into the library
+// (RAILSHMEM_PERF_RING).
 #ifdef RAILSHMEM_PERF_RING
 #include "perftest/engine/engine_bench.h"
 
@@ -44,7 +44,7 @@ std::vector<double> measure(Context& context, const char* metric, EngineBenchOpt
 
 void engine(Context& context) {
   for (const Case& each : kCases) measure(context, each.metric, each.options);
-  // What SHMEM_PROXY_THREADS is worth: --threads of them against one.
+  // The gain by SHMEM_PROXY_THREADS: --threads proxy threads against one.
   const auto threads = static_cast<size_t>(context.options.threads);
   const double one = median(measure(context, "1_proxy_thread", {}));
   const double all = median(measure(context, "proxy_threads", {.threads = threads}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// put_signal_loaded: what small messages feel of another thread's large ones.
+// put_signal_loaded: small messages beside another thread's large ones.
 #include <atomic>
 #include <thread>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// peers: memory and time that 4096 peers cost a PE before any traffic. As the bench of the ring it reaches into the
+// peers: memory and time that 4096 peers cost a PE before any traffic. Like the bench `ring`, it reaches into the
 // library (RAILSHMEM_PERF_RING).
 #if defined(RAILSHMEM_PERF_RING) && defined(RAILSHMEM_PERF_PEERS)
 #include "perftest/peers/peers_bench.h"

@@ -19,7 +19,7 @@ struct Parts {
 };
 
 /// Runs `call(dest, source, elements)` over the sizes. In checked rounds element i of PE p is p * 100 + i % 64, and
-/// `expected(i)` of them all must come out.
+/// `expected(i)` is the right result.
 template <class T, class Call, class Expected>
 void run(Context& context, Call&& call, Expected&& expected, const Parts& parts = {}) {
   const uint64_t capacity = std::max<uint64_t>(context.largest(), sizeof(T));
@@ -49,7 +49,7 @@ void run(Context& context, Call&& call, Expected&& expected, const Parts& parts 
 #define REDUCE(N, OP) \
   [](auto* dest, const auto* source, uint64_t n) { shmem_##N##_##OP##_reduce(SHMEM_TEAM_WORLD, dest, source, n); }
 #else
-/// The older form with its work arrays, two of each in turn, as its rules for reuse ask for.
+/// The old active-set form with its work arrays, two of each in turn, as its rules for reuse ask for.
 template <class T, class ToAll>
 void to_all(T* dest, const T* source, uint64_t n, ToAll&& function) {
   static uint64_t calls = 0;

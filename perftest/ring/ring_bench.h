@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command ring itself costs on this host, without any network.
+// The cost of the command ring on this host, without any network.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct RingBenchOptions {
   uint64_t round_trips = 20000;
 };
 
-/// Runs alone for about a second on two threads of the caller's affinity mask. With one CPU the figures from throughput
-/// on measure the scheduler.
+/// Runs alone for about a second on two threads of the caller's affinity mask. With one CPU, throughput and round trips
+/// measure the scheduler.
 RingFigures measure_ring(const RingBenchOptions& options = {});
 
 }  // namespace railshmem::perftest
