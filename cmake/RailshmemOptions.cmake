@@ -62,7 +62,7 @@ endif()
 set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
 # Builds of developers show that each file includes what it uses.
-option(RAILSHMEM_BATCHES "Compile several files at a time: sooner done, and again after a change later" OFF)
+option(RAILSHMEM_BATCHES "Compile several files at a time: a first build takes less time, a build after a change more" OFF)
 
 # railshmem_in_batches(target): several files at a time, because most of what the compiler reads of a small file are the
 # headers of its neighbours. So names at namespace scope are unique in a folder.

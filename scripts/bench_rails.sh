@@ -189,7 +189,7 @@ loaded_apart() {
     value loaded p99 >> "$scratch/apart_p99"
   done
   echo
-  echo "## The same on two rails of $rate Mbit/s, with the stream on the first alone (SHMEM_OFI_STRIPE_RAILS=1)"
+  echo "## Signals beside a stream on two rails of $rate Mbit/s, with the stream on the first alone (SHMEM_OFI_STRIPE_RAILS=1)"
   echo
   echo "| idle us | loaded us | loaded p99 us | raised x | stream MB/s |"
   echo "| --- | --- | --- | --- | --- |"

@@ -46,7 +46,7 @@ env "${settings[@]}" SHMEM_TIMEOUT=30 timeout -k 5 $((seconds + 120)) \
 # Without a launcher: nobody but the library ends who is left.
 victim=$((pes - 1))
 deadline=$((killed_seconds / 2 + 60))
-echo "== gpu_soak.sh: the same, and PE $victim is killed after $((killed_seconds / 2)) s; all others must have ended after $deadline s"
+echo "== gpu_soak.sh: $pes PEs again, of which PE $victim is killed after $((killed_seconds / 2)) s; all others must have ended after $deadline s"
 began=$SECONDS
 hand_on=()
 for setting in "${settings[@]}" SHMEM_TIMEOUT=10 ${RAILSHMEM_FAKE_GPUS:+RAILSHMEM_FAKE_GPUS=$RAILSHMEM_FAKE_GPUS} \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic memory operations (OpenSHMEM 1.6 section 9.8). One executor per location: the CPU of the target's node,
+// Atomic memory operations (OpenSHMEM 1.6 section 9.7). One executor per location: the CPU of the target's node,
 // either directly (load/store peers) or by the target's proxy on behalf of a remote PE.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fence and quiet (OpenSHMEM 1.6 section 9.11) over both ways of reaching a peer.
+// Fence and quiet (OpenSHMEM 1.6 section 9.12) over both ways of reaching a peer.
 #pragma once
 
 #include "src/rma/pe_state.h"

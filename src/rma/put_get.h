@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contiguous remote memory access (OpenSHMEM 1.6 section 9.5). Five steps from the API to the NIC:
+// Contiguous remote memory access (OpenSHMEM 1.6 section 9.6). Five steps from the API to the NIC:
 // shmem_X_put -> put() -> net_put() -> Initiator::put() -> Rail::write().
 #pragma once
 

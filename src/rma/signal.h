@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put with signal and signal updates (OpenSHMEM 1.6 section 9.9): the signal is never visible before its own data.
+// Put with signal and signal updates (OpenSHMEM 1.6 section 9.8): the signal is never visible before its own data.
 #pragma once
 
 #include "src/rma/atomic.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strided and block-strided access (OpenSHMEM 1.6 sections 9.5.3 and 9.5.4): nblocks blocks of `block` bytes.
+// Strided and block-strided access (OpenSHMEM 1.6 section 9.6.1): nblocks blocks of `block` bytes.
 #pragma once
 
 #include "src/rma/pe_state.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Point-to-point synchronisation (OpenSHMEM 1.6 section 9.10): wait_until and test, one variable or many.
+// Point-to-point synchronisation (OpenSHMEM 1.6 section 9.11): wait_until and test, one variable or many.
 #pragma once
 
 #include <cstdint>
