@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# RAILSHMEM_CUDA: nvcc, for what kernels may include. The library itself has no CUDA code yet and never links CUDA.
+# RAILSHMEM_CUDA: nvcc, for headers that kernels include and for the library's own kernels. The library never links
+# CUDA.
 set(nvcc_found OFF)
 if(NOT RAILSHMEM_CUDA STREQUAL "OFF")
   find_program(RAILSHMEM_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)

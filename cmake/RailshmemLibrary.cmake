@@ -9,7 +9,7 @@ foreach(layer ${layers})
 endforeach()
 
 add_library(railshmem SHARED ${objects})
-# Exports are listed; every other name must be found in the library itself or in what it links.
+# Exports are listed. Every other name must be found in the library itself or in the libraries it links.
 set(export_map ${PROJECT_SOURCE_DIR}/src/railshmem.map)
 target_link_options(railshmem PRIVATE -Wl,--version-script=${export_map})
 set_target_properties(railshmem PROPERTIES LINK_DEPENDS ${export_map})

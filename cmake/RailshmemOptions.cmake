@@ -58,14 +58,14 @@ if(RAILSHMEM_SANITIZE)
   endif()
 endif()
 
-# For what runs once per job and is mostly large headers of others (CLI11, nlohmann-json).
+# For code that runs once per job and is mostly large headers of others (CLI11, nlohmann-json).
 set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
-# Builds of developers show that each file includes what it uses.
+# Developers build without batches, which shows that each file includes what it uses.
 option(RAILSHMEM_BATCHES "Compile several files at a time: a first build takes less time, a build after a change more" OFF)
 
-# railshmem_in_batches(target): several files at a time, because most of what the compiler reads of a small file are the
-# headers of its neighbours. So names at namespace scope are unique in a folder.
+# railshmem_in_batches(target): compiles several files at a time, because the compiler reads mostly headers, which the
+# files of a folder share. So names at namespace scope are unique in a folder.
 function(railshmem_in_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   # GCC takes the files of a batch for headers.
@@ -98,7 +98,7 @@ function(railshmem_require feature found)
   message(STATUS "RailSHMEM ${feature}: ${RAILSHMEM_HAVE_${feature}} (asked: ${RAILSHMEM_${feature}})")
 endfunction()
 
-# A shared object must find every name in what it links. Sanitizers leave theirs to the program.
+# A shared object must find every name in the libraries it links. The sanitizers' names come from the program.
 if(NOT RAILSHMEM_SANITIZE)
   string(APPEND CMAKE_SHARED_LINKER_FLAGS " -Wl,-z,defs")
   string(APPEND CMAKE_MODULE_LINKER_FLAGS " -Wl,-z,defs")

@@ -8,7 +8,7 @@
 # CARRY  the folder to fill                       (default: build/gpu-carry)
 # JOBS   at once                                  (default: 1)
 # GPUs and compiler: see build_gpu_perf_with_nvshmem.sh. NVSHMEM's own library and those of a launcher (MPI, PMIx) are
-# not taken along: they come with what they talk to.
+# not taken along: they come with the driver or launcher that they talk to.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/release}
@@ -36,7 +36,8 @@ find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done
 strip "$carry"/bin/*
 
-# Whatever ldd finds outside the C and C++ run time, under the name that is asked for; a few of them load others.
+# Takes every library that ldd finds outside the C and C++ run time, under the name that programs ask for. Some of these
+# libraries load others.
 here_already='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s)[.-]'
 not_ours='^(libcuda|libnvshmem.*|libmpi|libopen-.*|libpmix)\.'
 for program in "$carry"/bin/shmem_gpu_perf "$carry"/bin/oshrun "$carry"/lib/railshmem/librailshmem-libfabric.so; do

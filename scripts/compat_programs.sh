@@ -19,8 +19,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 programs=${PROGRAMS:-$root/build/compat-programs}
 build=${BUILD:-$root/build/release}
 
-# Name, source, PEs (a number: just so many, n: any), environment (NAME=value, or nothing), arguments. A name with '='
-# runs the program of the part before it.
+# Name, source, PEs (a number: exactly that many, n: any), environment (NAME=value, or nothing), arguments. A name with
+# '=' runs the program that the part before '=' names.
 # ring-reduce makes its events before it chooses its GPU, so each PE must be the first of its node; moe_shuffle has an expert
 # on each of 16 PEs, of which each node has as many as this machine has GPUs; -c keeps its tables in GPU memory, since a
 # kernel reads what malloc() gave on machines with one page table for both only.

@@ -40,7 +40,7 @@ mkdir -p "$logs"
 export LD_LIBRARY_PATH=$from/lib:$from${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:/usr/local/cuda/lib64
 export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTRACE=1
 
-# program NAME: where it is, in either kind of folder.
+# program NAME: prints the path of a program, in either kind of folder.
 program() {
   local at
   for at in "$from/bin/$1" "$from/tests/device/$1" "$from/tests/multi/$1" "$from/examples/$1"; do
@@ -80,7 +80,7 @@ row() {
 # Lane i has the visible GPUs 2i and 2i + 1.
 lanes=$((gpus > 3 ? gpus / 2 : 0))
 on_lane=()
-# lane: waits for a free one and sets it.
+# lane: waits for a free lane and sets the variable lane.
 lane() {
   while :; do
     for ((lane = 0; lane < lanes; ++lane)); do
@@ -177,7 +177,7 @@ if [ -n "$sanitize" ]; then
   for tool in memcheck racecheck; do
     check "device.one_gpu.$tool" 500 1 "$sanitizer" --tool "$tool" --error-exitcode 3 "$(program ring_gpu_test)" --small
   done
-  # The library's own kernels. It asks the driver for what it may not have, and takes no for an answer.
+  # The library's own kernels. The library asks the driver for features that may be missing, and goes on without them.
   for program in stream_ops stream_parts; do
     check "$program.memcheck" 300 1 env SHMEM_HEAP_KIND=device "$sanitizer" --tool memcheck --report-api-errors no \
       --error-exitcode 3 "$(program "$program")"

@@ -43,7 +43,7 @@ echo "== gpu_soak.sh: $pes PEs on $gpus GPUs, two nodes of $((pes / 2)), $provid
 env "${settings[@]}" SHMEM_TIMEOUT=30 timeout -k 5 $((seconds + 120)) \
   "$launcher" -n "$pes" --timeout $((seconds + 110)) "$program" --seconds "$seconds" "${options[@]}" || status=1
 
-# Without a launcher: nobody but the library ends who is left.
+# Without a launcher: only the library ends the PEs that are left.
 victim=$((pes - 1))
 deadline=$((killed_seconds / 2 + 60))
 echo "== gpu_soak.sh: $pes PEs again, of which PE $victim is killed after $((killed_seconds / 2)) s; all others must have ended after $deadline s"

@@ -11,11 +11,11 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD_DIR:-build/release}
 
-# Small, and from different corners: what clang-tidy reads in every run.
+# Small files from different corners, which clang-tidy reads in every run.
 tidy_sample="src/base/env_types.cpp src/heap/offset_allocator.cpp src/proxy/post/operation.cpp
              bootstrap/local/oshrun/line_tagger.cpp transports/ofi/nic_choice.cpp"
 
-# Versions of these tools disagree. Those of Debian 12 decide, which PyPI has for other systems. Another version only
+# Versions of these tools disagree. Those of Debian 12 decide; PyPI has them for other systems. Another version only
 # reports: its check counts as skipped when it finds something.
 codespell_that_decides=2.2.2
 clang_tidy_that_decides=14.0.6
@@ -104,7 +104,7 @@ check_tidy() {
       echo "$build compiles its files in batches; configure it with -DRAILSHMEM_BATCHES=OFF"
       return 1
     fi
-    # what this configuration compiles
+    # the files that this configuration compiles
     files=$(scripts/list_sources.sh c | grep -E '^(src|bootstrap|transports|perftest)/.*\.cpp$' |
       while read -r file; do if grep -qF "/$file\"" "$build/compile_commands.json"; then echo "$file"; fi; done)
   fi

@@ -31,8 +31,8 @@ JOB_SECONDS=$((seconds + 90)) start_job 2 2 "$programs/rail_soak" --seconds "$se
 until grep -qs 'rail_soak: started' "$outputs/0" || ! kill -0 "${job[@]}" 2> /dev/null; do sleep 0.2; done
 end=$((SECONDS + seconds))
 
-# What revives the rails that are dead, by host and rail. Of n rails at most n - 1 are dead at a time, counted over both
-# hosts: so some pair of rails still works, whichever rail of one host a library joins to which of the other.
+# Commands that revive the dead rails, by host and rail. Of n rails at most n - 1 are dead at a time, counted over both
+# hosts. So some pair of rails still works, whichever rail of one host a library joins to which rail of the other.
 declare -A dead=()
 events=0
 while [ $SECONDS -lt $((end - 5)) ] && kill -0 "${job[@]}" 2> /dev/null && [ "$rails" -gt 1 ] && [ -z "${CALM:-}" ]; do

@@ -28,8 +28,8 @@ inline void check_allgather(Bootstrap& bootstrap, size_t nbytes, size_t round) {
         throw Error(text("PE %d: wrong byte %zu of PE %zu in an exchange of %zu bytes", bootstrap.pe(), i, pe, nbytes));
 }
 
-/// With "watched", another thread asks failure() all the time, as a progress thread does; "small" leaves out what is
-/// slow where exchanges pile up (PMIx).
+/// With "watched", another thread asks failure() all the time, as a progress thread does. "small" leaves out tests that
+/// are slow where exchanges pile up (PMIx).
 inline void check_bootstrap(Bootstrap& bootstrap, const std::string& mode) {
   if (bootstrap.pe() < 0 || bootstrap.pe() >= bootstrap.npes())
     throw Error(text("PE %d of %d", bootstrap.pe(), bootstrap.npes()));

@@ -53,14 +53,14 @@ class CableFabric {
     return card.port == Port::proxy ? uint32_t{1} << card.rail : 0;
   }
   uint32_t rails_to(int, size_t rail) const noexcept { return uint32_t{1} << rail; }
-  /// The end at which a cable was pulled sees it.
+  /// The end at which a cable was pulled sees that; the other end does not.
   uint32_t without_link() const noexcept {
     uint32_t mask = 0;
     for (size_t r = 0; r < cables_.rails() && options_.tells_link; ++r)
       if (cables_.is_pulled(pe_, r)) mask |= uint32_t{1} << r;
     return mask;
   }
-  /// These rails ask as often as they are polled.
+  /// These rails look for dead connections at every poll, so nothing is to be done here.
   void cut(Port, size_t, std::span<const int>) noexcept {}
   void limit_silence(Port, size_t, std::span<const int>, unsigned) noexcept {}
 

@@ -19,9 +19,10 @@ namespace railshmem::test {
 
 struct CableOptions {
   bool message_after_write = true;
-  /// A connection fails when its cable is out for so long: of what was posted nobody knows whether it happened.
+  /// A connection fails when its cable is out for this long: of its posted operations nobody knows whether they
+  /// happened.
   std::chrono::milliseconds patience{1'000'000};
-  /// The end at which a cable was pulled sees it.
+  /// The end at which a cable was pulled sees that; the other end does not.
   bool tells_link = false;
   /// Messages are complete when the socket has taken them over, and are gone if the connection fails.
   bool buffers_messages = false;
@@ -78,7 +79,7 @@ class CableRail {
   bool may_sleep() noexcept { return false; }
   const std::string& name() const noexcept { return name_; }
 
-  /// Opens it anew; returns its number.
+  /// Opens the endpoint anew; returns the number of this opening.
   uint32_t reopen() noexcept {
     CableEnd& end = cables_->end(me_, r_);
     const std::lock_guard lock(end.mutex);
@@ -148,7 +149,7 @@ class CableRail {
     }
   }
 
-  /// False: no room over there.
+  /// Returns false where the peer has no room.
   bool arrives(Held& held) noexcept {
     CableEnd& end = cables_->end(held.to, r_);
     const std::lock_guard lock(end.mutex);

@@ -14,9 +14,9 @@
 
 namespace railshmem::test {
 
-/// One endpoint, as it is found by others. It is another one after each opening.
+/// One endpoint, as its peers find it. Each opening makes another endpoint of it.
 struct CableEnd {
-  std::mutex mutex;  ///< held by whoever delivers here, and while it is opened anew
+  std::mutex mutex;  ///< held by the thread that delivers here, and while the endpoint is opened anew
   uint32_t generation = 0;
 };
 
@@ -35,7 +35,7 @@ class Cables {
   bool is_pulled(int pe, size_t r) const noexcept { return pulled_[index(pe, r)].load(std::memory_order_seq_cst); }
   bool joined(int a, int b, size_t r) const noexcept { return a == b || (!is_pulled(a, r) && !is_pulled(b, r)); }
 
-  /// Writes of `from` that have arrived at `to` over rail `r`: whether it is used.
+  /// Number of writes of `from` that have arrived at `to` over rail `r`: tells whether the rail is used.
   uint64_t writes(int from, int to, size_t r) const noexcept {
     return writes_[pair(from, to, r)].load(std::memory_order_relaxed);
   }

@@ -55,7 +55,7 @@ class Job {
   unsigned char* heap(int pe) { return heaps_ + index(pe) * kHeap; }
   unsigned char* other(int pe) { return heaps_ + index(shape_.npes) * kHeap + index(pe) * kOther; }
   uint64_t commands() const { return commands_.load(); }
-  /// Makes the proxy leave commands where they are.
+  /// Makes the proxy leave commands in the ring.
   std::atomic<bool> stalled{false};
 
   /// Runs one kernel on every PE.

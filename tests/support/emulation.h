@@ -21,10 +21,10 @@
 
 namespace railshmem::emulation {
 
-/// Waits here end by then: a kernel whose threads miss each other is a failed test, not a hung one.
+/// Waits here end after this long: a kernel whose threads miss each other is a failed test, not a hung one.
 inline constexpr uint64_t kDeadlineNs = 120'000'000'000;
 
-/// All of a group's threads meet; what they wrote before is visible to all after.
+/// All of a group's threads meet; writes before the meeting are visible to all after it.
 class Meeting {
  public:
   explicit Meeting(uint32_t size) : size_(size) {}
@@ -94,10 +94,10 @@ inline const WorldView& world() {
 inline bool in_kernel() {
   return this_thread.block != nullptr;
 }
-/// Of the GPU's memory, what the program allocated itself; set between kernels.
+/// The part of the GPU's memory that the program allocated itself; set between kernels.
 inline std::span<const std::byte> own_memory;
 
-/// Symmetric memory and own_memory play the GPU's, everything else a thread's own variables.
+/// Symmetric memory and own_memory play the GPU's memory; all else plays a thread's own variables.
 inline bool is_global(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   const auto within = [at](const HeapView& heap) { return at - reinterpret_cast<uintptr_t>(heap.mine) < heap.nbytes; };

@@ -92,7 +92,7 @@ class EngineJob {
       });
     for (auto& thread : threads) thread.join();
   }
-  /// Blocks without making progress: the proxies must do.
+  /// Blocks without making progress, so the proxies must make it.
   void barrier() { barrier_.arrive_and_wait(); }
 
   EngineType& engine(int pe) { return *engines_[pe]; }

@@ -72,11 +72,11 @@ class FakeDriver {
   /// Initialised. A test may copy it and set functions to null, as an older driver would have it.
   const Driver& driver() const noexcept { return table_; }
 
-  /// The n-th call of this symbol from now on (1: the next) fails, and those after it too when `lasting`.
+  /// The n-th call of this symbol from now on (1: the next) fails; with `lasting` all later calls fail, too.
   void fail(const char* symbol, int nth, Result result, bool lasting = false);
   /// Calls of this symbol so far.
   int calls(const char* symbol) const;
-  /// "1 handle, 2 streams": what was made and not given back. Empty: nothing.
+  /// Objects that were made and not given back, as "1 handle, 2 streams". Empty: none.
   std::string leaks() const;
 
   /// As cuCtxCreate: a context that is not the device's primary one.
@@ -89,8 +89,8 @@ class FakeDriver {
 
   /// The copy engines stand still from now on, or go on.
   void hold(bool still);
-  /// Somebody captures a graph in the global mode: calls that could block it fail, in threads whose mode is not
-  /// relaxed, and break it.
+  /// Acts as if a thread captured a graph in the global mode: calls that could block the capture fail, in threads whose
+  /// mode is not relaxed, and break it.
   void capture(bool under_way);
   bool capture_broken() const;
 

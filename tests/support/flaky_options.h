@@ -13,7 +13,7 @@ namespace railshmem::test {
 
 enum class Failure : uint8_t { event, nameless_event, post };
 
-/// What no rail may do: for tests on trial.
+/// Faults that no rail may have: for tests on trial.
 enum class Lie : uint8_t {
   none,
   drops,      ///< a write is told as complete and never happens
@@ -30,8 +30,8 @@ struct FlakyOptions {
   Failure failure = Failure::event;
   unsigned delay_one_in = 1;   ///< posts; the others happen at the next poll
   unsigned longest_burst = 1;  ///< posts refused in a row
-  /// One post in so many fails, in every way that a rail may fail by itself: before or after it happened, at once, or
-  /// as a message whose loss nobody hears of. 0: none. Only where another rail can take its place.
+  /// One post in so many fails, in every way in which a rail may fail by itself: before or after the operation
+  /// happened, at once, or as a message whose loss nobody hears of. 0: none. Only where another rail can take over.
   unsigned fail_one_in = 0;
   unsigned most_failures = 1;           ///< per rail of a port
   std::chrono::milliseconds outage{0};  ///< how long a rail is out when its turn comes; 0: none. See Outages

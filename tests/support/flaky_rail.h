@@ -219,8 +219,8 @@ class FlakyRail {
     return true;
   }
 
-  /// Messages are copied, so that the inner rail has all its buffers and lets in what peers write, also during an
-  /// outage: nothing of that may land later.
+  /// Messages are copied, so that the inner rail has all its buffers and lets in writes of peers, also during an
+  /// outage: no such write may land later.
   void take_inner() noexcept {
     std::array<RailEvent, 16> events;
     const size_t n = rail_->poll(events);

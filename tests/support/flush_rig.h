@@ -100,7 +100,7 @@ struct FlushRig {
     }
     return n;
   }
-  /// Messages to this PE itself arrive on the rail that they went over. Other PEs say that they have executed nothing.
+  /// Messages to this PE itself arrive on the rail that carried them. Other PEs claim to have executed nothing.
   void loop(size_t r) {
     for (; looped_[r] < rails[r].posted.size(); ++looped_[r]) {
       const auto& p = rails[r].posted[looped_[r]];

@@ -16,7 +16,7 @@
 
 namespace railshmem::test {
 
-/// Plain values between the two processes. False when the other one is gone, or silent for 20 s.
+/// Exchanges plain values between the two processes. Returns false when the other process is gone, or silent for 20 s.
 class Pipe {
  public:
   explicit Pipe(int socket) : socket_(socket) {}
@@ -31,7 +31,7 @@ class Pipe {
     pollfd wait{socket_, POLLIN, 0};
     return poll(&wait, 1, 20'000) == 1 && recv(socket_, &value, sizeof value, 0) == static_cast<ssize_t>(sizeof value);
   }
-  /// Both get here before either goes on.
+  /// Both processes get here before either goes on.
   bool meet() const {
     char byte = 0;
     return tell(byte) && hear(byte);
@@ -69,7 +69,7 @@ class Forked {
 
   pid_t pid() const { return pid_; }
   Pipe pipe() const { return Pipe(socket_); }
-  /// What the child found wrong; empty: nothing. Values that nobody heard are dropped.
+  /// What the child found wrong; empty: nothing. Drops values that nobody received.
   std::string join(int patience_ms = 20'000) {
     std::string wrong(4096, '\0');
     for (;;) {

@@ -58,7 +58,7 @@ struct InitiatorRig {
   bool poll() {
     return initiator->poll([](size_t, const std::byte*, size_t) { FAIL() << "a request for an initiator"; });
   }
-  /// Until every rail's events are taken: a rail where nothing is expected is looked at only now and then.
+  /// Polls until every rail's events are taken: a rail where nothing is expected is polled only now and then.
   void poll_all() {
     for (int i = 0; i < 64; ++i) poll();
   }
@@ -87,7 +87,7 @@ struct InitiatorRig {
       }
     return events;
   }
-  /// On all rails, until nothing more is posted.
+  /// Completes posts on all rails, until nothing more is posted.
   void complete_all() {
     for (bool moved = true; moved;) {
       moved = false;

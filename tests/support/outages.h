@@ -30,7 +30,7 @@ class Outages {
     rails_ = rails;
   }
 
-  /// At every post on rail `r`, by either port.
+  /// Called at every post on rail `r`, by either port.
   void at_post(size_t r) noexcept {
     if (outage_ns_ == 0 || rails_ < 2) return;
     const uint64_t now = now_ns();

@@ -61,7 +61,7 @@ struct RailEnd {
     }
     rail->connect(addresses, regions);
   }
-  /// True when something came.
+  /// Returns true when an event came.
   bool poll() {
     RailEvent events[8];
     const size_t n = rail->poll(events);

@@ -124,7 +124,7 @@ class RailPair {
       return answer == Post::ok;
     });
   }
-  /// Until PE 0 has seen `count` completions in all.
+  /// Polls until PE 0 has seen `count` completions in all.
   void wait_completed(size_t count) {
     wait_for("operations", [&] {
       serve_mine();

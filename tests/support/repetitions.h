@@ -6,8 +6,8 @@
 
 namespace railshmem {
 
-/// A tenth under ThreadSanitizer: it needs to see two accesses once to find that nothing orders them, and pays many
-/// times as much for each. What only chance brings about is the other builds' matter, with the whole count.
+/// A tenth under ThreadSanitizer, which needs to see two accesses only once to find that nothing orders them, and makes
+/// each many times as slow. Errors that only chance brings about are for the other builds, with the whole count.
 constexpr uint64_t repetitions(uint64_t count) {
 #if defined(__SANITIZE_THREAD__)
   return count / 10;

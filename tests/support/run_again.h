@@ -9,7 +9,7 @@
 
 namespace railshmem {
 
-/// In a forked child: becomes this binary, running `test`, even a disabled one. Does not return.
+/// Turns a forked child into this binary, running `test`, even a disabled one. Does not return.
 [[noreturn]] inline void run_again(const std::string& test) {
   for (const char* share : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE"})
     unsetenv(share);  // ours may have dealt `test` to another process, and then nothing would run

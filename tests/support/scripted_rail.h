@@ -28,7 +28,7 @@ class ScriptedRail {
   RailTraits shape{64, 1 << 20, 4096, false};
   int room = 1 << 30;  ///< posts until `again`
   int failing = 0;     ///< the next so many posts fail
-  bool looks = true;   ///< at what is written; false: it may be memory where the CPU faults
+  bool looks = true;   ///< reads the written data; false: the data may be memory where the CPU faults
   std::vector<Posted> posted;
   std::deque<RailEvent> events;
   int released = 0;

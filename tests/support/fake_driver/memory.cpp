@@ -24,7 +24,7 @@ bool is_granular(Address address, size_t nbytes) noexcept {
   return nbytes != 0 && nbytes % kGranularity == 0 && address % kGranularity == 0;
 }
 
-/// The GPU whose memory a file is; -1: it is none.
+/// The GPU to whose memory a file belongs; -1 where the file is no memory.
 int home_of(int fd) {
   char path[64];
   char name[PATH_MAX] = {};

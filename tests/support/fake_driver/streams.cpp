@@ -13,7 +13,7 @@
 namespace railshmem::cuda {
 namespace {
 
-/// Runs whatever can run. True when something did.
+/// Runs all work that can run. Returns true when some work ran.
 bool pump(FakeState& s) {
   if (s.held) return false;
   bool any = false;
@@ -61,7 +61,7 @@ std::function<bool()> behind_others(FakeState& s, const FakeStream& mine, std::f
   };
 }
 
-/// What a copy engine does: an aligned word at once, other bytes in any order.
+/// Copies as a copy engine does: an aligned word at once, other bytes in any order.
 void move_bytes(const FakeState& s, Address to, Address from, size_t nbytes) {
   std::byte* const dest = fake_bytes(s, to);
   const std::byte* const source = fake_bytes(s, from);
@@ -117,7 +117,8 @@ Result give_word_op(FakeState& s, Stream handle, const StreamWordOp& op) {
   return kSuccess;
 }
 
-/// The real one reads pageable sources during the call, and returns from copies to pageable memory when they are over.
+/// The real driver reads pageable sources during the call, and returns from copies to pageable memory when they are
+/// over.
 Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const FakeStream& stream) {
   FakeState& s = call.state();
   if (stream == nullptr) return kInvalidHandle;
