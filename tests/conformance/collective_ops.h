@@ -238,7 +238,7 @@ class Ground {
     CHECK_BYTES(dest + nbytes, kGuard, kUntouched);
   }
 
-  /// To be called before another team's calls.
+  /// Must be called before another team's calls.
   void change_team() { used_ = dest_bytes_; }
 
   /// All dests become untouched memory again.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// shmem_ptr: where it gives an address, plain stores there reach the other PE; where not, it says so on both sides.
+// shmem_ptr: where it gives an address, plain stores there reach the other PE. Where it gives NULL, it does so on both
+// sides.
 //
-// Prints which PEs each PE reaches by load and store. With CONFORMANCE_NODE=k it must be exactly the PEs of its block
-// of k consecutive ones; with 0, nobody but itself.
+// Prints which PEs each PE reaches by load and store. With CONFORMANCE_NODE=k a PE must reach exactly the PEs of its
+// block of k consecutive ones; with 0, itself only.
 #include "check.h"
 
 enum { kWords = 1000 };
@@ -31,7 +32,7 @@ static void check_reach(const int* reach, const long* words) {
   for (int pe = 0; pe < npes; ++pe) CHECK_EQ(reach[pe], k == 0 ? pe == me : pe / k == me / k);
 }
 
-/// Whoever can store here, I can store there.
+/// A PE that can store into this PE's memory can be stored into by this PE.
 static void test_symmetry(const int* reach, int* reached_from) {
   check_step("reach is mutual");
   for (int pe = 0; pe < npes; ++pe) shmem_int_p(reached_from + me, reach[pe], pe);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Put with signal: every type and form, SET and ADD; whoever sees the signal sees its data.
+// Put with signal: every type and form, SET and ADD; a PE that sees the signal sees its data.
 #include <vector>
 
 #include "check.h"

@@ -64,8 +64,8 @@ void gather(const char* what, const Order& order, int host, bool possible = true
   shmem_barrier_all();  // nobody's id changes before it is read
 }
 
-/// As soon as the host's call has returned its desk is used again, eight ids later, while others may be on their way
-/// out of theirs.
+/// A desk is used again, eight ids later, as soon as the host's call has returned, while other members may still be
+/// leaving theirs.
 void overtake(const Order& order, bool possible) {
   check_step("a desk used again at once, after %s team", possible ? "a" : "no");
   if (me == 0) CHECK_EQ(shmemx_team_get_uniqueid(ids), 0);

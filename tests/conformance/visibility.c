@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// quiet: what it completed is visible to every PE, whoever tells them. Three litmus tests over many rounds, and
+// quiet: what it completed is visible to every PE, whichever PE tells of it. Three litmus tests over many rounds, and
 // pe_quiet.
 #include "check.h"
 

@@ -43,7 +43,7 @@ bool operator<(const Rate& a, const Rate& b) {
   return a.mops < b.mops;
 }
 
-/// By rising rates.
+/// The rates of several runs, in rising order.
 std::vector<Rate> engine_rates(size_t rings, size_t proxy_threads, unsigned blocks, unsigned threads, uint64_t each) {
   const uint64_t per_ring = each * threads * blocks / rings;
   std::vector<Rate> rates;

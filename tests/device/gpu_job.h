@@ -14,7 +14,7 @@
 
 namespace railshmem::gpu_test {
 
-/// In a kernel's function that returns the line of its first failure, 0 for none.
+/// For a kernel's function that returns the line of its first failure, 0 for none.
 #define LINE_UNLESS(condition)         \
   do {                                 \
     if (!(condition)) return __LINE__; \

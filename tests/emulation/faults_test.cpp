@@ -95,7 +95,7 @@ TEST(Faults, BeforeTheStartNothingHappens) {
   EXPECT_EQ(word, 3);
 }
 
-/// In a job with far PEs the owner's proxy is the only one who updates words, but for declared memory and contexts.
+/// In a job with far PEs only the owner's proxy updates words, except in declared memory and by declared contexts.
 TEST(Routes, AtomicsOnAMappedPeGoThroughTheProxyUnlessDeclared) {
   Job job({.npes = 3, .node_npes = 2});
   const auto commands = [&](auto body) {

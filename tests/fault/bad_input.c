@@ -184,7 +184,7 @@ static void make_mistake(const char* name, int me) {
 }
 
 /// More than the heap is no mistake: NULL everywhere, and life goes on.
-/// With 48 MiB: 32 of them are free, in two pieces.
+/// With 48 MiB, 32 of which are free, in two pieces.
 static int no_piece_so_long(void) {
   void* const first = shmem_malloc((size_t)15 << 20);
   void* const held = shmem_malloc((size_t)15 << 20);

@@ -15,7 +15,7 @@
 #error "a name of shmem4py in a program without Python"
 #endif
 
-// As Python.h does; the header again, as if it were the first time.
+// Defines what Python.h defines, then includes the header as if for the first time.
 #define Py_PYTHON_H
 #undef RAILSHMEM_SHMEM_BINDINGS_H
 #undef RAILSHMEM_SHMEM_H

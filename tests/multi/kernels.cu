@@ -147,7 +147,8 @@ __global__ void check_declared(Findings* findings, uint64_t* node_only, uint64_t
   for (int pe = 0; pe < npes; ++pe) EXPECT_EQ(shmem_signal_fetch(&set_only[pe]), 7);
 }
 
-/// By packets and, where members are mapped, by slices; else through rooms. In place too, which takes rooms everywhere.
+/// Reduces by packets and, where members are mapped, by slices; else through rooms. Also in place, which takes rooms
+/// everywhere.
 __global__ void deal_sums_out(Findings* findings, uint64_t* dest, uint64_t* source, int me, int npes) {
   for (const int n : {5, 1000}) {
     for (const bool in_place : {false, true}) {
@@ -203,7 +204,8 @@ void declared_memory(Job& job) {
   for (uint64_t* const words : {node_only, set_only, plain}) shmem_free(words);
 }
 
-/// A promise that what puts read was published before: the data is as new as that of puts which publish it.
+/// The program promises that the sources of puts were published before: the data is as new as that of puts which
+/// publish it.
 void published(Job& job, const Memory& m, int right, int left) {
   shmem_ctx_t context = SHMEM_CTX_INVALID;
   shmem_ctx_create(SHMEMX_CTX_PUBLISHED, &context);

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     shmem_set_lock(&lock);
     shmem_clear_lock(&lock);
   }
-  // With an argument the job ends early: what was recorded must survive.
+  // With an argument the job ends early: records so far must survive.
   if (argc > 1 && me == 0) shmem_global_exit(5);
   shmem_free(block);
   shmem_finalize();

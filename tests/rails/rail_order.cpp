@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whoever sees a signal or a flag sees the data before it, also when the data took a slow rail and the signal a fast
+// A PE that sees a signal or a flag sees the data before it, also when the data took a slow rail and the signal a fast
 // one. PE i sends to PE i + N/2 in every way that promises an order; the receiver compares the data at once.
-// rail_order [--seconds 5]: exit status 0 = always in order, kOutOfOrder = at least once not, anything else = failed.
 #include "traffic.h"
 
 namespace {

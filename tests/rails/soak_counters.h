@@ -25,7 +25,7 @@ class Counters {
     uint64_t added = 0, incremented = 0, flipped = 0, signalled = 0, tickets = 0;
     uint64_t fetched = 0, cell = 0;  ///< the value that the word of this pair must have
   };
-  /// Of a PE, one of them per origin, or one for all.
+  /// A PE's words: one Words per origin, or one for all origins.
   struct Words {
     uint64_t added, incremented, flipped, tickets;  ///< updated by everybody
   };

@@ -106,7 +106,7 @@ void Messages::post(Random& random, int pe, size_t s, uint64_t mark) {
       shmem_signal_set(signal, out.count, pe);
   }
   out.completed = blocking ? kSourceFree : quiets_;
-  // Whoever sends this message once more must have kept it.
+  // If this message is sent once more, the sender must have kept a copy.
   if (blocking) memset(out.source, 0xdd, bytes);
 }
 

@@ -64,7 +64,7 @@ std::string grow_together(const Pipe& pipe, size_t me, Device device) {
     }
     if (pe.chunks.nbytes() != 6 * kUnit || pe.chunks.imported(other) != 6 * kUnit || pe.chunks.own().size() != 3)
       return "wrong sizes";
-    // Through the peer's mapping.
+    // Writes through the mapping of the peer's memory.
     *pe.arena.address(other, 6 * kUnit - 1) = std::byte{99};
     if (!pipe.meet()) return "no meeting";
     if (*pe.arena.address(me, 6 * kUnit - 1) != std::byte{99}) return "the other one's store is not here";

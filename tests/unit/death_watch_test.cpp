@@ -51,7 +51,7 @@ TEST(DeathWatch, LeavesAloneWhosePeersLive) {
   watched([](const Peer&, Liveness&) { usleep(600'000); });
 }
 
-// Whoever dies of another's death is not the one to blame.
+// A process that dies because another one died is not the one to blame.
 TEST(DeathWatch, NamesAllWhoDied) {
   ThreadMeeting meeting(2);
   ThreadBootstrap bootstrap(meeting, 0);

@@ -184,7 +184,7 @@ Clock::duration pause(bool tells_link, int end) {
   return longest;
 }
 
-/// Of a few tries on a busy machine.
+/// The shortest pause of a few tries, because the machine may be busy.
 Clock::duration best_pause(int end) {
   Clock::duration best = pause(true, end);
   for (int i = 0; i < 4 && best >= std::chrono::nanoseconds(Tuning().rail_timeout_ns); ++i)

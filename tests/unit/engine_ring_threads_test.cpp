@@ -234,7 +234,7 @@ struct Result {
   std::set<std::string> ports_used;
 };
 
-/// Until `meanwhile(course)` returns.
+/// Runs the kernels until `meanwhile(course)` returns.
 template <class F, class Meanwhile>
 Result run(const Setup<F>& setup, const Tuning& tuning, Meanwhile&& meanwhile) {
   std::vector<Rings> rings(kPes);

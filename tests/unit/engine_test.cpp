@@ -201,7 +201,8 @@ int overtaken_signals(const Setup<F>& setup, const Tuning& tuning, int rounds) {
       } else {
         job.wait_until(1, kSignal, static_cast<uint64_t>(round));
         const std::vector<std::byte> expected = filled(0, round, n);
-        // With the deferral disabled data arrives while we look, so look through the rail, which copies in its turn.
+        // With the deferral disabled data arrives while this thread looks. So look through the rail, whose copies take
+        // turns.
         std::vector<std::byte> seen(n);
         std::memcpy(seen.data(), job.base(1) + kData, n);
         if (seen != expected) ++overtaken;

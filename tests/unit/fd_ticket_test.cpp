@@ -40,7 +40,7 @@ uint64_t number_in(int fd) {
   return pread(fd, &number, sizeof number, 0) == sizeof number ? number : 0;
 }
 
-/// In a child: takes the fd of the ticket that comes, by this way, and says what is wrong with it.
+/// In a child: takes the descriptor of the ticket that comes, in this way, and says what is wrong with it.
 std::string take_and_look(const Pipe& pipe, FdWay way, uint64_t expected) {
   FdTicket ticket;
   if (!pipe.hear(ticket)) return "no ticket came";

@@ -113,7 +113,7 @@ TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
   f.host->drop_context(*fast);
 }
 
-/// Everyone waits for something else; whoever polls reaps for all.
+/// Each thread waits for something else; the thread that polls reaps for all.
 TEST(HostSideThreads, ManyWaitersPollForEachOther) {
   Fixture f;
   f.rail.control->release_slow = true;

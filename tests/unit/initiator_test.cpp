@@ -360,7 +360,7 @@ TEST(Initiator, NothingIsWaitedForOnceAFailureIsIgnored) {
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
-/// The failure is that of an earlier write, which a batch held back until now.
+/// An earlier write fails, which a batch held back until now.
 TEST(Initiator, OperationBehindAHeldWriteThatFailedIsGivenUpToo) {
   const auto after = [](auto&& post, const char* what) {
     SCOPED_TRACE(what);

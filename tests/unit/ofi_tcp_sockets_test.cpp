@@ -151,7 +151,7 @@ TEST(LimitSilence, ConnectionsToThePeersAndFromTheirInterfaces) {
   EXPECT_TRUE(asks_when_idle(out.caller)) << "rarely, but for ever";
 }
 
-// As after an outage in which the other end gave up: what it had to say did not arrive.
+// The state after an outage in which the other end gave up: the other end's goodbye did not arrive.
 TEST(LimitSilence, AnIdleEndWhoseOtherEndIsGoneHearsOfIt) {
   const Socket own = listener();
   Connection in = connect_to(own);

@@ -41,7 +41,7 @@ struct Fixture {
     return read_message<M>(rails[r].posted.at(i).bytes.data());
   }
 
-  /// Of a message of one or several; none if it is none of these.
+  /// The answers in post i, a message of one or several answers; none where it is another message.
   std::vector<ReplyItem> replies(size_t i) const {
     const std::vector<std::byte>& bytes = rails[0].posted.at(i).bytes;
     const auto h = read_message<MessageHeader>(bytes.data());
@@ -58,7 +58,7 @@ struct Fixture {
     for (int i = 0; i < 64; ++i) initiator->poll([](size_t, const std::byte*, size_t) {});
   }
   size_t completed = 0;
-  /// With writes that never complete.
+  /// Takes all cells, by writes that never complete.
   void take_all_cells() {
     NetContext& scope = initiator->add_scope();
     for (Post posted = Post::ok; posted == Post::ok;) {

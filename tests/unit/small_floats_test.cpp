@@ -27,8 +27,8 @@ class SmallFloats : public ::testing::Test {};
 using Types = ::testing::Types<Half, Bfloat16>;
 TYPED_TEST_SUITE(SmallFloats, Types);
 
-/// By the value, and not by the way that this class goes: the neighbours are no nearer, and of two as near the even
-/// one.
+/// Checks by the value, not by the algorithm of the class: neither neighbour is nearer, and of two equally near ones
+/// the even one is right.
 template <class T>
 void expect_nearest(float value) {
   const T rounded(value);

@@ -184,7 +184,7 @@ TEST(StagingReplay, AcknowledgedIsWhatLiesInTheFinalMemory) {
   EXPECT_EQ(target.heap[1], 1u);
 }
 
-/// By the copier, behind the data; of a SET nobody waits in between.
+/// The copier executes a SET, behind the data; nobody waits between the data and the SET.
 TEST(StagingReplay, ASignalThatIsSetIsSeenBehindItsData) {
   Target target;
   target.request.header.op = static_cast<uint8_t>(SignalOp::set);

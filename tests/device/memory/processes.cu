@@ -48,7 +48,7 @@ std::string meet_or_say(const Pipe& pipe) {
   return pipe.meet() ? "" : "the other process is gone or silent";
 }
 
-/// What one of the two does; the other one's chunks lie in slot 1 - me.
+/// The part of one of the two processes; the other's chunks lie in slot 1 - me.
 std::string share(const Pipe& pipe, const Pairing& pairing, size_t me) {
   if (pairing.visible[me] != nullptr) setenv("CUDA_VISIBLE_DEVICES", pairing.visible[me], 1);
   CUDA_MUST(cudaSetDevice(pairing.device[me]));
