@@ -97,14 +97,15 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
       return Scope::leads() ? put_signal_far(world, place, source, nbytes, target, value, op, peer, payload, completion)
                             : ChannelStatus::ok;
     }
+    ChannelStatus status = ChannelStatus::ok;
     if (place.here != nullptr) {
       copy_by<Scope>(place.here, source, nbytes);
     } else if (Scope::leads()) {  // the signal lies in memory of the caller's own, which no proxy knows
-      ChannelStatus status = put_far(world, place, source, nbytes, peer, payload, Completion::later);
+      status = put_far(world, place, source, nbytes, peer, payload, Completion::later);
       if (status == ChannelStatus::ok) status = wait_for_channel(world);
-      if (status != ChannelStatus::ok) return status;
     }
     Scope::sync();
+    if (status != ChannelStatus::ok) return status;
   }
   if (!Scope::leads()) return ChannelStatus::ok;
   if (!is_direct(target, op, peer)) {
