@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Man pages: shmem_put(3), oshrun(1), railshmem(7) and their like, written by scripts/gen_man.py from the headers, the
-# table of environment variables and what the programs say to --help.
-find_package(Python3 3.9 COMPONENTS Interpreter QUIET)
+# Man pages: shmem_put(3), oshrun(1), railshmem(7) and their like, written by scripts/gen_man.py from the table of
+# the API, shmemx.h, the table of environment variables and what the programs say to --help.
+find_package(Python3 3.11 COMPONENTS Interpreter QUIET)
 if(NOT Python3_Interpreter_FOUND OR CMAKE_CROSSCOMPILING OR RAILSHMEM_SANITIZE)
-  message(STATUS "RailSHMEM man pages: OFF (they need Python 3.9 or newer, and a build whose programs run here)")
+  message(STATUS "RailSHMEM man pages: OFF (they need Python 3.11 or newer, and a build whose programs run here)")
   return()
 endif()
 set(man_dir ${PROJECT_BINARY_DIR}/man)
-set(man_scripts api_lists.py check_api.py gen_env_doc.py gen_man.py)
+set(man_scripts api/model.py api/table.toml api_lists.py check_api.py gen_env_doc.py gen_man.py)
 list(TRANSFORM man_scripts PREPEND ${PROJECT_SOURCE_DIR}/scripts/)
-file(GLOB man_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/include/shmem/*.h)
 set(man_programs "")
 foreach(program oshrun shmem_perf shmem_info)
   if(TARGET ${program})
@@ -19,7 +18,7 @@ endforeach()
 add_custom_command(OUTPUT ${man_dir}.written
                    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/gen_man.py ${man_dir} ${PROJECT_VERSION} ${man_programs}
                    COMMAND ${CMAKE_COMMAND} -E touch ${man_dir}.written
-                   DEPENDS ${man_scripts} ${man_headers} ${PROJECT_SOURCE_DIR}/src/base/env_table.inc ${PROJECT_SOURCE_DIR}/README.md
+                   DEPENDS ${man_scripts} ${PROJECT_SOURCE_DIR}/include/shmemx.h ${PROJECT_SOURCE_DIR}/src/base/env_table.inc ${PROJECT_SOURCE_DIR}/README.md
                            ${man_programs}
                    COMMENT "Man pages" VERBATIM)
 add_custom_target(railshmem_man ALL DEPENDS ${man_dir}.written)

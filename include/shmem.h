@@ -4,9 +4,22 @@
 #ifndef RAILSHMEM_SHMEM_H
 #define RAILSHMEM_SHMEM_H
 
+#include "shmem/active_set.h"
+#include "shmem/atomic.h"
 #include "shmem/bindings.h"
-#include "shmem/lists.h"
+#include "shmem/collective.h"
+#include "shmem/context.h"
+#include "shmem/deprecated.h"
+#include "shmem/lock.h"
+#include "shmem/memory.h"
+#include "shmem/ordering.h"
+#include "shmem/reduce.h"
+#include "shmem/rma.h"
+#include "shmem/setup.h"
+#include "shmem/signal.h"
+#include "shmem/team.h"
 #include "shmem/types.h"
+#include "shmem/wait.h"
 
 // In CUDA units: what kernels can call.
 #include "shmem/device/names/names.h"

@@ -4,7 +4,7 @@
 
 usage: gen_man.py OUT VERSION [PROGRAM...]
 
-OUT/man3: a page for each group of functions that share a comment in include/, and one line for every other name, which
+OUT/man3: a page for each group of functions in scripts/api/table.toml and each function of shmemx.h, and one line for every other name, which
 leads there. OUT/man7: railshmem, with the environment. OUT/man1: a page for each PROGRAM, from what it says to --help,
 and for oshcc.
 """

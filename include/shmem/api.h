@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a function list becomes declarations.
-//
-// Each family header names its functions once, in a list macro RAILSHMEM_x_FUNCTIONS(F) that calls
-// F(RESULT, NAME, PARAMETERS...) per function, NAME without its prefix. F decides what comes out: the emitters below
-// declare the shmem_ function or its pshmem_ twin. The library passes emitters of its own to these lists.
+// What the declarations of the API begin with.
 #ifndef RAILSHMEM_SHMEM_API_H
 #define RAILSHMEM_SHMEM_API_H
 
@@ -26,51 +22,48 @@
 #define RAILSHMEM_NORETURN __attribute__((noreturn))
 #endif
 
-/// Declares a function of the library. NVRTC, which compiles kernels alone, takes no function of the host's.
-#if defined(__CUDACC_RTC__)
-#define RAILSHMEM_EXPORTED(...)
-#else
-#define RAILSHMEM_EXPORTED(...) RAILSHMEM_API __VA_ARGS__;
+/// In a CUDA unit the names that kernels can call are functions of C++ for both sides (shmem/device/names), and the
+/// library's function has a name of its own there, railshmem_host_NAME. So it is in the emulation of whole programs on
+/// the CPU (2); the emulation of kernels alone (1) has no library.
+#if defined(__CUDACC__) || defined(RAILSHMEM_EMULATION)
+#define RAILSHMEM_KERNEL_NAMES 1
+#if !defined(__CUDACC_RTC__) && !(defined(RAILSHMEM_EMULATION) && RAILSHMEM_EMULATION == 1)
+#define RAILSHMEM_LIBRARY_SYMBOLS 1
+#endif
 #endif
 
-/// Emitters for the function lists.
-#define RAILSHMEM_DECLARE(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT shmem_##NAME(__VA_ARGS__))
-#define RAILSHMEM_DECLARE_PROFILED(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT pshmem_##NAME(__VA_ARGS__))
-
-/// Emitter for functions that kernels can call too. In a CUDA unit their names are functions of C++ for both sides
-/// (shmem/device/names), and the library's function is known there as railshmem_host_NAME; so in the emulation of whole
-/// programs (2).
-#if defined(__CUDACC__) || (defined(RAILSHMEM_EMULATION) && RAILSHMEM_EMULATION == 2)
-#define RAILSHMEM_KERNEL_NAMES 1
-#define RAILSHMEM_DECLARE_AS(SYMBOL, RESULT, NAME, ...) \
-  RAILSHMEM_EXPORTED(RESULT railshmem_host_##NAME(__VA_ARGS__) __asm__(SYMBOL))
-#define RAILSHMEM_DECLARE_BOTH(RESULT, NAME, ...) RAILSHMEM_DECLARE_AS("shmem_" #NAME, RESULT, NAME, __VA_ARGS__)
-#define RAILSHMEM_DECLARE_EXTENSION_BOTH(RESULT, NAME, ...) \
-  RAILSHMEM_DECLARE_AS("shmemx_" #NAME, RESULT, NAME, __VA_ARGS__)
-#elif defined(RAILSHMEM_EMULATION)
-#define RAILSHMEM_KERNEL_NAMES 1
-#define RAILSHMEM_DECLARE_BOTH(...)
-#define RAILSHMEM_DECLARE_EXTENSION_BOTH(...)
-#else
-#define RAILSHMEM_DECLARE_BOTH RAILSHMEM_DECLARE
-#define RAILSHMEM_DECLARE_EXTENSION_BOTH RAILSHMEM_DECLARE_EXTENSION
-#endif
 #if defined(__CUDACC__)
 #define RAILSHMEM_BOTH_SIDES __host__ __device__
 #else
 #define RAILSHMEM_BOTH_SIDES
 #endif
 
-/// Emitter for lists of extensions; RAILSHMEM_DECLARE_EXTENSION_BOTH is for those that kernels can call too.
-#define RAILSHMEM_DECLARE_EXTENSION(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT shmemx_##NAME(__VA_ARGS__))
+/// nvcc looks into the bodies of templates only where a unit calls them, so that an empty kernel compiles in half the
+/// time. For it the names are templates with a parameter that nobody gives; for others, editors among them, functions.
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
+#define RAILSHMEM_LAZY template <int kUnused = 0>
+#define RAILSHMEM_LAZY_BODY template <int kUnused>
+#else
+#define RAILSHMEM_LAZY
+#define RAILSHMEM_LAZY_BODY
+#endif
 
-/// Emitters for the list of names that lack the shmem_ prefix.
-#define RAILSHMEM_DECLARE_PLAIN(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT NAME(__VA_ARGS__))
-#define RAILSHMEM_DECLARE_PLAIN_PROFILED(RESULT, NAME, ...) RAILSHMEM_EXPORTED(RESULT p##NAME(__VA_ARGS__))
+/// Declares a function that kernels can call too, between RAILSHMEM_BEGIN_BOTH and RAILSHMEM_END_BOTH.
+#if defined(RAILSHMEM_KERNEL_NAMES)
+#define RAILSHMEM_BEGIN_BOTH
+#define RAILSHMEM_END_BOTH
+#define RAILSHMEM_BOTH RAILSHMEM_LAZY RAILSHMEM_BOTH_SIDES inline
+#else
+#define RAILSHMEM_BEGIN_BOTH RAILSHMEM_BEGIN_C
+#define RAILSHMEM_END_BOTH RAILSHMEM_END_C
+#define RAILSHMEM_BOTH RAILSHMEM_API
+#endif
 
-/// Lists a function twice: on the default context, and as ctx_NAME with the context in front.
-#define RAILSHMEM_CTX_PAIR(F, RESULT, NAME, ...) \
-  F(RESULT, NAME, __VA_ARGS__)                   \
-  F(RESULT, ctx_##NAME, shmem_ctx_t ctx, __VA_ARGS__)
+/// Opens a C++ overload that only calls such a function.
+#if defined(RAILSHMEM_KERNEL_NAMES)
+#define RAILSHMEM_OVERLOAD RAILSHMEM_LAZY RAILSHMEM_BOTH_SIDES inline
+#else
+#define RAILSHMEM_OVERLOAD inline
+#endif
 
 #endif

@@ -15,6 +15,15 @@ typedef struct railshmem_ctx* shmem_ctx_t;
 /// A set of PEs that act together; PE numbers within it run from 0.
 typedef struct railshmem_team* shmem_team_t;
 
+/// C's complex types; an extension in C++, which -pedantic accepts only so, and NVRTC not at all.
+#if defined(__cplusplus) && !defined(__CUDACC_RTC__)
+__extension__ typedef float _Complex railshmem_complexf;
+__extension__ typedef double _Complex railshmem_complexd;
+#elif !defined(__cplusplus)
+typedef float _Complex railshmem_complexf;
+typedef double _Complex railshmem_complexd;
+#endif
+
 /// What a team is asked to provide; the mask given beside it says which fields count.
 typedef struct {
   int num_contexts;  ///< contexts the program means to create from the team

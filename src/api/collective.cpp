@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives that move data: every name of include/shmem/collective.h.
-#include "src/check/collective.h"
-#include "src/api/alias.h"
+#include "src/api/collective.h"
+
 #include "src/api/probe.h"
 #include "src/api/team_call.h"
+#include "src/check/collective.h"
 #include "src/collective/alltoalls.h"
 #include "src/collective/blocks.h"
 #include "src/collective/broadcast.h"
 #include "src/collective/collect.h"
 #include "src/rma/put_get.h"
 
-using namespace railshmem;
-
+namespace railshmem {
 namespace {
 
 /// SHMEM_CHECK: checks the dest_nbytes of dest and the source_nbytes of source.
@@ -19,24 +18,6 @@ void check_blocks(Team& team, check::CollectiveCall& call, void* dest, size_t de
                   size_t source_nbytes, size_t nelems, check::InPlace in_place) noexcept {
   call.number("nelems", static_cast<long long>(nelems));
   check::check_collective(team, call, {"dest", dest, dest_nbytes}, {"source", source, source_nbytes}, in_place);
-}
-
-int broadcast_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
-                   size_t element, int root) {
-  Team* const team = find_team(function, handle);
-  if (!team) return kBadTeam;
-  PeState& state = team->state;
-  check_member(function, *team, "PE_root", root);
-  const size_t nbytes = total_bytes(function, nelems, element, state.me);
-  RAILSHMEM_PROBE_PLAIN(collective, function, nbytes);
-  if (checking(state)) {
-    check::CollectiveCall call(state, function);
-    check_blocks(*team, call.number("PE_root", root), dest, nbytes, source, nbytes, nelems, check::InPlace::allowed);
-  }
-  if (nelems == 0) return 0;
-  if (team->rank == root) check_local(function, "source", source, nbytes, state.me);
-  broadcast(*team, function, dest, source, nbytes, root);
-  return 0;
 }
 
 using BlockCollective = void (*)(Team&, const char*, void*, const void*, size_t) noexcept;
@@ -73,8 +54,28 @@ int block_call(const char* function, shmem_team_t handle, void* dest, const void
   return 0;
 }
 
+}  // namespace
+
+int broadcast_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+                   size_t element, int root) noexcept {
+  Team* const team = find_team(function, handle);
+  if (!team) return kBadTeam;
+  PeState& state = team->state;
+  check_member(function, *team, "PE_root", root);
+  const size_t nbytes = total_bytes(function, nelems, element, state.me);
+  RAILSHMEM_PROBE_PLAIN(collective, function, nbytes);
+  if (checking(state)) {
+    check::CollectiveCall call(state, function);
+    check_blocks(*team, call.number("PE_root", root), dest, nbytes, source, nbytes, nelems, check::InPlace::allowed);
+  }
+  if (nelems == 0) return 0;
+  if (team->rank == root) check_local(function, "source", source, nbytes, state.me);
+  broadcast(*team, function, dest, source, nbytes, root);
+  return 0;
+}
+
 int alltoalls_call(const char* function, shmem_team_t handle, void* dest, const void* source, ptrdiff_t dst,
-                   ptrdiff_t sst, size_t nelems, size_t element) {
+                   ptrdiff_t sst, size_t nelems, size_t element) noexcept {
   Team* const team = find_team(function, handle);
   if (!team) return kBadTeam;
   PeState& state = team->state;
@@ -92,38 +93,19 @@ int alltoalls_call(const char* function, shmem_team_t handle, void* dest, const 
   return 0;
 }
 
-}  // namespace
-
-// clang-format off
-#define BROADCAST(FUNCTION, T, ELEMENT)                                                                               \
-  int pshmem_##FUNCTION(shmem_team_t team, T* dest, const T* source, size_t nelems, int PE_root) {                    \
-    return broadcast_call("shmem_" #FUNCTION, team, dest, source, nelems, ELEMENT, PE_root);                          \
-  }
-#define BLOCKS(FUNCTION, COLLECTIVE, T, ELEMENT)                                                                      \
-  int pshmem_##FUNCTION(shmem_team_t team, T* dest, const T* source, size_t nelems) {                                 \
-    return block_call<COLLECTIVE>("shmem_" #FUNCTION, team, dest, source, nelems, ELEMENT);                           \
-  }
-#define ALLTOALLS(FUNCTION, T, ELEMENT)                                                                               \
-  int pshmem_##FUNCTION(shmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems) {   \
-    return alltoalls_call("shmem_" #FUNCTION, team, dest, source, dst, sst, nelems, ELEMENT);                         \
-  }
-
-#define TYPED(N, T)                           \
-  BROADCAST(N##_broadcast, T, sizeof(T))      \
-  BLOCKS(N##_collect, collect, T, sizeof(T))  \
-  BLOCKS(N##_fcollect, fcollect, T, sizeof(T)) \
-  BLOCKS(N##_alltoall, alltoall, T, sizeof(T)) \
-  ALLTOALLS(N##_alltoalls, T, sizeof(T))
-// clang-format on
-
-extern "C" {
-RAILSHMEM_FOR_RMA_TYPES(TYPED)
-#undef TYPED
-BROADCAST(broadcastmem, void, 1)
-BLOCKS(collectmem, collect, void, 1)
-BLOCKS(fcollectmem, fcollect, void, 1)
-BLOCKS(alltoallmem, alltoall, void, 1)
-#undef BLOCKS
-ALLTOALLS(alltoallsmem, void, 1)
+int collect_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+                 size_t element) noexcept {
+  return block_call<collect>(function, handle, dest, source, nelems, element);
 }
-RAILSHMEM_TEAM_DATA_FUNCTIONS(RAILSHMEM_WEAK)
+
+int fcollect_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+                  size_t element) noexcept {
+  return block_call<fcollect>(function, handle, dest, source, nelems, element);
+}
+
+int alltoall_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+                  size_t element) noexcept {
+  return block_call<alltoall>(function, handle, dest, source, nelems, element);
+}
+
+}  // namespace railshmem

@@ -2,8 +2,8 @@
 // Contexts and sessions: every name of include/shmem/context.h.
 #include "shmem/context.h"
 
-#include "src/api/alias.h"
 #include "src/api/call.h"
+#include "src/api/entry.h"
 #include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/base/log.h"
@@ -76,6 +76,10 @@ void pshmem_ctx_session_stop(shmem_ctx_t ctx) {
   stop_session(state, context);
 }
 }
-RAILSHMEM_CONTEXT_FUNCTIONS(RAILSHMEM_WEAK)
-RAILSHMEM_CONTEXT_QUERY_FUNCTIONS(RAILSHMEM_WEAK)
-RAILSHMEM_SESSION_FUNCTIONS(RAILSHMEM_WEAK)
+
+RAILSHMEM_ALIAS(ctx_create);
+RAILSHMEM_ALIAS(team_create_ctx);
+RAILSHMEM_ALIAS(ctx_destroy);
+RAILSHMEM_ALIAS(ctx_get_team);
+RAILSHMEM_ALIAS(ctx_session_start);
+RAILSHMEM_ALIAS(ctx_session_stop);

@@ -2,7 +2,7 @@
 // Locks: every name of include/shmem/lock.h.
 #include "src/rma/lock.h"
 
-#include "src/api/alias.h"
+#include "src/api/entry.h"
 #include "src/api/probe.h"
 
 using namespace railshmem;
@@ -25,4 +25,7 @@ int pshmem_test_lock(long* lock) {
   return test_lock(state, "shmem_test_lock", lock) ? 0 : 1;
 }
 }
-RAILSHMEM_LOCK_FUNCTIONS(RAILSHMEM_WEAK)
+
+RAILSHMEM_ALIAS(set_lock);
+RAILSHMEM_ALIAS(clear_lock);
+RAILSHMEM_ALIAS(test_lock);

@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "shmemx.h"
-#include "src/api/alias.h"
+#include "src/api/entry.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
 #include "src/base/align.h"
@@ -131,10 +131,16 @@ void* pshmemalign(size_t alignment, size_t size) {
   return allocate_aligned(world, name, alignment, size);
 }
 }
-RAILSHMEM_MEMORY_FUNCTIONS(RAILSHMEM_WEAK)
 extern "C" {
 RAILSHMEM_API void* shmalloc(size_t size) __attribute__((weak, alias("pshmalloc")));
 RAILSHMEM_API void shfree(void* ptr) __attribute__((weak, alias("pshfree")));
 RAILSHMEM_API void* shrealloc(void* ptr, size_t size) __attribute__((weak, alias("pshrealloc")));
 RAILSHMEM_API void* shmemalign(size_t alignment, size_t size) __attribute__((weak, alias("pshmemalign")));
 }
+
+RAILSHMEM_ALIAS(malloc);
+RAILSHMEM_ALIAS(calloc);
+RAILSHMEM_ALIAS(align);
+RAILSHMEM_ALIAS(malloc_with_hints);
+RAILSHMEM_ALIAS(realloc);
+RAILSHMEM_ALIAS(free);

@@ -2,8 +2,8 @@
 // Ordering and synchronisation of all PEs: every name of include/shmem/ordering.h.
 #include "src/rma/ordering.h"
 
-#include "src/api/alias.h"
 #include "src/api/call.h"
+#include "src/api/entry.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
 #include "src/check/agreement.h"
@@ -82,5 +82,12 @@ void pshmem_sync_all(void) {
   world.sync("shmem_sync_all");
 }
 }
-RAILSHMEM_ORDERING_FUNCTIONS(RAILSHMEM_WEAK)
-RAILSHMEM_BARRIER_FUNCTIONS(RAILSHMEM_WEAK)
+
+RAILSHMEM_ALIAS(fence);
+RAILSHMEM_ALIAS(quiet);
+RAILSHMEM_ALIAS(pe_quiet);
+RAILSHMEM_ALIAS(ctx_fence);
+RAILSHMEM_ALIAS(ctx_quiet);
+RAILSHMEM_ALIAS(ctx_pe_quiet);
+RAILSHMEM_ALIAS(barrier_all);
+RAILSHMEM_ALIAS(sync_all);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions about PEs and addresses: every name of RAILSHMEM_QUERY_FUNCTIONS, and the old _my_pe and _num_pes.
+// Questions about PEs and addresses of include/shmem/setup.h, and the old _my_pe and _num_pes.
 #include <cstring>
 
-#include "src/api/alias.h"
+#include "src/api/entry.h"
 #include "src/rma/place.h"
 
 using namespace railshmem;
@@ -71,7 +71,14 @@ int p_num_pes(void) {
   return pshmem_n_pes();
 }
 }
-RAILSHMEM_QUERY_FUNCTIONS(RAILSHMEM_WEAK)
-RAILSHMEM_PROFILING_FUNCTIONS(RAILSHMEM_WEAK)
 extern "C" RAILSHMEM_API int _my_pe(void) __attribute__((weak, alias("p_my_pe")));
 extern "C" RAILSHMEM_API int _num_pes(void) __attribute__((weak, alias("p_num_pes")));
+
+RAILSHMEM_ALIAS(my_pe);
+RAILSHMEM_ALIAS(n_pes);
+RAILSHMEM_ALIAS(pe_accessible);
+RAILSHMEM_ALIAS(addr_accessible);
+RAILSHMEM_ALIAS(ptr);
+RAILSHMEM_ALIAS(info_get_version);
+RAILSHMEM_ALIAS(info_get_name);
+RAILSHMEM_ALIAS(pcontrol);

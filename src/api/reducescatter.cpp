@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions whose result is dealt out: every name of include/shmem/reducescatter.h, and those of reduce16.h.
 #include "src/collective/reducescatter.h"
 
-#include "shmem/reduce16.h"
-#include "shmem/reducescatter.h"
 #include "src/api/probe.h"
 #include "src/api/reductions.h"
 #include "src/api/team_call.h"
 #include "src/check/collective.h"
 #include "src/rma/put_get.h"
 
-using namespace railshmem;
-
+namespace railshmem {
 namespace {
 
 /// dest may be any part of source, and of all arguments only it may differ between members then.
@@ -28,9 +24,10 @@ namespace {
   check::must_agree(team, agreed);
 }
 
-// Not inlined: there are 168 callers.
-[[gnu::noinline]] int deal(const Reducer& call, shmem_team_t handle, void* dest, const void* source,
-                           size_t nelems) noexcept {
+}  // namespace
+
+int reducescatter_call(const Reducer& call, shmem_team_t handle, void* dest, const void* source,
+                       size_t nelems) noexcept {
   Team* const team = find_team(call.function, handle);
   if (!team) return kBadTeam;
   PeState& state = team->state;
@@ -49,22 +46,4 @@ namespace {
   return 0;
 }
 
-}  // namespace
-
-// clang-format off
-#define DEAL(NAME, OP, T)                                                                                      \
-  int shmemx_##NAME##_reducescatter(shmem_team_t team, T* dest, const T* source, size_t nelems) {              \
-    static constexpr Reducer kCall{"shmemx_" #NAME "_reducescatter", ReduceOp::OP, type_kind<T>(), sizeof(T)};  \
-    return deal(kCall, team, dest, source, nelems);                                                            \
-  }
-#define DEAL16(NAME, OP, T)                                                                                    \
-  int shmemx_##NAME##_reducescatter(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems) { \
-    static constexpr Reducer kCall{"shmemx_" #NAME "_reducescatter", ReduceOp::OP, type_kind<T>(), sizeof(T)};  \
-    return deal(kCall, team, dest, source, nelems);                                                            \
-  }
-// clang-format on
-
-extern "C" {
-RAILSHMEM_FOR_REDUCTIONS(DEAL)
-RAILSHMEM_FOR_REDUCTIONS16(DEAL16)
-}
+}  // namespace railshmem

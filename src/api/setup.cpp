@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Start, exit and thread levels: every name of RAILSHMEM_SETUP_FUNCTIONS, and the old start_pes.
+// Start, exit and thread levels: every name of include/shmem/setup.h for these, and the old start_pes.
 #include <stdlib.h>
 
 #include <cstdio>
 
-#include "src/api/alias.h"
+#include "src/api/entry.h"
 #include "src/api/job.h"
 #include "src/base/log.h"
 
@@ -80,5 +80,11 @@ void pstart_pes(int) {
   on_exit(finish_at_exit, nullptr);
 }
 }
-RAILSHMEM_SETUP_FUNCTIONS(RAILSHMEM_WEAK)
 extern "C" RAILSHMEM_API void start_pes(int npes) __attribute__((weak, alias("pstart_pes")));
+
+RAILSHMEM_ALIAS(init_thread);
+RAILSHMEM_ALIAS(init);
+RAILSHMEM_ALIAS(finalize);
+RAILSHMEM_ALIAS(global_exit);
+RAILSHMEM_ALIAS(query_thread);
+RAILSHMEM_ALIAS(query_initialized);

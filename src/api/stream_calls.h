@@ -3,6 +3,7 @@
 #pragma once
 
 #include "shmem/stream.h"
+#include "src/collective/reduce_ops.h"
 #include "src/cuda/kernels/stream_call.h"
 #include "src/rma/put_get.h"
 #include "src/rma/strided.h"
@@ -86,5 +87,14 @@ class OnStream {
   PeState& state_;
   StreamSide* side_ = nullptr;
 };
+
+/// The bytes of a value, in the low ones of a word.
+template <class T>
+uint64_t bits_of(T value) noexcept {
+  uint64_t bits = 0;
+  static_assert(sizeof value <= sizeof bits);
+  __builtin_memcpy(&bits, &value, sizeof value);
+  return bits;
+}
 
 }  // namespace railshmem

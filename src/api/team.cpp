@@ -3,7 +3,7 @@
 #include "shmem/team.h"
 
 #include "shmemx.h"
-#include "src/api/alias.h"
+#include "src/api/entry.h"
 #include "src/api/guard.h"
 #include "src/api/probe.h"
 #include "src/api/team_call.h"
@@ -174,4 +174,13 @@ int pshmem_team_sync(shmem_team_t team) {
   return 0;
 }
 }
-RAILSHMEM_TEAM_FUNCTIONS(RAILSHMEM_WEAK)
+
+RAILSHMEM_ALIAS(team_my_pe);
+RAILSHMEM_ALIAS(team_n_pes);
+RAILSHMEM_ALIAS(team_get_config);
+RAILSHMEM_ALIAS(team_translate_pe);
+RAILSHMEM_ALIAS(team_ptr);
+RAILSHMEM_ALIAS(team_split_strided);
+RAILSHMEM_ALIAS(team_split_2d);
+RAILSHMEM_ALIAS(team_destroy);
+RAILSHMEM_ALIAS(team_sync);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "check.h"
+#include "type_lists.h"
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.h"
+#include "type_lists.h"
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check.h"
+#include "type_lists.h"
 
 enum class Kind { broadcast, collect, fcollect, alltoall, alltoalls };
 constexpr int kKinds = 5;

@@ -5,6 +5,7 @@
 #include <mpp/shmem.h>
 
 #include "check.h"
+#include "type_lists.h"
 
 static int me, npes, right;
 

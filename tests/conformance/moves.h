@@ -6,6 +6,8 @@
 
 #include <shmem.h>
 
+#include "type_lists.h"
+
 /// Elements from source to dest; one of the two is on `pe`.
 using Move = void (*)(void* dest, const void* source, size_t nelems, int pe);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "check.h"
+#include "type_lists.h"
 
 namespace {
 

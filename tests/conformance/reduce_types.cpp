@@ -3,6 +3,7 @@
 // Every reduction of every type on a few elements: against the exact result, into another array and in place.
 #include "check.h"
 #include "reduce_values.h"
+#include "type_lists.h"
 
 namespace {
 

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "reduce_values.h"
+#include "type_lists.h"
 
 namespace {
 

@@ -3,6 +3,7 @@
 // Prefix sums of every type, and of one type in many sizes: inclusive and exclusive, into another array and in place.
 #include "check.h"
 #include "reduce_values.h"
+#include "type_lists.h"
 
 namespace {
 

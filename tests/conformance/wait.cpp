@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "check.h"
+#include "type_lists.h"
 
 namespace {
 

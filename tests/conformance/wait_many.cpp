@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.h"
+#include "type_lists.h"
 
 namespace {
 

@@ -11,7 +11,7 @@ failed=0
 
 # In two orders, so that none leans on what happens to come before it; twice, to prove the guards.
 headers() {
-  for path in "$source_dir"/include/shmem/device/*.h "$source_dir"/include/shmem/device/names/*.h; do
+  for path in "$source_dir"/include/shmem/device/*.h "$source_dir"/include/shmem/device/calls/*.h "$source_dir"/include/shmem/device/names/*.h; do
     echo "#include <${path#"$source_dir"/include/}>"
   done
 }

@@ -16,8 +16,15 @@
 #define RAILSHMEM_COMPAT_SIDES static inline
 #endif
 
+/// Opens a function for host and kernels that only calls ours.
+#if defined(__CUDACC__)
+#define RAILSHMEM_COMPAT_BOTH RAILSHMEM_LAZY __host__ __device__ inline
+#else
+#define RAILSHMEM_COMPAT_BOTH static inline
+#endif
+
 #define RAILSHMEM_COMPAT(R, NAME, PARAMETERS, CALL, ARGUMENTS) \
-  RAILSHMEM_COMPAT_SIDES R NAME PARAMETERS {                   \
+  RAILSHMEM_COMPAT_BOTH R NAME PARAMETERS {                    \
     return CALL ARGUMENTS;                                     \
   }
 
@@ -34,14 +41,6 @@
   RAILSHMEM_KERNEL inline R NAME PARAMETERS {                         \
     return CALL ARGUMENTS;                                            \
   }
-/// A transfer by a warp or a block, which meets before it and after it: NVSHMEM does so in all of its transfers, and
-/// programs let a block put what its threads have just written. MEET is meet_warp or meet_block.
-#define RAILSHMEM_COMPAT_TOGETHER(MEET, NAME, PARAMETERS, CALL, ARGUMENTS) \
-  RAILSHMEM_KERNEL inline void NAME PARAMETERS {                           \
-    railshmem::device::compat::MEET();                                     \
-    CALL ARGUMENTS;                                                        \
-    railshmem::device::compat::MEET();                                     \
-  }
 namespace railshmem {
 namespace device {
 namespace compat {
@@ -56,16 +55,11 @@ RAILSHMEM_KERNEL inline void meet_block() {
 }  // namespace railshmem
 #else
 #define RAILSHMEM_COMPAT_KERNEL(R, NAME, PARAMETERS, CALL, ARGUMENTS)
-#define RAILSHMEM_COMPAT_TOGETHER(MEET, NAME, PARAMETERS, CALL, ARGUMENTS)
 #endif
 
-// clang-format off
 /// Types of 16 bits that the standard does not know; they are moved by their size. In C++ with the CUDA toolkit only.
 #if defined(RAILSHMEM_COMPAT_RUNTIME) && defined(__cplusplus)
-#define RAILSHMEM_COMPAT_HALF_TYPES(X, A) X(A, half, __half) X(A, bfloat16, __nv_bfloat16)
-#else
-#define RAILSHMEM_COMPAT_HALF_TYPES(X, A)
+#define RAILSHMEM_COMPAT_HALF 1
 #endif
-// clang-format on
 
 #endif

@@ -12,17 +12,19 @@
 #include "shmem/api.h"
 #include "shmem/detail/world.h"
 
+#if !defined(__CUDACC_RTC__)
 RAILSHMEM_BEGIN_C
 
 /// Adds a unit: `fill` copies a view to the current device, and returns 0 or the error of the CUDA runtime. nbytes and
 /// version are those of the view that the unit was compiled with. Any thread, at any time; called by this header only.
-RAILSHMEM_EXPORTED(void shmemx_device_view_register(int (*fill)(const void* view, size_t nbytes), size_t nbytes,
-                                                    unsigned version))
+RAILSHMEM_API void shmemx_device_view_register(int (*fill)(const void* view, size_t nbytes), size_t nbytes,
+                                               unsigned version);
 
 /// Takes the unit away again: its shared library is about to go.
-RAILSHMEM_EXPORTED(void shmemx_device_view_unregister(int (*fill)(const void* view, size_t nbytes)))
+RAILSHMEM_API void shmemx_device_view_unregister(int (*fill)(const void* view, size_t nbytes));
 
 RAILSHMEM_END_C
+#endif
 
 #if defined(__CUDACC__)
 

@@ -9,7 +9,6 @@
 #ifndef RAILSHMEM_SHMEM_GENERIC_SELECT_H
 #define RAILSHMEM_SHMEM_GENERIC_SELECT_H
 
-#include "shmem/type_lists.h"
 #include "shmem/types.h"
 
 /// The result of a selection whose table lacks the type, for the assertion to find; exists in no library. It takes any
@@ -22,42 +21,36 @@ railshmem_no_function railshmem_generic_has_no_function_for_this_type;
 
 // clang-format off
 
-/// Rows of a selection, from pointer type to function. The READ rows are for operations that only read, and take const
-/// objects.
-#define RAILSHMEM_PICK(OP, N, T) T*: shmem_##N##OP,
-#define RAILSHMEM_PICK_CTX(OP, N, T) T*: shmem_ctx_##N##OP,
-#define RAILSHMEM_PICK_READ(OP, N, T) T*: shmem_##N##OP, const T*: shmem_##N##OP,
-#define RAILSHMEM_PICK_READ_CTX(OP, N, T) T*: shmem_ctx_##N##OP, const T*: shmem_ctx_##N##OP,
-
-/// A type table as a text: float, double, and so on.
-#define RAILSHMEM_PICK_NAMES(OP, N, T) #T ", "
-
-/// The function for one pointer argument, out of a type table.
-#define RAILSHMEM_CHOOSE(TYPES, PICK, OP, POINTER) \
-  _Generic(POINTER, TYPES(PICK, OP) default: railshmem_generic_has_no_function_for_this_type)
+/// The function for one pointer argument, out of a table of types (c11.h). P is shmem_ or shmem_ctx_.
+#define RAILSHMEM_CHOOSE(ROWS, P, OP, POINTER) \
+  _Generic(POINTER, ROWS(P, OP) default: railshmem_generic_has_no_function_for_this_type)
 
 /// Calls the selected function; where there is none, the compiler's message has the generic's name and its types.
 #define RAILSHMEM_CALL(SELECTION, TYPES, OP, ...)                                             \
   ((void)sizeof(struct {                                                                      \
      _Static_assert(_Generic(SELECTION, railshmem_no_function*: 0, default: 1),               \
          "shmem" #OP " has no function for an argument of this type; it takes pointers to "   \
-         TYPES(RAILSHMEM_PICK_NAMES, OP) "and to nothing else");                              \
+         TYPES ", and to nothing else");                                                      \
      int member;                                                                              \
    }), SELECTION(__VA_ARGS__))
 
 /// A call whose first argument is the pointer.
-#define RAILSHMEM_SELECT(TYPES, PICK, OP, ...) \
-  RAILSHMEM_CALL(RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0)), TYPES, OP, __VA_ARGS__)
+#define RAILSHMEM_SELECT(ROWS, TYPES, OP, ...) \
+  RAILSHMEM_CALL(RAILSHMEM_CHOOSE(ROWS, shmem_, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0)), TYPES, OP, __VA_ARGS__)
 
 /// A call whose first argument is a team and whose second is the pointer.
-#define RAILSHMEM_SELECT_TEAM(TYPES, PICK, OP, ...) \
-  RAILSHMEM_CALL(RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)), TYPES, OP, __VA_ARGS__)
+#define RAILSHMEM_SELECT_TEAM(ROWS, TYPES, OP, ...) \
+  RAILSHMEM_CALL(RAILSHMEM_CHOOSE(ROWS, shmem_, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)), TYPES, OP, __VA_ARGS__)
 
 /// A call whose first argument is the pointer, or a context with the pointer behind it.
-#define RAILSHMEM_SELECT_CTX(TYPES, PICK, OP, ...)                                                   \
+#define RAILSHMEM_SELECT_CTX(ROWS, TYPES, OP, ...)                                                   \
   RAILSHMEM_CALL(_Generic(RAILSHMEM_FIRST(__VA_ARGS__, 0),                                           \
-      shmem_ctx_t: RAILSHMEM_CHOOSE(TYPES, PICK##_CTX, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)),        \
-      default: RAILSHMEM_CHOOSE(TYPES, PICK, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0))), TYPES, OP, __VA_ARGS__)
+      shmem_ctx_t: RAILSHMEM_CHOOSE(ROWS, shmem_ctx_, OP, RAILSHMEM_SECOND(__VA_ARGS__, 0)),         \
+      default: RAILSHMEM_CHOOSE(ROWS, shmem_, OP, RAILSHMEM_FIRST(__VA_ARGS__, 0))), TYPES, OP, __VA_ARGS__)
+
+/// A call whose first argument may be a context, of functions without a type of elements.
+#define RAILSHMEM_SELECT_SIGNAL(PLAIN, WITH_CTX, ...) \
+  _Generic(RAILSHMEM_FIRST(__VA_ARGS__, 0), shmem_ctx_t: WITH_CTX, default: PLAIN)(__VA_ARGS__)
 
 // clang-format on
 

@@ -3,11 +3,11 @@
 // kernels.
 #pragma once
 
-#include "shmem/device/names/collective.h"
-#include "shmem/device/names/ordering.h"
-#include "shmem/device/names/rma.h"
-#include "shmem/device/names/signal.h"
-#include "shmem/device/names/wait.h"
+#include "shmem/device/calls/collective.h"
+#include "shmem/device/calls/ordering.h"
+#include "shmem/device/calls/rma.h"
+#include "shmem/device/calls/signal.h"
+#include "shmem/device/calls/wait.h"
 #include "src/cuda/kernels/cluster_scope.h"
 #include "src/cuda/kernels/reduce.h"
 #include "src/cuda/kernels/stream_call.h"

@@ -2,7 +2,7 @@
 // Stream-ordered calls on elements that lie apart, and on many words. For CUDA, and for threads that stand for kernels.
 #pragma once
 
-#include "shmem/device/names/rma.h"
+#include "shmem/device/calls/rma.h"
 #include "src/cuda/kernels/stream.h"
 #include "src/cuda/kernels/stream_call.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions of shmem/setup.h, team.h and context.h for kernels.
-#ifndef SHMEM_DEVICE_NAMES_QUERY_H
-#define SHMEM_DEVICE_NAMES_QUERY_H
+// Questions of shmem/setup.h, team.h and context.h in a kernel.
+#ifndef SHMEM_DEVICE_CALLS_QUERY_H
+#define SHMEM_DEVICE_CALLS_QUERY_H
 
-#include "shmem/device/names/define.h"
+#include "shmem/device/calls/define.h"
 
 #if defined(RAILSHMEM_KERNEL_NAMES)
 
@@ -71,23 +71,6 @@ RAILSHMEM_KERNEL inline int is_symmetric(const void* addr, int pe) {
 
 }  // namespace device
 }  // namespace railshmem
-
-RAILSHMEM_BOTH(int, my_pe, (void), (), railshmem::device::this_world().pe)
-RAILSHMEM_BOTH(int, n_pes, (void), (), railshmem::device::this_world().npes)
-RAILSHMEM_BOTH(int, pe_accessible, (int pe), (pe), railshmem::device::is_pe(pe))
-RAILSHMEM_BOTH(int, addr_accessible, (const void* addr, int pe), (addr, pe), railshmem::device::is_symmetric(addr, pe))
-RAILSHMEM_BOTH(void*, ptr, (const void* dest, int pe), (dest, pe), railshmem::device::mapped_object(dest, pe))
-RAILSHMEM_BOTH(void, info_get_version, (int* major, int* minor), (major, minor),
-               railshmem::device::version_of_standard(major, minor))
-RAILSHMEM_BOTH(void, info_get_name, (char* name), (name), railshmem::device::vendor_name(name))
-RAILSHMEM_BOTH(int, team_my_pe, (shmem_team_t team), (team), railshmem::device::team_rank(team))
-RAILSHMEM_BOTH(int, team_n_pes, (shmem_team_t team), (team), railshmem::device::team_size(team))
-RAILSHMEM_BOTH(int, team_translate_pe, (shmem_team_t src_team, int src_pe, shmem_team_t dest_team),
-               (src_team, src_pe, dest_team), railshmem::device::translate(src_team, src_pe, dest_team))
-RAILSHMEM_BOTH(void*, team_ptr, (shmem_team_t team, const void* dest, int pe), (team, dest, pe),
-               railshmem::device::mapped_of_team(team, dest, pe))
-RAILSHMEM_BOTH(int, ctx_get_team, (shmem_ctx_t ctx, shmem_team_t* team), (ctx, team),
-               railshmem::device::team_of_context(ctx, team))
 
 #endif
 

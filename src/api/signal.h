@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Put with signal and signal operations, as their entry points call them.
+#pragma once
+
+#include "src/api/entry.h"
+#include "src/rma/put_get.h"
+#include "src/rma/signal.h"
+
+namespace railshmem {
+
+template <bool kNbi>
+[[gnu::always_inline]] inline void put_with_signal(const Entry& entry, void* dest, const void* source, size_t nelems,
+                                                   size_t element, uint64_t* word, uint64_t value, int op) noexcept {
+  const size_t nbytes = total_bytes(entry.function, nelems, element, entry.pe);
+  const SignalTarget signal{word, value, checked_signal_op(entry.function, op, entry.pe)};
+  run_call<&put_signal<kNbi>>(entry, observe::Kind::put_signal, nbytes, {dest, source}, dest, source, nbytes, signal,
+                              entry.pe);
+}
+
+[[gnu::always_inline]] inline void send_signal(const Entry& entry, const SignalTarget& signal) noexcept {
+  run_call<&signal_only>(entry, observe::Kind::signal, sizeof(uint64_t), {signal.address}, signal, entry.pe);
+}
+
+uint64_t fetch_signal(const char* function, const uint64_t* word) noexcept;
+uint64_t wait_for_signal(const char* function, uint64_t* word, int cmp, uint64_t value) noexcept;
+
+}  // namespace railshmem
