@@ -7,7 +7,7 @@
 #include "include/shmem/device/push.h"
 #include "include/shmem/device/wait.h"
 #include "tests/device/gpu_support.h"
-#include "tests/unit/ring_fixture.h"
+#include "tests/support/ring_fixture.h"
 
 namespace railshmem::gpu_test {
 namespace {

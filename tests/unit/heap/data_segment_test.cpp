@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The unit test binary on itself; tests/unit/data_segment has a program for what needs one.
+// The unit test binary on itself; tests/unit/heap/data_segment has a program for what needs one.
 #include "src/heap/data_segment.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "tests/unit/nic_machines.h"
+#include "tests/support/nic_machines.h"
 
 namespace railshmem {
 namespace {

@@ -14,8 +14,8 @@
 namespace railshmem::test {
 namespace {
 
-constexpr size_t kPiece = 1 << 16;
-constexpr int kPes = 4, kAbsent = 3;  ///< the PE that stages its memory
+constexpr size_t kGpuPiece = 1 << 16;
+constexpr int kTargets = 4, kAbsent = 3;  ///< the PE that stages its memory
 
 /// Addresses where the CPU faults, as it does on a GPU's.
 class Gpu {
@@ -23,7 +23,7 @@ class Gpu {
   Gpu() : base_(mmap(nullptr, kNbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
   ~Gpu() { munmap(base_, kNbytes); }
   std::byte* base() const { return static_cast<std::byte*>(base_); }
-  static constexpr size_t kNbytes = 8 * kPiece;
+  static constexpr size_t kNbytes = 8 * kGpuPiece;
 
  private:
   void* base_;
@@ -32,16 +32,16 @@ class Gpu {
 /// Pieces at 0 and 1, which adjoin, and at 4.
 DirectMemory pieces_of(const Gpu& gpu) {
   DirectMemory direct;
-  for (const size_t at : {size_t{0}, kPiece, 4 * kPiece})
-    direct.add({at, gpu.base() + at, kPiece}, {true, true, true, at == 0}, true);
+  for (const size_t at : {size_t{0}, kGpuPiece, 4 * kGpuPiece})
+    direct.add({at, gpu.base() + at, kGpuPiece}, {true, true, true, at == 0}, true);
   return direct;
 }
 
 TEST(DirectMemory, IsASegmentForEachPiece) {
   const Gpu gpu;
   const DirectMemory direct = pieces_of(gpu);
-  Remote place{1, SegmentId::device, kPiece + 100};
-  EXPECT_EQ(direct.redirect(place), kPiece - 100);
+  Remote place{1, SegmentId::device, kGpuPiece + 100};
+  EXPECT_EQ(direct.redirect(place), kGpuPiece - 100);
   EXPECT_EQ(place.segment, segment_of_piece(1));
   EXPECT_EQ(place.offset, 100u);
 }
@@ -53,22 +53,22 @@ TEST(DirectMemory, CoversWhatPiecesOfThatPeReachOneBehindTheOther) {
     return direct.covered(Remote{pe, SegmentId::device, offset}, n);
   };
   EXPECT_EQ(covered(1, 8, 16), 16u);
-  EXPECT_EQ(covered(1, 8, 2 * kPiece), 2 * kPiece - 8) << "behind the second piece there is a gap";
-  EXPECT_EQ(covered(kAbsent, 8, 2 * kPiece), kPiece - 8) << "this PE stages the second piece";
-  EXPECT_EQ(covered(1, 3 * kPiece, 8), 0u);
-  EXPECT_EQ(direct.covered(gpu.base() + 4 * kPiece, 2 * kPiece), kPiece);
+  EXPECT_EQ(covered(1, 8, 2 * kGpuPiece), 2 * kGpuPiece - 8) << "behind the second piece there is a gap";
+  EXPECT_EQ(covered(kAbsent, 8, 2 * kGpuPiece), kGpuPiece - 8) << "this PE stages the second piece";
+  EXPECT_EQ(covered(1, 3 * kGpuPiece, 8), 0u);
+  EXPECT_EQ(direct.covered(gpu.base() + 4 * kGpuPiece, 2 * kGpuPiece), kGpuPiece);
   EXPECT_EQ(direct.covered(gpu.base() - 1, 8), 0u);
 }
 
 TEST(DirectMemory, ClipsAtTheNearerBorder) {
   const Gpu gpu;
   const DirectMemory direct = pieces_of(gpu);
-  Remote place{1, SegmentId::device, kPiece - 64};
-  EXPECT_EQ(direct.clip(place, gpu.base() + kPiece - 32, 1000), 32u);
-  place = {1, SegmentId::device, kPiece - 64};
+  Remote place{1, SegmentId::device, kGpuPiece - 64};
+  EXPECT_EQ(direct.clip(place, gpu.base() + kGpuPiece - 32, 1000), 32u);
+  place = {1, SegmentId::device, kGpuPiece - 64};
   EXPECT_EQ(direct.clip(place, nullptr, 1000), 64u) << "the local memory is the host's";
   place = {1, SegmentId::heap, 5};
-  EXPECT_EQ(direct.clip(place, gpu.base() + kPiece - 32, 1000), 32u);
+  EXPECT_EQ(direct.clip(place, gpu.base() + kGpuPiece - 32, 1000), 32u);
   EXPECT_EQ(place.segment, SegmentId::heap);
 }
 
@@ -104,7 +104,7 @@ struct DirectRig {
                                 {SegmentId::device, gpu.base(), Gpu::kNbytes, MemoryKind::staged}};
     staging.emplace(
         segments, [](auto) { return std::make_unique<LateCopier>(5); }, staged_tuning(), nrails);
-    InitiatorConfig config{.port = Port::host, .pe = 0, .npes = kPes, .cells = 64, .tuning = staged_tuning()};
+    InitiatorConfig config{.port = Port::host, .pe = 0, .npes = kTargets, .cells = 64, .tuning = staged_tuning()};
     config.staging = &staging->source(Port::host);
     config.direct = &direct;
     initiator.emplace(std::span(rails), config);
@@ -123,7 +123,7 @@ struct DirectRig {
   }
 
   Gpu gpu;
-  std::vector<uint64_t> heap = std::vector<uint64_t>(kPiece / 8);
+  std::vector<uint64_t> heap = std::vector<uint64_t>(kGpuPiece / 8);
   std::vector<ScriptedRail> rails;
   DirectMemory direct;
   std::optional<Staging> staging;
@@ -133,7 +133,7 @@ struct DirectRig {
 
 TEST(DirectTransfer, GoesFromGpuToGpuInOneWriteThatNobodyCopies) {
   DirectRig rig;
-  Transfer t = rig.put(rig.gpu.base() + 8, SegmentId::device, kPiece, 8);
+  Transfer t = rig.put(rig.gpu.base() + 8, SegmentId::device, kGpuPiece, 8);
   ASSERT_TRUE(rig.goes_direct(t));
   EXPECT_TRUE(t.local_is_far);
   ASSERT_EQ(rig.initiator->transfer(*rig.scope, t, Source::stable, {}), Post::ok);
@@ -177,7 +177,7 @@ TEST(DirectTransfer, WhatAMessageBringsAnywayStaysInIt) {
 TEST(DirectTransfer, AcrossPiecesGoesInParts) {
   DirectRig rig;
   constexpr size_t kLong = 20000;
-  Transfer t = rig.put(rig.gpu.base() + 4 * kPiece, SegmentId::device, kPiece - 12000, kLong);
+  Transfer t = rig.put(rig.gpu.base() + 4 * kGpuPiece, SegmentId::device, kGpuPiece - 12000, kLong);
   ASSERT_TRUE(rig.goes_direct(t));
   EXPECT_TRUE(t.across_pieces);
   ASSERT_EQ(rig.initiator->transfer(*rig.scope, t, Source::stable, {}), Post::ok);
@@ -186,8 +186,8 @@ TEST(DirectTransfer, AcrossPiecesGoesInParts) {
   for (const auto& write : rig.rails[0].posted) {
     const bool first = nbytes < 12000;
     EXPECT_EQ(write.remote.segment, segment_of_piece(first ? 0 : 1));
-    EXPECT_EQ(write.remote.offset, first ? kPiece - 12000 + nbytes : nbytes - 12000);
-    EXPECT_EQ(write.local, rig.gpu.base() + 4 * kPiece + nbytes);
+    EXPECT_EQ(write.remote.offset, first ? kGpuPiece - 12000 + nbytes : nbytes - 12000);
+    EXPECT_EQ(write.local, rig.gpu.base() + 4 * kGpuPiece + nbytes);
     nbytes += write.nbytes;
     EXPECT_FALSE(first && nbytes > 12000);
     rig.rails[0].complete(write.slot);
@@ -201,10 +201,10 @@ TEST(DirectTransfer, OthersAreStaged) {
   DirectRig rig;
   const auto staged = [&](Transfer t) { return rig.initiator->stages(t.remote, t.local) && !rig.goes_direct(t); };
   std::byte* const host = reinterpret_cast<std::byte*>(rig.heap.data());
-  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, 3 * kPiece, 8))) << "no rail knows that memory";
-  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kPiece, 8, kAbsent))) << "nor this of that PE";
-  EXPECT_TRUE(staged(rig.put(rig.gpu.base() + 3 * kPiece, SegmentId::heap, 0, 8))) << "nor that of this PE";
-  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kPiece - 8, 16))) << "short, and across pieces";
+  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, 3 * kGpuPiece, 8))) << "no rail knows that memory";
+  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuPiece, 8, kAbsent))) << "nor this of that PE";
+  EXPECT_TRUE(staged(rig.put(rig.gpu.base() + 3 * kGpuPiece, SegmentId::heap, 0, 8))) << "nor that of this PE";
+  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuPiece - 8, 16))) << "short, and across pieces";
   rig.direct.use_flush({FlushPolicy::read, nullptr});
   Transfer get = rig.put(rig.gpu.base(), SegmentId::device, 0, 8);
   get.kind = OpKind::get;

@@ -10,8 +10,8 @@
 namespace railshmem::test {
 namespace {
 
-struct Source : StagedRig {
-  explicit Source(const RailTraits& shape = {0, 1 << 20, 4096, false})
+struct SourceRig : StagedRig {
+  explicit SourceRig(const RailTraits& shape = {0, 1 << 20, 4096, false})
       : StagedRig(Port::host, 0, shape), scope(&initiator->add_scope()) {}
 
   Post put(int pe, size_t nbytes, const NetSignal* signal = nullptr) {
@@ -42,7 +42,7 @@ struct Source : StagedRig {
 
 /// Two slots, three pieces: the third leaves with the first acknowledgement, without any clock.
 TEST(StagingSource, AnAcknowledgementSendsThePieceThatWaitsForItsSlot) {
-  Source source;
+  SourceRig source;
   ASSERT_EQ(source.put(3, 3 * 8192), Post::ok);
   source.turns();
   ASSERT_EQ(source.requests(3).size(), 2u);
@@ -60,7 +60,7 @@ TEST(StagingSource, AnAcknowledgementSendsThePieceThatWaitsForItsSlot) {
 }
 
 TEST(StagingSource, PiecesOfALongPutGoOverAllRails) {
-  Source source;
+  SourceRig source;
   ASSERT_EQ(source.put(3, 2 * 8192), Post::ok);
   source.turns();
   EXPECT_EQ(source.messages(0, MessageKind::staged_put).size(), 1u);
@@ -69,7 +69,7 @@ TEST(StagingSource, PiecesOfALongPutGoOverAllRails) {
 
 /// Where the target could fetch a slot only by messages, the data goes along at once.
 TEST(StagingSource, WithoutReadsPutsTravelInsideTheirRequests) {
-  Source source({64, 1 << 20, 4096, false, false, false});
+  SourceRig source({64, 1 << 20, 4096, false, false, false});
   constexpr size_t kBytes = 20000;
   const NetSignal signal{SegmentId::heap, 0, 1, SignalOp::add};
   ASSERT_EQ(source.put(3, kBytes, &signal), Post::ok);
@@ -102,7 +102,7 @@ TEST(StagingSource, WithoutReadsPutsTravelInsideTheirRequests) {
 
 /// One of two slots is held by a request to PE 3, which is being asked what it has executed.
 TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
-  Source source;
+  SourceRig source;
   ASSERT_EQ(source.put(3, 5000), Post::ok);
   source.turns();
   const size_t dead = source.rail_of(MessageKind::staged_put);
@@ -118,7 +118,7 @@ TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
 
 /// The CPU must not read there, however short the put.
 TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
-  Source source;
+  SourceRig source;
   const std::vector<std::byte> device(100, std::byte{7}), host(100, std::byte{8});
   auto& copier = static_cast<LateCopier&>(*source.staging->source(Port::host).copier);
   copier.alone = device;

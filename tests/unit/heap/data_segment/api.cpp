@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/data_segment/api.h"
+#include "tests/unit/heap/data_segment/api.h"
 
 #include <cstdio>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "src/base/error.h"
-#include "tests/unit/nic_machines.h"
+#include "tests/support/nic_machines.h"
 #include "transports/ofi/nic.h"
 
 namespace railshmem::ofi {

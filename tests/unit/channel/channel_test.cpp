@@ -12,7 +12,7 @@
 #include "include/shmem/device/push.h"
 #include "include/shmem/device/wait.h"
 #include "tests/support/repetitions.h"
-#include "tests/unit/random_proxy.h"
+#include "tests/unit/channel/random_proxy.h"
 
 namespace railshmem {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "tests/unit/ring_fixture.h"
+#include "tests/support/ring_fixture.h"
 
 namespace railshmem {
 namespace {

@@ -12,7 +12,7 @@
 #include "include/shmem/device/push.h"
 #include "src/base/error.h"
 #include "tests/support/repetitions.h"
-#include "tests/unit/ring_fixture.h"
+#include "tests/support/ring_fixture.h"
 
 namespace railshmem {
 namespace {
