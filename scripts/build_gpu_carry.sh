@@ -30,7 +30,7 @@ OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_
 
 mkdir -p "$carry/bin" "$carry/lib/railshmem"
 cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
-for program in $tests; do find "$build/tests" -name "$program" -type f -perm -u+x -exec cp {} "$carry/bin/" \;; done
+for program in $tests; do find "$build/tests/gpu" -name "$program" -type f -perm -u+x -exec cp {} "$carry/bin/" \;; done
 for example in $examples; do cp "$build/examples/$example" "$carry/bin/"; done
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "src/base/error.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 
 namespace railshmem {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/base/cpu.h"
 #include "src/cuda/context_guard.h"
 #include "src/cuda/device_arena.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 
 namespace railshmem::cuda {
 namespace {

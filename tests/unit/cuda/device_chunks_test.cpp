@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "src/base/error.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 #include "tests/support/forked.h"
 
 namespace railshmem::cuda {

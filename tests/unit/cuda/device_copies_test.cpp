@@ -12,7 +12,7 @@
 
 #include "src/base/cpu.h"
 #include "src/cuda/context_guard.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 
 namespace railshmem::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "src/cuda/context_guard.h"
 #include "src/cuda/rdma_flush.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 
 namespace railshmem::cuda {
 namespace {

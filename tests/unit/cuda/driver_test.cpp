@@ -11,7 +11,7 @@
 
 #include "src/base/error.h"
 #include "src/cuda/check.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 #include "tests/support/run_again.h"
 
 namespace railshmem::cuda {

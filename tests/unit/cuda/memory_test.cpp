@@ -15,7 +15,7 @@
 #include "src/cuda/pinned.h"
 #include "src/cuda/pointer_info.h"
 #include "src/cuda/user_memory.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 
 namespace railshmem::cuda {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/kernel_watch.h"
-#include "tests/support/fake_driver.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
 
 namespace railshmem {
 namespace {
