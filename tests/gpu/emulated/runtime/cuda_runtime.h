@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CUDA programs as programs of the host: what our examples and tests take from the CUDA runtime, over host threads.
-// Every thread of a kernel is a thread, so grids are to be small. Grids have one dimension, and kernels no __shared__
-// memory. launches.py turns kernel<<<grid, block, 0, stream>>>(...) into a call of launcher().
+// Every thread of a kernel is a thread, so grids are to be small. launches.py turns kernel<<<grid, block, shared,
+// stream>>>(...) into a call of launcher(), and variables that are __shared__ into references to memory of the block.
 #pragma once
 
 #include <shmem.h>
@@ -21,10 +21,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 
-struct dim3 {
-  constexpr dim3(unsigned nx = 1, unsigned ny = 1, unsigned nz = 1) : x(nx), y(ny), z(nz) {}
-  unsigned x, y, z;
-};
+using dim3 = railshmem::emulation::Dim;
 
 struct int2 {
   int x, y;
@@ -43,34 +40,17 @@ inline const bool registered = [] {
   return true;
 }();
 
-inline thread_local uint32_t blocks_in_grid = 0;
-inline dim3 thread_index() {
-  return {emulation::thread_in_block(), 0, 0};
-}
-inline dim3 block_index() {
-  return {emulation::block_in_grid(), 0, 0};
-}
-
 /// Waits for all streams.
 inline int synchronize() {
   for (Stream* const stream : Stream::all()) stream->synchronize();
   return 0;
 }
 
-/// launcher(kernel, grid, block, 0, stream)(arguments...)
+/// launcher(kernel, grid, block, shared, stream)(arguments...)
 template <class... Parameters>
 auto launcher(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared = 0, Stream* stream = nullptr) {
-  if (grid.y * grid.z * block.y * block.z != 1 || shared != 0) {
-    std::fprintf(stderr, "emulated CUDA: a kernel of more than one dimension, or with shared memory\n");
-    std::abort();
-  }
   return [=](std::type_identity_t<Parameters>... arguments) {
-    Stream::of(stream).enqueue([=] {
-      emulation::run({{&view, grid.x, block.x, [=] {
-                         blocks_in_grid = grid.x;
-                         kernel(arguments...);
-                       }}});
-    });
+    Stream::of(stream).enqueue([=] { emulation::run({{&view, grid, block, [=] { kernel(arguments...); }, shared}}); });
   };
 }
 
@@ -82,10 +62,10 @@ struct Event {
 
 }  // namespace railshmem::emulated_cuda
 
-#define threadIdx (::railshmem::emulated_cuda::thread_index())
-#define blockIdx (::railshmem::emulated_cuda::block_index())
-#define blockDim (dim3(::railshmem::emulation::threads_in_block()))
-#define gridDim (dim3(::railshmem::emulated_cuda::blocks_in_grid))
+#define threadIdx (::railshmem::threads::threadIdx)
+#define blockIdx (::railshmem::threads::blockIdx)
+#define blockDim (::railshmem::threads::blockDim)
+#define gridDim (::railshmem::threads::gridDim)
 
 inline void __syncthreads() {
   railshmem::emulation::sync_block();

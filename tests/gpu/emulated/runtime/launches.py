@@ -11,5 +11,11 @@ with open(program, encoding="utf-8") as source:
 text, launches = re.subn(r"(\b[\w:]+(?:<[\w:, ]+>)?)<<<(.*?)>>>\(", r"::railshmem::emulated_cuda::launcher(\1, \2)(", text)
 if launches == 0 or "<<<" in text:
     sys.exit(f"launches.py: {program}: no launch, or one that this script does not understand")
+# __shared__ float tile[8][4]; and extern __shared__ float tile[];
+DECLARATION = r"__shared__ ([\w:<>, ]+?) (\w+)"
+text = re.sub(r"\bextern " + DECLARATION + r"\[\];", r"\1* const \2 = ::railshmem::emulation::dynamic_shared<\1>();", text)
+text = re.sub(DECLARATION + r"((?:\[[^\]]+\])*);", r'auto& \2 = ::railshmem::emulation::shared<\1\3>("\2");', text)
+if "__shared__" in text:
+    sys.exit(f"launches.py: {program}: a __shared__ variable that this script does not understand")
 with open(out, "w", encoding="utf-8") as target:
     target.write(f'#include <cuda_runtime.h>\n#line 1 "{program}"\n{text}')
