@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# RAILSHMEM_CUDA_LANGUAGE: whether programs of kernels (tests/device, shmem_gpu_perf) are built; the language is CUDA then.
+# RAILSHMEM_CUDA_LANGUAGE: whether programs of kernels (tests/gpu/one_gpu, shmem_gpu_perf) are built; the language is CUDA then.
 # RAILSHMEM_CUDA_ARCHITECTURES: the GPUs that these programs are compiled for.
 set(RAILSHMEM_CUDA_LANGUAGE OFF)
 set(RAILSHMEM_CUDA_ARCHITECTURES 90 CACHE STRING "GPUs that programs of kernels are compiled for")

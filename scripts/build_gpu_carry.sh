@@ -18,7 +18,7 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
   exit 1
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
-tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory multi_own_pe multi_compat_names soak_kernels device_collectives stream_ops stream_own stream_parts"
+tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory multi_own_pe multi_shapes multi_compat_names soak_kernels device_collectives stream_ops stream_own stream_parts"
 examples="device_ring put_signal_pipeline jacobi moe_dispatch stream_ordered cuda_graph"
 targets=$(cmake --build "$build" --target help)
 plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' || true)
@@ -30,7 +30,7 @@ OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_
 
 mkdir -p "$carry/bin" "$carry/lib/railshmem"
 cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
-for program in $tests; do find "$build/tests" -name "$program" -type f -perm -u+x -exec cp {} "$carry/bin/" \;; done
+for program in $tests; do find "$build/tests/gpu" -name "$program" -type f -perm -u+x -exec cp {} "$carry/bin/" \;; done
 for example in $examples; do cp "$build/examples/$example" "$carry/bin/"; done
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done

@@ -43,7 +43,7 @@ export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTR
 # program NAME: prints the path of a program, in either kind of folder.
 program() {
   local at
-  for at in "$from/bin/$1" "$from/tests/device/$1" "$from/tests/multi/$1" "$from/examples/$1"; do
+  for at in "$from/bin/$1" "$from/tests/gpu/one_gpu/$1" "$from/tests/gpu/multi_gpu/$1" "$from/examples/$1"; do
     [ -x "$at" ] && echo "$at" && return
   done
   echo "$from/bin/$1"
@@ -112,6 +112,7 @@ kernels() {
   check "kernels.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
   check "own_memory.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
   check "own_pe.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_pe)"
+  check "shapes.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_shapes)"
   check "compat_names.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_compat_names)"
   local program
   for program in device_collectives stream_ops stream_own stream_parts; do
@@ -120,7 +121,7 @@ kernels() {
   done
   local loaded=(sh -c 'exit 77')
   ! has_nvrtc || loaded=("$(program oshrun)" -n "$pes" --timeout 140 "$(program loaded_kernels)" "$root/include"
-    "$root/tests/multi/loaded_kernels.cu")
+    "$root/tests/gpu/multi_gpu/loaded_kernels.cu")
   check "loaded_kernels.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$@" "${loaded[@]}"
 }
 

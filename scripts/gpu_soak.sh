@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels of all PEs do everything at once, at random (tests/multi/soak_kernels.cu), on two nodes made of this host: half
+# Kernels of all PEs do everything at once, at random (tests/gpu/multi_gpu/soak_kernels.cu), on two nodes made of this host: half
 # of the PEs reach each other directly, the others through the network. Every byte and count is checked. Then again with
 # a PE that is killed at half time: every other one must end soon, with an error that names it.
 #   scripts/gpu_soak.sh [seconds (default 300) [seconds of the one with a killed PE (default: as many)]]
@@ -26,7 +26,7 @@ pes=${PES:-$((gpus > 4 ? gpus / 2 * 2 : 4))}
 provider=${PROVIDER:-tcp;ofi_rxm}
 program=${PROGRAM:-}
 launcher=${LAUNCHER:-}
-for folder in bin tests/multi bootstrap/local; do
+for folder in bin tests/gpu/multi_gpu bootstrap/local; do
   [ -z "$program" ] && [ -x "$from/$folder/soak_kernels" ] && program=$from/$folder/soak_kernels
   [ -z "$launcher" ] && [ -x "$from/$folder/oshrun" ] && launcher=$from/$folder/oshrun
 done

@@ -118,33 +118,12 @@ if [ -n "$install" ]; then
 fi
 scripts/check_cmake.sh || exit 1
 
-# Under ASan and UBSan: all unit tests, faults, and the whole transport suite over both transports. What a sanitizer sees, it
-# sees with few PEs. Under ThreadSanitizer: what several threads do, within the library and through it.
-threaded="threads thread_contexts lock_threads team_threads active_threads"
-build_dev() {
-  local programs targets kind program
-  programs=$(sed -n 's/^conformance_program(\([a-z0-9_]*\).*/\1/p' tests/conformance/CMakeLists.txt)
-  targets="unit_tests threaded_tests oshrun bootstrap_probe bootstrap_unique_id_probe refuse_call"
-  for program in bad_input bad_old_call bad_on_stream bad_team checked forked_child late_pe old_exit; do targets="$targets fault_$program"; done
-  targets="$targets kernels_between_pes"
-  for kind in static_pie static_nopie shared_pie shared_nopie; do targets="$targets data_segment_$kind"; done
-  for program in $programs; do targets="$targets conformance_$program"; done
-  # shellcheck disable=SC2086
-  build dev $targets
-}
-build_tsan() {
-  local targets="threaded_tests oshrun" program
-  for program in $threaded; do targets="$targets conformance_$program"; done
-  # shellcheck disable=SC2086
-  build tsan $targets
-}
-
 # The sanitized builds, beside the tests of the release build, with CPU time that nobody else wants: tests wait a lot.
 build_beside() {
   local preset
   chrt --idle --pid 0 "$BASHPID" 2>/dev/null || renice -n 19 -p "$BASHPID" >/dev/null
   for preset in dev tsan; do
-    "build_$preset" >"$logs/$preset.beside" 2>&1
+    build "$preset" "tests_$preset" >"$logs/$preset.beside" 2>&1
     echo $? >"$logs/$preset.built"
   done
 }
@@ -167,18 +146,17 @@ if [ ${#stages[@]} -eq 0 ]; then
   check release release ${label:+--label-regex "^($label)\$"}
 fi
 if [ -z "$quick" ]; then
+  # A test belongs to a build by its label (BUILDS in the CMake files of tests).
   if built dev; then
-    check dev dev --label-regex '^unit$'
-    check dev-fault dev --label-regex '^fault$' --exclude-regex 'lost_peer'
-    check dev-conformance dev --tests-regex '^conformance\..*\.(p2p\.3|tcp_rxm\.2)$'
+    check dev dev --label-regex '^dev$'
   else
     not_built dev
   fi
   if built tsan; then
-    check tsan tsan --label-regex '^threaded$'
+    check tsan tsan --label-regex '^tsan$' --label-exclude '^conformance$'
     # No more PEs than CPUs: a thread that reads late what libfabric wrote is a race to ThreadSanitizer once it has forgotten who
     # wrote (1 run of 30 with three for each).
-    check tsan-conformance tsan --parallel "$jobs" --tests-regex "^conformance\\.(${threaded// /|})\\.(p2p|tcp_rxm)\\.2\$"
+    check tsan-conformance tsan --parallel "$jobs" --label-regex '^tsan$' --label-regex '^conformance$'
   else
     not_built tsan
   fi

@@ -13,7 +13,7 @@
 #include "src/base/unique.h"
 #include "src/channel/channel.h"
 #include "tests/model/explorer.h"
-#include "tests/unit/ring_fixture.h"
+#include "tests/support/ring_fixture.h"
 
 namespace railshmem {
 namespace {

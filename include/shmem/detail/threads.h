@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who the calling thread is among the threads of its kernel. Host code is a kernel of one thread, unless tests emulate
-// kernels by host threads (RAILSHMEM_EMULATION, tests/support/emulation.h).
+// kernels by host threads (RAILSHMEM_EMULATION, tests/gpu/emulated/emulation.h).
 #ifndef SHMEM_DETAIL_THREADS_H
 #define SHMEM_DETAIL_THREADS_H
 
@@ -12,11 +12,16 @@ namespace railshmem {
 
 #if defined(RAILSHMEM_EMULATION)
 namespace emulation {
-uint32_t thread_in_block();
-uint32_t threads_in_block();
-uint32_t block_in_grid();
+struct Dim {
+  constexpr Dim(uint32_t nx = 1, uint32_t ny = 1, uint32_t nz = 1) : x(nx), y(ny), z(nz) {}
+  uint32_t x, y, z;
+};
 void sync_block();
 void sync_warp();
+uint32_t active_lanes();
+uint32_t equal_lanes(uint32_t lanes, uint64_t word);
+uint64_t from_lane(uint32_t lanes, uint64_t word, uint32_t lane);
+void sync_lanes(uint32_t lanes);
 }  // namespace emulation
 #endif
 
@@ -24,11 +29,13 @@ namespace threads {
 
 inline constexpr uint32_t kWarp = 32;
 
+#if defined(RAILSHMEM_EMULATION)
+inline thread_local emulation::Dim threadIdx, blockIdx, blockDim, gridDim;  // what CUDA calls so
+#endif
+
 RAILSHMEM_HD inline uint32_t rank_in_block() {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-#elif defined(RAILSHMEM_EMULATION)
-  return emulation::thread_in_block();
 #else
   return 0;
 #endif
@@ -48,20 +55,16 @@ RAILSHMEM_HD inline uint32_t rank_in_block_anew() {
 }
 
 RAILSHMEM_HD inline uint32_t block_size() {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
   return blockDim.x * blockDim.y * blockDim.z;
-#elif defined(RAILSHMEM_EMULATION)
-  return emulation::threads_in_block();
 #else
   return 1;
 #endif
 }
 
 RAILSHMEM_HD inline uint32_t block_in_grid() {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
   return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-#elif defined(RAILSHMEM_EMULATION)
-  return emulation::block_in_grid();
 #else
   return 0;
 #endif
@@ -117,6 +120,72 @@ RAILSHMEM_HD inline void sync_warp() {
   emulation::sync_warp();
 #endif
 }
+
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
+// Lanes of a warp that call together: a bit for each. All lanes of `lanes` make these calls.
+
+/// Those that run this call together with the calling thread; any of them may be missing.
+RAILSHMEM_HD inline uint32_t active_lanes() {
+#if defined(__CUDA_ARCH__)
+  return __activemask();
+#else
+  return emulation::active_lanes();
+#endif
+}
+
+/// Those that pass an equal word.
+RAILSHMEM_HD inline uint32_t equal_lanes(uint32_t lanes, uint64_t word) {
+#if defined(__CUDA_ARCH__)
+  return __match_any_sync(lanes, static_cast<unsigned long long>(word));
+#else
+  return emulation::equal_lanes(lanes, word);
+#endif
+}
+
+/// What `lane` passes.
+RAILSHMEM_HD inline uint64_t from_lane(uint32_t lanes, uint64_t word, uint32_t lane) {
+#if defined(__CUDA_ARCH__)
+  return __shfl_sync(lanes, static_cast<unsigned long long>(word), static_cast<int>(lane));
+#else
+  return emulation::from_lane(lanes, word, lane);
+#endif
+}
+
+RAILSHMEM_HD inline void sync_lanes(uint32_t lanes) {
+#if defined(__CUDA_ARCH__)
+  __syncwarp(lanes);
+#else
+  emulation::sync_lanes(lanes);
+#endif
+}
+
+/// Those before the calling thread's lane.
+RAILSHMEM_HD inline uint32_t lanes_before() {
+#if defined(__CUDA_ARCH__)
+  unsigned before;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
+  return before;
+#else
+  return (1u << lane()) - 1;
+#endif
+}
+
+RAILSHMEM_HD inline uint32_t count_lanes(uint32_t lanes) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<uint32_t>(__popc(lanes));
+#else
+  return static_cast<uint32_t>(__builtin_popcount(lanes));
+#endif
+}
+
+RAILSHMEM_HD inline uint32_t first_lane(uint32_t lanes) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1);
+#else
+  return static_cast<uint32_t>(__builtin_ctz(lanes));
+#endif
+}
+#endif
 
 }  // namespace threads
 }  // namespace railshmem

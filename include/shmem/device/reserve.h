@@ -7,6 +7,7 @@
 
 #include "shmem/detail/portable.h"
 #include "shmem/detail/ring.h"
+#include "shmem/detail/threads.h"
 #include "shmem/device/wait.h"
 
 namespace railshmem {
@@ -73,21 +74,19 @@ RAILSHMEM_HD inline Reserved reserve(const RingView& ring, uint32_t n, Deadline 
 /// for that lane's command.
 template <Producers P = Producers::many>
 RAILSHMEM_HD inline Reserved reserve_one(const RingView& ring, Deadline deadline) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
   if constexpr (P == Producers::many) {
-    const unsigned active = __activemask();
+    const uint32_t active = threads::active_lanes();
     if ((active & (active - 1)) == 0) return reserve<P>(ring, 1, deadline);  // alone
-    const unsigned together = __match_any_sync(active, reinterpret_cast<unsigned long long>(ring.head));
-    unsigned before;
-    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
-    before &= together;
+    const uint32_t together = threads::equal_lanes(active, reinterpret_cast<uintptr_t>(ring.head));
+    const uint32_t before = threads::lanes_before() & together;
     Reserved run{0, ChannelStatus::ok};
-    if (before == 0) run = reserve<P>(ring, static_cast<uint32_t>(__popc(together)), deadline);
-    const int leader = __ffs(static_cast<int>(together)) - 1;
-    const unsigned long long first = __shfl_sync(together, static_cast<unsigned long long>(run.ticket), leader);
-    const unsigned long long status = __shfl_sync(together, static_cast<unsigned long long>(run.status), leader);
-    __syncwarp(together);  // no lane stores to its slot before the leader has seen room for all
-    return {first + static_cast<unsigned>(__popc(before)), static_cast<ChannelStatus>(status)};
+    if (before == 0) run = reserve<P>(ring, threads::count_lanes(together), deadline);
+    const uint32_t leader = threads::first_lane(together);
+    const uint64_t first = threads::from_lane(together, run.ticket, leader);
+    const uint64_t status = threads::from_lane(together, static_cast<uint64_t>(run.status), leader);
+    threads::sync_lanes(together);  // no lane stores to its slot before the leader has seen room for all
+    return {first + threads::count_lanes(before), static_cast<ChannelStatus>(status)};
   }
 #endif
   return reserve<P>(ring, 1, deadline);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Modules, libraries and kernels of the fake driver.
+#include <atomic>
+#include <cstring>
+
+#include "tests/gpu/fake_driver/driver/calls.h"
+#include "tests/gpu/fake_driver/driver/state.h"
+
+namespace railshmem::cuda {
+namespace {
+
+constexpr Result kInvalidImage = 200;
+
+Result global_of(const FakeModule& module, const char* name, Address* address, size_t* nbytes) {
+  const auto found = module.globals.find(name);
+  if (found == module.globals.end()) return kNotFound;
+  if (address != nullptr) *address = address_of(found->second.data());
+  if (nbytes != nullptr) *nbytes = found->second.size();
+  return kSuccess;
+}
+
+/// As nvcc makes them: the library's own.
+bool is_fat_binary(const void* image) {
+  if (image == nullptr) return false;
+  constexpr uint32_t kMagic = 0xba55ed50;
+  uint32_t begin = 0;
+  std::memcpy(&begin, image, sizeof begin);
+  return begin == kMagic;
+}
+
+/// A launch takes the values of its parameters at once, and runs later.
+class RunningKernel {
+ public:
+  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, void** parameters)
+      : kernel_(kernel), launch_(launch) {
+    for (size_t i = 0; i < kernel.parameter_nbytes.size(); ++i) {
+      const auto* const bytes = static_cast<const std::byte*>(parameters[i]);
+      values_.emplace_back(bytes, bytes + kernel.parameter_nbytes[i]);
+    }
+    for (std::vector<std::byte>& value : values_) pointers_.push_back(value.data());
+    launch_.parameters = pointers_.data();
+  }
+  ~RunningKernel() {
+    if (thread_.joinable()) thread_.join();
+  }
+  RunningKernel(const RunningKernel&) = delete;
+  /// Starts it, or says whether it is over.
+  bool step() {
+    if (!thread_.joinable()) {
+      thread_ = std::thread([this] {
+        kernel_.body(launch_);
+        over_.store(true, std::memory_order_release);
+      });
+    }
+    return over_.load(std::memory_order_acquire);
+  }
+
+ private:
+  const FakeKernel& kernel_;
+  FakeLaunch launch_;
+  std::vector<std::vector<std::byte>> values_;
+  std::vector<void*> pointers_;
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+}  // namespace
+
+extern "C" {
+
+Result cuModuleLoadData(Module* module, const void* image) {
+  FAKE_CALL(undisturbed);
+  const auto found = s.images.find(image);
+  if (found == s.images.end() && !is_fat_binary(image)) return kInvalidImage;
+  *module = new ModuleObject{found == s.images.end() ? &library_kernels() : &found->second, {}};
+  s.modules.insert(*module);
+  return kSuccess;
+}
+Result cuModuleUnload(Module module) {
+  FAKE_CALL(undisturbed);
+  if (s.modules.erase(module) == 0) return kInvalidHandle;
+  delete module;
+  return kSuccess;
+}
+Result cuModuleGetFunction(Function* function, Module module, const char* name) {
+  FAKE_CALL(context);
+  if (s.modules.count(module) == 0) return kInvalidHandle;
+  const auto found = module->module->kernels.find(name);
+  if (found == module->module->kernels.end()) return kNotFound;
+  std::unique_ptr<FunctionObject>& kept = module->functions[name];
+  if (kept == nullptr) kept = std::make_unique<FunctionObject>(FunctionObject{&found->second});
+  *function = kept.get();
+  return kSuccess;
+}
+Result cuFuncGetAttribute(int* value, FunctionAttribute, Function function) {
+  FAKE_CALL(context);
+  *value = 0;  // no clusters here
+  return function == nullptr ? kInvalidHandle : kSuccess;
+}
+Result cuModuleGetGlobal_v2(Address* address, size_t* nbytes, Module module, const char* name) {
+  FAKE_CALL(context);
+  return s.modules.count(module) == 0 ? kInvalidHandle : global_of(*module->module, name, address, nbytes);
+}
+Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                      unsigned block_y, unsigned block_z, unsigned, Stream handle, void** parameters, void** extra) {
+  FAKE_CALL(context);
+  const FakeStream stream = fake_stream(s, handle);
+  if (stream == nullptr || function == nullptr || extra != nullptr || grid_x * grid_y * grid_z == 0 ||
+      block_x * block_y * block_z == 0 || block_x * block_y * block_z > 1024)
+    return kInvalidValue;
+  const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, nullptr};
+  const auto running = std::make_shared<RunningKernel>(*function->kernel, launch, parameters);
+  fake_give(s, stream, [running] { return running->step(); });
+  return kSuccess;
+}
+
+Result cuLibraryLoadData(Library* library, const void* code, int*, void**, unsigned, int*, void**, unsigned) {
+  FAKE_CALL(start);
+  const auto found = s.images.find(code);
+  if (found == s.images.end()) return kInvalidImage;
+  *library = new LibraryObject{{&found->second, {}}};
+  s.libraries.insert(*library);
+  return kSuccess;
+}
+Result cuLibraryUnload(Library library) {
+  FAKE_CALL(start);
+  if (s.libraries.erase(library) == 0) return kInvalidHandle;
+  delete library;
+  return kSuccess;
+}
+Result cuLibraryGetKernel(Kernel* kernel, Library library, const char* name) {
+  FAKE_CALL(start);
+  if (s.libraries.count(library) == 0) return kInvalidHandle;
+  const auto found = library->module->kernels.find(name);
+  if (found == library->module->kernels.end()) return kNotFound;
+  s.kernels.push_back(std::make_unique<KernelObject>(KernelObject{{&found->second}}));
+  *kernel = s.kernels.back().get();
+  return kSuccess;
+}
+Result cuLibraryGetGlobal(Address* address, size_t* nbytes, Library library, const char* name) {
+  FAKE_CALL(context);
+  return s.libraries.count(library) == 0 ? kInvalidHandle : global_of(*library->module, name, address, nbytes);
+}
+Result cuKernelGetFunction(Function* function, Kernel kernel) {
+  FAKE_CALL(context);
+  *function = kernel;
+  return kSuccess;
+}
+
+}  // extern "C"
+}  // namespace railshmem::cuda

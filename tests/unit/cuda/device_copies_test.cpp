@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies that are over when the call returns.
+#include "src/cuda/device_copies.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/cuda/context_guard.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
+
+namespace railshmem::cuda {
+namespace {
+
+TEST(DeviceCopies, AreThereWhenTheCallReturns) {
+  FakeDriver fake({.late_us = 300});
+  {
+    const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
+    DeviceCopies copies(gpu);
+    std::byte* const device = fake.allocate(1 << 20);
+    std::vector<std::byte> source(1 << 20, std::byte{1});
+    for (unsigned char turn = 1; turn < 20; ++turn) {
+      std::fill(source.begin(), source.end(), std::byte{turn});
+      copies.copy(device, source.data(), source.size());
+      ASSERT_EQ(std::count(device, device + (1 << 20), std::byte{turn}), 1 << 20);
+      copies.fill(device, 200, 1 << 19);
+      ASSERT_EQ(std::count(device, device + (1 << 20), std::byte{200}), 1 << 19);
+      copies.copy(source.data(), device, source.size());
+      ASSERT_EQ(source[0], std::byte{200});
+      ASSERT_EQ(source.back(), std::byte{turn});
+    }
+    copies.copy(device, nullptr, 0);
+    copies.fill(device, 1, 0);
+    fake.release(device);
+  }
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST(DeviceCopies, ManyThreadsShareFewLanes) {
+  FakeDriver fake({.late_us = 50});
+  const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
+  DeviceCopies copies(gpu);
+  constexpr size_t kThreads = 8;
+  constexpr size_t kBytes = 5000;
+  std::byte* const device = fake.allocate(kThreads * kBytes);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<std::byte> mine(kBytes);
+      std::vector<std::byte> back(kBytes);
+      for (size_t turn = 0; turn < 40; ++turn) {
+        std::fill(mine.begin(), mine.end(), static_cast<std::byte>(turn * kThreads + t));
+        copies.copy(device + t * kBytes, mine.data(), kBytes);
+        copies.copy(back.data(), device + t * kBytes, kBytes);
+        ASSERT_EQ(mine, back);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  fake.release(device);
+}
+
+/// What cuMemcpy would do, and copies of blocking streams: wait for a kernel that waits for this copy.
+TEST(DeviceCopies, DoNotWaitForKernelsOfTheDefaultStream) {
+  FakeDriver fake;
+  const Driver& driver = fake.driver();
+  const DeviceContext gpu = DeviceContext::primary(driver, 0);
+  DeviceCopies copies(gpu);
+  std::byte* const device = fake.allocate(4096);
+  auto* const flag = reinterpret_cast<uint64_t*>(device);
+  bool seen = false;
+  fake.add_module(&fake, {{{"wait_for_flag",
+                            {{sizeof flag},
+                             [&](const FakeLaunch& launch) {
+                               uint64_t* const word = *static_cast<uint64_t**>(launch.parameters[0]);
+                               const uint64_t began = now_ns();
+                               while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 0)
+                                 if (now_ns() - began > 10'000'000'000u) return;
+                               seen = true;
+                             }}}},
+                          {}});
+  const ContextGuard guard(gpu);
+  Module module = nullptr;
+  Function kernel = nullptr;
+  ASSERT_EQ(driver.module_load(&module, &fake), kSuccess);
+  ASSERT_EQ(driver.module_function(&kernel, module, "wait_for_flag"), kSuccess);
+  void* parameters[] = {const_cast<uint64_t**>(&flag)};
+  ASSERT_EQ(driver.launch(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), kSuccess);
+  const uint64_t one = 1;
+  copies.copy(device, &one, sizeof one);
+  ASSERT_EQ(driver.stream_synchronize(nullptr), kSuccess);
+  EXPECT_TRUE(seen);
+  driver.module_unload(module);
+  fake.release(device);
+}
+
+TEST(DeviceCopiesDeathTest, AFailureEndsTheJobWithTheDriversWords) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the fake has a thread, which may hold its lock
+  FakeDriver fake;
+  const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
+  DeviceCopies copies(gpu);
+  std::byte host[64] = {};
+  EXPECT_EXIT(copies.fill(host, 0, 64), ::testing::ExitedWithCode(1), "cuMemsetD8Async on GPU 0 .* invalid argument");
+}
+
+}  // namespace
+}  // namespace railshmem::cuda

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What kernels and host share, on the fake driver: its "GPU" memory is the host's, so this thread can play the kernel.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "src/gpu/kernel_channels.h"
+#include "src/gpu/kernel_watch.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
+
+namespace railshmem {
+namespace {
+
+constexpr size_t kRings = 3;
+constexpr uint32_t kLog2Slots = 6;
+
+/// A GPU with channels; `view` is what its kernels see.
+struct Kernels {
+  explicit Kernels(size_t rings = kRings)
+      : gpu(cuda::DeviceContext::primary(fake.driver(), 0)), copies(gpu), device(allocate(rings)) {
+    channels.emplace(gpu, copies, device, rings, kLog2Slots);
+    channels->add_to(view);
+  }
+  ~Kernels() {
+    channels.reset();
+    fake.release(device);
+  }
+  std::byte* allocate(size_t rings) {
+    const size_t nbytes = KernelChannels::device_nbytes(rings, kLog2Slots);
+    std::byte* const memory = fake.allocate(nbytes);
+    std::memset(memory, 0, nbytes);
+    return memory;
+  }
+  void leave_fault(ChannelStatus status, int pe) {
+    view.fault->status = static_cast<uint64_t>(status);
+    view.fault->pe = pe;
+    view.fault->call = DeviceCall::put;
+    view.fault->block = 7;
+    view.fault->thread = 9;
+    __atomic_store_n(&view.fault->ready, 1, __ATOMIC_RELEASE);
+  }
+
+  cuda::FakeDriver fake;
+  cuda::DeviceContext gpu;
+  cuda::DeviceCopies copies;
+  std::byte* device;
+  std::optional<KernelChannels> channels;
+  WorldView view;
+};
+
+TEST(KernelChannels, EachHasRingAndCellsOfItsOwn) {
+  Kernels k;
+  ASSERT_EQ(k.view.nchannels, kRings);
+  for (size_t i = 0; i < kRings; ++i) {
+    const ChannelView& view = k.view.channels[i];
+    ASSERT_EQ(view.ring.log2_slots, kLog2Slots);
+    ASSERT_EQ(view.ring.doorbell, nullptr);
+    ASSERT_GE(size_t{1} << view.replies.log2_cells, size_t{2} << kLog2Slots);
+    // Written to its end, it is still nobody else's.
+    std::memset(view.ring.slots, static_cast<int>(i + 1), sizeof(Slot) << kLog2Slots);
+    std::memset(view.replies.cells, static_cast<int>(i + 1), sizeof(ReplyCells::Cell) << view.replies.log2_cells);
+    std::memset(view.replies.taken, static_cast<int>(i + 1), sizeof(uint32_t) << view.replies.log2_cells);
+    *view.ring.head = i + 1;
+  }
+  for (size_t i = 0; i < kRings; ++i) {
+    const ChannelView& view = k.view.channels[i];
+    const auto value = static_cast<unsigned char>(i + 1);
+    EXPECT_EQ(*reinterpret_cast<unsigned char*>(view.ring.slots), value);
+    EXPECT_EQ(*reinterpret_cast<unsigned char*>(view.replies.cells), value);
+    EXPECT_EQ(*reinterpret_cast<unsigned char*>(view.replies.taken), value);
+    EXPECT_EQ(*view.ring.head, i + 1);
+    EXPECT_EQ(k.channels->channels()[i]->in_flight(), 0u);
+  }
+  EXPECT_EQ(*k.view.fault_taken, 0u);
+  EXPECT_EQ(*k.view.error, 0u);
+}
+
+TEST(KernelChannels, AFailureEndsWaitsOnEveryChannelAndOnNone) {
+  Kernels k;
+  k.channels->fail(ChannelStatus::peer_lost);
+  k.channels->fail(ChannelStatus::timeout);  // the first reason stays
+  EXPECT_EQ(*k.view.error, static_cast<uint64_t>(ChannelStatus::peer_lost));
+  for (const Channel* channel : k.channels->channels()) EXPECT_EQ(channel->status(), ChannelStatus::peer_lost);
+}
+
+TEST(KernelChannels, AFaultIsTakenOnce) {
+  Kernels k(0);
+  EXPECT_EQ(k.view.nchannels, 0u);
+  EXPECT_EQ(k.channels->take_fault(), nullptr);
+  k.leave_fault(ChannelStatus::bad_pe, 12);
+  const FaultRecord* const fault = k.channels->take_fault();
+  ASSERT_NE(fault, nullptr);
+  EXPECT_EQ(fault->pe, 12);
+  EXPECT_EQ(k.channels->take_fault(), nullptr);
+}
+
+TEST(KernelWatch, SaysWhichCallOfWhichThreadFailed) {
+  FaultRecord fault{};
+  fault.status = static_cast<uint64_t>(ChannelStatus::bad_pe);
+  fault.pe = 12;
+  fault.call = DeviceCall::put_signal;
+  fault.block = 7;
+  fault.thread = 9;
+  EXPECT_EQ(describe(fault, 4, ""),
+            "shmem_put_signal in a kernel (block 7, thread 9): PE 12 does not exist there; this job has PEs 0 to 3");
+  fault.status = static_cast<uint64_t>(ChannelStatus::peer_lost);
+  EXPECT_EQ(describe(fault, 4, "PE 2 has died"),
+            "shmem_put_signal in a kernel (block 7, thread 9): PE 2 has died; see that PE's own output");
+}
+
+using KernelWatchDeathTest = testing::Test;
+
+TEST(KernelWatchDeathTest, AFaultOfAKernelEndsTheJob) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        Kernels k;
+        KernelWatch watch(*k.channels, 0, 4, [] { return std::nullopt; });
+        k.leave_fault(ChannelStatus::bad_pe, 12);
+        std::this_thread::sleep_for(std::chrono::seconds(20));
+      },
+      testing::ExitedWithCode(1), "shmem_put in a kernel \\(block 7, thread 9\\): PE 12 does not exist");
+}
+
+TEST(KernelWatch, ADeadPeerEndsTheWaitsOfKernels) {
+  Kernels k;
+  KernelWatch watch(*k.channels, 0, 4, [] { return std::optional<std::string>("PE 2 has died"); });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (__atomic_load_n(k.view.error, __ATOMIC_ACQUIRE) == 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  EXPECT_EQ(*k.view.error, static_cast<uint64_t>(ChannelStatus::peer_lost));
+}
+
+}  // namespace
+}  // namespace railshmem

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The source of staged operations: which pieces there are, and who waits for whose slot.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/staged_rig.h"
+
+namespace railshmem::test {
+namespace {
+
+struct SourceRig : StagedRig {
+  explicit SourceRig(const RailTraits& shape = {0, 1 << 20, 4096, false})
+      : StagedRig(Port::host, 0, shape), scope(&initiator->add_scope()) {}
+
+  Post put(int pe, size_t nbytes, const NetSignal* signal = nullptr) {
+    return initiator->staged(*scope, {OpKind::put, {pe, SegmentId::heap, 0}, base(), nbytes}, signal, {});
+  }
+  /// Requests for pieces that were sent to `pe`.
+  std::vector<StagedMessage> requests(int pe) {
+    std::vector<StagedMessage> found;
+    for (size_t r = 0; r < rails.size(); ++r)
+      for (const size_t i : messages(r, MessageKind::staged_put))
+        if (rails[r].posted[i].to.pe == pe)
+          found.push_back(read_message<StagedMessage>(rails[r].posted[i].bytes.data()));
+    return found;
+  }
+  void acknowledge(int pe, uint32_t first_missing) {
+    rails[0].deliver(AcknowledgeMessage{
+        {MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, pe, 0, first_missing, 0}, 0});
+    turns();
+  }
+  void complete_all(size_t r) {
+    for (size_t i = 0; i < rails[r].posted.size(); ++i) complete(r, i);
+    rails[r].posted.clear();
+    turns();
+  }
+
+  NetContext* scope;
+};
+
+/// Two slots, three pieces: the third leaves with the first acknowledgement, without any clock.
+TEST(StagingSource, AnAcknowledgementSendsThePieceThatWaitsForItsSlot) {
+  SourceRig source;
+  ASSERT_EQ(source.put(3, 3 * 8192), Post::ok);
+  source.turns();
+  ASSERT_EQ(source.requests(3).size(), 2u);
+  source.acknowledge(3, 1);
+  EXPECT_EQ(source.requests(3).size(), 2u) << "the rail still has the message";
+  source.complete_all(0);
+  source.complete_all(1);
+  const auto more = source.requests(3);
+  ASSERT_EQ(more.size(), 1u);
+  EXPECT_EQ(more[0].offset, 2u * 8192);
+  source.acknowledge(3, 3);
+  source.complete_all(0);
+  source.complete_all(1);
+  EXPECT_EQ(source.scope->pending(), 0u);
+}
+
+TEST(StagingSource, PiecesOfALongPutGoOverAllRails) {
+  SourceRig source;
+  ASSERT_EQ(source.put(3, 2 * 8192), Post::ok);
+  source.turns();
+  EXPECT_EQ(source.messages(0, MessageKind::staged_put).size(), 1u);
+  EXPECT_EQ(source.messages(1, MessageKind::staged_put).size(), 1u);
+}
+
+/// Where the target could fetch a slot only by messages, the data goes along at once.
+TEST(StagingSource, WithoutReadsPutsTravelInsideTheirRequests) {
+  SourceRig source({64, 1 << 20, 4096, false, false, false});
+  constexpr size_t kBytes = 20000;
+  const NetSignal signal{SegmentId::heap, 0, 1, SignalOp::add};
+  ASSERT_EQ(source.put(3, kBytes, &signal), Post::ok);
+  source.turns();
+  std::vector<int> times(kBytes);
+  for (size_t r = 0; r < 2; ++r) {
+    const auto found = source.messages(r, MessageKind::staged_put);
+    EXPECT_GE(found.size(), 2u) << "over both rails";
+    for (const size_t i : found) {
+      const auto& bytes = source.rails[r].posted[i].bytes;
+      const auto message = read_message<StagedMessage>(bytes.data());
+      EXPECT_EQ(message.slot, kNoSlot);
+      EXPECT_NE(message.header.width, 8) << "the signal would come before other pieces";
+      ASSERT_EQ(bytes.size(), sizeof message + message.nbytes);
+      ASSERT_LE(message.offset + message.nbytes, kBytes);
+      EXPECT_TRUE(std::equal(bytes.begin() + sizeof message, bytes.end(), source.base() + message.offset));
+      for (size_t b = 0; b < message.nbytes; ++b) ++times[message.offset + b];
+    }
+  }
+  EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }));
+  EXPECT_TRUE(source.messages(0, MessageKind::signal).empty() && source.messages(1, MessageKind::signal).empty());
+  const auto pieces = static_cast<uint32_t>(source.requests(3).size());
+  source.complete_all(0);
+  source.complete_all(1);
+  source.acknowledge(3, pieces);
+  EXPECT_EQ(source.messages(0, MessageKind::signal).size() + source.messages(1, MessageKind::signal).size(), 1u);
+  source.acknowledge(3, pieces + 1);
+  EXPECT_EQ(source.scope->pending(), 0u);
+}
+
+/// One of two slots is held by a request to PE 3, which is being asked what it has executed.
+TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
+  SourceRig source;
+  ASSERT_EQ(source.put(3, 5000), Post::ok);
+  source.turns();
+  const size_t dead = source.rail_of(MessageKind::staged_put);
+  source.fail(dead, 0);
+  source.until([&] { return !source.messages(1 - dead, MessageKind::inquiry).empty(); });
+  ASSERT_EQ(source.put(3, 8 * 8192), Post::ok);
+  source.turns();
+  ASSERT_EQ(source.put(2, 5000), Post::ok);
+  source.turns();
+  EXPECT_EQ(source.requests(2).size(), 1u);
+  EXPECT_EQ(source.requests(3).size(), 1u) << "the first one";
+}
+
+/// The CPU must not read there, however short the put.
+TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
+  SourceRig source;
+  const std::vector<std::byte> device(100, std::byte{7}), host(100, std::byte{8});
+  auto& copier = static_cast<LateCopier&>(*source.staging->source(Port::host).copier);
+  copier.alone = device;
+  const Remote to{3, SegmentId::heap, 0};
+  const Remote unstaged{3, SegmentId::data, 0};
+  EXPECT_TRUE(source.initiator->stages(unstaged, &device[99]));
+  EXPECT_FALSE(source.initiator->stages(unstaged, &host[99]));
+  EXPECT_FALSE(source.initiator->stages(unstaged, nullptr));
+  uint64_t copies = 0;
+  for (const auto* bytes : {&device, &host}) {
+    Transfer t{OpKind::put, to, const_cast<std::byte*>(bytes->data()), 100};
+    ASSERT_EQ(source.initiator->staged(*source.scope, t, nullptr, {}), Post::ok);
+    source.turns();
+    EXPECT_EQ(copier.started(), copies += bytes == &device) << "only what the CPU cannot read";
+  }
+  Transfer ours{OpKind::put, to, const_cast<std::byte*>(device.data()), 8};
+  ours.local_is_ours = true;
+  ASSERT_EQ(source.initiator->staged(*source.scope, ours, nullptr, {}), Post::ok);
+  source.turns();
+  EXPECT_EQ(copier.started(), copies);
+  const auto found = source.requests(3);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].nbytes, 100u);
+  EXPECT_EQ(found[2].nbytes, 8u);
+}
+
+}  // namespace
+}  // namespace railshmem::test
