@@ -4,15 +4,13 @@ import itertools
 
 from text import comment, header, wrapped
 
-
-def c11_type(row):
-    return row.type
+COMPLEX = {"railshmem_complexf": "float _Complex", "railshmem_complexd": "double _Complex"}  # as C programs write them
 
 
 def associations(table, function):
     """[(C type, prefix of the function)] of a generic: one row for each distinct type."""
     prefixes = {f.row.name: f.prefix for f in table.c_functions(function) if not f.with_context}
-    return [(table.types[name], name, prefixes.get(name, "shmem_")) for name in table.names(function.generic_set)]
+    return [(COMPLEX.get(table.types[name], table.types[name]), name, prefixes.get(name, "shmem_")) for name in table.names(function.generic_set)]
 
 
 def macro_name(function, rows):

@@ -123,9 +123,9 @@
   unsigned char*: P##uchar##OP, \
   unsigned short*: P##ushort##OP, \
   long double*: P##longdouble##OP, \
-  railshmem_complexf*: P##complexf##OP, \
-  railshmem_complexd*: P##complexd##OP,
-#define RAILSHMEM_TYPES_SUM_DISTINCT "float, double, int, long, long long, unsigned int, unsigned long, unsigned long long, char, signed char, short, unsigned char, unsigned short, long double, railshmem_complexf, railshmem_complexd"
+  float _Complex*: P##complexf##OP, \
+  double _Complex*: P##complexd##OP,
+#define RAILSHMEM_TYPES_SUM_DISTINCT "float, double, int, long, long long, unsigned int, unsigned long, unsigned long long, char, signed char, short, unsigned char, unsigned short, long double, float _Complex, double _Complex"
 #define RAILSHMEM_ROWS_OLD_AMO(P, OP) \
   int*: P##int##OP, \
   long*: P##long##OP, \

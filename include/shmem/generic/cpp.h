@@ -3180,6 +3180,18 @@ inline int shmem_sum_exscan(shmem_team_t team, railshmem_complexd* dest, const r
   return shmem_complexd_sum_exscan(team, dest, source, nelems);
 }
 #endif
+RAILSHMEM_OVERLOAD void shmem_wait_until(short* ivar, int cmp, short cmp_value) {
+  return shmem_short_wait_until(ivar, cmp, cmp_value);
+}
+RAILSHMEM_OVERLOAD void shmem_wait_until(unsigned short* ivar, int cmp, unsigned short cmp_value) {
+  return shmem_ushort_wait_until(ivar, cmp, cmp_value);
+}
+RAILSHMEM_OVERLOAD int shmem_test(short* ivar, int cmp, short cmp_value) {
+  return shmem_short_test(ivar, cmp, cmp_value);
+}
+RAILSHMEM_OVERLOAD int shmem_test(unsigned short* ivar, int cmp, unsigned short cmp_value) {
+  return shmem_ushort_test(ivar, cmp, cmp_value);
+}
 
 }  // extern "C++"
 
