@@ -49,8 +49,9 @@ static void leave(int signal_number) {
 
 /// PE 1 fails; PE 0 is ended for it, by a signal on which it cleans up.
 static void be_ended(void) {
+  if (shmem_my_pe() == 0) signal(SIGTERM, leave);
+  shmem_barrier_all();  // not before PE 0 is ready for its signal
   if (shmem_my_pe() == 1) _exit(5);
-  signal(SIGTERM, leave);
   for (volatile long i = 0;; ++i) {
   }
 }
