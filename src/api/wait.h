@@ -8,14 +8,14 @@
 namespace railshmem {
 
 template <class T>
-void wait_for(const char* function, T* word, int cmp, T value) noexcept {
+[[gnu::always_inline]] inline void wait_for(const char* function, T* word, int cmp, T value) noexcept {
   PeState& state = pe_state(function);
   RAILSHMEM_PROBE_PLAIN(wait, function, sizeof(T));
   wait_until<T>(state, function, word, cmp, value);
 }
 
 template <class T>
-int test_word(const char* function, T* word, int cmp, T value) noexcept {
+[[gnu::always_inline]] inline int test_word(const char* function, T* word, int cmp, T value) noexcept {
   return test<T>(pe_state(function), function, word, cmp, value);
 }
 
