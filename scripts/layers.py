@@ -23,7 +23,8 @@ COLLECTIVE = ["src/team"] + TEAM
 ACTIVE = ["src/collective"] + COLLECTIVE
 CHECK = ["src/active"] + ACTIVE
 GPU = ["src/cuda", "src/heap", "src/channel"]
-WORLD = CHECK + GPU + ["src/gpu", "src/observe"]
+EXECUTOR = ACTIVE + GPU + ["src/gpu"]
+WORLD = CHECK + GPU + ["src/executor", "src/gpu", "src/observe"]
 TRANSPORT = ["src/proxy", "src/channel", "src/heap", "src/topology", "src/observe"] + PLUGIN
 
 LAYERS = [
@@ -52,6 +53,8 @@ LAYERS = [
     Layer("src/rma", "the data path: where an address lives, put, get, AMO, signal, wait, fence, quiet, locks", RMA + PUBLIC),
     Layer("src/team", "a team: PEs, nodes, area of symmetric flags; the arithmetic of splits", TEAM + PUBLIC),
     Layer("src/collective", "what the members of a team do together: synchronise, move data, reduce, scan, agree", COLLECTIVE + PUBLIC),
+    Layer("src/executor", "collectives in stream order that the host runs: a thread for each team, which streams trigger and wait for",
+          EXECUTOR + PUBLIC),
     Layer("src/active", "the old collectives of active sets, with all state in `pSync`", ACTIVE + PUBLIC),
     Layer("src/check", "arguments, and agreement between PEs: `SHMEM_CHECK`", CHECK + PUBLIC),
     Layer("src/world", "`World`: owns everything; its member order is the order of setup", WORLD + PUBLIC),

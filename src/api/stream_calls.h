@@ -14,6 +14,7 @@ class StreamSide;
 class World;
 struct DeviceReduction;
 struct PeState;
+struct StreamedCollective;
 struct Team;
 
 /// One call on a stream. Ends the job where there is no heap in device memory, with a message naming `function`.
@@ -79,6 +80,8 @@ class OnStream {
   void check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
                       size_t source_nbytes) noexcept;
   int compute(const cuda::StreamCall& call, DeviceReduction& part, size_t loaded) noexcept;
+  bool by_host(const Team& team, const void* array, size_t nbytes) noexcept;
+  int give_host(const Team& team, const StreamedCollective& call) noexcept;
   int exchange(cuda::StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nelems,
                size_t element) noexcept;
 

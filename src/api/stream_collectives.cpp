@@ -2,11 +2,13 @@
 // Collectives of stream-ordered calls: copies by copy engines, or kernels.
 #include <algorithm>
 
+#include "src/api/job.h"
 #include "src/api/stream_calls.h"
 #include "src/api/stream_width.h"
 #include "src/api/team_call.h"
 #include "src/base/align.h"
 #include "src/collective/operand.h"
+#include "src/executor/executors.h"
 #include "src/gpu/stream_side.h"
 
 namespace railshmem {
@@ -15,6 +17,7 @@ namespace {
 using cuda::StreamCall;
 using cuda::StreamStep;
 using cuda::StreamWidth;
+using Kind = StreamedCollective::Kind;
 
 /// Whether copy engines, and kernels of other members, reach the array on every member.
 bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept {
@@ -53,6 +56,16 @@ int OnStream::meet(shmem_team_t handle, StreamStep step) noexcept {
   return 0;
 }
 
+/// Whether the host runs a collective on this array: some members reach each other only through the network.
+bool OnStream::by_host(const Team& team, const void* array, size_t nbytes) noexcept {
+  return job::world(function_).executors() && !mapped_on_all(team, array, nbytes);
+}
+
+int OnStream::give_host(const Team& team, const StreamedCollective& call) noexcept {
+  job::world(function_).executors()->give(team, call, reinterpret_cast<cuda::Stream>(stream_));
+  return 0;
+}
+
 /// Copies a block to every member, to this PE's place in the member's dest: in an alltoall a block for each member,
 /// else one block for all.
 int OnStream::exchange(StreamStep step, shmem_team_t handle, void* dest, const void* source, size_t nelems,
@@ -69,6 +82,9 @@ int OnStream::exchange(StreamStep step, shmem_team_t handle, void* dest, const v
   find_dest(*team, function_, dest, all);
   must_be_device("dest", dest);
   must_be_device("source", source);
+  if (by_host(*team, dest, all))
+    return give_host(*team, {step == StreamStep::alltoall ? Kind::alltoall : Kind::fcollect, function_, dest, source,
+                             nelems, element});
   if (!mapped_on_all(*team, dest, all)) return give(call, StreamWidth::block), 0;
   if (all <= kByCluster) return give(call, width_of(all)), 0;
   const size_t place = static_cast<size_t>(team->rank) * call.nbytes;
@@ -104,6 +120,9 @@ int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, siz
   find_dest(*team, function_, dest, call.nbytes);
   must_be_device("dest", dest);
   if (team->rank == root) must_be_device("source", source);
+  if (by_host(*team, dest, call.nbytes))
+    return give_host(*team,
+                     {Kind::broadcast, function_, dest, source, nelems, element, ReduceOp::sum, TypeKind::u8, root});
   if (!mapped_on_all(*team, dest, call.nbytes)) return give(call, StreamWidth::block), 0;
   const size_t all = call.nbytes * static_cast<size_t>(team->size());
   if (all <= kByCluster) return give(call, width_of(all)), 0;
@@ -141,6 +160,8 @@ int OnStream::reduce(shmem_team_t handle, void* dest, const void* source, size_t
   if (nelems == 0) return 0;
   const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
   check_operands(*team, dest, nbytes, source, nbytes);
+  if (by_host(*team, dest, nbytes))
+    return give_host(*team, {Kind::reduce, function_, dest, source, nelems, element, op, kind});
   const StreamCall call = reduction(StreamStep::reduce, handle, dest, source, nbytes, op, kind);
   const auto members = static_cast<size_t>(team->size());
   DeviceReduction part{};
@@ -166,6 +187,8 @@ int OnStream::reducescatter(shmem_team_t handle, void* dest, const void* source,
   const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
   const size_t all = total_bytes(function_, nbytes, static_cast<size_t>(team->size()), state_.me);
   check_operands(*team, dest, nbytes, source, all);
+  if (by_host(*team, source, all))
+    return give_host(*team, {Kind::reducescatter, function_, dest, source, nelems, element, op, kind});
   const StreamCall call = reduction(StreamStep::reducescatter, handle, dest, source, nbytes, op, kind);
   // Where dest is a part of source, on any member, others may still read elements that this PE would overwrite.
   const bool apart = reinterpret_cast<uintptr_t>(dest) - reinterpret_cast<uintptr_t>(source) >= all;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/gpu/stream_side.h"
 
+#include <array>
+
+#include "src/cuda/host_call.h"
 #include "src/cuda/pointer_info.h"
 
 namespace railshmem {
 
 StreamSide::StreamSide(DeviceMemory& memory, const WorldView& view)
-    : gpu_(memory.gpu()), kernels_(gpu_, memory.copies(), view), reducer_(gpu_) {}
+    : gpu_(memory.gpu()),
+      has_words_(cuda::has(gpu_.driver(), cuda::Calls::words)),
+      kernels_(gpu_, memory.copies(), view),
+      reducer_(gpu_) {}
 
 void StreamSide::must(cuda::Result result, const char* call) noexcept {
   if (result != cuda::kSuccess) gpu_.die_of(result, call);
@@ -32,6 +38,18 @@ void StreamSide::reduce_among(const cuda::StreamCall& call, const DeviceReductio
                               cuda::Stream stream) noexcept {
   const cuda::ContextGuard guard(gpu_);
   must(kernels_.reduce(call, part, width, stream), "cuLaunchKernel");
+}
+
+void StreamSide::ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept {
+  if (!has_words_) {
+    cuda::StreamCall call{cuda::StreamStep::ask_host};
+    call.dest = words;
+    call.value = number;
+    return give(call, cuda::StreamWidth::warp, stream);
+  }
+  std::array ops = cuda::ask_host_ops(words, number);
+  const cuda::ContextGuard guard(gpu_);
+  must(gpu_.driver().stream_word_ops(stream, static_cast<unsigned>(ops.size()), ops.data(), 0), "cuStreamBatchMemOp");
 }
 
 bool StreamSide::is_captured(cuda::Stream stream) noexcept {

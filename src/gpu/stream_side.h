@@ -29,6 +29,9 @@ class StreamSide {
   /// Together with the other members of call.team (StreamKernels::reduce).
   void reduce_among(const cuda::StreamCall& call, const DeviceReduction& part, cuda::StreamWidth width,
                     cuda::Stream stream) noexcept;
+  /// Has the host run call `number` when the stream gets there, and the stream go on when it has run. `words` is an
+  /// address of kernels. By operations of the stream, where the driver has them, which take no multiprocessor.
+  void ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept;
   /// Whether what the stream is given becomes part of a graph, and does not run.
   bool is_captured(cuda::Stream stream) noexcept;
   /// Returns when the stream has done all that it was given.
@@ -42,6 +45,7 @@ class StreamSide {
   void must(cuda::Result result, const char* call) noexcept;
 
   const cuda::DeviceContext& gpu_;
+  const bool has_words_;  ///< the driver's streams wait for and write words
   cuda::StreamKernels kernels_;
   cuda::ReduceKernel reducer_;
 };

@@ -54,6 +54,10 @@ class Network {
   virtual void prepare_stop() noexcept = 0;
   virtual void stop() noexcept = 0;
 
+  /// From now on several threads may make data-path calls at once, as with `threads_share_host_calls`. Called by the
+  /// only thread that has made any so far, before it starts another.
+  virtual void share_host_calls() noexcept = 0;
+
   virtual NetContext* make_context() = 0;
   virtual void drop_context(NetContext* context) noexcept = 0;
 

@@ -143,6 +143,7 @@ class Engine final : public Network {
       flush_memory_.abandon();
   }
 
+  void share_host_calls() noexcept override { host_->port().admit_several(); }
   NetContext* make_context() override { return host_->make_context(); }
   void drop_context(NetContext* context) noexcept override { host_->drop_context(*context); }
 

@@ -24,6 +24,10 @@ class PortLock {
       : several_(threads == HostThreads::several), fence_(kind) {}
   PortLock(const PortLock&) = delete;  // the threads share it by address
 
+  /// From now on several host threads may enter at once. Called by the only host thread so far, outside, before it
+  /// starts another.
+  void admit_several() noexcept { several_ = true; }
+
   void enter() noexcept {
     if (several_) lock_hosts();
     enter_before_proxy();
@@ -130,7 +134,7 @@ class PortLock {
     } while (proxy_in_.load(std::memory_order_acquire) != 0);  // acquire: as in enter()
   }
 
-  const bool several_;
+  bool several_;  ///< read by host threads only
   AsymmetricFence fence_;
   std::atomic_flag hosts_{};
   std::atomic<int> wanted_{0};  ///< host threads at the door

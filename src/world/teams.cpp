@@ -40,21 +40,24 @@ bool is_possible(const TeamPlan& plan) noexcept {
 
 std::atomic<uint32_t> Teams::generation_{0};
 
-size_t Teams::nbytes(int npes, int slots) {
+size_t Teams::nbytes(int npes, int slots, StreamAreas streams) {
   if (slots < kReserved || slots >= 1 << Team::kSlotBits)
     throw Error(text("SHMEM_TEAMS_MAX is %d; it must be %d to %d, because the library has %d teams of its own", slots,
                      kReserved, (1 << Team::kSlotBits) - 1, kReserved));
-  return static_cast<size_t>(slots) * TeamAreaLayout(npes).nbytes() + TeamDesks::nbytes(npes);
+  const size_t areas = static_cast<size_t>(slots) * TeamAreaLayout(npes).nbytes();
+  return areas + TeamDesks::nbytes(npes) + (streams == StreamAreas::made ? areas : 0);
 }
 
-Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots)
+Teams::Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots, StreamAreas streams)
     : state_(state),
       layout_(layout),
       heap_(heap),
       offset_(offset),
       desks_(state, offset + static_cast<size_t>(slots) * TeamAreaLayout(state.npes).nbytes()),
       slots_(slots, kReserved),
-      teams_(static_cast<size_t>(slots)) {
+      streams_(streams),
+      teams_(static_cast<size_t>(slots)),
+      stream_teams_(static_cast<size_t>(slots)) {
   make(kWorld, {0, 1, state.npes});
   const int size = static_cast<int>(layout.members.size());
   make(kShared, layout.consecutive() ? PeSet{layout.members.front(), 1, size} : PeSet{0, 1, size, &layout.members});
@@ -73,12 +76,32 @@ Team& Teams::active_sets() {
   return *team;
 }
 
-Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
-  const std::lock_guard lock(making_);
+/// Of a slot, from the start of the heap. The areas for streams lie behind the desks.
+size_t Teams::stream_area(int slot) const noexcept {
+  return desks_.offset() + TeamDesks::nbytes(state_.npes) +
+         static_cast<size_t>(slot) * TeamAreaLayout(state_.npes).nbytes();
+}
+
+void Teams::prepare_area(size_t at) {
   const size_t nbytes = TeamAreaLayout(state_.npes).nbytes();
-  const size_t at = offset_ + static_cast<size_t>(slot) * nbytes;
   heap_.populate_header(at, nbytes);
   clear_area(heap_.base() + at, nbytes);
+}
+
+Team& Teams::for_streams(const Team& team) {
+  const std::lock_guard lock(making_);
+  std::unique_ptr<Team>& place = stream_teams_[static_cast<size_t>(team.slot)];
+  if (!place)
+    place = std::make_unique<Team>(state_, team.pes, team.rank, team.slot, layout_, stream_area(team.slot),
+                                   team.first_number, team.generation);
+  return *place;
+}
+
+Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
+  const std::lock_guard lock(making_);
+  const size_t at = offset_ + static_cast<size_t>(slot) * TeamAreaLayout(state_.npes).nbytes();
+  prepare_area(at);
+  if (streams_ == StreamAreas::made) prepare_area(stream_area(slot));
   const uint32_t generation = slot < kReserved ? 0 : generation_.fetch_add(1, std::memory_order_relaxed) + 1;
   auto& place = teams_[static_cast<size_t>(slot)];
   place = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at, first_number, generation);
@@ -183,12 +206,15 @@ bool Teams::make_all(const Team& parent, const char* function, std::span<TeamPla
 void Teams::unmake(Team& team) noexcept {
   if (tables_) tables_->clear_team(team.slot);
   const int slot = team.slot;
-  const uint64_t number = team.highest_number();
+  uint64_t number = team.highest_number();
+  if (std::unique_ptr<Team> twin = std::move(stream_teams_[static_cast<size_t>(slot)]))
+    number = std::max(number, twin->highest_number());
   teams_[static_cast<size_t>(slot)].reset();
   slots_.give(slot, number);
 }
 
 void Teams::destroy(Team& team, const char* function) noexcept {
+  if (leaving_) leaving_(team);
   state_.contexts->destroy_of(state_, team.handle());
   quiet(state_, team.context);  // no member's area is written to any more,
   sync(team, function);         // and every member knows it

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -31,6 +32,10 @@ struct TeamPlan {
 inline constexpr uint64_t kHasSlots = 1;   ///< the voting thread has this PE's slots
 inline constexpr uint64_t kCanBeMade = 2;  ///< this PE has no objection to the configuration
 
+/// Whether slots have a second area, for collectives that the library runs in stream order while the program runs its
+/// own: in jobs whose heap is in GPU memory.
+enum class StreamAreas : uint8_t { none, made };
+
 /// Slots are team areas in the heap. Slot 0 is the world, slot 1 the node. A team has one slot number on all its
 /// members; disjoint teams may share a slot number.
 class Teams {
@@ -42,7 +47,7 @@ class Teams {
   static constexpr size_t kMaxPlans = 2;
 
   /// Areas start `offset` bytes into the heap. `layout` must outlive this. Throws Error.
-  Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots);
+  Teams(PeState& state, const NodeLayout& layout, Heap& heap, size_t offset, int slots, StreamAreas streams);
 
   Team& world() noexcept { return *teams_[kWorld]; }
   Team& shared() noexcept { return *teams_[kShared]; }
@@ -69,14 +74,21 @@ class Teams {
   Team* gather(const char* function, uint64_t id, int size, int index, const shmem_team_config_t* config, long mask);
   bool is_id(uint64_t id) const noexcept { return desks_.is_id(id); }
 
+  /// The members of `team` once more, with numbers, flags and a context of their own, for collectives in stream order.
+  /// The first call makes it, without waiting for other PEs. Lives as long as `team`. Needs StreamAreas::made.
+  Team& for_streams(const Team& team);
+  /// Sets a function that is called before a team is destroyed; then nothing of the team's for_streams() may run.
+  void listen(std::function<void(const Team&)> leaving) { leaving_ = std::move(leaving); }
+
   /// Collective over the team, which must not be a predefined one. Destroys its contexts as well.
   void destroy(Team& team, const char* function) noexcept;
 
   /// Lets kernels use all present and later teams. `tables` must outlive this.
   void show_to(KernelTables& tables) noexcept;
 
-  /// Bytes of `slots` areas, and of the desks behind them. Throws Error when they are too few.
-  static size_t nbytes(int npes, int slots);
+  /// Bytes of `slots` areas, of the desks behind them, and of the areas for streams. Throws Error when the slots are
+  /// too few.
+  static size_t nbytes(int npes, int slots, StreamAreas streams);
 
  private:
   struct Places {
@@ -87,6 +99,8 @@ class Teams {
   std::optional<PeSet> come(TeamMeeting& meeting, const char* function, bool possible);
   std::optional<Places> vote(TeamMeeting& meeting, uint64_t id);
   PeSet set_of(std::vector<int> pes);
+  size_t stream_area(int slot) const noexcept;
+  void prepare_area(size_t at);
   Team& make(int slot, const PeSet& pes, uint64_t first_number = 0);
   bool make_all(const Team& parent, const char* function, std::span<TeamPlan> plans, const Places& places) noexcept;
   void unmake(Team& team) noexcept;
@@ -98,11 +112,14 @@ class Teams {
   const size_t offset_;
   TeamDesks desks_;
   TeamSlots slots_;
-  KernelTables* tables_ = nullptr;            ///< null: no kernel uses teams
-  std::mutex making_;                         ///< guards lists_ and the memory of areas
-  std::list<std::vector<int>> lists_;         ///< PEs of gathered teams; teams split from those use these lists too
-  static std::atomic<uint32_t> generation_;   ///< teams that the process made so far, also before a finalize
-  std::vector<std::unique_ptr<Team>> teams_;  ///< by slot
+  KernelTables* tables_ = nullptr;           ///< null: no kernel uses teams
+  std::mutex making_;                        ///< guards lists_ and the memory of areas
+  std::list<std::vector<int>> lists_;        ///< PEs of gathered teams; teams split from those use these lists too
+  static std::atomic<uint32_t> generation_;  ///< teams that the process made so far, also before a finalize
+  const StreamAreas streams_;
+  std::function<void(const Team&)> leaving_;         ///< see listen(); may be empty
+  std::vector<std::unique_ptr<Team>> teams_;         ///< by slot
+  std::vector<std::unique_ptr<Team>> stream_teams_;  ///< by slot; made at first use
 };
 
 }  // namespace railshmem

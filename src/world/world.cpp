@@ -58,7 +58,8 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
                                              options_.pes_are_threads ? DataSegmentMode::off : env_.data_segment);
   start_network();
   fill_state();
-  teams_ = std::make_unique<Teams>(state_, layout_, *heap_, kControlBytes, static_cast<int>(env_.teams_max));
+  teams_ =
+      std::make_unique<Teams>(state_, layout_, *heap_, kControlBytes, static_cast<int>(env_.teams_max), stream_areas());
   make_active_sets();
   memory_ = std::make_unique<SymmetricMemory>(teams_->world(), *heap_, device_memory_.get(), [this] { attach_gpu(); });
   const bool all_have_context = std::all_of(identities_.begin(), identities_.end(),
@@ -69,6 +70,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
 
 World::~World() {
   try {
+    executors_.reset();  // their calls need the peers
     contexts_->quiet_all(state_);
     barrier("shmem_finalize");
     liveness_->peers_may_leave();
@@ -99,7 +101,8 @@ bool World::may_need_network() const {
 void World::make_heap() {
   heap_size_ = choose_heap_size(env_, identities_, may_need_network());
   const size_t heap_bytes = std::max<size_t>(heap_size_.nbytes, OffsetAllocator::kGranule);
-  const size_t header_bytes = kControlBytes + Teams::nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max));
+  const size_t header_bytes =
+      kControlBytes + Teams::nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max), stream_areas());
   HostMemory memory(header_bytes + heap_bytes, env_.huge_pages);
   NodeReach reach =
       find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());
@@ -233,6 +236,10 @@ void World::show_kernels() {
 void World::make_stream_side(const WorldView& view) {
   try {
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
+    if (!network_) return;
+    executors_ = std::make_unique<Executors>(device_memory_->gpu(), *stream_side_, *network_,
+                                             [this](const Team& team) -> Team& { return teams_->for_streams(team); });
+    teams_->listen([this](const Team& team) { executors_->leave(team); });
   } catch (const Error& e) {
     no_stream_side_ = e.what();
     log_info("no stream-ordered calls: %s", e.what());

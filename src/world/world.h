@@ -9,6 +9,7 @@
 
 #include "src/active/active_sets.h"
 #include "src/collective/choice.h"
+#include "src/executor/executors.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/device_side.h"
 #include "src/gpu/header_layout.h"
@@ -71,6 +72,8 @@ class World {
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
   /// What stream-ordered calls use; null where there is no GPU, or the library has no kernels.
   StreamSide* streams() noexcept { return stream_side_.get(); }
+  /// Runs collectives between nodes for streams; null where streams() is, and without a network.
+  Executors* executors() noexcept { return executors_.get(); }
   /// Why streams() is null, and what to do.
   std::string why_no_streams() const;
   /// Collective: takes the current GPU for the heap, if the heap is to be in device memory and has no GPU yet. Throws
@@ -84,6 +87,7 @@ class World {
 
  private:
   bool may_need_network() const;
+  StreamAreas stream_areas() const noexcept { return heap_choice_.device ? StreamAreas::made : StreamAreas::none; }
   void make_heap();
   void reach_node_peers();
   void make_device_memory();
@@ -133,6 +137,7 @@ class World {
   UserBuffers user_buffers_{state_};
   std::unique_ptr<ContextTable> contexts_;
   std::unique_ptr<Teams> teams_;
+  std::unique_ptr<Executors> executors_;  ///< see executors()
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<SymmetricMemory> memory_;
 };

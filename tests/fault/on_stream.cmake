@@ -51,3 +51,21 @@ stream_mistake(dealt_from_host long_sum_reducescatter "is not symmetric")
 fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1
            --expect "PE 1: error: .*shmem_wait_until in a kernel" --expect SHMEM_WAIT_TIMEOUT
            COMMAND ${on_stream_job} lonely_wait)
+
+# A PE that dies while the streams of the others wait for it.
+if(RAILSHMEM_HAVE_OFI)
+  add_executable(fault_lost_on_stream lost_on_stream.c)
+  set_target_properties(fault_lost_on_stream PROPERTIES OUTPUT_NAME lost_on_stream)
+  target_link_libraries(fault_lost_on_stream PRIVATE RailSHMEM::shmem)
+  add_dependencies(fault_lost_on_stream railshmem_fake_cuda)
+  target_compile_options(fault_lost_on_stream PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+  set(lost_on_stream_env --env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:railshmem_fake_cuda> --env RAILSHMEM_FAKE_GPUS=2
+      --env SHMEM_HEAP_KIND=device --env SHMEM_DEVICE_HEAP_MAX=64M --env SHMEM_TIMEOUT=5)
+  foreach(how fcollect alltoall reduce reducescatter)
+    foreach(size 1 2)
+      fault_test(lost_on_stream.${how}.nodes_of_${size} ONLY_RELEASE OPTIONS ${lost_on_stream_env} --env SHMEM_NODE_SIZE=${size}
+                 --provider tcp+ofi_rxm --ranks 4 --victim 1 --within 25 --expect "PE [023]: error: .*PE 1"
+                 COMMAND $<TARGET_FILE:fault_lost_on_stream> ${how})
+    endforeach()
+  endforeach()
+endif()

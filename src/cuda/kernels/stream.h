@@ -61,12 +61,27 @@ RAILSHMEM_KERNEL inline void store(const StreamCall& call) {
   }
 }
 
+/// Has the host run a call. The host watches the deadline and dead peers meanwhile; only the job's error word ends the
+/// wait here.
+RAILSHMEM_KERNEL inline void ask_host(const StreamCall& call) {
+  auto* const words = static_cast<CallWords*>(call.dest);
+  const auto number = static_cast<uint32_t>(call.value);
+  // release: pairs with the acquire in TeamExecutor::run(); what the stream did before is visible to copies and NICs.
+  portable::store_release(&words->due, number);
+  device::Waiter waiter(device::error_of(device::this_world()), device::Deadline::never());
+  // acquire: pairs with the release in TeamExecutor::run(); what the call brought is visible after.
+  while (portable::load_acquire(&words->done) != number)
+    if (waiter.turn() != ChannelStatus::ok) return;
+  portable::store_relaxed(&words->done, uint32_t{0});  // relaxed: the next call's `due` is released behind it
+}
+
 /// What one thread does.
 RAILSHMEM_KERNEL inline void lead_step(const StreamCall& call) {
   auto* const word = static_cast<uint64_t*>(call.dest);
   if (call.step == StreamStep::wait) return wait(call);
   if (call.step == StreamStep::quiet) return device::quiet_on(SHMEM_CTX_DEFAULT);
   if (call.step == StreamStep::value) return store(call);
+  if (call.step == StreamStep::ask_host) return ask_host(call);
   if (call.code == SHMEM_SIGNAL_ADD) return device::add_signal(SHMEM_CTX_DEFAULT, word, call.value, call.pe);
   device::set_signal(SHMEM_CTX_DEFAULT, word, call.value, call.pe);
 }

@@ -21,6 +21,7 @@ enum class StreamStep : uint8_t {
   signal,
   wait,
   quiet,
+  ask_host,
   barrier,
   sync,
   // The rest are for many threads.
@@ -38,6 +39,13 @@ enum class StridedWay : uint8_t { put, get };
 enum class StreamWidth : uint8_t { warp, block, cluster };
 inline constexpr unsigned kStreamBlockThreads = 512;
 
+/// By which a stream asks the host for a call that it has kept, and learns that the call has run. In pinned memory;
+/// both words are 0 while nothing is asked for.
+struct alignas(64) CallWords {
+  uint32_t due;   ///< the stream writes the number of the call, the host takes it and writes 0
+  uint32_t done;  ///< the host writes that number when the call has run, the stream writes 0
+};
+
 /// Values of the launch: a graph keeps them as they are.
 struct StreamCall {
   StreamStep step;
@@ -46,11 +54,11 @@ struct StreamCall {
   int code = 0;                   ///< SHMEM_SIGNAL_*, or SHMEM_CMP_* of a wait
   int pe = 0;                     ///< or a broadcast's root, within the team
   shmem_team_t team = nullptr;    ///< of collectives
-  void* dest = nullptr;           ///< symmetric address; that of the word of wait, value and signal
+  void* dest = nullptr;           ///< symmetric address; that of the word of wait, value and signal; CallWords
   const void* source = nullptr;
   uint64_t nbytes = 0;       ///< of collectives: of a block; of reducescatter: of dest
   uint64_t* word = nullptr;  ///< put_signal's
-  uint64_t value = 0;        ///< of a signal; to store; to compare with
+  uint64_t value = 0;        ///< of a signal; to store; to compare with; the number of a host call
 };
 static_assert(std::is_trivially_copyable_v<StreamCall>);
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls of one team that streams have been given and that the host will run.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "src/executor/streamed_collective.h"
+
+namespace railshmem {
+
+/// once: the stream comes to the call one time. replayed: a graph holds the call and comes to it with every replay.
+enum class Lifetime : uint8_t { once, replayed };
+
+/// Any number of threads.
+class CallList {
+ public:
+  /// Keeps a call. Returns its number, which is at least 1; numbers of calls that are gone are given again. Throws
+  /// std::bad_alloc.
+  uint32_t add(const StreamedCollective& call, Lifetime lifetime);
+  /// The call of that number, to be run now. Forgets it unless it may come again.
+  StreamedCollective take(uint32_t number) noexcept;
+  /// Whether some call may come again.
+  bool has_replayed() const noexcept;
+
+ private:
+  struct Kept {
+    StreamedCollective call;
+    Lifetime lifetime;
+  };
+
+  mutable std::mutex mutex_;
+  std::deque<Kept> calls_;  ///< by number, from 1
+  std::vector<uint32_t> free_;
+  size_t replayed_ = 0;
+};
+
+}  // namespace railshmem

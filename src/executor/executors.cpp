@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/executor/executors.h"
+
+#include <exception>
+#include <utility>
+
+#include "src/base/log.h"
+#include "src/cuda/context_guard.h"
+
+namespace railshmem {
+
+Executors::Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network& network,
+                     std::function<Team&(const Team&)> twin_of)
+    : gpu_(gpu), side_(side), network_(network), twin_of_(std::move(twin_of)) {}
+
+Executors::~Executors() = default;
+
+/// A graph that outlives its team writes the words at every replay, so words of captured calls are never given again.
+std::pair<cuda::CallWords*, cuda::CallWords*> Executors::new_words() {
+  if (free_words_.empty()) {
+    const cuda::PinnedMemory& page = pages_.emplace_back(gpu_, kPageBytes);
+    for (size_t i = 0; i < kWordsPerPage; ++i)
+      free_words_.emplace_back(reinterpret_cast<cuda::CallWords*>(page.host()) + i,
+                               reinterpret_cast<cuda::CallWords*>(page.device()) + i);
+  }
+  const auto words = free_words_.back();
+  free_words_.pop_back();
+  return words;
+}
+
+Executors::TeamWork& Executors::work_of(const Team& team) {
+  const auto found = works_.find(team.handle());
+  if (found != works_.end()) return found->second;
+  if (!std::exchange(shares_host_calls_, true)) network_.share_host_calls();
+  const auto [host, device] = new_words();
+  Team& twin = twin_of_(team);
+  auto executor = std::make_unique<TeamExecutor>(
+      TeamExecutor::Config{host, team.state.me, team.state.spin.share_cpus, [this] { cuda::adopt_thread(gpu_); },
+                           [&twin](const StreamedCollective& call) { run_collective(twin, call); }});
+  return works_.emplace(team.handle(), TeamWork{host, device, std::move(executor)}).first->second;
+}
+
+void Executors::give(const Team& team, const StreamedCollective& call, cuda::Stream stream) noexcept {
+  try {
+    const Lifetime lifetime = side_.is_captured(stream) ? Lifetime::replayed : Lifetime::once;
+    const std::lock_guard lock(mutex_);
+    TeamWork& work = work_of(team);
+    side_.ask_host(work.device, work.executor->calls().add(call, lifetime), stream);
+  } catch (const std::exception& error) {
+    die("%s: the library cannot run this call for the stream: %s", call.function, error.what());
+  }
+}
+
+void Executors::leave(const Team& team) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = works_.find(team.handle());
+  if (found == works_.end()) return;
+  TeamWork work = std::move(found->second);
+  works_.erase(found);
+  if (work.executor->calls().has_replayed()) {
+    work.executor->leave();
+    left_.push_back(std::move(work.executor));
+    return;
+  }
+  work.executor.reset();
+  free_words_.emplace_back(work.host, work.device);
+}
+
+}  // namespace railshmem

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives in stream order that the host runs: those of teams with members on several nodes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "src/cuda/pinned.h"
+#include "src/executor/team_executor.h"
+#include "src/gpu/stream_side.h"
+#include "src/plugin/network.h"
+#include "src/team/team.h"
+
+namespace railshmem {
+
+/// Any number of threads may call give().
+class Executors {
+ public:
+  /// `twin_of` gives the Team with which the library runs collectives of a team beside the program's own. All arguments
+  /// outlive this.
+  Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network& network,
+            std::function<Team&(const Team&)> twin_of);
+  Executors(const Executors&) = delete;
+  /// Waits for the calls that run now.
+  ~Executors();
+
+  /// Appends a call to a stream, which may be captured. Returns at once. All members give the calls of a team in one
+  /// order, and no two calls of a team run at once.
+  void give(const Team& team, const StreamedCollective& call, cuda::Stream stream) noexcept;
+  /// The team is going: waits for its call that runs now. No call of its may be under way in any stream.
+  void leave(const Team& team) noexcept;
+
+ private:
+  static constexpr size_t kPageBytes = 4096;
+  static constexpr size_t kWordsPerPage = kPageBytes / sizeof(cuda::CallWords);
+  struct TeamWork {
+    cuda::CallWords* host;    ///< as the CPU sees them
+    cuda::CallWords* device;  ///< as kernels see them
+    std::unique_ptr<TeamExecutor> executor;
+  };
+
+  TeamWork& work_of(const Team& team);
+  std::pair<cuda::CallWords*, cuda::CallWords*> new_words();
+
+  const cuda::DeviceContext& gpu_;
+  StreamSide& side_;
+  Network& network_;
+  const std::function<Team&(const Team&)> twin_of_;
+  std::mutex mutex_;  ///< guards everything below
+  bool shares_host_calls_ = false;
+  std::vector<cuda::PinnedMemory> pages_;
+  std::vector<std::pair<cuda::CallWords*, cuda::CallWords*>> free_words_;  ///< as the CPU and as kernels see them
+  std::map<shmem_team_t, TeamWork> works_;                                 ///< by the team's handle, never used again
+  std::vector<std::unique_ptr<TeamExecutor>> left_;  ///< of teams that are gone, but graphs are not
+};
+
+}  // namespace railshmem

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/executor/team_executor.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/cpu.h"
+#include "src/base/log.h"
+#include "src/base/yield.h"
+
+namespace railshmem {
+namespace {
+
+constexpr uint64_t kSpinNs = 50'000;         // calls of a step follow each other within microseconds
+constexpr uint64_t kYieldNs = 2'000'000;     // a step of training takes milliseconds
+constexpr uint64_t kNapShare = 64;           // a nap is this part of the idle time: it delays a call by 2 %
+constexpr uint64_t kLongestNapNs = 500'000;  // 2000 looks a second, a thousandth of a core
+
+void rest(uint64_t idle_ns, bool share_cpus) noexcept {
+  if (!share_cpus && idle_ns < kSpinNs) {
+    for (int i = 0; i < 16; ++i) cpu_pause();
+    return;
+  }
+  if (idle_ns < kYieldNs) return yield_cpu(idle_ns);
+  const timespec nap{0, static_cast<long>(std::min(idle_ns / kNapShare, kLongestNapNs))};
+  nanosleep(&nap, nullptr);
+}
+
+}  // namespace
+
+TeamExecutor::TeamExecutor(Config config) : config_(std::move(config)), thread_([this] { run(); }) {}
+
+TeamExecutor::~TeamExecutor() {
+  stop_.store(true, std::memory_order_relaxed);
+  thread_.join();
+}
+
+void TeamExecutor::run() noexcept {
+  pthread_setname_np(pthread_self(), "railshmem-coll");
+  set_log_pe(config_.pe);
+  if (config_.begin) config_.begin();
+  uint64_t idle_since = now_ns();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    // acquire: pairs with the stream's write of `due`, which comes behind all that the stream did before.
+    const uint32_t number = __atomic_load_n(&config_.words->due, __ATOMIC_ACQUIRE);
+    if (number == 0) {
+      rest(now_ns() - idle_since, config_.share_cpus);
+      continue;
+    }
+    perform(number);
+    idle_since = now_ns();
+  }
+}
+
+void TeamExecutor::perform(uint32_t number) noexcept {
+  // relaxed: the stream writes `due` again only after it has seen `done`, which is released behind this.
+  __atomic_store_n(&config_.words->due, 0, __ATOMIC_RELAXED);
+  const StreamedCollective call = calls_.take(number);
+  if (team_gone_.load(std::memory_order_relaxed))
+    die("%s: a graph was launched whose call names a team that has been destroyed; destroy the graph before the team",
+        call.function);
+  config_.run(call);
+  // release: pairs with the stream's wait; what the call brought is there for the stream's next work.
+  __atomic_store_n(&config_.words->done, number, __ATOMIC_RELEASE);
+}
+
+}  // namespace railshmem

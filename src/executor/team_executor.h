@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The thread that runs the collectives of one team when streams come to them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "src/cuda/kernels/stream_call.h"
+#include "src/executor/call_list.h"
+#include "src/rma/spin_policy.h"
+
+namespace railshmem {
+
+/// Calls run one at a time, in the order in which streams come to them. A thread for each team: two PEs may see the
+/// calls of two teams in different order, and each call waits for the other members.
+class TeamExecutor {
+ public:
+  struct Config {
+    cuda::CallWords* words;       ///< as the CPU sees them; both 0
+    int pe;                       ///< for messages
+    bool share_cpus;              ///< PEs outnumber the CPUs: do not spin
+    std::function<void()> begin;  ///< what the thread does first; may be empty
+    std::function<void(const StreamedCollective&)> run;
+  };
+  explicit TeamExecutor(Config config);
+  TeamExecutor(const TeamExecutor&) = delete;  // the thread holds its address
+  /// Waits for the call that runs now. Calls to which streams come later do not run.
+  ~TeamExecutor();
+
+  CallList& calls() noexcept { return calls_; }
+  /// The team is going. A stream that comes to a call from now on, by a replay, ends the job with a message.
+  void leave() noexcept { team_gone_.store(true, std::memory_order_relaxed); }
+
+ private:
+  void run() noexcept;
+  void perform(uint32_t number) noexcept;
+
+  const Config config_;
+  CallList calls_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> team_gone_{false};
+  std::thread thread_;  // last: it uses everything above
+};
+
+}  // namespace railshmem

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that streams of the fake driver ask for, run by the executor's thread.
+#include "src/executor/team_executor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "src/base/cpu.h"
+#include "src/cuda/context_guard.h"
+#include "src/cuda/host_call.h"
+#include "src/cuda/pinned.h"
+#include "tests/gpu/fake_driver/fake_driver.h"
+
+namespace railshmem {
+namespace {
+
+using Kind = StreamedCollective::Kind;
+
+StreamedCollective call_of(size_t nelems) {
+  return {Kind::fcollect, "call", nullptr, nullptr, nelems, 1};
+}
+
+/// An executor whose calls only write down how many elements they have.
+class Rig {
+ public:
+  explicit Rig(unsigned late_us = 0) : fake_({.late_us = late_us}), guard_(gpu_) {
+    executor_.emplace(TeamExecutor::Config{
+        reinterpret_cast<cuda::CallWords*>(words_.host()), 0, true, {}, [this](const StreamedCollective& call) {
+          note(call.nelems);
+        }});
+    EXPECT_EQ(fake_.driver().stream_create(&stream_, cuda::kStreamNonBlocking, 0), cuda::kSuccess);
+  }
+  ~Rig() {
+    executor_.reset();
+    EXPECT_EQ(fake_.driver().stream_destroy(stream_), cuda::kSuccess);
+  }
+
+  TeamExecutor& executor() { return *executor_; }
+  void ask(uint32_t number) {
+    std::array ops = cuda::ask_host_ops(reinterpret_cast<cuda::CallWords*>(words_.device()), number);
+    ASSERT_EQ(fake_.driver().stream_word_ops(stream_, 3, ops.data(), 0), cuda::kSuccess);
+  }
+  void synchronize() { ASSERT_EQ(fake_.driver().stream_synchronize(stream_), cuda::kSuccess); }
+  std::vector<size_t> ran() {
+    const std::lock_guard lock(mutex_);
+    return ran_;
+  }
+
+ private:
+  void note(size_t nelems) {
+    const std::lock_guard lock(mutex_);
+    ran_.push_back(nelems);
+  }
+
+  cuda::FakeDriver fake_;
+  const cuda::DeviceContext gpu_ = cuda::DeviceContext::primary(fake_.driver(), 0);
+  const cuda::ContextGuard guard_;
+  cuda::PinnedMemory words_{gpu_, sizeof(cuda::CallWords)};
+  cuda::Stream stream_ = nullptr;
+  std::mutex mutex_;
+  std::vector<size_t> ran_;
+  std::optional<TeamExecutor> executor_;
+};
+
+TEST(TeamExecutor, RunsCallsInTheOrderOfTheStream) {
+  Rig rig(20);
+  std::vector<size_t> given;
+  for (size_t i = 1; i <= 50; ++i) {
+    rig.ask(rig.executor().calls().add(call_of(i), Lifetime::once));
+    given.push_back(i);
+  }
+  rig.synchronize();
+  EXPECT_EQ(rig.ran(), given);
+}
+
+TEST(TeamExecutor, TheStreamGoesOnOnlyWhenTheCallHasRun) {
+  Rig rig;
+  for (size_t i = 1; i <= 20; ++i) {
+    rig.ask(rig.executor().calls().add(call_of(i), Lifetime::once));
+    rig.synchronize();
+    ASSERT_EQ(rig.ran().size(), i);
+  }
+}
+
+TEST(TeamExecutor, ACapturedCallRunsAtEveryReplay) {
+  Rig rig(20);
+  const uint32_t first = rig.executor().calls().add(call_of(7), Lifetime::replayed);
+  const uint32_t second = rig.executor().calls().add(call_of(8), Lifetime::replayed);
+  std::vector<size_t> expected;
+  for (int replay = 0; replay < 20; ++replay) {
+    for (const uint32_t number : {first, first, second}) rig.ask(number);
+    expected.insert(expected.end(), {7, 7, 8});
+  }
+  rig.synchronize();
+  EXPECT_EQ(rig.ran(), expected);
+}
+
+TEST(TeamExecutor, AReplayBehindTheEndOfTheTeamEndsTheJob) {
+  EXPECT_EXIT(
+      {
+        Rig rig;
+        const uint32_t number = rig.executor().calls().add(call_of(1), Lifetime::replayed);
+        rig.executor().leave();
+        rig.ask(number);
+        rig.synchronize();
+      },
+      testing::ExitedWithCode(1), "call: a graph was launched whose call names a team that has been destroyed");
+}
+
+TEST(CallList, NumbersOfCallsThatRanAreGivenAgain) {
+  CallList calls;
+  const uint32_t first = calls.add(call_of(1), Lifetime::once);
+  const uint32_t kept = calls.add(call_of(2), Lifetime::replayed);
+  EXPECT_NE(first, 0u);
+  EXPECT_NE(first, kept);
+  EXPECT_EQ(calls.take(first).nelems, 1u);
+  EXPECT_EQ(calls.add(call_of(3), Lifetime::once), first);
+  EXPECT_EQ(calls.take(kept).nelems, 2u);
+  EXPECT_NE(calls.add(call_of(4), Lifetime::once), kept);
+  EXPECT_EQ(calls.take(kept).nelems, 2u);
+}
+
+TEST(CallList, KnowsWhetherACallMayComeAgain) {
+  CallList calls;
+  calls.take(calls.add(call_of(1), Lifetime::once));
+  EXPECT_FALSE(calls.has_replayed());
+  calls.add(call_of(1), Lifetime::replayed);
+  EXPECT_TRUE(calls.has_replayed());
+}
+
+TEST(CallList, ANumberOfNoCallEndsTheJob) {
+  CallList calls;
+  EXPECT_EXIT(calls.take(5), testing::ExitedWithCode(1), "a stream asks for call 5 of 0 that the library keeps");
+}
+
+}  // namespace
+}  // namespace railshmem
