@@ -56,16 +56,16 @@ fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=
 if(RAILSHMEM_HAVE_OFI)
   add_executable(fault_lost_on_stream lost_on_stream.c)
   set_target_properties(fault_lost_on_stream PROPERTIES OUTPUT_NAME lost_on_stream)
-  target_link_libraries(fault_lost_on_stream PRIVATE RailSHMEM::shmem)
+  target_link_libraries(fault_lost_on_stream PRIVATE RailSHMEM::shmem ${CMAKE_DL_LIBS})
   add_dependencies(fault_lost_on_stream railshmem_fake_cuda)
   target_compile_options(fault_lost_on_stream PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
   set(lost_on_stream_env --env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:railshmem_fake_cuda> --env RAILSHMEM_FAKE_GPUS=2
       --env SHMEM_HEAP_KIND=device --env SHMEM_DEVICE_HEAP_MAX=64M --env SHMEM_TIMEOUT=5)
   foreach(how fcollect alltoall reduce reducescatter)
-    foreach(size 1 2)
-      fault_test(lost_on_stream.${how}.nodes_of_${size} ONLY_RELEASE OPTIONS ${lost_on_stream_env} --env SHMEM_NODE_SIZE=${size}
+    foreach(way given replayed)
+      fault_test(lost_on_stream.${how}.${way} ONLY_RELEASE OPTIONS ${lost_on_stream_env} --env SHMEM_NODE_SIZE=2
                  --provider tcp+ofi_rxm --ranks 4 --victim 1 --within 25 --expect "PE [023]: error: .*PE 1"
-                 COMMAND $<TARGET_FILE:fault_lost_on_stream> ${how})
+                 COMMAND $<TARGET_FILE:fault_lost_on_stream> ${how} ${way})
     endforeach()
   endforeach()
 endif()

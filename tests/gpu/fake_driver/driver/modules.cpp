@@ -29,14 +29,24 @@ bool is_fat_binary(const void* image) {
 }
 
 /// A launch takes the values of its parameters at once, and runs later.
-class RunningKernel {
+class LaunchValues {
  public:
-  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, void** parameters)
-      : kernel_(kernel), launch_(launch) {
+  LaunchValues(const FakeKernel& kernel, void** parameters) {
     for (size_t i = 0; i < kernel.parameter_nbytes.size(); ++i) {
       const auto* const bytes = static_cast<const std::byte*>(parameters[i]);
       values_.emplace_back(bytes, bytes + kernel.parameter_nbytes[i]);
     }
+  }
+  std::vector<std::vector<std::byte>> copy() const { return values_; }
+
+ private:
+  std::vector<std::vector<std::byte>> values_;
+};
+
+class RunningKernel {
+ public:
+  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, const std::shared_ptr<const LaunchValues>& values)
+      : kernel_(kernel), launch_(launch), values_(values->copy()) {
     for (std::vector<std::byte>& value : values_) pointers_.push_back(value.data());
     launch_.parameters = pointers_.data();
   }
@@ -109,8 +119,11 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
       block_x * block_y * block_z == 0 || block_x * block_y * block_z > 1024)
     return kInvalidValue;
   const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, nullptr};
-  const auto running = std::make_shared<RunningKernel>(*function->kernel, launch, parameters);
-  fake_give(s, stream, [running] { return running->step(); });
+  const auto values = std::make_shared<const LaunchValues>(*function->kernel, parameters);
+  fake_give_made(s, stream, [kernel = function->kernel, launch, values]() -> std::function<bool()> {
+    const auto running = std::make_shared<RunningKernel>(*kernel, launch, values);
+    return [running] { return running->step(); };
+  });
   return kSuccess;
 }
 

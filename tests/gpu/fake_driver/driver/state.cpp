@@ -86,7 +86,7 @@ FakeState::~FakeState() {
 
 FakeThread& fake_thread() noexcept {
   thread_local FakeThread thread;
-  if (thread.generation != g_state->generation) thread = {g_state->generation, {}, CaptureMode::global};
+  if (thread.generation != g_state->generation) thread = {g_state->generation, {}, CaptureMode::global, false};
   return thread;
 }
 
@@ -106,7 +106,8 @@ FakeCall::FakeCall(const char* symbol, FakeNeeds needs) {
     refused_ = failure->second.result;
   } else if (needs >= FakeNeeds::context && fake_context() == nullptr) {
     refused_ = kInvalidContext;
-  } else if (needs == FakeNeeds::undisturbed && s.capturing && fake_thread().mode != CaptureMode::relaxed) {
+  } else if (needs == FakeNeeds::undisturbed && (s.capturing || fake_thread().captures) &&
+             fake_thread().mode != CaptureMode::relaxed) {
     s.capture_broken = true;
     refused_ = kCaptureUnsupported;
   }
@@ -144,6 +145,8 @@ std::string FakeDriver::leaks() const {
   add(list, state_->pinned.size(), "pinned range");
   add(list, state_->stream_handles.size(), "stream");
   add(list, state_->events.size(), "event");
+  add(list, state_->graphs.size(), "graph");
+  add(list, state_->executables.size(), "executable graph");
   add(list, state_->modules.size(), "module");
   add(list, state_->libraries.size(), "librarie");
   add(list, static_cast<size_t>(std::accumulate(state_->retained.begin(), state_->retained.end(), 0)),

@@ -27,9 +27,16 @@ struct FakeWork {
   uint64_t not_before;        ///< now_ns()
 };
 
+/// What streams were given during a capture, in this order. Each function makes the work for one replay.
+struct GraphObject {
+  std::vector<std::function<std::function<bool()>()>> work;
+};
+using FakeGraph = std::shared_ptr<GraphObject>;
+
 struct StreamObject {
   Context context = nullptr;
-  bool blocking = false;  ///< the legacy default stream waits for it
+  bool blocking = false;        ///< the legacy default stream waits for it
+  FakeGraph capture = nullptr;  ///< takes down what the stream is given; null: the stream runs it
   std::deque<FakeWork> work;
   uint64_t given = 0;
   uint64_t over = 0;
@@ -40,7 +47,14 @@ struct EventObject {
   Context context = nullptr;
   FakeStream stream;  ///< null: never recorded
   uint64_t until = 0;
+  FakeGraph capture = nullptr;  ///< the event was recorded in a stream that was being captured
   bool reached() const noexcept { return stream == nullptr || stream->over >= until; }
+};
+
+/// A graph that can be launched. Its launches run one after the other.
+struct GraphExecObject {
+  FakeGraph graph;
+  EventObject last = {};  ///< reached when the last launch is over
 };
 
 /// What a handle stands for.
@@ -129,6 +143,8 @@ struct FakeState {
   std::set<Stream> stream_handles;
   std::map<Context, FakeStream> default_streams;
   std::set<EventObject*> events;
+  std::map<GraphObject*, FakeGraph> graphs;
+  std::map<GraphExecObject*, std::unique_ptr<GraphExecObject>> executables;
   std::mt19937_64 random;
   bool held = false;
   bool stopping = false;
@@ -149,6 +165,7 @@ struct FakeThread {
   uint64_t generation = 0;
   std::vector<Context> contexts;
   CaptureMode mode = CaptureMode::global;
+  bool captures = false;  ///< in its own mode: it may not block
 };
 FakeThread& fake_thread() noexcept;
 
@@ -200,8 +217,10 @@ std::byte* fake_bytes(const FakeState& s, Address address);
 
 /// The stream that a handle means (null: the legacy default one); empty when it is none of this context.
 FakeStream fake_stream(FakeState& s, Stream handle);
-/// Appends work; runs what can run where nothing is late.
+/// Appends work, or has the stream's capture take it down; runs what can run where nothing is late.
 void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run);
+/// Of work that has a state: `make` is called for each replay.
+void fake_give_made(FakeState& s, const FakeStream& stream, const std::function<std::function<bool()>()>& make);
 void fake_wait_until(FakeCall& call, const std::function<bool()>& reached);
 
 }  // namespace railshmem::cuda

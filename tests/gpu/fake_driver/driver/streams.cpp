@@ -13,6 +13,8 @@
 namespace railshmem::cuda {
 namespace {
 
+constexpr Result kCaptureIsolation = 905;  // an event from outside of the capture
+
 /// Runs all work that can run. Returns true when some work ran.
 bool pump(FakeState& s) {
   if (s.held) return false;
@@ -131,7 +133,8 @@ Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const 
     return kSuccess;
   }
   fake_give(s, stream, [&s, to, from, nbytes] { return move_bytes(s, to, from, nbytes), true; });
-  if (fake_is_pageable(s, to)) fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
+  if (fake_is_pageable(s, to) && stream->capture == nullptr)
+    fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
   return kSuccess;
 }
 
@@ -153,7 +156,16 @@ FakeStream fake_stream(FakeState& s, Stream handle) {
   return nullptr;
 }
 
+void fake_give_made(FakeState& s, const FakeStream& stream, const std::function<std::function<bool()>()>& make) {
+  if (stream->capture == nullptr) return fake_give(s, stream, make());
+  stream->capture->work.push_back(make);
+}
+
 void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run) {
+  if (stream->capture != nullptr) {
+    stream->capture->work.emplace_back([run] { return run; });
+    return;
+  }
   if (stream->blocking || s.default_streams[stream->context] == stream) run = behind_others(s, stream, std::move(run));
   if (!s.worker.joinable()) s.worker = std::thread([&s] { work(s); });
   const uint64_t late = s.options.late_us == 0 ? 0 : s.random() % (uint64_t{s.options.late_us} * 1000 + 1);
@@ -190,12 +202,14 @@ Result cuStreamQuery(Stream handle) {
   FAKE_CALL(undisturbed);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
+  if (stream->capture != nullptr) return kCaptureUnsupported;
   return stream->work.empty() ? kSuccess : kNotReady;
 }
 Result cuStreamSynchronize(Stream handle) {
   FAKE_CALL(undisturbed);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
+  if (stream->capture != nullptr) return kCaptureUnsupported;
   fake_wait_until(call, [&, until = stream->given] { return stream->over >= until; });
   return kSuccess;
 }
@@ -203,13 +217,21 @@ Result cuStreamWaitEvent(Stream handle, Event event, unsigned) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || s.events.count(event) == 0) return kInvalidHandle;
+  if (event->capture != nullptr) {  // the stream becomes part of that capture
+    if (stream->capture != nullptr && stream->capture != event->capture) return kCaptureIsolation;
+    stream->capture = event->capture;
+    return kSuccess;
+  }
+  if (stream->capture != nullptr && event->stream != nullptr) return kCaptureIsolation;
   fake_give(s, stream, [at = *event] { return at.reached(); });
   return kSuccess;
 }
 Result cuStreamIsCapturing(Stream handle, int* status) {
   FAKE_CALL(context);
-  *status = s.options.captured ? kCapturing : kCapturingNot;
-  return fake_stream(s, handle) != nullptr ? kSuccess : kInvalidHandle;
+  const FakeStream stream = fake_stream(s, handle);
+  if (stream == nullptr) return kInvalidHandle;
+  *status = s.options.captured || stream->capture != nullptr ? kCapturing : kCapturingNot;
+  return kSuccess;
 }
 
 Result cuEventCreate(Event* event, unsigned) {
@@ -223,7 +245,8 @@ Result cuEventRecord(Event event, Stream handle) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || s.events.count(event) == 0 || event->context != stream->context) return kInvalidHandle;
-  event->stream = stream;
+  event->capture = stream->capture;
+  event->stream = stream->capture == nullptr ? stream : nullptr;
   event->until = stream->given;
   return kSuccess;
 }
