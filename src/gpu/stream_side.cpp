@@ -41,15 +41,17 @@ void StreamSide::reduce_among(const cuda::StreamCall& call, const DeviceReductio
 }
 
 void StreamSide::ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept {
-  if (!has_words_) {
-    cuda::StreamCall call{cuda::StreamStep::ask_host};
-    call.dest = words;
-    call.value = number;
-    return give(call, cuda::StreamWidth::warp, stream);
+  if (has_words_.load(std::memory_order_relaxed)) {  // relaxed: a hint that saves a call of the driver
+    std::array ops = cuda::ask_host_ops(words, number);
+    const cuda::ContextGuard guard(gpu_);
+    const cuda::Result result = gpu_.driver().stream_word_ops(stream, static_cast<unsigned>(ops.size()), ops.data(), 0);
+    if (result != cuda::kNotSupported) return must(result, "cuStreamBatchMemOp");
+    has_words_.store(false, std::memory_order_relaxed);
   }
-  std::array ops = cuda::ask_host_ops(words, number);
-  const cuda::ContextGuard guard(gpu_);
-  must(gpu_.driver().stream_word_ops(stream, static_cast<unsigned>(ops.size()), ops.data(), 0), "cuStreamBatchMemOp");
+  cuda::StreamCall call{cuda::StreamStep::ask_host};
+  call.dest = words;
+  call.value = number;
+  give(call, cuda::StreamWidth::warp, stream);
 }
 
 bool StreamSide::is_captured(cuda::Stream stream) noexcept {

@@ -2,6 +2,8 @@
 // What stream-ordered calls put into a stream of the program: copies by copy engines, and kernels.
 #pragma once
 
+#include <atomic>
+
 #include "src/cuda/context_guard.h"
 #include "src/cuda/reduce_kernel.h"
 #include "src/cuda/stream_kernels.h"
@@ -45,7 +47,7 @@ class StreamSide {
   void must(cuda::Result result, const char* call) noexcept;
 
   const cuda::DeviceContext& gpu_;
-  const bool has_words_;  ///< the driver's streams wait for and write words
+  std::atomic<bool> has_words_;  ///< the driver's streams wait for and write words, as far as known
   cuda::StreamKernels kernels_;
   cuda::ReduceKernel reducer_;
 };

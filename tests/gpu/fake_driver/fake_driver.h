@@ -41,6 +41,7 @@ struct FakeOptions {
   /// The CPU cannot read or write device memory: code under test that tries ends by SIGSEGV, as with a GPU.
   bool guarded = false;
   bool captured = false;                     ///< every stream is being captured, says cuStreamIsCapturing
+  bool stream_words = true;                  ///< streams execute batches of operations on words
   bool keeps_alignment = true;               ///< of reserved addresses, beyond the granularity
   std::map<Attribute, int> attributes = {};  ///< that differ from a GPU of today
   /// Pairs of GPUs of the machine, in both directions, that do not reach each other.

@@ -25,7 +25,7 @@ void add(std::string& list, size_t n, const char* what) {
 /// For the library that programs find as libcuda.so.1: RAILSHMEM_FAKE_GPUS (their number), RAILSHMEM_FAKE_MEMORY
 /// (bytes of each), RAILSHMEM_FAKE_LATE_US, RAILSHMEM_FAKE_GUARDED (set: the CPU cannot use device memory),
 /// RAILSHMEM_FAKE_UNORDERED (set: what NICs write must be flushed), RAILSHMEM_FAKE_CAPTURED (set: streams say that they
-/// are being captured).
+/// are being captured), RAILSHMEM_FAKE_WORDLESS (set: streams do not execute batches of operations on words).
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
@@ -34,6 +34,10 @@ FakeOptions options_from_environment() {
   if (const char* late = std::getenv("RAILSHMEM_FAKE_LATE_US"))
     options.late_us = static_cast<unsigned>(std::atoi(late));
   options.guarded = std::getenv("RAILSHMEM_FAKE_GUARDED") != nullptr;
+  if (std::getenv("RAILSHMEM_FAKE_WORDLESS") != nullptr) {
+    options.stream_words = false;
+    options.attributes[Attribute::words_of_64_bits] = 0;
+  }
   options.captured = std::getenv("RAILSHMEM_FAKE_CAPTURED") != nullptr;
   if (std::getenv("RAILSHMEM_FAKE_UNORDERED") != nullptr) options.attributes[Attribute::writes_ordering] = 0;
   return options;

@@ -324,6 +324,7 @@ Result cuStreamWriteValue64_v2(Stream stream, Address address, uint64_t value, u
 }
 Result cuStreamBatchMemOp_v2(Stream stream, unsigned count, StreamWordOp* ops, unsigned flags) {
   FAKE_CALL(context);
+  if (!s.options.stream_words) return kNotSupported;
   if (flags != 0 || count == 0) return kInvalidValue;
   for (unsigned i = 0; i < count; ++i)
     if (const Result result = give_word_op(s, stream, ops[i]); result != kSuccess) return result;
