@@ -3,21 +3,35 @@
 
 #include "src/collective/blocks_network.h"
 #include "src/collective/blocks_node.h"
+#include "src/collective/gather_chunks.h"
 #include "src/collective/operand.h"
+#include "src/collective/sync.h"
 #include "src/rma/put_get.h"
 
 namespace railshmem {
 namespace {
 
+/// When the memory of another member may be touched: before that member has come, or only then.
+enum class Begin : uint8_t { at_once, when_come };
+
+/// Whether links may carry them: chunks are passed on by load and store.
+bool goes_in_chunks(const Blocks& blocks, const Operand& dest) noexcept {
+  return blocks.step == 0 && !blocks.team.nodes.one_node() && dest.mapped(blocks.team.state);
+}
+
 /// A source that the others cannot reach is pushed.
-void exchange_blocks(Collective collective, const Blocks& blocks) noexcept {
+void exchange_blocks(Collective collective, const Blocks& blocks, Begin begin) noexcept {
   Team& team = blocks.team;
   const auto members = static_cast<size_t>(team.size());
   const size_t all = total_bytes(blocks.function, blocks.nbytes, members, team.state.me);
   const Operand dest = find_dest(team, blocks.function, blocks.dest, all);
   if (members == 1) return blocks.keep_own();
   const Reach reach = reach_of(team, dest);
-  switch (team.state.choice->pick(collective, reach, blocks.nbytes, team.size())) {
+  const Algorithm algorithm = team.state.choice->pick(collective, reach, blocks.nbytes, team.size());
+  if (goes_in_chunks(blocks, dest) && (algorithm == Algorithm::chunks || begin == Begin::when_come))
+    return blocks_by_chunks(blocks);
+  if (begin == Begin::when_come) sync(team, blocks.function);
+  switch (algorithm) {
     case Algorithm::line:
       // Copy engines are as fast over the link as to the host's memory.
       if (blocks.nbytes <= sizeof ExchangeLine::payload && !dest.on_device(team.state)) return blocks_by_line(blocks);
@@ -27,6 +41,7 @@ void exchange_blocks(Collective collective, const Blocks& blocks) noexcept {
       if (source.mapped(team.state)) return blocks_by_pull(blocks, source);
       return blocks_by_push(blocks, dest);
     }
+    case Algorithm::chunks:  // between members of a node that do not reach each other's memory
     case Algorithm::rails:
       return blocks_by_rails(blocks);
     case Algorithm::direct:
@@ -36,16 +51,26 @@ void exchange_blocks(Collective collective, const Blocks& blocks) noexcept {
   }
 }
 
+Blocks for_all(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept {
+  return {team, function, static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), nbytes, 0, nbytes};
+}
+Blocks for_each(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept {
+  return {team, function, static_cast<std::byte*>(dest), static_cast<const std::byte*>(source), nbytes, nbytes, nbytes};
+}
+
 }  // namespace
 
 void fcollect(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept {
-  exchange_blocks(Collective::fcollect, {team, function, static_cast<std::byte*>(dest),
-                                         static_cast<const std::byte*>(source), nbytes, 0, nbytes});
+  exchange_blocks(Collective::fcollect, for_all(team, function, dest, source, nbytes), Begin::at_once);
 }
-
 void alltoall(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept {
-  exchange_blocks(Collective::alltoall, {team, function, static_cast<std::byte*>(dest),
-                                         static_cast<const std::byte*>(source), nbytes, nbytes, nbytes});
+  exchange_blocks(Collective::alltoall, for_each(team, function, dest, source, nbytes), Begin::at_once);
+}
+void fcollect_when_come(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept {
+  exchange_blocks(Collective::fcollect, for_all(team, function, dest, source, nbytes), Begin::when_come);
+}
+void alltoall_when_come(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept {
+  exchange_blocks(Collective::alltoall, for_each(team, function, dest, source, nbytes), Begin::when_come);
 }
 
 }  // namespace railshmem

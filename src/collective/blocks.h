@@ -2,7 +2,6 @@
 // fcollect and alltoall: every member has a block for every other, who keeps it at the place of the sender.
 #pragma once
 
-#include "src/collective/choice.h"
 #include "src/team/team.h"
 
 namespace railshmem {
@@ -12,5 +11,9 @@ void fcollect(Team& team, const char* function, void* dest, const void* source, 
 
 /// Block r of `source`, nbytes long, goes to member r.
 void alltoall(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept;
+
+// The standard lets a collective write to a member that has not come yet. These two wait for it, as streams need it.
+void fcollect_when_come(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept;
+void alltoall_when_come(Team& team, const char* function, void* dest, const void* source, size_t nbytes) noexcept;
 
 }  // namespace railshmem

@@ -31,6 +31,11 @@ class CopyLane {
   /// Stores words, in this order, behind all earlier copies. Each word counts as a copy (words_of_64_bits).
   uint64_t store_words(std::span<StreamWordOp> words) noexcept;
   uint64_t fill(void* to, unsigned char value, size_t nbytes) noexcept;
+  /// Starts what `give(stream)` puts into the stream, which counts as a copy. `call`: the driver's function.
+  template <class Give>
+  uint64_t start_other(const char* call, Give&& give) noexcept {
+    return count(give(stream_), call);
+  }
   /// Whether copy `number`, and so every earlier copy, has ended. Never blocks. Makes the context current where it
   /// must. Right after a start it returns false without asking: more copies may follow, and one event then serves them
   /// all.

@@ -26,15 +26,14 @@ Reduction reduction_of(const StreamedCollective& call) noexcept {
 void run_collective(Team& team, const StreamedCollective& call) noexcept {
   using Kind = StreamedCollective::Kind;
   const size_t nbytes = call.nelems * call.element;
-  // The host's collectives write to members that have not come yet.
-  sync(team, call.function);
   switch (call.kind) {
     case Kind::broadcast:
+      sync(team, call.function);  // or it would write to members that have not come
       return broadcast(team, call.function, call.dest, call.source, nbytes, call.root);
     case Kind::fcollect:
-      return fcollect(team, call.function, call.dest, call.source, nbytes);
+      return fcollect_when_come(team, call.function, call.dest, call.source, nbytes);
     case Kind::alltoall:
-      return alltoall(team, call.function, call.dest, call.source, nbytes);
+      return alltoall_when_come(team, call.function, call.dest, call.source, nbytes);
     case Kind::reduce:
       return reduce(team, reduction_of(call));
     case Kind::reducescatter:

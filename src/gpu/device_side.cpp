@@ -7,6 +7,7 @@
 
 #include "src/base/log.h"
 #include "src/cuda/pointer_info.h"
+#include "src/gpu/lane_queue.h"
 #include "src/plugin/execute.h"
 
 namespace railshmem {
@@ -75,12 +76,21 @@ void DeviceSide::copy_all(std::span<const DeviceCopy> copies) noexcept {
   memory_.copies().copy_all({by_engine.data(), count});
 }
 
-bool DeviceSide::reduce(const DeviceReduction& reduction) noexcept {
-  if (!cuda::ReduceKernel::computes(reduction.kind)) return false;
+bool DeviceSide::reduces(TypeKind kind) noexcept {
+  if (!cuda::ReduceKernel::computes(kind)) return false;
   load_reducer();
-  if (!reducer_) return false;
+  return reducer_ != nullptr;
+}
+
+bool DeviceSide::reduce(const DeviceReduction& reduction) noexcept {
+  if (!reduces(reduction.kind)) return false;
   reducer_->run(reduction);
   return true;
+}
+
+std::unique_ptr<DeviceQueue> DeviceSide::make_queue() {
+  load_reducer();
+  return std::make_unique<LaneQueue>(memory_.gpu(), reducer_.get(), *this);
 }
 
 uint64_t DeviceSide::amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {

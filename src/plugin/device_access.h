@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "include/shmem/detail/amo.h"
@@ -37,6 +38,25 @@ struct DeviceReduction {
   void* results[kMost];
 };
 
+/// Copies and reductions under way in the background, in any order. One thread at a time. A failure ends the job with
+/// the driver's words.
+class DeviceQueue {
+ public:
+  using Ticket = uint64_t;
+  static constexpr Ticket kDone = 0;  ///< of what is over already
+  /// Copies of different lanes run side by side; so do a copy and a reduction.
+  static constexpr size_t kLanes = 4;
+
+  /// Waits for what is under way.
+  virtual ~DeviceQueue() = default;
+  /// Starts a copy between memory of this PE or of a PE that is mapped here, of a GPU or of the host.
+  virtual Ticket copy(const DeviceCopy& copy, size_t lane) noexcept = 0;
+  /// Starts a reduction of arrays that are all device memory mapped here. Needs DeviceAccess::reduces().
+  virtual Ticket reduce(const DeviceReduction& reduction) noexcept = 0;
+  /// Never blocks. True: the bytes are visible to everybody.
+  virtual bool finished(Ticket ticket) noexcept = 0;
+};
+
 /// Any number of threads may call. The functions are virtual because each call costs microseconds anyway. A failure
 /// ends the job with the driver's words.
 class DeviceAccess {
@@ -52,6 +72,10 @@ class DeviceAccess {
   /// Reduces arrays that are all device memory mapped here. Waits for a free multiprocessor where kernels fill the GPU,
   /// until a deadline ends the job. False, and nothing happened: no kernel of this library computes with such elements.
   virtual bool reduce(const DeviceReduction& reduction) noexcept = 0;
+  /// Whether some kernel of this library computes with such elements.
+  virtual bool reduces(TypeKind kind) noexcept = 0;
+  /// Throws Error.
+  virtual std::unique_ptr<DeviceQueue> make_queue() = 0;
   /// Whether the program declared that remote PEs only set this word of this PE, so that GPUs update it themselves.
   virtual bool updates_directly(const void* symmetric) noexcept = 0;
   /// One atomic operation on an aligned word of device memory mapped here, atomic to kernels; returns the old value.

@@ -62,6 +62,7 @@ struct PeState {
   Liveness* liveness = nullptr;
   bool calls_compared = false;      ///< SHMEM_CHECK: collective calls are known to agree
   const Choice* choice = nullptr;   ///< algorithms of collectives
+  size_t collective_chunk = 0;      ///< bytes of a chunk between nodes; 0: by the size of the call
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
 
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }

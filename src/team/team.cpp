@@ -52,7 +52,16 @@ Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, cons
       arrivals(first),
       checks(first) {
   for (const int member : nodes.members) areas_here.push_back(at(member, 0));
-  if (state.network) context.net = state.network->make_context();
+  if (!state.network) return;
+  for (std::vector<LinkCounts>& of_kind : links) of_kind.assign(static_cast<size_t>(set.size), {first, first});
+  context.net = state.network->make_context();
+}
+
+uint64_t Team::highest_number() const noexcept {
+  uint64_t highest = std::max({syncs, exchanges, gathers, arrivals, checks});
+  for (const std::vector<LinkCounts>& of_kind : links)
+    for (const LinkCounts& counts : of_kind) highest = std::max({highest, counts.sent, counts.received});
+  return highest;
 }
 
 std::vector<int> Team::absent_here() const {

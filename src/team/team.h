@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "shmem/types.h"
+#include "src/plugin/device_access.h"
 #include "src/rma/pe_state.h"
 #include "src/team/team_area.h"
 #include "src/topology/node_layout.h"
@@ -50,7 +52,7 @@ struct Team {
     return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
   }
   /// Largest number that any collective of this team has used.
-  uint64_t highest_number() const noexcept { return std::max({syncs, exchanges, gathers, arrivals, checks}); }
+  uint64_t highest_number() const noexcept;
 
   static constexpr int kSlotBits = 24;
 
@@ -69,12 +71,20 @@ struct Team {
   /// First value of the numbers below. It lies above the numbers of all teams that had the area before, because their
   /// last flags may still be on their way. The area itself began with zeros.
   const uint64_t first_number;
-  uint64_t syncs;        ///< number of the last synchronisation
-  uint64_t exchanges;    ///< number of the last full exchange; odd and even ones use different lines
-  uint64_t gathers;      ///< number of the last gather on the node
-  uint64_t arrivals;     ///< number of the last collective that used arrival flags
-  uint64_t checks;       ///< number of the last call that SHMEM_CHECK compared between members
+  uint64_t syncs;      ///< number of the last synchronisation
+  uint64_t exchanges;  ///< number of the last full exchange; odd and even ones use different lines
+  uint64_t gathers;    ///< number of the last gather on the node
+  uint64_t arrivals;   ///< number of the last collective that used arrival flags
+  uint64_t checks;     ///< number of the last call that SHMEM_CHECK compared between members
+  /// Numbers of the last chunks to and from another member. Both ends of a link count alike.
+  struct LinkCounts {
+    uint64_t sent;
+    uint64_t received;
+  };
+  std::vector<LinkCounts> links[kLinkKinds];  ///< by rank; empty where no network runs
   uint64_t entered = 0;  ///< steps of collectives that this PE has entered; members of a node enter equally many
+
+  std::unique_ptr<DeviceQueue> queue;  ///< made by the first collective that needs it, see background.h
 
   /// This PE's copy of what lies `at` bytes into the area; also the symmetric address of every member's copy.
   std::byte* mine(size_t at) const noexcept {

@@ -20,6 +20,18 @@ struct alignas(64) ExchangeLine {
   std::byte payload[56];
 };
 
+/// What tells a member that chunks have come from another one: chunk n sets word n modulo kChunkWindow to n.
+struct alignas(64) ChunkSignals {
+  static constexpr uint64_t kWindow = 8;  ///< chunks that may be on their way at once
+
+  uint64_t number[kWindow];
+};
+
+/// Chunks go from member to member over links of these kinds, each with numbers of its own: operands to be reduced, and
+/// data that is final.
+enum class LinkKind : uint8_t { operands, results };
+inline constexpr int kLinkKinds = 2;
+
 inline constexpr int kSyncRounds = 24;  // dissemination among up to 2^24 members
 
 /// Flags only grow (they hold the number of the synchronisation), so late and repeated updates do no harm.
@@ -61,8 +73,14 @@ class TeamAreaLayout {
   /// "I have passed that member's data on to you": FlagLine, indexed by the member that the data comes from. It is not
   /// that member's arrival line, because a flag has one writer: the member's own next flag could come before.
   size_t passed(int rank) const noexcept { return line(4, rank); }
+  /// Which chunks have come from that member: ChunkSignals.
+  size_t chunk_signals(LinkKind kind, int rank) const noexcept { return line(5 + static_cast<size_t>(kind), rank); }
+  /// The highest chunk number for which that member has room: FlagLine.
+  size_t chunk_grant(LinkKind kind, int rank) const noexcept {
+    return line(5 + kLinkKinds + static_cast<size_t>(kind), rank);
+  }
   /// Scratch memory for a collective that knows that nobody uses it any more.
-  size_t scratch() const noexcept { return align_up(line(5, 0), size_t{4096}); }
+  size_t scratch() const noexcept { return align_up(line(5 + 2 * kLinkKinds, 0), size_t{4096}); }
   /// SHMEM_CHECK: what this member calls.
   size_t record() const noexcept { return slots() + 2 * (kSlotBytes + kIncomingBytes); }
   /// SHMEM_CHECK: FlagLine with the number of the newest call that the next member has put into its record.

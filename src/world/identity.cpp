@@ -58,6 +58,7 @@ Identity make_identity(const Env& env) {
   mine.node_size = env.node_size;
   mine.teams_max = env.teams_max;
   mine.collectives = as_number(env.collectives);
+  mine.collective_chunk = env.collective_chunk;
   mine.data_segment = static_cast<uint64_t>(env.data_segment);
   mine.transports = as_number(env.transport);
   mine.stats = env.stats;
@@ -79,6 +80,7 @@ std::vector<Identity> exchange_identities(Bootstrap& bootstrap, const Identity& 
     must_agree("SHMEM_NODE_SIZE", mine.node_size, theirs.node_size, me, pe);
     must_agree("SHMEM_TEAMS_MAX", mine.teams_max, theirs.teams_max, me, pe);
     must_agree("SHMEM_COLLECTIVES (its hash)", mine.collectives, theirs.collectives, me, pe);
+    must_agree("SHMEM_COLLECTIVE_CHUNK", mine.collective_chunk, theirs.collective_chunk, me, pe);
     must_agree("SHMEM_DATA_SEGMENT (as a number)", mine.data_segment, theirs.data_segment, me, pe);
     must_agree("SHMEM_TRANSPORT", mine.transports, theirs.transports, me, pe);
     must_agree("SHMEM_STATS", mine.stats, theirs.stats, me, pe);

@@ -21,6 +21,7 @@ struct Identity {
   uint64_t node_size;         ///< SHMEM_NODE_SIZE
   uint64_t teams_max;         ///< SHMEM_TEAMS_MAX, which moves where the heap begins
   uint64_t collectives;       ///< SHMEM_COLLECTIVES as a number: members of a team must use one algorithm
+  uint64_t collective_chunk;  ///< SHMEM_COLLECTIVE_CHUNK
   uint64_t data_segment;      ///< SHMEM_DATA_SEGMENT as a number
   uint64_t transports;        ///< SHMEM_TRANSPORT as a number
   uint64_t several_threads;   ///< this PE asked for SHMEM_THREAD_MULTIPLE

@@ -324,6 +324,7 @@ void World::fill_state() {
   const SegmentView data = globals_->view();
   state_.mixed_reach = network_ && data.nbytes > 0 && (data.first_slot != heap.first_slot || data.slots != heap.slots);
   state_.choice = &choice_;
+  state_.collective_chunk = env_.collective_chunk;
   if (network_) state_.default_context.net = network_->make_context();
   contexts_ = std::make_unique<ContextTable>(network_.get());
   state_.contexts = contexts_.get();

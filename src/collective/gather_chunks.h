@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fcollect over several nodes, in chunks.
+#pragma once
+
+#include "src/collective/blocks_node.h"
+
+namespace railshmem {
+
+/// Member i of a node exchanges blocks with member i of every other node and passes each chunk on to its node when the
+/// chunk arrives; the own block goes round the node meanwhile. Touches a member's dest only when that member has come.
+/// `dest` must be mapped within each node. For blocks that are meant for all (Blocks::step 0).
+void blocks_by_chunks(const Blocks& blocks) noexcept;
+
+}  // namespace railshmem
