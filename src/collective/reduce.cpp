@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/collective/reduce.h"
 
-#include "src/collective/choice.h"
+#include "src/plan/choice.h"
 #include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"

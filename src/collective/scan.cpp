@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "src/collective/choice.h"
+#include "src/plan/choice.h"
 #include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"

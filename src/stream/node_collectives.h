@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives in the order of a stream among members of one node: runs the steps of a plan.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "src/cuda/coll_kernels.h"
+#include "src/gpu/device_memory.h"
+#include "src/stream/coll.h"
+#include "src/stream/team_scratch.h"
+
+namespace railshmem {
+
+/// Any number of threads, one at a time for a team. What is given may be captured into graphs: numbers that count calls
+/// lie in the memory of the GPUs. A refusal by the driver ends the job with its words.
+class NodeCollectives {
+ public:
+  /// `memory` must be attached, and outlive this, as `choice` must. There are `slots` slots of teams. Throws Error.
+  NodeCollectives(DeviceMemory& memory, const WorldView& view, const Choice& choice, size_t slots);
+
+  /// Whether all members of the team map each other's GPU memory, and are not too many.
+  bool serves(const Team& team) const noexcept;
+  Plan plan_of(const Coll& coll) const noexcept { return make_plan(question_of(coll), choice_); }
+  /// Appends the collective to a stream. At the first collective of a team the members meet on the host. Throws Error
+  /// where the memory for that cannot be had; then nothing was appended on any member.
+  void give(const Coll& coll, cuda::Stream stream);
+  /// The team is about to go; nothing of it runs any more.
+  void forget(const Team& team) noexcept;
+
+ private:
+  const cuda::CollMembers& members_of(const Coll& coll);
+  void run(const Coll& coll, const Plan& plan, const Step& step, const cuda::CollMembers& members,
+           cuda::Stream stream) noexcept;
+  cuda::MoveCall move_of(const Coll& coll, const cuda::CollMembers& members) const noexcept;
+  cuda::CombineCall combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& members) const noexcept;
+  cuda::Whereabouts where_of(const Coll& coll, bool two_steps) const noexcept;
+  void must(cuda::Result result, const char* call) const noexcept;
+
+  DeviceMemory& memory_;
+  const cuda::CollKernels kernels_;
+  const Choice& choice_;
+  std::vector<std::unique_ptr<TeamScratch>> scratch_;  ///< by the team's slot; null until its first collective
+};
+
+}  // namespace railshmem
