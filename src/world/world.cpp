@@ -164,6 +164,7 @@ void World::attach_gpu() {
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
   // Copies reach a mapped PE at once, atomics go through its proxy: a fence has to wait for the atomics.
   state_.mixed_reach |= network_ && view.slots > 1;
+  peer_buffers_ = std::make_unique<PeerBuffers>(*device_memory_, bootstrap_, layout_);
   show_kernels();
 }
 
