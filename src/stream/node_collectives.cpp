@@ -16,8 +16,9 @@ using cuda::Whereabouts;
 
 }  // namespace
 
-NodeCollectives::NodeCollectives(DeviceMemory& memory, const WorldView& view, const Choice& choice, size_t slots)
-    : memory_(memory), kernels_(memory.gpu(), memory.copies(), view), choice_(choice), scratch_(slots) {}
+NodeCollectives::NodeCollectives(DeviceMemory& memory, PeerBuffers& buffers, const WorldView& view,
+                                 const Choice& choice, size_t slots)
+    : memory_(memory), buffers_(buffers), kernels_(memory.gpu(), memory.copies(), view), choice_(choice), scratch_(slots) {}
 
 void NodeCollectives::must(cuda::Result result, const char* call) const noexcept {
   if (result != cuda::kSuccess) memory_.gpu().die_of(result, call);
@@ -48,7 +49,7 @@ void NodeCollectives::give(const Coll& coll, cuda::Stream stream) {
 }
 
 void NodeCollectives::run(const Coll& coll, const Plan& plan, const Step& step, const cuda::CollMembers& members,
-                          cuda::Stream stream) noexcept {
+                          cuda::Stream stream) {
   const cuda::CollKernels::Grid grid{step.blocks, step.threads};
   const auto launch = [&](const auto& call) { must(kernels_.give(call, grid, stream), "cuLaunchKernel"); };
   const bool direct = step.kind == StepKind::direct;
@@ -100,30 +101,36 @@ CombineCall NodeCollectives::combine_of(const Coll& coll, const Plan& plan,
   return call;
 }
 
-/// What the others are told: a buffer of the heap by its offset there.
-Whereabouts NodeCollectives::where_of(const Coll& coll, bool two_steps) const noexcept {
+/// What the others are told.
+Whereabouts NodeCollectives::where_of(const Coll& coll, bool two_steps) {
   Whereabouts where{};
   const Team& team = coll.team;
-  const auto word = [&](const void* address, size_t nbytes) -> uint64_t {
-    const auto* const at = static_cast<const std::byte*>(address);
-    const auto offset = static_cast<uint64_t>(at - memory_.base());
-    if (offset >= memory_.nbytes() || nbytes > memory_.nbytes() - offset) return 0;
-    return Whereabouts::kInHeap | offset;
+  std::vector<int> pes;
+  for (int k = 0; k < team.size(); ++k) pes.push_back(team.pes.pe(k));
+  bool all = true;
+  // One buffer for all members, or one each.
+  const auto tell = [&](uint64_t(&words)[cuda::kMostMembers], const auto& address, const auto& nbytes) {
+    PeerView view;
+    for (int k = 0; k < team.size(); ++k) {
+      const bool known = k > 0 && address(k) == address(k - 1) && nbytes(k) == nbytes(k - 1);
+      if (!known && nbytes(k) > 0) view = buffers_.find(pes, address(k), nbytes(k));
+      if (nbytes(k) == 0 || view.where == PeerView::Where::nowhere) {
+        all &= k == team.rank || nbytes(k) == 0;
+        continue;
+      }
+      words[k] = view.at_peer[k];
+    }
   };
   const bool reads = coll.reduces(), writes = !coll.reduces() || two_steps;
-  bool all = true;
-  for (int k = 0; k < team.size(); ++k) {
-    where.heap[k] = reinterpret_cast<unsigned char*>(
-        memory_.arena().address(static_cast<size_t>(team.state.slot(team.pes.pe(k)))));
-    if (reads) where.source[k] = word(coll.source_for(k), coll.nbytes);
-    if (writes) where.dest[k] = word(coll.dest_from(k), coll.nbytes);
-    if (k != team.rank) all &= (!reads || where.source[k] != 0) && (!writes || where.dest[k] != 0);
-    // A result in a part of the source that another member reads would overwrite what it still reads.
-    if (coll.kind == CollKind::reducescatter && k != team.rank) {
-      const auto distance = static_cast<const std::byte*>(coll.dest) - coll.source_for(k);
-      const auto nbytes = static_cast<ptrdiff_t>(coll.nbytes);
-      all &= distance >= nbytes || -distance >= nbytes;
-    }
+  if (reads)
+    tell(where.source, [&](int k) { return coll.source_for(k); }, [&](int) { return coll.nbytes; });
+  if (writes)
+    tell(where.dest, [&](int k) { return coll.dest_from(k); }, [&](int) { return coll.nbytes; });
+  // A result in a part of the source that another member reads would overwrite what it still reads.
+  for (int k = 0; k < team.size() && coll.kind == CollKind::reducescatter; ++k) {
+    const auto distance = static_cast<const std::byte*>(coll.dest) - coll.source_for(k);
+    const auto nbytes = static_cast<ptrdiff_t>(coll.nbytes);
+    all &= k == team.rank || distance >= nbytes || -distance >= nbytes;
   }
   for (int k = 0; k < team.size() && all; ++k) where.source[k] |= Whereabouts::kForAll;
   return where;

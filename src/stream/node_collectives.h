@@ -7,6 +7,7 @@
 
 #include "src/cuda/coll_kernels.h"
 #include "src/gpu/device_memory.h"
+#include "src/gpu/peer_buffers.h"
 #include "src/stream/coll.h"
 #include "src/stream/team_scratch.h"
 
@@ -16,8 +17,10 @@ namespace railshmem {
 /// lie in the memory of the GPUs. A refusal by the driver ends the job with its words.
 class NodeCollectives {
  public:
-  /// `memory` must be attached, and outlive this, as `choice` must. There are `slots` slots of teams. Throws Error.
-  NodeCollectives(DeviceMemory& memory, const WorldView& view, const Choice& choice, size_t slots);
+  /// `memory` must be attached, and outlive this, as `buffers` and `choice` must. There are `slots` slots of teams.
+  /// Throws Error.
+  NodeCollectives(DeviceMemory& memory, PeerBuffers& buffers, const WorldView& view, const Choice& choice,
+                  size_t slots);
 
   /// Whether all members of the team map each other's GPU memory, and are not too many.
   bool serves(const Team& team) const noexcept;
@@ -31,13 +34,14 @@ class NodeCollectives {
  private:
   const cuda::CollMembers& members_of(const Coll& coll);
   void run(const Coll& coll, const Plan& plan, const Step& step, const cuda::CollMembers& members,
-           cuda::Stream stream) noexcept;
+           cuda::Stream stream);
   cuda::MoveCall move_of(const Coll& coll, const cuda::CollMembers& members) const noexcept;
   cuda::CombineCall combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& members) const noexcept;
-  cuda::Whereabouts where_of(const Coll& coll, bool two_steps) const noexcept;
+  cuda::Whereabouts where_of(const Coll& coll, bool two_steps);
   void must(cuda::Result result, const char* call) const noexcept;
 
   DeviceMemory& memory_;
+  PeerBuffers& buffers_;
   const cuda::CollKernels kernels_;
   const Choice& choice_;
   std::vector<std::unique_ptr<TeamScratch>> scratch_;  ///< by the team's slot; null until its first collective

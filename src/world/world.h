@@ -16,6 +16,7 @@
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/kernel_watch.h"
 #include "src/gpu/late_copier.h"
+#include "src/gpu/peer_buffers.h"
 #include "src/gpu/stream_side.h"
 #include "src/gpu/symmetric_buffers.h"
 #include "src/heap/heap.h"
@@ -74,6 +75,8 @@ class World {
   StreamSide* streams() noexcept { return stream_side_.get(); }
   /// Collectives in stream order inside a node; null where streams() is.
   NodeCollectives* node_collectives() noexcept { return node_collectives_.get(); }
+  /// Where peers see this PE's GPU memory; null until the program has chosen its GPU.
+  PeerBuffers* peer_buffers() noexcept { return peer_buffers_.get(); }
   /// Why streams() is null, and what to do.
   std::string why_no_streams() const;
   /// Collective: takes the current GPU for the heap, if the heap is to be in device memory and has no GPU yet. Throws
@@ -131,6 +134,7 @@ class World {
   std::string proxy_place_;              ///< for describe(); empty: the proxy threads run where the PE does
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
+  std::unique_ptr<PeerBuffers> peer_buffers_;  ///< null until the program has chosen its GPU
   std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;

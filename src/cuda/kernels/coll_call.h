@@ -93,17 +93,14 @@ struct CombineCall {
   const void* source[kMostMembers];  ///< operand k
   void* dest;
 };
-/// Where the members find this member's buffers. Each member tells each other one, when its stream has come to the call.
-/// A word is an offset in the heap, an address in the other member's range, or nothing.
+/// Where the members find this member's buffers, as addresses that mean something to them. Each member tells each other
+/// one, when its stream has come to the call.
 struct Whereabouts {
-  static constexpr uint64_t kInHeap = uint64_t{1} << 63;
-  static constexpr uint64_t kMapped = uint64_t{1} << 62;   ///< the word is an address where the other member is
-  static constexpr uint64_t kForAll = uint64_t{1} << 61;   ///< every member reaches all buffers of this member
-  static constexpr uint64_t kPlace = kForAll - 1;
+  /// Beside an address of `source`: every member that needs buffers of this member reaches them.
+  static constexpr uint64_t kForAll = uint64_t{1} << 63;
 
-  uint64_t source[kMostMembers];       ///< to tell member k: what it reads of this member
-  uint64_t dest[kMostMembers];         ///< to tell member k: where it writes
-  unsigned char* heap[kMostMembers];   ///< where the heap of member k is mapped here
+  uint64_t source[kMostMembers];  ///< to tell member k: what it reads of this member
+  uint64_t dest[kMostMembers];    ///< to tell member k: where it writes
 };
 
 /// A move or a combination that goes straight between the members' buffers. Where some member does not reach some

@@ -15,12 +15,6 @@ struct Found {
   uint32_t failed;   ///< not 0: some member did not come; nothing is touched then
 };
 
-RAILSHMEM_KERNEL inline unsigned char* find_place(const Whereabouts& where, int member, uint64_t word) {
-  const uint64_t place = word & Whereabouts::kPlace;
-  if ((word & Whereabouts::kInHeap) != 0) return where.heap[member] + place;
-  return reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(place));
-}
-
 /// All members have come to the call: their sources are ready, and their dests may be written.
 RAILSHMEM_KERNEL inline void meet_first(Talk& talk, const Whereabouts& where, Found& found) {
   const auto rank = static_cast<int>(threads::rank_in_block());
@@ -38,8 +32,8 @@ RAILSHMEM_KERNEL inline void meet_first(Talk& talk, const Whereabouts& where, Fo
   for (int k = rank; k < talk.n(); k += size) {
     uint64_t source = where.source[k], dest = where.dest[k];
     if (k != talk.me()) talk.hear(k, &source, &dest);
-    found.source[k] = find_place(where, k, source);
-    found.dest[k] = find_place(where, k, dest);
+    found.source[k] = reinterpret_cast<const void*>(static_cast<uintptr_t>(source & ~Whereabouts::kForAll));
+    found.dest[k] = reinterpret_cast<void*>(static_cast<uintptr_t>(dest));
     if (!talk.well()) found.failed = 1;
     if ((source & Whereabouts::kForAll) == 0) found.missing = 1;
   }
