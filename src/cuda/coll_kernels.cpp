@@ -11,7 +11,9 @@ CollKernels::CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const W
       move_sizes_(kernels_.find("railshmem_coll_move_sizes")),
       combine_(kernels_.find("railshmem_coll_combine")),
       direct_move_(kernels_.find("railshmem_coll_direct_move")),
-      direct_combine_(kernels_.find("railshmem_coll_direct_combine")) {}
+      direct_combine_(kernels_.find("railshmem_coll_direct_combine")),
+      begin_(kernels_.find("railshmem_coll_begin")),
+      end_(kernels_.find("railshmem_coll_end")) {}
 
 Result CollKernels::give(const MoveCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(move_, grid.blocks, grid.threads, call, stream);
@@ -27,6 +29,13 @@ Result CollKernels::give(const DirectMoveCall& call, Grid grid, Stream stream) c
 }
 Result CollKernels::give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(direct_combine_, grid.blocks, grid.threads, call, stream);
+}
+
+Result CollKernels::begin(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept {
+  return kernels_.launch(begin_, grid.blocks, grid.threads, call, stream);
+}
+Result CollKernels::end(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept {
+  return kernels_.launch(end_, grid.blocks, grid.threads, call, stream);
 }
 
 }  // namespace railshmem::cuda

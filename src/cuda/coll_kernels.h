@@ -23,10 +23,13 @@ class CollKernels {
   Result give(const CombineCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept;
+  /// The kernels before and behind the copies of engines.
+  Result begin(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
+  Result end(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
 
  private:
   const LoadedKernels kernels_;
-  const Function move_, move_sizes_, combine_, direct_move_, direct_combine_;
+  const Function move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_;
 };
 
 }  // namespace railshmem::cuda

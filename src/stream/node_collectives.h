@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/cuda/coll_kernels.h"
+#include "src/cuda/copy_fan.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/peer_buffers.h"
 #include "src/stream/coll.h"
@@ -32,17 +33,20 @@ class NodeCollectives {
   void forget(const Team& team) noexcept;
 
  private:
-  const cuda::CollMembers& members_of(const Coll& coll);
-  void run(const Coll& coll, const Plan& plan, const Step& step, const cuda::CollMembers& members,
-           cuda::Stream stream);
-  cuda::MoveCall move_of(const Coll& coll, const cuda::CollMembers& members) const noexcept;
-  cuda::CombineCall combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& members) const noexcept;
-  cuda::Whereabouts where_of(const Coll& coll, bool two_steps);
+  struct Job;
+  const TeamScratch& scratch_of(const Coll& coll);
+  void combine(const Job& job);
+  void move(const Job& job);
+  void move_by_engines(const Job& job);
+  const void* of_member(const Coll& coll, const void* address, int member) const noexcept;
+  template <class Call>
+  void launch(const Job& job, const Call& call) const noexcept;
   void must(cuda::Result result, const char* call) const noexcept;
 
   DeviceMemory& memory_;
   PeerBuffers& buffers_;
   const cuda::CollKernels kernels_;
+  cuda::CopyFan copies_;
   const Choice& choice_;
   std::vector<std::unique_ptr<TeamScratch>> scratch_;  ///< by the team's slot; null until its first collective
 };

@@ -36,13 +36,13 @@ void together(Team& team, const char* function, Step&& step) {
 
 TeamScratch::TeamScratch(const cuda::DeviceContext& gpu, cuda::DeviceCopies& copies, FdOffers& offers, Team& team,
                          const char* function)
-    : team_(team.handle()),
-      arena_(gpu, static_cast<size_t>(team.size()),
+    : arena_(gpu, static_cast<size_t>(team.size()),
              DeviceArena::stride_for(align_up(ScratchLayout(team.size()).nbytes(), DeviceArena::kAlign))),
       chunks_(gpu, arena_, static_cast<size_t>(team.rank), offers),
       members_{reinterpret_cast<unsigned char*>(arena_.base()), arena_.stride(), team.size(), team.rank} {
+  for (int rank = 0; rank < team.size(); ++rank) pes_.push_back(team.pes.pe(rank));
   ChunkCard card;
-  together(team, function, [&] { card = make_own(gpu, copies, team); });
+  together(team, function, [&] { card = make_own(copies, team); });
   // All members have come, so nobody uses the area's scratch any more.
   std::memcpy(team.mine(team.area.scratch()), &card, sizeof card);
   agree(team, function, {});
@@ -50,14 +50,13 @@ TeamScratch::TeamScratch(const cuda::DeviceContext& gpu, cuda::DeviceCopies& cop
   chunks_.close_offers();
 }
 
-ChunkCard TeamScratch::make_own(const cuda::DeviceContext&, cuda::DeviceCopies& copies, const Team& team) {
+ChunkCard TeamScratch::make_own(cuda::DeviceCopies& copies, const Team& team) {
   const ScratchLayout layout(team.size());
   const ChunkCard card = chunks_.grow(layout.nbytes());
   std::byte* const mine = arena_.address(static_cast<size_t>(team.rank));
   copies.fill(mine, 0, card.nbytes);
-  std::vector<int32_t> pes;
-  for (int rank = 0; rank < team.size(); ++rank) pes.push_back(team.pes.pe(rank));
-  copies.copy(mine + layout.pe(0), pes.data(), pes.size() * sizeof(int32_t));
+  static_assert(sizeof(int) == sizeof(int32_t));
+  copies.copy(mine + layout.pe(0), pes_.data(), pes_.size() * sizeof(int32_t));
   return card;
 }
 

@@ -2,7 +2,8 @@
 // Memory of the GPUs through which the members of a team on one node talk in their collectives.
 #pragma once
 
-#include <optional>
+#include <span>
+#include <vector>
 
 #include "src/base/fd_offers.h"
 #include "src/cuda/device_arena.h"
@@ -24,14 +25,14 @@ class TeamScratch {
   TeamScratch(const TeamScratch&) = delete;
 
   const cuda::CollMembers& members() const noexcept { return members_; }
-  /// Whose it is.
-  shmem_team_t team() const noexcept { return team_; }
+  /// The members' PEs, by rank.
+  std::span<const int> pes() const noexcept { return pes_; }
 
  private:
-  cuda::ChunkCard make_own(const cuda::DeviceContext& gpu, cuda::DeviceCopies& copies, const Team& team);
+  cuda::ChunkCard make_own(cuda::DeviceCopies& copies, const Team& team);
   void import_others(const Team& team);
 
-  const shmem_team_t team_;
+  std::vector<int> pes_;
   cuda::DeviceArena arena_;
   cuda::DeviceChunks chunks_;
   cuda::CollMembers members_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels of collectives among the members of a node, of any number of blocks. Their view of the job is
 // railshmem_device_view. No block waits for another one of its grid, so a grid need not fit on the GPU at once.
-#include "src/cuda/kernels/coll_direct.h"
+#include "src/cuda/kernels/coll_engines.h"
 
 using namespace railshmem::cuda;
 
@@ -26,6 +26,18 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_direct_move(const __grid_constant__ DirectMoveCall call) {
   __shared__ kernels::Found found;
   kernels::run_direct_move(call, found);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_begin(const __grid_constant__ EngineMoveCall call) {
+  __shared__ kernels::Found found;
+  kernels::run_begin(call, found);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_end(const __grid_constant__ EngineMoveCall call) {
+  __shared__ uint64_t last;
+  kernels::run_end(call, &last);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 1)

@@ -35,6 +35,10 @@ class ScratchLayout {
   RAILSHMEM_HD uint64_t number(uint32_t block) const { return block * sizeof(uint64_t); }
   /// The PE of member k: int32_t. For messages.
   RAILSHMEM_HD uint64_t pe(int member) const { return 2048 + static_cast<uint64_t>(member) * sizeof(int32_t); }
+  /// What this member's kernels leave for the collective's next kernel: Heard.
+  RAILSHMEM_HD uint64_t heard() const { return 2560; }
+  /// Blocks of a grid that are done: uint64_t; 0 between kernels.
+  RAILSHMEM_HD uint64_t done() const { return 3584; }
   /// kTokens packets of a member for meeting `number` of a block.
   RAILSHMEM_HD uint64_t tokens(uint64_t number, uint32_t block, int from) const {
     const uint64_t row = (number % 2 * kMostBlocks + block) * members_ + static_cast<uint64_t>(from);
@@ -114,8 +118,23 @@ struct DirectCombineCall {
   Whereabouts where;
 };
 
+/// A move by copy engines, between two kernels. They fetch from where this member takes the others' blocks to lie.
+struct EngineMoveCall {
+  DirectMoveCall direct;
+  int32_t root;                        ///< the only member that sends; -1: all send
+  const void* expected[kMostMembers];  ///< the block of member k for this member; null: nothing was fetched from there
+};
+
+/// The others' blocks for a member, found when all have come to the call.
+struct Heard {
+  uint64_t source[kMostMembers];
+  uint32_t missing;  ///< not 0: some member does not reach some buffer
+  uint32_t failed;   ///< not 0: some member did not come
+};
+
 static_assert(std::is_trivially_copyable_v<MoveSizesCall> && std::is_trivially_copyable_v<CombineCall>);
-static_assert(sizeof(MoveSizesCall) <= 4096 && sizeof(DirectMoveCall) <= 4096 && sizeof(DirectCombineCall) <= 4096,
+static_assert(sizeof(MoveSizesCall) <= 4096 && sizeof(DirectMoveCall) <= 4096 && sizeof(DirectCombineCall) <= 4096 &&
+                  sizeof(EngineMoveCall) <= 4096,
               "what every driver takes as parameters");
 
 }  // namespace railshmem::cuda

@@ -79,36 +79,45 @@ RAILSHMEM_KERNEL inline uint64_t agree_on_most(Talk& talk, const MoveSizesCall& 
   return *shared;
 }
 
-/// Broadcast and all-to-all with counts. A member that has nothing to send sends one packet anyway: see Talk.
-RAILSHMEM_KERNEL inline void run_move_sizes(const MoveSizesCall& c, uint64_t* shared) {
-  Talk talk(c.move.members);
-  const uint64_t units = (agree_on_most(talk, c, shared) + kUnit - 1) / kUnit;
+/// Blocks of different sizes: sends(k) and receives(k) bytes, `most` at most. A member that has nothing to send sends one
+/// packet anyway: see Talk.
+template <class Sends, class Receives>
+RAILSHMEM_KERNEL inline void move_sizes(Talk& talk, const MoveCall& c, uint64_t most, Sends&& sends,
+                                        Receives&& receives) {
   const bool speaks = threads::rank_in_block() == 0;
-  in_exchanges(talk, units, [&](uint64_t unit) {
+  in_exchanges(talk, (most + kUnit - 1) / kUnit, [&](uint64_t unit) {
     const uint64_t at = unit * kUnit;
     const int me = talk.me();
-    const uint64_t own_left = left_of(c.send_nbytes[me], at);
-    const Unit kept = own_left > 0 ? load_unit(bytes_at(c.move.source[me], at), own_left) : Unit{0, 0};
+    const uint64_t own_left = left_of(sends(me), at);
+    const Unit kept = own_left > 0 ? load_unit(bytes_at(c.source[me], at), own_left) : Unit{0, 0};
     RAILSHMEM_NO_UNROLL
     for (int i = 1; i < talk.n(); ++i) {
       const int to = talk.after(i);
-      const uint64_t left = left_of(c.send_nbytes[to], at);
+      const uint64_t left = left_of(sends(to), at);
       if (left > 0) {
-        talk.send(0, to, load_unit(bytes_at(c.move.source[to], at), left));
+        talk.send(0, to, load_unit(bytes_at(c.source[to], at), left));
       } else if (speaks) {
         talk.send(0, to, {0, 0});
       }
     }
-    if (own_left > 0 && c.move.dest[me] != c.move.source[me]) store_unit(bytes_at(c.move.dest[me], at), kept, own_left);
+    if (own_left > 0 && c.dest[me] != c.source[me]) store_unit(bytes_at(c.dest[me], at), kept, own_left);
     RAILSHMEM_NO_UNROLL
     for (int i = talk.n() - 1; i > 0; --i) {
       const int from = talk.after(i);
-      const uint64_t left = left_of(c.receive_nbytes[from], at);
+      const uint64_t left = left_of(receives(from), at);
       if (left == 0 && !speaks) continue;
       const Unit unit_in = talk.receive(0, from);
-      if (left > 0) store_unit(bytes_at(c.move.dest[from], at), unit_in, left);
+      if (left > 0) store_unit(bytes_at(c.dest[from], at), unit_in, left);
     }
   });
+}
+
+/// Broadcast and all-to-all with counts.
+RAILSHMEM_KERNEL inline void run_move_sizes(const MoveSizesCall& c, uint64_t* shared) {
+  Talk talk(c.move.members);
+  const uint64_t most = agree_on_most(talk, c, shared);
+  move_sizes(
+      talk, c.move, most, [&](int k) { return c.send_nbytes[k]; }, [&](int k) { return c.receive_nbytes[k]; });
   talk.close(c.move.dest[talk.me()]);
 }
 

@@ -19,10 +19,12 @@ using Unit = copying::Bytes16;
 /// two exchanges of one kernel.
 class Talk {
  public:
-  RAILSHMEM_KERNEL explicit Talk(const CollMembers& members)
+  RAILSHMEM_KERNEL explicit Talk(const CollMembers& members) : Talk(members, threads::block_in_grid()) {}
+  /// The calling block talks for block `block`, which has ended.
+  RAILSHMEM_KERNEL Talk(const CollMembers& members, uint32_t block)
       : members_(members),
         layout_(members.n),
-        block_(threads::block_in_grid()),
+        block_(block),
         number_(portable::load_relaxed(mine<uint64_t>(layout_.number(block_)))) {}
 
   RAILSHMEM_KERNEL int n() const { return members_.n; }
@@ -92,11 +94,14 @@ class Talk {
     device::finish(device::this_world(), DeviceCall::coll_on_stream, status_, pe, dest);
   }
 
- private:
+  RAILSHMEM_KERNEL const ScratchLayout& layout() const { return layout_; }
+  /// What lies at an offset of this member's scratch memory.
   template <class T>
   RAILSHMEM_KERNEL T* mine(uint64_t offset) const {
     return theirs<T>(members_.me, offset);
   }
+
+ private:
   template <class T>
   RAILSHMEM_KERNEL T* theirs(int member, uint64_t offset) const {
     return reinterpret_cast<T*>(members_.scratch + static_cast<uint64_t>(member) * members_.stride + offset);

@@ -2,7 +2,7 @@
 // src/cuda/kernels/stream.cu on the CPU, by one thread, and coll.cu by a few. Compiled with RAILSHMEM_EMULATION.
 #include <algorithm>
 
-#include "src/cuda/kernels/coll_direct.h"
+#include "src/cuda/kernels/coll_engines.h"
 #include "src/cuda/kernels/stream.h"
 #include "src/cuda/kernels/stream_many.h"
 #include "tests/gpu/emulated/emulation.h"
@@ -62,6 +62,11 @@ void add_stream_kernels(FakeModule& module) {
     kernels::run_direct_combine(call, emulation::shared<kernels::Found>("found"),
                                 emulation::shared<DeviceReduction>("part"));
   });
+  module.kernels["railshmem_coll_begin"] = coll<EngineMoveCall>([](const EngineMoveCall& call) {
+    kernels::run_begin(call, emulation::shared<kernels::Found>("found"));
+  });
+  module.kernels["railshmem_coll_end"] = coll<EngineMoveCall>(
+      [](const EngineMoveCall& call) { kernels::run_end(call, &emulation::shared<uint64_t>("last")); });
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 
