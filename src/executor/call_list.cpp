@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/executor/call_list.h"
 
+#include <utility>
+
 #include "src/base/log.h"
 
 namespace railshmem {
 
-uint32_t CallList::add(const StreamedCollective& call, Lifetime lifetime) {
+uint32_t CallList::add(StreamedCollective call, Lifetime lifetime) {
+  auto kept = std::make_shared<const StreamedCollective>(std::move(call));
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
     free_.reserve(calls_.size() + 1);  // so that take() allocates nothing
-    calls_.push_back({call, lifetime});
+    calls_.emplace_back();
     free_.push_back(static_cast<uint32_t>(calls_.size()));
   }
   const uint32_t number = free_.back();
   free_.pop_back();
-  calls_[number - 1] = {call, lifetime};
+  calls_[number - 1] = {std::move(kept), lifetime};
   replayed_ += lifetime == Lifetime::replayed;
   return number;
 }
 
-StreamedCollective CallList::take(uint32_t number) noexcept {
+std::shared_ptr<const StreamedCollective> CallList::take(uint32_t number) noexcept {
   const std::lock_guard lock(mutex_);
-  if (number == 0 || number > calls_.size())
-    die("a stream asks for call %u of %zu that the library keeps: the program has overwritten the library's memory",
-        number, calls_.size());
-  const Kept& kept = calls_[number - 1];
-  if (kept.lifetime == Lifetime::once) free_.push_back(number);
-  return kept.call;
+  if (number == 0 || number > calls_.size() || !calls_[number - 1].call)
+    die("a stream asks for call %u, which the library does not keep: the program has overwritten the library's memory",
+        number);
+  Kept& kept = calls_[number - 1];
+  if (kept.lifetime == Lifetime::replayed) return kept.call;
+  free_.push_back(number);
+  return std::exchange(kept.call, nullptr);
 }
 
 bool CallList::has_replayed() const noexcept {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -19,15 +20,15 @@ class CallList {
  public:
   /// Keeps a call. Returns its number, which is at least 1; numbers of calls that are gone are given again. Throws
   /// std::bad_alloc.
-  uint32_t add(const StreamedCollective& call, Lifetime lifetime);
+  uint32_t add(StreamedCollective call, Lifetime lifetime);
   /// The call of that number, to be run now. Forgets it unless it may come again.
-  StreamedCollective take(uint32_t number) noexcept;
+  std::shared_ptr<const StreamedCollective> take(uint32_t number) noexcept;
   /// Whether some call may come again.
   bool has_replayed() const noexcept;
 
  private:
   struct Kept {
-    StreamedCollective call;
+    std::shared_ptr<const StreamedCollective> call;  ///< shared with the thread that runs it
     Lifetime lifetime;
   };
 

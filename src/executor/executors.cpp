@@ -36,18 +36,18 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
   Team& twin = twin_of_(team);
   auto executor = std::make_unique<TeamExecutor>(
       TeamExecutor::Config{host, team.state.me, team.state.spin.share_cpus, [this] { cuda::adopt_thread(gpu_); },
-                           [&twin](const StreamedCollective& call) { run_collective(twin, call); }});
+                           [&twin](const StreamedCollective& call) { call.run(twin); }});
   return works_.emplace(team.handle(), TeamWork{host, device, std::move(executor)}).first->second;
 }
 
-void Executors::give(const Team& team, const StreamedCollective& call, cuda::Stream stream) noexcept {
+void Executors::give(const Coll& coll, cuda::Stream stream) noexcept {
   try {
     const Lifetime lifetime = side_.is_captured(stream) ? Lifetime::replayed : Lifetime::once;
     const std::lock_guard lock(mutex_);
-    TeamWork& work = work_of(team);
-    side_.ask_host(work.device, work.executor->calls().add(call, lifetime), stream);
+    TeamWork& work = work_of(coll.team);
+    side_.ask_host(work.device, work.executor->calls().add(StreamedCollective(coll), lifetime), stream);
   } catch (const std::exception& error) {
-    die("%s: the library cannot run this call for the stream: %s", call.function, error.what());
+    die("%s: the library cannot run this call for the stream: %s", coll.function, error.what());
   }
 }
 

@@ -28,7 +28,7 @@ class Executors {
 
   /// Appends a call to a stream, which may be captured. Returns at once. All members give the calls of a team in one
   /// order, and no two calls of a team run at once.
-  void give(const Team& team, const StreamedCollective& call, cuda::Stream stream) noexcept;
+  void give(const Coll& coll, cuda::Stream stream) noexcept;
   /// The team is going: waits for its call that runs now. No call of its may be under way in any stream.
   void leave(const Team& team) noexcept;
 

@@ -8,36 +8,40 @@
 #include "src/collective/sync.h"
 
 namespace railshmem {
-namespace {
 
-Reduction reduction_of(const StreamedCollective& call) noexcept {
-  return {call.function,
-          find_combine(call.op, call.type),
-          call.element,
-          call.nelems,
-          static_cast<std::byte*>(call.dest),
-          static_cast<const std::byte*>(call.source),
-          call.op,
-          call.type};
-}
+StreamedCollective::StreamedCollective(const Coll& coll)
+    : function_(coll.function),
+      kind_(coll.kind),
+      type_(coll.type),
+      op_(coll.op),
+      root_(coll.root),
+      element_(coll.element),
+      nbytes_(coll.nbytes),
+      source_(coll.source),
+      dest_(coll.dest) {}
 
-}  // namespace
-
-void run_collective(Team& team, const StreamedCollective& call) noexcept {
-  using Kind = StreamedCollective::Kind;
-  const size_t nbytes = call.nelems * call.element;
-  switch (call.kind) {
-    case Kind::broadcast:
-      sync(team, call.function);  // or it would write to members that have not come
-      return broadcast(team, call.function, call.dest, call.source, nbytes, call.root);
-    case Kind::fcollect:
-      return fcollect_when_come(team, call.function, call.dest, call.source, nbytes);
-    case Kind::alltoall:
-      return alltoall_when_come(team, call.function, call.dest, call.source, nbytes);
-    case Kind::reduce:
-      return reduce(team, reduction_of(call));
-    case Kind::reducescatter:
-      return reducescatter(team, reduction_of(call));
+void StreamedCollective::run(Team& team) const noexcept {
+  const Reduction reduction{function_,
+                            find_combine(op_, type_),
+                            element_,
+                            nbytes_ / element_,
+                            static_cast<std::byte*>(dest_),
+                            static_cast<const std::byte*>(source_),
+                            op_,
+                            type_};
+  switch (kind_) {
+    case CollKind::allgather:
+      return fcollect_when_come(team, function_, dest_, source_, nbytes_);
+    case CollKind::alltoall:
+    case CollKind::alltoallv:
+      return alltoall_when_come(team, function_, dest_, source_, nbytes_);
+    case CollKind::allreduce:
+      return reduce(team, reduction);
+    case CollKind::reducescatter:
+      return reducescatter(team, reduction);
+    case CollKind::broadcast:
+      sync(team, function_);  // or it would write to members that have not come
+      return broadcast(team, function_, dest_, source_, nbytes_, root_);
   }
 }
 

@@ -2,30 +2,33 @@
 // A collective that a stream has the host run.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <vector>
 
-#include "include/shmem/detail/reduce_kind.h"
-#include "src/team/team.h"
+#include "src/stream/coll.h"
 
 namespace railshmem {
 
-/// Its arguments were checked when the stream was given the call.
-struct StreamedCollective {
-  enum class Kind : uint8_t { broadcast, fcollect, alltoall, reduce, reducescatter };
+/// Keeps a Coll, and what its arguments point to, until the stream comes to it.
+class StreamedCollective {
+ public:
+  /// `coll` was checked. Throws std::bad_alloc.
+  explicit StreamedCollective(const Coll& coll);
 
-  Kind kind;
-  const char* function;  ///< as the program called it; never freed
-  void* dest;
-  const void* source;
-  size_t nelems;                 ///< as the function of that name counts them; at least 1
-  size_t element;                ///< bytes
-  ReduceOp op = ReduceOp::sum;   ///< reduce, reducescatter
-  TypeKind type = TypeKind::u8;  ///< reduce, reducescatter
-  int root = 0;                  ///< broadcast
+  const char* function() const noexcept { return function_; }
+  /// Runs it as a member of `team`, which has the members of the Coll's team. Touches the memory of another member only
+  /// when that member runs it, too.
+  void run(Team& team) const noexcept;
+
+ private:
+  const char* function_;
+  CollKind kind_;
+  TypeKind type_;
+  ReduceOp op_;
+  int root_;
+  size_t element_;
+  size_t nbytes_;
+  const void* source_;
+  void* dest_;
 };
-
-/// Runs it as a member of `team`. Touches the memory of another member only when that member runs it, too.
-void run_collective(Team& team, const StreamedCollective& call) noexcept;
 
 }  // namespace railshmem

@@ -58,11 +58,11 @@ void TeamExecutor::run() noexcept {
 void TeamExecutor::perform(uint32_t number) noexcept {
   // relaxed: the stream writes `due` again only after it has seen `done`, which is released behind this.
   __atomic_store_n(&config_.words->due, 0, __ATOMIC_RELAXED);
-  const StreamedCollective call = calls_.take(number);
+  const std::shared_ptr<const StreamedCollective> call = calls_.take(number);
   if (team_gone_.load(std::memory_order_relaxed))
     die("%s: a graph was launched whose call names a team that has been destroyed; destroy the graph before the team",
-        call.function);
-  config_.run(call);
+        call->function());
+  config_.run(*call);
   // release: pairs with the stream's wait; what the call brought is there for the stream's next work.
   __atomic_store_n(&config_.words->done, number, __ATOMIC_RELEASE);
 }

@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "src/cuda/context_guard.h"
-#include "src/cuda/reduce_kernel.h"
 #include "src/cuda/stream_kernels.h"
 #include "src/gpu/device_memory.h"
 
@@ -26,11 +25,8 @@ class StreamSide {
     const cuda::ContextGuard guard(gpu_);
     must(kernels_.give(call, stream), "cuLaunchKernel");
   }
-  /// By all multiprocessors, and without waiting for anybody.
-  void reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept;
   /// Together with the other members of call.team (StreamKernels::reduce).
-  void reduce_among(const cuda::StreamCall& call, const DeviceReduction& part, cuda::StreamWidth width,
-                    cuda::Stream stream) noexcept;
+  void reduce(const cuda::StreamCall& call, cuda::Stream stream) noexcept;
   /// Has the host run call `number` when the stream gets there, and the stream go on when it has run. `words` is an
   /// address of kernels. By operations of the stream, where the driver has them, which take no multiprocessor.
   void ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept;
@@ -49,7 +45,6 @@ class StreamSide {
   const cuda::DeviceContext& gpu_;
   std::atomic<bool> has_words_;  ///< the driver's streams wait for and write words, as far as known
   cuda::StreamKernels kernels_;
-  cuda::ReduceKernel reducer_;
 };
 
 }  // namespace railshmem

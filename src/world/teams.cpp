@@ -204,6 +204,7 @@ bool Teams::make_all(const Team& parent, const char* function, std::span<TeamPla
 }
 
 void Teams::unmake(Team& team) noexcept {
+  if (gone_) gone_(team);
   if (tables_) tables_->clear_team(team.slot);
   const int slot = team.slot;
   uint64_t number = team.highest_number();
@@ -214,7 +215,6 @@ void Teams::unmake(Team& team) noexcept {
 }
 
 void Teams::destroy(Team& team, const char* function) noexcept {
-  if (leaving_) leaving_(team);
   state_.contexts->destroy_of(state_, team.handle());
   quiet(state_, team.context);  // no member's area is written to any more,
   sync(team, function);         // and every member knows it

@@ -77,14 +77,15 @@ class Teams {
   /// The members of `team` once more, with numbers, flags and a context of their own, for collectives in stream order.
   /// The first call makes it, without waiting for other PEs. Lives as long as `team`. Needs StreamAreas::made.
   Team& for_streams(const Team& team);
-  /// Sets a function that is called before a team is destroyed; then nothing of the team's for_streams() may run.
-  void listen(std::function<void(const Team&)> leaving) { leaving_ = std::move(leaving); }
 
   /// Collective over the team, which must not be a predefined one. Destroys its contexts as well.
   void destroy(Team& team, const char* function) noexcept;
 
   /// Lets kernels use all present and later teams. `tables` must outlive this.
   void show_to(KernelTables& tables) noexcept;
+
+  /// Sets a function that is called before a team of the program's goes. No call of its for_streams() may be under way.
+  void when_gone(std::function<void(const Team&)> gone) { gone_ = std::move(gone); }
 
   /// Bytes of `slots` areas, of the desks behind them, and of the areas for streams. Throws Error when the slots are
   /// too few.
@@ -113,11 +114,11 @@ class Teams {
   TeamDesks desks_;
   TeamSlots slots_;
   KernelTables* tables_ = nullptr;           ///< null: no kernel uses teams
+  std::function<void(const Team&)> gone_;    ///< may be empty
   std::mutex making_;                        ///< guards lists_ and the memory of areas
   std::list<std::vector<int>> lists_;        ///< PEs of gathered teams; teams split from those use these lists too
   static std::atomic<uint32_t> generation_;  ///< teams that the process made so far, also before a finalize
   const StreamAreas streams_;
-  std::function<void(const Team&)> leaving_;         ///< see listen(); may be empty
   std::vector<std::unique_ptr<Team>> teams_;         ///< by slot
   std::vector<std::unique_ptr<Team>> stream_teams_;  ///< by slot; made at first use
 };

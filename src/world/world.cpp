@@ -167,6 +167,7 @@ void World::attach_gpu() {
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
   // Copies reach a mapped PE at once, atomics go through its proxy: a fence has to wait for the atomics.
   state_.mixed_reach |= network_ && view.slots > 1;
+  peer_buffers_ = std::make_unique<PeerBuffers>(*device_memory_, bootstrap_, layout_);
   show_kernels();
 }
 
@@ -235,11 +236,16 @@ void World::show_kernels() {
 /// for this PE.
 void World::make_stream_side(const WorldView& view) {
   try {
+    node_collectives_ =
+        std::make_unique<NodeCollectives>(*device_memory_, *peer_buffers_, view, choice_, env_.teams_max);
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
-    if (!network_) return;
-    executors_ = std::make_unique<Executors>(device_memory_->gpu(), *stream_side_, *network_,
-                                             [this](const Team& team) -> Team& { return teams_->for_streams(team); });
-    teams_->listen([this](const Team& team) { executors_->leave(team); });
+    if (network_)
+      executors_ = std::make_unique<Executors>(device_memory_->gpu(), *stream_side_, *network_,
+                                               [this](const Team& team) -> Team& { return teams_->for_streams(team); });
+    teams_->when_gone([this](const Team& team) {
+      if (executors_) executors_->leave(team);
+      node_collectives_->forget(team);
+    });
   } catch (const Error& e) {
     no_stream_side_ = e.what();
     log_info("no stream-ordered calls: %s", e.what());

@@ -70,6 +70,14 @@ RAILSHMEM_HD inline uint32_t block_in_grid() {
 #endif
 }
 
+RAILSHMEM_HD inline uint32_t blocks_in_grid() {
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
+  return gridDim.x * gridDim.y * gridDim.z;
+#else
+  return 1;
+#endif
+}
+
 /// The multiprocessor that runs the calling thread just now; 0 on the host.
 RAILSHMEM_HD inline uint32_t multiprocessor() {
 #if defined(__CUDA_ARCH__)

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "src/base/cpu.h"
-#include "tests/gpu/fake_driver/driver/graphs.h"
 
 namespace railshmem::cuda {
 namespace {
@@ -262,90 +261,6 @@ TEST(FakeDriver, KernelsAreThreadsWithTheParametersOfTheLaunch) {
   driver.stream_destroy(stream);
   EXPECT_EQ(driver.library_unload(library), kSuccess);
   EXPECT_EQ(driver.module_load(nullptr, nullptr), 200) << "no image";
-}
-
-TEST(FakeDriver, AGraphRepeatsWhatItsStreamsWereGiven) {
-  FakeRig rig;
-  const Driver& driver = rig.driver;
-  void* pinned = nullptr;
-  ASSERT_EQ(driver.host_alloc(&pinned, 4096, 0), kSuccess);
-  auto* const words = static_cast<uint32_t*>(pinned);
-  words[0] = words[1] = 0;
-  const auto word = [&](size_t i) { return address_of(words + i); };
-  const Stream origin = rig.stream(), branch = rig.stream();
-  Event fork = nullptr, join = nullptr, outside = nullptr;
-  for (Event* event : {&fork, &join, &outside}) driver.event_create(event, kEventWithoutTiming);
-  driver.event_record(outside, origin);
-  int status = -1;
-
-  ASSERT_EQ(cuStreamBeginCapture_v2(origin, CaptureMode::thread_local_), kSuccess);
-  EXPECT_EQ(driver.stream_capturing(origin, &status), kSuccess);
-  EXPECT_EQ(status, kCapturing);
-  driver.event_record(fork, origin);
-  EXPECT_EQ(driver.stream_wait_event(branch, fork, 0), kSuccess);
-  EXPECT_EQ(driver.stream_wait_32(branch, word(0), 5, kWordEquals), kSuccess);
-  EXPECT_EQ(driver.copy_async(word(1), word(2), 4, branch), kSuccess);
-  driver.event_record(join, branch);
-  EXPECT_EQ(driver.stream_wait_event(origin, join, 0), kSuccess);
-  EXPECT_EQ(driver.stream_write_32(origin, word(0), 0, 0), kSuccess);
-  EXPECT_EQ(driver.stream_wait_event(origin, outside, 0), 905) << "what is not part of the capture";
-  EXPECT_EQ(driver.stream_query(branch), kCaptureUnsupported);
-  EXPECT_EQ(driver.copy(word(1), word(2), 4), kCaptureUnsupported) << "this thread may not block";
-  Graph graph = nullptr;
-  GraphExec executable = nullptr;
-  ASSERT_EQ(cuStreamEndCapture(origin, &graph), kSuccess);
-  ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0), kSuccess);
-  EXPECT_EQ(cuGraphDestroy(graph), kSuccess) << "what can be launched lives on";
-  EXPECT_EQ(words[1], 0u) << "nothing has run";
-
-  for (uint32_t replay = 1; replay <= 3; ++replay) {
-    words[2] = replay;
-    ASSERT_EQ(cuGraphLaunch(executable, branch), kSuccess);
-    EXPECT_EQ(driver.stream_query(branch), kNotReady);
-    __atomic_store_n(&words[0], 5, __ATOMIC_RELEASE);
-    ASSERT_EQ(driver.stream_synchronize(branch), kSuccess);
-    EXPECT_EQ(words[1], replay);
-    EXPECT_EQ(words[0], 0u);
-  }
-  EXPECT_NE(rig.fake.leaks().find("1 executable graph"), std::string::npos);
-  EXPECT_EQ(cuGraphExecDestroy(executable), kSuccess);
-  EXPECT_EQ(cuGraphLaunch(executable, branch), kInvalidHandle);
-  for (const Event event : {fork, join, outside}) driver.event_destroy(event);
-  driver.stream_destroy(origin);
-  driver.stream_destroy(branch);
-  driver.host_free(pinned);
-}
-
-TEST(FakeDriver, AReplayLaunchesItsKernelsAnew) {
-  FakeRig rig;
-  const Driver& driver = rig.driver;
-  std::vector<int> seen;
-  FakeModule module;
-  module.kernels["note"] = {
-      {sizeof(int)}, [&](const FakeLaunch& launch) { seen.push_back(*static_cast<int*>(launch.parameters[0])); }};
-  const char image = 0;
-  rig.fake.add_module(&image, module);
-  Module loaded = nullptr;
-  Function function = nullptr;
-  ASSERT_EQ(driver.module_load(&loaded, &image), kSuccess);
-  ASSERT_EQ(driver.module_function(&function, loaded, "note"), kSuccess);
-  const Stream stream = rig.stream();
-  Graph graph = nullptr;
-  GraphExec executable = nullptr;
-  ASSERT_EQ(cuStreamBeginCapture_v2(stream, CaptureMode::relaxed), kSuccess);
-  for (int i = 1; i <= 2; ++i) {
-    void* parameters[] = {&i};
-    ASSERT_EQ(driver.launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr), kSuccess);
-  }
-  ASSERT_EQ(cuStreamEndCapture(stream, &graph), kSuccess);
-  ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0), kSuccess);
-  for (int replay = 0; replay < 2; ++replay) ASSERT_EQ(cuGraphLaunch(executable, stream), kSuccess);
-  ASSERT_EQ(driver.stream_synchronize(stream), kSuccess);
-  EXPECT_EQ(seen, (std::vector<int>{1, 2, 1, 2}));
-  cuGraphExecDestroy(executable);
-  cuGraphDestroy(graph);
-  driver.stream_destroy(stream);
-  driver.module_unload(loaded);
 }
 
 TEST(FakeDriver, ThreadsMayUseItAtOnce) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "src/base/cpu.h"
@@ -18,19 +19,24 @@
 namespace railshmem {
 namespace {
 
-using Kind = StreamedCollective::Kind;
+/// Told apart by their names.
+constexpr const char* kNames[] = {"call 0", "call 1", "call 2", "call 3", "call 4", "call 5", "call 6", "call 7"};
 
-StreamedCollective call_of(size_t nelems) {
-  return {Kind::fcollect, "call", nullptr, nullptr, nelems, 1};
+StreamedCollective call_of(size_t i) {
+  NodeLayout layout;
+  layout.members = layout.leaders = layout.node_of_pe = {0};
+  PeState state;
+  Team team(state, PeSet{0, 1, 1}, 0, 0, layout, 0);
+  return StreamedCollective(Coll{kNames[i], CollKind::allgather, team});
 }
 
-/// An executor whose calls only write down how many elements they have.
+/// An executor whose calls only write down their names.
 class Rig {
  public:
   explicit Rig(unsigned late_us = 0) : fake_({.late_us = late_us}), guard_(gpu_) {
     executor_.emplace(TeamExecutor::Config{
         reinterpret_cast<cuda::CallWords*>(words_.host()), 0, true, {}, [this](const StreamedCollective& call) {
-          note(call.nelems);
+          note(call.function());
         }});
     EXPECT_EQ(fake_.driver().stream_create(&stream_, cuda::kStreamNonBlocking, 0), cuda::kSuccess);
   }
@@ -45,15 +51,15 @@ class Rig {
     ASSERT_EQ(fake_.driver().stream_word_ops(stream_, 3, ops.data(), 0), cuda::kSuccess);
   }
   void synchronize() { ASSERT_EQ(fake_.driver().stream_synchronize(stream_), cuda::kSuccess); }
-  std::vector<size_t> ran() {
+  std::vector<std::string> ran() {
     const std::lock_guard lock(mutex_);
     return ran_;
   }
 
  private:
-  void note(size_t nelems) {
+  void note(const char* name) {
     const std::lock_guard lock(mutex_);
-    ran_.push_back(nelems);
+    ran_.push_back(name);
   }
 
   cuda::FakeDriver fake_;
@@ -62,16 +68,16 @@ class Rig {
   cuda::PinnedMemory words_{gpu_, sizeof(cuda::CallWords)};
   cuda::Stream stream_ = nullptr;
   std::mutex mutex_;
-  std::vector<size_t> ran_;
+  std::vector<std::string> ran_;
   std::optional<TeamExecutor> executor_;
 };
 
 TEST(TeamExecutor, RunsCallsInTheOrderOfTheStream) {
   Rig rig(20);
-  std::vector<size_t> given;
-  for (size_t i = 1; i <= 50; ++i) {
-    rig.ask(rig.executor().calls().add(call_of(i), Lifetime::once));
-    given.push_back(i);
+  std::vector<std::string> given;
+  for (size_t i = 0; i < 50; ++i) {
+    rig.ask(rig.executor().calls().add(call_of(i % 8), Lifetime::once));
+    given.push_back(kNames[i % 8]);
   }
   rig.synchronize();
   EXPECT_EQ(rig.ran(), given);
@@ -80,7 +86,7 @@ TEST(TeamExecutor, RunsCallsInTheOrderOfTheStream) {
 TEST(TeamExecutor, TheStreamGoesOnOnlyWhenTheCallHasRun) {
   Rig rig;
   for (size_t i = 1; i <= 20; ++i) {
-    rig.ask(rig.executor().calls().add(call_of(i), Lifetime::once));
+    rig.ask(rig.executor().calls().add(call_of(i % 8), Lifetime::once));
     rig.synchronize();
     ASSERT_EQ(rig.ran().size(), i);
   }
@@ -88,12 +94,12 @@ TEST(TeamExecutor, TheStreamGoesOnOnlyWhenTheCallHasRun) {
 
 TEST(TeamExecutor, ACapturedCallRunsAtEveryReplay) {
   Rig rig(20);
-  const uint32_t first = rig.executor().calls().add(call_of(7), Lifetime::replayed);
-  const uint32_t second = rig.executor().calls().add(call_of(8), Lifetime::replayed);
-  std::vector<size_t> expected;
+  const uint32_t first = rig.executor().calls().add(call_of(1), Lifetime::replayed);
+  const uint32_t second = rig.executor().calls().add(call_of(2), Lifetime::replayed);
+  std::vector<std::string> expected;
   for (int replay = 0; replay < 20; ++replay) {
     for (const uint32_t number : {first, first, second}) rig.ask(number);
-    expected.insert(expected.end(), {7, 7, 8});
+    expected.insert(expected.end(), {kNames[1], kNames[1], kNames[2]});
   }
   rig.synchronize();
   EXPECT_EQ(rig.ran(), expected);
@@ -108,7 +114,7 @@ TEST(TeamExecutor, AReplayBehindTheEndOfTheTeamEndsTheJob) {
         rig.ask(number);
         rig.synchronize();
       },
-      testing::ExitedWithCode(1), "call: a graph was launched whose call names a team that has been destroyed");
+      testing::ExitedWithCode(1), "call 1: a graph was launched whose call names a team that has been destroyed");
 }
 
 TEST(CallList, NumbersOfCallsThatRanAreGivenAgain) {
@@ -117,11 +123,11 @@ TEST(CallList, NumbersOfCallsThatRanAreGivenAgain) {
   const uint32_t kept = calls.add(call_of(2), Lifetime::replayed);
   EXPECT_NE(first, 0u);
   EXPECT_NE(first, kept);
-  EXPECT_EQ(calls.take(first).nelems, 1u);
+  EXPECT_EQ(calls.take(first)->function(), kNames[1]);
   EXPECT_EQ(calls.add(call_of(3), Lifetime::once), first);
-  EXPECT_EQ(calls.take(kept).nelems, 2u);
+  EXPECT_EQ(calls.take(kept)->function(), kNames[2]);
   EXPECT_NE(calls.add(call_of(4), Lifetime::once), kept);
-  EXPECT_EQ(calls.take(kept).nelems, 2u);
+  EXPECT_EQ(calls.take(kept)->function(), kNames[2]);
 }
 
 TEST(CallList, KnowsWhetherACallMayComeAgain) {
@@ -134,7 +140,7 @@ TEST(CallList, KnowsWhetherACallMayComeAgain) {
 
 TEST(CallList, ANumberOfNoCallEndsTheJob) {
   CallList calls;
-  EXPECT_EXIT(calls.take(5), testing::ExitedWithCode(1), "a stream asks for call 5 of 0 that the library keeps");
+  EXPECT_EXIT(calls.take(5), testing::ExitedWithCode(1), "a stream asks for call 5, which the library does not keep");
 }
 
 }  // namespace

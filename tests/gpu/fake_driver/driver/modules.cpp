@@ -29,26 +29,24 @@ bool is_fat_binary(const void* image) {
 }
 
 /// A launch takes the values of its parameters at once, and runs later.
-class LaunchValues {
- public:
-  LaunchValues(const FakeKernel& kernel, void** parameters) {
+struct KernelArguments {
+  KernelArguments(const FakeKernel& kernel, void** parameters) {
     for (size_t i = 0; i < kernel.parameter_nbytes.size(); ++i) {
       const auto* const bytes = static_cast<const std::byte*>(parameters[i]);
-      values_.emplace_back(bytes, bytes + kernel.parameter_nbytes[i]);
+      values.emplace_back(bytes, bytes + kernel.parameter_nbytes[i]);
     }
+    for (std::vector<std::byte>& value : values) pointers.push_back(value.data());
   }
-  std::vector<std::vector<std::byte>> copy() const { return values_; }
-
- private:
-  std::vector<std::vector<std::byte>> values_;
+  KernelArguments(const KernelArguments&) = delete;
+  std::vector<std::vector<std::byte>> values;
+  std::vector<void*> pointers;
 };
 
 class RunningKernel {
  public:
-  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, const std::shared_ptr<const LaunchValues>& values)
-      : kernel_(kernel), launch_(launch), values_(values->copy()) {
-    for (std::vector<std::byte>& value : values_) pointers_.push_back(value.data());
-    launch_.parameters = pointers_.data();
+  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, const std::shared_ptr<KernelArguments>& arguments)
+      : kernel_(kernel), launch_(launch), arguments_(arguments) {
+    launch_.parameters = arguments->pointers.data();
   }
   ~RunningKernel() {
     if (thread_.joinable()) thread_.join();
@@ -68,8 +66,7 @@ class RunningKernel {
  private:
   const FakeKernel& kernel_;
   FakeLaunch launch_;
-  std::vector<std::vector<std::byte>> values_;
-  std::vector<void*> pointers_;
+  const std::shared_ptr<KernelArguments> arguments_;
   std::atomic<bool> over_{false};
   std::thread thread_;
 };
@@ -119,8 +116,8 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
       block_x * block_y * block_z == 0 || block_x * block_y * block_z > 1024)
     return kInvalidValue;
   const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, nullptr};
-  const auto values = std::make_shared<const LaunchValues>(*function->kernel, parameters);
-  fake_give_made(s, stream, [kernel = function->kernel, launch, values]() -> std::function<bool()> {
+  const auto values = std::make_shared<KernelArguments>(*function->kernel, parameters);
+  fake_give_node(s, stream, [kernel = function->kernel, launch, values] {
     const auto running = std::make_shared<RunningKernel>(*kernel, launch, values);
     return [running] { return running->step(); };
   });

@@ -13,8 +13,6 @@
 namespace railshmem::cuda {
 namespace {
 
-constexpr Result kCaptureIsolation = 905;  // an event from outside of the capture
-
 /// Runs all work that can run. Returns true when some work ran.
 bool pump(FakeState& s) {
   if (s.held) return false;
@@ -133,8 +131,7 @@ Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const 
     return kSuccess;
   }
   fake_give(s, stream, [&s, to, from, nbytes] { return move_bytes(s, to, from, nbytes), true; });
-  if (fake_is_pageable(s, to) && stream->capture == nullptr)
-    fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
+  if (fake_is_pageable(s, to)) fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
   return kSuccess;
 }
 
@@ -156,16 +153,15 @@ FakeStream fake_stream(FakeState& s, Stream handle) {
   return nullptr;
 }
 
-void fake_give_made(FakeState& s, const FakeStream& stream, const std::function<std::function<bool()>()>& make) {
-  if (stream->capture == nullptr) return fake_give(s, stream, make());
-  stream->capture->work.push_back(make);
-}
-
-void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run) {
+void fake_give_node(FakeState& s, const FakeStream& stream, const FakeNode& node) {
   if (stream->capture != nullptr) {
-    stream->capture->work.emplace_back([run] { return run; });
-    return;
+    stream->capture->graph->nodes.push_back(node);
+  } else {
+    fake_give(s, stream, node());
   }
+}
+void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run) {
+  if (stream->capture != nullptr) return stream->capture->graph->nodes.push_back([run] { return run; });
   if (stream->blocking || s.default_streams[stream->context] == stream) run = behind_others(s, stream, std::move(run));
   if (!s.worker.joinable()) s.worker = std::thread([&s] { work(s); });
   const uint64_t late = s.options.late_us == 0 ? 0 : s.random() % (uint64_t{s.options.late_us} * 1000 + 1);
@@ -217,12 +213,12 @@ Result cuStreamWaitEvent(Stream handle, Event event, unsigned) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || s.events.count(event) == 0) return kInvalidHandle;
-  if (event->capture != nullptr) {  // the stream becomes part of that capture
-    if (stream->capture != nullptr && stream->capture != event->capture) return kCaptureIsolation;
+  if (event->capture != nullptr) {
+    if (event->capture->over) return kInvalidValue;
+    // The nodes of a graph run in the order in which they were given, so a fork needs nothing more.
     stream->capture = event->capture;
     return kSuccess;
   }
-  if (stream->capture != nullptr && event->stream != nullptr) return kCaptureIsolation;
   fake_give(s, stream, [at = *event] { return at.reached(); });
   return kSuccess;
 }
@@ -245,9 +241,9 @@ Result cuEventRecord(Event event, Stream handle) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || s.events.count(event) == 0 || event->context != stream->context) return kInvalidHandle;
-  event->capture = stream->capture;
-  event->stream = stream->capture == nullptr ? stream : nullptr;
+  event->stream = stream;
   event->until = stream->given;
+  event->capture = stream->capture;
   return kSuccess;
 }
 Result cuEventQuery(Event event) {

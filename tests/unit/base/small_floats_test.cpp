@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/small_floats.h"
+#include "src/base/small_floats.h"
 
 #include <gtest/gtest.h>
 
