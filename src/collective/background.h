@@ -28,6 +28,8 @@ class Background {
     if (to != from && nbytes > 0) store_block(nullptr, static_cast<std::byte*>(to), from, nbytes);
     return DeviceQueue::kDone;
   }
+  /// Of arrays in the memory of GPUs; needs goes_on().
+  Ticket reduce(const DeviceReduction& reduction) noexcept { return queue_->reduce(reduction); }
   bool finished(Ticket ticket) noexcept { return ticket == DeviceQueue::kDone || queue_->finished(ticket); }
 
  private:

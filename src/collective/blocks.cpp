@@ -28,7 +28,7 @@ void exchange_blocks(Collective collective, const Blocks& blocks, Begin begin) n
   if (members == 1) return blocks.keep_own();
   const Reach reach = reach_of(team, dest);
   const Algorithm algorithm = team.state.choice->pick(collective, reach, blocks.nbytes, team.size());
-  if (goes_in_chunks(blocks, dest) && (algorithm == Algorithm::chunks || begin == Begin::when_come))
+  if (goes_in_chunks(blocks, dest) && (algorithm == Algorithm::links || begin == Begin::when_come))
     return blocks_by_chunks(blocks);
   if (begin == Begin::when_come) sync(team, blocks.function);
   switch (algorithm) {
@@ -41,7 +41,7 @@ void exchange_blocks(Collective collective, const Blocks& blocks, Begin begin) n
       if (source.mapped(team.state)) return blocks_by_pull(blocks, source);
       return blocks_by_push(blocks, dest);
     }
-    case Algorithm::chunks:  // between members of a node that do not reach each other's memory
+    case Algorithm::links:  // between members of a node that do not reach each other's memory
     case Algorithm::rails:
       return blocks_by_rails(blocks);
     case Algorithm::direct:

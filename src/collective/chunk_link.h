@@ -42,8 +42,10 @@ class ChunkSender {
         last_(team.links[static_cast<size_t>(kind)][static_cast<size_t>(to)].sent) {}
 
   int to() const noexcept { return to_; }
-  /// Whether the receiver has room for one more chunk.
-  bool granted() const noexcept { return reached(team_.mine(team_.area.chunk_grant(kind_, to_)), last_ + 1); }
+  /// Whether the receiver has room for so many more chunks.
+  bool granted(uint64_t more = 1) const noexcept {
+    return reached(team_.mine(team_.area.chunk_grant(kind_, to_)), last_ + more);
+  }
   /// Sends the next chunk to a symmetric address. `source` stays untouched until settle(). Needs granted().
   void send(void* dest, const void* source, size_t nbytes) noexcept {
     const uint64_t number = ++last_;

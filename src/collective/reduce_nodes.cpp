@@ -5,6 +5,7 @@
 
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
+#include "src/collective/reduce_chunks.h"
 #include "src/collective/sync.h"
 #include "src/plan/choice.h"
 
@@ -107,7 +108,11 @@ void reduce_in_chunks(Team& team, const Reduction& job) noexcept {
 void reduce_over_nodes(Team& team, const Reduction& job) noexcept {
   const auto nodes = team.nodes.leaders.size();
   const size_t nbytes = job.nbytes();
-  if (on_device(team, job)) return reduce_in_chunks(team, job);  // the others compute in dest
+  if (on_device(team, job)) {  // most of the others compute in dest
+    if (reduce_by_chunks(team, job)) return;
+    must_be_plain(job);
+    return reduce_in_chunks(team, job);
+  }
   switch (team.state.choice->pick(Collective::reduce, Reach::network, nbytes, static_cast<int>(nodes))) {
     case Algorithm::direct:
       if (nbytes <= kLineBytes || nbytes <= NetExchange::capacity(nodes))
@@ -115,6 +120,9 @@ void reduce_over_nodes(Team& team, const Reduction& job) noexcept {
       break;
     case Algorithm::tree:
       if (nbytes <= NetExchange::capacity(kTreeIndices)) return reduce_by_leaders(team, job, exchange_in_tree);
+      break;
+    case Algorithm::links:
+      if (reduce_by_chunks(team, job)) return;
       break;
     default:
       break;

@@ -8,6 +8,7 @@
 #include "src/base/log.h"
 #include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
+#include "src/collective/reduce_chunks.h"
 #include "src/collective/sync.h"
 #include "src/plan/choice.h"
 
@@ -34,6 +35,25 @@ void add_up(const Team& team, const Reduction& job, OperandOf&& operand) noexcep
   }
 }
 
+/// Operands of a node meet in rank order, then the nodes' results in node order.
+template <class OperandOf>
+void add_up_by_node(const Team& team, const Reduction& job, OperandOf&& operand) noexcept {
+  alignas(64) std::byte of_node[TeamAreaLayout::kIncomingBytes];
+  const TeamNodes& nodes = team.nodes;
+  for (size_t node = 0; node < nodes.leaders.size(); ++node) {
+    const auto member = [&](int i) { return operand(nodes.by_node[static_cast<size_t>(i)]); };
+    const std::byte* left = member(nodes.first[node]);
+    for (int i = nodes.first[node] + 1; i < nodes.first[node + 1]; ++i) {
+      job.combine(of_node, left, member(i), job.nelems);
+      left = of_node;
+    }
+    if (node == 0)
+      std::memcpy(job.dest, left, job.nbytes());
+    else
+      job.combine(job.dest, job.dest, left, job.nelems);
+  }
+}
+
 /// Everybody shows its whole source, of up to TeamAreaLayout::kSlotBytes.
 void deal_direct_on_node(Team& team, const Reduction& job) noexcept {
   begin_exchange(team);
@@ -51,7 +71,7 @@ void deal_direct(Team& team, const Reduction& job) noexcept {
     const int to = ahead(team, team.rank, i);
     exchange.send_to(to, part_for(to, job), team.rank);
   }
-  add_up(team, job, [&](int i) { return i == team.rank ? mine : exchange.receive_from(i, i); });
+  add_up_by_node(team, job, [&](int i) { return i == team.rank ? mine : exchange.receive_from(i, i); });
 }
 
 /// Nobody but this PE reads what it writes to dest while members still read sources.
@@ -63,44 +83,66 @@ bool writes_apart(const Team& team, const Reduction& job) noexcept {
 
 /// Every member combines its own part, between two synchronisations.
 void deal_chunks(Team& team, const Reduction& job) noexcept {
-  const Operands parts{Ranks::all(team), part_for(team.rank, job)};
+  const std::byte* const from = part_for(team.rank, job);
+  const auto combine = [&](const Reduction& to) {
+    if (team.nodes.one_node()) return combine_part(team, to, {Ranks::all(team), from}, {}, {0, job.nelems});
+    combine_by_node(team, to, from, {0, job.nelems});
+  };
   sync(team, job.function);
   if (writes_apart(team, job)) {
-    combine_part(team, job, parts, {}, {0, job.nelems});
+    combine(job);
     return sync(team, job.function);
   }
-  const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[job.nbytes()]);
-  if (!room)
-    die("%s: there is no memory for %zu bytes, which a dest that lies in another PE's part of source takes; pass a "
-        "dest "
-        "apart from source, or the own part of source",
-        job.function, job.nbytes());
+  const std::unique_ptr<std::byte[]> room = room_for(job.function, job.nbytes());
   Reduction aside = job;
   aside.dest = room.get();
-  combine_part(team, aside, parts, {}, {0, job.nelems});
+  combine(aside);
   sync(team, job.function);
   move_block(team.state.device, job.dest, room.get(), job.nbytes());
 }
 
+void deal_over_nodes(Team& team, const Reduction& job, bool fits) noexcept {
+  const size_t whole = whole_of(team, job).nbytes();
+  if (on_device(team, job)) {
+    if (fits && whole <= TeamAreaLayout::kSlotBytes && is_plain(job))
+      return reduce_by_host(team, job, whole, [&](const Reduction& host) { deal_direct(team, host); });
+    if (deal_by_chunks(team, job)) return;
+    must_be_plain(job);
+    return deal_chunks(team, job);
+  }
+  const Algorithm chosen =
+      team.state.choice->pick(Collective::reducescatter, Reach::network, job.nbytes(), team.size());
+  if (chosen == Algorithm::direct && fits) return deal_direct(team, job);
+  if (chosen == Algorithm::links && deal_by_chunks(team, job)) return;
+  deal_chunks(team, job);
+}
+
+void deal_on_node(Team& team, const Reduction& job, bool fits) noexcept {
+  const size_t whole = whole_of(team, job).nbytes();
+  if (on_device(team, job)) {
+    if (!fits) return deal_chunks(team, job);
+    return reduce_by_host(team, job, whole, [&](const Reduction& host) { deal_direct_on_node(team, host); });
+  }
+  const Algorithm chosen = team.state.choice->pick(Collective::reducescatter, Reach::node, job.nbytes(), crowd(team));
+  if (chosen == Algorithm::direct && fits) return deal_direct_on_node(team, job);
+  deal_chunks(team, job);
+}
+
 }  // namespace
+
+std::unique_ptr<std::byte[]> room_for(const char* function, size_t nbytes) noexcept {
+  std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[nbytes]);
+  if (room) return room;
+  die("%s: there is no memory for %zu bytes, which a dest that lies in another PE's part of source takes; pass a dest "
+      "apart from source, or the own part of source",
+      function, nbytes);
+}
 
 void reducescatter(Team& team, const Reduction& job) noexcept {
   if (team.size() == 1) return copy_own(team.state.device, job.dest, job.source, job.nbytes());
-  const bool on_node = team.nodes.one_node();
-  const Reduction whole = whole_of(team, job);
+  if (team.nodes.one_node()) return deal_on_node(team, job, whole_of(team, job).nbytes() <= TeamAreaLayout::kSlotBytes);
   const size_t incoming = NetExchange::capacity(static_cast<size_t>(team.size()));
-  const bool fits =
-      on_node ? whole.nbytes() <= TeamAreaLayout::kSlotBytes : job.nbytes() <= kLineBytes || job.nbytes() <= incoming;
-  const auto direct = on_node ? deal_direct_on_node : deal_direct;
-  if (on_device(team, job)) {
-    if (fits && whole.nbytes() <= TeamAreaLayout::kSlotBytes)
-      return reduce_by_host(team, job, whole.nbytes(), [&](const Reduction& host) { direct(team, host); });
-    return deal_chunks(team, job);
-  }
-  const Algorithm chosen = team.state.choice->pick(Collective::reducescatter, on_node ? Reach::node : Reach::network,
-                                                   job.nbytes(), on_node ? crowd(team) : team.size());
-  if (chosen == Algorithm::direct && fits) return direct(team, job);
-  deal_chunks(team, job);
+  deal_over_nodes(team, job, job.nbytes() <= kLineBytes || job.nbytes() <= incoming);
 }
 
 }  // namespace railshmem

@@ -4,10 +4,20 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/log.h"
 #include "src/collective/operand.h"
 #include "src/collective/operand_stream.h"
 
 namespace railshmem {
+
+void must_be_plain(const Reduction& job) noexcept {
+  if (is_plain(job)) return;
+  die("%s: this operation or type goes between nodes in chunks only, and there is no room for them: more teams than "
+      "the "
+      "library has lots for use such reductions, or GPUs of a node do not reach each other; destroy teams that are not "
+      "needed, or reduce float with a plain operation",
+      job.function);
+}
 
 Part part_of(size_t n, size_t element, int index, int parts) noexcept {
   const size_t line = sizeof(FlagLine) / element;
@@ -98,6 +108,38 @@ void combine_part(Team& team, const Reduction& job, const Operands& operands, co
     if (staged) return store_result(team, job, writers, block, left);
     for (int w = 0; w < writers.size; ++w)
       if (writers[w] != team.rank) deliver(team, job, writers[w], block);
+  });
+}
+
+void combine_by_node(Team& team, const Reduction& job, const std::byte* from, Part part) noexcept {
+  if (part.count == 0) return;
+  const TeamNodes& nodes = team.nodes;
+  const bool staged = team.state.device && team.state.device->is_device(job.dest);
+  alignas(64) std::byte of_node[OperandStream::kBlockBytes], of_all[OperandStream::kBlockBytes];
+  const std::byte* left = nullptr;
+  OperandStream stream(team, job, {{nodes.by_node.data(), team.size()}, from}, part);
+  stream.run([&](Part block, int index, const std::byte* operand, bool stays) noexcept {
+    const auto node =
+        static_cast<size_t>(nodes.node_of[static_cast<size_t>(nodes.by_node[static_cast<size_t>(index)])]);
+    const size_t nbytes = block.count * job.element;
+    if (index != nodes.first[node]) {
+      job.combine(of_node, left, operand, block.count);
+      left = of_node;
+    } else if (stays) {
+      left = operand;
+    } else {
+      std::memcpy(of_node, operand, nbytes);
+      left = of_node;
+    }
+    if (index + 1 != nodes.first[node + 1]) return;
+    if (node == 0)
+      std::memcpy(of_all, left, nbytes);
+    else
+      job.combine(of_all, of_all, left, block.count);
+    if (index + 1 != team.size()) return;
+    // dest may be one of the operands: it is written with the last one at hand.
+    if (staged) return store_result(team, job, {}, block, of_all);
+    std::memcpy(job.dest + block.first * job.element, of_all, nbytes);
   });
 }
 

@@ -8,6 +8,10 @@
 
 namespace railshmem {
 
+/// When results of floating-point numbers of 16 and 8 bits are rounded. each: after each operation. once: operands of a
+/// node are added up as float and rounded once, and so are the nodes' results.
+enum class Rounding : uint8_t { each, once };
+
 /// One call of a reduction or scan, its arguments checked.
 struct Reduction {
   const char* function;
@@ -18,9 +22,21 @@ struct Reduction {
   const std::byte* source;
   ReduceOp op;
   TypeKind kind;
+  // Other values than these only in calls of streams.
+  Rounding rounding = Rounding::each;
+  Scaling scaling = Scaling::none;
+  double factor = 0;  ///< Scaling::factor
 
   size_t nbytes() const noexcept { return nelems * element; }
 };
+
+/// Whether every algorithm computes it: each operation is rounded, and nothing is scaled.
+inline bool is_plain(const Reduction& job) noexcept {
+  return (job.rounding == Rounding::each || job.kind < TypeKind::f16) && job.scaling == Scaling::none;
+}
+/// Ends the job where the reduction is not plain, and so only kernels of the library compute it, with chunks for which
+/// there is no room.
+void must_be_plain(const Reduction& job) noexcept;
 
 /// Whether dest or source lie in the device heap, where the CPU cannot compute. All members get one answer.
 inline bool on_device(const Team& team, const Reduction& job) noexcept {
@@ -68,6 +84,10 @@ struct Operands {
 /// other than this PE. All operands must be ready and nobody else may touch this part of them or of dest. Over the
 /// network the copies are complete after settle().
 void combine_part(Team& team, const Reduction& job, const Operands& operands, const Ranks& writers, Part part) noexcept;
+
+/// Combines `part` of the operands of all members at the symmetric address `from` into this PE's dest: those of a node
+/// in rank order, the nodes' results in node order. Otherwise as combine_part(), by the CPU.
+void combine_by_node(Team& team, const Reduction& job, const std::byte* from, Part part) noexcept;
 
 enum class Scan : uint8_t { inclusive, exclusive };
 

@@ -14,6 +14,8 @@ StreamedCollective::StreamedCollective(const Coll& coll)
       kind_(coll.kind),
       type_(coll.type),
       op_(coll.op),
+      scaling_(coll.scaling),
+      factor_(coll.factor),
       root_(coll.root),
       element_(coll.element),
       nbytes_(coll.nbytes),
@@ -28,7 +30,10 @@ void StreamedCollective::run(Team& team) const noexcept {
                             static_cast<std::byte*>(dest_),
                             static_cast<const std::byte*>(source_),
                             op_,
-                            type_};
+                            type_,
+                            Rounding::once,
+                            scaling_,
+                            factor_};
   switch (kind_) {
     case CollKind::allgather:
       return fcollect_when_come(team, function_, dest_, source_, nbytes_);

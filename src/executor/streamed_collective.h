@@ -24,6 +24,8 @@ class StreamedCollective {
   CollKind kind_;
   TypeKind type_;
   ReduceOp op_;
+  Scaling scaling_;
+  double factor_;
   int root_;
   size_t element_;
   size_t nbytes_;

@@ -76,14 +76,13 @@ void DeviceSide::copy_all(std::span<const DeviceCopy> copies) noexcept {
   memory_.copies().copy_all({by_engine.data(), count});
 }
 
-bool DeviceSide::reduces(TypeKind kind) noexcept {
-  if (!cuda::ReduceKernel::computes(kind)) return false;
+bool DeviceSide::has_reducer() noexcept {
   load_reducer();
   return reducer_ != nullptr;
 }
 
 bool DeviceSide::reduce(const DeviceReduction& reduction) noexcept {
-  if (!reduces(reduction.kind)) return false;
+  if (!cuda::ReduceKernel::computes(reduction.kind) || !has_reducer()) return false;
   reducer_->run(reduction);
   return true;
 }

@@ -24,7 +24,7 @@ class DeviceSide final : public DeviceAccess {
   void copy(void* to, const void* from, size_t nbytes) noexcept override;
   void copy_all(std::span<const DeviceCopy> copies) noexcept override;
   bool reduce(const DeviceReduction& reduction) noexcept override;
-  bool reduces(TypeKind kind) noexcept override;
+  bool has_reducer() noexcept override;
   std::unique_ptr<DeviceQueue> make_queue() override;
   bool updates_directly(const void* symmetric) noexcept override {
     return memory_.updates_of(symmetric) == Updates::direct;

@@ -32,7 +32,7 @@ struct DeviceReduction {
   ReduceOp op;
   TypeKind kind;
   Scaling scaling;  ///< of sums of floating-point and complex elements
-  double factor;    ///< Scaling::factor
+  double factor;    ///< Scaling::factor and quotient
   int noperands;
   int nresults;
   uint64_t nelems;
@@ -53,7 +53,8 @@ class DeviceQueue {
   virtual ~DeviceQueue() = default;
   /// Starts a copy between memory of this PE or of a PE that is mapped here, of a GPU or of the host.
   virtual Ticket copy(const DeviceCopy& copy, size_t lane) noexcept = 0;
-  /// Starts a reduction of arrays that are all device memory mapped here. Needs DeviceAccess::reduces().
+  /// Starts a reduction of arrays that are all device memory mapped here, of any elements but long double. Small floats
+  /// are rounded once. Reductions run one after the other, in the order of their start. Needs DeviceAccess::has_reducer().
   virtual Ticket reduce(const DeviceReduction& reduction) noexcept = 0;
   /// Never blocks. True: the bytes are visible to everybody.
   virtual bool finished(Ticket ticket) noexcept = 0;
@@ -74,8 +75,8 @@ class DeviceAccess {
   /// Reduces arrays that are all device memory mapped here. Waits for a free multiprocessor where kernels fill the GPU,
   /// until a deadline ends the job. False, and nothing happened: no kernel of this library computes with such elements.
   virtual bool reduce(const DeviceReduction& reduction) noexcept = 0;
-  /// Whether some kernel of this library computes with such elements.
-  virtual bool reduces(TypeKind kind) noexcept = 0;
+  /// Whether queues reduce: not in a library without kernels.
+  virtual bool has_reducer() noexcept = 0;
   /// Throws Error.
   virtual std::unique_ptr<DeviceQueue> make_queue() = 0;
   /// Whether the program declared that remote PEs only set this word of this PE, so that GPUs update it themselves.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/team/team.h"
 
+#include <new>
 #include <unordered_map>
 
 #include "src/plugin/network.h"
@@ -57,6 +58,17 @@ Team::Team(PeState& pe_state, const PeSet& set, int my_rank, int area_slot, cons
   context.net = state.network->make_context();
 }
 
+std::byte* Team::sums_of(size_t nbytes) {
+  constexpr size_t kAlign = 4096;
+  if (nbytes > sums_nbytes) {
+    sums.reset();
+    sums_nbytes = align_up(nbytes, kAlign);
+    sums.reset(static_cast<std::byte*>(std::aligned_alloc(kAlign, sums_nbytes)));
+    if (!sums) throw std::bad_alloc();
+  }
+  return sums.get();
+}
+
 uint64_t Team::highest_number() const noexcept {
   uint64_t highest = std::max({syncs, exchanges, gathers, arrivals, checks});
   for (const std::vector<LinkCounts>& of_kind : links)
@@ -77,6 +89,8 @@ std::vector<int> Team::absent_here() const {
 }
 
 Team::~Team() {
+  for (size_t kind = 0; kind < std::size(landing); ++kind)
+    if (landing[kind].mine) state.landings[kind]->give_back(landing[kind].mine);
   if (context.net) state.network->drop_context(context.net);
 }
 

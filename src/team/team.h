@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "shmem/types.h"
 #include "src/plugin/device_access.h"
 #include "src/rma/pe_state.h"
+#include "src/team/landing_pool.h"
 #include "src/team/team_area.h"
 #include "src/topology/node_layout.h"
 #include "src/topology/pe_set.h"
@@ -84,7 +86,16 @@ struct Team {
   std::vector<LinkCounts> links[kLinkKinds];  ///< by rank; empty where no network runs
   uint64_t entered = 0;  ///< steps of collectives that this PE has entered; members of a node enter equally many
 
+  /// At least nbytes of this process's memory for sums of the node. Their content is lost when more are asked for.
+  std::byte* sums_of(size_t nbytes);
+  Landing landing[2];                  ///< in host and device memory, see src/collective/landing.h
   std::unique_ptr<DeviceQueue> queue;  ///< made by the first collective that needs it, see background.h
+
+  struct FreeAligned {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  std::unique_ptr<std::byte, FreeAligned> sums;  ///< see sums_of()
+  size_t sums_nbytes = 0;
 
   /// This PE's copy of what lies `at` bytes into the area; also the symmetric address of every member's copy.
   std::byte* mine(size_t at) const noexcept {

@@ -28,6 +28,13 @@
 namespace railshmem {
 namespace {
 
+// Enough for chunks of 1 MiB between two nodes. Lots cost memory only where teams use them.
+constexpr size_t kHostLotBytes = size_t{4} << 20;
+constexpr size_t kHostLots = 4;
+constexpr size_t kMostDeviceLotBytes = size_t{8} << 20;  // for sums of the node, too
+constexpr size_t kDeviceLots = 8;
+constexpr size_t kDeviceLotsShare = 16;  // of what the heap may grow to, all lots together take this part at most
+
 uint32_t log2_ring_slots(uint64_t slots) {
   if (slots < 64 || slots > 65536 || !is_power_of_two(slots))
     throw Error(text("SHMEM_DEVICE_RING_SLOTS is %llu; it must be a power of two from 64 to 65536",
@@ -101,8 +108,10 @@ bool World::may_need_network() const {
 void World::make_heap() {
   heap_size_ = choose_heap_size(env_, identities_, may_need_network());
   const size_t heap_bytes = std::max<size_t>(heap_size_.nbytes, OffsetAllocator::kGranule);
-  const size_t header_bytes =
-      kControlBytes + Teams::nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max), stream_areas());
+  // Lots lie behind the teams, in all jobs that may need a network: whether this one does is known only later.
+  const size_t teams_bytes = Teams::nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max), stream_areas());
+  landings_offset_ = align_up(kControlBytes + teams_bytes, size_t{4096});
+  const size_t header_bytes = landings_offset_ + (may_need_network() ? kHostLots * kHostLotBytes : 0);
   HostMemory memory(header_bytes + heap_bytes, env_.huge_pages);
   NodeReach reach =
       find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());
@@ -123,8 +132,14 @@ void World::make_device_memory() {
   DeviceMemoryConfig config;
   config.header_nbytes = header_layout().nbytes();
   config.host_slot = host_slot();
-  for (const Identity& identity : identities_) config.limit = std::max<size_t>(config.limit, identity.device_heap_max);
+  config.limit = device_heap_limit();
   device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
+}
+
+size_t World::device_heap_limit() const noexcept {
+  size_t limit = 0;
+  for (const Identity& identity : identities_) limit = std::max<size_t>(limit, identity.device_heap_max);
+  return limit;
 }
 
 size_t World::host_slot() const noexcept {
@@ -152,6 +167,11 @@ void World::attach_gpu() {
     gpu_rails_ = std::make_unique<GpuRails>(env_, *network_, bootstrap_, *device_memory_, header_layout().flush,
                                             layout_.members.size());
     device_memory_->listen([this] { gpu_rails_->expose(); });
+  }
+  if (const HeaderLayout layout = header_layout(); layout.lots > 0) {
+    device_landings_ =
+        std::make_unique<LandingPool>(device_memory_->header() + layout.landings, layout.lot_nbytes, layout.lots);
+    state_.landings[1] = device_landings_.get();
   }
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
   buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
@@ -205,8 +225,14 @@ void World::show_tables(const HeaderLayout& layout) {
 }
 
 HeaderLayout World::header_layout() const {
-  return {env_.device_rings, log2_ring_slots(env_.device_ring_slots), bootstrap_.npes(),
-          static_cast<int>(env_.teams_max)};
+  const size_t lot_nbytes =
+      align_up(std::min(kMostDeviceLotBytes, device_heap_limit() / kDeviceLotsShare / kDeviceLots), size_t{4096});
+  return {env_.device_rings,
+          log2_ring_slots(env_.device_ring_slots),
+          bootstrap_.npes(),
+          static_cast<int>(env_.teams_max),
+          layout_.leaders.size() > 1 ? kDeviceLots : 0,
+          lot_nbytes};
 }
 
 /// Gives kernels their view of the job and, where they need the proxy, their channels.
@@ -330,6 +356,12 @@ void World::fill_state() {
   const SegmentView data = globals_->view();
   state_.mixed_reach = network_ && data.nbytes > 0 && (data.first_slot != heap.first_slot || data.slots != heap.slots);
   state_.choice = &choice_;
+  if (network_ && may_need_network()) {
+    host_landings_ = std::make_unique<LandingPool>(
+        heap_->base() + landings_offset_, kHostLotBytes, kHostLots,
+        [this](std::byte* lot) { heap_->populate_header(heap_->offset_of(lot), kHostLotBytes); });
+    state_.landings[0] = host_landings_.get();
+  }
   state_.collective_chunk = env_.collective_chunk;
   if (network_) state_.default_context.net = network_->make_context();
   contexts_ = std::make_unique<ContextTable>(network_.get());

@@ -98,7 +98,8 @@ class World {
   void make_device_memory();
   void show_kernels();
   void place_proxy(const std::string& gpu);
-  size_t host_slot() const noexcept;  ///< of this PE among those of its host
+  size_t device_heap_limit() const noexcept;  ///< bytes that one PE's heap may grow to
+  size_t host_slot() const noexcept;          ///< of this PE among those of its host
   void make_stream_side(const WorldView& view);
   void show_tables(const HeaderLayout& layout);
   HeaderLayout header_layout() const;
@@ -143,6 +144,9 @@ class World {
   PeState state_;
   UserBuffers user_buffers_{state_};
   std::unique_ptr<ContextTable> contexts_;
+  size_t landings_offset_ = 0;                    ///< of the host heap's lots from its base
+  std::unique_ptr<LandingPool> host_landings_;    ///< null without a network
+  std::unique_ptr<LandingPool> device_landings_;  ///< null until the program has chosen its GPU, and without a network
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<Executors> executors_;  ///< see executors()
   std::unique_ptr<ActiveSets> active_sets_;

@@ -19,8 +19,8 @@ enum class TypeKind : uint8_t {
 inline constexpr int kTypeKinds = 17;
 
 /// What a sum does beside adding. average: the sum is divided by the number of operands. factor: each operand is
-/// multiplied first.
-enum class Scaling : uint8_t { none, average, factor };
+/// multiplied first. quotient: the sum is divided by a number.
+enum class Scaling : uint8_t { none, average, factor, quotient };
 
 }  // namespace railshmem
 

@@ -23,7 +23,7 @@ struct Single {
 /// What is done to each operand and to each result of a sum.
 struct Scale {
   Scaling scaling;
-  double factor;  ///< of each operand
+  double factor;  ///< of each operand, or that divides the sum
   int noperands;
 };
 
@@ -56,6 +56,7 @@ struct Meeting {
       Held held = at[i];
       if constexpr (kCanScale) {
         if (scale.scaling == Scaling::average) held = over(held, scale.noperands);
+        if (scale.scaling == Scaling::quotient) held = over(held, scale.factor);
       }
       result.at[i] = Element<T>::round(held);
     }

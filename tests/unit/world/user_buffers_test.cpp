@@ -117,7 +117,7 @@ class DeviceFrom final : public DeviceAccess {
   void copy(void*, const void*, size_t) noexcept override {}
   void copy_all(std::span<const DeviceCopy>) noexcept override {}
   bool reduce(const DeviceReduction&) noexcept override { return false; }
-  bool reduces(TypeKind) noexcept override { return false; }
+  bool has_reducer() noexcept override { return false; }
   std::unique_ptr<DeviceQueue> make_queue() override { return nullptr; }
   bool updates_directly(const void*) noexcept override { return false; }
   uint64_t amo(void*, uint8_t, AmoOp, uint64_t, uint64_t) noexcept override { return 0; }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions over several nodes in chunks: all members' rails carry a share, and each step of a chunk begins when it
+// can.
+#pragma once
+
+#include "src/collective/reduction.h"
+
+namespace railshmem {
+
+// Every piece of the vector has an owner. On each other node one member combines its node's operands of the piece and
+// sends them to the owner, the farthest node first; the owner combines the nodes' results in node order. Nobody touches
+// the memory of a member that has not come.
+//
+// The functions return false, on all members, and nothing happened, where the vector cannot go in chunks: on one node,
+// where members of a node do not reach each other's memory, where a member has no room for chunks, or where no kernel
+// computes with such elements.
+
+/// All members get the whole result: the owner sends each finished chunk to one member of every other node, who passes
+/// the chunk on. dest may be source.
+bool reduce_by_chunks(Team& team, const Reduction& job) noexcept;
+
+/// nelems of the job is of dest; each member owns the part that it wants. dest may lie anywhere, also in source.
+bool deal_by_chunks(Team& team, const Reduction& job) noexcept;
+
+/// Memory for results that cannot go to dest yet. Ends the job where there is none.
+std::unique_ptr<std::byte[]> room_for(const char* function, size_t nbytes) noexcept;
+
+}  // namespace railshmem
