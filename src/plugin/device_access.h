@@ -54,7 +54,8 @@ class DeviceQueue {
   /// Starts a copy between memory of this PE or of a PE that is mapped here, of a GPU or of the host.
   virtual Ticket copy(const DeviceCopy& copy, size_t lane) noexcept = 0;
   /// Starts a reduction of arrays that are all device memory mapped here, of any elements but long double. Small floats
-  /// are rounded once. Reductions run one after the other, in the order of their start. Needs DeviceAccess::has_reducer().
+  /// are rounded once. Reductions run one after the other, in the order of their start. Needs
+  /// DeviceAccess::has_reducer().
   virtual Ticket reduce(const DeviceReduction& reduction) noexcept = 0;
   /// Never blocks. True: the bytes are visible to everybody.
   virtual bool finished(Ticket ticket) noexcept = 0;
