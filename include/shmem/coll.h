@@ -32,13 +32,4 @@ RAILSHMEM_API size_t shmemx_coll_explain(const shmemx_coll_t* coll, char* buffer
 RAILSHMEM_END_C
 #endif
 
-// Says where the members of a team are and what connects them.
-#if !defined(__CUDACC_RTC__)
-RAILSHMEM_BEGIN_C
-/// Fills in *topology, whose size the caller has set, for the members of the team. Local; any thread. 0, or nonzero
-/// after a message.
-RAILSHMEM_API int shmemx_topology_get(shmem_team_t team, shmemx_topology_t* topology);
-RAILSHMEM_END_C
-#endif
-
 #endif

@@ -15,8 +15,8 @@ using namespace railshmem;
 
 namespace {
 
-constexpr const char* kNames[] = {"all-gather", "reduce-scatter", "all-reduce", "all-to-all", "all-to-all with counts",
-                                  "broadcast"};
+constexpr const char* kNames[] = {"all-gather", "reduce-scatter",         "all-reduce",
+                                  "all-to-all", "all-to-all with counts", "broadcast"};
 
 size_t element_of(int datatype) {
   switch (datatype) {
@@ -61,8 +61,8 @@ void set_op(Coll& coll, const shmemx_coll_t& asked) {
       asked.datatype == SHMEMX_DATATYPE_COMPLEX_FLOAT || asked.datatype == SHMEMX_DATATYPE_COMPLEX_DOUBLE;
   const bool scales = op == SHMEMX_OP_AVG || op == SHMEMX_OP_PREMUL_SUM;
   if (scales && integer)
-    throw Error(text("op %d (average or pre-multiplied sum) takes floating-point and complex types; use SHMEMX_OP_SUM",
-                     op));
+    throw Error(
+        text("op %d (average or pre-multiplied sum) takes floating-point and complex types; use SHMEMX_OP_SUM", op));
   if (op <= SHMEMX_OP_XOR && !integer) throw Error(text("op %d works on bits, and takes integer types only", op));
   if (complex && (op == SHMEMX_OP_MAX || op == SHMEMX_OP_MIN))
     throw Error(text("op %d is a maximum or minimum, which complex numbers do not have", op));
@@ -85,9 +85,10 @@ void check_blocks(const char* what, const char* list, const Coll& coll, Address&
 
 void check_kernels_reach(const char* what, const void* address, StreamSide& side) {
   if (address && !side.kernels_reach(address))
-    throw Error(text("%s %p lies in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
-                     "(shmem_malloc, cudaMalloc)",
-                     what, address));
+    throw Error(
+        text("%s %p lies in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
+             "(shmem_malloc, cudaMalloc)",
+             what, address));
 }
 
 size_t times(size_t a, size_t b) {
@@ -104,9 +105,10 @@ void check_overlap(const Coll& coll) {
       coll.kind == CollKind::alltoall ? coll.nbytes * static_cast<size_t>(coll.team.size()) : coll.nbytes;
   const auto source = reinterpret_cast<uintptr_t>(coll.source), dest = reinterpret_cast<uintptr_t>(coll.dest);
   if (dest - source < nbytes || source - dest < nbytes)
-    throw Error(text("source %p and dest %p overlap in a part of their %zu bytes; pass equal addresses (in place) or "
-                     "arrays apart",
-                     coll.source, coll.dest, nbytes));
+    throw Error(
+        text("source %p and dest %p overlap in a part of their %zu bytes; pass equal addresses (in place) or "
+             "arrays apart",
+             coll.source, coll.dest, nbytes));
 }
 
 void check_counts(const Coll& coll) {
@@ -140,9 +142,10 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
   if (coll.deals()) coll.sources = asked->sources;
   if (coll.collects()) coll.dests = asked->dests;
   if ((asked->sources && !coll.sources) || (asked->dests && !coll.dests))
-    throw Error(text("%s has no list form of that side; sources is for reduce-scatter and all-to-all, dests for "
-                     "all-gather and all-to-all",
-                     kNames[asked->collective]));
+    throw Error(
+        text("%s has no list form of that side; sources is for reduce-scatter and all-to-all, dests for "
+             "all-gather and all-to-all",
+             kNames[asked->collective]));
   if (coll.kind == CollKind::alltoallv) {
     coll.source_counts = asked->source_counts;
     coll.source_offsets = asked->source_offsets;
@@ -156,9 +159,10 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
 }
 
 void check_buffers(const Coll& coll, StreamSide& side) {
-  check_blocks("source", "sources", coll, [&](int k) { return coll.source_for(k); },
-               [&](int k) { return coll.sends(k); });
-  check_blocks("dest", "dests", coll, [&](int k) { return coll.dest_from(k); }, [&](int k) { return coll.receives(k); });
+  check_blocks(
+      "source", "sources", coll, [&](int k) { return coll.source_for(k); }, [&](int k) { return coll.sends(k); });
+  check_blocks(
+      "dest", "dests", coll, [&](int k) { return coll.dest_from(k); }, [&](int k) { return coll.receives(k); });
   for (int k = 0; k < coll.team.size(); ++k) {
     if ((k == 0 || coll.sources) && coll.sends(k) > 0) check_kernels_reach("source", coll.source_for(k), side);
     if ((k == 0 || coll.dests) && coll.receives(k) > 0) check_kernels_reach("dest", coll.dest_from(k), side);
@@ -176,9 +180,10 @@ NodeCollectives& runner_of(const Coll& coll) {
   NodeCollectives* const node = world.node_collectives();
   if (!node) throw Error(world.why_no_streams());
   if (!node->serves(coll.team))
-    throw Error(text("the team's %d members do not all map each other's GPU memory (they are on several nodes, or more "
-                     "than %d); use shmemx_TYPENAME_OP_reduce_on_stream and its like",
-                     coll.team.size(), cuda::kMostMembers));
+    throw Error(
+        text("the team's %d members do not all map each other's GPU memory (they are on several nodes, or more "
+             "than %d); use shmemx_TYPENAME_OP_reduce_on_stream and its like",
+             coll.team.size(), cuda::kMostMembers));
   return *node;
 }
 

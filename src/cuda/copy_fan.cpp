@@ -31,7 +31,8 @@ Result CopyFan::give(std::span<const DeviceCopy> copies, Stream stream) noexcept
   }
   const std::lock_guard lock(mutex_);
   Set* set = nullptr;
-  const Result found = find_set(status == kCapturing ? capture : 0, std::min(copies.size() - 1, kMostStreams - 1), &set);
+  const Result found =
+      find_set(status == kCapturing ? capture : 0, std::min(copies.size() - 1, kMostStreams - 1), &set);
   return found == kSuccess ? use(*set, copies, stream) : found;
 }
 

@@ -28,7 +28,21 @@ enum class Collective : uint8_t {
 enum class Reach : uint8_t { node, network, stream, kCount };
 
 /// What they do is said in choice_table.inc; collectives share names where they share the idea.
-enum class Algorithm : uint8_t { line, push, pull, chunks, tree, scatter, direct, rails, last, packed, packets, parts, engines };
+enum class Algorithm : uint8_t {
+  line,
+  push,
+  pull,
+  chunks,
+  tree,
+  scatter,
+  direct,
+  rails,
+  last,
+  packed,
+  packets,
+  parts,
+  engines
+};
 
 struct ChoiceRow {
   size_t up_to_bytes;

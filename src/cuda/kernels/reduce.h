@@ -110,7 +110,8 @@ RAILSHMEM_HD inline void reduce_run(const DeviceReduction& r, uint64_t first, ui
 
 /// The part of thread `first` of `step`. Out of line: the compiler takes much longer for one function with all types.
 template <class T, class Op>
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void reduce_elements(const DeviceReduction& r, uint64_t first, uint64_t step) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void reduce_elements(const DeviceReduction& r, uint64_t first,
+                                                               uint64_t step) {
   // Loads in flight by thread and operand. Small floats take two or four times the registers while they are held.
   constexpr int kFlight = sizeof(T) >= 4 ? 4 : sizeof(T) == 2 ? 2 : 1;
   const uint64_t packs = in_packs(r) ? r.nelems / Pack<T>::kElements : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // shmemx_coll_on_stream between PEs: every collective, element type and operation, from every kind of memory, in place
-// and not, as lists, with counts, given to a stream and replayed from a graph with other data each time. Compared bit for
-// bit with one reference. SHMEM_COLLECTIVES makes it run one path at all sizes.
+// and not, as lists, with counts, given to a stream and replayed from a graph with other data each time. Compared bit
+// for bit with one reference. SHMEM_COLLECTIVES makes it run one path at all sizes.
 //   coll_ops [LARGEST]     elements of the largest block    (default: 700)
 #include <shmem.h>
 #include <shmemx.h>
@@ -208,7 +208,8 @@ class Cases {
     one.coll.dest_counts = dest_counts.data();
     one.coll.dest_offsets = dest_offsets.data();
     one.fill = [&](int round) {
-      for (int k = 0; k < npes; ++k) buffers_.write(place(source, type, n, k), block_of(type, count(me, k), me, k, round));
+      for (int k = 0; k < npes; ++k)
+        buffers_.write(place(source, type, n, k), block_of(type, count(me, k), me, k, round));
     };
     one.wanted = [&](int round) {
       std::vector<Case::Wanted> all;
@@ -230,9 +231,7 @@ class Cases {
     one.fill = [&, root](int round) {
       if (me == root) buffers_.write(source, operand_of(type, n, root, round));
     };
-    one.wanted = [&, root](int round) {
-      return std::vector<Case::Wanted>{{dest, operand_of(type, n, root, round)}};
-    };
+    one.wanted = [&, root](int round) { return std::vector<Case::Wanted>{{dest, operand_of(type, n, root, round)}}; };
     one.run();
   }
 
@@ -251,8 +250,8 @@ class Cases {
     return operand_of(type, n, from, round * 16 + to);
   }
   Case make(const char* what, const TypeOf& type, size_t n, bool in_place, bool list, int op = -1) {
-    std::string name = std::string(what) + " of " + std::to_string(n) + " " + type.name + " in " +
-                       kKindNames[static_cast<int>(kind_)];
+    std::string name =
+        std::string(what) + " of " + std::to_string(n) + " " + type.name + " in " + kKindNames[static_cast<int>(kind_)];
     if (op >= 0) name += ", op " + std::to_string(op);
     if (in_place) name += ", in place";
     if (list) name += ", as a list";

@@ -128,8 +128,8 @@ void reduce_complex(Bytes& out, const std::vector<const Bytes*>& operands, int o
 inline Bytes reduced(const TypeOf& type, int op, double factor, const std::vector<const Bytes*>& operands) {
   Bytes out(operands[0]->size());
   switch (type.datatype) {
-#define CASE(NAME, CALL)           \
-  case SHMEMX_DATATYPE_##NAME:     \
+#define CASE(NAME, CALL)                        \
+  case SHMEMX_DATATYPE_##NAME:                  \
     reference::CALL(out, operands, op, factor); \
     break
     CASE(INT8, reduce_plain<int8_t>);
@@ -159,7 +159,8 @@ inline Bytes reduced(const TypeOf& type, int op, double factor, const std::vecto
 inline Bytes operand_of(const TypeOf& type, size_t n, int pe, int round) {
   Bytes bytes(n * type.nbytes);
   const auto value = [&](size_t i) {
-    const auto mixed = (static_cast<uint64_t>(i) * 2654435761u + static_cast<uint64_t>(pe * 7919 + round * 104729)) % 61;
+    const auto mixed =
+        (static_cast<uint64_t>(i) * 2654435761u + static_cast<uint64_t>(pe * 7919 + round * 104729)) % 61;
     return static_cast<double>(mixed) / 16 - 1.5;
   };
   const auto put = [&](auto convert) {
@@ -192,7 +193,8 @@ inline Bytes operand_of(const TypeOf& type, size_t n, int pe, int round) {
       break;
     default:
       for (size_t i = 0; i < bytes.size(); ++i)
-        bytes[i] = static_cast<std::byte>((i * 131 + static_cast<size_t>(pe) * 17 + static_cast<size_t>(round) * 29) ^ i >> 8);
+        bytes[i] =
+            static_cast<std::byte>((i * 131 + static_cast<size_t>(pe) * 17 + static_cast<size_t>(round) * 29) ^ i >> 8);
   }
   return bytes;
 }
