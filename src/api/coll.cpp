@@ -170,6 +170,12 @@ void check_buffers(const Coll& coll, StreamSide& side) {
   check_overlap(coll);
 }
 
+void check_counters(const char* what, const uint64_t* counters) {
+  if (!counters || reinterpret_cast<uintptr_t>(counters) % sizeof(uint64_t) != 0)
+    throw Error(text("%s is %p; it must be the address of words of 8 bytes in device memory", what,
+                     static_cast<const void*>(counters)));
+}
+
 bool is_empty(const Coll& coll) {
   return coll.kind != CollKind::alltoallv && coll.nbytes == 0;
 }
@@ -215,5 +221,39 @@ size_t shmemx_coll_explain(const shmemx_coll_t* asked, char* buffer, size_t nbyt
     buffer[copied] = '\0';
   });
   return needed;
+}
+
+int shmemx_fcollectmem_pieces_on_stream(shmem_team_t team, void* dest, const void* source, size_t nbytes,
+                                        size_t piece_nbytes, uint64_t* arrived, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_fcollectmem_pieces_on_stream";
+  return guard(kFunction, [&] {
+    shmemx_coll_t asked = SHMEMX_COLL_INITIALIZER;
+    asked.team = team;
+    asked.nelems = nbytes;
+    asked.source = source;
+    asked.dest = dest;
+    const Coll coll = checked(kFunction, &asked);
+    NodeCollectives& runner = runner_of(coll);
+    if (is_empty(coll)) return;
+    check_counters("arrived", arrived);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.gather_pieces(coll, piece_nbytes, arrived, reinterpret_cast<cuda::Stream>(stream));
+  });
+}
+
+int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* asked, size_t piece_nelems, const uint64_t* ready,
+                                          uint64_t* done, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_reducescatter_pieces_on_stream";
+  return guard(kFunction, [&] {
+    const Coll coll = checked(kFunction, asked);
+    if (coll.kind != CollKind::reducescatter || coll.sources)
+      throw Error("coll must be a SHMEMX_COLL_REDUCESCATTER with one source, not a list");
+    NodeCollectives& runner = runner_of(coll);
+    if (is_empty(coll)) return;
+    check_counters("ready", ready);
+    check_counters("done", done);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.combine_pieces(coll, times(piece_nelems, coll.element), ready, done, reinterpret_cast<cuda::Stream>(stream));
+  });
 }
 }
