@@ -7,7 +7,9 @@
 
 #include "src/api/guard.h"
 #include "src/api/job.h"
+#include "src/api/probe.h"
 #include "src/base/error.h"
+#include "src/check/agreement.h"
 #include "src/gpu/stream_side.h"
 #include "src/stream/node_collectives.h"
 
@@ -89,6 +91,20 @@ void check_kernels_reach(const char* what, const void* address, StreamSide& side
         text("%s %p lies in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
              "(shmem_malloc, cudaMalloc)",
              what, address));
+}
+
+/// SHMEM_CHECK: ends the job where members make different calls.
+void must_agree(const Coll& coll, long long piece_nbytes = 0) {
+  if (!checking(coll.team.state)) return;
+  check::CollectiveCall call(coll.team.state, coll.function);
+  call.number("collective", static_cast<long long>(coll.kind)).number("type", static_cast<long long>(coll.type));
+  if (coll.reduces())
+    call.number("op", static_cast<long long>(coll.op)).number("scaling", static_cast<long long>(coll.scaling));
+  if (coll.kind != CollKind::alltoallv) call.number("bytes", static_cast<long long>(coll.nbytes));
+  if (coll.kind == CollKind::broadcast) call.number("root", coll.root);
+  call.number("max_blocks", coll.max_blocks);
+  if (piece_nbytes != 0) call.number("piece", piece_nbytes);
+  check::must_agree(coll.team, call);
 }
 
 size_t times(size_t a, size_t b) {
@@ -202,6 +218,7 @@ int shmemx_coll_on_stream(const shmemx_coll_t* asked, shmemx_stream_t stream) {
   return guard(kFunction, [&] {
     const Coll coll = checked(kFunction, asked);
     NodeCollectives& runner = runner_of(coll);
+    must_agree(coll);
     if (is_empty(coll)) return;
     check_buffers(coll, *job::world(kFunction).streams());
     runner.give(coll, reinterpret_cast<cuda::Stream>(stream));
@@ -234,6 +251,7 @@ int shmemx_fcollectmem_pieces_on_stream(shmem_team_t team, void* dest, const voi
     asked.dest = dest;
     const Coll coll = checked(kFunction, &asked);
     NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nbytes));
     if (is_empty(coll)) return;
     check_counters("arrived", arrived);
     check_buffers(coll, *job::world(kFunction).streams());
@@ -249,6 +267,7 @@ int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* asked, size_t pie
     if (coll.kind != CollKind::reducescatter || coll.sources)
       throw Error("coll must be a SHMEMX_COLL_REDUCESCATTER with one source, not a list");
     NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nelems));
     if (is_empty(coll)) return;
     check_counters("ready", ready);
     check_counters("done", done);
