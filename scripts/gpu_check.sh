@@ -134,7 +134,10 @@ collectives() {
   check "coll_ops.$1.$2" 150 "$2" env SHMEM_HEAP_KIND=device "SHMEM_COLLECTIVES=$3" "$(program oshrun)" -n "$2" --timeout 140 \
     "$(program coll_ops)" 3000
 }
-for pes in $counts; do collectives by_size "$pes" ''; done
+for pes in $counts; do
+  collectives by_size "$pes" ''
+  check "coll_pieces.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program coll_pieces)"
+done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   collectives packets "$pes" fcollect=packets,alltoall=packets,reduce=packets,reducescatter=packets,broadcast=packets
   collectives parts "$pes" reduce=parts

@@ -7,7 +7,9 @@
 
 #include "src/api/guard.h"
 #include "src/api/job.h"
+#include "src/api/probe.h"
 #include "src/base/error.h"
+#include "src/check/agreement.h"
 #include "src/gpu/stream_side.h"
 #include "src/stream/node_collectives.h"
 
@@ -91,6 +93,20 @@ void check_kernels_reach(const char* what, const void* address, StreamSide& side
              what, address));
 }
 
+/// SHMEM_CHECK: ends the job where members make different calls.
+void must_agree(const Coll& coll, long long piece_nbytes = 0) {
+  if (!checking(coll.team.state)) return;
+  check::CollectiveCall call(coll.team.state, coll.function);
+  call.number("collective", static_cast<long long>(coll.kind)).number("type", static_cast<long long>(coll.type));
+  if (coll.reduces())
+    call.number("op", static_cast<long long>(coll.op)).number("scaling", static_cast<long long>(coll.scaling));
+  if (coll.kind != CollKind::alltoallv) call.number("bytes", static_cast<long long>(coll.nbytes));
+  if (coll.kind == CollKind::broadcast) call.number("root", coll.root);
+  call.number("max_blocks", coll.max_blocks);
+  if (piece_nbytes != 0) call.number("piece", piece_nbytes);
+  check::must_agree(coll.team, call);
+}
+
 size_t times(size_t a, size_t b) {
   size_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) throw Error(text("nelems %zu is too large", a));
@@ -170,6 +186,12 @@ void check_buffers(const Coll& coll, StreamSide& side) {
   check_overlap(coll);
 }
 
+void check_counters(const char* what, const uint64_t* counters) {
+  if (!counters || reinterpret_cast<uintptr_t>(counters) % sizeof(uint64_t) != 0)
+    throw Error(text("%s is %p; it must be the address of words of 8 bytes in device memory", what,
+                     static_cast<const void*>(counters)));
+}
+
 bool is_empty(const Coll& coll) {
   return coll.kind != CollKind::alltoallv && coll.nbytes == 0;
 }
@@ -196,6 +218,7 @@ int shmemx_coll_on_stream(const shmemx_coll_t* asked, shmemx_stream_t stream) {
   return guard(kFunction, [&] {
     const Coll coll = checked(kFunction, asked);
     NodeCollectives& runner = runner_of(coll);
+    must_agree(coll);
     if (is_empty(coll)) return;
     check_buffers(coll, *job::world(kFunction).streams());
     runner.give(coll, reinterpret_cast<cuda::Stream>(stream));
@@ -215,5 +238,41 @@ size_t shmemx_coll_explain(const shmemx_coll_t* asked, char* buffer, size_t nbyt
     buffer[copied] = '\0';
   });
   return needed;
+}
+
+int shmemx_fcollectmem_pieces_on_stream(shmem_team_t team, void* dest, const void* source, size_t nbytes,
+                                        size_t piece_nbytes, uint64_t* arrived, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_fcollectmem_pieces_on_stream";
+  return guard(kFunction, [&] {
+    shmemx_coll_t asked = SHMEMX_COLL_INITIALIZER;
+    asked.team = team;
+    asked.nelems = nbytes;
+    asked.source = source;
+    asked.dest = dest;
+    const Coll coll = checked(kFunction, &asked);
+    NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nbytes));
+    if (is_empty(coll)) return;
+    check_counters("arrived", arrived);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.gather_pieces(coll, piece_nbytes, arrived, reinterpret_cast<cuda::Stream>(stream));
+  });
+}
+
+int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* asked, size_t piece_nelems, const uint64_t* ready,
+                                          uint64_t* done, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_reducescatter_pieces_on_stream";
+  return guard(kFunction, [&] {
+    const Coll coll = checked(kFunction, asked);
+    if (coll.kind != CollKind::reducescatter || coll.sources)
+      throw Error("coll must be a SHMEMX_COLL_REDUCESCATTER with one source, not a list");
+    NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nelems));
+    if (is_empty(coll)) return;
+    check_counters("ready", ready);
+    check_counters("done", done);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.combine_pieces(coll, times(piece_nelems, coll.element), ready, done, reinterpret_cast<cuda::Stream>(stream));
+  });
 }
 }

@@ -17,7 +17,8 @@ CollKernels::CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const W
       direct_move_(kernels_.find("railshmem_coll_direct_move")),
       direct_combine_(kernels_.find("railshmem_coll_direct_combine")),
       begin_(kernels_.find("railshmem_coll_begin")),
-      end_(kernels_.find("railshmem_coll_end")) {}
+      end_(kernels_.find("railshmem_coll_end")),
+      pieces_(kernels_.find("railshmem_coll_pieces")) {}
 
 Result CollKernels::give(const EvenMoveCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(move_even_, grid.blocks, grid.threads, call, stream);
@@ -45,6 +46,9 @@ Result CollKernels::give(const DirectCombineCall& call, Grid grid, Stream stream
   return kernels_.launch(direct_combine_, grid.blocks, grid.threads, call, stream);
 }
 
+Result CollKernels::give(const PieceCombineCall& call, Grid grid, Stream stream) const noexcept {
+  return kernels_.launch(pieces_, grid.blocks, grid.threads, call, stream);
+}
 Result CollKernels::begin(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(begin_, grid.blocks, grid.threads, call, stream);
 }

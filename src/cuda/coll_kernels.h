@@ -30,6 +30,7 @@ class CollKernels {
   Result give(const CombineCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const PieceCombineCall& call, Grid grid, Stream stream) const noexcept;
   /// The kernels before and behind the copies of engines.
   Result begin(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result end(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
@@ -44,7 +45,7 @@ class CollKernels {
 
   const LoadedKernels kernels_;
   const Sums float_, half_, bfloat16_;
-  const Function move_even_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_;
+  const Function move_even_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_, pieces_;
 };
 
 }  // namespace railshmem::cuda

@@ -152,7 +152,7 @@ void NodeCollectives::move_by_engines(const Job& job) {
   const Coll& coll = job.coll;
   const int me = coll.team.rank;
   const bool broadcast = coll.kind == CollKind::broadcast;
-  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, broadcast ? coll.root : -1, {}};
+  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, nullptr, broadcast ? coll.root : -1, {}};
   WhereaboutsOf mine(buffers_, job.scratch.pes(), me);
   const auto sends = [&](int k) { return coll.sends(k); };
   mine.tell(
@@ -166,23 +166,23 @@ void NodeCollectives::move_by_engines(const Job& job) {
     mine.tell(
         call.direct.where.source, [&](int) { return own_dest; }, sends);
     from_dest = true;
-    const DeviceCopy own{call.direct.move.dest[me], coll.source_for(me), coll.nbytes};
+    const cuda::CopyFan::Chain own{{call.direct.move.dest[me], coll.source_for(me), coll.nbytes}};
     if (!in_place && coll.sends(me) > 0) must(copies_.give({&own, 1}, job.stream), "cuMemcpyAsync");
   }
   const bool spoils = spoils_sources(coll);
   if (spoils) mine.not_for_all();
   mine.finish(call.direct.where);
-  std::vector<DeviceCopy> fetched;
+  std::vector<cuda::CopyFan::Chain> fetched;
   for (int i = 1; i <= job.n(); ++i) {
     const int k = (me + i) % job.n();
     if (coll.receives(k) == 0 || spoils) continue;
     if (k == me) {
-      if (!from_dest) fetched.push_back({call.direct.move.dest[k], coll.source_for(k), coll.nbytes});
+      if (!from_dest) fetched.push_back({{call.direct.move.dest[k], coll.source_for(k), coll.nbytes}});
       continue;
     }
     const std::byte* const like = from_dest ? coll.dest_from(k) : coll.source_for(me);
-    call.expected[k] = of_member(coll, like, k);
-    if (call.expected[k] != nullptr) fetched.push_back({call.direct.move.dest[k], call.expected[k], coll.nbytes});
+    call.expected[k] = of_member(coll, like, coll.nbytes, k);
+    if (call.expected[k] != nullptr) fetched.push_back({{call.direct.move.dest[k], call.expected[k], coll.nbytes}});
   }
   const auto grid = [](const Step& step) { return cuda::CollKernels::Grid{step.blocks, step.threads}; };
   must(kernels_.begin(call, grid(job.plan.steps[0]), job.stream), "cuLaunchKernel");
@@ -191,9 +191,10 @@ void NodeCollectives::move_by_engines(const Job& job) {
 }
 
 /// The address here of what lies in the heap of a member where `address` lies in this PE's; null where that is no heap.
-const void* NodeCollectives::of_member(const Coll& coll, const void* address, int member) const noexcept {
+const void* NodeCollectives::of_member(const Coll& coll, const void* address, size_t nbytes,
+                                       int member) const noexcept {
   const auto offset = static_cast<size_t>(static_cast<const std::byte*>(address) - memory_.base());
-  if (offset >= memory_.nbytes() || coll.nbytes > memory_.nbytes() - offset) return nullptr;
+  if (offset >= memory_.nbytes() || nbytes > memory_.nbytes() - offset) return nullptr;
   const int pe = coll.team.pes.pe(member);
   return memory_.arena().address(static_cast<size_t>(coll.team.state.slot(pe)), offset);
 }

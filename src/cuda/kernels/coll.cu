@@ -2,6 +2,7 @@
 // Kernels of collectives among the members of a node, of any number of blocks. Their view of the job is
 // railshmem_device_view. No block waits for another one of its grid, so a grid need not fit on the GPU at once.
 #include "src/cuda/kernels/coll_engines.h"
+#include "src/cuda/kernels/coll_pieces.h"
 
 using namespace railshmem::cuda;
 
@@ -80,4 +81,11 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
   __shared__ kernels::Found found;
   __shared__ railshmem::DeviceReduction part;
   kernels::run_direct_combine(call, found, part);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
+    railshmem_coll_pieces(const __grid_constant__ PieceCombineCall call) {
+  __shared__ railshmem::DeviceReduction part;
+  __shared__ uint64_t number;
+  kernels::run_pieces(call, part, &number);
 }

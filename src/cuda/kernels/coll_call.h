@@ -41,6 +41,8 @@ class ScratchLayout {
   RAILSHMEM_HD uint32_t heard() const { return 2560; }
   /// Blocks of a grid that are done: uint64_t; 0 between kernels.
   RAILSHMEM_HD uint32_t done() const { return 3584; }
+  /// The number of the call that raises counters of pieces: uint64_t.
+  RAILSHMEM_HD uint32_t call() const { return 3592; }
   /// kTokens packets of a member for meeting `number` of a block.
   RAILSHMEM_HD uint32_t tokens(uint64_t number, uint32_t block, int from) const {
     const uint32_t row = (block * 2 + odd(number)) * members_ + static_cast<uint32_t>(from);
@@ -148,8 +150,25 @@ struct DirectCombineCall {
 /// A move by copy engines, between two kernels. They fetch from where this member takes the others' blocks to lie.
 struct EngineMoveCall {
   DirectMoveCall direct;
+  const uint64_t* arrived;             ///< counters of pieces, all equal before the call; may be null
   int32_t root;                        ///< the only member that sends; -1: all send
   const void* expected[kMostMembers];  ///< the block of member k for this member; null: nothing was fetched from there
+};
+
+/// A reduce-scatter that begins on a piece when the counters of all members say that their piece is ready. Sources and
+/// `ready` lie in the heap, at equal offsets on all members.
+struct PieceCombineCall {
+  CollMembers members;
+  ReduceOp op;
+  TypeKind kind;
+  Scaling scaling;
+  double factor;
+  uint64_t nbytes;                      ///< of this member's part
+  uint64_t piece;                       ///< bytes; the last one may be shorter
+  ListedBlocks<const void> source;      ///< operand of member k
+  const uint64_t* ready[kMostMembers];  ///< of member k, for the pieces of this member's part
+  void* dest;
+  uint64_t* done;  ///< a counter for each piece of the result, raised by one; the call's number is what it becomes
 };
 
 /// The others' blocks for a member, found when all have come to the call.
@@ -161,7 +180,7 @@ struct Heard {
 
 static_assert(std::is_trivially_copyable_v<MoveSizesCall> && std::is_trivially_copyable_v<CombineCall>);
 static_assert(sizeof(MoveSizesCall) <= 4096 && sizeof(DirectMoveCall) <= 4096 && sizeof(DirectCombineCall) <= 4096 &&
-                  sizeof(EngineMoveCall) <= 4096,
+                  sizeof(EngineMoveCall) <= 4096 && sizeof(PieceCombineCall) <= 4096,
               "what every driver takes as parameters");
 
 }  // namespace railshmem::cuda

@@ -7,6 +7,16 @@
 
 namespace railshmem::cuda::kernels {
 
+/// Counters of pieces rise as soon as an engine has fetched a piece: it must have been the right one.
+RAILSHMEM_KERNEL inline void check_expected(const Talk& talk, const EngineMoveCall& c, const Found& found) {
+  for (int k = 0; k < talk.n() && c.arrived != nullptr && found.failed == 0; ++k) {
+    if (k == talk.me() || found.source[k] == c.expected[k]) continue;
+    const int pe = *talk.mine<int32_t>(talk.layout().pe(k));
+    device::finish(device::this_world(), DeviceCall::coll_on_stream, ChannelStatus::bad_address, pe, c.expected[k]);
+    return;
+  }
+}
+
 /// By one block: all members have come, and tell each other where their blocks are.
 RAILSHMEM_KERNEL inline void run_begin(const EngineMoveCall& c, Found& found) {
   Talk talk(c.direct.move.members);
@@ -18,6 +28,9 @@ RAILSHMEM_KERNEL inline void run_begin(const EngineMoveCall& c, Found& found) {
   if (threads::thread_in_row() == 0) {
     heard->missing = found.missing;
     heard->failed = found.failed;
+    check_expected(talk, c, found);
+    if (c.arrived != nullptr)
+      portable::store_relaxed(talk.mine<uint64_t>(talk.layout().call()), portable::load_relaxed(c.arrived) + 1);
   }
   talk.close(c.direct.move.dest[talk.me()]);
 }

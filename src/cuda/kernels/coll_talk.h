@@ -91,6 +91,13 @@ class Talk {
     await_one(at + 1, from, second);
   }
 
+  /// Waits until a member's counter has reached `count`; what the member stored before is visible then.
+  RAILSHMEM_KERNEL void await_count(const uint64_t* counter, uint64_t count, int of) {
+    if (!well()) return;
+    status_ = device::await_number(device::this_world(), counter, count);
+    late_ = of;
+  }
+
   /// Ends the block's part: all threads call it once, behind their last exchange.
   RAILSHMEM_KERNEL void close(const void* dest) {
     threads::sync_block();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/cuda/kernels/coll_engines.h"
+#include "src/cuda/kernels/coll_pieces.h"
 #include "src/cuda/kernels/stream.h"
 #include "src/cuda/kernels/stream_many.h"
 #include "tests/gpu/emulated/emulation.h"
@@ -76,6 +77,9 @@ void add_stream_kernels(FakeModule& module) {
       [](const EngineMoveCall& call) { kernels::run_begin(call, emulation::shared<kernels::Found>("found")); });
   module.kernels["railshmem_coll_end"] = coll<EngineMoveCall>(
       [](const EngineMoveCall& call) { kernels::run_end(call, &emulation::shared<uint64_t>("last")); });
+  module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
+    kernels::run_pieces(call, emulation::shared<DeviceReduction>("part"), &emulation::shared<uint64_t>("number"));
+  });
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 
