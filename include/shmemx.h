@@ -9,9 +9,9 @@
 #define RAILSHMEM_SHMEMX_H
 
 #include "shmem.h"
+#include "shmem/coll.h"
 #include "shmem/reduce16.h"
 #include "shmem/reducescatter.h"
-#include "shmem/coll.h"
 #include "shmem/stream.h"
 
 /// Ways in which shmemx_init_attr finds the other PEs. Pass one of these; it says which fields of the attributes count.

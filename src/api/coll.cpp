@@ -7,7 +7,10 @@
 
 #include "src/api/guard.h"
 #include "src/api/job.h"
+#include "src/api/probe.h"
 #include "src/base/error.h"
+#include "src/check/agreement.h"
+#include "src/executor/executors.h"
 #include "src/gpu/stream_side.h"
 #include "src/stream/node_collectives.h"
 
@@ -15,8 +18,8 @@ using namespace railshmem;
 
 namespace {
 
-constexpr const char* kNames[] = {"all-gather", "reduce-scatter", "all-reduce", "all-to-all", "all-to-all with counts",
-                                  "broadcast"};
+constexpr const char* kNames[] = {"all-gather", "reduce-scatter",         "all-reduce",
+                                  "all-to-all", "all-to-all with counts", "broadcast"};
 
 size_t element_of(int datatype) {
   switch (datatype) {
@@ -61,8 +64,8 @@ void set_op(Coll& coll, const shmemx_coll_t& asked) {
       asked.datatype == SHMEMX_DATATYPE_COMPLEX_FLOAT || asked.datatype == SHMEMX_DATATYPE_COMPLEX_DOUBLE;
   const bool scales = op == SHMEMX_OP_AVG || op == SHMEMX_OP_PREMUL_SUM;
   if (scales && integer)
-    throw Error(text("op %d (average or pre-multiplied sum) takes floating-point and complex types; use SHMEMX_OP_SUM",
-                     op));
+    throw Error(
+        text("op %d (average or pre-multiplied sum) takes floating-point and complex types; use SHMEMX_OP_SUM", op));
   if (op <= SHMEMX_OP_XOR && !integer) throw Error(text("op %d works on bits, and takes integer types only", op));
   if (complex && (op == SHMEMX_OP_MAX || op == SHMEMX_OP_MIN))
     throw Error(text("op %d is a maximum or minimum, which complex numbers do not have", op));
@@ -85,9 +88,24 @@ void check_blocks(const char* what, const char* list, const Coll& coll, Address&
 
 void check_kernels_reach(const char* what, const void* address, StreamSide& side) {
   if (address && !side.kernels_reach(address))
-    throw Error(text("%s %p lies in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
-                     "(shmem_malloc, cudaMalloc)",
-                     what, address));
+    throw Error(
+        text("%s %p lies in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
+             "(shmem_malloc, cudaMalloc)",
+             what, address));
+}
+
+/// SHMEM_CHECK: ends the job where members make different calls.
+void must_agree(const Coll& coll, long long piece_nbytes = 0) {
+  if (!checking(coll.team.state)) return;
+  check::CollectiveCall call(coll.team.state, coll.function);
+  call.number("collective", static_cast<long long>(coll.kind)).number("type", static_cast<long long>(coll.type));
+  if (coll.reduces())
+    call.number("op", static_cast<long long>(coll.op)).number("scaling", static_cast<long long>(coll.scaling));
+  if (coll.kind != CollKind::alltoallv) call.number("bytes", static_cast<long long>(coll.nbytes));
+  if (coll.kind == CollKind::broadcast) call.number("root", coll.root);
+  call.number("max_blocks", coll.max_blocks);
+  if (piece_nbytes != 0) call.number("piece", piece_nbytes);
+  check::must_agree(coll.team, call);
 }
 
 size_t times(size_t a, size_t b) {
@@ -104,9 +122,10 @@ void check_overlap(const Coll& coll) {
       coll.kind == CollKind::alltoall ? coll.nbytes * static_cast<size_t>(coll.team.size()) : coll.nbytes;
   const auto source = reinterpret_cast<uintptr_t>(coll.source), dest = reinterpret_cast<uintptr_t>(coll.dest);
   if (dest - source < nbytes || source - dest < nbytes)
-    throw Error(text("source %p and dest %p overlap in a part of their %zu bytes; pass equal addresses (in place) or "
-                     "arrays apart",
-                     coll.source, coll.dest, nbytes));
+    throw Error(
+        text("source %p and dest %p overlap in a part of their %zu bytes; pass equal addresses (in place) or "
+             "arrays apart",
+             coll.source, coll.dest, nbytes));
 }
 
 void check_counts(const Coll& coll) {
@@ -140,9 +159,10 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
   if (coll.deals()) coll.sources = asked->sources;
   if (coll.collects()) coll.dests = asked->dests;
   if ((asked->sources && !coll.sources) || (asked->dests && !coll.dests))
-    throw Error(text("%s has no list form of that side; sources is for reduce-scatter and all-to-all, dests for "
-                     "all-gather and all-to-all",
-                     kNames[asked->collective]));
+    throw Error(
+        text("%s has no list form of that side; sources is for reduce-scatter and all-to-all, dests for "
+             "all-gather and all-to-all",
+             kNames[asked->collective]));
   if (coll.kind == CollKind::alltoallv) {
     coll.source_counts = asked->source_counts;
     coll.source_offsets = asked->source_offsets;
@@ -156,9 +176,10 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
 }
 
 void check_buffers(const Coll& coll, StreamSide& side) {
-  check_blocks("source", "sources", coll, [&](int k) { return coll.source_for(k); },
-               [&](int k) { return coll.sends(k); });
-  check_blocks("dest", "dests", coll, [&](int k) { return coll.dest_from(k); }, [&](int k) { return coll.receives(k); });
+  check_blocks(
+      "source", "sources", coll, [&](int k) { return coll.source_for(k); }, [&](int k) { return coll.sends(k); });
+  check_blocks(
+      "dest", "dests", coll, [&](int k) { return coll.dest_from(k); }, [&](int k) { return coll.receives(k); });
   for (int k = 0; k < coll.team.size(); ++k) {
     if ((k == 0 || coll.sources) && coll.sends(k) > 0) check_kernels_reach("source", coll.source_for(k), side);
     if ((k == 0 || coll.dests) && coll.receives(k) > 0) check_kernels_reach("dest", coll.dest_from(k), side);
@@ -166,8 +187,21 @@ void check_buffers(const Coll& coll, StreamSide& side) {
   check_overlap(coll);
 }
 
+void check_counters(const char* what, const uint64_t* counters) {
+  if (!counters || reinterpret_cast<uintptr_t>(counters) % sizeof(uint64_t) != 0)
+    throw Error(text("%s is %p; it must be the address of words of 8 bytes in device memory", what,
+                     static_cast<const void*>(counters)));
+}
+
 bool is_empty(const Coll& coll) {
   return coll.kind != CollKind::alltoallv && coll.nbytes == 0;
+}
+
+/// What runs the collective of a team with members on several nodes; null for a team of one node.
+Executors* far_runner_of(const Coll& coll) {
+  World& world = job::world(coll.function);
+  NodeCollectives* const node = world.node_collectives();
+  return node && !node->serves(coll.team) ? world.executors() : nullptr;
 }
 
 /// What runs collectives of this job. Throws Error where there is none, or none for this team.
@@ -176,9 +210,10 @@ NodeCollectives& runner_of(const Coll& coll) {
   NodeCollectives* const node = world.node_collectives();
   if (!node) throw Error(world.why_no_streams());
   if (!node->serves(coll.team))
-    throw Error(text("the team's %d members do not all map each other's GPU memory (they are on several nodes, or more "
-                     "than %d); use shmemx_TYPENAME_OP_reduce_on_stream and its like",
-                     coll.team.size(), cuda::kMostMembers));
+    throw Error(
+        text("the team's %d members do not all map each other's GPU memory (they are on several nodes, or more "
+             "than %d); use shmemx_TYPENAME_OP_reduce_on_stream and its like",
+             coll.team.size(), cuda::kMostMembers));
   return *node;
 }
 
@@ -190,10 +225,13 @@ int shmemx_coll_on_stream(const shmemx_coll_t* asked, shmemx_stream_t stream) {
   constexpr const char* kFunction = "shmemx_coll_on_stream";
   return guard(kFunction, [&] {
     const Coll coll = checked(kFunction, asked);
-    NodeCollectives& runner = runner_of(coll);
+    Executors* const far = far_runner_of(coll);
+    NodeCollectives* const near = far ? nullptr : &runner_of(coll);
+    must_agree(coll);
     if (is_empty(coll)) return;
     check_buffers(coll, *job::world(kFunction).streams());
-    runner.give(coll, reinterpret_cast<cuda::Stream>(stream));
+    if (far) return far->give(coll, Buffers::any, reinterpret_cast<cuda::Stream>(stream));
+    near->give(coll, reinterpret_cast<cuda::Stream>(stream));
   });
 }
 
@@ -202,7 +240,8 @@ size_t shmemx_coll_explain(const shmemx_coll_t* asked, char* buffer, size_t nbyt
   size_t needed = 0;
   guard(kFunction, [&] {
     const Coll coll = checked(kFunction, asked);
-    const std::string line = explain(question_of(coll), runner_of(coll).plan_of(coll));
+    const std::string line =
+        far_runner_of(coll) ? Executors::explain(coll) : explain(question_of(coll), runner_of(coll).plan_of(coll));
     needed = line.size() + 1;
     if (!buffer || nbytes == 0) return;
     const size_t copied = std::min(nbytes - 1, line.size());
@@ -210,5 +249,41 @@ size_t shmemx_coll_explain(const shmemx_coll_t* asked, char* buffer, size_t nbyt
     buffer[copied] = '\0';
   });
   return needed;
+}
+
+int shmemx_fcollectmem_pieces_on_stream(shmem_team_t team, void* dest, const void* source, size_t nbytes,
+                                        size_t piece_nbytes, uint64_t* arrived, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_fcollectmem_pieces_on_stream";
+  return guard(kFunction, [&] {
+    shmemx_coll_t asked = SHMEMX_COLL_INITIALIZER;
+    asked.team = team;
+    asked.nelems = nbytes;
+    asked.source = source;
+    asked.dest = dest;
+    const Coll coll = checked(kFunction, &asked);
+    NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nbytes));
+    if (is_empty(coll)) return;
+    check_counters("arrived", arrived);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.gather_pieces(coll, piece_nbytes, arrived, reinterpret_cast<cuda::Stream>(stream));
+  });
+}
+
+int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* asked, size_t piece_nelems, const uint64_t* ready,
+                                          uint64_t* done, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_reducescatter_pieces_on_stream";
+  return guard(kFunction, [&] {
+    const Coll coll = checked(kFunction, asked);
+    if (coll.kind != CollKind::reducescatter || coll.sources)
+      throw Error("coll must be a SHMEMX_COLL_REDUCESCATTER with one source, not a list");
+    NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nelems));
+    if (is_empty(coll)) return;
+    check_counters("ready", ready);
+    check_counters("done", done);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.combine_pieces(coll, times(piece_nelems, coll.element), ready, done, reinterpret_cast<cuda::Stream>(stream));
+  });
 }
 }

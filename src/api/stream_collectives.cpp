@@ -29,7 +29,7 @@ bool OnStream::give_planned(const Coll& coll) noexcept {
   NodeCollectives& node = *world.node_collectives();
   if (!node.serves(coll.team)) {
     if (!world.executors()) return false;
-    world.executors()->give(coll, reinterpret_cast<cuda::Stream>(stream_));
+    world.executors()->give(coll, Buffers::symmetric, reinterpret_cast<cuda::Stream>(stream_));
     return true;
   }
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who moves so many bytes of a put_signal fastest (decision 0044). Copy engines need a kernel behind them that tells the
-// other PE, and going from one to the other takes longer than a kernel copies.
+// Who moves so many bytes of a put_signal fastest (decision 0044). Copy engines need a kernel behind them that tells
+// the other PE, and going from one to the other takes longer than a kernel copies.
 #pragma once
 
 #include <cstddef>

@@ -5,9 +5,9 @@
 #include <span>
 
 #include "src/collective/background.h"
-#include "src/collective/landing.h"
 #include "src/collective/operand.h"
 #include "src/collective/reduction.h"
+#include "src/collective/team_lot.h"
 
 namespace railshmem {
 

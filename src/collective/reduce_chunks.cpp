@@ -14,8 +14,8 @@ constexpr size_t kLine = 64;  // chunks begin where many elements can be loaded 
 
 /// The places of one call's chunks.
 struct Room {
-  const Landing* landing;
-  size_t chunk;  ///< bytes
+  std::byte* lot;  ///< symmetric
+  size_t chunk;    ///< bytes
 };
 
 size_t other_nodes(const Team& team) noexcept {
@@ -67,13 +67,12 @@ class ReduceChunks {
 
   OwnPiece own_piece(const Pieces& pieces, std::byte* sums, std::byte* aside) {
     const int nodes = static_cast<int>(team_.nodes.leaders.size()), my_node = team_.nodes.my_node;
-    std::byte* const lot = room_.landing->of[static_cast<size_t>(team_.rank)];
     std::vector<int> senders;
     std::vector<Slots> landings;
     for (int node = 0; node < nodes; ++node) {
       senders.push_back(node == my_node ? team_.rank : pieces.helper(node, team_.rank));
       landings.push_back(node == my_node ? window(sums, 0, room_.chunk)
-                                         : window(lot, window_of(my_node, node), room_.chunk));
+                                         : window(room_.lot, window_of(my_node, node), room_.chunk));
     }
     return {team_, mine(pieces), cut_of(mine(pieces)), senders, std::move(landings), job_.dest, aside};
   }
@@ -88,9 +87,8 @@ class ReduceChunks {
         const int owner = nodes.by_node[static_cast<size_t>(nodes.first[static_cast<size_t>(node)] + i)];
         const Piece piece = pieces.of(owner);
         if (piece.nelems == 0 || pieces.helper(nodes.my_node, owner) != team_.rank) continue;
-        std::byte* const lot = room_.landing->of[static_cast<size_t>(owner)];
         sends_.emplace_back(team_, job_.function, owner, piece, cut_of(piece), window(sums, sends_.size(), room_.chunk),
-                            window(lot, window_of(node, nodes.my_node), room_.chunk));
+                            window(room_.lot, window_of(node, nodes.my_node), room_.chunk));
         if (results == Results::all) pass_on_.expect(owner, job_.dest + piece.dest_at, cut_of(piece));
       }
     }
@@ -136,6 +134,12 @@ bool is_within_reach(const Team& team, const void* array, size_t nbytes, Memory 
   return operand.mapped(team.state) && operand.on_device(team.state) == (memory == Memory::device);
 }
 
+/// Whether results may be stored there, on this PE.
+bool stores_to(const Team& team, const void* dest, Memory memory) noexcept {
+  const bool is_device = team.state.device && team.state.device->is_device(dest);
+  return is_device == (memory == Memory::device);
+}
+
 bool computes(const Team& team, const Reduction& job, Memory memory) noexcept {
   if (memory == Memory::host) return is_plain(job);
   if (job.kind == TypeKind::long_double || (job.kind >= TypeKind::f16 && job.rounding == Rounding::each)) return false;
@@ -152,15 +156,13 @@ struct Way {
 };
 
 Way find_way(Team& team, const Reduction& job, const Pieces& pieces, Memory memory) noexcept {
-  const Landing* const landing = landing_of(team, job.function, memory);
-  if (!landing) return {};
-  const size_t lot = team.state.landings[static_cast<size_t>(memory)]->nbytes();
+  const std::span<std::byte> lot = lot_of(team, job.function, memory);
   const size_t sums = 1 + pieces.most_helped(), windows = other_nodes(team) + (memory == Memory::device ? sums : 0);
   const size_t wanted = align_up(cut(team, pieces.longest() * job.element).chunk, kLine);
-  const size_t chunk = std::min(wanted, align_down(lot / (windows * kOperandWindow), kLine));
+  const size_t chunk = std::min(wanted, align_down(lot.size() / 2 / (windows * kOperandWindow), kLine));
   if (chunk == 0) return {};
-  if (memory == Memory::host) return {{landing, chunk}, team.sums_of(sums * kOperandWindow * chunk)};
-  return {{landing, chunk}, window(landing->of[static_cast<size_t>(team.rank)], other_nodes(team), chunk).first};
+  if (memory == Memory::host) return {{lot.data(), chunk}, team.sums_of(sums * kOperandWindow * chunk)};
+  return {{lot.data(), chunk}, window(lot.data(), other_nodes(team), chunk).first};
 }
 
 /// Whether results may be stored to this PE's dest although other members still read its source.
@@ -194,7 +196,7 @@ bool deal_by_chunks(Team& team, const Reduction& job) noexcept {
   const Way way = find_way(team, job, pieces, memory);
   if (!way.sums) return false;
   // Every member decides for itself where its results go meanwhile.
-  const bool direct = is_apart(team, job, source_nbytes) && is_within_reach(team, job.dest, job.nbytes(), memory);
+  const bool direct = is_apart(team, job, source_nbytes) && stores_to(team, job.dest, memory);
   const std::unique_ptr<std::byte[]> aside = direct ? nullptr : room_for(job.function, job.nbytes());
   ReduceChunks(team, job, pieces, Results::dealt, memory, way.room, way.sums, aside.get()).run();
   if (aside) move_block(team.state.device, job.dest, aside.get(), job.nbytes());

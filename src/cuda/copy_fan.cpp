@@ -17,12 +17,17 @@ CopyFan::~CopyFan() {
   }
 }
 
-Result CopyFan::give(std::span<const DeviceCopy> copies, Stream stream) noexcept {
-  const Driver& driver = gpu_.driver();
-  if (copies.size() <= 1) {
-    if (copies.empty()) return kSuccess;
-    return driver.copy_async(address_of(copies[0].to), address_of(copies[0].from), copies[0].nbytes, stream);
+Result CopyFan::copy(const Chain& chain, Stream stream) noexcept {
+  for (const DeviceCopy& one : chain) {
+    const Result result = gpu_.driver().copy_async(address_of(one.to), address_of(one.from), one.nbytes, stream);
+    if (result != kSuccess) return result;
   }
+  return kSuccess;
+}
+
+Result CopyFan::give(std::span<const Chain> chains, Stream stream) noexcept {
+  const Driver& driver = gpu_.driver();
+  if (chains.size() <= 1) return chains.empty() ? kSuccess : copy(chains[0], stream);
   uint64_t capture = 0;
   int status = kCapturingNot;
   if (tells_captures_) {
@@ -31,8 +36,9 @@ Result CopyFan::give(std::span<const DeviceCopy> copies, Stream stream) noexcept
   }
   const std::lock_guard lock(mutex_);
   Set* set = nullptr;
-  const Result found = find_set(status == kCapturing ? capture : 0, std::min(copies.size() - 1, kMostStreams - 1), &set);
-  return found == kSuccess ? use(*set, copies, stream) : found;
+  const Result found =
+      find_set(status == kCapturing ? capture : 0, std::min(chains.size() - 1, kMostStreams - 1), &set);
+  return found == kSuccess ? use(*set, chains, stream) : found;
 }
 
 /// Whether nobody's capture holds the set.
@@ -61,17 +67,16 @@ Result CopyFan::find_set(uint64_t capture, size_t width, Set** found) noexcept {
   return result;
 }
 
-/// The program's stream takes its share of the copies too.
-Result CopyFan::use(Set& set, std::span<const DeviceCopy> copies, Stream stream) noexcept {
+/// The program's stream takes its share of the chains too.
+Result CopyFan::use(Set& set, std::span<const Chain> chains, Stream stream) noexcept {
   const Driver& driver = gpu_.driver();
-  const size_t width = std::min(copies.size() - 1, set.streams.size());
+  const size_t width = std::min(chains.size() - 1, set.streams.size());
   Result result = driver.event_record(set.fork, stream);
   for (size_t i = 0; i < width && result == kSuccess; ++i)
     result = driver.stream_wait_event(set.streams[i], set.fork, 0);
-  for (size_t i = 0; i < copies.size() && result == kSuccess; ++i) {
+  for (size_t i = 0; i < chains.size() && result == kSuccess; ++i) {
     const size_t lane = i % (width + 1);
-    result = driver.copy_async(address_of(copies[i].to), address_of(copies[i].from), copies[i].nbytes,
-                               lane == 0 ? stream : set.streams[lane - 1]);
+    result = copy(chains[i], lane == 0 ? stream : set.streams[lane - 1]);
   }
   for (size_t i = 0; i < width && result == kSuccess; ++i) {
     result = driver.event_record(set.joins[i], set.streams[i]);

@@ -21,9 +21,11 @@ class CopyFan {
   CopyFan(const CopyFan&) = delete;
   ~CopyFan();
 
-  /// Appends copies that do not depend on each other to a stream. What the stream is given next waits for all of them.
+  /// Copies one behind the other.
+  using Chain = std::vector<DeviceCopy>;
+  /// Appends chains that do not depend on each other to a stream. What the stream is given next waits for all of them.
   /// The context is current. The driver's word.
-  Result give(std::span<const DeviceCopy> copies, Stream stream) noexcept;
+  Result give(std::span<const Chain> chains, Stream stream) noexcept;
 
  private:
   /// Streams that fork from one stream of the program and join it again.
@@ -33,7 +35,8 @@ class CopyFan {
     std::vector<Stream> streams;
     std::vector<Event> joins;
   };
-  Result use(Set& set, std::span<const DeviceCopy> copies, Stream stream) noexcept;
+  Result copy(const Chain& chain, Stream stream) noexcept;
+  Result use(Set& set, std::span<const Chain> chains, Stream stream) noexcept;
   Result find_set(uint64_t capture, size_t width, Set** found) noexcept;
   bool is_free(const Set& set) const noexcept;
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/cuda/context_guard.h"
 
@@ -40,15 +41,25 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
   return works_.emplace(team.handle(), TeamWork{host, device, std::move(executor)}).first->second;
 }
 
-void Executors::give(const Coll& coll, cuda::Stream stream) noexcept {
+void Executors::give(const Coll& coll, Buffers buffers, cuda::Stream stream) noexcept {
   try {
     const Lifetime lifetime = side_.is_captured(stream) ? Lifetime::replayed : Lifetime::once;
     const std::lock_guard lock(mutex_);
     TeamWork& work = work_of(coll.team);
-    side_.ask_host(work.device, work.executor->calls().add(StreamedCollective(coll), lifetime), stream);
+    side_.ask_host(work.device, work.executor->calls().add(StreamedCollective(coll, buffers), lifetime), stream);
   } catch (const std::exception& error) {
     die("%s: the library cannot run this call for the stream: %s", coll.function, error.what());
   }
+}
+
+std::string Executors::explain(const Coll& coll) {
+  const Team& team = coll.team;
+  const auto collective = std::string(name_of(question_of(coll).collective));
+  return text(
+      "%s of %zu bytes among %d members on %zu nodes: by the host, in chunks over all members' rails; buffers at "
+      "one address of the heap go directly, others through %zu bytes of the library",
+      collective.c_str(), coll.nbytes, team.size(), team.nodes.leaders.size(),
+      team.state.lots[1] ? team.state.lots[1]->nbytes() / 2 : 0);
 }
 
 void Executors::leave(const Team& team) noexcept {

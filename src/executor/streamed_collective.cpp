@@ -1,53 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/executor/streamed_collective.h"
 
-#include "src/collective/blocks.h"
-#include "src/collective/broadcast.h"
-#include "src/collective/reduce.h"
-#include "src/collective/reducescatter.h"
-#include "src/collective/sync.h"
+#include "src/executor/any_buffers.h"
+#include "src/executor/host_collective.h"
 
 namespace railshmem {
+namespace {
 
-StreamedCollective::StreamedCollective(const Coll& coll)
-    : function_(coll.function),
-      kind_(coll.kind),
-      type_(coll.type),
-      op_(coll.op),
-      scaling_(coll.scaling),
-      factor_(coll.factor),
-      root_(coll.root),
-      element_(coll.element),
-      nbytes_(coll.nbytes),
-      source_(coll.source),
-      dest_(coll.dest) {}
+template <class T>
+std::vector<T> list_of(const T* first, const Coll& coll) {
+  return first ? std::vector<T>(first, first + coll.team.size()) : std::vector<T>();
+}
+template <class List>
+auto or_null(List& list) noexcept {
+  return list.empty() ? nullptr : list.data();
+}
+
+}  // namespace
+
+StreamedCollective::StreamedCollective(const Coll& coll, Buffers buffers)
+    : coll_(coll),
+      buffers_(buffers),
+      sources_(list_of(coll.sources, coll)),
+      dests_(list_of(coll.dests, coll)),
+      source_counts_(list_of(coll.source_counts, coll)),
+      source_offsets_(list_of(coll.source_offsets, coll)),
+      dest_counts_(list_of(coll.dest_counts, coll)),
+      dest_offsets_(list_of(coll.dest_offsets, coll)) {}
+
+Coll StreamedCollective::on(Team& team) const noexcept {
+  return {coll_.function,
+          coll_.kind,
+          team,
+          coll_.type,
+          coll_.op,
+          coll_.scaling,
+          coll_.factor,
+          coll_.root,
+          coll_.max_blocks,
+          coll_.element,
+          coll_.nbytes,
+          coll_.source,
+          coll_.dest,
+          or_null(sources_),
+          or_null(dests_),
+          or_null(source_counts_),
+          or_null(source_offsets_),
+          or_null(dest_counts_),
+          or_null(dest_offsets_)};
+}
 
 void StreamedCollective::run(Team& team) const noexcept {
-  const Reduction reduction{function_,
-                            find_combine(op_, type_),
-                            element_,
-                            nbytes_ / element_,
-                            static_cast<std::byte*>(dest_),
-                            static_cast<const std::byte*>(source_),
-                            op_,
-                            type_,
-                            Rounding::once,
-                            scaling_,
-                            factor_};
-  switch (kind_) {
-    case CollKind::allgather:
-      return fcollect_when_come(team, function_, dest_, source_, nbytes_);
-    case CollKind::alltoall:
-    case CollKind::alltoallv:
-      return alltoall_when_come(team, function_, dest_, source_, nbytes_);
-    case CollKind::allreduce:
-      return reduce(team, reduction);
-    case CollKind::reducescatter:
-      return reducescatter(team, reduction);
-    case CollKind::broadcast:
-      sync(team, function_);  // or it would write to members that have not come
-      return broadcast(team, function_, dest_, source_, nbytes_, root_);
-  }
+  const Coll coll = on(team);
+  if (buffers_ == Buffers::symmetric) return run_host_collective(coll);
+  run_with_any_buffers(coll);
 }
 
 }  // namespace railshmem

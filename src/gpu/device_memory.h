@@ -22,7 +22,8 @@ namespace railshmem {
 
 struct DeviceMemoryConfig {
   size_t limit = 0;          ///< bytes that one PE's heap may grow to
-  size_t header_nbytes = 0;  ///< bytes at the heap's start for the library itself, zero after attach()
+  size_t header_nbytes = 0;  ///< bytes at the heap's start for the library itself
+  size_t zero_nbytes = 0;    ///< the first of these, zero after attach()
   size_t host_slot = 0;      ///< of this PE among those of its host, which share the GPUs
 };
 

@@ -20,8 +20,8 @@ struct HeaderLayout {
   /// teams.
   static constexpr uint64_t kMostControl = uint64_t{64} << 20;
 
-  /// There are `nlots` lots for a LandingPool.
-  HeaderLayout(size_t rings, uint32_t log2_ring_slots, int npes, int teams_max, size_t nlots,
+  /// There are `lot_count` lots (Lots).
+  HeaderLayout(size_t rings, uint32_t log2_ring_slots, int npes, int teams_max, size_t lot_count,
                size_t nbytes_of_lot) noexcept
       : control(align_up(KernelChannels::device_nbytes(rings, log2_ring_slots), 256)),
         nteams(static_cast<int>(std::clamp<uint64_t>(kMostControl / DeviceControlLayout(npes, 1).nbytes(), 1,
@@ -30,20 +30,22 @@ struct HeaderLayout {
         tables(align_up(control + control_nbytes, 256)),
         tables_nbytes(KernelTables::device_nbytes(npes, nteams)),
         flush(align_up(tables + tables_nbytes, kLine)),
-        landings(align_up(flush + kLine, 4096)),
-        lots(nlots),
+        lots(align_up(flush + kLine, 4096)),
+        nlots(lot_count),
         lot_nbytes(nbytes_of_lot) {}
 
-  size_t nbytes() const noexcept { return landings + lots * lot_nbytes; }
+  /// What comes before the lots must be zero at the start.
+  size_t zero_nbytes() const noexcept { return lots; }
+  size_t nbytes() const noexcept { return lots + nlots * lot_nbytes; }
 
   size_t control;
   int nteams;  ///< number of teams that kernels can use
   size_t control_nbytes;
   size_t tables;
   size_t tables_nbytes;
-  size_t flush;     ///< 8 bytes on a cache line of their own, which a flush of the rails reads and writes
-  size_t landings;  ///< lots in which other nodes' data lands
-  size_t lots;
+  size_t flush;  ///< 8 bytes on a cache line of their own, which a flush of the rails reads and writes
+  size_t lots;   ///< for collectives between nodes
+  size_t nlots;
   size_t lot_nbytes;
 
  private:

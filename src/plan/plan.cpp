@@ -10,12 +10,12 @@
 namespace railshmem {
 namespace {
 
-constexpr size_t kUnit = 16;          // bytes that a thread handles at a time
-constexpr size_t kFewThreads = 128;   // short vectors: a block each for many multiprocessors, which store at once
+constexpr size_t kUnit = 16;         // bytes that a thread handles at a time
+constexpr size_t kFewThreads = 128;  // short vectors: a block each for many multiprocessors, which store at once
 constexpr size_t kManyThreads = 512;
-constexpr size_t kFewBlocks = 32;     // from more on, blocks of many threads
+constexpr size_t kFewBlocks = 32;  // from more on, blocks of many threads
 constexpr uint32_t kMostBlocks = 128;
-constexpr uint32_t kEndBlocks = 32;   // what the copies could not do is slow anyway
+constexpr uint32_t kEndBlocks = 32;  // what the copies could not do is slow anyway
 
 size_t units_of(size_t nbytes) noexcept {
   return (nbytes + kUnit - 1) / kUnit;

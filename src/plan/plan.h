@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a collective in the order of a stream runs inside a node: a short list of steps, from what all members know alike.
+// How a collective in the order of a stream runs inside a node: a short list of steps, from what all members know
+// alike.
 #pragma once
 
 #include <array>

@@ -16,8 +16,8 @@ namespace railshmem {
 class ContextTable;
 class Liveness;
 class Choice;
-class LandingPool;
 class LockTurns;
+class Lots;
 class DeviceAccess;
 namespace observe {
 class Observer;
@@ -63,7 +63,7 @@ struct PeState {
   Liveness* liveness = nullptr;
   bool calls_compared = false;      ///< SHMEM_CHECK: collective calls are known to agree
   const Choice* choice = nullptr;   ///< algorithms of collectives
-  LandingPool* landings[2] = {};    ///< of the host heap and of the device heap; null: there are none
+  Lots* lots[2] = {};               ///< in the host heap and in the device heap; null: there are none
   size_t collective_chunk = 0;      ///< bytes of a chunk between nodes; 0: by the size of the call
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
 

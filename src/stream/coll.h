@@ -71,8 +71,8 @@ struct Coll {
 inline Question question_of(const Coll& coll) noexcept {
   constexpr Collective kCollectives[] = {Collective::fcollect, Collective::reducescatter, Collective::reduce,
                                          Collective::alltoall, Collective::alltoall,      Collective::broadcast};
-  return {kCollectives[static_cast<int>(coll.kind)],  coll.nbytes,    coll.element, coll.team.size(),
-          coll.kind == CollKind::alltoallv, coll.max_blocks};
+  return {kCollectives[static_cast<int>(coll.kind)], coll.nbytes,    coll.element, coll.team.size(),
+          coll.kind == CollKind::alltoallv,          coll.max_blocks};
 }
 
 }  // namespace railshmem

@@ -29,17 +29,25 @@ struct NodeCollectives::Job {
 
 namespace {
 
+/// Blocks of an array, none of them in a list.
+template <class T>
+cuda::EvenBlocks<T> even(T* base, bool has_blocks, size_t nbytes) noexcept {
+  return {base, has_blocks ? nbytes : 0};
+}
+
 MoveCall move_of(const Coll& coll, const cuda::CollMembers& members) noexcept {
   MoveCall call{members, coll.nbytes, {}, {}};
   for (int k = 0; k < members.n; ++k) {
-    call.source[k] = coll.source_for(k);
-    call.dest[k] = coll.dest_from(k);
+    call.source.at[k] = coll.source_for(k);
+    call.dest.at[k] = coll.dest_from(k);
   }
   return call;
 }
 
-CombineCall combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& members) noexcept {
-  CombineCall call{};
+/// All but the operands.
+template <class Call>
+Call combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& members) noexcept {
+  Call call{};
   call.members = members;
   call.op = coll.op;
   call.kind = coll.type;
@@ -47,15 +55,10 @@ CombineCall combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembe
   call.factor = coll.factor;
   call.nbytes = call.whole = coll.nbytes;
   call.dest = coll.dest;
-  const bool parts = coll.kind == CollKind::allreduce &&
-                     (plan.algorithm == Algorithm::parts || plan.algorithm == Algorithm::direct);
+  const bool parts =
+      coll.kind == CollKind::allreduce && (plan.algorithm == Algorithm::parts || plan.algorithm == Algorithm::direct);
   call.two_steps = parts ? 1 : 0;
   if (parts) call.nbytes = part_nbytes(coll.nbytes, members.n);
-  for (int k = 0; k < members.n; ++k) {
-    const std::byte* const source = coll.source_for(k);
-    // A part that the vector does not reach has no bytes; nobody looks there.
-    call.source[k] = parts ? source + static_cast<size_t>(k) * call.nbytes : source;
-  }
   return call;
 }
 
@@ -86,7 +89,8 @@ bool NodeCollectives::serves(const Team& team) const noexcept {
 const TeamScratch& NodeCollectives::scratch_of(const Coll& coll) {
   std::unique_ptr<TeamScratch>& scratch = scratch_[static_cast<size_t>(coll.team.slot)];
   if (!scratch)
-    scratch = std::make_unique<TeamScratch>(memory_.gpu(), memory_.copies(), memory_.offers(), coll.team, coll.function);
+    scratch =
+        std::make_unique<TeamScratch>(memory_.gpu(), memory_.copies(), memory_.offers(), coll.team, coll.function);
   return *scratch;
 }
 
@@ -106,7 +110,18 @@ void NodeCollectives::give(const Coll& coll, cuda::Stream stream) {
 }
 
 void NodeCollectives::combine(const Job& job) {
-  const CombineCall call = combine_of(job.coll, job.plan, job.scratch.members());
+  const Coll& coll = job.coll;
+  if (job.step.kind == StepKind::exchange && !coll.sources && cuda::CollKernels::has_own_kernel(coll.type, coll.op)) {
+    auto call = combine_of<cuda::EvenCombineCall>(coll, job.plan, job.scratch.members());
+    call.source = even(coll.source, coll.deals() || call.two_steps != 0, call.nbytes);
+    return launch(job, call);
+  }
+  auto call = combine_of<CombineCall>(coll, job.plan, job.scratch.members());
+  for (int k = 0; k < job.n(); ++k) {
+    const std::byte* const source = coll.source_for(k);
+    // A part that the vector does not reach has no bytes; nobody looks there.
+    call.source.at[k] = call.two_steps != 0 ? source + static_cast<size_t>(k) * call.nbytes : source;
+  }
   if (job.step.kind != StepKind::direct) return launch(job, call);
   const Touched touched{true, call.two_steps != 0};
   launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched)});
@@ -114,6 +129,10 @@ void NodeCollectives::combine(const Job& job) {
 
 void NodeCollectives::move(const Job& job) {
   const Coll& coll = job.coll;
+  if (job.step.kind == StepKind::exchange && coll.collects() && !coll.sources && !coll.dests)
+    return launch(job,
+                  cuda::EvenMoveCall{job.scratch.members(), coll.nbytes, even(coll.source, coll.deals(), coll.nbytes),
+                                     even(coll.dest, true, coll.nbytes)});
   const MoveCall call = move_of(coll, job.scratch.members());
   if (job.step.kind == StepKind::direct)
     return launch(job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true})});
@@ -133,35 +152,37 @@ void NodeCollectives::move_by_engines(const Job& job) {
   const Coll& coll = job.coll;
   const int me = coll.team.rank;
   const bool broadcast = coll.kind == CollKind::broadcast;
-  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, broadcast ? coll.root : -1, {}};
+  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, nullptr, broadcast ? coll.root : -1, {}};
   WhereaboutsOf mine(buffers_, job.scratch.pes(), me);
   const auto sends = [&](int k) { return coll.sends(k); };
-  mine.tell(call.direct.where.source, [&](int k) { return coll.source_for(k); }, sends);
+  mine.tell(
+      call.direct.where.source, [&](int k) { return coll.source_for(k); }, sends);
   // A source that the others do not reach is first copied to this member's own dest, where they may.
   const std::byte* const own_dest = coll.dest_from(me);
   const bool in_place = coll.sends(me) > 0 && coll.source_for(me) == own_dest;
   bool from_dest = in_place;
   if (!mine.for_all() && !coll.deals()) {
     mine.start_again();
-    mine.tell(call.direct.where.source, [&](int) { return own_dest; }, sends);
+    mine.tell(
+        call.direct.where.source, [&](int) { return own_dest; }, sends);
     from_dest = true;
-    const DeviceCopy own{call.direct.move.dest[me], coll.source_for(me), coll.nbytes};
+    const cuda::CopyFan::Chain own{{call.direct.move.dest[me], coll.source_for(me), coll.nbytes}};
     if (!in_place && coll.sends(me) > 0) must(copies_.give({&own, 1}, job.stream), "cuMemcpyAsync");
   }
   const bool spoils = spoils_sources(coll);
   if (spoils) mine.not_for_all();
   mine.finish(call.direct.where);
-  std::vector<DeviceCopy> fetched;
+  std::vector<cuda::CopyFan::Chain> fetched;
   for (int i = 1; i <= job.n(); ++i) {
     const int k = (me + i) % job.n();
     if (coll.receives(k) == 0 || spoils) continue;
     if (k == me) {
-      if (!from_dest) fetched.push_back({call.direct.move.dest[k], coll.source_for(k), coll.nbytes});
+      if (!from_dest) fetched.push_back({{call.direct.move.dest[k], coll.source_for(k), coll.nbytes}});
       continue;
     }
     const std::byte* const like = from_dest ? coll.dest_from(k) : coll.source_for(me);
-    call.expected[k] = of_member(coll, like, k);
-    if (call.expected[k] != nullptr) fetched.push_back({call.direct.move.dest[k], call.expected[k], coll.nbytes});
+    call.expected[k] = of_member(coll, like, coll.nbytes, k);
+    if (call.expected[k] != nullptr) fetched.push_back({{call.direct.move.dest[k], call.expected[k], coll.nbytes}});
   }
   const auto grid = [](const Step& step) { return cuda::CollKernels::Grid{step.blocks, step.threads}; };
   must(kernels_.begin(call, grid(job.plan.steps[0]), job.stream), "cuLaunchKernel");
@@ -170,9 +191,10 @@ void NodeCollectives::move_by_engines(const Job& job) {
 }
 
 /// The address here of what lies in the heap of a member where `address` lies in this PE's; null where that is no heap.
-const void* NodeCollectives::of_member(const Coll& coll, const void* address, int member) const noexcept {
+const void* NodeCollectives::of_member(const Coll& coll, const void* address, size_t nbytes,
+                                       int member) const noexcept {
   const auto offset = static_cast<size_t>(static_cast<const std::byte*>(address) - memory_.base());
-  if (offset >= memory_.nbytes() || coll.nbytes > memory_.nbytes() - offset) return nullptr;
+  if (offset >= memory_.nbytes() || nbytes > memory_.nbytes() - offset) return nullptr;
   const int pe = coll.team.pes.pe(member);
   return memory_.arena().address(static_cast<size_t>(coll.team.state.slot(pe)), offset);
 }

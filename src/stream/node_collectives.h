@@ -29,6 +29,14 @@ class NodeCollectives {
   /// Appends the collective to a stream. At the first collective of a team the members meet on the host. Throws Error
   /// where the memory for that cannot be had; then nothing was appended on any member.
   void give(const Coll& coll, cuda::Stream stream);
+  /// An all-gather by copy engines that sets arrived[k * P + p] to the number of the call, one more than before, when
+  /// piece p of member k's block is in dest; P is the number of pieces of a block. dest, and source where it is not
+  /// this member's block of dest, lie in the heap, at equal offsets on all members. Throws Error, as give() does.
+  void gather_pieces(const Coll& coll, size_t piece_nbytes, uint64_t* arrived, cuda::Stream stream);
+  /// A reduce-scatter that begins on piece p of this member's part when ready[me * P + p] of all members is one more
+  /// than done[p], which it then raises. source and ready lie in the heap, at equal offsets. Throws Error.
+  void combine_pieces(const Coll& coll, size_t piece_nbytes, const uint64_t* ready, uint64_t* done,
+                      cuda::Stream stream);
   /// The team is about to go; nothing of it runs any more.
   void forget(const Team& team) noexcept;
 
@@ -38,7 +46,8 @@ class NodeCollectives {
   void combine(const Job& job);
   void move(const Job& job);
   void move_by_engines(const Job& job);
-  const void* of_member(const Coll& coll, const void* address, int member) const noexcept;
+  const void* of_member(const Coll& coll, const void* address, size_t nbytes, int member) const noexcept;
+  const void* must_have(const Coll& coll, const char* argument, const void* address, size_t nbytes, int member) const;
   template <class Call>
   void launch(const Job& job, const Call& call) const noexcept;
   void must(cuda::Result result, const char* call) const noexcept;

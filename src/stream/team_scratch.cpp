@@ -39,7 +39,8 @@ TeamScratch::TeamScratch(const cuda::DeviceContext& gpu, cuda::DeviceCopies& cop
     : arena_(gpu, static_cast<size_t>(team.size()),
              DeviceArena::stride_for(align_up(ScratchLayout(team.size()).nbytes(), DeviceArena::kAlign))),
       chunks_(gpu, arena_, static_cast<size_t>(team.rank), offers),
-      members_{reinterpret_cast<unsigned char*>(arena_.base()), arena_.stride(), team.size(), team.rank} {
+      members_{reinterpret_cast<unsigned char*>(arena_.base()), arena_.stride(), team.size(), team.rank,
+               ScratchLayout(team.size()).packet_blocks()} {
   for (int rank = 0; rank < team.size(); ++rank) pes_.push_back(team.pes.pe(rank));
   ChunkCard card;
   together(team, function, [&] { card = make_own(copies, team); });

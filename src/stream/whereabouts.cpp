@@ -31,8 +31,12 @@ cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std
   cuda::Whereabouts where{};
   WhereaboutsOf mine(buffers, pes, coll.team.rank);
   const auto nbytes = [&](int) { return coll.nbytes; };
-  if (touched.sources) mine.tell(where.source, [&](int k) { return coll.source_for(k); }, nbytes);
-  if (touched.dests) mine.tell(where.dest, [&](int k) { return coll.dest_from(k); }, nbytes);
+  if (touched.sources)
+    mine.tell(
+        where.source, [&](int k) { return coll.source_for(k); }, nbytes);
+  if (touched.dests)
+    mine.tell(
+        where.dest, [&](int k) { return coll.dest_from(k); }, nbytes);
   if (spoils_sources(coll)) mine.not_for_all();
   mine.finish(where);
   return where;

@@ -59,7 +59,6 @@ class WhereaboutsOf {
 bool spoils_sources(const Coll& coll) noexcept;
 
 /// Of a collective whose kernel goes from buffer to buffer.
-cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std::span<const int> pes,
-                                     Touched touched);
+cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std::span<const int> pes, Touched touched);
 
 }  // namespace railshmem

@@ -89,8 +89,8 @@ std::vector<int> Team::absent_here() const {
 }
 
 Team::~Team() {
-  for (size_t kind = 0; kind < std::size(landing); ++kind)
-    if (landing[kind].mine) state.landings[kind]->give_back(landing[kind].mine);
+  for (size_t kind = 0; kind < std::size(lots); ++kind)
+    if (lots[kind].mine) state.lots[kind]->give_back(lots[kind].mine);
   if (context.net) state.network->drop_context(context.net);
 }
 

@@ -94,6 +94,7 @@ Team& Teams::for_streams(const Team& team) {
   if (!place)
     place = std::make_unique<Team>(state_, team.pes, team.rank, team.slot, layout_, stream_area(team.slot),
                                    team.first_number, team.generation);
+  place->for_streams = true;
   return *place;
 }
 

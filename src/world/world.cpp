@@ -28,11 +28,11 @@
 namespace railshmem {
 namespace {
 
-// Enough for chunks of 1 MiB between two nodes. Lots cost memory only where teams use them.
-constexpr size_t kHostLotBytes = size_t{4} << 20;
+// Of which half takes what other nodes send. Lots in host memory cost memory only where teams use them.
+constexpr size_t kHostLotBytes = size_t{8} << 20;
 constexpr size_t kHostLots = 4;
-constexpr size_t kMostDeviceLotBytes = size_t{8} << 20;  // for sums of the node, too
-constexpr size_t kDeviceLots = 8;
+constexpr size_t kMostDeviceLotBytes = size_t{8} << 20;
+constexpr size_t kDeviceLots = 16;       // two a team
 constexpr size_t kDeviceLotsShare = 16;  // of what the heap may grow to, all lots together take this part at most
 
 uint32_t log2_ring_slots(uint64_t slots) {
@@ -110,8 +110,8 @@ void World::make_heap() {
   const size_t heap_bytes = std::max<size_t>(heap_size_.nbytes, OffsetAllocator::kGranule);
   // Lots lie behind the teams, in all jobs that may need a network: whether this one does is known only later.
   const size_t teams_bytes = Teams::nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max), stream_areas());
-  landings_offset_ = align_up(kControlBytes + teams_bytes, size_t{4096});
-  const size_t header_bytes = landings_offset_ + (may_need_network() ? kHostLots * kHostLotBytes : 0);
+  lots_offset_ = align_up(kControlBytes + teams_bytes, size_t{4096});
+  const size_t header_bytes = lots_offset_ + (may_need_network() ? kHostLots * kHostLotBytes : 0);
   HostMemory memory(header_bytes + heap_bytes, env_.huge_pages);
   NodeReach reach =
       find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());
@@ -131,6 +131,7 @@ void World::make_device_memory() {
   if (!heap_choice_.device) return;
   DeviceMemoryConfig config;
   config.header_nbytes = header_layout().nbytes();
+  config.zero_nbytes = header_layout().zero_nbytes();
   config.host_slot = host_slot();
   config.limit = device_heap_limit();
   device_memory_ = std::make_unique<DeviceMemory>(*options_.driver, bootstrap_, layout_, config);
@@ -168,10 +169,9 @@ void World::attach_gpu() {
                                             layout_.members.size());
     device_memory_->listen([this] { gpu_rails_->expose(); });
   }
-  if (const HeaderLayout layout = header_layout(); layout.lots > 0) {
-    device_landings_ =
-        std::make_unique<LandingPool>(device_memory_->header() + layout.landings, layout.lot_nbytes, layout.lots);
-    state_.landings[1] = device_landings_.get();
+  if (const HeaderLayout layout = header_layout(); layout.nlots > 0) {
+    device_lots_ = std::make_unique<Lots>(device_memory_->header() + layout.lots, layout.lot_nbytes, layout.nlots);
+    state_.lots[1] = device_lots_.get();
   }
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
   buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
@@ -357,10 +357,10 @@ void World::fill_state() {
   state_.mixed_reach = network_ && data.nbytes > 0 && (data.first_slot != heap.first_slot || data.slots != heap.slots);
   state_.choice = &choice_;
   if (network_ && may_need_network()) {
-    host_landings_ = std::make_unique<LandingPool>(
-        heap_->base() + landings_offset_, kHostLotBytes, kHostLots,
-        [this](std::byte* lot) { heap_->populate_header(heap_->offset_of(lot), kHostLotBytes); });
-    state_.landings[0] = host_landings_.get();
+    host_lots_ = std::make_unique<Lots>(heap_->base() + lots_offset_, kHostLotBytes, kHostLots, [this](std::byte* lot) {
+      heap_->populate_header(heap_->offset_of(lot), kHostLotBytes);
+    });
+    state_.lots[0] = host_lots_.get();
   }
   state_.collective_chunk = env_.collective_chunk;
   if (network_) state_.default_context.net = network_->make_context();

@@ -23,6 +23,7 @@
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
 #include "src/observe/observer.h"
+#include "src/plan/choice.h"
 #include "src/plugin/bootstrap.h"
 #include "src/plugin/flush.h"
 #include "src/plugin/network.h"
@@ -144,9 +145,9 @@ class World {
   PeState state_;
   UserBuffers user_buffers_{state_};
   std::unique_ptr<ContextTable> contexts_;
-  size_t landings_offset_ = 0;                    ///< of the host heap's lots from its base
-  std::unique_ptr<LandingPool> host_landings_;    ///< null without a network
-  std::unique_ptr<LandingPool> device_landings_;  ///< null until the program has chosen its GPU, and without a network
+  size_t lots_offset_ = 0;             ///< of the host heap's lots from its base
+  std::unique_ptr<Lots> host_lots_;    ///< null without a network
+  std::unique_ptr<Lots> device_lots_;  ///< null until the program has chosen its GPU, and in a job of one node
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<Executors> executors_;  ///< see executors()
   std::unique_ptr<ActiveSets> active_sets_;

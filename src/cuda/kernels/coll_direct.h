@@ -15,17 +15,19 @@ struct Found {
   uint32_t failed;   ///< not 0: some member did not come; nothing is touched then
 };
 
-/// All members have come to the call: their sources are ready, and their dests may be written.
+/// All members have come to the call: their sources are ready, and their dests may be written. Takes no fence, of which
+/// each costs a microsecond. What a member's earlier kernels stored was visible to all GPUs when they ended. And what
+/// this kernel loads of the others' memory behind the meeting it loads for the first time; a kernel begins with nothing
+/// cached in its multiprocessor.
 RAILSHMEM_KERNEL inline void meet_first(Talk& talk, const Whereabouts& where, Found& found) {
-  const auto rank = static_cast<int>(threads::rank_in_block());
-  const auto size = static_cast<int>(threads::block_size());
+  const auto rank = static_cast<int>(threads::thread_in_row());
+  const auto size = static_cast<int>(threads::row_size());
   if (rank == 0) found.missing = found.failed = 0;
   talk.next();
   threads::sync_block();
   // Told before anything is waited for: a thread may stand for several members.
   RAILSHMEM_NO_UNROLL
   for (int k = rank; k < talk.n(); k += size) {
-    if (k == rank) portable::release_fence();
     if (k != talk.me()) talk.tell(k, where.source[k], where.dest[k]);
   }
   RAILSHMEM_NO_UNROLL
@@ -37,19 +39,21 @@ RAILSHMEM_KERNEL inline void meet_first(Talk& talk, const Whereabouts& where, Fo
     if (!talk.well()) found.failed = 1;
     if ((source & Whereabouts::kForAll) == 0) found.missing = 1;
   }
-  portable::acquire_fence();
   threads::sync_block();
 }
 
+/// What a member's kernel did with the others' memory. Loads have ended when the block meets, because each was used.
+enum class Did : uint8_t { load, store };
+
 /// All members are done: sources may change, and dests are complete.
-RAILSHMEM_KERNEL inline void meet_last(Talk& talk) {
-  const auto rank = static_cast<int>(threads::rank_in_block());
-  const auto size = static_cast<int>(threads::block_size());
+RAILSHMEM_KERNEL inline void meet_last(Talk& talk, Did did) {
+  const auto rank = static_cast<int>(threads::thread_in_row());
+  const auto size = static_cast<int>(threads::row_size());
   talk.next();
   threads::sync_block();
   RAILSHMEM_NO_UNROLL
   for (int k = rank; k < talk.n(); k += size) {
-    if (k == rank) portable::release_fence();  // what the block stored comes before
+    if (k == rank && did == Did::store) portable::release_fence();  // what the block stored comes before
     if (k != talk.me()) talk.tell(k, 0, 0);
   }
   RAILSHMEM_NO_UNROLL
@@ -61,10 +65,10 @@ RAILSHMEM_KERNEL inline void meet_last(Talk& talk) {
 
 /// The calling thread's number among those of the grid, and how many they are.
 RAILSHMEM_KERNEL inline uint32_t rank_in_grid() {
-  return threads::block_in_grid() * threads::block_size() + threads::rank_in_block();
+  return threads::block_in_row() * threads::row_size() + threads::thread_in_row();
 }
 RAILSHMEM_KERNEL inline uint32_t threads_in_grid() {
-  return threads::blocks_in_grid() * threads::block_size();
+  return threads::blocks_in_row() * threads::row_size();
 }
 
 /// All-gather and all-to-all: every member stores its blocks at the others.
@@ -83,7 +87,7 @@ RAILSHMEM_KERNEL inline void run_direct_move(const DirectMoveCall& c, Found& fou
         copy_together<kCopyUnroll>(rank_in_grid(), threads_in_grid(), dest, c.move.source[to], c.move.nbytes);
     }
   }
-  meet_last(talk);
+  meet_last(talk, Did::store);
   talk.close(c.move.dest[talk.me()]);
 }
 
@@ -124,11 +128,11 @@ RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Foun
   meet_first(talk, c.where, found);
   if (found.failed != 0) return talk.close(call.dest);
   if (found.missing != 0) {
-    combine_packets(talk, call);
+    combine_packets(talk, call, meeting_of(call), call.two_steps != 0);
   } else {
     const bool to_all = call.two_steps != 0;
     const uint64_t begin = to_all ? static_cast<uint64_t>(talk.me()) * call.nbytes : 0;
-    if (threads::rank_in_block() == 0) {
+    if (threads::thread_in_row() == 0) {
       const uint64_t left = to_all ? left_of(call.whole, begin) : call.nbytes;
       part.op = call.op;
       part.kind = call.kind;
@@ -146,7 +150,7 @@ RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Foun
     threads::sync_block();
     reduce_share(part);
   }
-  meet_last(talk);
+  meet_last(talk, call.two_steps != 0 ? Did::store : Did::load);
   talk.close(call.dest);
 }
 

@@ -7,17 +7,30 @@
 
 namespace railshmem::cuda::kernels {
 
+/// Counters of pieces rise as soon as an engine has fetched a piece: it must have been the right one.
+RAILSHMEM_KERNEL inline void check_expected(const Talk& talk, const EngineMoveCall& c, const Found& found) {
+  for (int k = 0; k < talk.n() && c.arrived != nullptr && found.failed == 0; ++k) {
+    if (k == talk.me() || found.source[k] == c.expected[k]) continue;
+    const int pe = *talk.mine<int32_t>(talk.layout().pe(k));
+    device::finish(device::this_world(), DeviceCall::coll_on_stream, ChannelStatus::bad_address, pe, c.expected[k]);
+    return;
+  }
+}
+
 /// By one block: all members have come, and tell each other where their blocks are.
 RAILSHMEM_KERNEL inline void run_begin(const EngineMoveCall& c, Found& found) {
   Talk talk(c.direct.move.members);
   meet_first(talk, c.direct.where, found);
   auto* const heard = talk.mine<Heard>(talk.layout().heard());
   RAILSHMEM_NO_UNROLL
-  for (uint32_t k = threads::rank_in_block(); k < static_cast<uint32_t>(talk.n()); k += threads::block_size())
+  for (uint32_t k = threads::thread_in_row(); k < static_cast<uint32_t>(talk.n()); k += threads::row_size())
     heard->source[k] = reinterpret_cast<uintptr_t>(found.source[k]);
-  if (threads::rank_in_block() == 0) {
+  if (threads::thread_in_row() == 0) {
     heard->missing = found.missing;
     heard->failed = found.failed;
+    check_expected(talk, c, found);
+    if (c.arrived != nullptr)
+      portable::store_relaxed(talk.mine<uint64_t>(talk.layout().call()), portable::load_relaxed(c.arrived) + 1);
   }
   talk.close(c.direct.move.dest[talk.me()]);
 }
@@ -26,9 +39,9 @@ RAILSHMEM_KERNEL inline void run_begin(const EngineMoveCall& c, Found& found) {
 /// block.
 RAILSHMEM_KERNEL inline bool comes_last(uint64_t* counter, uint64_t* shared) {
   threads::sync_block();
-  if (threads::rank_in_block() == 0) {
+  if (threads::thread_in_row() == 0) {
     portable::release_fence();
-    const bool last = portable::fetch_add_relaxed(counter, 1) + 1 == threads::blocks_in_grid();
+    const bool last = portable::fetch_add_relaxed(counter, 1) + 1 == threads::blocks_in_row();
     if (last) portable::store_relaxed(counter, 0);
     portable::acquire_fence();
     *shared = last ? 1 : 0;
@@ -61,7 +74,7 @@ RAILSHMEM_KERNEL inline void run_end(const EngineMoveCall& c, uint64_t* shared) 
   }
   if (!comes_last(talk.mine<uint64_t>(talk.layout().done()), shared)) return;
   Talk first(move.members, 0);
-  meet_last(first);
+  meet_last(first, Did::load);
   first.close(move.dest[me]);
 }
 

@@ -19,7 +19,7 @@ using Unit = copying::Bytes16;
 /// two exchanges of one kernel.
 class Talk {
  public:
-  RAILSHMEM_KERNEL explicit Talk(const CollMembers& members) : Talk(members, threads::block_in_grid()) {}
+  RAILSHMEM_KERNEL explicit Talk(const CollMembers& members) : Talk(members, threads::block_in_row()) {}
   /// The calling block talks for block `block`, which has ended.
   RAILSHMEM_KERNEL Talk(const CollMembers& members, uint32_t block)
       : members_(members),
@@ -36,7 +36,7 @@ class Talk {
   }
   /// Blocks [0, this) of the grid have places for packets.
   RAILSHMEM_KERNEL uint32_t blocks_with_packets() const {
-    const uint32_t most = layout_.packet_blocks(), all = threads::blocks_in_grid();
+    const uint32_t most = members_.packet_blocks, all = threads::blocks_in_row();
     return all < most ? all : most;
   }
   RAILSHMEM_KERNEL void next() { ++number_; }
@@ -45,7 +45,8 @@ class Talk {
 
   /// Sends this thread's unit to a member.
   RAILSHMEM_KERNEL void send(uint32_t area, int to, Unit unit) const {
-    Packet* const at = theirs<Packet>(to, layout_.packets(area, number_, block_, members_.me)) + threads::rank_in_block();
+    Packet* const at =
+        theirs<Packet>(to, layout_.packets(area, number_, block_, members_.me)) + threads::thread_in_row();
     portable::store_pair(&at->data, unit.lo, number_);
     portable::store_pair(&at[kCollThreads].data, unit.hi, number_);
   }
@@ -54,7 +55,12 @@ class Talk {
   RAILSHMEM_KERNEL Unit receive(uint32_t area, int from) {
     const Packet* const at = inbox(area, from);
     Unit unit{0, 0};
-    if (!look(at, &unit) && well()) await(at, from, &unit);
+    RAILSHMEM_NO_UNROLL
+    for (int turn = 0; turn < device::kShortTurns; ++turn) {
+      if (look(at, &unit) || !well()) return unit;
+    }
+    await_one(at, from, &unit.lo);
+    await_one(at + kCollThreads, from, &unit.hi);
     return unit;
   }
 
@@ -85,10 +91,17 @@ class Talk {
     await_one(at + 1, from, second);
   }
 
+  /// Waits until a member's counter has reached `count`; what the member stored before is visible then.
+  RAILSHMEM_KERNEL void await_count(const uint64_t* counter, uint64_t count, int of) {
+    if (!well()) return;
+    status_ = device::await_number(device::this_world(), counter, count);
+    late_ = of;
+  }
+
   /// Ends the block's part: all threads call it once, behind their last exchange.
   RAILSHMEM_KERNEL void close(const void* dest) {
     threads::sync_block();
-    if (threads::rank_in_block() == 0) portable::store_relaxed(mine<uint64_t>(layout_.number(block_)), number_);
+    if (threads::thread_in_row() == 0) portable::store_relaxed(mine<uint64_t>(layout_.number(block_)), number_);
     if (well()) return;
     const int pe = static_cast<int>(*mine<int32_t>(layout_.pe(late_)));
     device::finish(device::this_world(), DeviceCall::coll_on_stream, status_, pe, dest);
@@ -97,17 +110,17 @@ class Talk {
   RAILSHMEM_KERNEL const ScratchLayout& layout() const { return layout_; }
   /// What lies at an offset of this member's scratch memory.
   template <class T>
-  RAILSHMEM_KERNEL T* mine(uint64_t offset) const {
+  RAILSHMEM_KERNEL T* mine(uint32_t offset) const {
     return theirs<T>(members_.me, offset);
   }
 
  private:
   template <class T>
-  RAILSHMEM_KERNEL T* theirs(int member, uint64_t offset) const {
-    return reinterpret_cast<T*>(members_.scratch + static_cast<uint64_t>(member) * members_.stride + offset);
+  RAILSHMEM_KERNEL T* theirs(int member, uint32_t offset) const {
+    return reinterpret_cast<T*>(members_.scratch + static_cast<uint32_t>(member) * members_.stride + offset);
   }
   RAILSHMEM_KERNEL const Packet* inbox(uint32_t area, int from) const {
-    return mine<Packet>(layout_.packets(area, number_, block_, from)) + threads::rank_in_block();
+    return mine<Packet>(layout_.packets(area, number_, block_, from)) + threads::thread_in_row();
   }
   /// Whether the unit is there.
   RAILSHMEM_KERNEL bool look(const Packet* at, Unit* unit) const {
@@ -117,14 +130,6 @@ class Talk {
     if (of_lo != number_ || of_hi != number_) return false;
     *unit = {lo, hi};
     return true;
-  }
-  RAILSHMEM_KERNEL void await(const Packet* at, int from, Unit* unit) {
-    RAILSHMEM_NO_UNROLL
-    for (int turn = 0; turn < device::kShortTurns; ++turn) {
-      if (look(at, unit)) return;
-    }
-    await_one(at, from, &unit->lo);
-    await_one(at + kCollThreads, from, &unit->hi);
   }
   RAILSHMEM_KERNEL void await_one(const Packet* at, int from, uint64_t* data) {
     uint64_t found = 0;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "src/base/unique.h"
 #include "tests/gpu/fake_driver/driver/calls.h"
 #include "tests/gpu/fake_driver/fake_driver.h"
 #include "tests/support/forked.h"

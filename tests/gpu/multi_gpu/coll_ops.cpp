@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // shmemx_coll_on_stream between PEs: every collective, element type and operation, from every kind of memory, in place
-// and not, as lists, with counts, given to a stream and replayed from a graph with other data each time. Compared bit for
-// bit with one reference. SHMEM_COLLECTIVES makes it run one path at all sizes.
+// and not, as lists, with counts, given to a stream and replayed from a graph with other data each time. Compared bit
+// for bit with one reference. SHMEM_COLLECTIVES makes it run one path at all sizes.
 //   coll_ops [LARGEST]     elements of the largest block    (default: 700)
 #include <shmem.h>
 #include <shmemx.h>
@@ -19,6 +19,15 @@ namespace {
 using namespace railshmem::multi;
 
 int failures = 0;
+
+/// The node of each PE.
+std::vector<int> node_of_pe() {
+  const char* const text = std::getenv("SHMEM_NODE_SIZE");
+  const int size = text == nullptr || std::atoi(text) == 0 ? shmem_n_pes() : std::atoi(text);
+  std::vector<int> nodes;
+  for (int pe = 0; pe < shmem_n_pes(); ++pe) nodes.push_back(pe / size);
+  return nodes;
+}
 
 /// One call with its data. Rounds differ in their data.
 class Case {
@@ -208,7 +217,8 @@ class Cases {
     one.coll.dest_counts = dest_counts.data();
     one.coll.dest_offsets = dest_offsets.data();
     one.fill = [&](int round) {
-      for (int k = 0; k < npes; ++k) buffers_.write(place(source, type, n, k), block_of(type, count(me, k), me, k, round));
+      for (int k = 0; k < npes; ++k)
+        buffers_.write(place(source, type, n, k), block_of(type, count(me, k), me, k, round));
     };
     one.wanted = [&](int round) {
       std::vector<Case::Wanted> all;
@@ -230,9 +240,7 @@ class Cases {
     one.fill = [&, root](int round) {
       if (me == root) buffers_.write(source, operand_of(type, n, root, round));
     };
-    one.wanted = [&, root](int round) {
-      return std::vector<Case::Wanted>{{dest, operand_of(type, n, root, round)}};
-    };
+    one.wanted = [&, root](int round) { return std::vector<Case::Wanted>{{dest, operand_of(type, n, root, round)}}; };
     one.run();
   }
 
@@ -241,7 +249,7 @@ class Cases {
   static Bytes result(const TypeOf& type, int op, const std::vector<Bytes>& operands) {
     std::vector<const Bytes*> pointers;
     for (const Bytes& operand : operands) pointers.push_back(&operand);
-    return reduced(type, op, kFactor, pointers);
+    return reduced(type, op, kFactor, pointers, node_of_pe());
   }
   static size_t size(const TypeOf& type, size_t n) { return type.nbytes * n; }
   static std::byte* place(std::byte* base, const TypeOf& type, size_t n, int block) {
@@ -251,8 +259,8 @@ class Cases {
     return operand_of(type, n, from, round * 16 + to);
   }
   Case make(const char* what, const TypeOf& type, size_t n, bool in_place, bool list, int op = -1) {
-    std::string name = std::string(what) + " of " + std::to_string(n) + " " + type.name + " in " +
-                       kKindNames[static_cast<int>(kind_)];
+    std::string name =
+        std::string(what) + " of " + std::to_string(n) + " " + type.name + " in " + kKindNames[static_cast<int>(kind_)];
     if (op >= 0) name += ", op " + std::to_string(op);
     if (in_place) name += ", in place";
     if (list) name += ", as a list";

@@ -80,6 +80,7 @@ T combine(int op, T a, T b) {
 }
 
 /// Elements of type T are held as Held while operands meet, and rounded at the end.
+/// `factor`: of each operand (PREMUL_SUM), or what the sum is divided by (AVG).
 template <class T, class Held, class Hold, class Round>
 void reduce(Bytes& out, const std::vector<const Bytes*>& operands, int op, double factor, Hold&& hold, Round&& round) {
   const size_t n = out.size() / sizeof(T);
@@ -91,7 +92,7 @@ void reduce(Bytes& out, const std::vector<const Bytes*>& operands, int op, doubl
   for (size_t i = 0; i < n; ++i) {
     Held held = operand(0, i);
     for (size_t k = 1; k < operands.size(); ++k) held = combine<Held>(op, held, operand(k, i));
-    if (op == SHMEMX_OP_AVG) held = static_cast<Held>(held / static_cast<Held>(operands.size()));
+    if (op == SHMEMX_OP_AVG) held = static_cast<Held>(held / static_cast<Held>(factor));
     const T result = round(held);
     std::memcpy(out.data() + i * sizeof(T), &result, sizeof(T));
   }
@@ -124,12 +125,12 @@ void reduce_complex(Bytes& out, const std::vector<const Bytes*>& operands, int o
 
 }  // namespace reference
 
-/// The operands in the order of ranks, element by element; all as long as the result.
-inline Bytes reduced(const TypeOf& type, int op, double factor, const std::vector<const Bytes*>& operands) {
+/// The operands in their order, element by element; all as long as the result.
+inline Bytes combined(const TypeOf& type, int op, double factor, const std::vector<const Bytes*>& operands) {
   Bytes out(operands[0]->size());
   switch (type.datatype) {
-#define CASE(NAME, CALL)           \
-  case SHMEMX_DATATYPE_##NAME:     \
+#define CASE(NAME, CALL)                        \
+  case SHMEMX_DATATYPE_##NAME:                  \
     reference::CALL(out, operands, op, factor); \
     break
     CASE(INT8, reduce_plain<int8_t>);
@@ -155,11 +156,30 @@ inline Bytes reduced(const TypeOf& type, int op, double factor, const std::vecto
   return out;
 }
 
+/// The operands in the order of ranks inside each node, then the nodes' results in the order of nodes. node_of: the
+/// node of each operand, ascending.
+inline Bytes reduced(const TypeOf& type, int op, double factor, const std::vector<const Bytes*>& operands,
+                     const std::vector<int>& node_of) {
+  const auto members = static_cast<double>(operands.size());
+  if (node_of.front() == node_of.back()) return combined(type, op, op == SHMEMX_OP_AVG ? members : factor, operands);
+  std::vector<Bytes> results;
+  for (size_t first = 0, end = 0; first < operands.size(); first = end) {
+    while (end < operands.size() && node_of[end] == node_of[first]) ++end;
+    const std::vector<const Bytes*> of_node(operands.begin() + static_cast<long>(first),
+                                            operands.begin() + static_cast<long>(end));
+    results.push_back(combined(type, op == SHMEMX_OP_AVG ? static_cast<int>(SHMEMX_OP_SUM) : op, factor, of_node));
+  }
+  std::vector<const Bytes*> nodes;
+  for (const Bytes& result : results) nodes.push_back(&result);
+  return combined(type, op == SHMEMX_OP_PREMUL_SUM ? static_cast<int>(SHMEMX_OP_SUM) : op, members, nodes);
+}
+
 /// `n` elements of a PE in a round: numbers that are no integers, small enough for products to stay finite.
 inline Bytes operand_of(const TypeOf& type, size_t n, int pe, int round) {
   Bytes bytes(n * type.nbytes);
   const auto value = [&](size_t i) {
-    const auto mixed = (static_cast<uint64_t>(i) * 2654435761u + static_cast<uint64_t>(pe * 7919 + round * 104729)) % 61;
+    const auto mixed =
+        (static_cast<uint64_t>(i) * 2654435761u + static_cast<uint64_t>(pe * 7919 + round * 104729)) % 61;
     return static_cast<double>(mixed) / 16 - 1.5;
   };
   const auto put = [&](auto convert) {
@@ -192,7 +212,8 @@ inline Bytes operand_of(const TypeOf& type, size_t n, int pe, int round) {
       break;
     default:
       for (size_t i = 0; i < bytes.size(); ++i)
-        bytes[i] = static_cast<std::byte>((i * 131 + static_cast<size_t>(pe) * 17 + static_cast<size_t>(round) * 29) ^ i >> 8);
+        bytes[i] =
+            static_cast<std::byte>((i * 131 + static_cast<size_t>(pe) * 17 + static_cast<size_t>(round) * 29) ^ i >> 8);
   }
   return bytes;
 }

@@ -27,7 +27,7 @@ StreamedCollective call_of(size_t i) {
   layout.members = layout.leaders = layout.node_of_pe = {0};
   PeState state;
   Team team(state, PeSet{0, 1, 1}, 0, 0, layout, 0);
-  return StreamedCollective(Coll{kNames[i], CollKind::allgather, team});
+  return {Coll{kNames[i], CollKind::allgather, team}, Buffers::symmetric};
 }
 
 /// An executor whose calls only write down their names.

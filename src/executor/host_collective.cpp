@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/executor/host_collective.h"
+
+#include "src/collective/blocks.h"
+#include "src/collective/broadcast.h"
+#include "src/collective/reduce.h"
+#include "src/collective/reducescatter.h"
+#include "src/collective/sync.h"
+
+namespace railshmem {
+
+void run_host_collective(const Coll& coll) noexcept {
+  Team& team = coll.team;
+  const Reduction reduction{coll.function,
+                            find_combine(coll.op, coll.type),
+                            coll.element,
+                            coll.nbytes / coll.element,
+                            static_cast<std::byte*>(coll.dest),
+                            static_cast<const std::byte*>(coll.source),
+                            coll.op,
+                            coll.type,
+                            Rounding::once,
+                            coll.scaling,
+                            coll.factor};
+  switch (coll.kind) {
+    case CollKind::allgather:
+      return fcollect_when_come(team, coll.function, coll.dest, coll.source, coll.nbytes);
+    case CollKind::alltoall:
+    case CollKind::alltoallv:
+      return alltoall_when_come(team, coll.function, coll.dest, coll.source, coll.nbytes);
+    case CollKind::allreduce:
+      return reduce(team, reduction);
+    case CollKind::reducescatter:
+      return reducescatter(team, reduction);
+    case CollKind::broadcast:
+      // From dest, which all members know; source is the root's alone.
+      if (team.rank == coll.root) copy_own(team.state.device, coll.dest, coll.source, coll.nbytes);
+      sync(team, coll.function);  // or it would write to members that have not come
+      return broadcast(team, coll.function, coll.dest, coll.dest, coll.nbytes, coll.root);
+  }
+}
+
+}  // namespace railshmem
