@@ -36,10 +36,10 @@ struct ProgramCalls {
   }
 };
 
-enum class MemoryKind : uint8_t { block, pieces, pool };
-inline constexpr MemoryKind kMemoryKinds[] = {MemoryKind::block, MemoryKind::pieces, MemoryKind::pool};
-inline const char* name_of(MemoryKind kind) {
-  return kind == MemoryKind::block ? "cudaMalloc" : kind == MemoryKind::pieces ? "cuMemCreate" : "pool";
+enum class Allocator : uint8_t { block, pieces, pool };
+inline constexpr Allocator kAllocators[] = {Allocator::block, Allocator::pieces, Allocator::pool};
+inline const char* name_of(Allocator kind) {
+  return kind == Allocator::block ? "cudaMalloc" : kind == Allocator::pieces ? "cuMemCreate" : "pool";
 }
 
 /// The current device's. Freed when destroyed. Every step that fails throws Error.
@@ -48,13 +48,13 @@ class ProgramMemory {
   static constexpr size_t kPiece = size_t{2} << 20;
 
   /// pieces: as many of 2 MiB as hold `nbytes`. `handle_types` does not concern cudaMalloc.
-  ProgramMemory(const cuda::Driver& driver, const ProgramCalls& calls, MemoryKind kind, size_t nbytes,
+  ProgramMemory(const cuda::Driver& driver, const ProgramCalls& calls, Allocator kind, size_t nbytes,
                 int handle_types = cuda::kHandlePosixFd)
       : driver_(driver), calls_(calls), kind_(kind) {
     cuda::Device device = 0;
     must(driver.context_device(&device), "cuCtxGetDevice");
-    if (kind == MemoryKind::block) must(calls.alloc(&address_, nbytes), "cuMemAlloc");
-    if (kind == MemoryKind::pool) {
+    if (kind == Allocator::block) must(calls.alloc(&address_, nbytes), "cuMemAlloc");
+    if (kind == Allocator::pool) {
       cuda::PoolProperties properties;
       properties.location.id = device;
       properties.handle_types = handle_types;
@@ -62,20 +62,20 @@ class ProgramMemory {
       must(calls.pool_alloc(&address_, nbytes, pool_, nullptr), "cuMemAllocFromPoolAsync");
       must(driver.stream_synchronize(nullptr), "cuStreamSynchronize");
     }
-    if (kind != MemoryKind::pieces) return;
+    if (kind != Allocator::pieces) return;
     handles_.resize((nbytes + kPiece - 1) / kPiece);
     must(driver.address_reserve(&address_, handles_.size() * kPiece, 0, 0, 0), "cuMemAddressReserve");
     for (size_t i = 0; i < handles_.size(); ++i) map(i, device, handle_types);
   }
   ~ProgramMemory() {
-    if (kind_ == MemoryKind::block) driver_.memory_free(address_);
-    if (kind_ == MemoryKind::pool) {
+    if (kind_ == Allocator::block) driver_.memory_free(address_);
+    if (kind_ == Allocator::pool) {
       calls_.async_free(address_, nullptr);
       driver_.stream_synchronize(nullptr);
       driver_.pool_destroy(pool_);
     }
     for (size_t i = 0; i < handles_.size(); ++i) unmap(i);
-    if (kind_ == MemoryKind::pieces) driver_.address_free(address_, handles_.size() * kPiece);
+    if (kind_ == Allocator::pieces) driver_.address_free(address_, handles_.size() * kPiece);
   }
   ProgramMemory(const ProgramMemory&) = delete;
 
@@ -109,7 +109,7 @@ class ProgramMemory {
 
   const cuda::Driver& driver_;
   const ProgramCalls& calls_;
-  const MemoryKind kind_;
+  const Allocator kind_;
   cuda::Address address_ = 0;
   cuda::Pool pool_ = nullptr;
   std::vector<cuda::MemoryHandle> handles_;

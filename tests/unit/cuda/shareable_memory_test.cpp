@@ -17,7 +17,7 @@ using test::fake_program_calls;
 using test::Forked;
 using test::Pipe;
 using test::ProgramMemory;
-using Kind = test::MemoryKind;
+using Kind = test::Allocator;
 
 constexpr size_t kSharePiece = ProgramMemory::kPiece;
 
@@ -258,7 +258,7 @@ TEST(ImportedMemory, APoolIsImportedOnceForAllItsAllocations) {
 }
 
 TEST(ImportedMemory, ImportsOutOfReachAreErrors) {
-  for (const Kind kind : test::kMemoryKinds) {
+  for (const Kind kind : test::kAllocators) {
     Forked child([](const Pipe& pipe) -> std::string {
       ShareRig rig(1, {.devices = 2, .apart = {{0, 1}}});
       ShareNews news{};
