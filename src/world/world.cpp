@@ -236,7 +236,10 @@ void World::show_kernels() {
 /// for this PE.
 void World::make_stream_side(const WorldView& view) {
   try {
+    node_collectives_ =
+        std::make_unique<NodeCollectives>(*device_memory_, *peer_buffers_, view, choice_, env_.teams_max);
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
+    teams_->when_gone([this](const Team& team) { node_collectives_->forget(team); });
   } catch (const Error& e) {
     no_stream_side_ = e.what();
     log_info("no stream-ordered calls: %s", e.what());
