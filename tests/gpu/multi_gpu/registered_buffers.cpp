@@ -206,8 +206,8 @@ void beside_a_kernel(Rig& rig) {
       const ProgramMemory memory = rig.memory(kind, 10 * kPiece);
       rig.expect(shmemx_coll_register(memory.at(), 10 * kPiece) == 0, "registered");
       const double mapped_ms =
-          rig.timed_ms([&] { rig.expect(rig.buffers.find(pair, memory.at(), 8).where == Where::registered, "found"); });
-      const double hit_us = 1000 * rig.timed_ms([&] { rig.buffers.find(pair, memory.at(), 10 * kPiece); });
+          rig.timed_ms([&] { rig.expect(rig.found(pair, memory.at(), 8).where == Where::registered, "found"); });
+      const double hit_us = 1000 * rig.timed_ms([&] { rig.found(pair, memory.at(), 10 * kPiece); });
       const double gone_ms = rig.timed_ms([&] { shmemx_coll_deregister(memory.at()); });
       rig.say(
           "%s, 20 MiB, beside a kernel of the peer: mapped in %.3f ms, found again in %.1f us, deregistered in %.3f ms",

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ class Rig {
   }
   [[gnu::format(printf, 2, 3)]] void say(const char* format, ...) const {
     if (me != 0) return;
+    std::printf("registered_buffers: ");
     va_list arguments;
     va_start(arguments, format);
     std::vprintf(format, arguments);
@@ -71,6 +73,15 @@ class Rig {
     std::printf("FAILED: PE %d: %s: not true that: %s\n", me, step_.c_str(), what);
     std::fflush(stdout);
     ++failures;
+  }
+  /// find() for a test that goes on where a peer does not answer.
+  PeerView found(std::span<const int> pes, const void* address, size_t nbytes) {
+    try {
+      return buffers.find(pes, address, nbytes);
+    } catch (const Error& error) {
+      expect(false, error.what());
+      return {};
+    }
   }
   std::string error_of_find(const void* address, size_t nbytes) {
     try {
