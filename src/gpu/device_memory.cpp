@@ -47,9 +47,8 @@ void DeviceMemory::attach() {
   });
   if (const int pe = first_failure(steps); pe >= 0)
     throw Error(text("PE %d has no GPU for the symmetric heap: %s", pe, steps[static_cast<size_t>(pe)].why));
-  std::vector<cuda::Uuid> devices;
-  for (const auto& step : steps) devices.push_back(step.card);
-  agree_on_reach(devices);
+  for (const auto& step : steps) gpu_of_pe_.push_back(step.card);
+  agree_on_reach(gpu_of_pe_);
   heap_.share(reaches_node_);
   declared_.share(reaches_node_);
   if (!heap_.grow_to(std::max<size_t>(config_.header_nbytes, 1)))

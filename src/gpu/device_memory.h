@@ -87,6 +87,8 @@ class DeviceMemory {
   const cuda::DeviceArena& arena() const noexcept { return arena_; }
   cuda::DeviceArena& arena() noexcept { return arena_; }
   FdOffers& offers() noexcept { return offers_; }
+  /// The GPU of each PE; only after attach().
+  const std::vector<cuda::Uuid>& gpu_of_pe() const noexcept { return gpu_of_pe_; }
   /// This PE's GPU; only after attach().
   const cuda::DeviceContext& gpu() const noexcept { return *gpu_; }
   cuda::DeviceCopies& copies() noexcept { return *copies_; }
@@ -110,6 +112,7 @@ class DeviceMemory {
   const NodeLayout& layout_;
   const DeviceMemoryConfig config_;
   std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached; outlives the members below, which use it
+  std::vector<cuda::Uuid> gpu_of_pe_;
   cuda::DeviceArena arena_;
   FdOffers offers_;
   DeviceRegion heap_;

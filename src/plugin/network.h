@@ -30,6 +30,13 @@ class Observer;
 /// Completion scope of one OpenSHMEM context: what its quiet waits for. Made and owned by the network.
 class NetContext;
 
+/// The network interfaces of one PE.
+struct RailsNow {
+  int all = 0;
+  int alive = 0;     ///< over which some peer can be reached now
+  double speed = 0;  ///< of the first, in bytes per second, as its interface says; 0: unknown
+};
+
 class Network {
  public:
   explicit Network(TransportKind which) noexcept : kind(which) {}
@@ -78,6 +85,8 @@ class Network {
   /// before anybody uses it. `offset` is that of 8 bytes of the piece that only serve the flush.
   virtual void use_flush(const FlushChoice& choice, uint64_t offset) = 0;
 
+  /// Any thread, between start() and stop().
+  virtual RailsNow rails_now() = 0;
   /// What each rail has carried, one line a rail, for SHMEM_STATS=1. After stop().
   virtual std::vector<std::string> rail_rows() = 0;
   /// Lines for SHMEM_INFO=1 and shmem_info: provider, interface, modes, limits.

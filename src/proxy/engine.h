@@ -8,6 +8,7 @@
 //                                                                               SHMEM_PROXY_THREADS adds
 #pragma once
 
+#include <bit>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -184,6 +185,18 @@ class Engine final : public Network {
     });
   }
 
+  RailsNow rails_now() override {
+    RailsNow now{static_cast<int>(host_->rails().size()), 0, 0};
+    RailMask alive = 0;
+    host_->alone([&] {
+      for (int pe = 0; pe < npes_; ++pe)
+        if (pe != pe_ || npes_ == 1) alive |= host_->rails().usable(pe);
+    });
+    if constexpr (requires { fabric_.without_link(); }) alive &= ~RailMask{fabric_.without_link()};
+    now.alive = std::popcount(alive);
+    if constexpr (requires { fabric_.speed(); }) now.speed = fabric_.speed();
+    return now;
+  }
   std::vector<std::string> rail_rows() override {
     std::vector<std::string> rows;
     const auto add = [&rows](RailSet<RailType>& rails, Port port) {

@@ -72,6 +72,10 @@ class World {
   void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
+  /// The heap in device memory; null where the heap is the host's, or the program has not chosen its GPU.
+  const DeviceMemory* device_memory() const noexcept {
+    return device_memory_ && device_memory_->attached() ? device_memory_.get() : nullptr;
+  }
   /// What stream-ordered calls use; null where there is no GPU, or the library has no kernels.
   StreamSide* streams() noexcept { return stream_side_.get(); }
   /// Collectives in stream order inside a node; null where streams() is.

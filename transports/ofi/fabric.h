@@ -41,6 +41,8 @@ class Fabric {
   std::vector<std::byte> expose(const DevicePiece& piece);
   void learn(std::span<const std::vector<std::byte>> cards);
   std::string describe() const;
+  /// Bytes per second of the first rail's interface; 0: unknown.
+  double speed() const noexcept { return static_cast<double>(nics_.front().facts.speed) / 8; }
 
   // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names
   // -----

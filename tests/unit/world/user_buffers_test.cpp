@@ -33,6 +33,7 @@ class ListingNetwork final : public Network {
   void prepare_stop() noexcept override {}
   void stop() noexcept override {}
   void share_host_calls() noexcept override {}
+  RailsNow rails_now() override { return {}; }
   NetContext* make_context() override { return nullptr; }
   void drop_context(NetContext*) noexcept override {}
   bool takes_pieces() const noexcept override { return false; }
