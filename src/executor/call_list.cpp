@@ -11,7 +11,7 @@ uint32_t CallList::add(StreamedCollective call, Lifetime lifetime) {
   auto kept = std::make_shared<const StreamedCollective>(std::move(call));
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
-    free_.reserve(calls_.size() + 1);  // so that take() allocates nothing
+    free_.reserve(calls_.size() + 1);  // so that take() and forget() allocate nothing
     calls_.emplace_back();
     free_.push_back(static_cast<uint32_t>(calls_.size()));
   }
@@ -31,6 +31,13 @@ std::shared_ptr<const StreamedCollective> CallList::take(uint32_t number) noexce
   if (kept.lifetime == Lifetime::replayed) return kept.call;
   free_.push_back(number);
   return std::exchange(kept.call, nullptr);
+}
+
+void CallList::forget(uint32_t number) noexcept {
+  const std::lock_guard lock(mutex_);
+  calls_[number - 1].call = nullptr;
+  free_.push_back(number);
+  --replayed_;
 }
 
 bool CallList::has_replayed() const noexcept {

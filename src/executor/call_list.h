@@ -23,6 +23,8 @@ class CallList {
   uint32_t add(StreamedCollective call, Lifetime lifetime);
   /// The call of that number, to be run now. Forgets it unless it may come again.
   std::shared_ptr<const StreamedCollective> take(uint32_t number) noexcept;
+  /// The graph of a call that may come again is gone.
+  void forget(uint32_t number) noexcept;
   /// Whether some call may come again.
   bool has_replayed() const noexcept;
 

@@ -38,7 +38,24 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
   auto executor = std::make_unique<TeamExecutor>(
       TeamExecutor::Config{host, team.state.me, team.state.spin.share_cpus, [this] { cuda::adopt_thread(gpu_); },
                            [&twin](const StreamedCollective& call) { call.run(twin); }});
-  return works_.emplace(team.handle(), TeamWork{host, device, std::move(executor)}).first->second;
+  return works_
+      .emplace(team.handle(), TeamWork{host, device, std::move(executor), std::make_unique<GraphHolds>(nullptr)})
+      .first->second;
+}
+
+/// Forgets the calls of graphs that are gone.
+void Executors::sweep(TeamWork& work) {
+  for (const uint64_t number : work.graphs->take_released())
+    work.executor->calls().forget(static_cast<uint32_t>(number));
+}
+
+/// Has the graph that the stream is captured into hold a call. Where the driver cannot, the call stays.
+void Executors::hold(TeamWork& work, cuda::Stream stream, uint32_t number) {
+  try {
+    work.graphs->hold(gpu_, captured_graph(gpu_, stream).graph, number);
+  } catch (const std::exception& error) {
+    log_debug("a captured collective stays until the end of the library: %s", error.what());
+  }
 }
 
 void Executors::give(const Coll& coll, Buffers buffers, cuda::Stream stream) noexcept {
@@ -46,7 +63,10 @@ void Executors::give(const Coll& coll, Buffers buffers, cuda::Stream stream) noe
     const Lifetime lifetime = side_.is_captured(stream) ? Lifetime::replayed : Lifetime::once;
     const std::lock_guard lock(mutex_);
     TeamWork& work = work_of(coll.team);
-    side_.ask_host(work.device, work.executor->calls().add(StreamedCollective(coll, buffers), lifetime), stream);
+    sweep(work);
+    const uint32_t number = work.executor->calls().add(StreamedCollective(coll, buffers), lifetime);
+    side_.ask_host(work.device, number, stream);
+    if (lifetime == Lifetime::replayed) hold(work, stream, number);
   } catch (const std::exception& error) {
     die("%s: the library cannot run this call for the stream: %s", coll.function, error.what());
   }
@@ -68,6 +88,7 @@ void Executors::leave(const Team& team) noexcept {
   if (found == works_.end()) return;
   TeamWork work = std::move(found->second);
   works_.erase(found);
+  sweep(work);
   if (work.executor->calls().has_replayed()) {
     work.executor->leave();
     left_.push_back(std::move(work.executor));

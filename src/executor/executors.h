@@ -9,6 +9,7 @@
 
 #include "src/cuda/pinned.h"
 #include "src/executor/team_executor.h"
+#include "src/gpu/graph_holds.h"
 #include "src/gpu/stream_side.h"
 #include "src/plugin/network.h"
 #include "src/team/team.h"
@@ -41,9 +42,12 @@ class Executors {
     cuda::CallWords* host;    ///< as the CPU sees them
     cuda::CallWords* device;  ///< as kernels see them
     std::unique_ptr<TeamExecutor> executor;
+    std::unique_ptr<GraphHolds> graphs;  ///< they hold calls by number
   };
 
   TeamWork& work_of(const Team& team);
+  static void sweep(TeamWork& work);
+  void hold(TeamWork& work, cuda::Stream stream, uint32_t number);
   std::pair<cuda::CallWords*, cuda::CallWords*> new_words();
 
   const cuda::DeviceContext& gpu_;

@@ -138,6 +138,15 @@ TEST(CallList, KnowsWhetherACallMayComeAgain) {
   EXPECT_TRUE(calls.has_replayed());
 }
 
+TEST(CallList, ACallGoesWithItsGraph) {
+  CallList calls;
+  const uint32_t number = calls.add(call_of(1), Lifetime::replayed);
+  calls.take(number);
+  calls.forget(number);
+  EXPECT_FALSE(calls.has_replayed());
+  EXPECT_EQ(calls.add(call_of(2), Lifetime::once), number);
+}
+
 TEST(CallList, ANumberOfNoCallEndsTheJob) {
   CallList calls;
   EXPECT_EXIT(calls.take(5), testing::ExitedWithCode(1), "a stream asks for call 5, which the library does not keep");
