@@ -62,7 +62,7 @@ bandwidth=(put_bw get_bw p_bw amo_bw --ctas 32 --sizes '1K,8K,64K,1M,4M,32M,256M
 bandwidth_floors=(floor_copy_kernel floor_read_kernel floor_copy_engine)
 latency=(p_lat g_lat put_lat amo_lat signal_pingpong put_signal_pingpong --sizes '8,1K,32K')
 latency_floors=(floor_store floor_load floor_atomic floor_flag floor_pinned)
-collective=(barrier team_sync team_barrier fcollect alltoall broadcast reduce --scope 'thread,warp,block'
+collective=(barrier team_sync team_barrier fcollect alltoall_in_kernel broadcast reduce --scope 'thread,warp,block'
   --sizes '256,1K,4K,64K,1M')
 stream=(put_on_stream get_on_stream put_signal_on_stream barrier_on_stream barrier_in_graph barrier_on_cpu
   fcollect_on_stream alltoall_on_stream reduce_on_stream --sizes '256,4K,64K,1M')
