@@ -6,7 +6,7 @@ set(kernel_targets -gencode arch=compute_75,code=compute_75)
 if(NOT RAILSHMEM_SANITIZE)
   list(APPEND kernel_targets -gencode arch=compute_90,code=sm_90)
 endif()
-foreach(name words reduce stream)
+foreach(name words reduce stream coll)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/kernel_image_${name}.cpp)
   set(fatbin ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
@@ -16,7 +16,7 @@ foreach(name words reduce stream)
     # Without fused products sums have the bits that the CPU gives them.
     add_custom_command(
       OUTPUT ${fatbin}
-      COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
+      COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
               ${kernel_targets} -o ${fatbin} ${source}
               -MD -MF ${fatbin}.d
       DEPENDS ${source}

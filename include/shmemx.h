@@ -9,6 +9,7 @@
 #define RAILSHMEM_SHMEMX_H
 
 #include "shmem.h"
+#include "shmem/coll.h"
 #include "shmem/reduce16.h"
 #include "shmem/reducescatter.h"
 #include "shmem/stream.h"

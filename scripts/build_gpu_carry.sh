@@ -18,7 +18,7 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
   exit 1
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh)}
-tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory multi_own_pe multi_shapes multi_compat_names soak_kernels device_collectives stream_ops stream_own stream_parts"
+tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory multi_own_pe multi_shapes multi_compat_names soak_kernels device_collectives stream_ops stream_own stream_parts coll_ops coll_pieces"
 examples="device_ring put_signal_pipeline jacobi moe_dispatch stream_ordered cuda_graph"
 targets=$(cmake --build "$build" --target help)
 plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' || true)

@@ -47,6 +47,8 @@ EXTENSIONS = ["shmemx_init_attr", "shmemx_get_uniqueid", "shmemx_set_attr_unique
               "shmemx_buffer_unregister", "shmemx_buffer_unregister_all", "shmemx_malloc_host", "shmemx_attach_device"]
 EXTENSIONS += ["shmemx_team_get_uniqueid", "shmemx_team_init"]
 EXTENSIONS += ["shmemx_buffer_register_symmetric", "shmemx_buffer_unregister_symmetric"]
+EXTENSIONS += ["shmemx_coll_on_stream", "shmemx_coll_explain", "shmemx_fcollectmem_pieces_on_stream",
+               "shmemx_reducescatter_pieces_on_stream"]
 EXTENSIONS += [f"shmemx_cu{kind}_{w}" for kind in ("module", "library") for w in ("init", "finalize")]
 EXTENSIONS += [f"shmemx_{t}_{w}_{m}{v}" for t in OLD_P2P for w in ("wait_until", "test") for m in ("all", "any", "some")
                for v in ("", "_vector")]

@@ -129,6 +129,21 @@ check device.one_gpu 300 1 "$(program ring_gpu_test)"
 check device.memory 300 2 "$(program memory_gpu_test)"
 counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
 for pes in $counts; do kernels direct "$pes"; done
+# collectives NAME PES ALGORITHMS: collectives on streams, every kind of buffer, each path at all sizes.
+collectives() {
+  check "coll_ops.$1.$2" 150 "$2" env SHMEM_HEAP_KIND=device "SHMEM_COLLECTIVES=$3" "$(program oshrun)" -n "$2" --timeout 140 \
+    "$(program coll_ops)" 3000
+}
+for pes in $counts; do
+  collectives by_size "$pes" ''
+  check "coll_pieces.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program coll_pieces)"
+done
+for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
+  collectives packets "$pes" fcollect=packets,alltoall=packets,reduce=packets,reducescatter=packets,broadcast=packets
+  collectives parts "$pes" reduce=parts
+  collectives direct "$pes" fcollect=direct,alltoall=direct,reduce=direct,reducescatter=direct
+  collectives engines "$pes" fcollect=engines,alltoall=engines,broadcast=engines
+done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
   kernels tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
@@ -179,7 +194,7 @@ if [ -n "$sanitize" ]; then
     check "device.one_gpu.$tool" 500 1 "$sanitizer" --tool "$tool" --error-exitcode 3 "$(program ring_gpu_test)" --small
   done
   # The library's own kernels. The library asks the driver for features that may be missing, and goes on without them.
-  for program in stream_ops stream_parts; do
+  for program in stream_ops stream_parts coll_ops; do
     check "$program.memcheck" 300 1 env SHMEM_HEAP_KIND=device "$sanitizer" --tool memcheck --report-api-errors no \
       --error-exitcode 3 "$(program "$program")"
   done

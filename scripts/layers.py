@@ -19,11 +19,12 @@ POST = ["src/proxy/post"] + PROXY
 FAILOVER = ["src/proxy/failover"] + POST
 RMA = ["src/topology"] + PLUGIN
 TEAM = ["src/rma"] + RMA
-COLLECTIVE = ["src/team"] + TEAM
+COLLECTIVE = ["src/plan", "src/team"] + TEAM
 ACTIVE = ["src/collective"] + COLLECTIVE
 CHECK = ["src/active"] + ACTIVE
 GPU = ["src/cuda", "src/heap", "src/channel"]
-WORLD = CHECK + GPU + ["src/gpu", "src/observe"]
+STREAM = ["src/collective"] + COLLECTIVE + GPU + ["src/gpu"]
+WORLD = CHECK + GPU + ["src/gpu", "src/stream", "src/observe"]
 TRANSPORT = ["src/proxy", "src/channel", "src/heap", "src/topology", "src/observe"] + PLUGIN
 
 LAYERS = [
@@ -51,7 +52,10 @@ LAYERS = [
     Layer("src/proxy/flush", "data is visible before its signal", FAILOVER + ["src/proxy/target", "src/proxy/source"]),
     Layer("src/rma", "the data path: where an address lives, put, get, AMO, signal, wait, fence, quiet, locks", RMA + PUBLIC),
     Layer("src/team", "a team: PEs, nodes, area of symmetric flags; the arithmetic of splits", TEAM + PUBLIC),
+    Layer("src/plan", "which way a collective takes: the table of crossovers, and plans as pure functions", BASE + PUBLIC),
     Layer("src/collective", "what the members of a team do together: synchronise, move data, reduce, scan, agree", COLLECTIVE + PUBLIC),
+    Layer("src/stream", "collectives in the order of a stream, inside a node: scratch memory of a team, and who runs a plan's steps",
+          STREAM + PUBLIC),
     Layer("src/active", "the old collectives of active sets, with all state in `pSync`", ACTIVE + PUBLIC),
     Layer("src/check", "arguments, and agreement between PEs: `SHMEM_CHECK`", CHECK + PUBLIC),
     Layer("src/world", "`World`: owns everything; its member order is the order of setup", WORLD + PUBLIC),

@@ -32,12 +32,24 @@ RAILSHMEM_API size_t shmemx_coll_explain(const shmemx_coll_t* coll, char* buffer
 RAILSHMEM_END_C
 #endif
 
-// Says where the members of a team are and what connects them.
+// Go piece by piece, for kernels that consume or produce at the same time.
+//
+// A block of the vector has P pieces, the last of which may be shorter. Counters are words of 8 bytes in device memory,
+// zero at first and equal before each call; every call raises them by one, also in a replayed graph. A consumer waits
+// until the counter of its piece has reached the number of calls, in a kernel (shmem_wait_until or an acquire load) or
+// a stream (shmemx_uint64_wait_until_on_stream). Buffers lie in the heap at equal offsets on all members, or the call
+// ends with an error. The team's members share a node.
 #if !defined(__CUDACC_RTC__)
 RAILSHMEM_BEGIN_C
-/// Fills in *topology, whose size the caller has set, for the members of the team. Local; any thread. 0, or nonzero
-/// after a message.
-RAILSHMEM_API int shmemx_topology_get(shmem_team_t team, shmemx_topology_t* topology);
+/// Joins the sources of all PEs of the team, nbytes each, in dest on every PE, by copy engines, and raises arrived[k *
+/// P + p] when piece p of PE k is in dest, whichever comes first. Collective; 0, or nonzero after a message.
+RAILSHMEM_API int shmemx_fcollectmem_pieces_on_stream(shmem_team_t team, void* dest, const void* source,
+    size_t nbytes, size_t piece_nbytes, uint64_t* arrived, shmemx_stream_t stream);
+/// Runs a reduce-scatter in which piece p of this PE's part, number me of the team, begins when ready[me * P + p] of
+/// every PE is above done[p], and raises done[p] when the piece is in dest; ready is symmetric, done is this PE's own.
+/// Collective; 0, or nonzero after a message.
+RAILSHMEM_API int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* coll, size_t piece_nelems,
+    const uint64_t* ready, uint64_t* done, shmemx_stream_t stream);
 RAILSHMEM_END_C
 #endif
 

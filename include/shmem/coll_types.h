@@ -84,24 +84,24 @@ typedef struct {
 /// Where the members of a team are, and what connects them. Speeds are in GB/s (10^9 bytes a second) and direction; 0
 /// stands for unknown.
 typedef struct {
-  size_t size;       ///< sizeof(shmemx_topology_t) in the caller's version of this header
-  int npes;          ///< members of the team
-  int nnodes;        ///< nodes that have members
-  int my_node;       ///< number of this PE's node, from 0, in the order of the nodes' lowest ranks
-  int my_index;      ///< of this PE among its node's members, from 0
-  int node_npes;     ///< members on this PE's node
-  int mapped;        ///< 1: the GPUs of this PE's node load and store each other's memory
-  int link_kind;     ///< SHMEMX_LINK_*: between this PE's GPU and the next member's on its node
-  int rails;         ///< network interfaces that this PE uses; 0 in a job of one node
-  int rails_alive;   ///< those of them that work now
-  double link_speed; ///< of this PE's GPU to the others of its node
-  double rail_speed; ///< of one rail, as its interface says
+  size_t size;        ///< sizeof(shmemx_topology_t) in the caller's version of this header
+  int npes;           ///< members of the team
+  int nnodes;         ///< nodes that have members
+  int my_node;        ///< number of this PE's node, from 0, in the order of the nodes' lowest ranks
+  int my_index;       ///< of this PE among its node's members, from 0
+  int node_npes;      ///< members on this PE's node
+  int mapped;         ///< 1: the GPUs of this PE's node load and store each other's memory
+  int link_kind;      ///< SHMEMX_LINK_*: between this PE's GPU and the next member's on its node
+  int rails;          ///< network interfaces that this PE uses; 0 in a job of one node
+  int rails_alive;    ///< those of them that work now
+  double link_speed;  ///< of this PE's GPU to the others of its node
+  double rail_speed;  ///< of one rail, as its interface says
 } shmemx_topology_t;
 
 /// What connects the GPUs of a node.
 enum shmemx_link_kind {
-  SHMEMX_LINK_NONE = 0,    ///< no other member on the node, or the heap is in host memory
-  SHMEMX_LINK_SAME = 1,    ///< one GPU, shared
+  SHMEMX_LINK_NONE = 0,  ///< no other member on the node, or the heap is in host memory
+  SHMEMX_LINK_SAME = 1,  ///< one GPU, shared
   SHMEMX_LINK_NVLINK = 2,
   SHMEMX_LINK_PCIE = 3
 };

@@ -12,7 +12,8 @@ namespace railshmem {
 
 class StreamSide;
 class World;
-struct DeviceReduction;
+struct Coll;
+enum class CollKind : uint8_t;
 struct PeState;
 struct Team;
 
@@ -78,7 +79,10 @@ class OnStream {
   void copy(void* to, const void* from, size_t nbytes) noexcept;
   void check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
                       size_t source_nbytes) noexcept;
-  int compute(const cuda::StreamCall& call, DeviceReduction& part, size_t loaded) noexcept;
+  /// Whether the team is one for plans; then the collective is in the stream.
+  bool give_planned(const Coll& coll) noexcept;
+  int combine(CollKind kind, shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element,
+              ReduceOp op, TypeKind type) noexcept;
   int exchange(cuda::StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nelems,
                size_t element) noexcept;
 

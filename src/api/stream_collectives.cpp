@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives of stream-ordered calls: copies by copy engines, or kernels.
-#include <algorithm>
-
+// Collectives of stream-ordered calls: by plan inside a node, else by one block.
 #include "src/api/stream_calls.h"
-#include "src/api/stream_width.h"
 #include "src/api/team_call.h"
-#include "src/base/align.h"
+#include "src/base/log.h"
 #include "src/collective/operand.h"
 #include "src/gpu/stream_side.h"
+#include "src/stream/node_collectives.h"
 
 namespace railshmem {
 namespace {
@@ -15,33 +13,6 @@ namespace {
 using cuda::StreamCall;
 using cuda::StreamStep;
 using cuda::StreamWidth;
-
-/// Whether copy engines, and kernels of other members, reach the array on every member.
-bool mapped_on_all(const Team& team, const void* array, size_t nbytes) noexcept {
-  const Operand operand(team.state, array, nbytes);
-  return team.nodes.one_node() && operand.on_device(team.state) && operand.mapped(team.state);
-}
-
-std::byte* of(const Team& team, const void* array, size_t nbytes, int rank) noexcept {
-  return Operand(team.state, array, nbytes).of(team, rank);
-}
-
-/// Whether each member computes a part of a result of so many bytes, where arrays are mapped.
-bool takes_parts(const Team& team, size_t nbytes) noexcept {
-  return nbytes > 2 * DeviceControlLayout::kPacketBytes && team.size() <= DeviceReduction::kMost;
-}
-
-StreamCall reduction(StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nbytes, ReduceOp op,
-                     TypeKind kind) noexcept {
-  StreamCall call{step};
-  call.kind = kind;
-  call.op = op;
-  call.team = team;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = nbytes;
-  return call;
-}
 
 }  // namespace
 
@@ -53,11 +24,21 @@ int OnStream::meet(shmem_team_t handle, StreamStep step) noexcept {
   return 0;
 }
 
-/// Copies a block to every member, to this PE's place in the member's dest: in an alltoall a block for each member,
-/// else one block for all.
+bool OnStream::give_planned(const Coll& coll) noexcept {
+  NodeCollectives& node = *job::world(function_).node_collectives();
+  if (!node.serves(coll.team)) return false;
+  try {
+    node.give(coll, reinterpret_cast<cuda::Stream>(stream_));
+  } catch (const std::exception& e) {
+    die("%s: %s", function_, e.what());
+  }
+  return true;
+}
+
+/// In an alltoall a block for each member, else one block for all.
 int OnStream::exchange(StreamStep step, shmem_team_t handle, void* dest, const void* source, size_t nelems,
                        size_t element) noexcept {
-  const Team* const team = find_team(function_, handle);
+  Team* const team = find_team(function_, handle);
   if (!team) return kBadTeam;
   if (nelems == 0) return 0;
   StreamCall call{step};
@@ -65,20 +46,15 @@ int OnStream::exchange(StreamStep step, shmem_team_t handle, void* dest, const v
   call.dest = dest;
   call.source = source;
   call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  const size_t all = total_bytes(function_, call.nbytes, static_cast<size_t>(team->size()), state_.me);
-  find_dest(*team, function_, dest, all);
+  find_dest(*team, function_, dest, total_bytes(function_, call.nbytes, static_cast<size_t>(team->size()), state_.me));
   must_be_device("dest", dest);
   must_be_device("source", source);
-  if (!mapped_on_all(*team, dest, all)) return give(call, StreamWidth::block), 0;
-  if (all <= kByCluster) return give(call, width_of(all)), 0;
-  const size_t place = static_cast<size_t>(team->rank) * call.nbytes;
-  const size_t apart = step == StreamStep::alltoall ? call.nbytes : 0;
-  for (int i = 0; i < team->size(); ++i) {
-    const int to = (team->rank + i) % team->size();
-    const auto* const block = static_cast<const std::byte*>(source) + static_cast<size_t>(to) * apart;
-    copy(of(*team, dest, all, to) + place, block, call.nbytes);
-  }
-  return meet(handle, StreamStep::sync);
+  Coll coll{function_, step == StreamStep::alltoall ? CollKind::alltoall : CollKind::allgather, *team};
+  coll.nbytes = call.nbytes;
+  coll.source = source;
+  coll.dest = dest;
+  if (!give_planned(coll)) give(call, StreamWidth::block);
+  return 0;
 }
 
 int OnStream::fcollect(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
@@ -104,12 +80,13 @@ int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, siz
   find_dest(*team, function_, dest, call.nbytes);
   must_be_device("dest", dest);
   if (team->rank == root) must_be_device("source", source);
-  if (!mapped_on_all(*team, dest, call.nbytes)) return give(call, StreamWidth::block), 0;
-  const size_t all = call.nbytes * static_cast<size_t>(team->size());
-  if (all <= kByCluster) return give(call, width_of(all)), 0;
-  for (int i = 0; i < team->size() && team->rank == root; ++i)
-    copy(of(*team, dest, call.nbytes, (root + i) % team->size()), source, call.nbytes);
-  return meet(handle, StreamStep::sync);
+  Coll coll{function_, CollKind::broadcast, *team};
+  coll.nbytes = call.nbytes;
+  coll.root = root;
+  coll.source = source;
+  coll.dest = dest;
+  if (!give_planned(coll)) give(call, StreamWidth::block);
+  return 0;
 }
 
 void OnStream::check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
@@ -120,65 +97,40 @@ void OnStream::check_operands(const Team& team, const void* dest, size_t dest_nb
   must_be_device("source", source);
 }
 
-/// `part` is this member's part, `loaded` the bytes that it loads. A part without operands is computed by one block,
-/// piece by piece: for members that do not reach each other's arrays, and for vectors that fit into one piece, which
-/// takes one meeting less.
-int OnStream::compute(const StreamCall& call, DeviceReduction& part, size_t loaded) noexcept {
-  const auto stream = reinterpret_cast<cuda::Stream>(stream_);
-  part.op = call.op;
-  part.kind = call.kind;
-  if (part.noperands == 0) return side_->reduce_among(call, part, StreamWidth::block, stream), 0;
-  if (loaded <= kReducedByCluster) return side_->reduce_among(call, part, width_of(loaded), stream), 0;
-  meet(call.team, StreamStep::sync);  // all sources are ready
-  if (part.nelems > 0) side_->reduce(part, stream);
-  return meet(call.team, StreamStep::sync);  // all have read them
-}
-
-int OnStream::reduce(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
-                     TypeKind kind) noexcept {
+int OnStream::combine(CollKind kind, shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element,
+                      ReduceOp op, TypeKind type) noexcept {
   Team* const team = find_team(function_, handle);
   if (!team) return kBadTeam;
   if (nelems == 0) return 0;
+  const bool deals = kind == CollKind::reducescatter;
   const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
-  check_operands(*team, dest, nbytes, source, nbytes);
-  const StreamCall call = reduction(StreamStep::reduce, handle, dest, source, nbytes, op, kind);
-  const auto members = static_cast<size_t>(team->size());
-  DeviceReduction part{};
-  if (takes_parts(*team, nbytes) && mapped_on_all(*team, dest, nbytes)) {
-    // Parts begin where many elements can be loaded at once.
-    const size_t share = align_up((nelems + members - 1) / members, 16);
-    const size_t first = std::min(nelems, share * static_cast<size_t>(team->rank));
-    part.noperands = part.nresults = team->size();
-    part.nelems = std::min(nelems - first, share);
-    for (int i = 0; i < team->size(); ++i) {
-      part.operands[i] = of(*team, source, nbytes, i) + first * element;
-      part.results[i] = of(*team, dest, nbytes, i) + first * element;
-    }
-  }
-  return compute(call, part, nbytes);
+  const size_t parts = deals ? static_cast<size_t>(team->size()) : 1;
+  check_operands(*team, dest, nbytes, source, total_bytes(function_, nbytes, parts, state_.me));
+  Coll coll{function_, kind, *team, type, op};
+  coll.element = element;
+  coll.nbytes = nbytes;
+  coll.source = source;
+  coll.dest = dest;
+  if (give_planned(coll)) return 0;
+  StreamCall call{deals ? StreamStep::reducescatter : StreamStep::reduce};
+  call.kind = type;
+  call.op = op;
+  call.team = handle;
+  call.dest = dest;
+  call.source = source;
+  call.nbytes = nbytes;
+  side_->reduce(call, reinterpret_cast<cuda::Stream>(stream_));
+  return 0;
 }
 
-int OnStream::reducescatter(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element,
-                            ReduceOp op, TypeKind kind) noexcept {
-  Team* const team = find_team(function_, handle);
-  if (!team) return kBadTeam;
-  if (nelems == 0) return 0;
-  const size_t nbytes = total_bytes(function_, nelems, element, state_.me);
-  const size_t all = total_bytes(function_, nbytes, static_cast<size_t>(team->size()), state_.me);
-  check_operands(*team, dest, nbytes, source, all);
-  const StreamCall call = reduction(StreamStep::reducescatter, handle, dest, source, nbytes, op, kind);
-  // Where dest is a part of source, on any member, others may still read elements that this PE would overwrite.
-  const bool apart = reinterpret_cast<uintptr_t>(dest) - reinterpret_cast<uintptr_t>(source) >= all;
-  DeviceReduction part{};
-  if (apart && takes_parts(*team, nbytes) && mapped_on_all(*team, source, all)) {
-    part.noperands = team->size();
-    part.nresults = 1;
-    part.nelems = nelems;
-    for (int i = 0; i < team->size(); ++i)
-      part.operands[i] = of(*team, source, all, i) + static_cast<size_t>(team->rank) * nbytes;
-    part.results[0] = dest;
-  }
-  return compute(call, part, all);
+int OnStream::reduce(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element, ReduceOp op,
+                     TypeKind type) noexcept {
+  return combine(CollKind::allreduce, team, dest, source, nelems, element, op, type);
+}
+
+int OnStream::reducescatter(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element,
+                            ReduceOp op, TypeKind type) noexcept {
+  return combine(CollKind::reducescatter, team, dest, source, nelems, element, op, type);
 }
 
 }  // namespace railshmem

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/time.h>
 
 #include <algorithm>
@@ -17,17 +16,12 @@
 #include "src/base/error.h"
 #include "src/base/fd_message.h"
 #include "src/base/log.h"
+#include "src/base/private_socket.h"
 
 namespace railshmem {
 namespace {
 
 constexpr timeval kClientPatience{1, 0};  // who connects sends its key at once; the next one waits meanwhile
-
-std::array<uint64_t, 2> unguessable() {
-  std::array<uint64_t, 2> number{};
-  check_errno(getrandom(number.data(), sizeof number, 0) == sizeof number, "getrandom");
-  return number;
-}
 
 }  // namespace
 
@@ -73,17 +67,12 @@ void FdOffers::withdraw(const FdTicket& ticket) noexcept {
 void FdOffers::start() {
   stop_ = UniqueFd(eventfd(0, EFD_CLOEXEC));
   check_errno(static_cast<bool>(stop_), "eventfd");
-  listener_ = UniqueFd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const std::array<uint64_t, 2> secret = unguessable();
-  const std::string name = text("railshmem-%016llx", static_cast<unsigned long long>(secret[0]));
-  const AbstractAddress address(name.c_str());
-  if (!listener_ || bind(listener_.get(), address.get(), address.nbytes()) != 0 || listen(listener_.get(), 128) != 0) {
-    log_debug("no socket for peers that may not trace this process: %s", std::strerror(errno));
-    return;
-  }
+  PrivateSocket socket = listen_privately();
+  if (!socket.listener) return;
+  listener_ = std::move(socket.listener);
   thread_ = std::thread([this] { serve(); });
   pthread_setname_np(thread_.native_handle(), "railshmem-fds");
-  name_ = name;
+  name_ = socket.name;
 }
 
 void FdOffers::serve() noexcept {

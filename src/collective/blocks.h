@@ -2,7 +2,7 @@
 // fcollect and alltoall: every member has a block for every other, who keeps it at the place of the sender.
 #pragma once
 
-#include "src/collective/choice.h"
+#include "src/plan/choice.h"
 #include "src/team/team.h"
 
 namespace railshmem {

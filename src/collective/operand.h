@@ -2,7 +2,7 @@
 // A symmetric object of a collective call as the members of a team reach it; looked up once a call.
 #pragma once
 
-#include "src/collective/choice.h"
+#include "src/plan/choice.h"
 #include "src/rma/copy.h"
 #include "src/rma/place.h"
 #include "src/team/team.h"

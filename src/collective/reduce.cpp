@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/collective/reduce.h"
 
-#include "src/collective/choice.h"
 #include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
 #include "src/collective/reduce_nodes.h"
 #include "src/collective/sync.h"
+#include "src/plan/choice.h"
 
 namespace railshmem {
 namespace {

@@ -136,6 +136,10 @@ constexpr Combine find_in(ReduceOp op, TypeKind kind) noexcept {
       return find<Half>(op);
     case TypeKind::bf16:
       return find<Bfloat16>(op);
+    case TypeKind::f8e4m3:
+      return find<Float8E4M3>(op);
+    case TypeKind::f8e5m2:
+      return find<Float8E5M2>(op);
   }
   return nullptr;
 }

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "include/shmem/detail/reduce_kind.h"
-#include "src/collective/small_floats.h"
+#include "src/base/small_floats.h"
 
 namespace railshmem {
 
@@ -24,6 +24,10 @@ constexpr TypeKind type_kind() noexcept {
     return TypeKind::f16;
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
     return TypeKind::bf16;
+  } else if constexpr (std::is_same_v<T, Float8E4M3>) {
+    return TypeKind::f8e4m3;
+  } else if constexpr (std::is_same_v<T, Float8E5M2>) {
+    return TypeKind::f8e5m2;
   } else if constexpr (std::is_same_v<T, float>) {
     return TypeKind::f32;
   } else if constexpr (std::is_same_v<T, double>) {

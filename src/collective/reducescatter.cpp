@@ -6,10 +6,10 @@
 #include <new>
 
 #include "src/base/log.h"
-#include "src/collective/choice.h"
 #include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/sync.h"
+#include "src/plan/choice.h"
 
 namespace railshmem {
 namespace {

@@ -33,7 +33,7 @@ bool combine_on_device(Team& team, const Reduction& job, const Operands& operand
   std::byte* const dest = job.dest + part.first * job.element;
   const std::byte* const from = operands.from + part.first * job.element;
   if (!Operand(state, dest, nbytes).on_device(state) || !Operand(state, from, nbytes).on_device(state)) return false;
-  DeviceReduction all;
+  DeviceReduction all{};
   all.op = job.op;
   all.kind = job.kind;
   all.nelems = part.count;

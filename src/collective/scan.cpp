@@ -3,11 +3,11 @@
 
 #include <cstring>
 
-#include "src/collective/choice.h"
 #include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
 #include "src/collective/sync.h"
+#include "src/plan/choice.h"
 
 namespace railshmem {
 namespace {

@@ -12,7 +12,20 @@
 namespace railshmem::cuda {
 
 /// What functions are for. Those of a group are all there or, where the driver is too old for one, some are null.
-enum class Calls : uint8_t { core, memory, copies, dma_buf, batches, words, flush, launch, library };
+enum class Calls : uint8_t {
+  core,
+  memory,
+  ipc,
+  pools,
+  graphs,
+  copies,
+  dma_buf,
+  batches,
+  words,
+  flush,
+  launch,
+  library
+};
 
 /// One pointer per row of driver_calls.inc, null where the driver lacks the function. load_driver() answers only when
 /// all of `core` (CUDA 11.4) is there; whoever uses another group asks need() or has() once.

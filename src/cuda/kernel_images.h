@@ -13,5 +13,7 @@ std::span<const std::byte> words_kernels() noexcept;
 std::span<const std::byte> reduce_kernels() noexcept;
 /// src/cuda/kernels/stream.cu
 std::span<const std::byte> stream_kernels() noexcept;
+/// src/cuda/kernels/coll.cu
+std::span<const std::byte> coll_kernels() noexcept;
 
 }  // namespace railshmem::cuda

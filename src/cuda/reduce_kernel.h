@@ -24,10 +24,9 @@ class ReduceKernel {
 
   /// Returns when all results are there for everybody; ends the job after kPatienceNs.
   void run(const DeviceReduction& reduction) noexcept;
-  /// Appends it to a stream of this GPU's. The driver's word.
-  Result give(const DeviceReduction& reduction, Stream stream) noexcept;
 
  private:
+  Result give(const DeviceReduction& reduction, Stream stream) noexcept;
   static constexpr uint64_t kPatienceNs = 60'000'000'000;
 
   const DeviceContext& gpu_;

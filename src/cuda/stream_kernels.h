@@ -2,10 +2,8 @@
 // Kernels that the library gives to streams of the program.
 #pragma once
 
-#include "include/shmem/detail/world.h"
-#include "src/cuda/device_copies.h"
 #include "src/cuda/kernels/stream_call.h"
-#include "src/plugin/device_access.h"
+#include "src/cuda/loaded_kernels.h"
 
 namespace railshmem::cuda {
 
@@ -15,30 +13,17 @@ class StreamKernels {
   /// Loads them and gives them their view. Throws Error where the library has no kernels or the driver does not load
   /// them.
   StreamKernels(const DeviceContext& gpu, DeviceCopies& copies, const WorldView& view);
-  StreamKernels(const StreamKernels&) = delete;
-  ~StreamKernels();
 
   /// Appends the step to a stream. A cluster is for steps among mapped members. The driver's word.
   Result give(const StreamCall& call, StreamWidth width, Stream stream) noexcept;
   Result give(const StreamStrides& strides, Stream stream) noexcept;
   Result give(const StreamWords& words, Stream stream) noexcept;
-  /// Appends `part` of a reduction that the members of call.team compute together: it begins when all have come to it,
-  /// and ends when all are done. Without operands: all of it, by a block, between members that may not be mapped.
-  Result reduce(const StreamCall& call, const DeviceReduction& part, StreamWidth width, Stream stream) noexcept;
+  /// Appends a reduction of the members of call.team, who may not be mapped, by one block.
+  Result reduce(const StreamCall& call, Stream stream) noexcept;
 
  private:
-  Function load(const char* name) const;
-  Result launch(Function kernel, unsigned nblocks, unsigned nthreads, void** parameters, Stream stream) noexcept;
-
-  const DeviceContext& gpu_;
-  Module module_ = nullptr;
-  Function step_ = nullptr;
-  Function collective_ = nullptr;
-  Function cluster_ = nullptr;
-  Function reduce_ = nullptr;
-  Function cluster_reduce_ = nullptr;
-  Function strided_ = nullptr;
-  Function words_ = nullptr;
+  const LoadedKernels kernels_;
+  const Function step_, collective_, cluster_, reduce_, strided_, words_;
   unsigned cluster_blocks_ = 1;
 };
 

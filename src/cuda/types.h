@@ -20,6 +20,10 @@ using Module = struct ModuleObject*;
 using Function = struct FunctionObject*;
 using Library = struct LibraryObject*;
 using Kernel = struct KernelObject*;
+using Pool = struct PoolObject*;
+using Graph = struct GraphObject*;
+using GraphNode = struct GraphNodeObject*;
+using UserObject = struct UserObjectObject*;  ///< CUuserObject: what graphs keep for the program
 
 inline Address address_of(const void* pointer) noexcept {
   return reinterpret_cast<uintptr_t>(pointer);
@@ -36,6 +40,8 @@ inline constexpr Result kDeinitialized = 4;  ///< the process is ending
 inline constexpr Result kNoDevice = 100;
 inline constexpr Result kInvalidDevice = 101;
 inline constexpr Result kInvalidContext = 201;
+inline constexpr Result kMapFailed = 205;
+inline constexpr Result kAlreadyMapped = 208;  ///< of IPC: a freed block at these addresses of its owner is still open
 inline constexpr Result kPeerAccessUnsupported = 217;
 inline constexpr Result kInvalidHandle = 400;
 inline constexpr Result kNotFound = 500;
@@ -118,6 +124,16 @@ struct FabricHandle {
   std::array<std::byte, 64> bytes;
 };
 
+// Memory of other allocators, for other processes.
+struct IpcHandle {
+  std::array<std::byte, 64> bytes;
+};
+inline constexpr unsigned kIpcEnablesPeerAccess = 1;  ///< the only flags that the driver takes
+/// Of one allocation of a pool; means something only together with the pool.
+struct PoolPointer {
+  std::array<std::byte, 64> bytes;
+};
+
 // Host memory.
 inline constexpr unsigned kPinnedPortable = 1;  ///< for all contexts
 inline constexpr unsigned kPinnedMapped = 2;    ///< kernels may use it; both flags serve cuMemHostRegister too
@@ -135,8 +151,12 @@ enum class PointerAttribute : int {
   buffer_id = 7,
   is_managed = 8,
   device = 9,
+  ipc_capable = 10,
   range_start = 11,
   range_nbytes = 12,
+  handle_types = 14,
+  pool = 17,
+  memory_block_id = 20,  ///< of the physical memory; drivers before 12 do not know it
 };
 
 // Streams and events.
@@ -146,6 +166,10 @@ inline constexpr unsigned kEventWithoutTiming = 2;
 enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
 inline constexpr int kCapturingNot = 0;
 inline constexpr int kCapturing = 1;
+
+// User objects of graphs.
+inline constexpr unsigned kDestructorUnwatched = 1;  ///< CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, which the driver asks for
+inline constexpr unsigned kGraphTakesReference = 1;  ///< CU_GRAPH_USER_OBJECT_MOVE
 
 /// Conditions of a wait for a word.
 inline constexpr unsigned kWordReaches = 0;  ///< signed difference >= 0

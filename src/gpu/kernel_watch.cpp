@@ -22,6 +22,11 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
     case ChannelStatus::ok:
       break;
     case ChannelStatus::timeout:
+      if (fault.call == DeviceCall::coll_on_stream)
+        return text(
+            "PE %d did not come to it, or sent nothing, within SHMEM_WAIT_TIMEOUT; look whether PE %d makes the "
+            "team's collectives in the order of the others, or raise it",
+            fault.pe, fault.pe);
       return "nothing came within SHMEM_WAIT_TIMEOUT; look for a PE that does not take part, or raise it";
     case ChannelStatus::stopped:
       return "the library was stopped while the kernel ran; call shmem_finalize after the last kernel has ended";

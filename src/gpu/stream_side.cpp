@@ -6,7 +6,7 @@
 namespace railshmem {
 
 StreamSide::StreamSide(DeviceMemory& memory, const WorldView& view)
-    : gpu_(memory.gpu()), kernels_(gpu_, memory.copies(), view), reducer_(gpu_) {}
+    : gpu_(memory.gpu()), kernels_(gpu_, memory.copies(), view) {}
 
 void StreamSide::must(cuda::Result result, const char* call) noexcept {
   if (result != cuda::kSuccess) gpu_.die_of(result, call);
@@ -23,15 +23,9 @@ void StreamSide::give(const cuda::StreamCall& call, cuda::StreamWidth width, cud
   must(kernels_.give(call, width, stream), "cuLaunchKernel");
 }
 
-void StreamSide::reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept {
+void StreamSide::reduce(const cuda::StreamCall& call, cuda::Stream stream) noexcept {
   const cuda::ContextGuard guard(gpu_);
-  must(reducer_.give(reduction, stream), "cuLaunchKernel");
-}
-
-void StreamSide::reduce_among(const cuda::StreamCall& call, const DeviceReduction& part, cuda::StreamWidth width,
-                              cuda::Stream stream) noexcept {
-  const cuda::ContextGuard guard(gpu_);
-  must(kernels_.reduce(call, part, width, stream), "cuLaunchKernel");
+  must(kernels_.reduce(call, stream), "cuLaunchKernel");
 }
 
 bool StreamSide::is_captured(cuda::Stream stream) noexcept {

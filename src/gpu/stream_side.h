@@ -3,7 +3,6 @@
 #pragma once
 
 #include "src/cuda/context_guard.h"
-#include "src/cuda/reduce_kernel.h"
 #include "src/cuda/stream_kernels.h"
 #include "src/gpu/device_memory.h"
 
@@ -24,11 +23,8 @@ class StreamSide {
     const cuda::ContextGuard guard(gpu_);
     must(kernels_.give(call, stream), "cuLaunchKernel");
   }
-  /// By all multiprocessors, and without waiting for anybody.
-  void reduce(const DeviceReduction& reduction, cuda::Stream stream) noexcept;
   /// Together with the other members of call.team (StreamKernels::reduce).
-  void reduce_among(const cuda::StreamCall& call, const DeviceReduction& part, cuda::StreamWidth width,
-                    cuda::Stream stream) noexcept;
+  void reduce(const cuda::StreamCall& call, cuda::Stream stream) noexcept;
   /// Whether what the stream is given becomes part of a graph, and does not run.
   bool is_captured(cuda::Stream stream) noexcept;
   /// Returns when the stream has done all that it was given.
@@ -43,7 +39,6 @@ class StreamSide {
 
   const cuda::DeviceContext& gpu_;
   cuda::StreamKernels kernels_;
-  cuda::ReduceKernel reducer_;
 };
 
 }  // namespace railshmem

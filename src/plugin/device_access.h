@@ -30,6 +30,8 @@ struct DeviceReduction {
 
   ReduceOp op;
   TypeKind kind;
+  Scaling scaling;  ///< of sums of floating-point and complex elements
+  double factor;    ///< Scaling::factor
   int noperands;
   int nresults;
   uint64_t nelems;

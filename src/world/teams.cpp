@@ -181,6 +181,7 @@ bool Teams::make_all(const Team& parent, const char* function, std::span<TeamPla
 }
 
 void Teams::unmake(Team& team) noexcept {
+  if (gone_) gone_(team);
   if (tables_) tables_->clear_team(team.slot);
   const int slot = team.slot;
   const uint64_t number = team.highest_number();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -75,6 +76,9 @@ class Teams {
   /// Lets kernels use all present and later teams. `tables` must outlive this.
   void show_to(KernelTables& tables) noexcept;
 
+  /// Sets a function that is called before a team of the program's goes.
+  void when_gone(std::function<void(const Team&)> gone) { gone_ = std::move(gone); }
+
   /// Bytes of `slots` areas, and of the desks behind them. Throws Error when they are too few.
   static size_t nbytes(int npes, int slots);
 
@@ -99,6 +103,7 @@ class Teams {
   TeamDesks desks_;
   TeamSlots slots_;
   KernelTables* tables_ = nullptr;            ///< null: no kernel uses teams
+  std::function<void(const Team&)> gone_;     ///< may be empty
   std::mutex making_;                         ///< guards lists_ and the memory of areas
   std::list<std::vector<int>> lists_;         ///< PEs of gathered teams; teams split from those use these lists too
   static std::atomic<uint32_t> generation_;   ///< teams that the process made so far, also before a finalize

@@ -164,6 +164,7 @@ void World::attach_gpu() {
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
   // Copies reach a mapped PE at once, atomics go through its proxy: a fence has to wait for the atomics.
   state_.mixed_reach |= network_ && view.slots > 1;
+  peer_buffers_ = std::make_unique<PeerBuffers>(*device_memory_, bootstrap_, layout_);
   show_kernels();
 }
 
@@ -232,7 +233,10 @@ void World::show_kernels() {
 /// for this PE.
 void World::make_stream_side(const WorldView& view) {
   try {
+    node_collectives_ =
+        std::make_unique<NodeCollectives>(*device_memory_, *peer_buffers_, view, choice_, env_.teams_max);
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
+    teams_->when_gone([this](const Team& team) { node_collectives_->forget(team); });
   } catch (const Error& e) {
     no_stream_side_ = e.what();
     log_info("no stream-ordered calls: %s", e.what());

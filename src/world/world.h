@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "src/active/active_sets.h"
-#include "src/collective/choice.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/device_side.h"
 #include "src/gpu/header_layout.h"
@@ -16,12 +15,14 @@
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/kernel_watch.h"
 #include "src/gpu/late_copier.h"
+#include "src/gpu/peer_buffers.h"
 #include "src/gpu/stream_side.h"
 #include "src/gpu/symmetric_buffers.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
 #include "src/observe/observer.h"
+#include "src/plan/choice.h"
 #include "src/plugin/bootstrap.h"
 #include "src/plugin/flush.h"
 #include "src/plugin/network.h"
@@ -29,6 +30,7 @@
 #include "src/rma/liveness.h"
 #include "src/rma/lock_turns.h"
 #include "src/rma/pe_state.h"
+#include "src/stream/node_collectives.h"
 #include "src/topology/node_layout.h"
 #include "src/world/death_watch.h"
 #include "src/world/gpu_rails.h"
@@ -71,6 +73,10 @@ class World {
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
   /// What stream-ordered calls use; null where there is no GPU, or the library has no kernels.
   StreamSide* streams() noexcept { return stream_side_.get(); }
+  /// Collectives in stream order inside a node; null where streams() is.
+  NodeCollectives* node_collectives() noexcept { return node_collectives_.get(); }
+  /// Where peers see this PE's GPU memory; null until the program has chosen its GPU.
+  PeerBuffers* peer_buffers() noexcept { return peer_buffers_.get(); }
   /// Why streams() is null, and what to do.
   std::string why_no_streams() const;
   /// Collective: takes the current GPU for the heap, if the heap is to be in device memory and has no GPU yet. Throws
@@ -113,13 +119,14 @@ class World {
   HeapSize heap_size_;
   std::unique_ptr<NodeArena> arena_;
   std::unique_ptr<Heap> heap_;
-  std::unique_ptr<DeviceMemory> device_memory_;      ///< null: the heap is the host's
-  std::unique_ptr<DeviceSide> device_side_;          ///< null until the program has chosen its GPU
-  std::unique_ptr<SymmetricBuffers> buffers_;        ///< null until the program has chosen its GPU
-  std::unique_ptr<StreamSide> stream_side_;          ///< null until then, and in a library without kernels
-  std::string no_stream_side_;                       ///< why stream_side_ is null although there is a GPU
-  std::unique_ptr<KernelTables> kernel_tables_;      ///< null until then, and where no kernels use the library
-  std::unique_ptr<KernelChannels> kernel_channels_;  ///< null until then, and where no kernels use the library
+  std::unique_ptr<DeviceMemory> device_memory_;        ///< null: the heap is the host's
+  std::unique_ptr<DeviceSide> device_side_;            ///< null until the program has chosen its GPU
+  std::unique_ptr<SymmetricBuffers> buffers_;          ///< null until the program has chosen its GPU
+  std::unique_ptr<StreamSide> stream_side_;            ///< null until then, and in a library without kernels
+  std::unique_ptr<NodeCollectives> node_collectives_;  ///< null where stream_side_ is
+  std::string no_stream_side_;                         ///< why stream_side_ is null although there is a GPU
+  std::unique_ptr<KernelTables> kernel_tables_;        ///< null until then, and where no kernels use the library
+  std::unique_ptr<KernelChannels> kernel_channels_;    ///< null until then, and where no kernels use the library
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
@@ -127,6 +134,7 @@ class World {
   std::string proxy_place_;              ///< for describe(); empty: the proxy threads run where the PE does
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
+  std::unique_ptr<PeerBuffers> peer_buffers_;  ///< null until the program has chosen its GPU
   std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;

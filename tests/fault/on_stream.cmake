@@ -48,6 +48,49 @@ fault_test(stream_no_gpu OPTIONS ${on_stream_env} --env RAILSHMEM_FAKE_GPUS=0 --
            COMMAND ${on_stream_job} no_device_heap)
 stream_mistake(dealt_past_end long_sum_reducescatter "run past")
 stream_mistake(dealt_from_host long_sum_reducescatter "is not symmetric")
+# Wrong arguments of shmemx_coll_on_stream and its like, which refuse them.
+add_executable(fault_bad_coll bad_coll.c)
+set_target_properties(fault_bad_coll PROPERTIES OUTPUT_NAME bad_coll)
+target_link_libraries(fault_bad_coll PRIVATE RailSHMEM::shmem)
+add_dependencies(fault_bad_coll railshmem_fake_cuda)
+target_compile_options(fault_bad_coll PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+# coll_mistake(name regex...)
+function(coll_mistake name)
+  set(expectations "")
+  foreach(regex ${ARGN})
+    list(APPEND expectations --expect "${regex}")
+  endforeach()
+  fault_test(stream_coll_${name} OPTIONS ${on_stream_env} ${expectations} --expect "PE 1: error: shmemx_[a-z_]+: "
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> ${name})
+endfunction()
+coll_mistake(no_size "its size is not set" "SHMEMX_COLL_INITIALIZER")
+coll_mistake(collective "collective 99 is none" "SHMEMX_COLL_")
+coll_mistake(team "is no team of this PE" "SHMEM_TEAM_WORLD")
+coll_mistake(datatype "datatype 99 is none")
+coll_mistake(op "op 99 is none")
+coll_mistake(bits_of_float "op 0 works on bits, and takes integer types only")
+coll_mistake(max_of_complex "complex numbers do not have")
+coll_mistake(average_of_int "takes floating-point and complex types")
+coll_mistake(root "root is 2; the team has ranks 0 to 1")
+coll_mistake(max_blocks "max_blocks is -1")
+coll_mistake(flags "flags are 1; they must be 0")
+coll_mistake(nelems "nelems [0-9]+ is too large")
+coll_mistake(source_of_host "source 0x[0-9a-f]+ lies in plain host memory" "shmem_malloc, cudaMalloc")
+coll_mistake(no_dest "dest is NULL")
+coll_mistake(overlap "overlap in a part" "in place")
+coll_mistake(list "has no list form of that side")
+coll_mistake(counts "needs source_counts, source_offsets, dest_counts and dest_offsets")
+coll_mistake(piece "a piece has 0 bytes")
+coll_mistake(counters "arrived is")
+coll_mistake(pieces_elsewhere "dest 0x[0-9a-f]+ lies in plain host memory")
+coll_mistake(ready_elsewhere "ready 0x[0-9a-f]+ does not lie in the heap")
+fault_test(stream_coll_differs OPTIONS ${on_stream_env} --env SHMEM_CHECK=1 --expect "differs between PEs: PE [01] called"
+           --expect "bytes 4000" --expect "bytes 8000"
+           COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> differs)
+fault_test(stream_coll_lonely OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1
+           --expect "PE 1: error: .*shmem_coll_on_stream in a kernel .*: PE 0 did not come to it" --expect SHMEM_WAIT_TIMEOUT
+           COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> lonely)
+
 fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1
            --expect "PE 1: error: .*shmem_wait_until in a kernel" --expect SHMEM_WAIT_TIMEOUT
            COMMAND ${on_stream_job} lonely_wait)

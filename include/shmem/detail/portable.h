@@ -272,6 +272,15 @@ RAILSHMEM_HD inline void release_fence() {
 #endif
 }
 
+/// Orders this thread's relaxed loads so far before everything that it, and threads that it meets, load next.
+RAILSHMEM_HD inline void acquire_fence() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+#elif !defined(__SANITIZE_THREAD__)  // whose host loads of pairs acquire by themselves
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
 /// A relaxed store behind a release_fence(): of several stores only the first pays for the fence.
 RAILSHMEM_HD inline void store_fenced(uint64_t* to, uint64_t value) {
 #if defined(__CUDA_ARCH__)

@@ -70,6 +70,35 @@ RAILSHMEM_HD inline uint32_t block_in_grid() {
 #endif
 }
 
+#if defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
+// Of kernels that are launched in one dimension.
+RAILSHMEM_HD inline uint32_t thread_in_row() {
+  return threadIdx.x;
+}
+RAILSHMEM_HD inline uint32_t row_size() {
+  return blockDim.x;
+}
+RAILSHMEM_HD inline uint32_t block_in_row() {
+  return blockIdx.x;
+}
+RAILSHMEM_HD inline uint32_t blocks_in_row() {
+  return gridDim.x;
+}
+#else
+RAILSHMEM_HD inline uint32_t thread_in_row() {
+  return 0;
+}
+RAILSHMEM_HD inline uint32_t row_size() {
+  return 1;
+}
+RAILSHMEM_HD inline uint32_t block_in_row() {
+  return 0;
+}
+RAILSHMEM_HD inline uint32_t blocks_in_row() {
+  return 1;
+}
+#endif
+
 /// The multiprocessor that runs the calling thread just now; 0 on the host.
 RAILSHMEM_HD inline uint32_t multiprocessor() {
 #if defined(__CUDA_ARCH__)

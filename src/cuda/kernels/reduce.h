@@ -2,28 +2,10 @@
 // Element-wise reduction of arrays, as the threads of a grid share it.
 #pragma once
 
-#include "include/shmem/detail/operators.h"
+#include "src/cuda/kernels/elements.h"
 #include "src/plugin/device_access.h"
 
 namespace railshmem::cuda::kernels {
-
-template <class Real>
-struct alignas(2 * sizeof(Real)) Complex {
-  Real re, im;
-};
-
-template <class Real>
-RAILSHMEM_HD inline Complex<Real> combine(Complex<Real> a, Complex<Real> b, device::Sum) {
-  return {a.re + b.re, a.im + b.im};
-}
-template <class Real>
-RAILSHMEM_HD inline Complex<Real> combine(Complex<Real> a, Complex<Real> b, device::Product) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-template <class T, class Op>
-RAILSHMEM_HD inline T combine(T a, T b, Op) {
-  return Op::of(a, b);
-}
 
 /// Elements that one thread loads at once.
 template <class T>
@@ -31,15 +13,55 @@ struct alignas(16) Pack {
   static constexpr uint32_t kElements = 16 / sizeof(T);
   T at[kElements];
 };
-inline constexpr int kPacksInFlight = 4;  ///< by thread and operand
+/// One element where arrays begin elsewhere.
+template <class T>
+struct Single {
+  static constexpr uint32_t kElements = 1;
+  T at[1];
+};
 
-template <class T, class Op>
-RAILSHMEM_HD inline Pack<T> combine(const Pack<T>& a, const Pack<T>& b, Op op) {
-  Pack<T> sum;
-  RAILSHMEM_UNROLL
-  for (uint32_t i = 0; i < Pack<T>::kElements; ++i) sum.at[i] = combine(a.at[i], b.at[i], op);
-  return sum;
-}
+/// What is done to each operand and to each result of a sum.
+struct Scale {
+  Scaling scaling;
+  double factor;  ///< of each operand
+  int noperands;
+};
+
+/// Operands of one thread as they meet: as many elements as Values has.
+template <class T, class Op, class Values>
+struct Meeting {
+  using Held = typename Element<T>::Held;
+  static constexpr bool kCanScale = kScales<Held> && std::is_same_v<Op, device::Sum>;
+  Held at[Values::kElements];
+
+  RAILSHMEM_HD static Held hold(T element, const Scale& scale) {
+    const Held held = Element<T>::hold(element);
+    if constexpr (kCanScale) {
+      if (scale.scaling == Scaling::factor) return times(held, scale.factor);
+    }
+    return held;
+  }
+  RAILSHMEM_HD void begin(const Values& first, const Scale& scale) {
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < Values::kElements; ++i) at[i] = hold(first.at[i], scale);
+  }
+  RAILSHMEM_HD void add(const Values& next, const Scale& scale) {
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < Values::kElements; ++i) at[i] = combine(at[i], hold(next.at[i], scale), Op{});
+  }
+  RAILSHMEM_HD Values end(const Scale& scale) const {
+    Values result;
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < Values::kElements; ++i) {
+      Held held = at[i];
+      if constexpr (kCanScale) {
+        if (scale.scaling == Scaling::average) held = over(held, scale.noperands);
+      }
+      result.at[i] = Element<T>::round(held);
+    }
+    return result;
+  }
+};
 
 /// All arrays begin where a pack may.
 RAILSHMEM_HD inline bool in_packs(const DeviceReduction& r) {
@@ -49,127 +71,63 @@ RAILSHMEM_HD inline bool in_packs(const DeviceReduction& r) {
   return bits % 16 == 0;
 }
 
-/// Values first, first + step, ... before `end`, elements or packs of them; kFlight at a time are read from all
-/// operands before they are written anywhere.
-template <class Value, class Op, int kFlight>
+/// Values first, first + step, ... before `end`; kFlight at a time are read from all operands before they are written
+/// anywhere.
+template <class T, class Op, class Values, int kFlight>
 RAILSHMEM_HD inline void reduce_run(const DeviceReduction& r, uint64_t first, uint64_t step, uint64_t end) {
+  const Scale scale{r.scaling, r.factor, r.noperands};
   RAILSHMEM_NO_UNROLL
   for (uint64_t from = first; from < end; from += kFlight * step) {
-    Value sum[kFlight];
+    Meeting<T, Op, Values> sum[kFlight];
     const auto place = [&](int k) {  // behind the end the first one again, so that no load waits for a branch
       const uint64_t at = from + static_cast<uint64_t>(k) * step;
       return at < end ? at : from;
     };
+    Values next[kFlight];
+    const auto load = [&](const void* operand) {
+      RAILSHMEM_UNROLL
+      for (int k = 0; k < kFlight; ++k) next[k] = static_cast<const Values*>(operand)[place(k)];
+    };
+    load(r.operands[0]);
     RAILSHMEM_UNROLL
-    for (int k = 0; k < kFlight; ++k) sum[k] = static_cast<const Value*>(r.operands[0])[place(k)];
+    for (int k = 0; k < kFlight; ++k) sum[k].begin(next[k], scale);
     RAILSHMEM_NO_UNROLL
     for (int i = 1; i < r.noperands; ++i) {
-      const auto* const operand = static_cast<const Value*>(r.operands[i]);
-      Value next[kFlight];
+      load(r.operands[i]);
       RAILSHMEM_UNROLL
-      for (int k = 0; k < kFlight; ++k) next[k] = operand[place(k)];
-      RAILSHMEM_UNROLL
-      for (int k = 0; k < kFlight; ++k) sum[k] = combine(sum[k], next[k], Op{});
+      for (int k = 0; k < kFlight; ++k) sum[k].add(next[k], scale);
     }
     RAILSHMEM_NO_UNROLL
     for (int i = 0; i < r.nresults; ++i) {
-      auto* const result = static_cast<Value*>(r.results[i]);
+      auto* const result = static_cast<Values*>(r.results[i]);
       RAILSHMEM_UNROLL
       for (int k = 0; k < kFlight; ++k) {
-        if (from + static_cast<uint64_t>(k) * step < end) result[place(k)] = sum[k];
+        if (from + static_cast<uint64_t>(k) * step < end) result[place(k)] = sum[k].end(scale);
       }
     }
   }
 }
 
-/// The part of thread `first` of `step`.
+/// The part of thread `first` of `step`. Out of line: the compiler takes much longer for one function with all types.
 template <class T, class Op>
-RAILSHMEM_HD inline void reduce_elements(const DeviceReduction& r, uint64_t first, uint64_t step) {
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void reduce_elements(const DeviceReduction& r, uint64_t first,
+                                                               uint64_t step) {
+  // Loads in flight by thread and operand. Small floats take two or four times the registers while they are held.
+  constexpr int kFlight = sizeof(T) >= 4 ? 4 : sizeof(T) == 2 ? 2 : 1;
   const uint64_t packs = in_packs(r) ? r.nelems / Pack<T>::kElements : 0;
-  reduce_run<Pack<T>, Op, kPacksInFlight>(r, first, step, packs);
-  reduce_run<T, Op, 1>(r, packs * Pack<T>::kElements + first, step, r.nelems);
+  reduce_run<T, Op, Pack<T>, kFlight>(r, first, step, packs);
+  reduce_run<T, Op, Single<T>, 1>(r, packs * Pack<T>::kElements + first, step, r.nelems);
 }
 
-template <class T>
-RAILSHMEM_HD inline void reduce_bounds(const DeviceReduction& r, uint64_t first, uint64_t step) {
-  if (r.op == ReduceOp::max) return reduce_elements<T, device::Max>(r, first, step);
-  reduce_elements<T, device::Min>(r, first, step);
-}
-
-template <class T>
-RAILSHMEM_HD inline void reduce_values(const DeviceReduction& r, uint64_t first, uint64_t step) {
-  if (r.op == ReduceOp::sum) return reduce_elements<T, device::Sum>(r, first, step);
-  if (r.op == ReduceOp::prod) return reduce_elements<T, device::Product>(r, first, step);
-  reduce_bounds<T>(r, first, step);
-}
-
-template <class T>
-RAILSHMEM_HD inline void reduce_integers(const DeviceReduction& r, uint64_t first, uint64_t step) {
-  switch (r.op) {
-    case ReduceOp::bit_and:
-      return reduce_elements<T, device::And>(r, first, step);
-    case ReduceOp::bit_or:
-      return reduce_elements<T, device::Or>(r, first, step);
-    case ReduceOp::bit_xor:
-      return reduce_elements<T, device::Xor>(r, first, step);
-    case ReduceOp::sum:
-      return reduce_elements<T, device::Sum>(r, first, step);
-    case ReduceOp::prod:
-      return reduce_elements<T, device::Product>(r, first, step);
-    default:
-      reduce_bounds<T>(r, first, step);
-  }
-}
-
-template <class T>
-RAILSHMEM_HD inline void reduce_complex(const DeviceReduction& r, uint64_t first, uint64_t step) {
-  if (r.op == ReduceOp::sum) return reduce_elements<T, device::Sum>(r, first, step);
-  reduce_elements<T, device::Product>(r, first, step);
-}
-
-/// GPUs have no long double.
+/// What host calls reduce on the GPU: no long double, which GPUs do not have, and no small floats, which host calls
+/// round after each operation.
 inline bool can_reduce(TypeKind kind) noexcept {
   return kind != TypeKind::long_double && kind < TypeKind::f16;
 }
 
-/// The part of thread `first` of `step`.
+/// The part of thread `first` of `step`; the type is any but long double.
 RAILSHMEM_HD inline void reduce(const DeviceReduction& r, uint64_t first, uint64_t step) {
-  // Of all operations only these two depend on the sign: the bits of the others are those of unsigned ones.
-  const bool has_sign = r.op == ReduceOp::max || r.op == ReduceOp::min;
-  switch (r.kind) {
-    case TypeKind::i8:
-      if (has_sign) return reduce_bounds<int8_t>(r, first, step);
-      [[fallthrough]];
-    case TypeKind::u8:
-      return reduce_integers<uint8_t>(r, first, step);
-    case TypeKind::i16:
-      if (has_sign) return reduce_bounds<int16_t>(r, first, step);
-      [[fallthrough]];
-    case TypeKind::u16:
-      return reduce_integers<uint16_t>(r, first, step);
-    case TypeKind::i32:
-      if (has_sign) return reduce_bounds<int32_t>(r, first, step);
-      [[fallthrough]];
-    case TypeKind::u32:
-      return reduce_integers<uint32_t>(r, first, step);
-    case TypeKind::i64:
-      if (has_sign) return reduce_bounds<int64_t>(r, first, step);
-      [[fallthrough]];
-    case TypeKind::u64:
-      return reduce_integers<uint64_t>(r, first, step);
-    case TypeKind::f32:
-      return reduce_values<float>(r, first, step);
-    case TypeKind::f64:
-      return reduce_values<double>(r, first, step);
-    case TypeKind::c32:
-      return reduce_complex<Complex<float>>(r, first, step);
-    case TypeKind::c64:
-      return reduce_complex<Complex<double>>(r, first, step);
-    case TypeKind::long_double:
-    case TypeKind::f16:
-    case TypeKind::bf16:
-      return;  // can_reduce() keeps them away
-  }
+  visit_element(r.kind, r.op, [&]<class T, class Op>() { reduce_elements<T, Op>(r, first, step); });
 }
 
 }  // namespace railshmem::cuda::kernels

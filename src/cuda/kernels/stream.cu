@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels behind stream-ordered calls, of a warp, a block or a cluster of blocks. Their view of the job is
-// railshmem_device_view. All but the cluster that reduces take at most half of a multiprocessor's registers, to find a
-// place beside kernels of the program.
+// railshmem_device_view. They take at most half of a multiprocessor's registers, to find a place beside kernels of the
+// program.
 #include "src/cuda/kernels/stream.h"
 
 #include "src/cuda/kernels/stream_many.h"
@@ -30,16 +30,9 @@ extern "C" __global__ void RAILSHMEM_STREAM_CLUSTER __launch_bounds__(kStreamBlo
 }
 
 extern "C" __global__ void __launch_bounds__(kStreamBlockThreads, 2)
-    railshmem_stream_reduce(const __grid_constant__ railshmem::cuda::StreamCall call,
-                            const __grid_constant__ railshmem::DeviceReduction part) {
-  __shared__ railshmem::cuda::kernels::ReduceRoom room;
-  railshmem::cuda::kernels::run_reduce(call, part, room);
-}
-
-extern "C" __global__ void RAILSHMEM_STREAM_CLUSTER __launch_bounds__(kStreamBlockThreads, 1)
-    railshmem_stream_cluster_reduce(const __grid_constant__ railshmem::cuda::StreamCall call,
-                                    const __grid_constant__ railshmem::DeviceReduction part) {
-  railshmem::cuda::kernels::reduce_among<railshmem::cuda::kernels::ClusterScope>(call, part);
+    railshmem_stream_reduce(const __grid_constant__ railshmem::cuda::StreamCall call) {
+  __shared__ railshmem::DeviceReduction part;
+  railshmem::cuda::kernels::run_reduce(call, part);
 }
 
 /// Any grid.

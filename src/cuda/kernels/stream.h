@@ -129,6 +129,7 @@ RAILSHMEM_KERNEL inline ChannelStatus reduce_far(const WorldView& world, const d
     if (BlockScope::leads()) {
       shared.op = call.op;
       shared.kind = call.kind;
+      shared.scaling = Scaling::none;
       shared.nelems = count / bytes_of(call.kind);
       shared.noperands = team.size();
       for (int i = 0; i < team.size(); ++i) shared.operands[i] = room(i);
@@ -142,7 +143,7 @@ RAILSHMEM_KERNEL inline ChannelStatus reduce_far(const WorldView& world, const d
   return ChannelStatus::ok;
 }
 
-/// What moves data among mapped members, or to one PE, by all threads of a scope.
+/// What moves data among the members of a team, or to one PE, by all threads of a scope.
 template <class Scope>
 RAILSHMEM_KERNEL inline void run_moves(const StreamCall& c) {
   using Bytes = device::TeamMover<1, Scope>;
@@ -159,60 +160,10 @@ RAILSHMEM_KERNEL inline void run_moves(const StreamCall& c) {
   }
 }
 
-/// This PE's part of a reduction whose arrays are mapped here, between two synchronisations of the members.
-template <class Scope>
-RAILSHMEM_KERNEL inline void reduce_among(const StreamCall& c, const DeviceReduction& part) {
+/// Reduces by one block, whether members are mapped or not.
+RAILSHMEM_KERNEL inline void run_reduce(const StreamCall& c, DeviceReduction& shared) {
   device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {
-    const ChannelStatus ready = device::sync_team<Scope>(world, team);  // sources are
-    reduce_part(part, Scope::rank(), Scope::size());
-    Scope::sync();
-    const ChannelStatus met = device::sync_team<Scope>(world, team);
-    return ready == ChannelStatus::ok ? met : ready;
-  });
-}
-
-/// What a block keeps for itself.
-struct ReduceRoom {
-  DeviceReduction reduction;
-  alignas(16) unsigned char operands[16 << 10];
-};
-
-/// In two exchanges of packets at most, which take no flag behind them: all operands of a piece come into the room.
-RAILSHMEM_KERNEL inline ChannelStatus reduce_packets(const WorldView& world, const device::Members& team,
-                                                     const StreamCall& call, uint64_t piece, ReduceRoom& room) {
-  using device::BlockScope;
-  const uint64_t from_step = call.step == StreamStep::reducescatter ? call.nbytes : 0;
-  for (uint64_t done = 0; done < call.nbytes; done += piece) {
-    const uint64_t left = call.nbytes - done, count = left < piece ? left : piece;
-    const ChannelStatus status = device::exchange_blocks<BlockScope>(world, team, room.operands,
-                                                                     device::at(call.source, done), count, from_step);
-    if (status != ChannelStatus::ok) return status;
-    if (BlockScope::leads()) {
-      room.reduction.op = call.op;
-      room.reduction.kind = call.kind;
-      room.reduction.nelems = count / bytes_of(call.kind);
-      room.reduction.noperands = team.size();
-      for (int i = 0; i < team.size(); ++i)
-        room.reduction.operands[i] = room.operands + static_cast<uint64_t>(i) * count;
-      room.reduction.nresults = 1;
-      room.reduction.results[0] = device::at(call.dest, done);
-    }
-    BlockScope::sync();
-    reduce_part(room.reduction, BlockScope::rank(), BlockScope::size());
-    BlockScope::sync();
-  }
-  return ChannelStatus::ok;
-}
-
-/// Reduces by one block: the elements of `part`, or, where it has no operands, all elements of the call's arrays,
-/// whether members are mapped or not.
-RAILSHMEM_KERNEL inline void run_reduce(const StreamCall& c, const DeviceReduction& part, ReduceRoom& room) {
-  if (part.noperands != 0) return reduce_among<device::BlockScope>(c, part);
-  device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {
-    const uint64_t fitting = sizeof room.operands / static_cast<uint32_t>(team.size()) / 16 * 16;
-    const uint64_t piece = fitting < DeviceControlLayout::kPacketBytes ? fitting : DeviceControlLayout::kPacketBytes;
-    if (team.packets() && c.nbytes <= 2 * piece) return reduce_packets(world, team, c, piece, room);
-    return reduce_far(world, team, c, room.reduction);
+    return reduce_far(world, team, c, shared);
   });
 }
 

@@ -40,11 +40,25 @@ struct FakeOptions {
   int version = 13000;
   /// The CPU cannot read or write device memory: code under test that tries ends by SIGSEGV, as with a GPU.
   bool guarded = false;
+  /// The CPU can use memory of cudaMalloc and of pools too. Otherwise only virtual memory is open to threads that stand
+  /// for kernels.
+  bool open = false;
   bool captured = false;                     ///< every stream is being captured, says cuStreamIsCapturing
   bool keeps_alignment = true;               ///< of reserved addresses, beyond the granularity
   std::map<Attribute, int> attributes = {};  ///< that differ from a GPU of today
   /// Pairs of GPUs of the machine, in both directions, that do not reach each other.
   std::vector<std::pair<int, int>> apart = {};
+};
+
+/// CUmemPoolProps, for cuMemPoolCreate.
+struct PoolProperties {
+  int type = kPinnedAllocation;
+  int handle_types = kHandlePosixFd;
+  Location location = {};
+  void* windows_only = nullptr;
+  size_t most_nbytes = 0;
+  unsigned short usage = 0;
+  unsigned char reserved[54] = {};
 };
 
 struct FakeLaunch {

@@ -12,6 +12,12 @@
 
 #include "src/cuda/driver.h"
 
+#if defined(RAILSHMEM_HAS_CUDA_HEADER)
+// The header shows this one, which drivers have since 11.3, to nobody but the driver itself.
+extern "C" CUresult CUDAAPI cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                                                      const CUgraphNode**, size_t*);
+#endif
+
 namespace railshmem::cuda {
 namespace {
 
@@ -71,6 +77,9 @@ CURRENT(cuMemsetD8Async, "cuMemsetD8Async");
 CURRENT(cuEventRecord, "cuEventRecord");
 CURRENT(cuLaunchKernel, "cuLaunchKernel");
 CURRENT(cuMemFreeHost, "cuMemFreeHost");
+CURRENT(cuIpcGetMemHandle, "cuIpcGetMemHandle");
+CURRENT(cuIpcOpenMemHandle, "cuIpcOpenMemHandle_v2");
+CURRENT(cuMemFree, "cuMemFree_v2");
 
 #define SAME_VALUE(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #theirs)
 SAME_VALUE(kSuccess, CUDA_SUCCESS);
@@ -81,6 +90,8 @@ SAME_VALUE(kDeinitialized, CUDA_ERROR_DEINITIALIZED);
 SAME_VALUE(kNoDevice, CUDA_ERROR_NO_DEVICE);
 SAME_VALUE(kInvalidDevice, CUDA_ERROR_INVALID_DEVICE);
 SAME_VALUE(kInvalidContext, CUDA_ERROR_INVALID_CONTEXT);
+SAME_VALUE(kMapFailed, CUDA_ERROR_MAP_FAILED);
+SAME_VALUE(kAlreadyMapped, CUDA_ERROR_ALREADY_MAPPED);
 SAME_VALUE(kPeerAccessUnsupported, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
 SAME_VALUE(kInvalidHandle, CUDA_ERROR_INVALID_HANDLE);
 SAME_VALUE(kNotFound, CUDA_ERROR_NOT_FOUND);
@@ -144,6 +155,13 @@ SAME_VALUE(PointerAttribute::is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED);
 SAME_VALUE(PointerAttribute::device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 SAME_VALUE(PointerAttribute::range_start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
 SAME_VALUE(PointerAttribute::range_nbytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE);
+SAME_VALUE(PointerAttribute::ipc_capable, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE);
+SAME_VALUE(PointerAttribute::handle_types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES);
+SAME_VALUE(PointerAttribute::pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
+SAME_VALUE(PointerAttribute::memory_block_id, CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID);
+SAME_VALUE(kIpcEnablesPeerAccess, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+SAME_VALUE(kDestructorUnwatched, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+SAME_VALUE(kGraphTakesReference, CU_GRAPH_USER_OBJECT_MOVE);
 SAME_VALUE(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
 SAME_VALUE(kEventWithoutTiming, CU_EVENT_DISABLE_TIMING);
 SAME_VALUE(CaptureMode::global, CU_STREAM_CAPTURE_MODE_GLOBAL);
@@ -175,6 +193,8 @@ SAME_SIZE(MemoryHandle, CUmemGenericAllocationHandle);
 SAME_SIZE(Device, CUdevice);
 SAME_SIZE(Uuid, CUuuid);
 SAME_SIZE(FabricHandle, CUmemFabricHandle);
+SAME_SIZE(IpcHandle, CUipcMemHandle);
+SAME_SIZE(PoolPointer, CUmemPoolPtrExportData);
 
 SAME_SIZE(Location, CUmemLocation);
 SAME_PLACE(Location, type, CUmemLocation, type);

@@ -76,6 +76,8 @@ Result cuGetErrorString(Result result, const char** text) {
       {kNoDevice, "no CUDA-capable device is detected"},
       {kInvalidDevice, "invalid device ordinal"},
       {kInvalidContext, "invalid device context"},
+      {kMapFailed, "mapping of buffer object failed"},
+      {kAlreadyMapped, "resource already mapped"},
       {kPeerAccessUnsupported, "peer access is not supported between these two devices"},
       {kInvalidHandle, "invalid resource handle"},
       {kNotFound, "named symbol not found"},
@@ -173,6 +175,8 @@ Result cuCtxGetDevice(Device* device) {
 Result cuCtxSynchronize() {
   FAKE_CALL(undisturbed);
   const Context mine = fake_context();
+  for (const FakeStream& stream : s.streams)
+    if (stream->context == mine && stream->capture != nullptr) return kCaptureUnsupported;
   fake_wait_until(call, [&] {
     return std::all_of(s.streams.begin(), s.streams.end(),
                        [&](const FakeStream& stream) { return stream->context != mine || stream->work.empty(); });

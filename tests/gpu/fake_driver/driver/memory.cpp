@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -62,6 +61,7 @@ std::vector<Address> whole_mappings(const FakeState& s, Address address, size_t 
 MemoryHandle keep(FakeState& s, UniqueFd fd, size_t nbytes, int home, size_t* used,
                   const AllocationProperties& properties) {
   const auto memory = std::make_shared<FakePhysical>();
+  memory->id = ++s.last_buffer_id;
   memory->properties = properties;
   memory->fd = std::move(fd);
   memory->nbytes = nbytes;
@@ -78,7 +78,15 @@ Result pin(FakeState& s, Address address, size_t nbytes, bool registered) {
 
 }  // namespace
 
+UniqueFd fake_memory(const FakeState& s, Device device, size_t nbytes) {
+  const std::string name = kMemoryName + std::to_string(s.physical[static_cast<size_t>(device)]);
+  UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC));
+  return fd && ftruncate(fd.get(), static_cast<off_t>(nbytes)) == 0 ? std::move(fd) : UniqueFd();
+}
 bool fake_usable(const FakeState& s, Address address, size_t nbytes, Device device) {
+  if (const auto given = fake_find(s.allocations, address); given != s.allocations.end())
+    return address + nbytes <= given->first + given->second.nbytes &&
+           (given->second.pool == nullptr || given->second.pool->access.count(device) != 0);
   if (find_reservation(s, address) == s.reservations.end()) return true;  // not the driver's, or all of it usable
   for (Address at = address; at < address + nbytes;) {
     const auto mapping = fake_find(s.mappings, at);
@@ -126,9 +134,8 @@ Result cuMemCreate(MemoryHandle* handle, size_t nbytes, const AllocationProperti
   size_t& used = s.used[static_cast<size_t>(device)];
   if (nbytes > s.options.memory_nbytes - used) return kOutOfMemory;
   const int home = s.physical[static_cast<size_t>(device)];
-  const std::string name = kMemoryName + std::to_string(home);
-  UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC));
-  if (!fd || ftruncate(fd.get(), static_cast<off_t>(nbytes)) != 0) return kOutOfMemory;
+  UniqueFd fd = fake_memory(s, device, nbytes);
+  if (!fd) return kOutOfMemory;
   used += nbytes;
   *handle = keep(s, std::move(fd), nbytes, home, &used, *properties);
   return kSuccess;
@@ -216,10 +223,15 @@ Result cuMemSetAccess(Address address, size_t nbytes, const AccessDescription* a
 Result cuMemExportToShareableHandle(void* shareable, MemoryHandle handle, int type, unsigned long long) {
   FAKE_CALL(context);
   const auto memory = s.handles.find(handle);
-  if (memory == s.handles.end() || type != kHandlePosixFd ||
-      (memory->second->properties.handle_types & kHandlePosixFd) == 0)
-    return kInvalidValue;
-  const int fd = fcntl(memory->second->fd.get(), F_DUPFD_CLOEXEC, 0);
+  if (memory == s.handles.end() || (memory->second->properties.handle_types & type) == 0) return kInvalidValue;
+  const FakePhysical& physical = *memory->second;
+  if (type == kHandleFabric) {
+    const FakeOrigin origin = fake_origin(physical.fd, physical.id, 0, physical.nbytes, physical.home);
+    std::memcpy(shareable, &origin, sizeof origin);
+    return kSuccess;
+  }
+  if (type != kHandlePosixFd) return kInvalidValue;
+  const int fd = fcntl(physical.fd.get(), F_DUPFD_CLOEXEC, 0);
   std::memcpy(shareable, &fd, sizeof fd);
   return fd >= 0 ? kSuccess : kInvalidValue;
 }
@@ -240,6 +252,14 @@ Result cuMemGetAllocationPropertiesFromHandle(AllocationProperties* properties, 
 }
 Result cuMemImportFromShareableHandle(MemoryHandle* handle, void* shareable, int type) {
   FAKE_CALL(context);
+  if (type == kHandleFabric) {
+    FakeOrigin origin;
+    std::memcpy(&origin, shareable, sizeof origin);
+    UniqueFd fd = fake_open(origin);
+    if (!fd) return kInvalidValue;
+    *handle = keep(s, std::move(fd), origin.nbytes, origin.home, nullptr, {});
+    return kSuccess;
+  }
   const int fd = static_cast<int>(reinterpret_cast<intptr_t>(shareable));
   const int home = type == kHandlePosixFd ? home_of(fd) : -1;
   struct stat found {};
@@ -271,27 +291,6 @@ Result cuMemGetHandleForAddressRange(void* handle, Address address, size_t nbyte
   const int fd = fcntl(mapping->second.memory->fd.get(), F_DUPFD_CLOEXEC, 0);
   std::memcpy(handle, &fd, sizeof fd);
   return fd >= 0 ? kSuccess : kInvalidValue;
-}
-
-// The two below are not of the library's table: programs call them as cudaMalloc does. The CPU faults there.
-Result cuMemAlloc_v2(Address* address, size_t nbytes) {
-  FAKE_CALL(context);
-  const size_t whole = align_up(nbytes, 4096);
-  void* const taken = mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  void* const bytes = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (nbytes == 0 || taken == MAP_FAILED || bytes == MAP_FAILED) return kOutOfMemory;
-  *address = address_of(taken);
-  s.allocations[*address] = {whole, fake_context()->device, ++s.last_buffer_id, static_cast<std::byte*>(bytes)};
-  return kSuccess;
-}
-Result cuMemFree_v2(Address address) {
-  FAKE_CALL(context);
-  const auto found = s.allocations.find(address);
-  if (found == s.allocations.end() || found->second.bytes == nullptr) return kInvalidValue;
-  munmap(pointer_to(address), found->second.nbytes);
-  munmap(found->second.bytes, found->second.nbytes);
-  s.allocations.erase(found);
-  return kSuccess;
 }
 
 Result cuMemHostAlloc(void** memory, size_t nbytes, unsigned) {
@@ -326,69 +325,6 @@ Result cuMemHostGetDevicePointer_v2(Address* device, void* memory, unsigned) {
   FAKE_CALL(context);
   if (fake_find(s.pinned, address_of(memory)) == s.pinned.end()) return kInvalidValue;
   *device = address_of(memory);
-  return kSuccess;
-}
-
-Result cuPointerGetAttributes(unsigned count, PointerAttribute* attributes, void** values, Address address) {
-  FAKE_CALL(context);
-  unsigned type = 0;
-  int device = -2;  // as the real one says of plain host memory
-  uint64_t buffer_id = 0;
-  Address start = 0;
-  size_t nbytes = 0;
-  if (const auto mapping = fake_find(s.mappings, address); mapping != s.mappings.end()) {
-    const auto home = std::find(s.physical.begin(), s.physical.end(), mapping->second.memory->home);
-    type = kMemoryDevice;
-    device = home == s.physical.end() ? -1 : static_cast<int>(home - s.physical.begin());
-    std::tie(buffer_id, start, nbytes) = std::tuple(mapping->second.buffer_id, mapping->first, mapping->second.nbytes);
-  } else if (const auto given = fake_find(s.allocations, address); given != s.allocations.end()) {
-    type = kMemoryDevice;
-    device = given->second.device;
-    std::tie(buffer_id, start, nbytes) = std::tuple(given->second.buffer_id, given->first, given->second.nbytes);
-  } else if (const auto pinned = fake_find(s.pinned, address); pinned != s.pinned.end()) {
-    type = kMemoryHost;
-    device = 0;
-    std::tie(buffer_id, start, nbytes) = std::tuple(pinned->second.buffer_id, pinned->first, pinned->second.nbytes);
-  }
-  for (unsigned i = 0; i < count; ++i) {
-    switch (attributes[i]) {
-      case PointerAttribute::memory_type:
-        std::memcpy(values[i], &type, sizeof type);
-        break;
-      case PointerAttribute::device:
-        std::memcpy(values[i], &device, sizeof device);
-        break;
-      case PointerAttribute::buffer_id:
-        std::memcpy(values[i], &buffer_id, sizeof buffer_id);
-        break;
-      case PointerAttribute::range_start:
-        std::memcpy(values[i], &start, sizeof start);
-        break;
-      case PointerAttribute::range_nbytes:
-        std::memcpy(values[i], &nbytes, sizeof nbytes);
-        break;
-      case PointerAttribute::is_managed:
-        *static_cast<unsigned char*>(values[i]) = 0;
-        break;
-      case PointerAttribute::context:
-      case PointerAttribute::device_pointer:
-      case PointerAttribute::sync_memops:
-        return kInvalidValue;
-    }
-  }
-  return kSuccess;
-}
-Result cuPointerGetAttribute(void* value, PointerAttribute attribute, Address address) {
-  {
-    FAKE_CALL(context);
-    if (fake_is_pageable(s, address)) return kInvalidValue;
-  }
-  return cuPointerGetAttributes(1, &attribute, &value, address);
-}
-Result cuPointerSetAttribute(const void* value, PointerAttribute attribute, Address address) {
-  FAKE_CALL(context);
-  if (attribute != PointerAttribute::sync_memops || value == nullptr || !fake_is_device_memory(s, address))
-    return kInvalidValue;
   return kSuccess;
 }
 

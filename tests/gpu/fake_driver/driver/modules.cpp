@@ -29,16 +29,24 @@ bool is_fat_binary(const void* image) {
 }
 
 /// A launch takes the values of its parameters at once, and runs later.
-class RunningKernel {
- public:
-  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, void** parameters)
-      : kernel_(kernel), launch_(launch) {
+struct KernelArguments {
+  KernelArguments(const FakeKernel& kernel, void** parameters) {
     for (size_t i = 0; i < kernel.parameter_nbytes.size(); ++i) {
       const auto* const bytes = static_cast<const std::byte*>(parameters[i]);
-      values_.emplace_back(bytes, bytes + kernel.parameter_nbytes[i]);
+      values.emplace_back(bytes, bytes + kernel.parameter_nbytes[i]);
     }
-    for (std::vector<std::byte>& value : values_) pointers_.push_back(value.data());
-    launch_.parameters = pointers_.data();
+    for (std::vector<std::byte>& value : values) pointers.push_back(value.data());
+  }
+  KernelArguments(const KernelArguments&) = delete;
+  std::vector<std::vector<std::byte>> values;
+  std::vector<void*> pointers;
+};
+
+class RunningKernel {
+ public:
+  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, const std::shared_ptr<KernelArguments>& arguments)
+      : kernel_(kernel), launch_(launch), arguments_(arguments) {
+    launch_.parameters = arguments->pointers.data();
   }
   ~RunningKernel() {
     if (thread_.joinable()) thread_.join();
@@ -58,8 +66,7 @@ class RunningKernel {
  private:
   const FakeKernel& kernel_;
   FakeLaunch launch_;
-  std::vector<std::vector<std::byte>> values_;
-  std::vector<void*> pointers_;
+  const std::shared_ptr<KernelArguments> arguments_;
   std::atomic<bool> over_{false};
   std::thread thread_;
 };
@@ -109,8 +116,11 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
       block_x * block_y * block_z == 0 || block_x * block_y * block_z > 1024)
     return kInvalidValue;
   const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, nullptr};
-  const auto running = std::make_shared<RunningKernel>(*function->kernel, launch, parameters);
-  fake_give(s, stream, [running] { return running->step(); });
+  const auto values = std::make_shared<KernelArguments>(*function->kernel, parameters);
+  fake_give_node(s, stream, [kernel = function->kernel, launch, values] {
+    const auto running = std::make_shared<RunningKernel>(*kernel, launch, values);
+    return [running] { return running->step(); };
+  });
   return kSuccess;
 }
 

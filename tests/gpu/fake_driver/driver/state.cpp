@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -24,8 +25,8 @@ void add(std::string& list, size_t n, const char* what) {
 
 /// For the library that programs find as libcuda.so.1: RAILSHMEM_FAKE_GPUS (their number), RAILSHMEM_FAKE_MEMORY
 /// (bytes of each), RAILSHMEM_FAKE_LATE_US, RAILSHMEM_FAKE_GUARDED (set: the CPU cannot use device memory),
-/// RAILSHMEM_FAKE_UNORDERED (set: what NICs write must be flushed), RAILSHMEM_FAKE_CAPTURED (set: streams say that they
-/// are being captured).
+/// RAILSHMEM_FAKE_OPEN (set: it can use memory of cudaMalloc too), RAILSHMEM_FAKE_UNORDERED (set: what NICs write must
+/// be flushed), RAILSHMEM_FAKE_CAPTURED (set: streams say that they are being captured).
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
@@ -34,6 +35,7 @@ FakeOptions options_from_environment() {
   if (const char* late = std::getenv("RAILSHMEM_FAKE_LATE_US"))
     options.late_us = static_cast<unsigned>(std::atoi(late));
   options.guarded = std::getenv("RAILSHMEM_FAKE_GUARDED") != nullptr;
+  options.open = std::getenv("RAILSHMEM_FAKE_OPEN") != nullptr;
   options.captured = std::getenv("RAILSHMEM_FAKE_CAPTURED") != nullptr;
   if (std::getenv("RAILSHMEM_FAKE_UNORDERED") != nullptr) options.attributes[Attribute::writes_ordering] = 0;
   return options;
@@ -73,6 +75,11 @@ FakeState::~FakeState() {
   }
   changed.notify_all();
   if (worker.joinable()) worker.join();
+  for (std::thread& destructor : destructors) destructor.join();
+  for (Graph graph : graphs) delete graph;
+  for (Graph graph : ready_graphs) delete graph;
+  for (UserObject object : user_objects) delete object;
+  for (Pool pool : pools) delete pool;
   for (EventObject* event : events) delete event;
   for (ModuleObject* module : modules) delete module;
   for (LibraryObject* library : libraries) delete library;
@@ -81,12 +88,15 @@ FakeState::~FakeState() {
     if (!range.registered) std::free(pointer_to(address));
   for (const auto& [address, nbytes] : reservations) munmap(pointer_to(address), nbytes);
   for (const auto& [address, engines] : engines_views) munmap(pointer_to(engines), reservations[address]);
-  for (const auto& [address, allocation] : allocations) munmap(pointer_to(address), allocation.nbytes);
+  for (const auto& [address, allocation] : allocations) {
+    munmap(pointer_to(address), allocation.nbytes);
+    if (allocation.bytes != nullptr) munmap(allocation.bytes, allocation.nbytes);
+  }
 }
 
 FakeThread& fake_thread() noexcept {
   thread_local FakeThread thread;
-  if (thread.generation != g_state->generation) thread = {g_state->generation, {}, CaptureMode::global};
+  if (thread.generation != g_state->generation) thread = {g_state->generation, {}, CaptureMode::global, false};
   return thread;
 }
 
@@ -99,7 +109,9 @@ FakeCall::FakeCall(const char* symbol, FakeNeeds needs) {
   lock_ = std::unique_lock(s.mutex);
   const int number = ++s.calls[symbol];
   const auto failure = s.failures.find(symbol);
-  if (needs != FakeNeeds::nothing && !s.initialised) {
+  if (fake_thread().destroys) {
+    refused_ = kNotPermitted;
+  } else if (needs != FakeNeeds::nothing && !s.initialised) {
     refused_ = kNotInitialized;
   } else if (failure != s.failures.end() &&
              (number == failure->second.at || (failure->second.lasting && number > failure->second.at))) {
@@ -142,6 +154,15 @@ std::string FakeDriver::leaks() const {
   add(list, state_->mappings.size(), "mapping");
   add(list, state_->reservations.size(), "reservation");
   add(list, state_->pinned.size(), "pinned range");
+  add(list,
+      static_cast<size_t>(std::count_if(state_->allocations.begin(), state_->allocations.end(),
+                                        [](const auto& one) { return one.second.opened > 0; })),
+      "opened allocation");
+  add(list,
+      static_cast<size_t>(std::count_if(state_->pools.begin(), state_->pools.end(),
+                                        [](const Pool pool) { return pool->owner != getpid(); })),
+      "imported pool");
+  add(list, state_->user_objects.size(), "user object");
   add(list, state_->stream_handles.size(), "stream");
   add(list, state_->events.size(), "event");
   add(list, state_->modules.size(), "module");
@@ -162,7 +183,7 @@ std::byte* FakeDriver::allocate(size_t nbytes, Device device) {
   void* const memory = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   check_errno(memory != MAP_FAILED, "mmap");
   const std::lock_guard lock(state_->mutex);
-  state_->allocations[address_of(memory)] = {nbytes, device, ++state_->last_buffer_id, nullptr};
+  state_->allocations[address_of(memory)] = FakeAllocation{nbytes, device, ++state_->last_buffer_id};
   return static_cast<std::byte*>(memory);
 }
 

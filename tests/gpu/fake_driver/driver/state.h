@@ -27,9 +27,12 @@ struct FakeWork {
   uint64_t not_before;        ///< now_ns()
 };
 
+struct FakeCapture;
+
 struct StreamObject {
   Context context = nullptr;
-  bool blocking = false;  ///< the legacy default stream waits for it
+  bool blocking = false;                      ///< the legacy default stream waits for it
+  std::shared_ptr<FakeCapture> capture = {};  ///< null: what it is given runs
   std::deque<FakeWork> work;
   uint64_t given = 0;
   uint64_t over = 0;
@@ -40,11 +43,13 @@ struct EventObject {
   Context context = nullptr;
   FakeStream stream;  ///< null: never recorded
   uint64_t until = 0;
+  std::shared_ptr<FakeCapture> capture = {};  ///< null: it was not recorded into a graph
   bool reached() const noexcept { return stream == nullptr || stream->over >= until; }
 };
 
 /// What a handle stands for.
 struct FakePhysical {
+  uint64_t id = 0;  ///< of this memory in this process, whatever its handles
   UniqueFd fd;
   size_t nbytes = 0;
   int home = 0;  ///< GPU of the machine
@@ -61,12 +66,61 @@ struct FakeMapping {
   std::set<Device> access;
   uint64_t buffer_id;
 };
-/// Of cudaMalloc.
+/// The memory of an allocation of some process.
+struct FakeOrigin {
+  pid_t pid;
+  int fd;
+  uint64_t buffer_id;
+  Address address;  ///< in that process
+  size_t nbytes;
+  int home;        ///< GPU of the machine
+  uint64_t inode;  ///< tells that file from another one under its number
+};
+FakeOrigin fake_origin(const UniqueFd& fd, uint64_t buffer_id, Address address, size_t nbytes, int home);
+/// Of cudaMalloc or of a pool: this process's own, or opened.
 struct FakeAllocation {
   size_t nbytes;
-  Device device;
+  Device device;  ///< -1: of another process, on a GPU that this process does not see
   uint64_t buffer_id;
   std::byte* bytes = nullptr;  ///< where they are, when the CPU cannot use the allocation's addresses; else null
+  UniqueFd fd = {};            ///< none: not to be shared
+  Pool pool = nullptr;         ///< null: of cudaMalloc
+  FakeOrigin origin = {};      ///< of memory that was opened
+  int opened = 0;              ///< how many times; 0: own memory
+};
+struct PoolObject {
+  int home;  ///< GPU of the machine
+  Device device;
+  int handle_types;
+  pid_t owner;
+  std::set<Device> access;
+  UniqueFd fd;  ///< what stands for it elsewhere
+};
+
+/// One thing that a graph does; makes what a stream is given at each launch.
+using FakeNode = std::function<std::function<bool()>()>;
+struct UserObjectObject {
+  void* object;
+  void (*destroy)(void*);
+  unsigned references;
+};
+/// What graphs hold; whoever has the last pointer to it gives the references back.
+struct FakeReferences {
+  std::map<UserObject, unsigned> of;
+  FakeReferences() = default;
+  FakeReferences(const FakeReferences& other);
+  ~FakeReferences();
+};
+struct GraphObject {
+  std::vector<FakeNode> nodes;
+  std::shared_ptr<FakeReferences> references = std::make_shared<FakeReferences>();
+};
+struct FakeCapture {
+  uint64_t id;
+  Stream origin;
+  Graph graph;
+  CaptureMode mode;
+  bool over = false;
 };
 struct FakePinned {
   size_t nbytes;
@@ -123,6 +177,8 @@ struct FakeState {
   std::map<Address, Address> engines_views;  ///< guarded: where copy engines and kernels find a reservation's memory
   std::map<Address, FakeMapping> mappings;
   std::map<Address, FakeAllocation> allocations;
+  std::map<size_t, std::vector<Address>> freed;  ///< addresses of cudaMalloc by size: the next one gets the latest
+  std::set<Pool> pools;
   std::map<Address, FakePinned> pinned;
 
   std::vector<FakeStream> streams;  ///< destroyed ones too, as long as they have work
@@ -133,6 +189,12 @@ struct FakeState {
   bool held = false;
   bool stopping = false;
   std::thread worker;
+
+  std::set<Graph> graphs;
+  std::set<Graph> ready_graphs;  ///< of cuGraphInstantiate
+  std::set<UserObject> user_objects;
+  std::vector<std::thread> destructors;
+  uint64_t last_capture = 0;
 
   std::map<const void*, FakeModule> images;
   std::set<Module> modules;
@@ -149,6 +211,7 @@ struct FakeThread {
   uint64_t generation = 0;
   std::vector<Context> contexts;
   CaptureMode mode = CaptureMode::global;
+  bool destroys = false;  ///< it runs a user object's destructor, which may not call the driver
 };
 FakeThread& fake_thread() noexcept;
 
@@ -198,10 +261,24 @@ bool fake_is_device_memory(FakeState& s, Address address);
 /// Where copy engines and kernels find what is at an address; not beyond the end of its reservation.
 std::byte* fake_bytes(const FakeState& s, Address address);
 
+/// Puts an allocation at an address of its own, open to the CPU where the options say so. 0: no room.
+Address fake_place(FakeState& s, FakeAllocation allocation);
+/// Takes one away that fake_place() placed.
+void fake_displace(FakeState& s, Address address);
+/// New memory of a GPU; none: no room.
+UniqueFd fake_memory(const FakeState& s, Device device, size_t nbytes);
+/// The memory of another process's allocation; none: it is gone.
+UniqueFd fake_open(const FakeOrigin& origin);
+/// Its number here; -1: this process does not see it.
+Device fake_device_of(const FakeState& s, int home) noexcept;
+
 /// The stream that a handle means (null: the legacy default one); empty when it is none of this context.
 FakeStream fake_stream(FakeState& s, Stream handle);
-/// Appends work; runs what can run where nothing is late.
+/// Appends work, to the stream or to the graph that captures it; runs what can run where nothing is late. `run` keeps
+/// nothing between calls.
 void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run);
+/// Appends work that keeps something while it runs, so that each launch of a graph makes its own.
+void fake_give_node(FakeState& s, const FakeStream& stream, const FakeNode& node);
 void fake_wait_until(FakeCall& call, const std::function<bool()>& reached);
 
 }  // namespace railshmem::cuda

@@ -153,7 +153,15 @@ FakeStream fake_stream(FakeState& s, Stream handle) {
   return nullptr;
 }
 
+void fake_give_node(FakeState& s, const FakeStream& stream, const FakeNode& node) {
+  if (stream->capture != nullptr) {
+    stream->capture->graph->nodes.push_back(node);
+  } else {
+    fake_give(s, stream, node());
+  }
+}
 void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run) {
+  if (stream->capture != nullptr) return stream->capture->graph->nodes.push_back([run] { return run; });
   if (stream->blocking || s.default_streams[stream->context] == stream) run = behind_others(s, stream, std::move(run));
   if (!s.worker.joinable()) s.worker = std::thread([&s] { work(s); });
   const uint64_t late = s.options.late_us == 0 ? 0 : s.random() % (uint64_t{s.options.late_us} * 1000 + 1);
@@ -190,12 +198,14 @@ Result cuStreamQuery(Stream handle) {
   FAKE_CALL(undisturbed);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
+  if (stream->capture != nullptr) return kCaptureUnsupported;
   return stream->work.empty() ? kSuccess : kNotReady;
 }
 Result cuStreamSynchronize(Stream handle) {
   FAKE_CALL(undisturbed);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
+  if (stream->capture != nullptr) return kCaptureUnsupported;
   fake_wait_until(call, [&, until = stream->given] { return stream->over >= until; });
   return kSuccess;
 }
@@ -203,13 +213,21 @@ Result cuStreamWaitEvent(Stream handle, Event event, unsigned) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || s.events.count(event) == 0) return kInvalidHandle;
+  if (event->capture != nullptr) {
+    if (event->capture->over) return kInvalidValue;
+    // The nodes of a graph run in the order in which they were given, so a fork needs nothing more.
+    stream->capture = event->capture;
+    return kSuccess;
+  }
   fake_give(s, stream, [at = *event] { return at.reached(); });
   return kSuccess;
 }
 Result cuStreamIsCapturing(Stream handle, int* status) {
   FAKE_CALL(context);
-  *status = s.options.captured ? kCapturing : kCapturingNot;
-  return fake_stream(s, handle) != nullptr ? kSuccess : kInvalidHandle;
+  const FakeStream stream = fake_stream(s, handle);
+  if (stream == nullptr) return kInvalidHandle;
+  *status = s.options.captured || stream->capture != nullptr ? kCapturing : kCapturingNot;
+  return kSuccess;
 }
 
 Result cuEventCreate(Event* event, unsigned) {
@@ -225,6 +243,7 @@ Result cuEventRecord(Event event, Stream handle) {
   if (stream == nullptr || s.events.count(event) == 0 || event->context != stream->context) return kInvalidHandle;
   event->stream = stream;
   event->until = stream->given;
+  event->capture = stream->capture;
   return kSuccess;
 }
 Result cuEventQuery(Event event) {

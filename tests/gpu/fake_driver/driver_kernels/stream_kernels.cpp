@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// src/cuda/kernels/stream.cu on the CPU, by one thread. Compiled with RAILSHMEM_EMULATION.
+// src/cuda/kernels/stream.cu on the CPU, by one thread, and coll.cu by a few. Compiled with RAILSHMEM_EMULATION.
+#include <algorithm>
+
+#include "src/cuda/kernels/coll_engines.h"
+#include "src/cuda/kernels/coll_pieces.h"
 #include "src/cuda/kernels/stream.h"
 #include "src/cuda/kernels/stream_many.h"
 #include "tests/gpu/emulated/emulation.h"
@@ -23,12 +27,20 @@ FakeKernel kernel(Run&& run) {
           }};
 }
 
-template <class Run>
-FakeKernel reduction(Run&& run) {
-  return {{sizeof(StreamCall), sizeof(DeviceReduction)}, [run](const FakeLaunch& launch) {
-            const auto& part = *static_cast<const DeviceReduction*>(launch.parameters[1]);
-            emulation::run({{&view, 1, 1, [&] { run(parameter_of<StreamCall>(launch), part); }}});
+/// A collective's kernel, for which any number of blocks and threads is right that all members have.
+template <class Call, class Run>
+FakeKernel coll(Run&& run) {
+  return {{sizeof(Call)}, [run](const FakeLaunch& launch) {
+            const auto blocks = std::min(launch.grid[0], 3u), threads = std::min(launch.block[0], 2u);
+            emulation::run({{&view, blocks, threads, [&] { run(parameter_of<Call>(launch)); }}});
           }};
+}
+
+template <class T>
+void add_sums(FakeModule& module, const std::string& name) {
+  module.kernels[name] = coll<EvenCombineCall>([](const EvenCombineCall& call) { kernels::run_sum<T, false>(call); });
+  module.kernels[name + "_parts"] =
+      coll<EvenCombineCall>([](const EvenCombineCall& call) { kernels::run_sum<T, true>(call); });
 }
 
 }  // namespace
@@ -39,18 +51,35 @@ void add_stream_kernels(FakeModule& module) {
       kernel<StreamCall>([](const StreamCall& call) { kernels::run_moves<device::BlockScope>(call); });
   module.kernels["railshmem_stream_cluster"] =
       kernel<StreamCall>([](const StreamCall& call) { kernels::run_moves<kernels::ClusterScope>(call); });
-  module.kernels["railshmem_stream_reduce"] = reduction([](const StreamCall& call, const DeviceReduction& part) {
-    kernels::ReduceRoom room;
-    kernels::run_reduce(call, part, room);
-  });
-  module.kernels["railshmem_stream_cluster_reduce"] =
-      reduction([](const StreamCall& call, const DeviceReduction& part) {
-        kernels::reduce_among<kernels::ClusterScope>(call, part);
-      });
+  module.kernels["railshmem_stream_reduce"] = kernel<StreamCall>(
+      [](const StreamCall& call) { kernels::run_reduce(call, emulation::shared<DeviceReduction>("part")); });
   module.kernels["railshmem_stream_strided"] =
       kernel<StreamStrides>([](const StreamStrides& strides) { kernels::run_strided(strides); });
   module.kernels["railshmem_stream_words"] =
       kernel<StreamWords>([](const StreamWords& words) { kernels::run_words(words); });
+  module.kernels["railshmem_coll_move_even"] =
+      coll<EvenMoveCall>([](const EvenMoveCall& call) { kernels::run_move(call); });
+  add_sums<float>(module, "railshmem_coll_sum_float");
+  add_sums<Half>(module, "railshmem_coll_sum_half");
+  add_sums<Bfloat16>(module, "railshmem_coll_sum_bfloat16");
+  module.kernels["railshmem_coll_move"] = coll<MoveCall>([](const MoveCall& call) { kernels::run_move(call); });
+  module.kernels["railshmem_coll_move_sizes"] = coll<MoveSizesCall>(
+      [](const MoveSizesCall& call) { kernels::run_move_sizes(call, &emulation::shared<uint64_t>("most")); });
+  module.kernels["railshmem_coll_combine"] =
+      coll<CombineCall>([](const CombineCall& call) { kernels::run_combine(call); });
+  module.kernels["railshmem_coll_direct_move"] = coll<DirectMoveCall>(
+      [](const DirectMoveCall& call) { kernels::run_direct_move(call, emulation::shared<kernels::Found>("found")); });
+  module.kernels["railshmem_coll_direct_combine"] = coll<DirectCombineCall>([](const DirectCombineCall& call) {
+    kernels::run_direct_combine(call, emulation::shared<kernels::Found>("found"),
+                                emulation::shared<DeviceReduction>("part"));
+  });
+  module.kernels["railshmem_coll_begin"] = coll<EngineMoveCall>(
+      [](const EngineMoveCall& call) { kernels::run_begin(call, emulation::shared<kernels::Found>("found")); });
+  module.kernels["railshmem_coll_end"] = coll<EngineMoveCall>(
+      [](const EngineMoveCall& call) { kernels::run_end(call, &emulation::shared<uint64_t>("last")); });
+  module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
+    kernels::run_pieces(call, emulation::shared<DeviceReduction>("part"), &emulation::shared<uint64_t>("number"));
+  });
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 

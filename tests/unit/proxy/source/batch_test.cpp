@@ -43,7 +43,7 @@ struct Batch {
   uint64_t puts = 0;
 };
 
-const NetSignal kLastWord{SegmentId::heap, 8, 1, SignalOp::set};
+const NetSignal kBatchSignal{SegmentId::heap, 8, 1, SignalOp::set};
 
 TEST(Batch, EachWriteButTheLastTellsThatAnotherFollows) {
   Batch b;
@@ -88,7 +88,7 @@ TEST(Batch, EverythingThatComesBehindReleasesTheHeldWrite) {
   after(
       [](Batch& b) {
         Transfer t{OpKind::put_signal, {3, SegmentId::heap, 0}, b.bytes.data(), 8};
-        b.initiator->put_signal(*b.scope, t, Source::stable, kLastWord, {});
+        b.initiator->put_signal(*b.scope, t, Source::stable, kBatchSignal, {});
       },
       "a put with signal");
   after(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/choice.h"
+#include "src/plan/choice.h"
 
 #include <limits>
 #include <map>
@@ -27,7 +27,7 @@ struct Exists {
 #define ALGORITHM(collective, reach, algorithm, help) \
   {Collective::collective, Reach::reach, Algorithm::algorithm, #collective, #reach, #algorithm, help},
 constexpr Exists kExisting[] = {
-#include "src/collective/choice_table.inc"
+#include "src/plan/choice_table.inc"
 };
 #undef ALGORITHM
 #define ALGORITHM(collective, reach, algorithm, help)
@@ -49,7 +49,7 @@ struct Chosen {
 #define CHOOSE(collective, reach, up_to_bytes, up_to_members, algorithm) \
   {Collective::collective, Reach::reach, {up_to_bytes, up_to_members, Algorithm::algorithm}},
 constexpr Chosen kTable[] = {
-#include "src/collective/choice_table.inc"
+#include "src/plan/choice_table.inc"
 };
 #undef CHOOSE
 #undef ALGORITHM
@@ -62,16 +62,21 @@ constexpr bool exists(const Chosen& chosen) {
   return false;
 }
 
-/// pick() runs to the row that takes everything, so there must be one, and every row must name what exists.
+/// pick() runs to the row that takes everything, so there must be one where there are algorithms, and every row must
+/// name what exists.
 constexpr bool table_is_whole() {
   for (const Chosen& chosen : kTable)
     if (!exists(chosen)) return false;
   for (int c = 0; c < static_cast<int>(Collective::kCount); ++c)
     for (int r = 0; r < static_cast<int>(Reach::kCount); ++r) {
-      bool ends = false;
+      const auto here = [&](const auto& one) {
+        return static_cast<int>(one.collective) == c && static_cast<int>(one.reach) == r;
+      };
+      bool ends = true;
+      for (const Exists& e : kExisting)
+        if (here(e)) ends = false;
       for (const Chosen& chosen : kTable)
-        if (static_cast<int>(chosen.collective) == c && static_cast<int>(chosen.reach) == r)
-          ends = chosen.row.up_to_bytes == size_t{kAny} && chosen.row.up_to_members == int{kAny};
+        if (here(chosen)) ends = chosen.row.up_to_bytes == size_t{kAny} && chosen.row.up_to_members == int{kAny};
       if (!ends) return false;
     }
   return true;
@@ -105,6 +110,18 @@ void Choice::use(std::string_view collective, std::string_view algorithm) {
         text("SHMEM_COLLECTIVES has '%s=%s', which does not exist; accepted: collective=algorithm, "
              "comma-separated, out of\n%s",
              std::string(collective).c_str(), std::string(algorithm).c_str(), describe_algorithms().c_str()));
+}
+
+std::string_view name_of(Algorithm algorithm) noexcept {
+  for (const Exists& e : kExisting)
+    if (e.algorithm == algorithm) return e.name;
+  return "?";
+}
+
+std::string_view name_of(Collective collective) noexcept {
+  for (const Exists& e : kExisting)
+    if (e.collective == collective) return e.collective_name;
+  return "?";
 }
 
 std::string describe_algorithms() {

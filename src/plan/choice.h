@@ -16,18 +16,33 @@ enum class Collective : uint8_t {
 #define COLLECTIVE(name) name,
 #define ALGORITHM(collective, reach, algorithm, help)
 #define CHOOSE(collective, reach, up_to_bytes, up_to_members, algorithm)
-#include "src/collective/choice_table.inc"
+#include "src/plan/choice_table.inc"
 #undef COLLECTIVE
 #undef ALGORITHM
 #undef CHOOSE
   kCount
 };
 
-/// node: every member loads and stores the memory of every other; network: some do not.
-enum class Reach : uint8_t { node, network, kCount };
+/// Of host calls, node: every member loads and stores the memory of every other; network: some do not. stream: calls in
+/// the order of a stream, among members whose GPUs map each other's memory.
+enum class Reach : uint8_t { node, network, stream, kCount };
 
 /// What they do is said in choice_table.inc; collectives share names where they share the idea.
-enum class Algorithm : uint8_t { line, push, pull, chunks, tree, scatter, direct, rails, last, packed };
+enum class Algorithm : uint8_t {
+  line,
+  push,
+  pull,
+  chunks,
+  tree,
+  scatter,
+  direct,
+  rails,
+  last,
+  packed,
+  packets,
+  parts,
+  engines
+};
 
 struct ChoiceRow {
   size_t up_to_bytes;
@@ -40,7 +55,7 @@ class Choice {
   /// `overrides`: "collective=algorithm", comma-separated; empty for the table alone. Throws Error listing what exists.
   explicit Choice(std::string_view overrides = {});
 
-  /// `nbytes` is what choice_table.inc says for the collective.
+  /// `nbytes` is what choice_table.inc says for the collective; the collective has algorithms for this reach.
   Algorithm pick(Collective collective, Reach reach, size_t nbytes, int members) const noexcept {
     const ChoiceRow* row = rows_[index(collective, reach)].data();
     while (nbytes > row->up_to_bytes || members > row->up_to_members) ++row;  // the last row of a list takes all
@@ -56,6 +71,10 @@ class Choice {
 
   std::array<std::vector<ChoiceRow>, static_cast<size_t>(Collective::kCount) * kReaches> rows_;
 };
+
+/// The words of choice_table.inc.
+std::string_view name_of(Algorithm algorithm) noexcept;
+std::string_view name_of(Collective collective) noexcept;
 
 /// Every collective and its algorithms, a line each, for messages and SHMEM_INFO.
 std::string describe_algorithms();

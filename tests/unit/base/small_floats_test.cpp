@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/small_floats.h"
+#include "src/base/small_floats.h"
 
 #include <gtest/gtest.h>
 
@@ -104,6 +104,46 @@ TYPED_TEST(SmallFloats, AreReduced) {
   for (size_t i = 0; i < kN; ++i) EXPECT_EQ(out[i].value(), std::max(x[i], y[i])) << i;
   run(ReduceOp::min);
   for (size_t i = 0; i < kN; ++i) EXPECT_EQ(out[i].value(), std::min(x[i], y[i])) << i;
+}
+
+template <class T>
+class SmallestFloats : public ::testing::Test {};
+using EightBits = ::testing::Types<Float8E4M3, Float8E5M2>;
+TYPED_TEST_SUITE(SmallestFloats, EightBits);
+
+TYPED_TEST(SmallestFloats, EveryOneIsItselfAsFloatAndBack) {
+  for (unsigned bits = 0; bits <= 0xff; ++bits) {
+    const auto number = TypeParam::of_bits(static_cast<uint8_t>(bits));
+    if (std::isnan(number.value())) {
+      EXPECT_TRUE(std::isnan(TypeParam(number.value()).value())) << bits;
+    } else if (std::isfinite(number.value())) {
+      EXPECT_EQ(TypeParam(number.value()).bits(), bits);
+    }
+  }
+}
+
+/// Between two neighbours the nearer one is right, and half way the even one.
+TYPED_TEST(SmallestFloats, RoundToTheNearest) {
+  for (uint8_t bits = 0; std::isfinite(TypeParam::of_bits(static_cast<uint8_t>(bits + 1)).value()); ++bits) {
+    const float below = TypeParam::of_bits(bits).value();
+    const float above = TypeParam::of_bits(static_cast<uint8_t>(bits + 1)).value();
+    const float middle = (below + above) / 2;
+    EXPECT_EQ(TypeParam(middle).bits(), bits % 2 == 0 ? bits : bits + 1);
+    EXPECT_EQ(TypeParam(std::nextafter(middle, below)).bits(), bits);
+    EXPECT_EQ(TypeParam(std::nextafter(middle, above)).bits(), bits + 1);
+    EXPECT_EQ(TypeParam(-std::nextafter(middle, above)).bits(), 0x80 | (bits + 1));
+  }
+}
+
+TEST(EightBitFloats, WhatIsTooLargeBecomesTheLargest) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(Float8E4M3(448.0f).bits(), 0x7e);
+  EXPECT_EQ(Float8E4M3(1e9f).value(), 448.0f);
+  EXPECT_EQ(Float8E4M3(-infinity).value(), -448.0f);
+  EXPECT_EQ(Float8E5M2(57344.0f).bits(), 0x7b);
+  EXPECT_EQ(Float8E5M2(infinity).value(), 57344.0f);
+  EXPECT_TRUE(std::isinf(Float8E5M2::of_bits(0x7c).value()));
+  EXPECT_EQ(Float8E4M3(std::nanf("")).bits(), 0x7f);
 }
 
 }  // namespace

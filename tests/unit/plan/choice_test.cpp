@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of algorithms: by size and members, and as SHMEM_COLLECTIVES says.
-#include "src/collective/choice.h"
+#include "src/plan/choice.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// shmemx_coll_on_stream: what comes at run time is checked, and becomes a collective of the library's.
+#include "shmem/coll.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/api/guard.h"
+#include "src/api/job.h"
+#include "src/api/probe.h"
+#include "src/base/error.h"
+#include "src/check/agreement.h"
+#include "src/gpu/stream_side.h"
+#include "src/stream/node_collectives.h"
+
+using namespace railshmem;
+
+namespace {
+
+constexpr const char* kNames[] = {"all-gather", "reduce-scatter",         "all-reduce",
+                                  "all-to-all", "all-to-all with counts", "broadcast"};
+
+size_t element_of(int datatype) {
+  switch (datatype) {
+    case SHMEMX_DATATYPE_INT8:
+    case SHMEMX_DATATYPE_UINT8:
+    case SHMEMX_DATATYPE_FLOAT8_E4M3:
+    case SHMEMX_DATATYPE_FLOAT8_E5M2:
+      return 1;
+    case SHMEMX_DATATYPE_INT16:
+    case SHMEMX_DATATYPE_UINT16:
+    case SHMEMX_DATATYPE_HALF:
+    case SHMEMX_DATATYPE_BFLOAT16:
+      return 2;
+    case SHMEMX_DATATYPE_INT32:
+    case SHMEMX_DATATYPE_UINT32:
+    case SHMEMX_DATATYPE_FLOAT:
+      return 4;
+    case SHMEMX_DATATYPE_INT64:
+    case SHMEMX_DATATYPE_UINT64:
+    case SHMEMX_DATATYPE_DOUBLE:
+    case SHMEMX_DATATYPE_COMPLEX_FLOAT:
+      return 8;
+    case SHMEMX_DATATYPE_COMPLEX_DOUBLE:
+      return 16;
+    default:
+      throw Error(text("datatype %d is none; pass a SHMEMX_DATATYPE_ constant", datatype));
+  }
+}
+static_assert(static_cast<int>(TypeKind::f8e5m2) == SHMEMX_DATATYPE_FLOAT8_E5M2 &&
+                  static_cast<int>(TypeKind::f64) == SHMEMX_DATATYPE_DOUBLE,
+              "the numbers of types are equal");
+static_assert(static_cast<int>(ReduceOp::prod) == SHMEMX_OP_PROD && static_cast<int>(ReduceOp::max) == SHMEMX_OP_MAX,
+              "the numbers of operations are equal");
+
+/// Sets the operation, if the type has it.
+void set_op(Coll& coll, const shmemx_coll_t& asked) {
+  const int op = asked.op;
+  if (op < SHMEMX_OP_AND || op > SHMEMX_OP_PREMUL_SUM)
+    throw Error(text("op %d is none; pass a SHMEMX_OP_ constant", op));
+  const bool integer = asked.datatype <= SHMEMX_DATATYPE_UINT64;
+  const bool complex =
+      asked.datatype == SHMEMX_DATATYPE_COMPLEX_FLOAT || asked.datatype == SHMEMX_DATATYPE_COMPLEX_DOUBLE;
+  const bool scales = op == SHMEMX_OP_AVG || op == SHMEMX_OP_PREMUL_SUM;
+  if (scales && integer)
+    throw Error(
+        text("op %d (average or pre-multiplied sum) takes floating-point and complex types; use SHMEMX_OP_SUM", op));
+  if (op <= SHMEMX_OP_XOR && !integer) throw Error(text("op %d works on bits, and takes integer types only", op));
+  if (complex && (op == SHMEMX_OP_MAX || op == SHMEMX_OP_MIN))
+    throw Error(text("op %d is a maximum or minimum, which complex numbers do not have", op));
+  coll.op = scales ? ReduceOp::sum : static_cast<ReduceOp>(op);
+  if (op == SHMEMX_OP_AVG) coll.scaling = Scaling::average;
+  if (op == SHMEMX_OP_PREMUL_SUM) {
+    coll.scaling = Scaling::factor;
+    coll.factor = asked.factor;
+  }
+}
+
+/// Kernels must reach all blocks that are not empty.
+template <class Address, class Size>
+void check_blocks(const char* what, const char* list, const Coll& coll, Address&& address, Size&& size) {
+  for (int k = 0; k < coll.team.size(); ++k) {
+    if (size(k) == 0 || address(k) != nullptr) continue;
+    throw Error(text("%s is NULL, and so is block %d of %s", what, k, list));
+  }
+}
+
+void check_kernels_reach(const char* what, const void* address, StreamSide& side) {
+  if (address && !side.kernels_reach(address))
+    throw Error(
+        text("%s %p lies in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
+             "(shmem_malloc, cudaMalloc)",
+             what, address));
+}
+
+/// SHMEM_CHECK: ends the job where members make different calls.
+void must_agree(const Coll& coll, long long piece_nbytes = 0) {
+  if (!checking(coll.team.state)) return;
+  check::CollectiveCall call(coll.team.state, coll.function);
+  call.number("collective", static_cast<long long>(coll.kind)).number("type", static_cast<long long>(coll.type));
+  if (coll.reduces())
+    call.number("op", static_cast<long long>(coll.op)).number("scaling", static_cast<long long>(coll.scaling));
+  if (coll.kind != CollKind::alltoallv) call.number("bytes", static_cast<long long>(coll.nbytes));
+  if (coll.kind == CollKind::broadcast) call.number("root", coll.root);
+  call.number("max_blocks", coll.max_blocks);
+  if (piece_nbytes != 0) call.number("piece", piece_nbytes);
+  check::must_agree(coll.team, call);
+}
+
+size_t times(size_t a, size_t b) {
+  size_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) throw Error(text("nelems %zu is too large", a));
+  return product;
+}
+
+/// An all-reduce or a broadcast in place has one buffer; one that begins elsewhere in the other buffer makes no sense.
+void check_overlap(const Coll& coll) {
+  if (coll.kind != CollKind::allreduce && coll.kind != CollKind::alltoall) return;
+  if (coll.sources || coll.dests || coll.source == coll.dest) return;
+  const size_t nbytes =
+      coll.kind == CollKind::alltoall ? coll.nbytes * static_cast<size_t>(coll.team.size()) : coll.nbytes;
+  const auto source = reinterpret_cast<uintptr_t>(coll.source), dest = reinterpret_cast<uintptr_t>(coll.dest);
+  if (dest - source < nbytes || source - dest < nbytes)
+    throw Error(
+        text("source %p and dest %p overlap in a part of their %zu bytes; pass equal addresses (in place) or "
+             "arrays apart",
+             coll.source, coll.dest, nbytes));
+}
+
+void check_counts(const Coll& coll) {
+  if (!coll.source_counts || !coll.source_offsets || !coll.dest_counts || !coll.dest_offsets)
+    throw Error("an all-to-all with counts needs source_counts, source_offsets, dest_counts and dest_offsets");
+}
+
+Coll checked(const char* function, const shmemx_coll_t* asked) {
+  if (!asked || asked->size != sizeof *asked)
+    throw Error("coll is NULL or its size is not set; begin with SHMEMX_COLL_INITIALIZER");
+  if (asked->collective < SHMEMX_COLL_ALLGATHER || asked->collective > SHMEMX_COLL_BROADCAST)
+    throw Error(text("collective %d is none; pass a SHMEMX_COLL_ constant", asked->collective));
+  World& world = job::world(function);
+  Team* const team = world.teams().find(asked->team);
+  if (!team)
+    throw Error(text("team %p is no team of this PE; pass SHMEM_TEAM_WORLD or what shmem_team_split_... gave",
+                     static_cast<const void*>(asked->team)));
+  if (asked->flags != 0) throw Error(text("flags are %d; they must be 0", asked->flags));
+  if (asked->max_blocks < 0) throw Error(text("max_blocks is %d; it must be 0 or more", asked->max_blocks));
+  Coll coll{function, static_cast<CollKind>(asked->collective), *team};
+  coll.element = element_of(asked->datatype);
+  coll.type = static_cast<TypeKind>(asked->datatype);
+  if (coll.reduces()) set_op(coll, *asked);
+  coll.max_blocks = static_cast<uint32_t>(asked->max_blocks);
+  if (coll.kind == CollKind::broadcast && (asked->root < 0 || asked->root >= team->size()))
+    throw Error(text("root is %d; the team has ranks 0 to %d", asked->root, team->size() - 1));
+  coll.root = asked->root;
+  coll.nbytes = times(asked->nelems, coll.element);
+  coll.source = asked->source;
+  coll.dest = asked->dest;
+  if (coll.deals()) coll.sources = asked->sources;
+  if (coll.collects()) coll.dests = asked->dests;
+  if ((asked->sources && !coll.sources) || (asked->dests && !coll.dests))
+    throw Error(
+        text("%s has no list form of that side; sources is for reduce-scatter and all-to-all, dests for "
+             "all-gather and all-to-all",
+             kNames[asked->collective]));
+  if (coll.kind == CollKind::alltoallv) {
+    coll.source_counts = asked->source_counts;
+    coll.source_offsets = asked->source_offsets;
+    coll.dest_counts = asked->dest_counts;
+    coll.dest_offsets = asked->dest_offsets;
+    check_counts(coll);
+  } else {
+    times(coll.nbytes, static_cast<size_t>(team->size()));
+  }
+  return coll;
+}
+
+void check_buffers(const Coll& coll, StreamSide& side) {
+  check_blocks(
+      "source", "sources", coll, [&](int k) { return coll.source_for(k); }, [&](int k) { return coll.sends(k); });
+  check_blocks(
+      "dest", "dests", coll, [&](int k) { return coll.dest_from(k); }, [&](int k) { return coll.receives(k); });
+  for (int k = 0; k < coll.team.size(); ++k) {
+    if ((k == 0 || coll.sources) && coll.sends(k) > 0) check_kernels_reach("source", coll.source_for(k), side);
+    if ((k == 0 || coll.dests) && coll.receives(k) > 0) check_kernels_reach("dest", coll.dest_from(k), side);
+  }
+  check_overlap(coll);
+}
+
+void check_counters(const char* what, const uint64_t* counters) {
+  if (!counters || reinterpret_cast<uintptr_t>(counters) % sizeof(uint64_t) != 0)
+    throw Error(text("%s is %p; it must be the address of words of 8 bytes in device memory", what,
+                     static_cast<const void*>(counters)));
+}
+
+bool is_empty(const Coll& coll) {
+  return coll.kind != CollKind::alltoallv && coll.nbytes == 0;
+}
+
+/// What runs collectives of this job. Throws Error where there is none, or none for this team.
+NodeCollectives& runner_of(const Coll& coll) {
+  World& world = job::world(coll.function);
+  NodeCollectives* const node = world.node_collectives();
+  if (!node) throw Error(world.why_no_streams());
+  if (!node->serves(coll.team))
+    throw Error(
+        text("the team's %d members do not all map each other's GPU memory (they are on several nodes, or more "
+             "than %d); use shmemx_TYPENAME_OP_reduce_on_stream and its like",
+             coll.team.size(), cuda::kMostMembers));
+  return *node;
+}
+
+}  // namespace
+
+extern "C" {
+
+int shmemx_coll_on_stream(const shmemx_coll_t* asked, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_coll_on_stream";
+  return guard(kFunction, [&] {
+    const Coll coll = checked(kFunction, asked);
+    NodeCollectives& runner = runner_of(coll);
+    must_agree(coll);
+    if (is_empty(coll)) return;
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.give(coll, reinterpret_cast<cuda::Stream>(stream));
+  });
+}
+
+size_t shmemx_coll_explain(const shmemx_coll_t* asked, char* buffer, size_t nbytes) {
+  constexpr const char* kFunction = "shmemx_coll_explain";
+  size_t needed = 0;
+  guard(kFunction, [&] {
+    const Coll coll = checked(kFunction, asked);
+    const std::string line = explain(question_of(coll), runner_of(coll).plan_of(coll));
+    needed = line.size() + 1;
+    if (!buffer || nbytes == 0) return;
+    const size_t copied = std::min(nbytes - 1, line.size());
+    std::memcpy(buffer, line.data(), copied);
+    buffer[copied] = '\0';
+  });
+  return needed;
+}
+
+int shmemx_fcollectmem_pieces_on_stream(shmem_team_t team, void* dest, const void* source, size_t nbytes,
+                                        size_t piece_nbytes, uint64_t* arrived, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_fcollectmem_pieces_on_stream";
+  return guard(kFunction, [&] {
+    shmemx_coll_t asked = SHMEMX_COLL_INITIALIZER;
+    asked.team = team;
+    asked.nelems = nbytes;
+    asked.source = source;
+    asked.dest = dest;
+    const Coll coll = checked(kFunction, &asked);
+    NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nbytes));
+    if (is_empty(coll)) return;
+    check_counters("arrived", arrived);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.gather_pieces(coll, piece_nbytes, arrived, reinterpret_cast<cuda::Stream>(stream));
+  });
+}
+
+int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* asked, size_t piece_nelems, const uint64_t* ready,
+                                          uint64_t* done, shmemx_stream_t stream) {
+  constexpr const char* kFunction = "shmemx_reducescatter_pieces_on_stream";
+  return guard(kFunction, [&] {
+    const Coll coll = checked(kFunction, asked);
+    if (coll.kind != CollKind::reducescatter || coll.sources)
+      throw Error("coll must be a SHMEMX_COLL_REDUCESCATTER with one source, not a list");
+    NodeCollectives& runner = runner_of(coll);
+    must_agree(coll, static_cast<long long>(piece_nelems));
+    if (is_empty(coll)) return;
+    check_counters("ready", ready);
+    check_counters("done", done);
+    check_buffers(coll, *job::world(kFunction).streams());
+    runner.combine_pieces(coll, times(piece_nelems, coll.element), ready, done, reinterpret_cast<cuda::Stream>(stream));
+  });
+}
+}

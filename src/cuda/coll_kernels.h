@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels of collectives among the members of a node.
+#pragma once
+
+#include <string>
+
+#include "src/cuda/kernels/coll_call.h"
+#include "src/cuda/loaded_kernels.h"
+
+namespace railshmem::cuda {
+
+/// Any number of threads. Launches may be captured into graphs. All members launch a call with equal blocks and
+/// threads.
+class CollKernels {
+ public:
+  struct Grid {
+    unsigned blocks, threads;
+  };
+
+  /// Throws Error where the library has no kernels or the driver does not load them.
+  CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const WorldView& view);
+
+  /// Appends the call to a stream. The driver's word.
+  Result give(const EvenMoveCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const MoveCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const MoveSizesCall& call, Grid grid, Stream stream) const noexcept;
+  /// Whether there is a kernel for these calls alone.
+  static bool has_own_kernel(TypeKind kind, ReduceOp op) noexcept;
+  Result give(const EvenCombineCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const CombineCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const DirectMoveCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const PieceCombineCall& call, Grid grid, Stream stream) const noexcept;
+  /// The kernels before and behind the copies of engines.
+  Result begin(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
+  Result end(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
+
+ private:
+  /// Of one type; in one step, and in two.
+  struct Sums {
+    Sums(const LoadedKernels& kernels, const std::string& name)
+        : whole(kernels.find(name.c_str())), parts(kernels.find((name + "_parts").c_str())) {}
+    Function whole, parts;
+  };
+
+  const LoadedKernels kernels_;
+  const Sums float_, half_, bfloat16_;
+  const Function move_even_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_, pieces_;
+};
+
+}  // namespace railshmem::cuda

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies of one stream that run at once, on streams of the library's own.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "src/cuda/device.h"
+#include "src/cuda/driver.h"
+#include "src/plugin/device_access.h"
+
+namespace railshmem::cuda {
+
+/// Any number of threads. The copies may be captured into the graph that the stream is captured into: streams of ours
+/// that take part in a capture are not used elsewhere until that capture has ended.
+class CopyFan {
+ public:
+  explicit CopyFan(const DeviceContext& gpu) : gpu_(gpu), tells_captures_(has(gpu.driver(), Calls::graphs)) {}
+  CopyFan(const CopyFan&) = delete;
+  ~CopyFan();
+
+  /// Copies one behind the other.
+  using Chain = std::vector<DeviceCopy>;
+  /// Appends chains that do not depend on each other to a stream. What the stream is given next waits for all of them.
+  /// The context is current. The driver's word.
+  Result give(std::span<const Chain> chains, Stream stream) noexcept;
+
+ private:
+  /// Streams that fork from one stream of the program and join it again.
+  struct Set {
+    uint64_t capture = 0;  ///< of the capture that it was last used for; 0: none
+    Event fork = nullptr;
+    std::vector<Stream> streams;
+    std::vector<Event> joins;
+  };
+  Result copy(const Chain& chain, Stream stream) noexcept;
+  Result use(Set& set, std::span<const Chain> chains, Stream stream) noexcept;
+  Result find_set(uint64_t capture, size_t width, Set** found) noexcept;
+  bool is_free(const Set& set) const noexcept;
+
+  /// More copies at once than this give nothing: they share the engines and the links.
+  static constexpr size_t kMostStreams = 4;
+
+  const DeviceContext& gpu_;
+  const bool tells_captures_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Set>> sets_;
+};
+
+}  // namespace railshmem::cuda

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels of collectives among the members of a node, of any number of blocks. Their view of the job is
+// railshmem_device_view. No block waits for another one of its grid, so a grid need not fit on the GPU at once.
+#include "src/cuda/kernels/coll_engines.h"
+#include "src/cuda/kernels/coll_pieces.h"
+
+using namespace railshmem::cuda;
+
+// Half of a multiprocessor's registers at most, to find a place beside kernels of the program.
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_move_even(const __grid_constant__ EvenMoveCall call) {
+  kernels::run_move(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_move(const __grid_constant__ MoveCall call) {
+  kernels::run_move(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_move_sizes(const __grid_constant__ MoveSizesCall call) {
+  __shared__ uint64_t most;
+  kernels::run_move_sizes(call, &most);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_float(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<float, false>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_float_parts(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<float, true>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_half(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<railshmem::Half, false>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_half_parts(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<railshmem::Half, true>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_bfloat16(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<railshmem::Bfloat16, false>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_bfloat16_parts(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<railshmem::Bfloat16, true>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_combine(const __grid_constant__ CombineCall call) {
+  kernels::run_combine(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_direct_move(const __grid_constant__ DirectMoveCall call) {
+  __shared__ kernels::Found found;
+  kernels::run_direct_move(call, found);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_begin(const __grid_constant__ EngineMoveCall call) {
+  __shared__ kernels::Found found;
+  kernels::run_begin(call, found);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_end(const __grid_constant__ EngineMoveCall call) {
+  __shared__ uint64_t last;
+  kernels::run_end(call, &last);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
+    railshmem_coll_direct_combine(const __grid_constant__ DirectCombineCall call) {
+  __shared__ kernels::Found found;
+  __shared__ railshmem::DeviceReduction part;
+  kernels::run_direct_combine(call, found, part);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
+    railshmem_coll_pieces(const __grid_constant__ PieceCombineCall call) {
+  __shared__ railshmem::DeviceReduction part;
+  __shared__ uint64_t number;
+  kernels::run_pieces(call, part, &number);
+}

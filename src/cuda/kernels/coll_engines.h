@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels before and behind the copies of a collective by copy engines. For CUDA, and for threads that stand for
+// kernels.
+#pragma once
+
+#include "src/cuda/kernels/coll_direct.h"
+
+namespace railshmem::cuda::kernels {
+
+/// Counters of pieces rise as soon as an engine has fetched a piece: it must have been the right one.
+RAILSHMEM_KERNEL inline void check_expected(const Talk& talk, const EngineMoveCall& c, const Found& found) {
+  for (int k = 0; k < talk.n() && c.arrived != nullptr && found.failed == 0; ++k) {
+    if (k == talk.me() || found.source[k] == c.expected[k]) continue;
+    const int pe = *talk.mine<int32_t>(talk.layout().pe(k));
+    device::finish(device::this_world(), DeviceCall::coll_on_stream, ChannelStatus::bad_address, pe, c.expected[k]);
+    return;
+  }
+}
+
+/// By one block: all members have come, and tell each other where their blocks are.
+RAILSHMEM_KERNEL inline void run_begin(const EngineMoveCall& c, Found& found) {
+  Talk talk(c.direct.move.members);
+  meet_first(talk, c.direct.where, found);
+  auto* const heard = talk.mine<Heard>(talk.layout().heard());
+  RAILSHMEM_NO_UNROLL
+  for (uint32_t k = threads::thread_in_row(); k < static_cast<uint32_t>(talk.n()); k += threads::row_size())
+    heard->source[k] = reinterpret_cast<uintptr_t>(found.source[k]);
+  if (threads::thread_in_row() == 0) {
+    heard->missing = found.missing;
+    heard->failed = found.failed;
+    check_expected(talk, c, found);
+    if (c.arrived != nullptr)
+      portable::store_relaxed(talk.mine<uint64_t>(talk.layout().call()), portable::load_relaxed(c.arrived) + 1);
+  }
+  talk.close(c.direct.move.dest[talk.me()]);
+}
+
+/// Whether this is the last block of the grid to come here; what all others stored is visible to it. `shared` is of the
+/// block.
+RAILSHMEM_KERNEL inline bool comes_last(uint64_t* counter, uint64_t* shared) {
+  threads::sync_block();
+  if (threads::thread_in_row() == 0) {
+    portable::release_fence();
+    const bool last = portable::fetch_add_relaxed(counter, 1) + 1 == threads::blocks_in_row();
+    if (last) portable::store_relaxed(counter, 0);
+    portable::acquire_fence();
+    *shared = last ? 1 : 0;
+  }
+  threads::sync_block();
+  return *shared != 0;
+}
+
+/// By any number of blocks: fetches what the engines did not, or fetched from the wrong place. The last block to be
+/// done meets the other members.
+RAILSHMEM_KERNEL inline void run_end(const EngineMoveCall& c, uint64_t* shared) {
+  const MoveCall& move = c.direct.move;
+  Talk talk(move.members);
+  const Heard& heard = *talk.mine<Heard>(talk.layout().heard());
+  if (heard.failed != 0) return;  // the kernel before has told the host
+  const int me = talk.me();
+  const auto sends = [&](int k) { return c.root < 0 || k == c.root ? move.nbytes : 0; };
+  if (heard.missing != 0) {
+    move_sizes(
+        talk, move, move.nbytes, [&](int) { return sends(me); }, sends);
+    talk.close(move.dest[me]);
+  } else {
+    RAILSHMEM_NO_UNROLL
+    for (int i = 1; i < talk.n(); ++i) {
+      const int from = talk.after(i);
+      const auto* const source = reinterpret_cast<const void*>(static_cast<uintptr_t>(heard.source[from]));
+      if (sends(from) != 0 && source != c.expected[from])
+        copy_together<kCopyUnroll>(rank_in_grid(), threads_in_grid(), move.dest[from], source, move.nbytes);
+    }
+  }
+  if (!comes_last(talk.mine<uint64_t>(talk.layout().done()), shared)) return;
+  Talk first(move.members, 0);
+  meet_last(first, Did::load);
+  first.close(move.dest[me]);
+}
+
+}  // namespace railshmem::cuda::kernels

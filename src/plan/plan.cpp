@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/plan/plan.h"
+
+#include <algorithm>
+
+#include "src/base/align.h"
+#include "src/base/error.h"
+#include "src/base/quantity.h"
+
+namespace railshmem {
+namespace {
+
+constexpr size_t kUnit = 16;         // bytes that a thread handles at a time
+constexpr size_t kFewThreads = 128;  // short vectors: a block each for many multiprocessors, which store at once
+constexpr size_t kManyThreads = 512;
+constexpr size_t kFewBlocks = 32;  // from more on, blocks of many threads
+constexpr uint32_t kMostBlocks = 128;
+constexpr uint32_t kEndBlocks = 32;  // what the copies could not do is slow anyway
+
+size_t units_of(size_t nbytes) noexcept {
+  return (nbytes + kUnit - 1) / kUnit;
+}
+
+uint32_t capped(const Question& question, size_t blocks) noexcept {
+  const size_t most = question.max_blocks == 0 ? kMostBlocks : std::min(kMostBlocks, question.max_blocks);
+  return static_cast<uint32_t>(std::clamp<size_t>(blocks, 1, most));
+}
+
+/// One unit a thread as long as there are blocks for that.
+Step exchange(const Question& question, size_t nbytes) noexcept {
+  const size_t units = units_of(nbytes);
+  const bool few = units <= kFewThreads * kFewBlocks;
+  const size_t threads = few ? kFewThreads : kManyThreads;
+  return {StepKind::exchange, capped(question, (units + threads - 1) / threads), static_cast<uint32_t>(threads)};
+}
+
+/// Eight vectors of a thread are under way at once; a block for less than that would only add to the meetings.
+Step direct(const Question& question, size_t nbytes) noexcept {
+  constexpr size_t kOfBlock = kManyThreads * kUnit * 4;
+  return {StepKind::direct, capped(question, (nbytes + kOfBlock - 1) / kOfBlock), kManyThreads};
+}
+
+const char* words_of(StepKind kind) noexcept {
+  switch (kind) {
+    case StepKind::exchange:
+      return "exchange of packets";
+    case StepKind::direct:
+      return "from buffer to buffer";
+    case StepKind::begin:
+      return "meeting";
+    case StepKind::copies:
+      return "copies by engines";
+    case StepKind::end:
+      return "meeting";
+  }
+  return "?";
+}
+
+}  // namespace
+
+size_t part_nbytes(size_t nbytes, int members) noexcept {
+  const auto n = static_cast<size_t>(members);
+  return align_up((nbytes + n - 1) / n, kUnit);
+}
+
+Plan make_plan(const Question& question, const Choice& choice) noexcept {
+  Plan plan{Algorithm::packets};
+  if (!question.sizes_differ)
+    plan.algorithm = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
+  const bool reduces = question.collective == Collective::reduce;
+  const size_t part = reduces ? part_nbytes(question.nbytes, question.members) : question.nbytes;
+  switch (plan.algorithm) {
+    case Algorithm::parts:
+      plan.add(exchange(question, part));
+      break;
+    case Algorithm::direct:
+      plan.add(direct(question, part * static_cast<size_t>(question.members)));
+      break;
+    case Algorithm::engines:
+      plan.add({StepKind::begin, 1, kFewThreads});
+      plan.add({StepKind::copies});
+      plan.add({StepKind::end, capped(question, kEndBlocks), kManyThreads});
+      break;
+    default:
+      plan.add(exchange(question, question.nbytes));
+  }
+  return plan;
+}
+
+std::string explain(const Question& question, const Plan& plan) {
+  std::string line = text("%s of %zu bytes among %s: %s", std::string(name_of(question.collective)).c_str(),
+                          question.nbytes, counted(static_cast<uint64_t>(question.members), "member").c_str(),
+                          std::string(name_of(plan.algorithm)).c_str());
+  for (const Step& step : plan) {
+    line += text("; %s", words_of(step.kind));
+    if (step.blocks != 0) line += text(" (%s of %u threads)", counted(step.blocks, "block").c_str(), step.threads);
+  }
+  return line;
+}
+
+}  // namespace railshmem

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a collective in the order of a stream runs inside a node: a short list of steps, from what all members know
+// alike.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "include/shmem/detail/reduce_kind.h"
+#include "src/plan/choice.h"
+
+namespace railshmem {
+
+/// What is asked. Every field has one value on all members, so all members make one plan. Where buffers lie is no such
+/// thing: a plan works with any, and its steps find out together.
+struct Question {
+  Collective collective;
+  size_t nbytes;  ///< that one member hands to one other; of reduce: of the vector
+  size_t element;
+  int members;
+  bool sizes_differ = false;  ///< members hand each other blocks of different sizes: only packets do that
+  uint32_t max_blocks = 0;    ///< 0: as many as the size pays for
+};
+
+enum class StepKind : uint8_t {
+  exchange,  ///< a kernel: packets
+  direct,    ///< a kernel: members meet, move or reduce from buffer to buffer, meet
+  begin,     ///< a kernel: members meet and tell each other where their buffers are
+  copies,    ///< copy engines fetch from all other members
+  end,       ///< a kernel: does what the copies could not do; members meet
+};
+
+struct Step {
+  StepKind kind;
+  uint32_t blocks = 0;   ///< of a kernel
+  uint32_t threads = 0;  ///< of each block
+};
+
+struct Plan {
+  static constexpr size_t kMost = 3;
+
+  Algorithm algorithm;
+  std::array<Step, kMost> steps{};
+  size_t nsteps = 0;
+
+  void add(Step step) noexcept { steps[nsteps++] = step; }
+  const Step* begin() const noexcept { return steps.data(); }
+  const Step* end() const noexcept { return steps.data() + nsteps; }
+};
+
+/// A pure function.
+Plan make_plan(const Question& question, const Choice& choice) noexcept;
+
+/// In one line: "fcollect of 65536 bytes among 2 members: packets; exchange by 32 blocks of 128 threads".
+std::string explain(const Question& question, const Plan& plan);
+
+/// Of the parts of an all-reduce by parts: a multiple of what a thread handles at a time.
+size_t part_nbytes(size_t nbytes, int members) noexcept;
+
+}  // namespace railshmem

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/stream/team_scratch.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "src/base/align.h"
+#include "src/base/error.h"
+#include "src/collective/agree.h"
+
+namespace railshmem {
+namespace {
+
+using cuda::ChunkCard;
+using cuda::DeviceArena;
+using cuda::ScratchLayout;
+
+/// Calls `step` and lets the members vote. Throws Error on all members where one could not take it.
+template <class Step>
+void together(Team& team, const char* function, Step&& step) {
+  std::string why;
+  try {
+    step();
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  Ballot ballot;
+  ballot.common[0] = why.empty() ? 1 : 0;
+  if (agree(team, function, ballot).common[0] != 0) return;
+  if (why.empty()) why = "another member of the team could not, see its message";
+  throw Error(text("the GPU memory through which the team's members talk cannot be had: %s", why.c_str()));
+}
+
+}  // namespace
+
+TeamScratch::TeamScratch(const cuda::DeviceContext& gpu, cuda::DeviceCopies& copies, FdOffers& offers, Team& team,
+                         const char* function)
+    : arena_(gpu, static_cast<size_t>(team.size()),
+             DeviceArena::stride_for(align_up(ScratchLayout(team.size()).nbytes(), DeviceArena::kAlign))),
+      chunks_(gpu, arena_, static_cast<size_t>(team.rank), offers),
+      members_{reinterpret_cast<unsigned char*>(arena_.base()), arena_.stride(), team.size(), team.rank,
+               ScratchLayout(team.size()).packet_blocks()} {
+  for (int rank = 0; rank < team.size(); ++rank) pes_.push_back(team.pes.pe(rank));
+  ChunkCard card;
+  together(team, function, [&] { card = make_own(copies, team); });
+  // All members have come, so nobody uses the area's scratch any more.
+  std::memcpy(team.mine(team.area.scratch()), &card, sizeof card);
+  agree(team, function, {});
+  together(team, function, [&] { import_others(team); });
+  chunks_.close_offers();
+}
+
+ChunkCard TeamScratch::make_own(cuda::DeviceCopies& copies, const Team& team) {
+  const ScratchLayout layout(team.size());
+  const ChunkCard card = chunks_.grow(layout.nbytes());
+  std::byte* const mine = arena_.address(static_cast<size_t>(team.rank));
+  copies.fill(mine, 0, card.nbytes);
+  static_assert(sizeof(int) == sizeof(int32_t));
+  copies.copy(mine + layout.pe(0), pes_.data(), pes_.size() * sizeof(int32_t));
+  return card;
+}
+
+void TeamScratch::import_others(const Team& team) {
+  for (int rank = 0; rank < team.size(); ++rank) {
+    if (rank == team.rank) continue;
+    ChunkCard card;
+    std::memcpy(&card, team.here(rank, team.area.scratch()), sizeof card);
+    chunks_.import(static_cast<size_t>(rank), card);
+  }
+}
+
+}  // namespace railshmem
