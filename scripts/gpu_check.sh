@@ -43,7 +43,7 @@ export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTR
 # program NAME: prints the path of a program, in either kind of folder.
 program() {
   local at
-  for at in "$from/bin/$1" "$from/tests/gpu/one_gpu/$1" "$from/tests/gpu/multi_gpu/$1" "$from/examples/$1"; do
+  for at in "$from/bin/$1" "$from/tests/gpu/one_gpu/$1" "$from/tests/gpu/multi_gpu/$1" "$from/examples/$1" "$from/perftest/$1"; do
     [ -x "$at" ] && echo "$at" && return
   done
   echo "$from/bin/$1"
@@ -125,10 +125,27 @@ kernels() {
   check "loaded_kernels.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$@" "${loaded[@]}"
 }
 
+# collectives NAME PES NAME=VALUE...: the benches of collectives on a stream, whose results the GPU compares: call by call
+# and in graphs, in all kinds of memory, of float and of 16-bit elements.
+collectives() {
+  local name=$1 pes=$2 order called
+  shift 2
+  for order in stream graph; do
+    called=(--dtype float)
+    [ $order = stream ] || called=(--dtype bfloat16 --graph)
+    check "perf.coll.$order.$name.$pes" 150 "$pes" env SHMEM_SYMMETRIC_SIZE=256M "$@" "$(program oshrun)" -n "$pes" \
+      --timeout 140 "$(program shmem_gpu_perf)" allgather reducescatter allreduce alltoall --validate "${called[@]}" \
+      --memory heap,registered,unregistered --sizes 8K,256K,4M,32M --iters 4 --repetitions 3
+  done
+}
+
 check device.one_gpu 300 1 "$(program ring_gpu_test)"
 check device.memory 300 2 "$(program memory_gpu_test)"
 counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
-for pes in $counts; do kernels direct "$pes"; done
+for pes in $counts; do
+  kernels direct "$pes"
+  collectives direct "$pes"
+done
 # collectives NAME PES ALGORITHMS: collectives on streams, every kind of buffer, each path at all sizes.
 collectives() {
   check "coll_ops.$1.$2" 150 "$2" env SHMEM_HEAP_KIND=device "SHMEM_COLLECTIVES=$3" "$(program oshrun)" -n "$2" --timeout 140 \
@@ -147,10 +164,12 @@ done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
   kernels tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+  collectives tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
 kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+collectives two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 
 # example NAME PROGRAM PES [OPTION...] [-- NAME=VALUE...]: what it printed goes below the table.
 example() {

@@ -44,6 +44,7 @@ Held hold_window(size_t nbytes) {
 }
 
 void all_to_all(const Call& call, ncclDataType_t type, cudaStream_t stream) {
+  if (call.source == call.dest) throw std::runtime_error("NCCL has no all-to-all in place; leave --in-place out");
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
   if (call.memory == Memory::heap)
     return NCCL_CHECK(ncclAlltoAll(call.source, call.dest, call.nelems, type, job::communicator(), stream));
