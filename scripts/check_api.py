@@ -49,6 +49,7 @@ EXTENSIONS += ["shmemx_team_get_uniqueid", "shmemx_team_init"]
 EXTENSIONS += ["shmemx_buffer_register_symmetric", "shmemx_buffer_unregister_symmetric"]
 EXTENSIONS += ["shmemx_coll_on_stream", "shmemx_coll_explain", "shmemx_fcollectmem_pieces_on_stream",
                "shmemx_reducescatter_pieces_on_stream"]
+EXTENSIONS += ["shmemx_coll_register", "shmemx_coll_deregister", "shmemx_mem_alloc", "shmemx_mem_free"]
 EXTENSIONS += [f"shmemx_cu{kind}_{w}" for kind in ("module", "library") for w in ("init", "finalize")]
 EXTENSIONS += [f"shmemx_{t}_{w}_{m}{v}" for t in OLD_P2P for w in ("wait_until", "test") for m in ("all", "any", "some")
                for v in ("", "_vector")]

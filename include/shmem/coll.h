@@ -53,4 +53,36 @@ RAILSHMEM_API int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* col
 RAILSHMEM_END_C
 #endif
 
+// Registers memory of this PE's GPU, so that the node's other PEs reach it as they reach the heap.
+//
+// Collectives on streams work with any memory of the GPU. Memory of the heap and registered memory need no copy through
+// scratch memory. A buffer is any part of what was registered, at another offset on each PE if need be; one large
+// registration may hold many. Memory is registrable that other processes can map: of cudaMalloc (CUDA IPC), of
+// cuMemCreate with requestedHandleTypes (a file descriptor or a fabric handle), of pools of cudaMallocAsync that were
+// made with such, of PyTorch's allocators built on these, and of shmemx_mem_alloc. All four functions are local and
+// thread-safe: the first collective that uses a buffer tells the node's other PEs of it, once, and they need no call
+// for that.
+//
+// Deregister a buffer before its memory is freed; a collective on a buffer that was freed while registered returns
+// nonzero after a message that names it. deregister and mem_free wait until this PE's GPU has done what it was given,
+// as cudaFree does; so they fail while a stream is captured. Buffers of captured collectives are registered by
+// themselves. Graphs keep what they captured registered until they are destroyed, also when the program has
+// deregistered it; its memory must live as long.
+#if !defined(__CUDACC_RTC__)
+RAILSHMEM_BEGIN_C
+/// Registers nbytes of this PE's GPU memory from addr on for collectives on streams. Local. 0, or nonzero after a
+/// message: host memory, memory of another GPU, memory that cannot be shared, an overlap with a registered buffer.
+RAILSHMEM_API int shmemx_coll_register(void* addr, size_t nbytes);
+/// Undoes shmemx_coll_register for the buffer that begins at addr, after waiting for this PE's GPU. Local. 0, or
+/// nonzero after a message.
+RAILSHMEM_API int shmemx_coll_deregister(void* addr);
+/// Allocates at least size bytes of this PE's GPU memory that other processes, NICs and NCCL's windows can use, and
+/// registers them; rounded up to 2 MiB. Local. NULL after a message.
+RAILSHMEM_API void* shmemx_mem_alloc(size_t size);
+/// Deregisters and frees memory of shmemx_mem_alloc, after waiting for this PE's GPU; NULL is nothing. Local. 0, or
+/// nonzero after a message.
+RAILSHMEM_API int shmemx_mem_free(void* ptr);
+RAILSHMEM_END_C
+#endif
+
 #endif

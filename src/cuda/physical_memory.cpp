@@ -25,8 +25,8 @@ void require_shareable(const DeviceContext& gpu) {
   size_t total = 0;
   gpu.driver().memory_info(&free, &total);
   throw Error(
-      text("no memory for %zu bytes of device heap on %s: %s%s; %zu of its %zu bytes are free; allocate less, "
-           "or lower SHMEM_SYMMETRIC_SIZE",
+      text("no memory for %zu bytes on %s: %s%s; %zu of its %zu bytes are free; allocate less, or lower "
+           "SHMEM_SYMMETRIC_SIZE",
            nbytes, gpu.description().c_str(), explain(gpu.driver(), result).c_str(), hint(result), free, total));
 }
 
@@ -48,6 +48,7 @@ PhysicalMemory PhysicalMemory::create(const DeviceContext& gpu, size_t nbytes) {
     if (result == kSuccess) {
       PhysicalMemory memory(gpu, handle, nbytes);
       memory.rdma_capable_ = properties.rdma_capable != 0;
+      memory.fd_ = true;
       memory.fabric_ = (properties.handle_types & kHandleFabric) != 0;
       return memory;
     }
@@ -66,16 +67,27 @@ PhysicalMemory PhysicalMemory::create(const DeviceContext& gpu, size_t nbytes) {
   }
 }
 
-PhysicalMemory PhysicalMemory::import(const DeviceContext& gpu, int fd, size_t nbytes, const std::string& whose) {
+PhysicalMemory PhysicalMemory::import_handle(const DeviceContext& gpu, void* shareable, int type, size_t nbytes,
+                                             const std::string& whose) {
   require_shareable(gpu);
   const ContextGuard guard(gpu);
   MemoryHandle handle = 0;
-  void* const shareable = reinterpret_cast<void*>(static_cast<intptr_t>(fd));  // by value, says the driver's interface
-  const Result result = gpu.driver().memory_import(&handle, shareable, kHandlePosixFd);
+  const Result result = gpu.driver().memory_import(&handle, shareable, type);
   if (result != kSuccess)
-    throw Error(text("%zu bytes of device heap of %s cannot be opened on %s: %s%s", nbytes, whose.c_str(),
+    throw Error(text("%zu bytes of GPU memory of %s cannot be opened on %s: %s%s", nbytes, whose.c_str(),
                      gpu.description().c_str(), explain(gpu.driver(), result).c_str(), hint(result)));
   return PhysicalMemory(gpu, handle, nbytes);
+}
+
+PhysicalMemory PhysicalMemory::import(const DeviceContext& gpu, int fd, size_t nbytes, const std::string& whose) {
+  void* const shareable = reinterpret_cast<void*>(static_cast<intptr_t>(fd));  // by value, says the driver's interface
+  return import_handle(gpu, shareable, kHandlePosixFd, nbytes, whose);
+}
+
+PhysicalMemory PhysicalMemory::import(const DeviceContext& gpu, const FabricHandle& fabric, size_t nbytes,
+                                      const std::string& whose) {
+  FabricHandle handle = fabric;
+  return import_handle(gpu, &handle, kHandleFabric, nbytes, whose);
 }
 
 PhysicalMemory PhysicalMemory::retain(const DeviceContext& gpu, std::byte* mapping, size_t nbytes, bool to_share) {
@@ -101,6 +113,7 @@ PhysicalMemory PhysicalMemory::retain(const DeviceContext& gpu, std::byte* mappi
              "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR in requestedHandleTypes",
              nbytes, static_cast<void*>(mapping)));
   memory.rdma_capable_ = properties.rdma_capable != 0;
+  memory.fd_ = (properties.handle_types & kHandlePosixFd) != 0;
   memory.fabric_ = (properties.handle_types & kHandleFabric) != 0;
   return memory;
 }
@@ -110,6 +123,7 @@ PhysicalMemory::PhysicalMemory(PhysicalMemory&& other) noexcept
       handle_(std::exchange(other.handle_, 0)),
       nbytes_(std::exchange(other.nbytes_, 0)),
       rdma_capable_(other.rdma_capable_),
+      fd_(other.fd_),
       fabric_(other.fabric_) {}
 
 PhysicalMemory& PhysicalMemory::operator=(PhysicalMemory&& other) noexcept {
@@ -117,6 +131,7 @@ PhysicalMemory& PhysicalMemory::operator=(PhysicalMemory&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(nbytes_, other.nbytes_);
   std::swap(rdma_capable_, other.rdma_capable_);
+  std::swap(fd_, other.fd_);
   std::swap(fabric_, other.fabric_);
   return *this;
 }
@@ -132,6 +147,13 @@ UniqueFd PhysicalMemory::export_fd() const {
   int fd = -1;
   gpu_->check(gpu_->driver().memory_export(&fd, handle_, kHandlePosixFd, 0), "cuMemExportToShareableHandle");
   return UniqueFd(fd);
+}
+
+FabricHandle PhysicalMemory::export_fabric() const {
+  const ContextGuard guard(*gpu_);
+  FabricHandle fabric{};
+  gpu_->check(gpu_->driver().memory_export(&fabric, handle_, kHandleFabric, 0), "cuMemExportToShareableHandle");
+  return fabric;
 }
 
 }  // namespace railshmem::cuda

@@ -19,6 +19,8 @@ class PhysicalMemory {
   static PhysicalMemory create(const DeviceContext& gpu, size_t nbytes);
   /// Memory that another process (`whose`: "PE 3") exported; the descriptor may be closed afterwards. Throws Error.
   static PhysicalMemory import(const DeviceContext& gpu, int fd, size_t nbytes, const std::string& whose);
+  static PhysicalMemory import(const DeviceContext& gpu, const FabricHandle& fabric, size_t nbytes,
+                               const std::string& whose);
 
   /// What the program mapped at this address, all of one mapping's `nbytes`; it lives on when the program lets it go.
   /// `to_share`: it must be such as other processes may be given. Throws Error saying what the memory is instead.
@@ -30,15 +32,20 @@ class PhysicalMemory {
 
   /// For import() elsewhere, once it is there (src/base/fd_ticket.h): it cannot be opened through /proc. Throws Error.
   UniqueFd export_fd() const;
+  FabricHandle export_fabric() const;
 
   MemoryHandle handle() const noexcept { return handle_; }
   size_t nbytes() const noexcept { return nbytes_; }
   /// NICs may be given it; false for what was imported, whose owner knows.
   bool rdma_capable() const noexcept { return rdma_capable_; }
-  /// Other hosts may be given it.
+  /// Other processes of this host may be given it; false for what was imported.
+  bool has_fd() const noexcept { return fd_; }
+  /// Other hosts may be given it; false for what was imported.
   bool has_fabric_handle() const noexcept { return fabric_; }
 
  private:
+  static PhysicalMemory import_handle(const DeviceContext& gpu, void* shareable, int type, size_t nbytes,
+                                      const std::string& whose);
   PhysicalMemory(const DeviceContext& gpu, MemoryHandle handle, size_t nbytes) noexcept
       : gpu_(&gpu), handle_(handle), nbytes_(nbytes) {}
 
@@ -46,6 +53,7 @@ class PhysicalMemory {
   MemoryHandle handle_;  ///< 0: moved away
   size_t nbytes_;
   bool rdma_capable_ = false;
+  bool fd_ = false;
   bool fabric_ = false;
 };
 

@@ -15,6 +15,15 @@ bool is_device_memory(const Driver& driver, const void* pointer) noexcept {
          type == kMemoryDevice && managed == 0;
 }
 
+MemoryId memory_id(const Driver& driver, Address address) noexcept {
+  MemoryId id;
+  std::array<PointerAttribute, 2> asked{PointerAttribute::buffer_id, PointerAttribute::memory_block_id};
+  std::array<void*, 2> answers{&id.buffer, &id.block};
+  for (unsigned count = asked.size(); count > 0; --count)  // older drivers refuse the second
+    if (driver.pointer_attributes(count, asked.data(), answers.data(), address) == kSuccess) return id;
+  return {};
+}
+
 PointerInfo inspect(const Driver& driver, const void* pointer) noexcept {
   PointerInfo found;
   unsigned type = 0;

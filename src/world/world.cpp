@@ -9,6 +9,7 @@
 #include "src/base/align.h"
 #include "src/base/cpu_list.h"
 #include "src/base/error.h"
+#include "src/base/limit.h"
 #include "src/base/log.h"
 #include "src/base/quantity.h"
 #include "src/collective/control_block.h"
@@ -164,7 +165,9 @@ void World::attach_gpu() {
   view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
   // Copies reach a mapped PE at once, atomics go through its proxy: a fence has to wait for the atomics.
   state_.mixed_reach |= network_ && view.slots > 1;
-  peer_buffers_ = std::make_unique<PeerBuffers>(*device_memory_, bootstrap_, layout_);
+  peer_buffers_ = std::make_unique<PeerBuffers>(
+      *device_memory_, bootstrap_, layout_,
+      PeerBuffersConfig{limit_ns(env_.timeout_s), [this] { return liveness_->dead_peer(); }});
   show_kernels();
 }
 

@@ -7,19 +7,10 @@
 #include <thread>
 
 #include "src/base/cpu.h"
-#include "tests/gpu/fake_driver/driver/calls.h"
 #include "tests/gpu/fake_driver/fake_driver.h"
+#include "tests/support/fake_program_calls.h"
 
 namespace railshmem::cuda {
-
-extern "C" {
-Result cuStreamBeginCapture_v2(Stream stream, CaptureMode mode);
-Result cuStreamEndCapture(Stream stream, Graph* graph);
-Result cuGraphDestroy(Graph graph);
-Result cuGraphInstantiateWithFlags(Graph* ready, Graph graph, unsigned long long flags);
-Result cuGraphLaunch(Graph ready, Stream stream);
-Result cuGraphExecDestroy(Graph ready);
-}
 
 namespace {
 

@@ -8,19 +8,11 @@
 #include <string>
 
 #include "src/base/unique.h"
-#include "tests/gpu/fake_driver/driver/calls.h"
 #include "tests/gpu/fake_driver/fake_driver.h"
+#include "tests/support/fake_program_calls.h"
 #include "tests/support/forked.h"
 
 namespace railshmem::cuda {
-
-extern "C" {
-Result cuMemAlloc_v2(Address* address, size_t nbytes);
-Result cuMemPoolCreate(Pool* pool, const PoolProperties* properties);
-Result cuMemAllocFromPoolAsync(Address* address, size_t nbytes, Pool pool, Stream stream);
-Result cuMemAllocAsync(Address* address, size_t nbytes, Stream stream);
-Result cuMemFreeAsync(Address address, Stream stream);
-}
 
 namespace {
 

@@ -57,7 +57,7 @@ TEST(PhysicalMemory, LacksAreToldWithWhatIsFree) {
   const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
   const PhysicalMemory most = PhysicalMemory::create(gpu, 3 * kChunk);
   EXPECT_EQ(error_of_cuda([&] { PhysicalMemory::create(gpu, 2 * kChunk); }),
-            "no memory for 4194304 bytes of device heap on GPU 0 (Fake GPU, 0000:18:00.0): out of memory (2); 2097152 "
+            "no memory for 4194304 bytes on GPU 0 (Fake GPU, 0000:18:00.0): out of memory (2); 2097152 "
             "of its 8388608 bytes are free; allocate less, or lower SHMEM_SYMMETRIC_SIZE");
   EXPECT_EQ(fake.calls("cuMemCreate"), 2) << "asking for less would not help";
   EXPECT_TRUE(has_words(error_of_cuda([&] { PhysicalMemory::create(gpu, 1000); }), "multiple of 2097152"));
@@ -82,7 +82,7 @@ TEST(PhysicalMemory, WhatIsNoGpusMemoryIsRefused) {
   FakeDriver fake;
   const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
   EXPECT_TRUE(has_words(error_of_cuda([&] { PhysicalMemory::import(gpu, 0, kChunk, "PE 3"); }),
-                        "2097152 bytes of device heap of PE 3 cannot be opened on GPU 0"));
+                        "2097152 bytes of GPU memory of PE 3 cannot be opened on GPU 0"));
 }
 
 TEST(PhysicalMemory, ADeviceThatCannotShareIsNamed) {

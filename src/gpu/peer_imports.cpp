@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/gpu/peer_imports.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem {
+
+ImportAnswer PeerImports::import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept {
+  ImportAnswer answer;
+  const std::lock_guard working(work_);
+  try {
+    answer.here = map(request, cards);
+  } catch (const std::exception& error) {
+    begun_.erase({request.pe, request.number});
+    std::strncpy(answer.why, error.what()[0] == '\0' ? "?" : error.what(), sizeof answer.why - 1);
+  }
+  return answer;
+}
+
+uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::ShareCard> cards) {
+  const Key key{request.pe, request.number};
+  {
+    const std::lock_guard reading(books_);
+    if (const auto known = imports_.find(key); known != imports_.end())
+      return reinterpret_cast<uintptr_t>(known->second.here);
+  }
+  if (request.first_piece == 0) {
+    const auto by = static_cast<cuda::ShareBy>(request.by);
+    Import fresh{request.address, request.nbytes, by, 0, nullptr, nullptr};
+    fresh.memory = importer_.begin(by, request.nbytes, text("PE %d", request.pe));
+    begun_.insert_or_assign(key, std::move(fresh));
+  }
+  const auto found = begun_.find(key);
+  if (found == begun_.end() || found->second.pieces != request.first_piece)
+    throw Error(text("piece %u of an allocation of PE %d came out of turn", request.first_piece, request.pe));
+  Import& import = found->second;
+  for (const cuda::ShareCard& card : cards) add_piece(key, import, card);
+  if (import.pieces < request.npieces) return 0;
+  import.here = import.memory->base();
+  const auto here = reinterpret_cast<uintptr_t>(import.here);
+  log_debug("%zu bytes of PE %d (%s at %#llx there) are mapped at %#llx", import.nbytes, request.pe,
+            cuda::name_of(import.by), static_cast<unsigned long long>(import.address),
+            static_cast<unsigned long long>(here));
+  keep(key, std::move(import));
+  begun_.erase(found);
+  return here;
+}
+
+void PeerImports::add_piece(const Key& key, Import& import, const cuda::ShareCard& card) {
+  try {
+    import.memory->add(card);
+  } catch (const cuda::StaleBlock&) {
+    // The owner got the addresses of a freed block anew, and this PE has not closed the old block yet.
+    close_withdrawn_of(key.first);
+    import.memory->add(card);
+  }
+  ++import.pieces;
+}
+
+void PeerImports::keep(const Key& key, Import import) {
+  const std::lock_guard writing(books_);
+  imports_.emplace(key, std::move(import));
+}
+
+bool PeerImports::withdraw(int pe, uint64_t number) noexcept {
+  const Key key{pe, number};
+  const std::lock_guard working(work_);
+  begun_.erase(key);
+  Import gone;
+  {
+    const std::lock_guard writing(books_);
+    const auto found = imports_.find(key);
+    if (found == imports_.end()) return true;
+    gone = std::move(found->second);
+    imports_.erase(found);
+    if (cuda::waits_for_kernels(gone.by)) {
+      withdrawn_.emplace_back(key, std::move(gone));
+      return false;
+    }
+  }
+  gone.memory.reset();
+  return true;
+}
+
+void PeerImports::close_withdrawn() noexcept {
+  const std::lock_guard working(work_);
+  std::vector<std::pair<Key, Import>> gone;  // destroyed after books_ is free again
+  const std::lock_guard writing(books_);
+  gone.swap(withdrawn_);
+}
+
+void PeerImports::close_withdrawn_of(int pe) {
+  std::vector<std::pair<Key, Import>> gone;
+  {
+    const std::lock_guard writing(books_);
+    const auto others = std::stable_partition(withdrawn_.begin(), withdrawn_.end(),
+                                              [pe](const auto& one) { return one.first.first != pe; });
+    std::move(others, withdrawn_.end(), std::back_inserter(gone));
+    withdrawn_.erase(others, withdrawn_.end());
+  }
+}
+
+bool PeerImports::has_withdrawn() const noexcept {
+  const std::lock_guard reading(books_);
+  return !withdrawn_.empty();
+}
+
+size_t PeerImports::count() const noexcept {
+  const std::lock_guard reading(books_);
+  return imports_.size() + withdrawn_.size();
+}
+
+std::optional<PeerPlace> PeerImports::place_of(const void* here) const noexcept {
+  const std::lock_guard reading(books_);
+  for (const auto& [key, import] : imports_) {
+    const auto offset = static_cast<size_t>(static_cast<const std::byte*>(here) - import.here);
+    if (offset < import.nbytes) return PeerPlace{key.first, import.address + offset, import.nbytes - offset};
+  }
+  return std::nullopt;
+}
+
+std::byte* PeerImports::mapped(int pe, uint64_t address, size_t nbytes) const noexcept {
+  const std::lock_guard reading(books_);
+  for (auto at = imports_.lower_bound({pe, 0}); at != imports_.end() && at->first.first == pe; ++at) {
+    const Import& import = at->second;
+    const uint64_t offset = address - import.address;
+    if (offset < import.nbytes && nbytes <= import.nbytes - offset) return import.here + offset;
+  }
+  return nullptr;
+}
+
+}  // namespace railshmem
