@@ -26,19 +26,6 @@ void* allocate(size_t nbytes) {
   return at;
 }
 
-/// Depends on T, so that a header without the function compiles too.
-template <class T>
-bool register_memory(T* at, size_t nbytes) {
-  if constexpr (requires { shmemx_coll_register(at, nbytes); })
-    return shmemx_coll_register(at, nbytes) == 0;
-  else
-    throw std::runtime_error("this build has no shmemx_coll_register; leave --memory registered out");
-}
-template <class T>
-void deregister_memory(T* at) {
-  if constexpr (requires { shmemx_coll_deregister(at); }) shmemx_coll_deregister(at);
-}
-
 }  // namespace
 
 Held hold(Memory memory, size_t nbytes) {
@@ -47,7 +34,7 @@ Held hold(Memory memory, size_t nbytes) {
   if (held.at == nullptr)
     throw std::runtime_error("no " + std::to_string(nbytes) + " bytes of symmetric GPU memory; set " +
                              job::heap_variable() + " higher or use smaller messages");
-  if (memory == Memory::registered && !register_memory(static_cast<char*>(held.at), nbytes)) {
+  if (memory == Memory::registered && shmemx_coll_register(held.at, nbytes) != 0) {
     CUDA_CHECK(cudaFree(held.at));
     held = {nullptr, nullptr, "shmemx_coll_register refused; its message says why"};
   }
@@ -57,7 +44,7 @@ Held hold(Memory memory, size_t nbytes) {
 void let_go(Memory memory, const Held& held) {
   if (held.at == nullptr) return;
   if (memory == Memory::heap) return job::release(held.at);
-  if (memory == Memory::registered) deregister_memory(static_cast<char*>(held.at));
+  if (memory == Memory::registered) shmemx_coll_deregister(held.at);
   cudaFree(held.at);
 }
 
