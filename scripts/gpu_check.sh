@@ -8,6 +8,7 @@
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
 # CUDA_VISIBLE_DEVICES   only these
+# NCCL     libnccl.so.2 for the test of windows    (default: that of python3's nvidia-nccl package, else the loader's)
 # LOGS     folder for the outputs    (default: a new one in /tmp)
 # Exit status: 1 when a test failed, 77 without a GPU.
 set -u
@@ -17,7 +18,7 @@ case ${1:-} in
   '') ;;
   --sanitize) sanitize=yes ;;
   *)
-    sed -n '3,12p' "$0" >&2
+    sed -n '3,13p' "$0" >&2
     exit 2
     ;;
 esac
@@ -139,6 +140,7 @@ collectives() {
   done
 }
 
+measured=()  # what printed figures, which go below the table
 check device.one_gpu 300 1 "$(program ring_gpu_test)"
 check device.memory 300 2 "$(program memory_gpu_test)"
 counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
@@ -154,7 +156,21 @@ collectives() {
 for pes in $counts; do
   collectives by_size "$pes" ''
   check "coll_pieces.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program coll_pieces)"
+  check "registered_buffers.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 \
+    "$(program registered_buffers)"
+  measured+=("registered_buffers.$pes")
 done
+for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
+  check "registered_buffers.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device SHMEM_COLLECTIVES=fcollect=direct "$(program oshrun)" \
+    -n "$pes" --timeout 140 "$(program registered_buffers)"
+done
+check registered_buffers.silent 150 2 env SHMEM_HEAP_KIND=device SHMEM_TIMEOUT=2 "$(program oshrun)" -n 2 --timeout 140 \
+  "$(program registered_buffers)" silent
+# NCCL's library: NCCL, or that of PyTorch's wheel.
+nccl=${NCCL:-$(python3 -c 'import nvidia.nccl; print(list(nvidia.nccl.__path__)[0] + "/lib/libnccl.so.2")' 2>/dev/null)}
+check nccl_window 150 2 env SHMEM_HEAP_KIND=device "$(program oshrun)" -n 2 --timeout 140 "$(program nccl_window)" \
+  "${nccl:-libnccl.so.2}"
+measured+=(nccl_window)
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   collectives packets "$pes" fcollect=packets,alltoall=packets,reduce=packets,reducescatter=packets,broadcast=packets
   collectives parts "$pes" reduce=parts
@@ -184,7 +200,6 @@ example() {
     ${options[@]+"${options[@]}"}
   measured+=("example.$program.$name.$pes")
 }
-measured=()
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   # Where PEs share a GPU their kernels take turns, of milliseconds.
   if [ "$pes" -le "$gpus" ]; then laps=1000 chunks=1000 steps=500; else laps=100 chunks=100 steps=100; fi
@@ -229,7 +244,7 @@ for name in "${names[@]}"; do cat "$logs/$name.row"; done
 for name in "${measured[@]}"; do
   echo
   echo "$name:"
-  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|soak_kernels|gpu_soak\.sh): ' "$logs/$name.log"
+  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
 done
 for name in "${names[@]}"; do
   if grep -q FAILED "$logs/$name.row"; then exit 1; fi

@@ -26,10 +26,9 @@ bool spoils_sources(const Coll& coll) noexcept {
   return false;
 }
 
-cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std::span<const int> pes,
-                                     Touched touched) {
+cuda::Whereabouts direct_whereabouts(const Coll& coll, const BufferFinder& buffers, Touched touched) {
   cuda::Whereabouts where{};
-  WhereaboutsOf mine(buffers, pes, coll.team.rank);
+  WhereaboutsOf mine(buffers, coll.team.rank);
   const auto nbytes = [&](int) { return coll.nbytes; };
   if (touched.sources)
     mine.tell(

@@ -26,6 +26,7 @@ class StreamDriver {
     give();
     call("cuStreamEndCapture", stream, &graph);
     call("cuGraphInstantiateWithFlags", &ready, graph, 0ull);
+    call("cuGraphDestroy", graph);
     return ready;
   }
   /// Host memory that kernels reach.
