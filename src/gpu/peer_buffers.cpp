@@ -49,7 +49,8 @@ PeerBuffers::PeerBuffers(DeviceMemory& memory, Bootstrap& bootstrap, const NodeL
       allocations_(memory.gpu(), layout.members.size()),
       graphs_([this] {
         if (mailbox_) mailbox_->wake();
-      }) {
+      }),
+      has_graphs_(cuda::has(memory.gpu().driver(), cuda::Calls::graphs)) {
   if (memory.reaches_node() && layout.members.size() > 1) open_mailbox();
   make_client(bootstrap, config);
 }
@@ -146,6 +147,21 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
   hold_by_graph(*allocation, graph);
   fill(*allocation, pes, address, view);
   return view;
+}
+
+PeerView PeerBuffers::find(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream) {
+  PeerView view;
+  if (pes.size() > PeerView::kMost || find_in_heap(pes, address, nbytes, view)) return view;
+  return is_captured(stream) ? find_captured(pes, address, nbytes, stream) : find(pes, address, nbytes);
+}
+
+bool PeerBuffers::is_captured(cuda::Stream stream) const {
+  if (!has_graphs_) return false;
+  const cuda::ContextGuard guard(gpu());
+  int status = cuda::kCapturingNot;
+  // The legacy default stream refuses while another stream, which it would wait for, is captured. It runs nothing then.
+  const cuda::Result result = gpu().driver().capture_info(stream, &status, nullptr, nullptr, nullptr, nullptr);
+  return result == cuda::kSuccess && status == cuda::kCapturing;
 }
 
 PeerBuffers::Hold PeerBuffers::registered(const void* address, size_t nbytes) {

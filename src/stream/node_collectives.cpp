@@ -124,7 +124,7 @@ void NodeCollectives::combine(const Job& job) {
   }
   if (job.step.kind != StepKind::direct) return launch(job, call);
   const Touched touched{true, call.two_steps != 0};
-  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched)});
+  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched, job.stream)});
 }
 
 void NodeCollectives::move(const Job& job) {
@@ -135,7 +135,8 @@ void NodeCollectives::move(const Job& job) {
                                      even(coll.dest, true, coll.nbytes)});
   const MoveCall call = move_of(coll, job.scratch.members());
   if (job.step.kind == StepKind::direct)
-    return launch(job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true})});
+    return launch(
+        job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream)});
   if (coll.kind != CollKind::broadcast && coll.kind != CollKind::alltoallv) return launch(job, call);
   MoveSizesCall sizes{call, {}, {}};
   if (coll.kind == CollKind::alltoallv) sizes.move.nbytes = ~uint64_t{0};
@@ -153,7 +154,7 @@ void NodeCollectives::move_by_engines(const Job& job) {
   const int me = coll.team.rank;
   const bool broadcast = coll.kind == CollKind::broadcast;
   EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, nullptr, broadcast ? coll.root : -1, {}};
-  WhereaboutsOf mine(buffers_, job.scratch.pes(), me);
+  WhereaboutsOf mine(buffers_, job.scratch.pes(), me, job.stream);
   const auto sends = [&](int k) { return coll.sends(k); };
   mine.tell(
       call.direct.where.source, [&](int k) { return coll.source_for(k); }, sends);

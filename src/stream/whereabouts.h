@@ -19,8 +19,9 @@ struct Touched {
 /// Fills in what a member tells the others. `pes` are the members' PEs. Throws Error where a registered buffer is gone.
 class WhereaboutsOf {
  public:
-  WhereaboutsOf(PeerBuffers& buffers, std::span<const int> pes, int rank) noexcept
-      : buffers_(buffers), pes_(pes), rank_(rank) {}
+  /// `stream`: what the collective is given to. A graph that captures it keeps the buffers registered.
+  WhereaboutsOf(PeerBuffers& buffers, std::span<const int> pes, int rank, cuda::Stream stream) noexcept
+      : buffers_(buffers), pes_(pes), rank_(rank), stream_(stream) {}
 
   /// Tells member k address(k), of nbytes(k) bytes; none where that is 0.
   template <class AddressOf, class SizeOf>
@@ -30,7 +31,8 @@ class WhereaboutsOf {
       const size_t n = nbytes(k);
       if (n == 0) continue;
       // Mostly it is one buffer for all members.
-      if (k == 0 || address(k) != address(k - 1) || n != nbytes(k - 1)) view = buffers_.find(pes_, address(k), n);
+      if (k == 0 || address(k) != address(k - 1) || n != nbytes(k - 1))
+        view = buffers_.find(pes_, address(k), n, stream_);
       if (view.where != PeerView::Where::nowhere) {
         words[k] = view.at_peer[k];
       } else if (k != rank_) {
@@ -51,6 +53,7 @@ class WhereaboutsOf {
   PeerBuffers& buffers_;
   const std::span<const int> pes_;
   const int rank_;
+  const cuda::Stream stream_;
   bool for_all_ = true;
 };
 
@@ -59,6 +62,7 @@ class WhereaboutsOf {
 bool spoils_sources(const Coll& coll) noexcept;
 
 /// Of a collective whose kernel goes from buffer to buffer.
-cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std::span<const int> pes, Touched touched);
+cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std::span<const int> pes, Touched touched,
+                                     cuda::Stream stream);
 
 }  // namespace railshmem

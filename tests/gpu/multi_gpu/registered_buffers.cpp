@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -191,6 +192,65 @@ void graphs(Rig& rig) {
   }
 }
 
+/// Whether SHMEM_COLLECTIVES makes all-gathers go from buffer to buffer, so that they need the buffers at peers.
+bool from_buffer_to_buffer() {
+  const char* const chosen = std::getenv("SHMEM_COLLECTIVES");
+  return chosen != nullptr && std::strcmp(chosen, "fcollect=direct") == 0;
+}
+
+/// A graph's collective on memory that nobody registered: peers map it as long as the graph lives.
+void captured_collectives(Rig& rig) {
+  if (!rig.streams.graphs()) return;
+  rig.step("captured collectives on memory that is not registered");
+  const size_t shift = 256 * static_cast<size_t>(rig.me + 1), block = 100'000;
+  const size_t all = block * static_cast<size_t>(rig.npes);
+  const ProgramMemory memory = rig.memory(Allocator::block, 2 * kPiece);
+  shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
+  coll.nelems = block;
+  coll.source = memory.at(shift);
+  coll.dest = memory.at(kPiece + shift);
+  void* const ready =
+      rig.streams.capture([&] { rig.expect(shmemx_coll_on_stream(&coll, rig.streams.stream) == 0, "captured"); });
+  const std::vector<uint64_t> theirs = rig.all_gather(cuda::address_of(coll.dest));
+  const auto seen_here = [&](int pe) {
+    return rig.buffers.mapped(pe, theirs[static_cast<size_t>(pe)], all) != nullptr;
+  };
+  for (int pe = 0; pe < rig.npes; ++pe)
+    if (pe != rig.me) rig.expect(seen_here(pe) || !from_buffer_to_buffer(), "peers map what the kernel needs");
+  for (int round = 0; round < 2; ++round) {
+    rig.write(memory.at(shift), rig.pattern(rig.me + 20 * round, block));
+    rig.streams.launch(ready);
+    rig.streams.synchronize();
+    for (int pe = 0; pe < rig.npes; ++pe)
+      rig.expect(rig.read(memory.at(kPiece + shift + block * static_cast<size_t>(pe)), block) ==
+                     rig.pattern(pe + 20 * round, block),
+                 "gathered at each replay");
+  }
+  rig.barrier();
+  rig.streams.call("cuGraphExecDestroy", ready);
+  for (int pe = 0; pe < rig.npes; ++pe)
+    if (pe != rig.me) rig.expect(rig.comes_true([&] { return !seen_here(pe); }), "unmapped with the graph");
+  rig.barrier();
+}
+
+/// Every member's buffer was freed while registered, so every call returns nonzero.
+void collectives_on_freed_memory(Rig& rig) {
+  if (!from_buffer_to_buffer()) return;
+  rig.step("a collective on memory that was freed while registered");
+  std::optional<ProgramMemory> memory(std::in_place, rig.driver, rig.calls, Allocator::pieces, 2 * kPiece);
+  rig.expect(shmemx_coll_register(memory->at(), 2 * kPiece) == 0, "registered");
+  memory->replace(0);
+  shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
+  coll.nelems = 100'000;
+  coll.source = memory->at();
+  coll.dest = memory->at(kPiece / 2);
+  rig.expect(shmemx_coll_on_stream(&coll, rig.streams.stream) != 0, "refused");
+  rig.expect(shmemx_coll_deregister(memory->at()) == 0, "deregistered");
+  rig.expect(shmemx_coll_on_stream(&coll, rig.streams.stream) == 0, "given, as any memory is");
+  rig.streams.synchronize();
+  rig.barrier();
+}
+
 /// While a kernel of PE 1 waits for PE 0, PE 1's mailbox maps and unmaps memory of PE 0.
 void beside_a_kernel(Rig& rig) {
   if (rig.npes < 2 || !rig.kernels_reach(1)) return;
@@ -303,6 +363,8 @@ int main(int argc, char** argv) {
       bad_calls(rig);
       graphs(rig);
       collectives(rig);
+      captured_collectives(rig);
+      collectives_on_freed_memory(rig);
       beside_a_kernel(rig);
     }
     failures = rig.failures;

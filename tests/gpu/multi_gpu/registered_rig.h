@@ -7,6 +7,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <numeric>
 #include <span>
@@ -129,6 +130,16 @@ class Rig {
   std::byte* tell_ring(const PeerView& view, int before, int next) const {
     shmem_uint64_p(words_ + me, view.at_peer[before], before);
     return heard_from(next);
+  }
+  /// One number of each PE, by PE.
+  std::vector<uint64_t> all_gather(uint64_t mine) const {
+    for (int pe = 0; pe < npes; ++pe) shmem_uint64_p(words_ + me, mine, pe);
+    barrier();
+    std::vector<uint64_t> all(words_, words_ + npes);
+    barrier();
+    std::memset(words_, 0, all.size() * sizeof all[0]);
+    barrier();
+    return all;
   }
   /// Whether kernels of this node reach the memory of a PE.
   bool kernels_reach(int pe) const { return shmem_ptr(symmetric, pe) != nullptr; }
