@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/cuda/context_guard.h"
@@ -12,6 +13,9 @@
 
 namespace railshmem {
 namespace {
+
+// Where a peer must close a freed block first. Asking costs some 100 us.
+constexpr uint64_t kAskAgainNs = 10'000'000;
 
 /// What a PE tells the others at the start.
 struct NodeCard {
@@ -203,12 +207,13 @@ void PeerBuffers::fill(SharedAllocation& allocation, std::span<const int> pes, c
   const uint64_t offset = cuda::address_of(address) - allocation.memory.start();
   for (size_t i = 0; i < pes.size(); ++i) {
     const uint64_t base = address_in_peer(allocation, slot_of(pes[i]));
-    if (base == SharedAllocation::kRefused) return;
+    if (base <= SharedAllocation::kRefused) return;
     view.at_peer[i] = base + offset;
   }
   view.where = PeerView::Where::registered;
 }
 
+/// kRefused where the peer cannot map the allocation, kAsked where it cannot yet.
 uint64_t PeerBuffers::address_in_peer(SharedAllocation& allocation, size_t slot) {
   if (slot == my_slot()) return allocation.memory.start();
   if (!memory_.reaches_node()) return SharedAllocation::kRefused;
@@ -218,17 +223,22 @@ uint64_t PeerBuffers::address_in_peer(SharedAllocation& allocation, size_t slot)
   const std::lock_guard asking(allocation.exchange);
   // relaxed: written under the lock
   if (const uint64_t known = at.load(std::memory_order_relaxed); known > SharedAllocation::kAsked) return known;
+  if (now_ns() < allocation.ask_again_ns) return SharedAllocation::kAsked;
   at.store(SharedAllocation::kAsked, std::memory_order_relaxed);  // relaxed: it only tells let_go() whom to tell
-  std::string why;
-  uint64_t address = client_->import(allocation, slot, why);
-  if (address == 0) {
-    address = SharedAllocation::kRefused;
+  ShareClient::Answer answer = client_->import(allocation, slot);
+  if (answer.later) {
+    log_debug("%s cannot map a buffer yet: %s", client_->name(slot).c_str(), answer.why.c_str());
+    allocation.ask_again_ns = now_ns() + kAskAgainNs;
+    return SharedAllocation::kAsked;
+  }
+  if (answer.address == 0) {
+    answer.address = SharedAllocation::kRefused;
     log_warn("%s cannot map the %zu bytes of %s at %#llx: %s; collectives on them go through scratch memory",
              client_->name(slot).c_str(), allocation.memory.nbytes(), name_of(allocation.memory.by()),
-             static_cast<unsigned long long>(allocation.memory.start()), why.c_str());
+             static_cast<unsigned long long>(allocation.memory.start()), answer.why.c_str());
   }
-  at.store(address, std::memory_order_release);
-  return address;
+  at.store(answer.address, std::memory_order_release);
+  return answer.address;
 }
 
 std::string PeerBuffers::explain(const void* address, size_t nbytes) {

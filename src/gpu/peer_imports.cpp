@@ -19,6 +19,7 @@ ImportAnswer PeerImports::import(const ImportRequest& request, std::span<const c
   } catch (const std::exception& error) {
     begun_.erase({request.pe, request.number});
     std::strncpy(answer.why, error.what()[0] == '\0' ? "?" : error.what(), sizeof answer.why - 1);
+    answer.later = dynamic_cast<const cuda::StaleBlock*>(&error) != nullptr ? 1 : 0;
   }
   return answer;
 }
@@ -52,13 +53,14 @@ uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::Sh
   return here;
 }
 
+/// The owner may have got the addresses of a freed block anew, and the driver opens the new block only when the old one
+/// is closed here. That waits for kernels, which may wait for the owner, so it is left to close_withdrawn().
 void PeerImports::add_piece(const Key& key, Import& import, const cuda::ShareCard& card) {
   try {
     import.memory->add(card);
   } catch (const cuda::StaleBlock&) {
-    // The owner got the addresses of a freed block anew, and this PE has not closed the old block yet.
-    close_withdrawn_of(key.first);
-    import.memory->add(card);
+    withdraw_stale(key.first, import.address, import.nbytes);
+    throw;
   }
   ++import.pieces;
 }
@@ -95,14 +97,17 @@ void PeerImports::close_withdrawn() noexcept {
   gone.swap(withdrawn_);
 }
 
-void PeerImports::close_withdrawn_of(int pe) {
-  std::vector<std::pair<Key, Import>> gone;
-  {
-    const std::lock_guard writing(books_);
-    const auto others = std::stable_partition(withdrawn_.begin(), withdrawn_.end(),
-                                              [pe](const auto& one) { return one.first.first != pe; });
-    std::move(others, withdrawn_.end(), std::back_inserter(gone));
-    withdrawn_.erase(others, withdrawn_.end());
+/// Blocks that a PE has freed, since it has other memory at these addresses now. Its word that a graph has let go of
+/// such a block may still be on its way.
+void PeerImports::withdraw_stale(int pe, uint64_t address, size_t nbytes) {
+  const std::lock_guard writing(books_);
+  for (auto at = imports_.lower_bound({pe, 0}); at != imports_.end() && at->first.first == pe;) {
+    const auto here = at++;
+    Import& import = here->second;
+    const bool overlaps = import.address < address + nbytes && address < import.address + import.nbytes;
+    if (import.by != cuda::ShareBy::ipc || !overlaps) continue;
+    withdrawn_.emplace_back(here->first, std::move(import));
+    imports_.erase(here);
   }
 }
 

@@ -30,7 +30,7 @@ class PeerImports {
   PeerImports(const PeerImports&) = delete;
 
   /// Maps more pieces of a peer's allocation. What is mapped already stays where it is. Pieces come in their order; the
-  /// first one begins anew.
+  /// first one begins anew. Waits for no kernel.
   ImportAnswer import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept;
   /// Ends the import of a peer's allocation that no kernel uses any more. Returns false where the driver would wait for
   /// running kernels: then close_withdrawn() ends it.
@@ -58,7 +58,7 @@ class PeerImports {
   uint64_t map(const ImportRequest& request, std::span<const cuda::ShareCard> cards);
   void add_piece(const Key& key, Import& import, const cuda::ShareCard& card);
   void keep(const Key& key, Import import);
-  void close_withdrawn_of(int pe);
+  void withdraw_stale(int pe, uint64_t address, size_t nbytes);
 
   std::mutex work_;  ///< one thread maps and unmaps at a time; taken before books_
   cuda::Importer importer_;

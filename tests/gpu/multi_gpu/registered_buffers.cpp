@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <thread>
 
 #include "tests/gpu/multi_gpu/registered_rig.h"
@@ -110,19 +110,19 @@ void hits_and_misses(Rig& rig) {
 void freed_while_registered(Rig& rig) {
   rig.step("memory freed while registered");
   {
-    std::optional<ProgramMemory> block(std::in_place, rig.driver, rig.calls, Allocator::block, size_t{300'000});
+    auto block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{300'000});
     std::byte* const at = block->at();
     rig.expect(shmemx_coll_register(at, 300'000) == 0, "registered");
     rig.expect(rig.buffers.find(rig.everybody, at, 8).where == Where::registered, "found");
     rig.barrier();
     block.reset();
-    block.emplace(rig.driver, rig.calls, Allocator::block, size_t{300'000});
+    block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{300'000});
     rig.say("the block that was freed%s",
             block->at() == at ? " is given out again at its address" : " has a successor elsewhere");
     rig.expect(rig.error_of_find(at, 8).find("was freed while registered (300000 bytes at") != std::string::npos,
                "an error names the buffer");
     rig.expect(shmemx_coll_deregister(at) == 0, "deregistered all the same");
-    rig.barrier();
+    rig.settle();
     rig.expect(shmemx_coll_register(block->at(), 300'000) == 0, "the new block is registered");
     const PeerView view = rig.buffers.find(rig.everybody, block->at(), 300'000);
     rig.expect(view.where == Where::registered, "the new block is found");
@@ -237,7 +237,7 @@ void captured_collectives(Rig& rig) {
 void collectives_on_freed_memory(Rig& rig) {
   if (!from_buffer_to_buffer()) return;
   rig.step("a collective on memory that was freed while registered");
-  std::optional<ProgramMemory> memory(std::in_place, rig.driver, rig.calls, Allocator::pieces, 2 * kPiece);
+  auto memory = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::pieces, 2 * kPiece);
   rig.expect(shmemx_coll_register(memory->at(), 2 * kPiece) == 0, "registered");
   memory->replace(0);
   shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
@@ -273,10 +273,35 @@ void beside_a_kernel(Rig& rig) {
           "%s, 20 MiB, beside a kernel of the peer: mapped in %.3f ms, found again in %.1f us, deregistered in %.3f ms",
           name_of(kind), mapped_ms, hit_us, gone_ms);
     }
+  }
+  // A block at the address of one that PE 1 has open, and cannot close beside its kernel.
+  std::unique_ptr<ProgramMemory> block;
+  if (rig.me == 0) {
+    const int pair[] = {0, 1};
+    block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{123'456});
+    rig.expect(shmemx_coll_register(block->at(), 123'456) == 0, "registered");
+    rig.expect(rig.found(pair, block->at(), 8).where == Where::registered, "found");
+    rig.expect(shmemx_coll_deregister(block->at()) == 0, "deregistered");
+    const std::byte* const before = block->at();
+    block.reset();
+    block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{123'456});
+    rig.expect(shmemx_coll_register(block->at(), 123'456) == 0, "registered");
+    PeerView view;
+    const double ms = rig.timed_ms([&] { view = rig.found(pair, block->at(), 8); });
+    rig.say("a block %s, beside a kernel of the peer: %s in %.3f ms",
+            block->at() == before ? "at the address of a freed one" : "elsewhere",
+            view.where == Where::registered ? "mapped" : "put off", ms);
     shmem_uint64_p(word, 1, 1);
     shmem_quiet();
   }
   rig.streams.synchronize();
+  rig.settle();
+  if (rig.me == 0) {
+    const int pair[] = {0, 1};
+    rig.expect(rig.comes_true([&] { return rig.found(pair, block->at(), 8).where == Where::registered; }),
+               "found at last");
+    rig.expect(shmemx_coll_deregister(block->at()) == 0, "deregistered");
+  }
   rig.barrier();
 }
 
@@ -356,16 +381,12 @@ int main(int argc, char** argv) {
     } else if (mode == "killed") {
       tell_a_stopped_pe(rig, SIGKILL);
     } else {
-      every_kind(rig);
-      allocated(rig);
-      hits_and_misses(rig);
-      freed_while_registered(rig);
-      bad_calls(rig);
-      graphs(rig);
-      collectives(rig);
-      captured_collectives(rig);
-      collectives_on_freed_memory(rig);
-      beside_a_kernel(rig);
+      for (void (*const step)(Rig&) :
+           {every_kind, allocated, hits_and_misses, freed_while_registered, bad_calls, graphs, collectives,
+            captured_collectives, collectives_on_freed_memory, beside_a_kernel}) {
+        step(rig);
+        rig.settle();
+      }
     }
     failures = rig.failures;
     if (rig.me == 0) std::printf("%s registered buffers, %d PEs\n", failures == 0 ? "ok    " : "FAILED", rig.npes);

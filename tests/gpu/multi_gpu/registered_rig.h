@@ -105,6 +105,12 @@ class Rig {
     return static_cast<double>(now_ns() - began) * 1e-6;
   }
   void barrier() const { shmem_barrier_all(); }
+  /// Has every PE close what its peers have freed, so that the next blocks may lie where those lay.
+  void settle() {
+    barrier();
+    expect(shmemx_mem_free(shmemx_mem_alloc(64)) == 0, "a call that may wait for the GPU");
+    barrier();
+  }
 
   test::ProgramMemory memory(test::Allocator kind, size_t nbytes) const { return {driver, calls, kind, nbytes}; }
   PatternBytes pattern(int pe, size_t nbytes) const {

@@ -12,7 +12,7 @@
 namespace railshmem {
 namespace {
 
-cpu_set_t cpus(std::initializer_list<int> list) {
+cpu_set_t cpus_of(std::initializer_list<int> list) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int cpu : list) CPU_SET(cpu, &set);
@@ -37,10 +37,10 @@ TEST(ThreadCpus, NonsenseIsRefused) {
 }
 
 TEST(ThreadCpus, NearMeansWithinThePesOwn) {
-  EXPECT_EQ(cpu_list(nearest(cpus({0, 1, 2, 3}), cpus({2, 3, 4, 5}))), "2-3");
-  EXPECT_EQ(cpu_list(nearest(cpus({0, 1}), cpus({2, 3}))), "") << "bound elsewhere: it stays there";
-  EXPECT_EQ(cpu_list(nearest(cpus({2}), cpus({2, 3}))), "") << "bound to one CPU: nothing to change";
-  EXPECT_EQ(cpu_list(nearest(cpus({0, 1}), cpus({}))), "") << "the device's place is unknown";
+  EXPECT_EQ(cpu_list(nearest(cpus_of({0, 1, 2, 3}), cpus_of({2, 3, 4, 5}))), "2-3");
+  EXPECT_EQ(cpu_list(nearest(cpus_of({0, 1}), cpus_of({2, 3}))), "") << "bound elsewhere: it stays there";
+  EXPECT_EQ(cpu_list(nearest(cpus_of({2}), cpus_of({2, 3}))), "") << "bound to one CPU: nothing to change";
+  EXPECT_EQ(cpu_list(nearest(cpus_of({0, 1}), cpus_of({}))), "") << "the device's place is unknown";
 }
 
 TEST(ThreadCpus, BindsTheCallingThreadAlone) {
@@ -49,7 +49,7 @@ TEST(ThreadCpus, BindsTheCallingThreadAlone) {
   int first = 0;
   while (!CPU_ISSET(first, &before)) ++first;
   std::jthread([&] {
-    EXPECT_TRUE(bind_thread(cpus({first}), Binding::demanded));
+    EXPECT_TRUE(bind_thread(cpus_of({first}), Binding::demanded));
     EXPECT_EQ(sched_getcpu(), first);
   }).join();
   ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
@@ -57,7 +57,7 @@ TEST(ThreadCpus, BindsTheCallingThreadAlone) {
 }
 
 TEST(ThreadCpus, ARefusalIsAnErrorOnlyWhereTheCpuWasNamed) {
-  const cpu_set_t none_here = cpus({1023});
+  const cpu_set_t none_here = cpus_of({1023});
   std::jthread([&] {
     EXPECT_FALSE(bind_thread(none_here, Binding::hoped_for));
     try {
