@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/gpu/peer_buffers.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -16,6 +18,7 @@ namespace {
 
 // Where a peer must close a freed block first. Asking costs some 100 us.
 constexpr uint64_t kAskAgainNs = 10'000'000;
+constexpr uint64_t kCapturePatienceNs = 200'000'000;  // a capture is made once and replayed often
 
 /// What a PE tells the others at the start.
 struct NodeCard {
@@ -149,8 +152,12 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
   const Hold& allocation = by_program ? by_program : by_itself;
   if (!allocation) return view;
   hold_by_graph(*allocation, graph);
-  fill(*allocation, pes, address, view);
-  return view;
+  // A peer that cannot map the buffer yet would make the graph go through scratch memory for ever.
+  for (const uint64_t end = now_ns() + kCapturePatienceNs;;) {
+    if (fill(*allocation, pes, address, view) != SharedAllocation::kAsked || now_ns() >= end) return view;
+    const timespec ms{0, 1'000'000};
+    nanosleep(&ms, nullptr);
+  }
 }
 
 PeerView PeerBuffers::find(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream) {
@@ -203,14 +210,17 @@ void PeerBuffers::hold_by_graph(SharedAllocation& allocation, const CapturedGrap
   }
 }
 
-void PeerBuffers::fill(SharedAllocation& allocation, std::span<const int> pes, const void* address, PeerView& view) {
+/// Returns what the first peer said that does not map the allocation: kRefused or kAsked; kUnknown where all map it.
+uint64_t PeerBuffers::fill(SharedAllocation& allocation, std::span<const int> pes, const void* address,
+                           PeerView& view) {
   const uint64_t offset = cuda::address_of(address) - allocation.memory.start();
   for (size_t i = 0; i < pes.size(); ++i) {
     const uint64_t base = address_in_peer(allocation, slot_of(pes[i]));
-    if (base <= SharedAllocation::kRefused) return;
+    if (base <= SharedAllocation::kRefused) return base;
     view.at_peer[i] = base + offset;
   }
   view.where = PeerView::Where::registered;
+  return SharedAllocation::kUnknown;
 }
 
 /// kRefused where the peer cannot map the allocation, kAsked where it cannot yet.

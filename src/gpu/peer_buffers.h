@@ -86,7 +86,7 @@ class PeerBuffers {
   Hold registered(const void* address, size_t nbytes);
   Hold shared_for_graph(const void* address, size_t nbytes);
   void hold_by_graph(SharedAllocation& allocation, const CapturedGraph& graph);
-  void fill(SharedAllocation& allocation, std::span<const int> pes, const void* address, PeerView& view);
+  uint64_t fill(SharedAllocation& allocation, std::span<const int> pes, const void* address, PeerView& view);
   uint64_t address_in_peer(SharedAllocation& allocation, size_t slot);
 
   void let_go(SharedAllocation& allocation, ShareClient::Withdrawal how) noexcept;

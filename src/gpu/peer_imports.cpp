@@ -2,6 +2,7 @@
 #include "src/gpu/peer_imports.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -10,10 +11,21 @@
 #include "src/base/log.h"
 
 namespace railshmem {
+namespace {
+
+// Closing freed blocks takes less, unless the driver waits for a kernel.
+constexpr std::chrono::milliseconds kUnmapping{2};
+
+}  // namespace
 
 ImportAnswer PeerImports::import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept {
   ImportAnswer answer;
-  const std::lock_guard working(work_);
+  const std::unique_lock working(work_, kUnmapping);
+  if (!working) {
+    answer.later = 1;
+    std::strncpy(answer.why, "the PE closes freed blocks, and its driver may wait for kernels", sizeof answer.why - 1);
+    return answer;
+  }
   try {
     answer.here = map(request, cards);
   } catch (const std::exception& error) {
@@ -72,8 +84,8 @@ void PeerImports::keep(const Key& key, Import import) {
 
 bool PeerImports::withdraw(int pe, uint64_t number) noexcept {
   const Key key{pe, number};
-  const std::lock_guard working(work_);
-  begun_.erase(key);
+  const std::unique_lock working(work_, kUnmapping);
+  if (working) begun_.erase(key);
   Import gone;
   {
     const std::lock_guard writing(books_);
@@ -81,7 +93,7 @@ bool PeerImports::withdraw(int pe, uint64_t number) noexcept {
     if (found == imports_.end()) return true;
     gone = std::move(found->second);
     imports_.erase(found);
-    if (cuda::waits_for_kernels(gone.by)) {
+    if (!working || cuda::waits_for_kernels(gone.by)) {
       withdrawn_.emplace_back(key, std::move(gone));
       return false;
     }

@@ -23,7 +23,8 @@ struct PeerPlace {
   size_t nbytes;     ///< from there to the end of the allocation
 };
 
-/// Any number of threads.
+/// import() and withdraw() are the mailbox thread's, the rest any thread's. The mailbox thread waits for no other,
+/// since another one may wait for kernels (close_withdrawn), and these for the peer that asks.
 class PeerImports {
  public:
   explicit PeerImports(const cuda::DeviceContext& gpu) noexcept : importer_(gpu) {}
@@ -60,7 +61,7 @@ class PeerImports {
   void keep(const Key& key, Import import);
   void withdraw_stale(int pe, uint64_t address, size_t nbytes);
 
-  std::mutex work_;  ///< one thread maps and unmaps at a time; taken before books_
+  std::timed_mutex work_;  ///< one thread maps and unmaps at a time; taken before books_. The mailbox thread only tries
   cuda::Importer importer_;
   std::map<Key, Import> begun_;  ///< with work_
   mutable std::mutex books_;     ///< never held while the driver works

@@ -35,10 +35,10 @@ void every_kind(Rig& rig) {
     const ProgramMemory memory = rig.memory(kind, 3 * kPiece + kPiece * static_cast<size_t>(rig.me));
     const size_t nbytes = 2 * kPiece + 1000 * static_cast<size_t>(rig.me);
     rig.expect(shmemx_coll_register(memory.at(shift), nbytes) == 0, "registered");
-    const PeerView whole = rig.buffers.find(rig.everybody, memory.at(shift), nbytes);
+    const PeerView whole = rig.find(rig.everybody, memory.at(shift), nbytes);
     rig.expect(whole.where == Where::registered, "found");
     const size_t part = kPiece - shift - 100 * static_cast<size_t>(rig.me + 1);  // reaches into the second piece
-    const PeerView view = rig.buffers.find(rig.everybody, memory.at(shift + part), 5000);
+    const PeerView view = rig.find(rig.everybody, memory.at(shift + part), 5000);
     for (int pe = 0; pe < rig.npes; ++pe)
       rig.expect(view.at_peer[pe] - whole.at_peer[pe] == part, "a part lies where the whole says");
     rig.write(memory.at(shift + part), rig.pattern(rig.me, 5000));
@@ -61,7 +61,7 @@ void every_kind(Rig& rig) {
                    "a peer has written");
     rig.barrier();
     rig.expect(shmemx_coll_deregister(memory.at(shift)) == 0, "deregistered");
-    rig.expect(rig.buffers.find(rig.everybody, memory.at(shift), 8).where == Where::nowhere, "no longer found");
+    rig.expect(rig.found(rig.everybody, memory.at(shift), 8).where == Where::nowhere, "no longer found");
     rig.barrier();
   }
 }
@@ -70,7 +70,7 @@ void allocated(Rig& rig) {
   rig.step("memory of shmemx_mem_alloc");
   auto* const memory = static_cast<std::byte*>(shmemx_mem_alloc(5 * kPiece + 7));
   rig.expect(memory != nullptr && cuda::address_of(memory) % kPiece == 0, "allocated in whole granules");
-  const PeerView view = rig.buffers.find(rig.everybody, memory, 6 * kPiece);
+  const PeerView view = rig.find(rig.everybody, memory, 6 * kPiece);
   rig.expect(view.where == Where::registered, "registered by itself");
   rig.write(memory, rig.pattern(rig.me, 300));
   const int next = (rig.me + 1) % rig.npes, before = (rig.me + rig.npes - 1) % rig.npes;
@@ -89,14 +89,14 @@ void hits_and_misses(Rig& rig) {
   auto* const done = static_cast<uint64_t*>(shmemx_malloc_host(8));
   __atomic_store_n(done, 0, __ATOMIC_RELAXED);
   rig.expect(shmemx_coll_register(known.at(), kPiece) == 0, "registered");
-  rig.expect(rig.buffers.find(rig.everybody, known.at(), 8).where == Where::registered, "found");
+  rig.expect(rig.find(rig.everybody, known.at(), 8).where == Where::registered, "found");
   rig.barrier();
   if (rig.me == 0) {
     rig.expect(shmemx_coll_register(fresh.at(), 100'000) == 0, "registered");
-    rig.expect(rig.buffers.find(rig.everybody, fresh.at(), 8).where == Where::registered, "a miss is answered");
+    rig.expect(rig.find(rig.everybody, fresh.at(), 8).where == Where::registered, "a miss is answered");
     for (int pe = 1; pe < rig.npes; ++pe) shmem_uint64_p(done, 1, pe);
   } else {
-    rig.expect(rig.buffers.find(rig.everybody, known.at(), 8).where == Where::registered, "a hit");
+    rig.expect(rig.find(rig.everybody, known.at(), 8).where == Where::registered, "a hit");
     rig.expect(rig.comes_true([&] { return __atomic_load_n(done, __ATOMIC_ACQUIRE) == 1; }), "PE 0 has not got stuck");
   }
   rig.barrier();
@@ -113,7 +113,7 @@ void freed_while_registered(Rig& rig) {
     auto block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{300'000});
     std::byte* const at = block->at();
     rig.expect(shmemx_coll_register(at, 300'000) == 0, "registered");
-    rig.expect(rig.buffers.find(rig.everybody, at, 8).where == Where::registered, "found");
+    rig.expect(rig.find(rig.everybody, at, 8).where == Where::registered, "found");
     rig.barrier();
     block.reset();
     block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{300'000});
@@ -124,7 +124,7 @@ void freed_while_registered(Rig& rig) {
     rig.expect(shmemx_coll_deregister(at) == 0, "deregistered all the same");
     rig.settle();
     rig.expect(shmemx_coll_register(block->at(), 300'000) == 0, "the new block is registered");
-    const PeerView view = rig.buffers.find(rig.everybody, block->at(), 300'000);
+    const PeerView view = rig.find(rig.everybody, block->at(), 300'000);
     rig.expect(view.where == Where::registered, "the new block is found");
     rig.write(block->at(), rig.pattern(rig.me + 7, 64));
     for (int pe = 0; pe < rig.npes; ++pe)
@@ -135,12 +135,11 @@ void freed_while_registered(Rig& rig) {
   }
   ProgramMemory pieces = rig.memory(Allocator::pieces, 3 * kPiece);
   rig.expect(shmemx_coll_register(pieces.at(), 3 * kPiece) == 0, "registered");
-  rig.expect(rig.buffers.find(rig.everybody, pieces.at(), 3 * kPiece).where == Where::registered, "found");
+  rig.expect(rig.find(rig.everybody, pieces.at(), 3 * kPiece).where == Where::registered, "found");
   pieces.replace(1);
   rig.expect(rig.error_of_find(pieces.at(), 3 * kPiece).find("was freed while registered") != std::string::npos,
              "another piece in the middle is noticed");
-  rig.expect(rig.buffers.find(rig.everybody, pieces.at(), kPiece).where == Where::registered,
-             "the first piece is not meant");
+  rig.expect(rig.find(rig.everybody, pieces.at(), kPiece).where == Where::registered, "the first piece is not meant");
   rig.expect(shmemx_coll_deregister(pieces.at()) == 0, "deregistered");
   rig.barrier();
 }
@@ -171,7 +170,7 @@ void graphs(Rig& rig) {
     void* const ready = rig.streams.capture(
         [&] { view = rig.buffers.find_captured(rig.everybody, memory.at(64), 1000, rig.stream()); });
     rig.expect(view.where == Where::registered, "registered by itself");
-    rig.expect(rig.buffers.find(rig.everybody, memory.at(64), 1000).where == Where::nowhere, "for the graph only");
+    rig.expect(rig.found(rig.everybody, memory.at(64), 1000).where == Where::nowhere, "for the graph only");
     rig.write(memory.at(64), rig.pattern(rig.me + 90, 1000));
     std::vector<const std::byte*> theirs(static_cast<size_t>(rig.npes));
     for (int pe = 0; pe < rig.npes; ++pe)
@@ -266,7 +265,7 @@ void beside_a_kernel(Rig& rig) {
       const ProgramMemory memory = rig.memory(kind, 10 * kPiece);
       rig.expect(shmemx_coll_register(memory.at(), 10 * kPiece) == 0, "registered");
       const double mapped_ms =
-          rig.timed_ms([&] { rig.expect(rig.found(pair, memory.at(), 8).where == Where::registered, "found"); });
+          rig.timed_ms([&] { rig.expect(rig.find(pair, memory.at(), 8).where == Where::registered, "found"); });
       const double hit_us = 1000 * rig.timed_ms([&] { rig.found(pair, memory.at(), 10 * kPiece); });
       const double gone_ms = rig.timed_ms([&] { shmemx_coll_deregister(memory.at()); });
       rig.say(
@@ -280,7 +279,7 @@ void beside_a_kernel(Rig& rig) {
     const int pair[] = {0, 1};
     block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{123'456});
     rig.expect(shmemx_coll_register(block->at(), 123'456) == 0, "registered");
-    rig.expect(rig.found(pair, block->at(), 8).where == Where::registered, "found");
+    rig.expect(rig.find(pair, block->at(), 8).where == Where::registered, "found");
     rig.expect(shmemx_coll_deregister(block->at()) == 0, "deregistered");
     const std::byte* const before = block->at();
     block.reset();
