@@ -61,7 +61,7 @@ class PeerImports {
   void keep(const Key& key, Import import);
   void withdraw_stale(int pe, uint64_t address, size_t nbytes);
 
-  std::timed_mutex work_;  ///< one thread maps and unmaps at a time; taken before books_. The mailbox thread only tries
+  std::mutex work_;  ///< one thread maps and unmaps at a time; taken before books_. The mailbox thread only tries
   cuda::Importer importer_;
   std::map<Key, Import> begun_;  ///< with work_
   mutable std::mutex books_;     ///< never held while the driver works
