@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Collects in one folder what a machine with GPUs needs to run gpu_check.sh, shmem_gpu_perf and compare_nvshmem.sh, when
-# building there is slow or impossible: the programs, the library, the launcher, and the shared libraries they need
-# beside the C and C++ ones.
+# Collects in one folder what a machine with GPUs needs to run gpu_check.sh, shmem_gpu_perf, compare_nvshmem.sh and
+# compare_nccl.sh, when building there is slow or impossible: the programs, the library, the launcher, and the shared
+# libraries they need beside the C and C++ ones.
 #   scripts/build_gpu_carry.sh [NVSHMEM]      NVSHMEM: its folder with include/ and lib/; default: the wheel of python3
 # BUILD  the configured build to take ours from   (default: build/release)
 # CARRY  the folder to fill                       (default: build/gpu-carry)
 # JOBS   at once                                  (default: 1)
-# GPUs and compiler: see build_gpu_perf_with_nvshmem.sh. NVSHMEM's own library and those of a launcher (MPI, PMIx) are
-# not taken along: they come with the driver or launcher that they talk to.
+# NCCL   its folder with include/ and lib/        (default: that of scripts/find_nccl.sh)
+# GPUs and compiler: see build_gpu_perf_with_nvshmem.sh. The libraries of NVSHMEM, NCCL and cuBLAS and those of a launcher
+# (MPI, PMIx) are not taken along: they are large, or come with the driver or launcher that they talk to. A program for
+# NVSHMEM or NCCL is left out, with a message, where that library is not found here.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/release}
@@ -17,7 +19,8 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
   echo "build_gpu_carry.sh: $build is not configured; run cmake --preset release, or set BUILD" >&2
   exit 1
 fi
-nvshmem=${1:-$(scripts/find_nvshmem.sh)}
+nvshmem=${1:-$(scripts/find_nvshmem.sh || true)}
+nccl=${NCCL:-$(scripts/find_nccl.sh || true)}
 tests="ring_gpu_test memory_gpu_test multi_kernels multi_own_memory multi_own_pe multi_shapes multi_compat_names soak_kernels device_collectives stream_nodes stream_ops stream_own stream_parts coll_ops coll_pieces registered_buffers nccl_window topology"
 examples="device_ring put_signal_pipeline jacobi moe_dispatch stream_ordered cuda_graph"
 targets=$(cmake --build "$build" --target help)
@@ -26,9 +29,18 @@ tests="$tests $(echo "$targets" | grep -o '^loaded_kernels' | head -n 1 || true)
 # shellcheck disable=SC2046,SC2086
 cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $tests $plugins \
   $(printf 'example_%s ' $examples)
-OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
-
 mkdir -p "$carry/bin" "$carry/lib/railshmem"
+if [ -n "$nvshmem" ]; then
+  OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
+else
+  echo "build_gpu_carry.sh: SKIPPED: shmem_gpu_perf_nvshmem, without which compare_nvshmem.sh cannot run" >&2
+fi
+if [ -n "$nccl" ]; then
+  OBJECTS=$carry.objects_nccl scripts/build_gpu_perf_with_nccl.sh "$carry/bin/shmem_gpu_perf_nccl" "$nccl"
+else
+  echo "build_gpu_carry.sh: SKIPPED: shmem_gpu_perf_nccl, without which compare_nccl.sh measures ours alone" >&2
+fi
+
 cp "$build/perftest/shmem_gpu_perf" "$carry/bin/"
 for program in $tests; do find "$build/tests/gpu" -name "$program" -type f -perm -u+x -exec cp {} "$carry/bin/" \;; done
 for example in $examples; do cp "$build/examples/$example" "$carry/bin/"; done
@@ -39,7 +51,7 @@ strip "$carry"/bin/*
 # Takes every library that ldd finds outside the C and C++ run time, under the name that programs ask for. Some of these
 # libraries load others.
 here_already='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s)[.-]'
-not_ours='^(libcuda|libnvshmem.*|libmpi|libopen-.*|libpmix)\.'
+not_ours='^(libcuda|libnvshmem.*|libnccl|libcublas.*|libmpi|libopen-.*|libpmix)\.'
 for program in "$carry"/bin/shmem_gpu_perf "$carry"/bin/oshrun "$carry"/lib/railshmem/librailshmem-libfabric.so; do
   ldd "$program"
 done | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u | while read -r name path; do
@@ -47,3 +59,8 @@ done | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u | while read -r
   cp -L "$path" "$carry/lib/$name"
 done
 du -sh "$carry"
+most=$((64 * 1024)) # KiB that some machines take
+if [ "$(du -sk "$carry" | cut -f 1)" -gt $most ]; then
+  echo "build_gpu_carry.sh: $carry is larger than 64 MiB" >&2
+  exit 1
+fi

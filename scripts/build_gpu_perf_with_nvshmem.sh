@@ -26,27 +26,15 @@ mkdir -p "$(dirname "$output")"
 output=$(cd "$(dirname "$output")" && pwd)/$(basename "$output")
 cd "$here/.."
 
-# Objects first, so that a change of one file recompiles one file.
 objects=${OBJECTS:-$output.objects}
 mkdir -p "$objects"
-compile() {
-  source=$1
-  shift
-  object=$objects/$(echo "$source" | tr / _).o
-  if [ -f "$object" ] && [ -z "$(find perftest \( -name '*.h' -o -name '*.cuh' -o -path "$source" \) -newer "$object")" ]; then
-    return
-  fi
-  echo "$source"
-  "$@" -std=c++20 -I. -c "$source" -o "$object"
-}
-for source in perftest/device/*.cpp perftest/harness/launcher.cpp perftest/harness/options.cpp perftest/harness/pattern.cpp \
-  perftest/harness/progress.cpp perftest/harness/report.cpp perftest/harness/size_options.cpp perftest/harness/stats.cpp; do
-  compile "$source" "${CXX:-c++}" -O1 -Wall -Wextra
-done
+# shellcheck source=scripts/gpu_perf_objects.sh
+. scripts/gpu_perf_objects.sh
+compile_plain
 architecture=${ARCH:-sm_90}
 for source in perftest/device/*.cu; do
   case $source in
-    */job_railshmem.cu | */ring.cu) ;; # ours alone
+    */job_railshmem.cu | */job_nccl.cu | */ring.cu) ;; # those of other libraries, and ours alone
     *) compile "$source" "$nvcc" "-arch=$architecture" -O3 -rdc=true -DRAILSHMEM_PERF_NVSHMEM \
       -isystem "$nvshmem/include" -Xcompiler=-Wall,-Wextra ;;
   esac

@@ -25,10 +25,8 @@ ours=${OURS:-$carry/bin/shmem_gpu_perf}
 [ -x "$ours" ] || ours=$root/build/release/perftest/shmem_gpu_perf
 theirs=${THEIRS:-$carry/bin/shmem_gpu_perf_nvshmem}
 
-fail() {
-  echo "compare_nvshmem.sh: $1" >&2
-  exit "${2:-1}"
-}
+# shellcheck source=scripts/gpu_compare_jobs.sh
+. "$root/scripts/gpu_compare_jobs.sh"
 case ${1:-} in -*)
   sed -n '3,16p' "$0" >&2
   exit 2
@@ -41,52 +39,21 @@ nvshmem=${NVSHMEM:-$("$root/scripts/find_nvshmem.sh")} || exit 1
 if [ ! -x "$theirs" ]; then
   "$root/scripts/build_gpu_perf_with_nvshmem.sh" "$theirs" "$nvshmem" >&2 || fail "the build against NVSHMEM failed"
 fi
-if [ -n "${LAUNCHER:-}" ]; then
-  read -r -a launch <<<"$LAUNCHER"
-elif command -v mpirun >/dev/null; then
-  launch=(mpirun --allow-run-as-root --oversubscribe --bind-to none -n)
-else
-  launch=("$(dirname "$ours")/oshrun" -n)
-fi
-if [ -n "${ROWS:-}" ]; then
-  rows=$ROWS
-  mkdir -p "$rows"
-else
-  rows=$(mktemp -d)
-fi
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"; [ -n "${ROWS:-}" ] || rm -rf "$rows"' EXIT
+libraries=$carry/lib:$nvshmem/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+prepare_jobs
+# NVSHMEM: no network card is looked for, and no multicast object, which virtual machines may lack.
+export SHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_REMOTE_TRANSPORT=none NVSHMEM_DISABLE_NVLS=1
 
 # Options of a group; the floors run beside ours only. Small enough for seconds a run.
 bandwidth=(put_bw get_bw p_bw amo_bw --ctas 32 --sizes '1K,8K,64K,1M,4M,32M,256M')
 bandwidth_floors=(floor_copy_kernel floor_read_kernel floor_copy_engine)
 latency=(p_lat g_lat put_lat amo_lat signal_pingpong put_signal_pingpong --sizes '8,1K,32K')
 latency_floors=(floor_store floor_load floor_atomic floor_flag floor_pinned)
-collective=(barrier team_sync team_barrier fcollect alltoall broadcast reduce --scope 'thread,warp,block'
+collective=(barrier team_sync team_barrier fcollect alltoall_in_kernel broadcast reduce --scope 'thread,warp,block'
   --sizes '256,1K,4K,64K,1M')
 stream=(put_on_stream get_on_stream put_signal_on_stream barrier_on_stream barrier_in_graph barrier_on_cpu
   fcollect_on_stream alltoall_on_stream reduce_on_stream --sizes '256,4K,64K,1M')
 stream_floors=(floor_launch floor_launch_in_graph floor_launch_on_cpu floor_copy_engine)
-
-# For the programs alone: the launcher has libraries of its own.
-libraries=$carry/lib:$nvshmem/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-
-failures=0
-# run WHO PROGRAM FILE ARGUMENT...: one job, bounded; its rows go to FILE.
-run() {
-  local who=$1 program=$2 file=$3 status=0
-  shift 3
-  rm -f "$file"
-  echo "compare_nvshmem.sh: $who: $*" >&2
-  # NVSHMEM: no network card is looked for, and no multicast object, which virtual machines may lack.
-  SHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_SYMMETRIC_SIZE=$heap NVSHMEM_REMOTE_TRANSPORT=none NVSHMEM_DISABLE_NVLS=1 \
-    timeout -k 5 "$limit" "${launch[@]}" "$pes" env "LD_LIBRARY_PATH=$libraries" "$program" "$@" --timeout 30 \
-    --format json --out "$file" >&2 </dev/null || status=$?
-  if [ "$status" -ne 0 ]; then
-    echo "compare_nvshmem.sh: $who ended with status $status$([ "$status" -ne 124 ] || echo ": over $limit s")" >&2
-    failures=$((failures + 1))
-  fi
-}
 
 number=0
 [ $# -gt 0 ] || set -- bandwidth latency collective stream
@@ -113,10 +80,10 @@ for ((round = 1; round <= rounds; ++round)); do
   done
 done
 
-ours_rows=()
-theirs_rows=()
-for file in "$rows"/ours_*.json; do [ ! -s "$file" ] || ours_rows+=("$file"); done
-for file in "$rows"/theirs_*.json; do [ ! -s "$file" ] || theirs_rows+=("$file"); done
+rows_of ours
+ours_rows=("${found[@]}")
+rows_of theirs
+theirs_rows=("${found[@]}")
 [ ${#ours_rows[@]} -gt 0 ] || fail "no run of ours gave a row"
 python3 "$root/scripts/gpu_compare.py" --ours "${ours_rows[@]}" --theirs "${theirs_rows[@]}" || failures=$((failures + 1))
 [ "$failures" -eq 0 ]

@@ -8,7 +8,7 @@
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
 # CUDA_VISIBLE_DEVICES   only these
-# NCCL     libnccl.so.2 for the test of windows    (default: that of python3's nvidia-nccl package, else the loader's)
+# NCCL     folder with lib/libnccl.so.2, for the test of windows   (default: that of find_nccl.sh, else the loader's)
 # LOGS     folder for the outputs    (default: a new one in /tmp)
 # Exit status: 1 when a test failed, 77 without a GPU.
 set -u
@@ -44,7 +44,7 @@ export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTR
 # program NAME: prints the path of a program, in either kind of folder.
 program() {
   local at
-  for at in "$from/bin/$1" "$from/tests/gpu/one_gpu/$1" "$from/tests/gpu/multi_gpu/$1" "$from/examples/$1"; do
+  for at in "$from/bin/$1" "$from/tests/gpu/one_gpu/$1" "$from/tests/gpu/multi_gpu/$1" "$from/examples/$1" "$from/perftest/$1"; do
     [ -x "$at" ] && echo "$at" && return
   done
   echo "$from/bin/$1"
@@ -126,11 +126,28 @@ kernels() {
   check "loaded_kernels.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$@" "${loaded[@]}"
 }
 
+# coll_benches NAME PES NAME=VALUE...: the benches of collectives on a stream, whose results the GPU compares: call by call
+# and in graphs, in all kinds of memory, of float and of 16-bit elements.
+coll_benches() {
+  local name=$1 pes=$2 order called
+  shift 2
+  for order in stream graph; do
+    called=(--dtype float)
+    [ $order = stream ] || called=(--dtype bfloat16 --graph)
+    check "perf.coll.$order.$name.$pes" 150 "$pes" env SHMEM_SYMMETRIC_SIZE=256M "$@" "$(program oshrun)" -n "$pes" \
+      --timeout 140 "$(program shmem_gpu_perf)" allgather reducescatter allreduce alltoall --validate "${called[@]}" \
+      --memory heap,registered,unregistered --sizes 8K,256K,4M,32M --iters 4 --repetitions 3
+  done
+}
+
 measured=()  # what printed figures, which go below the table
 check device.one_gpu 300 1 "$(program ring_gpu_test)"
 check device.memory 300 2 "$(program memory_gpu_test)"
 counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
-for pes in $counts; do kernels direct "$pes"; done
+for pes in $counts; do
+  kernels direct "$pes"
+  coll_benches direct "$pes"
+done
 # collectives NAME PES ALGORITHMS: collectives on streams, every kind of buffer, each path at all sizes.
 collectives() {
   check "coll_ops.$1.$2" 150 "$2" env SHMEM_HEAP_KIND=device "SHMEM_COLLECTIVES=$3" "$(program oshrun)" -n "$2" --timeout 140 \
@@ -150,9 +167,9 @@ done
 check registered_buffers.silent 150 2 env SHMEM_HEAP_KIND=device SHMEM_TIMEOUT=2 "$(program oshrun)" -n 2 --timeout 140 \
   "$(program registered_buffers)" silent
 # NCCL's library: NCCL, or that of PyTorch's wheel.
-nccl=${NCCL:-$(python3 -c 'import nvidia.nccl; print(list(nvidia.nccl.__path__)[0] + "/lib/libnccl.so.2")' 2>/dev/null)}
+nccl=${NCCL:-$("$root/scripts/find_nccl.sh" 2>/dev/null || true)}
 check nccl_window 150 2 env SHMEM_HEAP_KIND=device "$(program oshrun)" -n 2 --timeout 140 "$(program nccl_window)" \
-  "${nccl:-libnccl.so.2}"
+  "${nccl:+$nccl/lib/}libnccl.so.2"
 measured+=(nccl_window)
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   collectives packets "$pes" fcollect=packets,alltoall=packets,reduce=packets,reducescatter=packets,broadcast=packets
@@ -163,6 +180,7 @@ done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
   kernels tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+  coll_benches tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
@@ -171,6 +189,7 @@ check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE
 check coll_ops.shm 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm \
   "$(program oshrun)" -n 2 --timeout 140 "$(program coll_ops)" 30000
 kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+coll_benches two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 
 # example NAME PROGRAM PES [OPTION...] [-- NAME=VALUE...]: what it printed goes below the table.
 example() {

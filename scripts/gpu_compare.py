@@ -38,11 +38,11 @@ def key_of(row):
     return (row["bench"], row["scope"], row["ctas"], row["threads"], row["bytes"], row["metric"])
 
 
-def medians(rows):
+def medians(rows, key=key_of):
     """Key -> median value over the runs, in the order of first appearance."""
     values = {}
     for row in rows:
-        values.setdefault(key_of(row), []).append(row["value"])
+        values.setdefault(key(row), []).append(row["value"])
     return {key: statistics.median(found) for key, found in values.items()}
 
 

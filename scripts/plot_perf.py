@@ -4,11 +4,14 @@
 
 usage: plot_perf.py [--out DIR] [--title TEXT] FILE...
 A colour for each transport, a marker for each bench, bars from the median (p50) to the slow end (p99). The title says what
-is drawn, with which library, on which machine and when. Files of several libraries or machines may be mixed.
+is drawn, with which library, on which machine and when. Files of several libraries or machines may be mixed, such as the
+rows that compare_nccl.sh keeps in ROWS. Rows of several runs become their median. Collectives on a stream are drawn by time
+and by bus bandwidth.
 """
 import argparse
 import collections
 import os
+import statistics
 import sys
 
 import perf_rows
@@ -20,9 +23,10 @@ TITLES = {"bandwidth": "Bandwidth by message size", "rate": "Operations a second
 UNITS = {"bandwidth": "GB/s", "rate": "million operations/s", "latency": "microseconds"}
 WORDS = {"bw": "bandwidth", "lat": "latency", "bibw": "bandwidth both ways", "nbi": "without waiting", "amo": "atomics",
          "sig": "signal", "ctx": "contexts"}
-TRANSPORTS = {"p2p": "load and store within a node", "ofi": "libfabric", "loopback": "threads of one process"}
+TRANSPORTS = {"p2p": "load and store within a node", "ofi": "libfabric", "loopback": "threads of one process",
+              "direct": "load and store", "nccl": "NCCL"}
 
-Line = collections.namedtuple("Line", "bench metric transport provider version host")
+Line = collections.namedtuple("Line", "bench metric transport provider version host called", defaults=("",))
 Point = collections.namedtuple("Point", "bytes value p50 p99")
 
 
@@ -33,23 +37,43 @@ def kind_of(row):
     return "latency" if row["metric"] in LATENCY else None
 
 
+def called(row):
+    """How a collective on a stream was called: "graph, heap"; empty for other rows."""
+    if "order" not in row:
+        return ""
+    words = [row["order"], row.get("memory", ""), row.get("dtype", ""), "in place" if row.get("in_place") else "",
+             f"{row['ctas']} blocks" if row.get("ctas") else ""]
+    return ", ".join(word for word in words if word)
+
+
+def points_of(row):
+    """(kind of figure, metric, point): the row's value, and its bus bandwidth where it has one."""
+    if row["bytes"] == 0:
+        return
+    kind = kind_of(row)
+    if kind is not None:
+        yield kind, row["metric"], Point(row["bytes"], row["value"], row["p50"], row["p99"])
+    if row.get("busbw"):
+        speeds = [row["busbw"] * row["value"] / time if time else 0 for time in (row["value"], row["p50"], row["p99"])]
+        yield "bandwidth", "bus", Point(row["bytes"], *speeds)
+
+
 def lines_of(rows):
-    """{kind: {Line: [Point]}}, sorted by size."""
-    figures = collections.defaultdict(lambda: collections.defaultdict(list))
+    """{kind: {Line: [Point]}}, sorted by size; several rows of one line and size become their median."""
+    figures = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(list)))
     for row in rows:
-        kind = kind_of(row)
-        if kind is None or row["bytes"] == 0:
-            continue
-        line = Line(row["bench"], row["metric"], row["transport"], row["provider"], row.get("version", "?"),
-                    row.get("host", "?"))
-        figures[kind][line].append(Point(row["bytes"], row["value"], row["p50"], row["p99"]))
-    return {kind: {line: sorted(points) for line, points in lines.items()} for kind, lines in figures.items()}
+        for kind, metric, point in points_of(row):
+            line = Line(row["bench"], metric, row["transport"], row["provider"], row.get("version", "?"), row.get("host", "?"),
+                        called(row))
+            figures[kind][line][point.bytes].append(point)
+    return {kind: {line: [Point(*map(statistics.median, zip(*points))) for _, points in sorted(sizes.items())]
+                   for line, sizes in lines.items()} for kind, lines in figures.items()}
 
 
 def bench_words(line):
     """put_bw -> "put bandwidth"; the metric where it says more than the name."""
     words = " ".join(WORDS.get(word, word) for word in line.bench.split("_"))
-    return words + (", " + line.metric.replace("_", " ") if line.metric in ("one_way", "round_trip") else "")
+    return words + (", " + line.metric.replace("_", " ") if line.metric in ("one_way", "round_trip", "bus") else "")
 
 
 def transport_words(line):
@@ -65,7 +89,7 @@ def sources(lines, field):
 
 def label_of(line, lines):
     """What tells this line from the others, in words."""
-    label = f"{bench_words(line)} ({transport_words(line)})"
+    label = f"{bench_words(line)} ({transport_words(line)})" + (f", {line.called}" if line.called else "")
     for field in ("version", "host"):
         if len({getattr(other, field) for other in lines}) > 1:
             label += f", {getattr(line, field)}"
@@ -92,9 +116,9 @@ def styles(lines, colours):
     """{Line: (colour, marker)}: a colour for each transport and provider, a marker for each bench."""
     markers = "osD^vP*X<>"
     transports = sorted({(line.transport, line.provider) for line in lines})
-    benches = sorted({(line.bench, line.metric, line.version, line.host) for line in lines})
+    benches = sorted({(line.bench, line.metric, line.called, line.version, line.host) for line in lines})
     return {line: (colours[transports.index((line.transport, line.provider)) % len(colours)],
-                   markers[benches.index((line.bench, line.metric, line.version, line.host)) % len(markers)])
+                   markers[benches.index((line.bench, line.metric, line.called, line.version, line.host)) % len(markers)])
             for line in lines}
 
 
@@ -154,7 +178,7 @@ def main():
     os.makedirs(arguments.out, exist_ok=True)
     for kind, lines in figures.items():
         path = os.path.join(arguments.out, f"{kind}.png")
-        draw(pyplot, kind, lines, arguments.title or TITLES[kind], [row for row in rows if kind_of(row) == kind], path)
+        draw(pyplot, kind, lines, arguments.title or TITLES[kind], [row for row in rows if any(k == kind for k, _, _ in points_of(row))], path)
         print(path)
 
 

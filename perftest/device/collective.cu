@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// barrier, team_sync, team_barrier, fcollect, alltoall, broadcast, reduce over all PEs, one thread, warp or block of
-// each calling; the time of PE 0.
+// barrier, team_sync, team_barrier, fcollect, alltoall_in_kernel, broadcast, reduce over all PEs, one thread, warp or
+// block of each calling; the time of PE 0.
 //
-// bytes of fcollect and alltoall: all that one PE has received in the end, its own part included, that is N blocks of
-// bytes / N, as NVSHMEM's own tests count. bytes of broadcast and reduce: the vector of one PE.
+// bytes of fcollect and alltoall_in_kernel: all that one PE has received in the end, its own part included, that is N
+// blocks of bytes / N, as NVSHMEM's own tests count. bytes of broadcast and reduce: the vector of one PE.
 #include <algorithm>
 
 #include "perftest/device/api.cuh"
@@ -202,7 +202,7 @@ const Register fcollect_bench({"fcollect",
                                {Scope::block},
                                true,
                                run_fcollect});
-const Register alltoall_bench({"alltoall",
+const Register alltoall_bench({"alltoall_in_kernel",
                                "alltoall in a kernel; bytes: N blocks together",
                                Part::all,
                                kSizes,

@@ -83,11 +83,11 @@ uint64_t Context::largest() const {
   return *std::max_element(sizes.begin(), sizes.end());
 }
 
-void* Context::need_at_peer(void* symmetric) const {
-  void* const there = at_peer(symmetric);
+void* Context::need_at(void* symmetric, int other) const {
+  void* const there = job::mapped(symmetric, other);
   if (there == nullptr)
     throw std::runtime_error(std::string(bench->name) + " needs a peer reached by load and store; PE " +
-                             std::to_string(peer()) + " is not");
+                             std::to_string(other) + " is not");
   return there;
 }
 
@@ -164,10 +164,10 @@ bool Context::matches(const char* gpu, uint64_t nbytes, int sender) {
   return false;
 }
 
-bool Context::agree(bool well) {
+bool Context::all(bool mine) {
   auto* const vote = votes_.as<uint64_t>();
-  const uint64_t mine = well ? 1 : 2;
-  CUDA_CHECK(cudaMemcpy(vote, &mine, sizeof mine, cudaMemcpyDefault));
+  const uint64_t word = mine ? 1 : 2;
+  CUDA_CHECK(cudaMemcpy(vote, &word, sizeof word, cudaMemcpyDefault));
   barrier();
   bool result = true;
   for (int i = 0; i < npes; ++i) {
@@ -181,6 +181,11 @@ bool Context::agree(bool well) {
     result = result && theirs == 1;
   }
   job::barrier();  // nobody votes anew before all have read
+  return result;
+}
+
+bool Context::agree(bool well) {
+  const bool result = all(well);
   all_valid_ = all_valid_ && result;
   return result;
 }

@@ -114,7 +114,9 @@ class Context {
     return static_cast<T*>(job::mapped(symmetric, peer()));
   }
   /// at_peer() for benches that need it; throws where the peer's memory is not mapped.
-  void* need_at_peer(void* symmetric) const;
+  void* need_at_peer(void* symmetric) const { return need_at(symmetric, peer()); }
+  /// Where another PE's copy of a symmetric address is mapped here; throws where it is not.
+  void* need_at(void* symmetric, int other) const;
 
   unsigned ctas(unsigned usual) const { return options.ctas.value_or(usual); }
   /// Threads of a block of kernels called by `scope` in a grid of one: as few as the scope has.
@@ -147,7 +149,9 @@ class Context {
   /// Fills GPU memory with the pattern of `sender`, and compares with it; a difference is told on standard error.
   void fill(char* gpu, uint64_t nbytes, int sender) const;
   bool matches(const char* gpu, uint64_t nbytes, int sender);
-  /// Whether `well` is true on every PE; collective. False counts as wrong data of the run.
+  /// Whether `mine` is true on every PE; collective.
+  bool all(bool mine);
+  /// all(), of data that came; false counts as wrong data of the run.
   bool agree(bool well);
   bool all_valid() const { return all_valid_; }
 

@@ -4,27 +4,12 @@
 // they take the steps of put_bw and get_bw.
 #include <tuple>
 
+#include "perftest/device/copy_vectors.cuh"
 #include "perftest/device/floor_bulk.cuh"
 #include "perftest/device/measure.cuh"
 
 namespace railshmem::perf::gpu {
 namespace {
-
-constexpr int kInFlight = 8;  ///< loads of a thread before its first store
-
-/// Copies by `step` threads, of which the caller is number `at`.
-__device__ inline void copy_vectors(uint4* to, const uint4* from, uint64_t n, uint64_t at, uint64_t step) {
-#pragma unroll 1
-  for (; at + (kInFlight - 1) * step < n; at += kInFlight * step) {
-    uint4 held[kInFlight];
-#pragma unroll
-    for (int i = 0; i < kInFlight; ++i) held[i] = from[at + i * step];
-#pragma unroll
-    for (int i = 0; i < kInFlight; ++i) to[at + i * step] = held[i];
-  }
-#pragma unroll 1
-  for (; at < n; at += step) to[at] = from[at];
-}
 
 __global__ void __launch_bounds__(kMostThreads) copy_kernel(Copy copy, uint32_t messages) {
   const uint64_t deadline = now_ns() + copy.limit_ns;

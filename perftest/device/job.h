@@ -19,9 +19,12 @@ void barrier();
 /// Symmetric GPU memory; collective. Null when there is not enough.
 void* allocate(size_t nbytes);
 void release(void* block);
-/// Where PE `pe`'s copy of a symmetric address is mapped here; null where load and store do not reach it.
+/// Where PE `pe`'s copy of a symmetric address is mapped here; null where load and store do not reach it. Null for
+/// every PE, this one included, where the library maps nothing for programs.
 void* mapped(const void* address, int pe);
-/// Copies another PE's symmetric memory into this PE's.
+/// How rows call the way to a PE whose memory is mapped here or not.
+const char* way(bool mapped);
+/// Copies symmetric memory of PE `pe` into this PE's. All PEs call it with one `pe` where nothing is mapped.
 void get(void* dest, const void* source, size_t nbytes, int pe);
 
 /// Name and version of the library.

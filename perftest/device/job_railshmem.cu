@@ -31,6 +31,9 @@ void release(void* block) {
 void* mapped(const void* address, int pe) {
   return shmem_ptr(address, pe);
 }
+const char* way(bool mapped) {
+  return mapped ? "direct" : "proxy";
+}
 void get(void* dest, const void* source, size_t nbytes, int pe) {
   shmem_getmem(dest, source, nbytes, pe);
 }

@@ -4,11 +4,12 @@
 // empty kernels, one after the other between two events.
 #include <algorithm>
 #include <chrono>
-#include <memory>
+#include <optional>
 
 #include "perftest/device/api.cuh"
 #include "perftest/device/blocks.cuh"
 #include "perftest/device/measure.cuh"
+#include "perftest/device/replay.cuh"
 
 namespace railshmem::perf::gpu::streams {
 namespace {
@@ -112,31 +113,17 @@ void run_put_signal(Context& context) {
   }
 }
 
-struct DestroyGraph {
-  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
-  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-};
-
 /// Adds the row of `call()` as the GPU alone sees it: a graph of many calls is replayed, so no CPU launches anything
 /// between.
 template <class Call>
 void add_graph_time(Context& context, Call&& call) {
   constexpr long kCalls = 50;
-  std::unique_ptr<CUgraphExec_st, DestroyGraph> replay;
-  if (context.acts()) {
-    CUDA_CHECK(cudaStreamBeginCapture(context.stream(), cudaStreamCaptureModeRelaxed));
-    for (long i = 0; i < kCalls; ++i) call();
-    cudaGraph_t captured = nullptr;
-    CUDA_CHECK(cudaStreamEndCapture(context.stream(), &captured));
-    const std::unique_ptr<CUgraph_st, DestroyGraph> graph(captured);
-    cudaGraphExec_t made = nullptr;
-    CUDA_CHECK(cudaGraphInstantiate(&made, captured, 0));
-    replay.reset(made);
-  }
+  std::optional<Replay> replay;
+  if (context.acts()) replay.emplace(context.stream(), kCalls, call);
   const std::vector<double> seconds = event_timed(
       context, kCalls * 4, [] {},
       [&](long n) {
-        for (long i = 0; i < n; i += kCalls) CUDA_CHECK(cudaGraphLaunch(replay.get(), context.stream()));
+        for (long i = 0; i < n; i += kCalls) replay->launch();
       });
   Row row = context.row("latency", "us", 0, 0, 0);
   row.iters = kCalls * 4 * context.options.common.repetitions;

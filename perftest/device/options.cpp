@@ -18,6 +18,17 @@ const std::map<std::string, Amo> kAmos{
     {"add", Amo::add}, {"fetch_add", Amo::fetch_add}, {"swap", Amo::swap}, {"compare_swap", Amo::compare_swap}};
 const std::map<std::string, Format> kFormats{{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}};
 
+std::map<std::string, coll::Dtype> dtypes() {
+  std::map<std::string, coll::Dtype> names;
+  for (const coll::DtypeFacts& facts : coll::kDtypes) names[facts.name] = facts.dtype;
+  return names;
+}
+std::map<std::string, coll::Memory> memories() {
+  std::map<std::string, coll::Memory> names;
+  for (size_t i = 0; i < coll::kMemories.size(); ++i) names[coll::kMemories[i]] = static_cast<coll::Memory>(i);
+  return names;
+}
+
 template <class T>
 CLI::Validator any_of(const std::map<std::string, T>& names) {
   std::vector<std::string> keys;
@@ -25,10 +36,19 @@ CLI::Validator any_of(const std::map<std::string, T>& names) {
   return CLI::IsMember(keys);
 }
 
+template <class T>
+std::string list_of(const std::map<std::string, T>& names) {
+  std::string text;
+  for (const auto& [key, value] : names) text += (text.empty() ? "" : ", ") + key;
+  return text;
+}
+
 struct Raw {
   SizeOptions sizes;
   std::vector<std::string> scopes;
   std::string amo = "add";
+  std::vector<std::string> memories;
+  std::string dtype = "float";
   std::string format = "table";
 };
 
@@ -51,6 +71,14 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--repetitions", common.repetitions, "Repetitions per row; the value is their median")
       ->check(CLI::Range(1, 1000));
   app.add_option("--op", raw.amo, "Operation of amo_lat: add, fetch_add, swap, compare_swap")->check(any_of(kAmos));
+  app.add_flag("--graph", options.graph, "Collectives: many calls in one CUDA graph, replayed; else call by call");
+  app.add_flag("--in-place", options.in_place, "Collectives: source and dest are one buffer");
+  app.add_option("--memory", raw.memories,
+                 "Collectives: buffers in heap, registered or unregistered memory, or several")
+      ->delimiter(',')
+      ->check(any_of(memories()));
+  app.add_option("--dtype", raw.dtype, "Collectives: type of an element: " + list_of(dtypes()))
+      ->check(any_of(dtypes()));
   app.add_option("--timeout", options.timeout, "Seconds after which a kernel is given up")
       ->check(CLI::Range(1.0, 3600.0));
   app.add_flag("--validate", common.validate, "Compare every byte of a round before each row that moves data");
@@ -62,6 +90,8 @@ void interpret(const Raw& raw, Options& options) {
   raw.sizes.interpret(options.common);
   for (const std::string& scope : raw.scopes) options.scopes.push_back(kScopes.at(scope));
   options.amo = kAmos.at(raw.amo);
+  for (const std::string& memory : raw.memories) options.memories.push_back(memories().at(memory));
+  options.dtype = dtypes().at(raw.dtype);
   options.common.format = kFormats.at(raw.format);
   if (options.threads && *options.threads > 1 && *options.threads % kWarpThreads != 0)
     throw CLI::ValidationError("--threads", std::to_string(*options.threads) + " is neither 1 nor a multiple of 32");

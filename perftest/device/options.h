@@ -2,6 +2,8 @@
 // The command line of shmem_gpu_perf.
 #pragma once
 
+#include "perftest/device/coll/dtype.h"
+#include "perftest/device/coll/memory.h"
 #include "perftest/device/scope_kind.h"
 #include "perftest/harness/options.h"
 
@@ -17,6 +19,10 @@ struct Options {
   std::optional<unsigned> threads;
   std::optional<int> peer;  ///< the PE that PE 0 talks to; absent = N/2
   Amo amo = Amo::add;
+  bool graph = false;                  ///< collectives: replayed by a CUDA graph
+  bool in_place = false;               ///< collectives: source and dest overlap
+  std::vector<coll::Memory> memories;  ///< collectives: of their buffers, in turn; empty = heap
+  coll::Dtype dtype = coll::Dtype::float32;
   double timeout = 60;  ///< seconds after which a kernel counts as hung
 };
 

@@ -10,6 +10,14 @@
 
 namespace railshmem::perf::gpu {
 
+/// How a collective was called.
+struct Variant {
+  std::string order;   ///< graph: replayed by a CUDA graph; stream: put into the stream call by call
+  std::string memory;  ///< kind of memory of its buffers: heap, registered, unregistered
+  std::string dtype;
+  bool in_place = false;
+};
+
 struct Row {
   std::string bench;
   int pes = 1;
@@ -24,6 +32,9 @@ struct Row {
   double p99 = 0;  ///< the slow end: 99 of 100 repetitions were at least as good
   long iters = 0;
   std::optional<bool> validated;
+  std::optional<Variant> variant;
+  std::optional<double> algorithm_bandwidth;  ///< GB/s: the full vector by time
+  std::optional<double> bus_bandwidth;        ///< GB/s: what each GPU's link carries in one direction by time
 };
 
 /// What every row of a run has in common.
@@ -33,7 +44,7 @@ struct Stamp {
   std::string library;  ///< name and version of what is measured
   std::string gpu;
   std::string driver;  ///< newest CUDA version that it serves
-  std::string reach;   ///< how PE 0 reaches its peer: direct (load/store) or proxy
+  std::string reach;   ///< how PE 0 reaches its peer: direct (load/store), proxy, or the library's choice
 };
 Stamp make_stamp();
 
@@ -41,6 +52,9 @@ Stamp make_stamp();
 void set_time(Row& row, const std::vector<double>& seconds, double operations);
 /// Throughput: `amount` in each repetition, in the row's unit after division by 1e9 (GB/s) or 1e6 (Mops/s).
 void set_throughput(Row& row, const std::vector<double>& seconds, double amount, double scale);
+
+/// From the row's time, which is in us. `factor`: bus bandwidth by algorithm bandwidth.
+void set_bandwidths(Row& row, double factor);
 
 void write(std::ostream& out, const std::vector<Row>& rows, const Stamp& stamp, Format format);
 

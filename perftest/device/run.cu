@@ -31,7 +31,7 @@ Stamp stamp_of(const Context& context) {
   stamp.library = job::library();
   stamp.gpu = properties.name;
   stamp.driver = "driver for CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
-  stamp.reach = context.at_peer(probe.as<>()) != nullptr ? "direct" : "proxy";
+  stamp.reach = job::way(context.at_peer(probe.as<>()) != nullptr);
   return stamp;
 }
 

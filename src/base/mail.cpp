@@ -17,8 +17,9 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kLookNs = 20'000'000;    // between two looks whether the addressee lives; a look costs microseconds
-constexpr uint64_t kDeathNs = 500'000'000;  // until a process whose socket has closed is known to be dead
+constexpr uint64_t kLookNs = 20'000'000;  // between two looks whether the addressee lives; a look costs microseconds
+constexpr uint64_t kDeathNs =
+    3'000'000'000;  // until a process whose socket has closed is known to be dead, on a busy machine
 constexpr uint64_t kDeliveryNs = 1'000'000'000;
 
 UniqueFd open_socket(const MailAddress& to) noexcept {

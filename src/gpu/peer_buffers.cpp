@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/gpu/peer_buffers.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/cuda/context_guard.h"
@@ -12,6 +15,10 @@
 
 namespace railshmem {
 namespace {
+
+// Where a peer must close a freed block first. Asking costs some 100 us.
+constexpr uint64_t kAskAgainNs = 10'000'000;
+constexpr uint64_t kCapturePatienceNs = 200'000'000;  // a capture is made once and replayed often
 
 /// What a PE tells the others at the start.
 struct NodeCard {
@@ -49,7 +56,8 @@ PeerBuffers::PeerBuffers(DeviceMemory& memory, Bootstrap& bootstrap, const NodeL
       allocations_(memory.gpu(), layout.members.size()),
       graphs_([this] {
         if (mailbox_) mailbox_->wake();
-      }) {
+      }),
+      has_graphs_(cuda::has(memory.gpu().driver(), cuda::Calls::graphs)) {
   if (memory.reaches_node() && layout.members.size() > 1) open_mailbox();
   make_client(bootstrap, config);
 }
@@ -144,8 +152,27 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
   const Hold& allocation = by_program ? by_program : by_itself;
   if (!allocation) return view;
   hold_by_graph(*allocation, graph);
-  fill(*allocation, pes, address, view);
-  return view;
+  // A peer that cannot map the buffer yet would make the graph go through scratch memory for ever.
+  for (const uint64_t end = now_ns() + kCapturePatienceNs;;) {
+    if (fill(*allocation, pes, address, view) != SharedAllocation::kAsked || now_ns() >= end) return view;
+    const timespec ms{0, 1'000'000};
+    nanosleep(&ms, nullptr);
+  }
+}
+
+PeerView PeerBuffers::find(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream) {
+  PeerView view;
+  if (pes.size() > PeerView::kMost || find_in_heap(pes, address, nbytes, view)) return view;
+  return is_captured(stream) ? find_captured(pes, address, nbytes, stream) : find(pes, address, nbytes);
+}
+
+bool PeerBuffers::is_captured(cuda::Stream stream) const {
+  if (!has_graphs_) return false;
+  const cuda::ContextGuard guard(gpu());
+  int status = cuda::kCapturingNot;
+  // The legacy default stream refuses while another stream, which it would wait for, is captured. It runs nothing then.
+  const cuda::Result result = gpu().driver().capture_info(stream, &status, nullptr, nullptr, nullptr, nullptr);
+  return result == cuda::kSuccess && status == cuda::kCapturing;
 }
 
 PeerBuffers::Hold PeerBuffers::registered(const void* address, size_t nbytes) {
@@ -183,16 +210,20 @@ void PeerBuffers::hold_by_graph(SharedAllocation& allocation, const CapturedGrap
   }
 }
 
-void PeerBuffers::fill(SharedAllocation& allocation, std::span<const int> pes, const void* address, PeerView& view) {
+/// Returns what the first peer said that does not map the allocation: kRefused or kAsked; kUnknown where all map it.
+uint64_t PeerBuffers::fill(SharedAllocation& allocation, std::span<const int> pes, const void* address,
+                           PeerView& view) {
   const uint64_t offset = cuda::address_of(address) - allocation.memory.start();
   for (size_t i = 0; i < pes.size(); ++i) {
     const uint64_t base = address_in_peer(allocation, slot_of(pes[i]));
-    if (base == SharedAllocation::kRefused) return;
+    if (base <= SharedAllocation::kRefused) return base;
     view.at_peer[i] = base + offset;
   }
   view.where = PeerView::Where::registered;
+  return SharedAllocation::kUnknown;
 }
 
+/// kRefused where the peer cannot map the allocation, kAsked where it cannot yet.
 uint64_t PeerBuffers::address_in_peer(SharedAllocation& allocation, size_t slot) {
   if (slot == my_slot()) return allocation.memory.start();
   if (!memory_.reaches_node()) return SharedAllocation::kRefused;
@@ -202,17 +233,22 @@ uint64_t PeerBuffers::address_in_peer(SharedAllocation& allocation, size_t slot)
   const std::lock_guard asking(allocation.exchange);
   // relaxed: written under the lock
   if (const uint64_t known = at.load(std::memory_order_relaxed); known > SharedAllocation::kAsked) return known;
+  if (now_ns() < allocation.ask_again_ns) return SharedAllocation::kAsked;
   at.store(SharedAllocation::kAsked, std::memory_order_relaxed);  // relaxed: it only tells let_go() whom to tell
-  std::string why;
-  uint64_t address = client_->import(allocation, slot, why);
-  if (address == 0) {
-    address = SharedAllocation::kRefused;
+  ShareClient::Answer answer = client_->import(allocation, slot);
+  if (answer.later) {
+    log_debug("%s cannot map a buffer yet: %s", client_->name(slot).c_str(), answer.why.c_str());
+    allocation.ask_again_ns = now_ns() + kAskAgainNs;
+    return SharedAllocation::kAsked;
+  }
+  if (answer.address == 0) {
+    answer.address = SharedAllocation::kRefused;
     log_warn("%s cannot map the %zu bytes of %s at %#llx: %s; collectives on them go through scratch memory",
              client_->name(slot).c_str(), allocation.memory.nbytes(), name_of(allocation.memory.by()),
-             static_cast<unsigned long long>(allocation.memory.start()), why.c_str());
+             static_cast<unsigned long long>(allocation.memory.start()), answer.why.c_str());
   }
-  at.store(address, std::memory_order_release);
-  return address;
+  at.store(answer.address, std::memory_order_release);
+  return answer.address;
 }
 
 std::string PeerBuffers::explain(const void* address, size_t nbytes) {

@@ -59,6 +59,8 @@ class PeerBuffers {
   /// find() for a collective that `stream` captures into a graph. Memory that is not registered is so from here on, for
   /// this graph, if it can be. The graph holds the allocation until it is destroyed. Throws Error.
   PeerView find_captured(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream);
+  /// find(), or find_captured() where `stream` is being captured.
+  PeerView find(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream);
   /// What find() would say about a range, and why, as a phrase: "registered (cudaMalloc memory)". Asks nobody.
   std::string explain(const void* address, size_t nbytes);
 
@@ -80,10 +82,11 @@ class PeerBuffers {
   const cuda::DeviceContext& gpu() const noexcept { return memory_.gpu(); }
 
   bool find_in_heap(std::span<const int> pes, const void* address, size_t nbytes, PeerView& view) const;
+  bool is_captured(cuda::Stream stream) const;
   Hold registered(const void* address, size_t nbytes);
   Hold shared_for_graph(const void* address, size_t nbytes);
   void hold_by_graph(SharedAllocation& allocation, const CapturedGraph& graph);
-  void fill(SharedAllocation& allocation, std::span<const int> pes, const void* address, PeerView& view);
+  uint64_t fill(SharedAllocation& allocation, std::span<const int> pes, const void* address, PeerView& view);
   uint64_t address_in_peer(SharedAllocation& allocation, size_t slot);
 
   void let_go(SharedAllocation& allocation, ShareClient::Withdrawal how) noexcept;
@@ -100,6 +103,7 @@ class PeerBuffers {
   std::mutex mutex_;
   RegisteredRanges ranges_;  ///< with mutex_
   GraphHolds graphs_;
+  const bool has_graphs_;  ///< the driver tells of captures; else graphs keep nothing
   std::unique_ptr<ShareClient> client_;
   std::unique_ptr<Mailbox> mailbox_;  ///< null: no peer maps memory of this PE, or no thread could be started
 };

@@ -2,23 +2,45 @@
 #include "src/gpu/peer_imports.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <thread>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
 
 namespace railshmem {
+namespace {
+
+/// Tries for 2 ms: closing freed blocks takes less, unless the driver waits for a kernel. Not a timed mutex, whose
+/// locking ThreadSanitizer of gcc 12 does not see.
+std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int turn = 0; turn < 20 && !lock; ++turn) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    lock.try_lock();
+  }
+  return lock;
+}
+
+}  // namespace
 
 ImportAnswer PeerImports::import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept {
   ImportAnswer answer;
-  const std::lock_guard working(work_);
+  const std::unique_lock working = lock_soon(work_);
+  if (!working) {
+    answer.later = 1;
+    std::strncpy(answer.why, "the PE closes freed blocks, and its driver may wait for kernels", sizeof answer.why - 1);
+    return answer;
+  }
   try {
     answer.here = map(request, cards);
   } catch (const std::exception& error) {
     begun_.erase({request.pe, request.number});
     std::strncpy(answer.why, error.what()[0] == '\0' ? "?" : error.what(), sizeof answer.why - 1);
+    answer.later = dynamic_cast<const cuda::StaleBlock*>(&error) != nullptr ? 1 : 0;
   }
   return answer;
 }
@@ -52,13 +74,14 @@ uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::Sh
   return here;
 }
 
+/// The owner may have got the addresses of a freed block anew, and the driver opens the new block only when the old one
+/// is closed here. That waits for kernels, which may wait for the owner, so it is left to close_withdrawn().
 void PeerImports::add_piece(const Key& key, Import& import, const cuda::ShareCard& card) {
   try {
     import.memory->add(card);
   } catch (const cuda::StaleBlock&) {
-    // The owner got the addresses of a freed block anew, and this PE has not closed the old block yet.
-    close_withdrawn_of(key.first);
-    import.memory->add(card);
+    withdraw_stale(key.first, import.address, import.nbytes);
+    throw;
   }
   ++import.pieces;
 }
@@ -70,8 +93,8 @@ void PeerImports::keep(const Key& key, Import import) {
 
 bool PeerImports::withdraw(int pe, uint64_t number) noexcept {
   const Key key{pe, number};
-  const std::lock_guard working(work_);
-  begun_.erase(key);
+  const std::unique_lock working = lock_soon(work_);
+  if (working) begun_.erase(key);
   Import gone;
   {
     const std::lock_guard writing(books_);
@@ -79,7 +102,7 @@ bool PeerImports::withdraw(int pe, uint64_t number) noexcept {
     if (found == imports_.end()) return true;
     gone = std::move(found->second);
     imports_.erase(found);
-    if (cuda::waits_for_kernels(gone.by)) {
+    if (!working || cuda::waits_for_kernels(gone.by)) {
       withdrawn_.emplace_back(key, std::move(gone));
       return false;
     }
@@ -95,14 +118,17 @@ void PeerImports::close_withdrawn() noexcept {
   gone.swap(withdrawn_);
 }
 
-void PeerImports::close_withdrawn_of(int pe) {
-  std::vector<std::pair<Key, Import>> gone;
-  {
-    const std::lock_guard writing(books_);
-    const auto others = std::stable_partition(withdrawn_.begin(), withdrawn_.end(),
-                                              [pe](const auto& one) { return one.first.first != pe; });
-    std::move(others, withdrawn_.end(), std::back_inserter(gone));
-    withdrawn_.erase(others, withdrawn_.end());
+/// Blocks that a PE has freed, since it has other memory at these addresses now. Its word that a graph has let go of
+/// such a block may still be on its way.
+void PeerImports::withdraw_stale(int pe, uint64_t address, size_t nbytes) {
+  const std::lock_guard writing(books_);
+  for (auto at = imports_.lower_bound({pe, 0}); at != imports_.end() && at->first.first == pe;) {
+    const auto here = at++;
+    Import& import = here->second;
+    const bool overlaps = import.address < address + nbytes && address < import.address + import.nbytes;
+    if (import.by != cuda::ShareBy::ipc || !overlaps) continue;
+    withdrawn_.emplace_back(here->first, std::move(import));
+    imports_.erase(here);
   }
 }
 

@@ -23,14 +23,15 @@ struct PeerPlace {
   size_t nbytes;     ///< from there to the end of the allocation
 };
 
-/// Any number of threads.
+/// import() and withdraw() are the mailbox thread's, the rest any thread's. The mailbox thread waits for no other,
+/// since another one may wait for kernels (close_withdrawn), and these for the peer that asks.
 class PeerImports {
  public:
   explicit PeerImports(const cuda::DeviceContext& gpu) noexcept : importer_(gpu) {}
   PeerImports(const PeerImports&) = delete;
 
   /// Maps more pieces of a peer's allocation. What is mapped already stays where it is. Pieces come in their order; the
-  /// first one begins anew.
+  /// first one begins anew. Waits for no kernel.
   ImportAnswer import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept;
   /// Ends the import of a peer's allocation that no kernel uses any more. Returns false where the driver would wait for
   /// running kernels: then close_withdrawn() ends it.
@@ -58,9 +59,9 @@ class PeerImports {
   uint64_t map(const ImportRequest& request, std::span<const cuda::ShareCard> cards);
   void add_piece(const Key& key, Import& import, const cuda::ShareCard& card);
   void keep(const Key& key, Import import);
-  void close_withdrawn_of(int pe);
+  void withdraw_stale(int pe, uint64_t address, size_t nbytes);
 
-  std::mutex work_;  ///< one thread maps and unmaps at a time; taken before books_
+  std::mutex work_;  ///< one thread maps and unmaps at a time; taken before books_. The mailbox thread only tries
   cuda::Importer importer_;
   std::map<Key, Import> begun_;  ///< with work_
   mutable std::mutex books_;     ///< never held while the driver works

@@ -16,7 +16,7 @@ constexpr uint64_t kWithdrawalNs = 1'000'000'000;
 
 }  // namespace
 
-uint64_t ShareClient::import(const SharedAllocation& allocation, size_t slot, std::string& why) const {
+ShareClient::Answer ShareClient::import(const SharedAllocation& allocation, size_t slot) const {
   const cuda::ShareableMemory& memory = allocation.memory;
   ImportRequest request;
   request.pe = me_;
@@ -40,10 +40,9 @@ uint64_t ShareClient::import(const SharedAllocation& allocation, size_t slot, st
     std::span<const std::byte> rest(reply);
     if (!take(rest, answer)) throw Error(text("%s answers with %zu bytes", name(slot).c_str(), reply.size()));
     answer.why[sizeof answer.why - 1] = '\0';
-    why = answer.why;
-    if (!why.empty()) return 0;
+    if (answer.why[0] != '\0') return {0, answer.later != 0, answer.why};
   }
-  return answer.here;
+  return {answer.here};
 }
 
 bool ShareClient::withdraw(uint64_t number, size_t slot, Withdrawal how) const noexcept {

@@ -19,9 +19,13 @@ class ShareClient {
   ShareClient(int me, std::vector<Addressee> by_slot, FdOffers& offers) noexcept
       : me_(me), by_slot_(std::move(by_slot)), offers_(offers) {}
 
-  /// Has the PE of a slot map an allocation, and returns the address there; 0, and `why`, where that PE cannot map it.
-  /// Throws Error naming the PE where it does not answer.
-  uint64_t import(const SharedAllocation& allocation, size_t slot, std::string& why) const;
+  struct Answer {
+    uint64_t address = 0;  ///< in that PE; 0: it cannot map the allocation
+    bool later = false;    ///< it will be able to
+    std::string why = {};  ///< it cannot
+  };
+  /// Has the PE of a slot map an allocation. Throws Error naming the PE where it does not answer.
+  Answer import(const SharedAllocation& allocation, size_t slot) const;
 
   enum class Withdrawal : uint8_t { waits, only_tells };
   /// Has the PE of a slot unmap it. Waits 1 s at most, or for nothing. Returns true where it is known to be unmapped.

@@ -29,7 +29,8 @@ struct ImportRequest {
 };
 struct ImportAnswer {
   uint64_t here = 0;    ///< where the first piece lies in the answering PE; 0 until all pieces have come
-  char why[1016] = {};  ///< the allocation cannot be mapped; empty: it can
+  uint32_t later = 0;   ///< 1: `why` will pass, at the answering PE's next call that may wait for its GPU
+  char why[1012] = {};  ///< the allocation cannot be mapped; empty: it can
 };
 
 /// The owner will not use the allocation any more.

@@ -28,6 +28,7 @@ struct SharedAllocation {
   std::mutex exchange;    ///< one thread at a time asks peers about this allocation
   /// The first byte as an address of the PE of each slot. Written under `exchange`.
   std::vector<std::atomic<uint64_t>> at;
+  uint64_t ask_again_ns = 0;  ///< with `exchange`: now_ns() before which nobody asks, since a peer said "later"
   // The rest with the lock of SharedAllocations.
   int holders = 0;            ///< registrations, graphs, and calls that look it up
   uint64_t last_capture = 0;  ///< the capture whose graph was made a holder last

@@ -5,6 +5,7 @@
 
 #include "src/base/log.h"
 #include "src/cuda/context_guard.h"
+#include "src/stream/whereabouts.h"
 
 namespace railshmem {
 
@@ -93,14 +94,6 @@ const TeamScratch& NodeCollectives::scratch_of(const Coll& coll) {
   return *scratch;
 }
 
-BufferFinder NodeCollectives::finder_of(const TeamScratch& scratch, cuda::Stream stream) {
-  const cuda::ContextGuard guard(memory_.gpu());
-  int status = cuda::kCapturingNot;
-  const cuda::Result result = memory_.gpu().driver().stream_capturing(stream, &status);
-  if (result != cuda::kCaptureImplicit) must(result, "cuStreamIsCapturing");
-  return {buffers_, scratch.pes(), stream, status == cuda::kCapturing};
-}
-
 void NodeCollectives::forget(const Team& team) noexcept {
   scratch_[static_cast<size_t>(team.slot)].reset();
 }
@@ -131,7 +124,7 @@ void NodeCollectives::combine(const Job& job) {
   }
   if (job.step.kind != StepKind::direct) return launch(job, call);
   const Touched touched{true, call.two_steps != 0};
-  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, finder_of(job.scratch, job.stream), touched)});
+  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched, job.stream)});
 }
 
 void NodeCollectives::move(const Job& job) {
@@ -142,8 +135,8 @@ void NodeCollectives::move(const Job& job) {
                                      even(coll.dest, true, coll.nbytes)});
   const MoveCall call = move_of(coll, job.scratch.members());
   if (job.step.kind == StepKind::direct)
-    return launch(job,
-                  DirectMoveCall{call, direct_whereabouts(coll, finder_of(job.scratch, job.stream), {false, true})});
+    return launch(
+        job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream)});
   if (coll.kind != CollKind::broadcast && coll.kind != CollKind::alltoallv) return launch(job, call);
   MoveSizesCall sizes{call, {}, {}};
   if (coll.kind == CollKind::alltoallv) sizes.move.nbytes = ~uint64_t{0};
@@ -161,8 +154,7 @@ void NodeCollectives::move_by_engines(const Job& job) {
   const int me = coll.team.rank;
   const bool broadcast = coll.kind == CollKind::broadcast;
   EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, nullptr, broadcast ? coll.root : -1, {}};
-  const BufferFinder finder = finder_of(job.scratch, job.stream);
-  WhereaboutsOf mine(finder, me);
+  WhereaboutsOf mine(buffers_, job.scratch.pes(), me, job.stream);
   const auto sends = [&](int k) { return coll.sends(k); };
   mine.tell(
       call.direct.where.source, [&](int k) { return coll.source_for(k); }, sends);

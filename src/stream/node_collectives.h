@@ -11,7 +11,6 @@
 #include "src/gpu/peer_buffers.h"
 #include "src/stream/coll.h"
 #include "src/stream/team_scratch.h"
-#include "src/stream/whereabouts.h"
 
 namespace railshmem {
 
@@ -44,7 +43,6 @@ class NodeCollectives {
  private:
   struct Job;
   const TeamScratch& scratch_of(const Coll& coll);
-  BufferFinder finder_of(const TeamScratch& scratch, cuda::Stream stream);
   void combine(const Job& job);
   void move(const Job& job);
   void move_by_engines(const Job& job);

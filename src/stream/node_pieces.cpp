@@ -6,6 +6,7 @@
 #include "src/base/error.h"
 #include "src/cuda/context_guard.h"
 #include "src/stream/node_collectives.h"
+#include "src/stream/whereabouts.h"
 
 namespace railshmem {
 namespace {
@@ -41,8 +42,7 @@ void NodeCollectives::gather_pieces(const Coll& coll, size_t piece_nbytes, uint6
   const int me = members.me;
   const bool in_place = coll.source_for(me) == coll.dest_from(me);
   cuda::EngineMoveCall call{{{members, coll.nbytes, {}, {}}, {}}, arrived, -1, {}};
-  const BufferFinder finder = finder_of(scratch, stream);
-  WhereaboutsOf mine(finder, me);
+  WhereaboutsOf mine(buffers_, scratch.pes(), me, stream);
   mine.tell(
       call.direct.where.source, [&](int k) { return coll.source_for(k); }, [&](int) { return coll.nbytes; });
   mine.finish(call.direct.where);

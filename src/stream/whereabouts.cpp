@@ -26,9 +26,10 @@ bool spoils_sources(const Coll& coll) noexcept {
   return false;
 }
 
-cuda::Whereabouts direct_whereabouts(const Coll& coll, const BufferFinder& buffers, Touched touched) {
+cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std::span<const int> pes, Touched touched,
+                                     cuda::Stream stream) {
   cuda::Whereabouts where{};
-  WhereaboutsOf mine(buffers, coll.team.rank);
+  WhereaboutsOf mine(buffers, pes, coll.team.rank, stream);
   const auto nbytes = [&](int) { return coll.nbytes; };
   if (touched.sources)
     mine.tell(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """plot_perf.py and perf_table.py over kept rows: plot_test.py SCRIPTS ROWS. Status 77 = matplotlib is missing."""
+import json
 import os
 import subprocess
 import sys
@@ -44,7 +45,35 @@ def check_what_is_drawn():
     expect(plot_perf.bars(points) == [[2.5, 2.5], [0.0, 0.0]], plot_perf.bars(points))
 
 
+def check_collectives():
+    """Two libraries' collectives: two colours, times and bus bandwidths, medians of runs."""
+    def row(library, transport, value, nbytes, memory="heap"):
+        return {"bench": "allgather", "transport": transport, "provider": "gpu", "pes": 2, "ctas": 0, "bytes": nbytes,
+                "metric": "latency", "unit": "us", "value": value, "p50": value, "p99": 2 * value, "version": library, "host": "h",
+                "order": "graph", "memory": memory, "dtype": "float", "in_place": False, "algbw": 2 * nbytes / value / 1000,
+                "busbw": nbytes / value / 1000}
+
+    drawn = [row("RailSHMEM 1", "direct", value, nbytes) for nbytes in (8192, 16384) for value in (3.0, 2.0, 9.0)]
+    drawn += [row("NCCL 2.28.9", "nccl", 6.0, nbytes, memory) for nbytes in (8192, 16384) for memory in ("heap", "unregistered")]
+    figures = plot_perf.lines_of(drawn)
+    expect(sorted(figures) == ["bandwidth", "latency"], figures)
+    for kind in figures:
+        lines = figures[kind]
+        expect(len(lines) == 3 and all(len(points) == 2 for points in lines.values()), lines)
+        style = plot_perf.styles(lines, ["red", "green"])
+        expect(len({(line.version, colour) for line, (colour, _) in style.items()}) == 2, f"one colour a library: {style}")
+    ours = [points for line, points in figures["latency"].items() if line.transport == "direct"][0]
+    expect([point.value for point in ours] == [3.0, 3.0], f"medians: {ours}")
+    bus = [points for line, points in figures["bandwidth"].items() if line.transport == "direct"][0]
+    expect(abs(bus[0].value - 8.192 / 3) < 1e-9 and abs(bus[0].p99 - 8.192 / 6) < 1e-9, f"bus bandwidth and its slow end: {bus}")
+    labels = sorted(plot_perf.label_of(line, figures["bandwidth"]) for line in figures["bandwidth"])
+    expect(labels[0] == "allgather, bus (NCCL, gpu), graph, heap, float, NCCL 2.28.9", labels)
+    expect(labels[2] == "allgather, bus (load and store, gpu), graph, heap, float, RailSHMEM 1", labels)
+    return drawn
+
+
 check_what_is_drawn()
+collectives = check_collectives()
 table = run(os.path.join(scripts, "perf_table.py"), rows)
 expect(table.returncode == 0, table.stderr)
 expect("| p2p | auto | put_bw | 1048576 | bandwidth | 12.5 |" in table.stdout, table.stdout)
@@ -64,6 +93,11 @@ with tempfile.TemporaryDirectory() as folder:
         sys.exit(77)
     expect(done.returncode == 0, done.stderr)
     expect(sorted(os.listdir(plots)) == ["bandwidth.png", "latency.png"], str(os.listdir(plots)))
-    for name in os.listdir(plots):
+    both = os.path.join(folder, "both.json")
+    with open(both, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in collectives)
+    done = run(os.path.join(scripts, "plot_perf.py"), both, "--out", plots + "/nccl")
+    expect(done.returncode == 0 and len(os.listdir(plots + "/nccl")) == 2, done.stdout + done.stderr)
+    for name in ("bandwidth.png", "latency.png", "nccl/bandwidth.png", "nccl/latency.png"):
         with open(os.path.join(plots, name), "rb") as file:
             expect(file.read(8) == b"\x89PNG\r\n\x1a\n", f"{name} is no PNG")

@@ -13,23 +13,25 @@
 namespace railshmem::multi {
 
 /// heap: symmetric. shifted: of the heap, at another offset on each PE. odd: of the heap, at no multiple of 16. plain:
-/// of cuMemAlloc.
-enum class Kind : uint8_t { heap, shifted, odd, plain };
-inline constexpr const char* kKindNames[] = {"heap", "shifted heap", "odd heap", "plain memory"};
+/// of cuMemAlloc. registered: that too, registered, at another offset on each PE.
+enum class Kind : uint8_t { heap, shifted, odd, plain, registered };
+inline constexpr const char* kKindNames[] = {"heap", "shifted heap", "odd heap", "plain memory", "registered memory"};
 
 /// Memory of one kind for source and dest. Collective to make and to destroy.
 class Buffers {
  public:
   Buffers(const StreamDriver& driver, Kind kind, size_t nbytes) : driver_(driver), kind_(kind), nbytes_(nbytes) {
     const size_t whole = 2 * nbytes_ + kRoom;
-    if (kind == Kind::plain) {
+    if (kind == Kind::plain || kind == Kind::registered) {
       driver_.call("cuMemAlloc_v2", &base_, whole);
+      if (kind == Kind::registered && shmemx_coll_register(base_, whole) != 0) shmem_global_exit(2);
     } else {
       base_ = static_cast<std::byte*>(shmem_malloc(whole));
     }
   }
   ~Buffers() {
-    if (kind_ == Kind::plain) {
+    if (kind_ == Kind::registered && shmemx_coll_deregister(base_) != 0) shmem_global_exit(2);
+    if (kind_ == Kind::plain || kind_ == Kind::registered) {
       driver_.call("cuMemFree_v2", base_);
     } else {
       shmem_free(base_);
@@ -51,7 +53,7 @@ class Buffers {
  private:
   static constexpr size_t kRoom = 1 << 16;
   size_t shift(size_t element) const {
-    if (kind_ == Kind::shifted) return static_cast<size_t>(shmem_my_pe() % 8) * 4096;
+    if (kind_ == Kind::shifted || kind_ == Kind::registered) return static_cast<size_t>(shmem_my_pe() % 8) * 4096;
     return kind_ == Kind::odd ? element : 0;
   }
 

@@ -319,7 +319,8 @@ int main(int argc, char** argv) {
   if (shmemx_attach_device() != 0) return 1;
   {
     const StreamDriver driver;
-    for (const Kind kind : {Kind::heap, Kind::shifted, Kind::odd, Kind::plain}) run_kind(driver, kind, largest);
+    for (const Kind kind : {Kind::heap, Kind::shifted, Kind::odd, Kind::plain, Kind::registered})
+      run_kind(driver, kind, largest);
     char line[512];
     shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
     coll.nelems = 1000;

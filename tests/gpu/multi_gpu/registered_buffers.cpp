@@ -8,9 +8,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <thread>
 
 #include "tests/gpu/multi_gpu/registered_rig.h"
@@ -34,10 +35,10 @@ void every_kind(Rig& rig) {
     const ProgramMemory memory = rig.memory(kind, 3 * kPiece + kPiece * static_cast<size_t>(rig.me));
     const size_t nbytes = 2 * kPiece + 1000 * static_cast<size_t>(rig.me);
     rig.expect(shmemx_coll_register(memory.at(shift), nbytes) == 0, "registered");
-    const PeerView whole = rig.buffers.find(rig.everybody, memory.at(shift), nbytes);
+    const PeerView whole = rig.find(rig.everybody, memory.at(shift), nbytes);
     rig.expect(whole.where == Where::registered, "found");
     const size_t part = kPiece - shift - 100 * static_cast<size_t>(rig.me + 1);  // reaches into the second piece
-    const PeerView view = rig.buffers.find(rig.everybody, memory.at(shift + part), 5000);
+    const PeerView view = rig.find(rig.everybody, memory.at(shift + part), 5000);
     for (int pe = 0; pe < rig.npes; ++pe)
       rig.expect(view.at_peer[pe] - whole.at_peer[pe] == part, "a part lies where the whole says");
     rig.write(memory.at(shift + part), rig.pattern(rig.me, 5000));
@@ -60,7 +61,7 @@ void every_kind(Rig& rig) {
                    "a peer has written");
     rig.barrier();
     rig.expect(shmemx_coll_deregister(memory.at(shift)) == 0, "deregistered");
-    rig.expect(rig.buffers.find(rig.everybody, memory.at(shift), 8).where == Where::nowhere, "no longer found");
+    rig.expect(rig.found(rig.everybody, memory.at(shift), 8).where == Where::nowhere, "no longer found");
     rig.barrier();
   }
 }
@@ -69,7 +70,7 @@ void allocated(Rig& rig) {
   rig.step("memory of shmemx_mem_alloc");
   auto* const memory = static_cast<std::byte*>(shmemx_mem_alloc(5 * kPiece + 7));
   rig.expect(memory != nullptr && cuda::address_of(memory) % kPiece == 0, "allocated in whole granules");
-  const PeerView view = rig.buffers.find(rig.everybody, memory, 6 * kPiece);
+  const PeerView view = rig.find(rig.everybody, memory, 6 * kPiece);
   rig.expect(view.where == Where::registered, "registered by itself");
   rig.write(memory, rig.pattern(rig.me, 300));
   const int next = (rig.me + 1) % rig.npes, before = (rig.me + rig.npes - 1) % rig.npes;
@@ -88,14 +89,14 @@ void hits_and_misses(Rig& rig) {
   auto* const done = static_cast<uint64_t*>(shmemx_malloc_host(8));
   __atomic_store_n(done, 0, __ATOMIC_RELAXED);
   rig.expect(shmemx_coll_register(known.at(), kPiece) == 0, "registered");
-  rig.expect(rig.buffers.find(rig.everybody, known.at(), 8).where == Where::registered, "found");
+  rig.expect(rig.find(rig.everybody, known.at(), 8).where == Where::registered, "found");
   rig.barrier();
   if (rig.me == 0) {
     rig.expect(shmemx_coll_register(fresh.at(), 100'000) == 0, "registered");
-    rig.expect(rig.buffers.find(rig.everybody, fresh.at(), 8).where == Where::registered, "a miss is answered");
+    rig.expect(rig.find(rig.everybody, fresh.at(), 8).where == Where::registered, "a miss is answered");
     for (int pe = 1; pe < rig.npes; ++pe) shmem_uint64_p(done, 1, pe);
   } else {
-    rig.expect(rig.buffers.find(rig.everybody, known.at(), 8).where == Where::registered, "a hit");
+    rig.expect(rig.find(rig.everybody, known.at(), 8).where == Where::registered, "a hit");
     rig.expect(rig.comes_true([&] { return __atomic_load_n(done, __ATOMIC_ACQUIRE) == 1; }), "PE 0 has not got stuck");
   }
   rig.barrier();
@@ -109,21 +110,21 @@ void hits_and_misses(Rig& rig) {
 void freed_while_registered(Rig& rig) {
   rig.step("memory freed while registered");
   {
-    std::optional<ProgramMemory> block(std::in_place, rig.driver, rig.calls, Allocator::block, size_t{300'000});
+    auto block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{300'000});
     std::byte* const at = block->at();
     rig.expect(shmemx_coll_register(at, 300'000) == 0, "registered");
-    rig.expect(rig.buffers.find(rig.everybody, at, 8).where == Where::registered, "found");
+    rig.expect(rig.find(rig.everybody, at, 8).where == Where::registered, "found");
     rig.barrier();
     block.reset();
-    block.emplace(rig.driver, rig.calls, Allocator::block, size_t{300'000});
+    block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{300'000});
     rig.say("the block that was freed%s",
             block->at() == at ? " is given out again at its address" : " has a successor elsewhere");
     rig.expect(rig.error_of_find(at, 8).find("was freed while registered (300000 bytes at") != std::string::npos,
                "an error names the buffer");
     rig.expect(shmemx_coll_deregister(at) == 0, "deregistered all the same");
-    rig.barrier();
+    rig.settle();
     rig.expect(shmemx_coll_register(block->at(), 300'000) == 0, "the new block is registered");
-    const PeerView view = rig.buffers.find(rig.everybody, block->at(), 300'000);
+    const PeerView view = rig.find(rig.everybody, block->at(), 300'000);
     rig.expect(view.where == Where::registered, "the new block is found");
     rig.write(block->at(), rig.pattern(rig.me + 7, 64));
     for (int pe = 0; pe < rig.npes; ++pe)
@@ -134,12 +135,11 @@ void freed_while_registered(Rig& rig) {
   }
   ProgramMemory pieces = rig.memory(Allocator::pieces, 3 * kPiece);
   rig.expect(shmemx_coll_register(pieces.at(), 3 * kPiece) == 0, "registered");
-  rig.expect(rig.buffers.find(rig.everybody, pieces.at(), 3 * kPiece).where == Where::registered, "found");
+  rig.expect(rig.find(rig.everybody, pieces.at(), 3 * kPiece).where == Where::registered, "found");
   pieces.replace(1);
   rig.expect(rig.error_of_find(pieces.at(), 3 * kPiece).find("was freed while registered") != std::string::npos,
              "another piece in the middle is noticed");
-  rig.expect(rig.buffers.find(rig.everybody, pieces.at(), kPiece).where == Where::registered,
-             "the first piece is not meant");
+  rig.expect(rig.find(rig.everybody, pieces.at(), kPiece).where == Where::registered, "the first piece is not meant");
   rig.expect(shmemx_coll_deregister(pieces.at()) == 0, "deregistered");
   rig.barrier();
 }
@@ -170,7 +170,7 @@ void graphs(Rig& rig) {
     void* const ready = rig.streams.capture(
         [&] { view = rig.buffers.find_captured(rig.everybody, memory.at(64), 1000, rig.stream()); });
     rig.expect(view.where == Where::registered, "registered by itself");
-    rig.expect(rig.buffers.find(rig.everybody, memory.at(64), 1000).where == Where::nowhere, "for the graph only");
+    rig.expect(rig.found(rig.everybody, memory.at(64), 1000).where == Where::nowhere, "for the graph only");
     rig.write(memory.at(64), rig.pattern(rig.me + 90, 1000));
     std::vector<const std::byte*> theirs(static_cast<size_t>(rig.npes));
     for (int pe = 0; pe < rig.npes; ++pe)
@@ -191,6 +191,65 @@ void graphs(Rig& rig) {
   }
 }
 
+/// Whether SHMEM_COLLECTIVES makes all-gathers go from buffer to buffer, so that they need the buffers at peers.
+bool from_buffer_to_buffer() {
+  const char* const chosen = std::getenv("SHMEM_COLLECTIVES");
+  return chosen != nullptr && std::strcmp(chosen, "fcollect=direct") == 0;
+}
+
+/// A graph's collective on memory that nobody registered: peers map it as long as the graph lives.
+void captured_collectives(Rig& rig) {
+  if (!rig.streams.graphs()) return;
+  rig.step("captured collectives on memory that is not registered");
+  const size_t shift = 256 * static_cast<size_t>(rig.me + 1), block = 100'000;
+  const size_t all = block * static_cast<size_t>(rig.npes);
+  const ProgramMemory memory = rig.memory(Allocator::block, 2 * kPiece);
+  shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
+  coll.nelems = block;
+  coll.source = memory.at(shift);
+  coll.dest = memory.at(kPiece + shift);
+  void* const ready =
+      rig.streams.capture([&] { rig.expect(shmemx_coll_on_stream(&coll, rig.streams.stream) == 0, "captured"); });
+  const std::vector<uint64_t> theirs = rig.all_gather(cuda::address_of(coll.dest));
+  const auto seen_here = [&](int pe) {
+    return rig.buffers.mapped(pe, theirs[static_cast<size_t>(pe)], all) != nullptr;
+  };
+  for (int pe = 0; pe < rig.npes; ++pe)
+    if (pe != rig.me) rig.expect(seen_here(pe) || !from_buffer_to_buffer(), "peers map what the kernel needs");
+  for (int round = 0; round < 2; ++round) {
+    rig.write(memory.at(shift), rig.pattern(rig.me + 20 * round, block));
+    rig.streams.launch(ready);
+    rig.streams.synchronize();
+    for (int pe = 0; pe < rig.npes; ++pe)
+      rig.expect(rig.read(memory.at(kPiece + shift + block * static_cast<size_t>(pe)), block) ==
+                     rig.pattern(pe + 20 * round, block),
+                 "gathered at each replay");
+  }
+  rig.barrier();
+  rig.streams.call("cuGraphExecDestroy", ready);
+  for (int pe = 0; pe < rig.npes; ++pe)
+    if (pe != rig.me) rig.expect(rig.comes_true([&] { return !seen_here(pe); }), "unmapped with the graph");
+  rig.barrier();
+}
+
+/// Every member's buffer was freed while registered, so every call returns nonzero.
+void collectives_on_freed_memory(Rig& rig) {
+  if (!from_buffer_to_buffer()) return;
+  rig.step("a collective on memory that was freed while registered");
+  auto memory = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::pieces, 2 * kPiece);
+  rig.expect(shmemx_coll_register(memory->at(), 2 * kPiece) == 0, "registered");
+  memory->replace(0);
+  shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
+  coll.nelems = 100'000;
+  coll.source = memory->at();
+  coll.dest = memory->at(kPiece / 2);
+  rig.expect(shmemx_coll_on_stream(&coll, rig.streams.stream) != 0, "refused");
+  rig.expect(shmemx_coll_deregister(memory->at()) == 0, "deregistered");
+  rig.expect(shmemx_coll_on_stream(&coll, rig.streams.stream) == 0, "given, as any memory is");
+  rig.streams.synchronize();
+  rig.barrier();
+}
+
 /// While a kernel of PE 1 waits for PE 0, PE 1's mailbox maps and unmaps memory of PE 0.
 void beside_a_kernel(Rig& rig) {
   if (rig.npes < 2 || !rig.kernels_reach(1)) return;
@@ -206,17 +265,42 @@ void beside_a_kernel(Rig& rig) {
       const ProgramMemory memory = rig.memory(kind, 10 * kPiece);
       rig.expect(shmemx_coll_register(memory.at(), 10 * kPiece) == 0, "registered");
       const double mapped_ms =
-          rig.timed_ms([&] { rig.expect(rig.found(pair, memory.at(), 8).where == Where::registered, "found"); });
+          rig.timed_ms([&] { rig.expect(rig.find(pair, memory.at(), 8).where == Where::registered, "found"); });
       const double hit_us = 1000 * rig.timed_ms([&] { rig.found(pair, memory.at(), 10 * kPiece); });
       const double gone_ms = rig.timed_ms([&] { shmemx_coll_deregister(memory.at()); });
       rig.say(
           "%s, 20 MiB, beside a kernel of the peer: mapped in %.3f ms, found again in %.1f us, deregistered in %.3f ms",
           name_of(kind), mapped_ms, hit_us, gone_ms);
     }
+  }
+  // A block at the address of one that PE 1 has open, and cannot close beside its kernel.
+  std::unique_ptr<ProgramMemory> block;
+  if (rig.me == 0) {
+    const int pair[] = {0, 1};
+    block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{123'456});
+    rig.expect(shmemx_coll_register(block->at(), 123'456) == 0, "registered");
+    rig.expect(rig.find(pair, block->at(), 8).where == Where::registered, "found");
+    rig.expect(shmemx_coll_deregister(block->at()) == 0, "deregistered");
+    const std::byte* const before = block->at();
+    block.reset();
+    block = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::block, size_t{123'456});
+    rig.expect(shmemx_coll_register(block->at(), 123'456) == 0, "registered");
+    PeerView view;
+    const double ms = rig.timed_ms([&] { view = rig.found(pair, block->at(), 8); });
+    rig.say("a block %s, beside a kernel of the peer: %s in %.3f ms",
+            block->at() == before ? "at the address of a freed one" : "elsewhere",
+            view.where == Where::registered ? "mapped" : "put off", ms);
     shmem_uint64_p(word, 1, 1);
     shmem_quiet();
   }
   rig.streams.synchronize();
+  rig.settle();
+  if (rig.me == 0) {
+    const int pair[] = {0, 1};
+    rig.expect(rig.comes_true([&] { return rig.found(pair, block->at(), 8).where == Where::registered; }),
+               "found at last");
+    rig.expect(shmemx_coll_deregister(block->at()) == 0, "deregistered");
+  }
   rig.barrier();
 }
 
@@ -296,14 +380,12 @@ int main(int argc, char** argv) {
     } else if (mode == "killed") {
       tell_a_stopped_pe(rig, SIGKILL);
     } else {
-      every_kind(rig);
-      allocated(rig);
-      hits_and_misses(rig);
-      freed_while_registered(rig);
-      bad_calls(rig);
-      graphs(rig);
-      collectives(rig);
-      beside_a_kernel(rig);
+      for (void (*const step)(Rig&) :
+           {every_kind, allocated, hits_and_misses, freed_while_registered, bad_calls, graphs, collectives,
+            captured_collectives, collectives_on_freed_memory, beside_a_kernel}) {
+        step(rig);
+        rig.settle();
+      }
     }
     failures = rig.failures;
     if (rig.me == 0) std::printf("%s registered buffers, %d PEs\n", failures == 0 ? "ok    " : "FAILED", rig.npes);

@@ -7,6 +7,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <numeric>
 #include <span>
@@ -83,6 +84,12 @@ class Rig {
       return {};
     }
   }
+  /// A peer puts its answer off while it closes what others have freed.
+  PeerView find(std::span<const int> pes, const void* address, size_t nbytes) {
+    PeerView view;
+    comes_true([&] { return (view = found(pes, address, nbytes)).where != PeerView::Where::nowhere; });
+    return view;
+  }
   std::string error_of_find(const void* address, size_t nbytes) {
     try {
       buffers.find(everybody, address, nbytes);
@@ -104,6 +111,12 @@ class Rig {
     return static_cast<double>(now_ns() - began) * 1e-6;
   }
   void barrier() const { shmem_barrier_all(); }
+  /// Has every PE close what its peers have freed, so that the next blocks may lie where those lay.
+  void settle() {
+    barrier();
+    expect(shmemx_mem_free(shmemx_mem_alloc(64)) == 0, "a call that may wait for the GPU");
+    barrier();
+  }
 
   test::ProgramMemory memory(test::Allocator kind, size_t nbytes) const { return {driver, calls, kind, nbytes}; }
   PatternBytes pattern(int pe, size_t nbytes) const {
@@ -129,6 +142,16 @@ class Rig {
   std::byte* tell_ring(const PeerView& view, int before, int next) const {
     shmem_uint64_p(words_ + me, view.at_peer[before], before);
     return heard_from(next);
+  }
+  /// One number of each PE, by PE.
+  std::vector<uint64_t> all_gather(uint64_t mine) const {
+    for (int pe = 0; pe < npes; ++pe) shmem_uint64_p(words_ + me, mine, pe);
+    barrier();
+    std::vector<uint64_t> all(words_, words_ + npes);
+    barrier();
+    std::memset(words_, 0, all.size() * sizeof all[0]);
+    barrier();
+    return all;
   }
   /// Whether kernels of this node reach the memory of a PE.
   bool kernels_reach(int pe) const { return shmem_ptr(symmetric, pe) != nullptr; }

@@ -209,9 +209,6 @@ TEST(PeerBuffers, ADeadPeerIsNamed) {
   pes.death = "PE 1 (pid 5 on this host) has ended";
   EXPECT_NE(error_of_buffers([&] { buffers.find(kBoth, memory.at(), 64); }).find("PE 1 (pid 5 on this host) has ended"),
             std::string::npos);
-  pes.death.reset();
-  EXPECT_NE(error_of_buffers([&] { buffers.find(kBoth, memory.at(), 64); }).find("PE 1 cannot be asked"),
-            std::string::npos);
   buffers.remove(memory.at());
 }
 
@@ -415,9 +412,12 @@ TEST(PeerBuffers, ManyThreadsOfBothPesUseTheBooksAtOnce) {
         for (int turn = 0; turn < kTurns; ++turn) {
           const ProgramMemory mine = pes.memory(thread == 0 ? Kind::pool : Kind::pieces, kBufferPiece);
           pe.buffers->add(mine.at(), kBufferPiece);
-          const PeerView view = pe.buffers->find(kBoth, mine.at(100), 100);
-          wrong += view.where != Where::registered;
-          wrong += pe.buffers->find(kBoth, common.at(8), 8).where != Where::registered;
+          // A peer puts its answer off while another of its threads unmaps.
+          const auto is_found = [&](const std::byte* at) {
+            return becomes_true([&] { return pe.buffers->find(kBoth, at, 8).where == Where::registered; });
+          };
+          wrong += !is_found(mine.at(100));
+          wrong += !is_found(common.at(8));
           pe.buffers->place_of(mine.at());
           Capture capture(pes.fake.driver());
           wrong += pe.buffers->find_captured(kBoth, mine.at(), 8, capture.stream).where != Where::registered;

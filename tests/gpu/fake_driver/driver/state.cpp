@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 #include "src/base/error.h"
 #include "tests/gpu/fake_driver/driver/calls.h"
@@ -138,6 +139,14 @@ FakeDriver::FakeDriver(const FakeOptions& options) : state_(std::make_unique<Fak
 }
 
 FakeDriver::~FakeDriver() {
+  // Destructors of user objects know the driver by its thread.
+  for (std::vector<std::thread> running(1); !running.empty();) {
+    {
+      const std::lock_guard lock(state_->mutex);
+      running = std::exchange(state_->destructors, {});
+    }
+    for (std::thread& destructor : running) destructor.join();
+  }
   set_fake_state(nullptr);
 }
 
