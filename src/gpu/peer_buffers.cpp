@@ -147,6 +147,7 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
   if (pes.size() > PeerView::kMost || find_in_heap(pes, address, nbytes, view)) return view;
   const CapturedGraph graph = captured_graph(gpu(), stream);
   take_notes(ShareClient::Withdrawal::only_tells);
+  close_withdrawn();
   const Hold by_program = registered(address, nbytes);
   const Hold by_itself = by_program ? Hold() : shared_for_graph(address, nbytes);
   const Hold& allocation = by_program ? by_program : by_itself;
@@ -157,6 +158,7 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
     if (fill(*allocation, pes, address, view) != SharedAllocation::kAsked || now_ns() >= end) return view;
     const timespec ms{0, 1'000'000};
     nanosleep(&ms, nullptr);
+    close_withdrawn();  // or two PEs that capture would each wait for the other's
   }
 }
 
@@ -313,6 +315,13 @@ void PeerBuffers::require_no_heap(const void* address) const {
   const std::span<const std::byte> heaps = memory_.addresses();
   if (static_cast<size_t>(static_cast<const std::byte*>(address) - heaps.data()) < heaps.size())
     throw Error(text("%p is symmetric memory, which needs no registration", address));
+}
+
+/// Blocks that peers have freed. The driver waits for this PE's kernels where it closes one.
+void PeerBuffers::close_withdrawn() {
+  if (!imports_.has_withdrawn()) return;
+  const cuda::ContextGuard guard(gpu());
+  imports_.close_withdrawn();
 }
 
 void PeerBuffers::wait_for_gpu() {

@@ -57,7 +57,8 @@ class PeerBuffers {
   /// answer.
   PeerView find(std::span<const int> pes, const void* address, size_t nbytes);
   /// find() for a collective that `stream` captures into a graph. Memory that is not registered is so from here on, for
-  /// this graph, if it can be. The graph holds the allocation until it is destroyed. Throws Error.
+  /// this graph, if it can be. The graph holds the allocation until it is destroyed. Where a peer has freed a block that
+  /// this PE still maps, waits until the GPU has done what it was given. Throws Error.
   PeerView find_captured(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream);
   /// find(), or find_captured() where `stream` is being captured.
   PeerView find(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream);
@@ -91,6 +92,7 @@ class PeerBuffers {
 
   void let_go(SharedAllocation& allocation, ShareClient::Withdrawal how) noexcept;
   void take_notes(ShareClient::Withdrawal how) noexcept;
+  void close_withdrawn();
   void wait_for_gpu();
   void require_no_heap(const void* address) const;
 

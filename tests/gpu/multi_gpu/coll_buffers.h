@@ -41,12 +41,10 @@ class Buffers {
 
   std::byte* source(size_t element) const { return base_ + shift(element); }
   std::byte* dest(size_t element) const { return base_ + nbytes_ + shift(element); }
-  void write(std::byte* to, const Bytes& bytes) const {
-    if (!bytes.empty()) driver_.call("cuMemcpy", to, bytes.data(), bytes.size());
-  }
+  void write(std::byte* to, const Bytes& bytes) const { driver_.upload(to, bytes.data(), bytes.size()); }
   Bytes read(const std::byte* from, size_t nbytes) const {
     Bytes bytes(nbytes);
-    if (nbytes > 0) driver_.call("cuMemcpy", bytes.data(), from, nbytes);
+    driver_.download(bytes.data(), from, nbytes);
     return bytes;
   }
 

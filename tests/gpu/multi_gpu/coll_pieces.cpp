@@ -31,11 +31,11 @@ T* heap(size_t n) {
   return static_cast<T*>(shmem_calloc(n, sizeof(T)));
 }
 void write(const StreamDriver& driver, void* to, const Bytes& bytes) {
-  driver.call("cuMemcpy", to, bytes.data(), bytes.size());
+  driver.upload(to, bytes.data(), bytes.size());
 }
 Bytes read(const StreamDriver& driver, const void* from, size_t nbytes) {
   Bytes bytes(nbytes);
-  driver.call("cuMemcpy", bytes.data(), from, nbytes);
+  driver.download(bytes.data(), from, nbytes);
   return bytes;
 }
 std::vector<size_t> shuffled(size_t n, int seed) {

@@ -103,12 +103,12 @@ void add_up(const Nccl& nccl, Communicator communicator, const StreamDriver& dri
             const char* memory) {
   std::vector<float> values(kElements);
   for (size_t i = 0; i < kElements; ++i) values[i] = static_cast<float>(me + 1) * static_cast<float>(i % 1000);
-  driver.call("cuMemcpy", static_cast<void*>(buffer), static_cast<const void*>(values.data()), kElements * 4);
+  driver.upload(buffer, values.data(), kElements * 4);
   if (!nccl.check(nccl.all_reduce(buffer, buffer, kElements, kFloat, kSum, communicator, driver.stream),
                   "ncclAllReduce", memory))
     return;
   driver.synchronize();
-  driver.call("cuMemcpy", static_cast<void*>(values.data()), static_cast<const void*>(buffer), kElements * 4);
+  driver.download(values.data(), buffer, kElements * 4);
   const auto factor = static_cast<float>(npes * (npes + 1) / 2);
   for (size_t i = 0; i < kElements; ++i) {
     if (values[i] == factor * static_cast<float>(i % 1000)) continue;

@@ -125,10 +125,10 @@ class Rig {
       bytes[i] = static_cast<unsigned char>(static_cast<size_t>(pe) * 53 + i * 7 + (i >> 8));
     return bytes;
   }
-  void write(void* to, const PatternBytes& bytes) const { streams.call("cuMemcpy", to, bytes.data(), bytes.size()); }
+  void write(void* to, const PatternBytes& bytes) const { streams.upload(to, bytes.data(), bytes.size()); }
   PatternBytes read(const void* from, size_t nbytes) const {
     PatternBytes bytes(nbytes);
-    streams.call("cuMemcpy", bytes.data(), from, nbytes);
+    streams.download(bytes.data(), from, nbytes);
     return bytes;
   }
 

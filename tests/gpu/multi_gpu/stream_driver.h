@@ -35,6 +35,16 @@ class StreamDriver {
     call("cuMemHostAlloc", &memory, nbytes, 0u);
     return memory;
   }
+  /// Copies to memory of the GPU. The data is there when it returns: cuMemcpy alone returns when it has read pageable
+  /// memory, perhaps before it has written.
+  void upload(void* to, const void* from, size_t nbytes) const {
+    if (nbytes == 0) return;
+    call("cuMemcpy", to, from, nbytes);
+    call("cuStreamSynchronize", static_cast<void*>(nullptr));
+  }
+  void download(void* to, const void* from, size_t nbytes) const {
+    if (nbytes > 0) call("cuMemcpy", to, from, nbytes);
+  }
   void launch(void* graph) const { call("cuGraphLaunch", graph, stream); }
 
   /// A function of the driver. Ends the job when it fails.
