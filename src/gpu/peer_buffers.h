@@ -57,8 +57,8 @@ class PeerBuffers {
   /// answer.
   PeerView find(std::span<const int> pes, const void* address, size_t nbytes);
   /// find() for a collective that `stream` captures into a graph. Memory that is not registered is so from here on, for
-  /// this graph, if it can be. The graph holds the allocation until it is destroyed. Where a peer has freed a block that
-  /// this PE still maps, waits until the GPU has done what it was given. Throws Error.
+  /// this graph, if it can be. The graph holds the allocation until it is destroyed. Where a peer has freed a block
+  /// that this PE still maps, waits until the GPU has done what it was given. Throws Error.
   PeerView find_captured(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream);
   /// find(), or find_captured() where `stream` is being captured.
   PeerView find(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream);
