@@ -187,34 +187,49 @@ void check_buffers(const Coll& coll, StreamSide& side) {
   check_overlap(coll);
 }
 
+void check_piece(const Coll& coll, size_t nbytes) {
+  if (nbytes == 0 || nbytes % coll.element != 0)
+    throw Error(text("a piece has %zu bytes; it must have at least one element of %zu bytes, and whole ones", nbytes,
+                     coll.element));
+}
+
+/// What members on several nodes must find at one address.
+void check_heap(const Coll& coll, const char* what, const void* address, size_t nbytes) {
+  if (!Operand(coll.team.state, address, nbytes).on_device(coll.team.state))
+    throw Error(text("%s %p does not lie in the heap of GPU memory with its %zu bytes; allocate it with shmem_malloc",
+                     what, address, nbytes));
+}
+
 void check_counters(const char* what, const uint64_t* counters) {
   if (!counters || reinterpret_cast<uintptr_t>(counters) % sizeof(uint64_t) != 0)
     throw Error(text("%s is %p; it must be the address of words of 8 bytes in device memory", what,
                      static_cast<const void*>(counters)));
 }
 
+/// Of the blocks of all members.
+size_t all_nbytes(const Coll& coll) {
+  return coll.nbytes * static_cast<size_t>(coll.team.size());
+}
+/// Of a counter for each piece of each block.
+size_t counters_nbytes(const Coll& coll, size_t piece_nbytes) {
+  const size_t pieces = (coll.nbytes + piece_nbytes - 1) / piece_nbytes;
+  return times(pieces * sizeof(uint64_t), static_cast<size_t>(coll.team.size()));
+}
+
 bool is_empty(const Coll& coll) {
   return coll.kind != CollKind::alltoallv && coll.nbytes == 0;
 }
 
-/// What runs the collective of a team with members on several nodes; null for a team of one node.
-Executors* far_runner_of(const Coll& coll) {
+/// Plans of this job's GPUs. Throws Error where there are none.
+NodeCollectives& plans_of(const Coll& coll) {
   World& world = job::world(coll.function);
-  NodeCollectives* const node = world.node_collectives();
-  return node && !node->serves(coll.team) ? world.executors() : nullptr;
+  if (!world.node_collectives()) throw Error(world.why_no_streams());
+  return *world.node_collectives();
 }
 
-/// What runs collectives of this job. Throws Error where there is none, or none for this team.
-NodeCollectives& runner_of(const Coll& coll) {
-  World& world = job::world(coll.function);
-  NodeCollectives* const node = world.node_collectives();
-  if (!node) throw Error(world.why_no_streams());
-  if (!node->serves(coll.team))
-    throw Error(
-        text("the team's %d members do not all map each other's GPU memory (they are on several nodes, or more "
-             "than %d); use shmemx_TYPENAME_OP_reduce_on_stream and its like",
-             coll.team.size(), cuda::kMostMembers));
-  return *node;
+/// What runs the collective of a team whose members do not all map each other's memory; null for others.
+Executors* far_runner_of(const Coll& coll) {
+  return plans_of(coll).serves(coll.team) ? nullptr : job::world(coll.function).executors();
 }
 
 }  // namespace
@@ -226,12 +241,11 @@ int shmemx_coll_on_stream(const shmemx_coll_t* asked, shmemx_stream_t stream) {
   return guard(kFunction, [&] {
     const Coll coll = checked(kFunction, asked);
     Executors* const far = far_runner_of(coll);
-    NodeCollectives* const near = far ? nullptr : &runner_of(coll);
     must_agree(coll);
     if (is_empty(coll)) return;
     check_buffers(coll, *job::world(kFunction).streams());
     if (far) return far->give(coll, Buffers::any, reinterpret_cast<cuda::Stream>(stream));
-    near->give(coll, reinterpret_cast<cuda::Stream>(stream));
+    plans_of(coll).give(coll, reinterpret_cast<cuda::Stream>(stream));
   });
 }
 
@@ -241,7 +255,7 @@ size_t shmemx_coll_explain(const shmemx_coll_t* asked, char* buffer, size_t nbyt
   guard(kFunction, [&] {
     const Coll coll = checked(kFunction, asked);
     const std::string line =
-        far_runner_of(coll) ? Executors::explain(coll) : explain(question_of(coll), runner_of(coll).plan_of(coll));
+        far_runner_of(coll) ? Executors::explain(coll) : explain(question_of(coll), plans_of(coll).plan_of(coll));
     needed = line.size() + 1;
     if (!buffer || nbytes == 0) return;
     const size_t copied = std::min(nbytes - 1, line.size());
@@ -261,12 +275,17 @@ int shmemx_fcollectmem_pieces_on_stream(shmem_team_t team, void* dest, const voi
     asked.source = source;
     asked.dest = dest;
     const Coll coll = checked(kFunction, &asked);
-    NodeCollectives& runner = runner_of(coll);
+    Executors* const far = far_runner_of(coll);
     must_agree(coll, static_cast<long long>(piece_nbytes));
     if (is_empty(coll)) return;
+    check_piece(coll, piece_nbytes);
     check_counters("arrived", arrived);
     check_buffers(coll, *job::world(kFunction).streams());
-    runner.gather_pieces(coll, piece_nbytes, arrived, reinterpret_cast<cuda::Stream>(stream));
+    const auto on = reinterpret_cast<cuda::Stream>(stream);
+    if (!far) return plans_of(coll).gather_pieces(coll, piece_nbytes, arrived, on);
+    check_heap(coll, "dest", dest, all_nbytes(coll));
+    check_heap(coll, "arrived", arrived, counters_nbytes(coll, piece_nbytes));
+    far->give(coll, PieceCounters{piece_nbytes, arrived, nullptr}, on);
   });
 }
 
@@ -277,13 +296,19 @@ int shmemx_reducescatter_pieces_on_stream(const shmemx_coll_t* asked, size_t pie
     const Coll coll = checked(kFunction, asked);
     if (coll.kind != CollKind::reducescatter || coll.sources)
       throw Error("coll must be a SHMEMX_COLL_REDUCESCATTER with one source, not a list");
-    NodeCollectives& runner = runner_of(coll);
+    Executors* const far = far_runner_of(coll);
     must_agree(coll, static_cast<long long>(piece_nelems));
     if (is_empty(coll)) return;
+    const size_t piece_nbytes = times(piece_nelems, coll.element);
+    check_piece(coll, piece_nbytes);
     check_counters("ready", ready);
     check_counters("done", done);
     check_buffers(coll, *job::world(kFunction).streams());
-    runner.combine_pieces(coll, times(piece_nelems, coll.element), ready, done, reinterpret_cast<cuda::Stream>(stream));
+    const auto on = reinterpret_cast<cuda::Stream>(stream);
+    if (!far) return plans_of(coll).combine_pieces(coll, piece_nbytes, ready, done, on);
+    check_heap(coll, "source", coll.source, all_nbytes(coll));
+    check_heap(coll, "ready", ready, counters_nbytes(coll, piece_nbytes));
+    far->give(coll, PieceCounters{piece_nbytes, done, ready}, on);
   });
 }
 }

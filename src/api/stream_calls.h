@@ -79,11 +79,10 @@ class OnStream {
   void copy(void* to, const void* from, size_t nbytes) noexcept;
   void check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
                       size_t source_nbytes) noexcept;
-  /// Whether the team is one for plans; then the collective is in the stream.
-  bool give_planned(const Coll& coll) noexcept;
+  void give(const Coll& coll) noexcept;
   int combine(CollKind kind, shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element,
               ReduceOp op, TypeKind type) noexcept;
-  int exchange(cuda::StreamStep step, shmem_team_t team, void* dest, const void* source, size_t nelems,
+  int exchange(CollKind kind, shmem_team_t team, void* dest, const void* source, size_t nelems,
                size_t element) noexcept;
 
   const char* const function_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives of stream-ordered calls: by plan inside a node, else by one block.
+// Collectives of stream-ordered calls: by the plans of a node, else by the host.
 #include "src/api/stream_calls.h"
 #include "src/api/team_call.h"
 #include "src/base/log.h"
@@ -8,66 +8,50 @@
 #include "src/stream/node_collectives.h"
 
 namespace railshmem {
-namespace {
 
-using cuda::StreamCall;
-using cuda::StreamStep;
-using cuda::StreamWidth;
-
-}  // namespace
-
-int OnStream::meet(shmem_team_t handle, StreamStep step) noexcept {
+int OnStream::meet(shmem_team_t handle, cuda::StreamStep step) noexcept {
   if (!find_team(function_, handle)) return kBadTeam;
-  StreamCall call{step};
+  cuda::StreamCall call{step};
   call.team = handle;
   give(call);
   return 0;
 }
 
-bool OnStream::give_planned(const Coll& coll) noexcept {
+void OnStream::give(const Coll& coll) noexcept {
   World& world = job::world(function_);
   NodeCollectives& node = *world.node_collectives();
-  if (!node.serves(coll.team)) {
-    if (!world.executors()) return false;
-    world.executors()->give(coll, Buffers::symmetric, reinterpret_cast<cuda::Stream>(stream_));
-    return true;
-  }
+  const auto stream = reinterpret_cast<cuda::Stream>(stream_);
+  if (!node.serves(coll.team)) return world.executors()->give(coll, Buffers::symmetric, stream);
   try {
-    node.give(coll, reinterpret_cast<cuda::Stream>(stream_));
+    node.give(coll, stream);
   } catch (const std::exception& e) {
     die("%s: %s", function_, e.what());
   }
-  return true;
 }
 
 /// In an alltoall a block for each member, else one block for all.
-int OnStream::exchange(StreamStep step, shmem_team_t handle, void* dest, const void* source, size_t nelems,
+int OnStream::exchange(CollKind kind, shmem_team_t handle, void* dest, const void* source, size_t nelems,
                        size_t element) noexcept {
   Team* const team = find_team(function_, handle);
   if (!team) return kBadTeam;
   if (nelems == 0) return 0;
-  StreamCall call{step};
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  find_dest(*team, function_, dest, total_bytes(function_, call.nbytes, static_cast<size_t>(team->size()), state_.me));
-  must_be_device("dest", dest);
-  must_be_device("source", source);
-  Coll coll{function_, step == StreamStep::alltoall ? CollKind::alltoall : CollKind::allgather, *team};
-  coll.nbytes = call.nbytes;
+  Coll coll{function_, kind, *team};
+  coll.nbytes = total_bytes(function_, nelems, element, state_.me);
   coll.source = source;
   coll.dest = dest;
-  if (!give_planned(coll)) give(call, StreamWidth::block);
+  find_dest(*team, function_, dest, total_bytes(function_, coll.nbytes, static_cast<size_t>(team->size()), state_.me));
+  must_be_device("dest", dest);
+  must_be_device("source", source);
+  give(coll);
   return 0;
 }
 
 int OnStream::fcollect(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
-  return exchange(StreamStep::fcollect, handle, dest, source, nelems, element);
+  return exchange(CollKind::allgather, handle, dest, source, nelems, element);
 }
 
 int OnStream::alltoall(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element) noexcept {
-  return exchange(StreamStep::alltoall, handle, dest, source, nelems, element);
+  return exchange(CollKind::alltoall, handle, dest, source, nelems, element);
 }
 
 int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, size_t nelems, size_t element,
@@ -76,21 +60,15 @@ int OnStream::broadcast(shmem_team_t handle, void* dest, const void* source, siz
   if (!team) return kBadTeam;
   check_member(function_, *team, "PE_root", root);
   if (nelems == 0) return 0;
-  StreamCall call{StreamStep::broadcast};
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = total_bytes(function_, nelems, element, state_.me);
-  call.pe = root;
-  find_dest(*team, function_, dest, call.nbytes);
-  must_be_device("dest", dest);
-  if (team->rank == root) must_be_device("source", source);
   Coll coll{function_, CollKind::broadcast, *team};
-  coll.nbytes = call.nbytes;
+  coll.nbytes = total_bytes(function_, nelems, element, state_.me);
   coll.root = root;
   coll.source = source;
   coll.dest = dest;
-  if (!give_planned(coll)) give(call, StreamWidth::block);
+  find_dest(*team, function_, dest, coll.nbytes);
+  must_be_device("dest", dest);
+  if (team->rank == root) must_be_device("source", source);
+  give(coll);
   return 0;
 }
 
@@ -116,15 +94,7 @@ int OnStream::combine(CollKind kind, shmem_team_t handle, void* dest, const void
   coll.nbytes = nbytes;
   coll.source = source;
   coll.dest = dest;
-  if (give_planned(coll)) return 0;
-  StreamCall call{deals ? StreamStep::reducescatter : StreamStep::reduce};
-  call.kind = type;
-  call.op = op;
-  call.team = handle;
-  call.dest = dest;
-  call.source = source;
-  call.nbytes = nbytes;
-  side_->reduce(call, reinterpret_cast<cuda::Stream>(stream_));
+  give(coll);
   return 0;
 }
 

@@ -5,17 +5,16 @@
 #include "src/collective/spread.h"
 
 namespace railshmem {
+namespace {
 
-void blocks_by_chunks(const Blocks& blocks) noexcept {
+void gather(const Blocks& blocks, const Chunks& chunks, Background& background, Arrivals* arrivals) noexcept {
   Team& team = blocks.team;
   const TeamNodes& nodes = team.nodes;
   const size_t all = blocks.nbytes * static_cast<size_t>(team.size());
-  const Chunks chunks = cut(team, blocks.nbytes);
   NodeMeeting come(team);
-  Background background(team, blocks.function);
   Spread own(team, blocks.function, background, come, blocks.dest, all, blocks.place_of(team.rank), blocks.source,
-             chunks);
-  PassOn others(team, background, come, blocks.dest, all);
+             chunks, arrivals);
+  PassOn others(team, background, come, blocks.dest, all, arrivals);
   const int count = static_cast<int>(nodes.leaders.size());
   for (int i = 1; i < count; ++i) {
     const int node = (nodes.my_node - i + count) % count;
@@ -38,6 +37,19 @@ void blocks_by_chunks(const Blocks& blocks) noexcept {
       });
   settle(team);
   NodeMeeting(team).await_all(blocks.function);  // each has all that the others pass on
+}
+
+}  // namespace
+
+void blocks_by_chunks(const Blocks& blocks) noexcept {
+  Background background(blocks.team, blocks.function);
+  gather(blocks, cut(blocks.team, blocks.nbytes), background, nullptr);
+}
+
+void pieces_by_chunks(const Blocks& blocks, const PieceConsumers& consumers) noexcept {
+  Background background(blocks.team, blocks.function);
+  Arrivals arrivals(blocks.team, background, consumers.arrived, consumers.number, consumers.pieces_of(blocks.nbytes));
+  gather(blocks, {blocks.nbytes, consumers.piece_nbytes}, background, &arrivals);
 }
 
 }  // namespace railshmem

@@ -11,4 +11,15 @@ namespace railshmem {
 /// `dest` must be mapped within each node. For blocks that are meant for all (Blocks::step 0).
 void blocks_by_chunks(const Blocks& blocks) noexcept;
 
+/// Consumers of a gather, who want to know of every piece. `arrived` and `number` are as in Arrivals.
+struct PieceConsumers {
+  size_t piece_nbytes;
+  uint64_t* arrived;
+  const uint64_t* number;
+
+  size_t pieces_of(size_t nbytes) const noexcept { return (nbytes + piece_nbytes - 1) / piece_nbytes; }
+};
+/// blocks_by_chunks() in chunks of a piece. `arrived`, too, must be mapped within each node.
+void pieces_by_chunks(const Blocks& blocks, const PieceConsumers& consumers) noexcept;
+
 }  // namespace railshmem

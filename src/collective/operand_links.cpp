@@ -23,7 +23,8 @@ bool OwnPiece::advance(size_t chunk, NodeSums& sums, Background& background, siz
   Slot& slot = slots_[chunk % kOperandWindow];
   const State before = slot.state;
   const size_t at = piece_.source_at + cut_.start(chunk);
-  if (slot.state == State::idle) {
+  if (slot.state == State::idle &&
+      (!producers_ || producers_->are_ready(team_.rank, cut_.start(chunk), cut_.length(chunk)))) {
     const auto own = static_cast<size_t>(team_.nodes.my_node);
     slot.ticket = sums.ready(at) ? DeviceQueue::kDone
                                  : sums.of_members(at, cut_.length(chunk) / element, landings_[own].of(chunk));

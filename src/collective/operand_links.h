@@ -8,6 +8,7 @@
 #include "src/collective/node_meeting.h"
 #include "src/collective/node_sums.h"
 #include "src/collective/pieces.h"
+#include "src/collective/producers.h"
 
 namespace railshmem {
 
@@ -25,10 +26,15 @@ struct Slots {
 /// This PE combines its node's operands of a piece and sends them to the piece's owner.
 class OperandSend {
  public:
-  /// `sums`: of this PE's own memory. `landing`: symmetric, at the owner.
+  /// `sums`: of this PE's own memory. `landing`: symmetric, at the owner. `producers`: null where source is complete.
   OperandSend(Team& team, const char* function, int owner, const Piece& piece, const Chunks& cut, Slots sums,
-              Slots landing) noexcept
-      : link_(team, function, LinkKind::operands, owner), piece_(piece), cut_(cut), sums_(sums), landing_(landing) {}
+              Slots landing, Producers* producers) noexcept
+      : link_(team, function, LinkKind::operands, owner),
+        piece_(piece),
+        cut_(cut),
+        sums_(sums),
+        landing_(landing),
+        producers_(producers) {}
 
   bool over() const noexcept { return sent_ == cut_.count(); }
   int owner() const noexcept { return link_.to(); }
@@ -38,7 +44,8 @@ class OperandSend {
     // The slot of a chunk is free when its receiver has used the chunk one window earlier, for which it grants this
     // one.
     if (come && computed_ < cut_.count() && computed_ - sent_ < kOperandWindow &&
-        (computed_ < kOperandWindow || link_.granted(computed_ - sent_ + 1))) {
+        (computed_ < kOperandWindow || link_.granted(computed_ - sent_ + 1)) &&
+        (!producers_ || producers_->are_ready(owner(), cut_.start(computed_), cut_.length(computed_)))) {
       const size_t at = piece_.source_at + cut_.start(computed_);
       if (!sums.ready(at))
         tickets_[computed_ % kOperandWindow] =
@@ -59,6 +66,7 @@ class OperandSend {
   const Chunks cut_;
   const Slots sums_;
   const Slots landing_;
+  Producers* const producers_;
   size_t computed_ = 0;  ///< chunks that were given to be combined
   size_t sent_ = 0;
   NodeSums::Ticket tickets_[kOperandWindow] = {};
@@ -68,10 +76,17 @@ class OperandSend {
 class OwnPiece {
  public:
   /// `senders` by node, this PE's own among them. `landings` by node; the own one is for the own node's operands.
-  /// Results go to `dest`, or to `aside`, which may be any memory, where that is not null.
+  /// Results go to `dest`, or to `aside`, which may be any memory, where that is not null. `producers`: as in
+  /// OperandSend.
   OwnPiece(Team& team, const Piece& piece, const Chunks& cut, const std::vector<int>& senders,
-           std::vector<Slots> landings, std::byte* dest, std::byte* aside)
-      : team_(team), piece_(piece), cut_(cut), landings_(std::move(landings)), dest_(dest), aside_(aside) {
+           std::vector<Slots> landings, std::byte* dest, std::byte* aside, Producers* producers)
+      : team_(team),
+        piece_(piece),
+        cut_(cut),
+        landings_(std::move(landings)),
+        dest_(dest),
+        aside_(aside),
+        producers_(producers) {
     for (size_t node = 0; node < senders.size() && cut.count() > 0; ++node)
       if (senders[node] != team.rank)
         links_.push_back({ChunkReceiver(team, LinkKind::operands, senders[node], cut.count(), kOperandWindow), node});
@@ -111,6 +126,7 @@ class OwnPiece {
   const std::vector<Slots> landings_;
   std::byte* const dest_;
   std::byte* const aside_;
+  Producers* const producers_;
   std::vector<Link> links_;
   Slot slots_[kOperandWindow];
   size_t ready_ = 0;

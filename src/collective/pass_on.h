@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "src/collective/arrivals.h"
 #include "src/collective/background.h"
 #include "src/collective/chunk_link.h"
 #include "src/collective/node_meeting.h"
@@ -30,14 +31,16 @@ class NodeOthers {
 class PassOn {
  public:
   /// `dest` is symmetric, this PE's own address of it, and mapped within the node. `come` tells who may be written to.
-  /// All arguments outlive this.
-  PassOn(Team& team, Background& background, NodeMeeting& come, std::byte* dest, size_t nbytes) noexcept
+  /// `arrivals`: null, or tells of every chunk. All arguments outlive this.
+  PassOn(Team& team, Background& background, NodeMeeting& come, std::byte* dest, size_t nbytes,
+         Arrivals* arrivals = nullptr) noexcept
       : team_(team),
         background_(background),
         come_(come),
         others_(team),
         dest_(dest),
-        operand_(team.state, dest, nbytes) {}
+        operand_(team.state, dest, nbytes),
+        arrivals_(arrivals) {}
 
   /// From now on chunks may come from `from`, into the bytes of `dest` from `place` on.
   void expect(int from, std::byte* place, const Chunks& cut) {
@@ -94,9 +97,12 @@ class PassOn {
 
   void begin(const Incoming& incoming, size_t chunk, std::vector<Ticket>& passed) noexcept {
     std::byte* const here = incoming.place + incoming.cut.start(chunk);
-    for (size_t i = 0; i < others_.count(); ++i)
+    for (size_t i = 0; i < others_.count(); ++i) {
       passed.push_back(
           background_.copy(operand_.of(team_, others_.rank(i)) + (here - dest_), here, incoming.cut.length(chunk), i));
+      if (arrivals_) passed.push_back(arrivals_->tell(others_.rank(i), incoming.link.from(), chunk, i));
+    }
+    if (arrivals_) passed.push_back(arrivals_->tell(team_.rank, incoming.link.from(), chunk, others_.count()));
   }
 
   Team& team_;
@@ -105,6 +111,7 @@ class PassOn {
   const NodeOthers others_;
   std::byte* const dest_;
   const Operand operand_;
+  Arrivals* const arrivals_;
   std::vector<Incoming> incoming_;
 };
 

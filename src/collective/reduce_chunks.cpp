@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "src/base/cpu.h"
 #include "src/collective/chunk_loop.h"
 #include "src/collective/operand_links.h"
 #include "src/collective/spread.h"
@@ -11,6 +12,30 @@ namespace railshmem {
 namespace {
 
 constexpr size_t kLine = 64;  // chunks begin where many elements can be loaded at once, whatever their type
+
+/// Tells consumers which pieces of a result are there.
+class DoneCounters {
+ public:
+  /// `pieces` may be null: then nobody is told.
+  DoneCounters(Background& background, const PieceProducers* pieces, size_t nbytes) noexcept
+      : background_(background),
+        pieces_(pieces),
+        cut_(pieces ? Chunks{nbytes, pieces->piece_nbytes} : Chunks{0, 1}) {}
+
+  /// The first `nbytes` of the result are final.
+  void advance(size_t nbytes) noexcept {
+    for (; told_ < cut_.count() && cut_.start(told_) + cut_.length(told_) <= nbytes; ++told_)
+      last_ = background_.copy(pieces_->done + told_, pieces_->number, sizeof(uint64_t), 0);
+  }
+  bool over() noexcept { return told_ == cut_.count() && background_.finished(last_); }
+
+ private:
+  Background& background_;
+  const PieceProducers* const pieces_;
+  const Chunks cut_;
+  size_t told_ = 0;
+  Background::Ticket last_ = DeviceQueue::kDone;
+};
 
 /// The places of one call's chunks.
 struct Room {
@@ -36,12 +61,14 @@ class ReduceChunks {
  public:
   /// `aside`: see OwnPiece.
   ReduceChunks(Team& team, const Reduction& job, const Pieces& pieces, Results results, Memory memory, const Room& room,
-               std::byte* sums, std::byte* aside) noexcept
+               std::byte* sums, std::byte* aside, const PieceProducers* producers) noexcept
       : team_(team),
         job_(job),
         room_(room),
         come_(team),
         background_(team, job.function),
+        producers_(producers ? &producers->producers : nullptr),
+        done_(background_, aside ? nullptr : producers, job.nbytes()),
         sums_(team, job, source_nbytes(team, job, results), memory, background_),
         own_(own_piece(pieces, sums, aside)),
         spread_(team, job.function, background_, come_, job.dest, job.nbytes(), job.dest + mine(pieces).dest_at,
@@ -74,7 +101,7 @@ class ReduceChunks {
       landings.push_back(node == my_node ? window(sums, 0, room_.chunk)
                                          : window(room_.lot, window_of(my_node, node), room_.chunk));
     }
-    return {team_, mine(pieces), cut_of(mine(pieces)), senders, std::move(landings), job_.dest, aside};
+    return {team_, mine(pieces), cut_of(mine(pieces)), senders, std::move(landings), job_.dest, aside, producers_};
   }
 
   /// The pieces of other nodes' members with which this PE helps, those of the farthest node first.
@@ -88,7 +115,7 @@ class ReduceChunks {
         const Piece piece = pieces.of(owner);
         if (piece.nelems == 0 || pieces.helper(nodes.my_node, owner) != team_.rank) continue;
         sends_.emplace_back(team_, job_.function, owner, piece, cut_of(piece), window(sums, sends_.size(), room_.chunk),
-                            window(room_.lot, window_of(node, nodes.my_node), room_.chunk));
+                            window(room_.lot, window_of(node, nodes.my_node), room_.chunk), producers_);
         if (results == Results::all) pass_on_.expect(owner, job_.dest + piece.dest_at, cut_of(piece));
       }
     }
@@ -104,11 +131,14 @@ class ReduceChunks {
     moved |= own_.turn(sums_, background_, job_.element, come);
     moved |= spread_.turn(own_.ready());
     moved |= pass_on_.turn();
+    done_.advance(std::min(own_.ready() * room_.chunk, job_.nbytes()));
+    over &= done_.over();
     return over ? ChunkTurn::over : moved ? ChunkTurn::moved : ChunkTurn::idle;
   }
 
   int whom() noexcept {
     if (!come_.all_have_come()) return come_.missing();
+    if (producers_ && producers_->late() >= 0) return producers_->late();
     for (const int rank : {own_.missing(), pass_on_.missing(), spread_.missing()})
       if (rank >= 0) return rank;
     for (const OperandSend& send : sends_)
@@ -121,6 +151,8 @@ class ReduceChunks {
   const Room room_;
   NodeMeeting come_;
   Background background_;
+  Producers* const producers_;
+  DoneCounters done_;
   NodeSums sums_;
   OwnPiece own_;
   std::vector<OperandSend> sends_;
@@ -155,14 +187,22 @@ struct Way {
   std::byte* sums;  ///< windows for the own node's operands, and for what this PE helps with
 };
 
-Way find_way(Team& team, const Reduction& job, const Pieces& pieces, Memory memory) noexcept {
+Way find_way(Team& team, const Reduction& job, const Pieces& pieces, Memory memory, size_t most_in_chunk) noexcept {
   const std::span<std::byte> lot = lot_of(team, job.function, memory);
   const size_t sums = 1 + pieces.most_helped(), windows = other_nodes(team) + (memory == Memory::device ? sums : 0);
-  const size_t wanted = align_up(cut(team, pieces.longest() * job.element).chunk, kLine);
+  const size_t wanted = align_up(std::min(cut(team, pieces.longest() * job.element).chunk, most_in_chunk), kLine);
   const size_t chunk = std::min(wanted, align_down(lot.size() / 2 / (windows * kOperandWindow), kLine));
   if (chunk == 0) return {};
   if (memory == Memory::host) return {{lot.data(), chunk}, team.sums_of(sums * kOperandWindow * chunk)};
   return {{lot.data(), chunk}, window(lot.data(), other_nodes(team), chunk).first};
+}
+
+/// All pieces of dest are there.
+void tell_all(Team& team, const Reduction& job, const PieceProducers& pieces) noexcept {
+  Background background(team, job.function);
+  DoneCounters done(background, &pieces, job.nbytes());
+  done.advance(job.nbytes());
+  while (!done.over()) cpu_pause();
 }
 
 /// Whether results may be stored to this PE's dest although other members still read its source.
@@ -179,13 +219,13 @@ bool reduce_by_chunks(Team& team, const Reduction& job) noexcept {
       !is_within_reach(team, job.source, job.nbytes(), memory))
     return false;
   const Pieces pieces(team, job, Results::all);
-  const Way way = find_way(team, job, pieces, memory);
+  const Way way = find_way(team, job, pieces, memory, SIZE_MAX);
   if (!way.sums) return false;
-  ReduceChunks(team, job, pieces, Results::all, memory, way.room, way.sums, nullptr).run();
+  ReduceChunks(team, job, pieces, Results::all, memory, way.room, way.sums, nullptr, nullptr).run();
   return true;
 }
 
-bool deal_by_chunks(Team& team, const Reduction& job) noexcept {
+bool deal_by_chunks(Team& team, const Reduction& job, const PieceProducers* producers) noexcept {
   const size_t source_nbytes = ReduceChunks::source_nbytes(team, job, Results::dealt);
   const Memory memory =
       Operand(team.state, job.source, source_nbytes).on_device(team.state) ? Memory::device : Memory::host;
@@ -193,13 +233,15 @@ bool deal_by_chunks(Team& team, const Reduction& job) noexcept {
       !is_within_reach(team, job.source, source_nbytes, memory))
     return false;
   const Pieces pieces(team, job, Results::dealt);
-  const Way way = find_way(team, job, pieces, memory);
+  const Way way = find_way(team, job, pieces, memory, producers ? producers->piece_nbytes : SIZE_MAX);
   if (!way.sums) return false;
   // Every member decides for itself where its results go meanwhile.
   const bool direct = is_apart(team, job, source_nbytes) && stores_to(team, job.dest, memory);
   const std::unique_ptr<std::byte[]> aside = direct ? nullptr : room_for(job.function, job.nbytes());
-  ReduceChunks(team, job, pieces, Results::dealt, memory, way.room, way.sums, aside.get()).run();
-  if (aside) move_block(team.state.device, job.dest, aside.get(), job.nbytes());
+  ReduceChunks(team, job, pieces, Results::dealt, memory, way.room, way.sums, aside.get(), producers).run();
+  if (!aside) return true;
+  move_block(team.state.device, job.dest, aside.get(), job.nbytes());
+  if (producers) tell_all(team, job, *producers);
   return true;
 }
 

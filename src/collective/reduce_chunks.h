@@ -3,6 +3,7 @@
 // can.
 #pragma once
 
+#include "src/collective/producers.h"
 #include "src/collective/reduction.h"
 
 namespace railshmem {
@@ -19,8 +20,16 @@ namespace railshmem {
 /// the chunk on. dest may be source.
 bool reduce_by_chunks(Team& team, const Reduction& job) noexcept;
 
+/// Producers that write source piece by piece meanwhile, and consumers who want to know which pieces of dest are there.
+struct PieceProducers {
+  Producers& producers;
+  size_t piece_nbytes;
+  uint64_t* done;  ///< a counter for each piece of dest, in the memory of this PE's GPU; gets the value *number
+  const uint64_t* number;
+};
 /// nelems of the job is of dest; each member owns the part that it wants. dest may lie anywhere, also in source.
-bool deal_by_chunks(Team& team, const Reduction& job) noexcept;
+/// `pieces`: null where source is complete and nobody asks for parts of dest.
+bool deal_by_chunks(Team& team, const Reduction& job, const PieceProducers* pieces = nullptr) noexcept;
 
 /// Memory for results that cannot go to dest yet. Ends the job where there is none.
 std::unique_ptr<std::byte[]> room_for(const char* function, size_t nbytes) noexcept;

@@ -11,9 +11,9 @@ namespace railshmem {
 class Spread {
  public:
   /// What lies at `source` goes to `place`, a part of `dest`, on all members and on this PE itself. `dest` and `come`
-  /// are as in PassOn.
+  /// are as in PassOn. `arrivals`: null, or tells this node's members of every chunk.
   Spread(Team& team, const char* function, Background& background, NodeMeeting& come, std::byte* dest, size_t nbytes,
-         std::byte* place, const std::byte* source, const Chunks& cut) noexcept
+         std::byte* place, const std::byte* source, const Chunks& cut, Arrivals* arrivals = nullptr) noexcept
       : team_(team),
         background_(background),
         come_(come),
@@ -22,14 +22,15 @@ class Spread {
         place_(place),
         operand_(team.state, dest, nbytes),
         source_(source),
-        cut_(cut) {
+        cut_(cut),
+        arrivals_(arrivals) {
     const TeamNodes& nodes = team.nodes;
     const int count = static_cast<int>(nodes.leaders.size());
     if (cut.count() == 0) return;
     for (int i = 1; i < count; ++i)
       sends_.push_back(
           {ChunkSender(team, function, LinkKind::results, nodes.partner((nodes.my_node + i) % count, nodes.my_index))});
-    rounds_.resize(others_.count() + (place == source ? 0 : 1));
+    rounds_.resize(others_.count() + (place == source && !arrivals ? 0 : 1));
   }
 
   /// Chunks below `ready` are final and may go. Does what can be done; true when something moved.
@@ -74,10 +75,12 @@ class Spread {
   bool go_round(size_t i, size_t ready) noexcept {
     Round& round = rounds_[i];
     if (round.next >= ready || (i < others_.count() && !come_.all_have_come())) return false;
-    const size_t until = background_.goes_on() ? ready : round.next + 1;
+    const size_t until = background_.goes_on() && !arrivals_ ? ready : round.next + 1;
     const size_t first = cut_.start(round.next), end = cut_.start(until - 1) + cut_.length(until - 1);
-    std::byte* const to = i < others_.count() ? operand_.of(team_, others_.rank(i)) + at_ : place_;
+    const int member = i < others_.count() ? others_.rank(i) : team_.rank;
+    std::byte* const to = i < others_.count() ? operand_.of(team_, member) + at_ : place_;
     round.last = background_.copy(to + first, source_ + first, end - first, i);
+    if (arrivals_) round.last = arrivals_->tell(member, team_.rank, round.next, i);
     round.next = until;
     return true;
   }
@@ -91,8 +94,9 @@ class Spread {
   const Operand operand_;
   const std::byte* const source_;
   const Chunks cut_;
+  Arrivals* const arrivals_;
   std::vector<Send> sends_;
-  std::vector<Round> rounds_;  ///< by NodeOthers; the last one is this PE's own, where the data is not in place
+  std::vector<Round> rounds_;  ///< by NodeOthers; the last one is this PE's own, where it has something to do
 };
 
 }  // namespace railshmem

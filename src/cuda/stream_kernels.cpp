@@ -15,9 +15,8 @@ constexpr unsigned kStridedThreads = 256;
 StreamKernels::StreamKernels(const DeviceContext& gpu, DeviceCopies& copies, const WorldView& view)
     : kernels_(gpu, copies, stream_kernels(), view),
       step_(kernels_.find("railshmem_stream_step")),
-      collective_(kernels_.find("railshmem_stream_collective")),
+      block_(kernels_.find("railshmem_stream_block")),
       cluster_(kernels_.find("railshmem_stream_cluster")),
-      reduce_(kernels_.find("railshmem_stream_reduce")),
       strided_(kernels_.find("railshmem_stream_strided")),
       words_(kernels_.find("railshmem_stream_words")) {
   const ContextGuard guard(gpu);
@@ -32,7 +31,7 @@ Result StreamKernels::give(const StreamCall& call, StreamWidth width, Stream str
     case StreamWidth::warp:
       return kernels_.launch(step_, 1, kStepThreads, call, stream);
     case StreamWidth::block:
-      return kernels_.launch(collective_, 1, kStreamBlockThreads, call, stream);
+      return kernels_.launch(block_, 1, kStreamBlockThreads, call, stream);
     case StreamWidth::cluster:
       break;
   }
@@ -45,10 +44,6 @@ Result StreamKernels::give(const StreamStrides& strides, Stream stream) noexcept
 
 Result StreamKernels::give(const StreamWords& words, Stream stream) noexcept {
   return kernels_.launch(words_, 1, kStepThreads, words, stream);
-}
-
-Result StreamKernels::reduce(const StreamCall& call, Stream stream) noexcept {
-  return kernels_.launch(reduce_, 1, kStreamBlockThreads, call, stream);
 }
 
 }  // namespace railshmem::cuda

@@ -14,16 +14,14 @@ class StreamKernels {
   /// them.
   StreamKernels(const DeviceContext& gpu, DeviceCopies& copies, const WorldView& view);
 
-  /// Appends the step to a stream. A cluster is for steps among mapped members. The driver's word.
+  /// Appends the step to a stream. Blocks and clusters are for put_signal_near. The driver's word.
   Result give(const StreamCall& call, StreamWidth width, Stream stream) noexcept;
   Result give(const StreamStrides& strides, Stream stream) noexcept;
   Result give(const StreamWords& words, Stream stream) noexcept;
-  /// Appends a reduction of the members of call.team, who may not be mapped, by one block.
-  Result reduce(const StreamCall& call, Stream stream) noexcept;
 
  private:
   const LoadedKernels kernels_;
-  const Function step_, collective_, cluster_, reduce_, strided_, words_;
+  const Function step_, block_, cluster_, strided_, words_;
   unsigned cluster_blocks_ = 1;
 };
 

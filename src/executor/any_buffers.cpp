@@ -11,6 +11,7 @@
 #include "src/collective/sync.h"
 #include "src/collective/team_lot.h"
 #include "src/executor/host_collective.h"
+#include "src/executor/symmetry_vote.h"
 #include "src/rma/copy_batch.h"
 
 namespace railshmem {
@@ -44,34 +45,8 @@ std::optional<Coll> without_lists(const Coll& coll) noexcept {
   return plain;
 }
 
-/// Asks whether a buffer of each member lies at one address of the device heap; several buffers in one vote.
-class Vote {
- public:
-  explicit Vote(const Coll& coll) noexcept : state_(coll.team.state) { ballot_.common[0] = 1; }
-  void refuse() noexcept { ballot_.common[0] = 0; }
-  void ask(const void* buffer, size_t nbytes) noexcept {
-    uintptr_t offset = 0;
-    const SegmentView* const view = find_segment(state_, buffer, nbytes, &offset);
-    if (view != &state_.segment[static_cast<int>(SegmentId::device)]) refuse();
-    ballot_.common[asked_++] = offset;
-    ballot_.common[asked_++] = ~offset;
-  }
-  /// All members have one answer: where two members' words differ in a bit, each finds it missing in one of the ANDs.
-  bool take(Team& team, const char* function) noexcept {
-    const Ballot all = agree(team, function, ballot_);
-    bool equal = all.common[0] != 0;
-    for (size_t i = 1; i < asked_; ++i) equal &= all.common[i] == ballot_.common[i];
-    return equal;
-  }
-
- private:
-  const PeState& state_;
-  Ballot ballot_;
-  size_t asked_ = 1;
-};
-
 bool are_symmetric(const Coll& coll, const std::optional<Coll>& plain) noexcept {
-  Vote vote(coll);
+  SymmetryVote vote(coll.team.state);
   const size_t all = coll.nbytes * static_cast<size_t>(coll.team.size());
   if (!plain || (coll.kind == CollKind::alltoall && plain->dest == plain->source)) {
     vote.refuse();

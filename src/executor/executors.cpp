@@ -10,7 +10,7 @@
 
 namespace railshmem {
 
-Executors::Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network& network,
+Executors::Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network* network,
                      std::function<Team&(const Team&)> twin_of)
     : gpu_(gpu), side_(side), network_(network), twin_of_(std::move(twin_of)) {}
 
@@ -32,7 +32,7 @@ std::pair<cuda::CallWords*, cuda::CallWords*> Executors::new_words() {
 Executors::TeamWork& Executors::work_of(const Team& team) {
   const auto found = works_.find(team.handle());
   if (found != works_.end()) return found->second;
-  if (!std::exchange(shares_host_calls_, true)) network_.share_host_calls();
+  if (network_ && !std::exchange(shares_host_calls_, true)) network_->share_host_calls();
   const auto [host, device] = new_words();
   Team& twin = twin_of_(team);
   auto executor = std::make_unique<TeamExecutor>(
@@ -58,13 +58,13 @@ void Executors::hold(TeamWork& work, cuda::Stream stream, uint32_t number) {
   }
 }
 
-void Executors::give(const Coll& coll, Buffers buffers, cuda::Stream stream) noexcept {
+void Executors::add(StreamedCollective call, const Coll& coll, cuda::Stream stream) noexcept {
   try {
     const Lifetime lifetime = side_.is_captured(stream) ? Lifetime::replayed : Lifetime::once;
     const std::lock_guard lock(mutex_);
     TeamWork& work = work_of(coll.team);
     sweep(work);
-    const uint32_t number = work.executor->calls().add(StreamedCollective(coll, buffers), lifetime);
+    const uint32_t number = work.executor->calls().add(std::move(call), lifetime);
     side_.ask_host(work.device, number, stream);
     if (lifetime == Lifetime::replayed) hold(work, stream, number);
   } catch (const std::exception& error) {

@@ -19,9 +19,9 @@ namespace railshmem {
 /// Any number of threads may call give().
 class Executors {
  public:
-  /// `twin_of` gives the Team with which the library runs collectives of a team beside the program's own. All arguments
+  /// `network` is null where all PEs are mapped. `twin_of` gives the Team with which the library runs collectives of a team beside the program's own. All arguments
   /// outlive this.
-  Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network& network,
+  Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network* network,
             std::function<Team&(const Team&)> twin_of);
   Executors(const Executors&) = delete;
   /// Waits for the calls that run now.
@@ -29,7 +29,13 @@ class Executors {
 
   /// Appends a call to a stream, which may be captured. Returns at once. All members give the calls of a team in one
   /// order, and no two calls of a team run at once.
-  void give(const Coll& coll, Buffers buffers, cuda::Stream stream) noexcept;
+  void give(const Coll& coll, Buffers buffers, cuda::Stream stream) noexcept {
+    add(StreamedCollective(coll, buffers), coll, stream);
+  }
+  /// Piece by piece, an all-gather or a reduce-scatter without lists.
+  void give(const Coll& coll, const PieceCounters& pieces, cuda::Stream stream) noexcept {
+    add(StreamedCollective(coll, pieces), coll, stream);
+  }
   /// In one line, how the collective runs: "reduce of 1048576 bytes among 4 members on 2 nodes: by the host, ..."
   static std::string explain(const Coll& coll);
   /// The team is going: waits for its call that runs now. No call of its may be under way in any stream.
@@ -45,6 +51,7 @@ class Executors {
     std::unique_ptr<GraphHolds> graphs;  ///< they hold calls by number
   };
 
+  void add(StreamedCollective call, const Coll& coll, cuda::Stream stream) noexcept;
   TeamWork& work_of(const Team& team);
   static void sweep(TeamWork& work);
   void hold(TeamWork& work, cuda::Stream stream, uint32_t number);
@@ -52,7 +59,7 @@ class Executors {
 
   const cuda::DeviceContext& gpu_;
   StreamSide& side_;
-  Network& network_;
+  Network* const network_;
   const std::function<Team&(const Team&)> twin_of_;
   std::mutex mutex_;  ///< guards everything below
   bool shares_host_calls_ = false;

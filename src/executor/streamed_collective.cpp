@@ -21,12 +21,16 @@ auto or_null(List& list) noexcept {
 StreamedCollective::StreamedCollective(const Coll& coll, Buffers buffers)
     : coll_(coll),
       buffers_(buffers),
+      pieces_(),
       sources_(list_of(coll.sources, coll)),
       dests_(list_of(coll.dests, coll)),
       source_counts_(list_of(coll.source_counts, coll)),
       source_offsets_(list_of(coll.source_offsets, coll)),
       dest_counts_(list_of(coll.dest_counts, coll)),
       dest_offsets_(list_of(coll.dest_offsets, coll)) {}
+
+StreamedCollective::StreamedCollective(const Coll& coll, const PieceCounters& pieces)
+    : coll_(coll), buffers_(Buffers::symmetric), pieces_(pieces) {}
 
 Coll StreamedCollective::on(Team& team) const noexcept {
   return {coll_.function,
@@ -52,6 +56,7 @@ Coll StreamedCollective::on(Team& team) const noexcept {
 
 void StreamedCollective::run(Team& team) const noexcept {
   const Coll coll = on(team);
+  if (pieces_.piece_nbytes > 0) return run_piece_call(coll, pieces_);
   if (buffers_ == Buffers::symmetric) return run_host_collective(coll);
   run_with_any_buffers(coll);
 }

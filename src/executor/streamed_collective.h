@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "src/executor/piece_calls.h"
 #include "src/stream/coll.h"
 
 namespace railshmem {
@@ -17,6 +18,8 @@ class StreamedCollective {
  public:
   /// `coll` was checked. Throws std::bad_alloc.
   StreamedCollective(const Coll& coll, Buffers buffers);
+  /// Piece by piece.
+  StreamedCollective(const Coll& coll, const PieceCounters& pieces);
 
   const char* function() const noexcept { return coll_.function; }
   /// Runs it as a member of `team`, which has the members of the Coll's team. Touches the memory of another member only
@@ -28,6 +31,7 @@ class StreamedCollective {
 
   const Coll coll_;  ///< its pointers to lists and counts are not used, and its team may be gone
   const Buffers buffers_;
+  const PieceCounters pieces_;  ///< of 0 bytes: not piece by piece
   std::vector<const void*> sources_;
   std::vector<void*> dests_;
   std::vector<size_t> source_counts_, source_offsets_, dest_counts_, dest_offsets_;

@@ -28,11 +28,6 @@ void StreamSide::give(const cuda::StreamCall& call, cuda::StreamWidth width, cud
   must(kernels_.give(call, width, stream), "cuLaunchKernel");
 }
 
-void StreamSide::reduce(const cuda::StreamCall& call, cuda::Stream stream) noexcept {
-  const cuda::ContextGuard guard(gpu_);
-  must(kernels_.reduce(call, stream), "cuLaunchKernel");
-}
-
 void StreamSide::ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept {
   if (has_words_.load(std::memory_order_relaxed)) {  // relaxed: a hint that saves a call of the driver
     std::array ops = cuda::ask_host_ops(words, number);

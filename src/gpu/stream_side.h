@@ -25,8 +25,6 @@ class StreamSide {
     const cuda::ContextGuard guard(gpu_);
     must(kernels_.give(call, stream), "cuLaunchKernel");
   }
-  /// Together with the other members of call.team (StreamKernels::reduce).
-  void reduce(const cuda::StreamCall& call, cuda::Stream stream) noexcept;
   /// Has the host run call `number` when the stream gets there, and the stream go on when it has run. `words` is an
   /// address of kernels. By operations of the stream, where the driver has them, which take no multiprocessor.
   void ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept;

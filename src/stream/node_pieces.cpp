@@ -18,10 +18,7 @@ constexpr cuda::CollKernels::Grid kEnd{1, 128};
 constexpr unsigned kPieceBlocks = 16;  // they wait on multiprocessors, which the producer needs too
 constexpr unsigned kPieceThreads = 512;
 
-size_t count_pieces(const Coll& coll, size_t piece_nbytes) {
-  if (piece_nbytes == 0 || piece_nbytes % coll.element != 0)
-    throw Error(text("a piece has %zu bytes; it must have at least one element of %zu bytes, and whole ones",
-                     piece_nbytes, coll.element));
+size_t count_pieces(const Coll& coll, size_t piece_nbytes) noexcept {
   return (coll.nbytes + piece_nbytes - 1) / piece_nbytes;
 }
 

@@ -20,19 +20,13 @@ extern "C" __global__ void __launch_bounds__(32, 1)
 }
 
 extern "C" __global__ void __launch_bounds__(kStreamBlockThreads, 2)
-    railshmem_stream_collective(const __grid_constant__ railshmem::cuda::StreamCall call) {
-  railshmem::cuda::kernels::run_moves<railshmem::device::BlockScope>(call);
+    railshmem_stream_block(const __grid_constant__ railshmem::cuda::StreamCall call) {
+  railshmem::cuda::kernels::run_near<railshmem::device::BlockScope>(call);
 }
 
 extern "C" __global__ void RAILSHMEM_STREAM_CLUSTER __launch_bounds__(kStreamBlockThreads, 2)
     railshmem_stream_cluster(const __grid_constant__ railshmem::cuda::StreamCall call) {
-  railshmem::cuda::kernels::run_moves<railshmem::cuda::kernels::ClusterScope>(call);
-}
-
-extern "C" __global__ void __launch_bounds__(kStreamBlockThreads, 2)
-    railshmem_stream_reduce(const __grid_constant__ railshmem::cuda::StreamCall call) {
-  __shared__ railshmem::DeviceReduction part;
-  railshmem::cuda::kernels::run_reduce(call, part);
+  railshmem::cuda::kernels::run_near<railshmem::cuda::kernels::ClusterScope>(call);
 }
 
 /// Any grid.

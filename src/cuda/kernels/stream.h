@@ -113,73 +113,11 @@ RAILSHMEM_KERNEL inline void run_step(const StreamCall& c) {
   }
 }
 
-RAILSHMEM_HD inline uint64_t bytes_of(TypeKind kind) {
-  if (kind == TypeKind::i8 || kind == TypeKind::u8) return 1;
-  if (kind == TypeKind::i16 || kind == TypeKind::u16) return 2;
-  return kind == TypeKind::i32 || kind == TypeKind::u32 || kind == TypeKind::f32 ? 4 : 8;
-}
-
-/// reduce(), which is long, once in a kernel.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void reduce_part(const DeviceReduction& part, uint64_t first,
-                                                               uint64_t step) {
-  reduce(part, first, step);
-}
-
-/// Piece by piece through the room that each member has for the others' operands. `shared`: of the block.
-RAILSHMEM_KERNEL inline ChannelStatus reduce_far(const WorldView& world, const device::Members& team,
-                                                 const StreamCall& call, DeviceReduction& shared) {
-  using device::BlockScope;
-  const uint64_t from_step = call.step == StreamStep::reducescatter ? call.nbytes : 0;
-  if (team.size() > DeviceReduction::kMost) return ChannelStatus::bad_handle;
-  for (uint64_t done = 0; done < call.nbytes; done += DeviceControlLayout::kPacketBytes) {
-    const uint64_t left = call.nbytes - done;
-    const uint64_t count = left < DeviceControlLayout::kPacketBytes ? left : DeviceControlLayout::kPacketBytes;
-    // Two halves in turn: who is at the next piece has met everybody after they used the last but one.
-    const uint64_t number = portable::load_relaxed(&team.counters()->syncs) + 1;
-    const auto room = [&](int rank) { return team.mine<unsigned char>(team.layout().room(team.slot(), number, rank)); };
-    const ChannelStatus put = device::put_each<BlockScope>(world, team, room(team.rank()),
-                                                           device::at(call.source, done), {count, 0, from_step});
-    const ChannelStatus status = device::settle<BlockScope>(world, team, put);
-    if (status != ChannelStatus::ok) return status;
-    if (BlockScope::leads()) {
-      shared.op = call.op;
-      shared.kind = call.kind;
-      shared.scaling = Scaling::none;
-      shared.nelems = count / bytes_of(call.kind);
-      shared.noperands = team.size();
-      for (int i = 0; i < team.size(); ++i) shared.operands[i] = room(i);
-      shared.nresults = 1;
-      shared.results[0] = device::at(call.dest, done);
-    }
-    BlockScope::sync();
-    reduce_part(shared, BlockScope::rank(), BlockScope::size());
-    BlockScope::sync();
-  }
-  return ChannelStatus::ok;
-}
-
-/// What moves data among the members of a team, or to one PE, by all threads of a scope.
+/// What all threads of a scope store to a PE whose memory is mapped.
 template <class Scope>
-RAILSHMEM_KERNEL inline void run_moves(const StreamCall& c) {
-  using Bytes = device::TeamMover<1, Scope>;
-  switch (c.step) {
-    case StreamStep::put_signal_near:
-      return device::Signaller<1, Scope>::put_signal_nbi(SHMEM_CTX_DEFAULT, c.dest, c.source, c.nbytes, c.word, c.value,
-                                                         c.code, c.pe);
-    case StreamStep::broadcast:
-      return static_cast<void>(Bytes::broadcast(c.team, c.dest, c.source, c.nbytes, c.pe));
-    case StreamStep::fcollect:
-      return static_cast<void>(Bytes::fcollect(c.team, c.dest, c.source, c.nbytes));
-    default:
-      return static_cast<void>(Bytes::alltoall(c.team, c.dest, c.source, c.nbytes));
-  }
-}
-
-/// Reduces by one block, whether members are mapped or not.
-RAILSHMEM_KERNEL inline void run_reduce(const StreamCall& c, DeviceReduction& shared) {
-  device::on_team(DeviceCall::reduce, c.team, c.dest, [&](const WorldView& world, const device::Members& team) {
-    return reduce_far(world, team, c, shared);
-  });
+RAILSHMEM_KERNEL inline void run_near(const StreamCall& c) {
+  device::Signaller<1, Scope>::put_signal_nbi(SHMEM_CTX_DEFAULT, c.dest, c.source, c.nbytes, c.word, c.value, c.code,
+                                              c.pe);
 }
 
 }  // namespace railshmem::cuda::kernels

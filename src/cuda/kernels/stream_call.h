@@ -24,13 +24,7 @@ enum class StreamStep : uint8_t {
   ask_host,
   barrier,
   sync,
-  // The rest are for many threads.
-  put_signal_near,  ///< both in memory that this GPU stores to
-  broadcast,
-  fcollect,
-  alltoall,
-  reduce,
-  reducescatter,
+  put_signal_near,  ///< by many threads, both in memory that this GPU stores to
 };
 
 enum class StridedWay : uint8_t { put, get };
@@ -49,14 +43,13 @@ struct alignas(64) CallWords {
 /// Values of the launch: a graph keeps them as they are.
 struct StreamCall {
   StreamStep step;
-  TypeKind kind = TypeKind::u64;  ///< wait, reduce, reducescatter
-  ReduceOp op = ReduceOp::sum;    ///< reduce, reducescatter
+  TypeKind kind = TypeKind::u64;  ///< of a wait
   int code = 0;                   ///< SHMEM_SIGNAL_*, or SHMEM_CMP_* of a wait
-  int pe = 0;                     ///< or a broadcast's root, within the team
-  shmem_team_t team = nullptr;    ///< of collectives
+  int pe = 0;
+  shmem_team_t team = nullptr;    ///< of barrier and sync
   void* dest = nullptr;           ///< symmetric address; that of the word of wait, value and signal; CallWords
   const void* source = nullptr;
-  uint64_t nbytes = 0;       ///< of collectives: of a block; of reducescatter: of dest
+  uint64_t nbytes = 0;
   uint64_t* word = nullptr;  ///< put_signal's
   uint64_t value = 0;        ///< of a signal; to store; to compare with; the number of a host call
 };

@@ -20,15 +20,6 @@ using namespace railshmem::multi;
 
 int failures = 0;
 
-/// The node of each PE.
-std::vector<int> node_of_pe() {
-  const char* const text = std::getenv("SHMEM_NODE_SIZE");
-  const int size = text == nullptr || std::atoi(text) == 0 ? shmem_n_pes() : std::atoi(text);
-  std::vector<int> nodes;
-  for (int pe = 0; pe < shmem_n_pes(); ++pe) nodes.push_back(pe / size);
-  return nodes;
-}
-
 /// One call with its data. Rounds differ in their data.
 class Case {
  public:
@@ -249,7 +240,7 @@ class Cases {
   static Bytes result(const TypeOf& type, int op, const std::vector<Bytes>& operands) {
     std::vector<const Bytes*> pointers;
     for (const Bytes& operand : operands) pointers.push_back(&operand);
-    return reduced(type, op, kFactor, pointers, node_of_pe());
+    return reduced(type, op, kFactor, pointers, node_of_pe(shmem_n_pes()));
   }
   static size_t size(const TypeOf& type, size_t n) { return type.nbytes * n; }
   static std::byte* place(std::byte* base, const TypeOf& type, size_t n, int block) {

@@ -133,7 +133,7 @@ void scatter(const StreamDriver& driver, const StreamDriver& producer, size_t n,
     for (int k = 0; k < npes; ++k) operands.push_back(block(k, me, round));
     std::vector<const Bytes*> pointers;
     for (const Bytes& operand : operands) pointers.push_back(&operand);
-    expect(read(driver, dest, n * sizeof(float)) == combined(kFloat, SHMEMX_OP_SUM, 1, pointers),
+    expect(read(driver, dest, n * sizeof(float)) == reduced(kFloat, SHMEMX_OP_SUM, 1, pointers, node_of_pe(npes)),
            name + ", round " + std::to_string(round));
     const Bytes counts = read(driver, done, pieces * sizeof(uint64_t));
     for (size_t p = 0; p < pieces; ++p)

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -216,6 +217,15 @@ inline Bytes operand_of(const TypeOf& type, size_t n, int pe, int round) {
             static_cast<std::byte>((i * 131 + static_cast<size_t>(pe) * 17 + static_cast<size_t>(round) * 29) ^ i >> 8);
   }
   return bytes;
+}
+
+/// The node of each PE, as SHMEM_NODE_SIZE makes them.
+inline std::vector<int> node_of_pe(int npes) {
+  const char* const text = std::getenv("SHMEM_NODE_SIZE");
+  const int size = text == nullptr || std::atoi(text) == 0 ? npes : std::atoi(text);
+  std::vector<int> nodes;
+  for (int pe = 0; pe < npes; ++pe) nodes.push_back(pe / size);
+  return nodes;
 }
 
 }  // namespace railshmem::multi

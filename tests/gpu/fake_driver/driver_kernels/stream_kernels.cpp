@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// src/cuda/kernels/stream.cu on the CPU, by one thread, and coll.cu by a few. Compiled with RAILSHMEM_EMULATION.
+// src/cuda/kernels/stream.cu and reduce.cu on the CPU, by one thread, and coll.cu by a few. Compiled with RAILSHMEM_EMULATION.
 #include <algorithm>
 
 #include "src/cuda/kernels/coll_engines.h"
@@ -47,12 +47,10 @@ void add_sums(FakeModule& module, const std::string& name) {
 
 void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_stream_step"] = kernel<StreamCall>([](const StreamCall& call) { kernels::run_step(call); });
-  module.kernels["railshmem_stream_collective"] =
-      kernel<StreamCall>([](const StreamCall& call) { kernels::run_moves<device::BlockScope>(call); });
+  module.kernels["railshmem_stream_block"] =
+      kernel<StreamCall>([](const StreamCall& call) { kernels::run_near<device::BlockScope>(call); });
   module.kernels["railshmem_stream_cluster"] =
-      kernel<StreamCall>([](const StreamCall& call) { kernels::run_moves<kernels::ClusterScope>(call); });
-  module.kernels["railshmem_stream_reduce"] = kernel<StreamCall>(
-      [](const StreamCall& call) { kernels::run_reduce(call, emulation::shared<DeviceReduction>("part")); });
+      kernel<StreamCall>([](const StreamCall& call) { kernels::run_near<kernels::ClusterScope>(call); });
   module.kernels["railshmem_stream_strided"] =
       kernel<StreamStrides>([](const StreamStrides& strides) { kernels::run_strided(strides); });
   module.kernels["railshmem_stream_words"] =
@@ -80,6 +78,9 @@ void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
     kernels::run_pieces(call, emulation::shared<DeviceReduction>("part"), &emulation::shared<uint64_t>("number"));
   });
+  module.kernels["railshmem_reduce"] = {{sizeof(DeviceReduction)}, [](const FakeLaunch& launch) {
+                                          kernels::reduce(parameter_of<DeviceReduction>(launch), 0, 1);
+                                        }};
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 
