@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The fake GPUs do not add: reductions fetch their operands piece by piece, 20 times before the death.
+// With this little device memory reductions fetch their operands in small parts, 20 times before the death.
 enum { kWords = 1 << 15, kSummedWords = 1 << 12, kVictim = 1, kUnnoticed = 3, kThisThread = 1, kNonBlocking = 1 };
 
 static void* driver;

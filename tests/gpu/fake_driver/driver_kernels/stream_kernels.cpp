@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// src/cuda/kernels/stream.cu and reduce.cu on the CPU, by one thread, and coll.cu by a few. Compiled with RAILSHMEM_EMULATION.
+// src/cuda/kernels/stream.cu on the CPU, by one thread, and coll.cu by a few. Compiled with RAILSHMEM_EMULATION.
 #include <algorithm>
 
 #include "src/cuda/kernels/coll_engines.h"
@@ -78,9 +78,6 @@ void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
     kernels::run_pieces(call, emulation::shared<DeviceReduction>("part"), &emulation::shared<uint64_t>("number"));
   });
-  module.kernels["railshmem_reduce"] = {{sizeof(DeviceReduction)}, [](const FakeLaunch& launch) {
-                                          kernels::reduce(parameter_of<DeviceReduction>(launch), 0, 1);
-                                        }};
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 
