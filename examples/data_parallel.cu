@@ -135,6 +135,7 @@ int main(int argc, char** argv) {
   example::demand(steps >= kFewestSteps, "--steps of 60 or more, to reach the true weights");
   example::demand(pe.model.outputs > 0 && pe.model.samples >= kFewestSamples,
                   "--outputs of 1 or more and --samples of 128 or more");
+  if (shmemx_attach_device() != 0) shmem_global_exit(2);  // without shmem_malloc nothing else tells the GPU of this PE
   pe.shard = shard_of(pe.model.parameters(), npes);
   pe.parameters = shared_memory(pe.shard * npes, registered);
   pe.gradients = shared_memory(pe.shard * npes, registered);
