@@ -3,7 +3,8 @@
 // Data-parallel training with a sharded optimizer (ZeRO): each PE computes gradients from samples of its own, a
 // reduce-scatter gives each PE the average of one shard, the PE updates its shard, and an all-gather hands the new
 // parameters to all. Everything is in one CUDA stream, or in a CUDA graph. The model is a linear map whose true weights
-// are known, so the program can check what it has learned. Explained by docs/tutorials/07-data-parallel.md.
+// are known, so the program can check what it has learned. No PE can learn them from its own samples. Explained by
+// docs/tutorials/07-data-parallel.md.
 //   oshrun -n 4 ./data_parallel [--steps 100] [--outputs 4096] [--samples 128] [--graph] [--registered]
 #include "data_parallel.h"
 
@@ -149,7 +150,7 @@ int main(int argc, char** argv) {
   MUST(cudaDeviceSynchronize());  // the zeroes are there
   cudaStream_t stream;
   MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  make_samples<<<blocks(pe.model.outputs, kThreads), kThreads, 0, stream>>>(pe.model, shmem_my_pe(), pe.inputs,
+  make_samples<<<blocks(pe.model.outputs, kThreads), kThreads, 0, stream>>>(pe.model, shmem_my_pe(), npes, pe.inputs,
                                                                             pe.targets);
 
   step(pe, stream);  // the first collectives make the PEs of a node meet on the host

@@ -13,13 +13,14 @@ namespace data_parallel {
 
 constexpr int kInputs = 32;  // of the model: a thread keeps the weights of an output in registers
 // With at least four samples for each input, the curvature of the loss lies between 0.2 and 2.5. There this rate and
-// momentum about halve the squared error in each step.
-constexpr float kRate = 0.5F, kMomentum = 0.5F;
+// momentum about halve the squared distance to the true weights in each step. Twice the rate would diverge, so that a
+// sum in place of the average is found out.
+constexpr float kRate = 0.9F, kMomentum = 0.5F;
 constexpr int kFewestSamples = 4 * kInputs;
-constexpr int kFewestSteps = 60;            // after which rounding is all that is left of the error
-constexpr double kLossFalls = 1e-6;         // the last loss over the first one is less
-constexpr float kNearTruth = 1e-4F;         // of a weight; the true weights lie between -1 and 1
-constexpr uint32_t kFirstInput = 1U << 31;  // numbers of noise below are for weights
+constexpr int kFewestSteps = 60;     // after which rounding is all that is left of the distance
+constexpr double kLossFalls = 0.1;   // the last loss over the first one is less
+constexpr float kNearTruth = 1e-5F;  // of a weight; the true weights lie between -1 and 1
+constexpr uint32_t kInputKeys = 1U << 30, kErrorKeys = 2U << 30;  // where keys of noise begin; weights' begin at 0
 
 /// Each output is the sum of the inputs times the output's weights. Weight i of output o is parameter i * outputs + o.
 struct Model {
@@ -49,22 +50,23 @@ __host__ __device__ inline float noise(uint32_t key) {
 __host__ __device__ inline float true_weight(size_t parameter) {
   return noise(static_cast<uint32_t>(parameter));
 }
-/// Of variance 1.
+/// Of variance 1; equal on all PEs.
 __host__ __device__ inline float input(int sample, int i) {
-  return 1.7320508F * noise(kFirstInput + static_cast<uint32_t>(sample) * kInputs + i);
+  return 1.7320508F * noise(kInputKeys + static_cast<uint32_t>(sample) * kInputs + i);
 }
 
-/// Makes a PE's samples. Thread o computes target o of each sample; all threads share the inputs.
-__global__ void make_samples(Model model, int pe, float* inputs, float* targets) {
+/// Makes a PE's samples. All PEs measure the outputs at equal inputs, each with errors of its own, which cancel over
+/// all PEs: only the average of all gradients leads to the true weights. Thread o computes target o of each sample.
+__global__ void make_samples(Model model, int pe, int npes, float* inputs, float* targets) {
   const int o = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-  for (int i = o; i < model.samples * kInputs; i += threads)
-    inputs[i] = input(pe * model.samples + i / kInputs, i % kInputs);
+  for (int i = o; i < model.samples * kInputs; i += threads) inputs[i] = input(i / kInputs, i % kInputs);
   if (o >= model.outputs) return;
+  const float error = static_cast<float>(2 * pe - (npes - 1)) / static_cast<float>(npes);  // 0 in the sum over PEs
   for (int s = 0; s < model.samples; ++s) {
-    float target = 0;
-    for (int i = 0; i < kInputs; ++i)
-      target += input(pe * model.samples + s, i) * true_weight(static_cast<size_t>(i) * model.outputs + o);
-    targets[static_cast<size_t>(s) * model.outputs + o] = target;
+    const size_t at = static_cast<size_t>(s) * model.outputs + o;
+    float target = error * noise(kErrorKeys + static_cast<uint32_t>(at));
+    for (int i = 0; i < kInputs; ++i) target += input(s, i) * true_weight(static_cast<size_t>(i) * model.outputs + o);
+    targets[at] = target;
   }
 }
 
