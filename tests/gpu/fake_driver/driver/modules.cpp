@@ -128,7 +128,8 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
 Result cuLaunchHostFunc(Stream handle, void (*function)(void*), void* argument) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
-  if (stream == nullptr || function == nullptr) return kInvalidHandle;
+  if (stream == nullptr) return kInvalidHandle;
+  if (function == nullptr) return kInvalidValue;
   fake_give_node(s, stream, node_of([function, argument] { function(argument); }));
   return kSuccess;
 }
