@@ -42,6 +42,13 @@ inline int option(int argc, char** argv, const char* name, int otherwise) {
   return otherwise;
 }
 
+/// Whether `name` is on the command line.
+inline bool flag(int argc, char** argv, const char* name) {
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], name) == 0) return true;
+  return false;
+}
+
 /// Ends the program, on all PEs alike, where its options make no sense.
 inline void demand(bool sense, const char* what) {
   if (sense) return;

@@ -213,6 +213,9 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   example direct moe_dispatch "$pes"
   example direct stream_ordered "$pes"
   example direct cuda_graph "$pes"
+  example direct data_parallel "$pes"
+  example direct_graph data_parallel "$pes" --graph
+  example direct_registered data_parallel "$pes" --graph --registered
   example direct_by_block moe_dispatch "$pes" --by-block 1
 done
 shm=(SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm)
@@ -222,6 +225,12 @@ example shm jacobi 2 --steps 100 -- "${shm[@]}"
 example shm moe_dispatch 2 --rounds 10 -- "${shm[@]}"
 example shm stream_ordered 2 -- "${shm[@]}"
 example shm cuda_graph 2 -- "${shm[@]}"
+tcp=(SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm')
+example shm data_parallel 2 -- "${shm[@]}"
+example shm_graph data_parallel 2 --graph --registered -- "${shm[@]}"
+example tcp data_parallel 2 -- "${tcp[@]}"
+example tcp_graph data_parallel 2 --graph -- "${tcp[@]}"
+example two_nodes data_parallel $((2 * half)) --graph -- SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 
 check soak 250 "$gpus" env FROM="$from" PES=$((gpus > 4 ? gpus / 2 * 2 : 4)) "$root/scripts/gpu_soak.sh" 10
 measured+=(soak)
@@ -248,7 +257,7 @@ for name in "${names[@]}"; do cat "$logs/$name.row"; done
 for name in "${measured[@]}"; do
   echo
   echo "$name:"
-  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
+  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|data_parallel|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
 done
 for name in "${names[@]}"; do
   if grep -q FAILED "$logs/$name.row"; then exit 1; fi

@@ -60,6 +60,7 @@ void Executors::hold(TeamWork& work, cuda::Stream stream, uint32_t number) {
 
 void Executors::add(StreamedCollective call, const Coll& coll, cuda::Stream stream) noexcept {
   try {
+    if (log_enabled(LogLevel::debug)) log_debug("%s: %s", coll.function, explain(coll).c_str());
     const Lifetime lifetime = side_.is_captured(stream) ? Lifetime::replayed : Lifetime::once;
     const std::lock_guard lock(mutex_);
     TeamWork& work = work_of(coll.team);

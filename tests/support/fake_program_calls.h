@@ -17,6 +17,7 @@ Result cuGraphDestroy(Graph graph);
 Result cuGraphInstantiateWithFlags(Graph* ready, Graph graph, unsigned long long flags);
 Result cuGraphLaunch(Graph ready, Stream stream);
 Result cuGraphExecDestroy(Graph ready);
+Result cuLaunchHostFunc(Stream stream, void (*function)(void*), void* argument);
 }
 }  // namespace railshmem::cuda
 

@@ -77,6 +77,33 @@ TEST(FakeGraphs, WhatIsCapturedRunsAtEachLaunch) {
   EXPECT_EQ(cuGraphExecDestroy(ready), kSuccess);
 }
 
+TEST(FakeGraphs, AFunctionOfTheHostRunsInTheOrderOfItsStreamAndAtEachLaunch) {
+  GraphRig rig;
+  std::byte seen[2] = {};
+  struct Call {
+    const std::byte* from;
+    std::byte* to;
+  } call{rig.memory, seen};
+  void (*const look)(void*) = [](void* argument) {
+    Call& one = *static_cast<Call*>(argument);
+    *one.to++ = *one.from;
+  };
+  Graph graph = nullptr, ready = nullptr;
+  ASSERT_EQ(cuStreamBeginCapture_v2(rig.stream, CaptureMode::thread_local_), kSuccess);
+  EXPECT_EQ(rig.fill(0, 7, rig.stream), kSuccess);
+  EXPECT_EQ(cuLaunchHostFunc(rig.stream, look, &call), kSuccess);
+  EXPECT_EQ(rig.fill(0, 9, rig.stream), kSuccess);
+  ASSERT_EQ(cuStreamEndCapture(rig.stream, &graph), kSuccess);
+  ASSERT_EQ(cuGraphInstantiateWithFlags(&ready, graph, 0), kSuccess);
+  for (int turn = 0; turn < 2; ++turn) ASSERT_EQ(cuGraphLaunch(ready, rig.stream), kSuccess);
+  ASSERT_EQ(rig.driver.stream_synchronize(rig.stream), kSuccess);
+  EXPECT_EQ(call.to, seen + 2);
+  for (const std::byte one : seen) EXPECT_EQ(static_cast<int>(one), 7);
+  EXPECT_EQ(cuLaunchHostFunc(rig.stream, nullptr, &call), kInvalidValue);
+  EXPECT_EQ(cuGraphExecDestroy(ready), kSuccess);
+  EXPECT_EQ(cuGraphDestroy(graph), kSuccess);
+}
+
 TEST(FakeGraphs, AStreamThatWaitsForAForkIsCapturedToo) {
   GraphRig rig;
   Graph graph = nullptr, ready = nullptr;

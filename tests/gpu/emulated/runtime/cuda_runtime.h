@@ -5,6 +5,7 @@
 #pragma once
 
 #include <shmem.h>
+#include <shmemx.h>
 
 #include <cstring>
 #include <tuple>
@@ -40,23 +41,17 @@ inline const bool registered = [] {
   return true;
 }();
 
-/// Waits for all streams.
-inline int synchronize() {
-  for (Stream* const stream : Stream::all()) stream->synchronize();
-  return 0;
-}
-
 /// launcher(kernel, grid, block, shared, stream)(arguments...)
 template <class... Parameters>
-auto launcher(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared = 0, Stream* stream = nullptr) {
+auto launcher(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared = 0, CUstream_st* stream = nullptr) {
   return [=](std::type_identity_t<Parameters>... arguments) {
-    Stream::of(stream).enqueue([=] { emulation::run({{&view, grid, block, [=] { kernel(arguments...); }, shared}}); });
+    enqueue(stream, [=] { emulation::run({{&view, grid, block, [=] { kernel(arguments...); }, shared}}); });
   };
 }
 
-/// An event is the time at which its stream came to it.
+/// An event of the driver's, and the time at which its stream came to it.
 struct Event {
-  std::shared_future<void> passed;
+  void* handle = nullptr;
   uint64_t at_ns = 0;
 };
 
@@ -85,12 +80,19 @@ T atomicAdd(T* at, std::type_identity_t<T> operand) {
 }
 
 using cudaError_t = int;
-using cudaStream_t = railshmem::emulated_cuda::Stream*;
+using cudaStream_t = CUstream_st*;
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaEvent_t = railshmem::emulated_cuda::Event*;
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
 inline constexpr cudaError_t cudaSuccess = 0;
-inline constexpr unsigned cudaHostAllocMapped = 2;
+inline constexpr unsigned cudaHostAllocMapped = 2, cudaStreamNonBlocking = 1;
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal,
+  cudaStreamCaptureModeThreadLocal,
+  cudaStreamCaptureModeRelaxed
+};
 
 inline const char* cudaGetErrorString(cudaError_t) {
   return "emulated CUDA: an error";
@@ -103,8 +105,8 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   *count = gpus == nullptr ? 0 : std::atoi(gpus);
   return cudaSuccess;
 }
-inline cudaError_t cudaSetDevice(int) {
-  return cudaSuccess;
+inline cudaError_t cudaSetDevice(int device) {
+  return railshmem::emulated_cuda::set_device(device);
 }
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
@@ -115,7 +117,8 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceSynchronize() {
-  return railshmem::emulated_cuda::synchronize();
+  railshmem::emulated_cuda::need_context();
+  return railshmem::emulated_cuda::driver("cuCtxSynchronize");
 }
 
 template <class T>
@@ -124,7 +127,7 @@ cudaError_t cudaMalloc(T** memory, size_t nbytes) {
   return *memory == nullptr;
 }
 inline cudaError_t cudaFree(void* memory) {
-  railshmem::emulated_cuda::synchronize();
+  cudaDeviceSynchronize();
   std::free(memory);
   return cudaSuccess;
 }
@@ -137,53 +140,72 @@ inline cudaError_t cudaFreeHost(void* memory) {
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t nbytes, cudaMemcpyKind,
                                    cudaStream_t stream = nullptr) {
-  railshmem::emulated_cuda::Stream::of(stream).enqueue([=] { std::memcpy(to, from, nbytes); });
+  railshmem::emulated_cuda::enqueue(stream, [=] { std::memcpy(to, from, nbytes); });
   return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* to, int value, size_t nbytes, cudaStream_t stream = nullptr) {
-  railshmem::emulated_cuda::Stream::of(stream).enqueue([=] { std::memset(to, value, nbytes); });
+  railshmem::emulated_cuda::enqueue(stream, [=] { std::memset(to, value, nbytes); });
   return cudaSuccess;
 }
-inline cudaError_t cudaMemcpy(void* to, const void* from, size_t nbytes, cudaMemcpyKind) {
-  railshmem::emulated_cuda::synchronize();
-  std::memcpy(to, from, nbytes);
-  return cudaSuccess;
+inline cudaError_t cudaMemcpy(void* to, const void* from, size_t nbytes, cudaMemcpyKind kind) {
+  cudaMemcpyAsync(to, from, nbytes, kind);
+  return railshmem::emulated_cuda::synchronize(nullptr);
 }
 inline cudaError_t cudaMemset(void* to, int value, size_t nbytes) {
   return cudaMemsetAsync(to, value, nbytes);
 }
 
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  railshmem::emulated_cuda::need_context();
+  return railshmem::emulated_cuda::driver("cuStreamCreateWithPriority", stream, flags, 0);
+}
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  *stream = new railshmem::emulated_cuda::Stream;
-  return cudaSuccess;
+  return cudaStreamCreateWithFlags(stream, 0);
 }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  railshmem::emulated_cuda::Stream::of(stream).synchronize();
-  return cudaSuccess;
+  return railshmem::emulated_cuda::synchronize(stream);
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  delete stream;
-  return cudaSuccess;
+  return railshmem::emulated_cuda::driver("cuStreamDestroy_v2", stream);
+}
+
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return railshmem::emulated_cuda::driver("cuStreamBeginCapture_v2", stream, static_cast<int>(mode));
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return railshmem::emulated_cuda::driver("cuStreamEndCapture", stream, graph);
+}
+inline cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long long flags) {
+  return railshmem::emulated_cuda::driver("cuGraphInstantiateWithFlags", ready, graph, flags);
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
+  return railshmem::emulated_cuda::driver("cuGraphLaunch", ready, stream);
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) {
+  return railshmem::emulated_cuda::driver("cuGraphExecDestroy", ready);
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return railshmem::emulated_cuda::driver("cuGraphDestroy", graph);
 }
 
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  railshmem::emulated_cuda::need_context();
   *event = new railshmem::emulated_cuda::Event;
-  return cudaSuccess;
+  return railshmem::emulated_cuda::driver("cuEventCreate", &(*event)->handle, 0U);
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
-  event->passed =
-      railshmem::emulated_cuda::Stream::of(stream).enqueue([=] { event->at_ns = railshmem::portable::clock_ns(); });
-  return cudaSuccess;
+  railshmem::emulated_cuda::enqueue(stream, [=] { event->at_ns = railshmem::portable::clock_ns(); });
+  return railshmem::emulated_cuda::driver("cuEventRecord", event->handle, stream);
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  event->passed.wait();
-  return cudaSuccess;
+  return railshmem::emulated_cuda::driver("cuEventSynchronize", event->handle);
 }
 inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
   *ms = static_cast<float>(static_cast<double>(to->at_ns - from->at_ns) * 1e-6);
   return cudaSuccess;
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const int result = railshmem::emulated_cuda::driver("cuEventDestroy_v2", event->handle);
   delete event;
-  return cudaSuccess;
+  return result;
 }

@@ -1,52 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams: work in order, beside the thread that asks for it.
+// Streams: those of the fake driver, so that the library's calls in the order of a stream and the program's kernels
+// have one order, also in a graph. To the driver a kernel is a function of the host.
 #pragma once
 
-#include <algorithm>
-#include <future>
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <functional>
 #include <utility>
-#include <vector>
 
 namespace railshmem::emulated_cuda {
 
-class Stream {
- public:
-  Stream() { all().push_back(this); }
-  ~Stream() {
-    synchronize();
-    std::erase(all(), this);
+/// Calls a function of the driver; returns what it returns.
+template <class... Arguments>
+int driver(const char* symbol, Arguments... arguments) {
+  static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+  void* const found = library == nullptr ? nullptr : dlsym(library, symbol);
+  if (found == nullptr) {
+    std::fprintf(stderr, "emulated CUDA: no %s; put the folder fake_cuda into LD_LIBRARY_PATH\n", symbol);
+    std::abort();
   }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  return reinterpret_cast<int (*)(Arguments...)>(found)(arguments...);
+}
 
-  /// That of a handle; null is the default one. Of one thread, as the programs here use them.
-  static Stream& of(Stream* handle) {
-    static Stream by_default;
-    return handle != nullptr ? *handle : by_default;
-  }
-  static std::vector<Stream*>& all() {
-    static std::vector<Stream*> streams;
-    return streams;
-  }
+/// Makes the primary context of a device current.
+inline int set_device(int device) {
+  void* context = nullptr;
+  driver("cuInit", 0U);
+  const int result = driver("cuDevicePrimaryCtxRetain", &context, device);
+  return result != 0 ? result : driver("cuCtxSetCurrent", context);
+}
+/// The CUDA runtime begins with device 0 where the program has chosen none.
+inline void need_context() {
+  void* context = nullptr;
+  driver("cuInit", 0U);
+  driver("cuCtxGetCurrent", &context);
+  if (context == nullptr) set_device(0);
+}
 
-  /// Runs `work` after what is there already. One piece of work waits at most: what comes more, waits here.
-  template <class Work>
-  std::shared_future<void> enqueue(Work work) {
-    const std::shared_future<void> before = std::exchange(last_, {});
-    if (before_.valid()) before_.wait();
-    before_ = before;
-    last_ = std::async(std::launch::async, [before, work = std::move(work)] {
-              if (before.valid()) before.wait();
-              work();
-            }).share();
-    return last_;
-  }
-  void synchronize() const {
-    if (last_.valid()) last_.wait();
-  }
+/// Runs `work` after what the stream has already; null is the default stream. A graph runs it at each launch, so all
+/// work is kept until the program ends. For one thread, as the programs here use it.
+inline void enqueue(CUstream_st* stream, std::function<void()> work) {
+  static auto* const kept = new std::deque<std::function<void()>>;
+  kept->push_back(std::move(work));
+  need_context();
+  void (*const run)(void*) = [](void* one) { (*static_cast<std::function<void()>*>(one))(); };
+  const int result = driver("cuLaunchHostFunc", stream, run, static_cast<void*>(&kept->back()));
+  if (result == 0) return;
+  std::fprintf(stderr, "emulated CUDA: a launch fails with %d\n", result);
+  std::abort();
+}
 
- private:
-  std::shared_future<void> before_, last_;
-};
+inline int synchronize(CUstream_st* stream) {
+  need_context();
+  return driver("cuStreamSynchronize", stream);
+}
 
 }  // namespace railshmem::emulated_cuda

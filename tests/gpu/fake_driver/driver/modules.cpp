@@ -42,21 +42,19 @@ struct KernelArguments {
   std::vector<void*> pointers;
 };
 
-class RunningKernel {
+/// A kernel or a function of the host, in a thread of its own.
+class Running {
  public:
-  RunningKernel(const FakeKernel& kernel, const FakeLaunch& launch, const std::shared_ptr<KernelArguments>& arguments)
-      : kernel_(kernel), launch_(launch), arguments_(arguments) {
-    launch_.parameters = arguments->pointers.data();
-  }
-  ~RunningKernel() {
+  explicit Running(std::function<void()> body) : body_(std::move(body)) {}
+  ~Running() {
     if (thread_.joinable()) thread_.join();
   }
-  RunningKernel(const RunningKernel&) = delete;
+  Running(const Running&) = delete;
   /// Starts it, or says whether it is over.
   bool step() {
     if (!thread_.joinable()) {
       thread_ = std::thread([this] {
-        kernel_.body(launch_);
+        body_();
         over_.store(true, std::memory_order_release);
       });
     }
@@ -64,12 +62,18 @@ class RunningKernel {
   }
 
  private:
-  const FakeKernel& kernel_;
-  FakeLaunch launch_;
-  const std::shared_ptr<KernelArguments> arguments_;
+  const std::function<void()> body_;
   std::atomic<bool> over_{false};
   std::thread thread_;
 };
+
+/// Each launch of a graph runs it anew.
+FakeNode node_of(std::function<void()> body) {
+  return [body = std::move(body)] {
+    const auto running = std::make_shared<Running>(body);
+    return [running] { return running->step(); };
+  };
+}
 
 }  // namespace
 
@@ -115,12 +119,18 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
   if (stream == nullptr || function == nullptr || extra != nullptr || grid_x * grid_y * grid_z == 0 ||
       block_x * block_y * block_z == 0 || block_x * block_y * block_z > 1024)
     return kInvalidValue;
-  const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, nullptr};
   const auto values = std::make_shared<KernelArguments>(*function->kernel, parameters);
-  fake_give_node(s, stream, [kernel = function->kernel, launch, values] {
-    const auto running = std::make_shared<RunningKernel>(*kernel, launch, values);
-    return [running] { return running->step(); };
-  });
+  const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, values->pointers.data()};
+  fake_give_node(s, stream, node_of([kernel = function->kernel, launch, values] { kernel->body(launch); }));
+  return kSuccess;
+}
+/// Programs call this.
+Result cuLaunchHostFunc(Stream handle, void (*function)(void*), void* argument) {
+  FAKE_CALL(context);
+  const FakeStream stream = fake_stream(s, handle);
+  if (stream == nullptr) return kInvalidHandle;
+  if (function == nullptr) return kInvalidValue;
+  fake_give_node(s, stream, node_of([function, argument] { function(argument); }));
   return kSuccess;
 }
 
