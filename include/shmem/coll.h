@@ -38,7 +38,7 @@ RAILSHMEM_END_C
 // zero at first and equal before each call; every call raises them by one, also in a replayed graph. A consumer waits
 // until the counter of its piece has reached the number of calls, in a kernel (shmem_wait_until or an acquire load) or
 // a stream (shmemx_uint64_wait_until_on_stream). Buffers lie in the heap at equal offsets on all members, or the call
-// ends with an error. The team's members share a node.
+// ends with an error; on several nodes so do arrived and ready. There the pieces come in any order.
 #if !defined(__CUDACC_RTC__)
 RAILSHMEM_BEGIN_C
 /// Joins the sources of all PEs of the team, nbytes each, in dest on every PE, by copy engines, and raises arrived[k *

@@ -28,7 +28,8 @@ Producers::Producers(const Team& team, const uint64_t* counters, uint64_t number
 void Producers::fetch() noexcept {
   if (now_ns() < fetch_from_ns_) return;
   CopyBatch copies(team_.state.device);
-  for (Member& member : members_) copies.add(member.seen.data(), member.counters, member.seen.size() * sizeof(uint64_t));
+  for (Member& member : members_)
+    copies.add(member.seen.data(), member.counters, member.seen.size() * sizeof(uint64_t));
   copies.finish();
   fetch_from_ns_ = now_ns() + kFetchNs;
 }

@@ -12,8 +12,8 @@ namespace railshmem {
 /// address. The CPU cannot load them, so it fetches copies now and then.
 class Producers {
  public:
-  /// A piece is ready when its counter has reached `number`. `pieces`: of a part. Where `counters` are not mapped within
-  /// the node, this PE's own count alone. Throws std::bad_alloc.
+  /// A piece is ready when its counter has reached `number`. `pieces`: of a part. Where `counters` are not mapped
+  /// within the node, this PE's own count alone. Throws std::bad_alloc.
   Producers(const Team& team, const uint64_t* counters, uint64_t number, size_t pieces, size_t piece_nbytes);
 
   /// Whether all members of the node have written the bytes [at, at + nbytes) of the part of rank `owner`, as far as

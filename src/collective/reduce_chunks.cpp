@@ -18,9 +18,7 @@ class DoneCounters {
  public:
   /// `pieces` may be null: then nobody is told.
   DoneCounters(Background& background, const PieceProducers* pieces, size_t nbytes) noexcept
-      : background_(background),
-        pieces_(pieces),
-        cut_(pieces ? Chunks{nbytes, pieces->piece_nbytes} : Chunks{0, 1}) {}
+      : background_(background), pieces_(pieces), cut_(pieces ? Chunks{nbytes, pieces->piece_nbytes} : Chunks{0, 1}) {}
 
   /// The first `nbytes` of the result are final.
   void advance(size_t nbytes) noexcept {

@@ -77,7 +77,8 @@ std::string Executors::explain(const Coll& coll) {
   const Team& team = coll.team;
   const auto collective = std::string(name_of(question_of(coll).collective));
   return text(
-      "%s of %zu bytes among %d members on %zu nodes: by the host, in chunks over all members' rails; buffers at "
+      "%s of %zu bytes among %d members on %zu nodes: by the host, long ones in chunks over all members' rails; "
+      "buffers at "
       "one address of the heap go directly, others through %zu bytes of the library",
       collective.c_str(), coll.nbytes, team.size(), team.nodes.leaders.size(),
       team.state.lots[1] ? team.state.lots[1]->nbytes() / 2 : 0);

@@ -19,8 +19,8 @@ namespace railshmem {
 /// Any number of threads may call give().
 class Executors {
  public:
-  /// `network` is null where all PEs are mapped. `twin_of` gives the Team with which the library runs collectives of a team beside the program's own. All arguments
-  /// outlive this.
+  /// `network` is null where all PEs are mapped. `twin_of` gives the Team with which the library runs collectives of a
+  /// team beside the program's own. All arguments outlive this.
   Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network* network,
             std::function<Team&(const Team&)> twin_of);
   Executors(const Executors&) = delete;

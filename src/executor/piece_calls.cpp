@@ -49,9 +49,13 @@ class PieceCall {
   }
 
   void gather() noexcept {
-    const Blocks blocks{team_,        coll_.function, static_cast<std::byte*>(coll_.dest),
+    const Blocks blocks{team_,
+                        coll_.function,
+                        static_cast<std::byte*>(coll_.dest),
                         static_cast<const std::byte*>(coll_.source),
-                        coll_.nbytes, 0,              coll_.nbytes};
+                        coll_.nbytes,
+                        0,
+                        coll_.nbytes};
     if (Operand(team_.state, coll_.dest, all_).mapped(team_.state))
       return pieces_by_chunks(blocks, {pieces_.piece_nbytes, pieces_.raised, &number_});
     fcollect_when_come(team_, coll_.function, coll_.dest, coll_.source, coll_.nbytes);

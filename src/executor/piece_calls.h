@@ -14,8 +14,8 @@ struct PieceCounters {
   const uint64_t* ready = nullptr;  ///< raised by producers; null in an all-gather
 };
 
-/// An all-gather or a reduce-scatter. The members tell each other whether the buffers and counters that others touch lie
-/// at one symmetric address; if not, ends the job with a message.
+/// An all-gather or a reduce-scatter. The members tell each other whether the buffers and counters that others touch
+/// lie at one symmetric address; if not, ends the job with a message.
 void run_piece_call(const Coll& coll, const PieceCounters& pieces) noexcept;
 
 }  // namespace railshmem

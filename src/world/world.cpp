@@ -283,7 +283,8 @@ void World::make_stream_side(const WorldView& view) {
 std::string World::why_no_streams() const {
   if (!no_stream_side_.empty()) return no_stream_side_;
   if (device_memory_)
-    return "this job has no heap in device memory yet; choose a GPU (cudaSetDevice) and call shmem_malloc first";
+    return "this job has no heap in device memory yet; choose a GPU (cudaSetDevice) and call shmemx_attach_device or "
+           "shmem_malloc first";
   const std::optional<cuda::Driver> driver = cuda::load_driver();  // the job ends here: the time does not matter
   if (!driver || cuda::local_devices(*driver).empty())
     return "this job has no heap in device memory: no GPU found (look at nvidia-smi and CUDA_VISIBLE_DEVICES)";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Long collectives over rails that come and go, every word compared: all-gather, all-reduce, reduce-scatter, all-to-all.
-// rail_collectives [--on-stream] [--words 262144] --until FILE. --on-stream: each in the order of a stream, of a GPU's
-// memory. PE 0 prints "round <time of day> <number>" after each round of the four. The PEs stop in the round after the
-// file is there. Exit status 0 = all was right.
+// Long collectives over rails that come and go, every word compared: all-gather, all-reduce, reduce-scatter,
+// all-to-all. rail_collectives [--on-stream] [--words 262144] --until FILE. --on-stream: each in the order of a stream,
+// of a GPU's memory. PE 0 prints "round <time of day> <number>" after each round of the four. The PEs stop in the round
+// after the file is there. Exit status 0 = all was right.
 #include <optional>
 #include <vector>
 

@@ -46,8 +46,8 @@ struct StreamCall {
   TypeKind kind = TypeKind::u64;  ///< of a wait
   int code = 0;                   ///< SHMEM_SIGNAL_*, or SHMEM_CMP_* of a wait
   int pe = 0;
-  shmem_team_t team = nullptr;    ///< of barrier and sync
-  void* dest = nullptr;           ///< symmetric address; that of the word of wait, value and signal; CallWords
+  shmem_team_t team = nullptr;  ///< of barrier and sync
+  void* dest = nullptr;         ///< symmetric address; that of the word of wait, value and signal; CallWords
   const void* source = nullptr;
   uint64_t nbytes = 0;
   uint64_t* word = nullptr;  ///< put_signal's
