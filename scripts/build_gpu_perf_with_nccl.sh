@@ -34,7 +34,7 @@ compile_plain
 architecture=${ARCH:-sm_90}
 for source in perftest/device/context.cu perftest/device/run.cu perftest/device/job_nccl.cu perftest/device/coll/*.cu; do
   case $source in
-    */library_railshmem.cu | */floor_exchange.cu) ;; # ours, and a floor that needs mapped memory
+    */library_railshmem.cu | */floor_puts.cu | */floor_exchange.cu) ;; # ours, and a floor that needs mapped memory
     *) compile "$source" "$nvcc" "-arch=$architecture" -O3 -isystem "$nccl/include" -Xcompiler=-Wall,-Wextra ;;
   esac
 done
