@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/executor/executors.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <iterator>
+#include <new>
 #include <utility>
 
 #include "src/base/error.h"
@@ -9,17 +13,51 @@
 #include "src/cuda/context_guard.h"
 
 namespace railshmem {
+namespace {
+
+/// One page, zeroed.
+std::byte* new_page(size_t nbytes) {
+  void* const page = std::aligned_alloc(nbytes, nbytes);
+  if (!page) throw std::bad_alloc();
+  return static_cast<std::byte*>(std::memset(page, 0, nbytes));
+}
+
+}  // namespace
 
 Executors::Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network* network,
                      std::function<Team&(const Team&)> twin_of)
     : gpu_(gpu), side_(side), network_(network), twin_of_(std::move(twin_of)) {}
 
-Executors::~Executors() = default;
+Executors::~Executors() {
+  constexpr const char* kWhy = "shmem_finalize has been called";
+  std::vector<std::unique_ptr<TeamExecutor>> late;
+  for (auto& [team, work] : works_) {
+    sweep(work);
+    if (work.executor->calls().has_replayed()) late.push_back(std::move(work.executor));
+  }
+  for (std::unique_ptr<TeamExecutor>& executor : left_)
+    if (executor->calls().has_replayed()) late.push_back(std::move(executor));
+  if (late.empty()) return;
+  log_warn(
+      "graphs live on that captured collectives between nodes; do not launch them, and destroy them before "
+      "shmem_finalize");
+  // Never destroyed: the GPU's context may be gone by then.
+  static auto& pages = *new std::vector<std::unique_ptr<Page>>;
+  std::move(pages_.begin(), pages_.end(), std::back_inserter(pages));
+  static std::vector<std::unique_ptr<TeamExecutor>> watching;  // until the process exits
+  for (std::unique_ptr<TeamExecutor>& executor : late) {
+    executor->leave(kWhy);
+    watching.push_back(std::move(executor));
+  }
+}
+
+Executors::Page::Page(const cuda::DeviceContext& gpu, size_t nbytes)
+    : memory(new_page(nbytes)), pinned(gpu, {memory.get(), nbytes}) {}
 
 /// A graph that outlives its team writes the words at every replay, so words of captured calls are never given again.
 std::pair<cuda::CallWords*, cuda::CallWords*> Executors::new_words() {
   if (free_words_.empty()) {
-    const cuda::PinnedMemory& page = pages_.emplace_back(gpu_, kPageBytes);
+    const cuda::HostRegistration& page = pages_.emplace_back(std::make_unique<Page>(gpu_, kPageBytes))->pinned;
     for (size_t i = 0; i < kWordsPerPage; ++i)
       free_words_.emplace_back(reinterpret_cast<cuda::CallWords*>(page.host()) + i,
                                reinterpret_cast<cuda::CallWords*>(page.device()) + i);
@@ -92,7 +130,7 @@ void Executors::leave(const Team& team) noexcept {
   works_.erase(found);
   sweep(work);
   if (work.executor->calls().has_replayed()) {
-    work.executor->leave();
+    work.executor->leave("its team has been destroyed");
     left_.push_back(std::move(work.executor));
     return;
   }

@@ -24,7 +24,8 @@ class Executors {
   Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network* network,
             std::function<Team&(const Team&)> twin_of);
   Executors(const Executors&) = delete;
-  /// Waits for the calls that run now.
+  /// Waits for the calls that run now. Where graphs live on that captured calls, their launch ends the job with a
+  /// message.
   ~Executors();
 
   /// Appends a call to a stream, which may be captured. Returns at once. All members give the calls of a team in one
@@ -56,6 +57,12 @@ class Executors {
   static void sweep(TeamWork& work);
   void hold(TeamWork& work, cuda::Stream stream, uint32_t number);
   std::pair<cuda::CallWords*, cuda::CallWords*> new_words();
+  /// Memory of this process's own, which stays when a program resets its GPU.
+  struct Page {
+    Page(const cuda::DeviceContext& gpu, size_t nbytes);
+    std::unique_ptr<std::byte, Team::FreeAligned> memory;
+    cuda::HostRegistration pinned;
+  };
 
   const cuda::DeviceContext& gpu_;
   StreamSide& side_;
@@ -63,7 +70,7 @@ class Executors {
   const std::function<Team&(const Team&)> twin_of_;
   std::mutex mutex_;  ///< guards everything below
   bool shares_host_calls_ = false;
-  std::vector<cuda::PinnedMemory> pages_;
+  std::vector<std::unique_ptr<Page>> pages_;
   std::vector<std::pair<cuda::CallWords*, cuda::CallWords*>> free_words_;  ///< as the CPU and as kernels see them
   std::map<shmem_team_t, TeamWork> works_;                                 ///< by the team's handle, never used again
   std::vector<std::unique_ptr<TeamExecutor>> left_;  ///< of teams that are gone, but graphs are not

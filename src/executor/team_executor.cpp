@@ -38,10 +38,17 @@ TeamExecutor::~TeamExecutor() {
   thread_.join();
 }
 
+void TeamExecutor::leave(const char* why) noexcept {
+  gone_.store(why, std::memory_order_relaxed);  // relaxed: a launch meanwhile is the program's mistake either way
+  // acquire: pairs with run(); what config_.begin used may go.
+  while (!begun_.load(std::memory_order_acquire)) yield_cpu(0);
+}
+
 void TeamExecutor::run() noexcept {
   pthread_setname_np(pthread_self(), "railshmem-coll");
   set_log_pe(config_.pe);
   if (config_.begin) config_.begin();
+  begun_.store(true, std::memory_order_release);  // release: pairs with leave()
   uint64_t idle_since = now_ns();
   while (!stop_.load(std::memory_order_relaxed)) {
     // acquire: pairs with the stream's write of `due`, which comes behind all that the stream did before.
@@ -59,9 +66,8 @@ void TeamExecutor::perform(uint32_t number) noexcept {
   // relaxed: the stream writes `due` again only after it has seen `done`, which is released behind this.
   __atomic_store_n(&config_.words->due, 0, __ATOMIC_RELAXED);
   const std::shared_ptr<const StreamedCollective> call = calls_.take(number);
-  if (team_gone_.load(std::memory_order_relaxed))
-    die("%s: a graph was launched whose call names a team that has been destroyed; destroy the graph before the team",
-        call->function());
+  if (const char* const why = gone_.load(std::memory_order_relaxed))
+    die("%s: a graph was launched that captured this call, but %s; destroy the graph before", call->function(), why);
   config_.run(*call);
   // release: pairs with the stream's wait; what the call brought is there for the stream's next work.
   __atomic_store_n(&config_.words->done, number, __ATOMIC_RELEASE);

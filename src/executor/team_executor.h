@@ -29,8 +29,9 @@ class TeamExecutor {
   ~TeamExecutor();
 
   CallList& calls() noexcept { return calls_; }
-  /// The team is going. A stream that comes to a call from now on, by a replay, ends the job with a message.
-  void leave() noexcept { team_gone_.store(true, std::memory_order_relaxed); }
+  /// The team is going. A stream that comes to a call from now on, by a replay, ends the job with a message that says
+  /// what it came too late for: "its team has been destroyed". Returns when the thread uses nothing but `words`.
+  void leave(const char* why) noexcept;
 
  private:
   void run() noexcept;
@@ -39,8 +40,9 @@ class TeamExecutor {
   const Config config_;
   CallList calls_;
   std::atomic<bool> stop_{false};
-  std::atomic<bool> team_gone_{false};
-  std::thread thread_;  // last: it uses everything above
+  std::atomic<bool> begun_{false};
+  std::atomic<const char*> gone_{nullptr};  ///< why no call runs any more
+  std::thread thread_;                      // last: it uses everything above
 };
 
 }  // namespace railshmem

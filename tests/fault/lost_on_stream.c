@@ -3,7 +3,6 @@
 // PE 1 is killed in the middle of collectives in stream order, given to a stream or replayed from a graph. The streams
 // of all others wait for it, and their programs for the streams; the library must end them and name PE 1. Exit status
 // 3 means that a PE came to an end on its own.
-#include <dlfcn.h>
 #include <shmem.h>
 #include <shmemx.h>
 #include <signal.h>
@@ -12,18 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver_call.h"
+
 // With this little device memory reductions fetch their operands in small parts, 20 times before the death.
-enum { kWords = 1 << 15, kSummedWords = 1 << 12, kVictim = 1, kUnnoticed = 3, kThisThread = 1, kNonBlocking = 1 };
+enum { kWords = 1 << 15, kSummedWords = 1 << 12, kVictim = 1, kUnnoticed = 3 };
 
-static void* driver;
 static shmemx_stream_t stream;
-
-/// A function of the CUDA driver whose arguments are all as wide as a pointer.
-static void call(const char* symbol, uintptr_t a, uintptr_t b, uintptr_t c) {
-  int (*function)(uintptr_t, uintptr_t, uintptr_t) = NULL;
-  *(void**)&function = dlsym(driver, symbol);
-  if (function == NULL || function(a, b, c) != 0) exit(kUnnoticed);
-}
 
 static void give(const char* how, long* dest, const long* source) {
   if (strcmp(how, "fcollect") == 0) shmemx_long_fcollect_on_stream(SHMEM_TEAM_WORLD, dest, source, kWords, stream);
@@ -42,8 +35,7 @@ int main(int argc, char** argv) {
   const size_t npes = (size_t)shmem_n_pes();
   long* source = shmem_calloc(npes * kWords, sizeof(long));
   long* dest = shmem_calloc(npes * kWords, sizeof(long));
-  driver = dlopen("libcuda.so.1", RTLD_NOW);
-  if (!source || !dest || !driver) return kUnnoticed;
+  if (!source || !dest) return kUnnoticed;
   void *graph = NULL, *ready = NULL;
   call("cuStreamCreateWithPriority", (uintptr_t)&stream, kNonBlocking, 0);
   if (replays) {

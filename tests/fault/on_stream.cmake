@@ -111,4 +111,18 @@ if(RAILSHMEM_HAVE_OFI)
                  COMMAND $<TARGET_FILE:fault_lost_on_stream> ${how} ${way})
     endforeach()
   endforeach()
+  # Graphs that are launched too late.
+  add_executable(fault_late_launch late_launch.c)
+  set_target_properties(fault_late_launch PROPERTIES OUTPUT_NAME late_launch)
+  target_link_libraries(fault_late_launch PRIVATE RailSHMEM::shmem ${CMAKE_DL_LIBS})
+  add_dependencies(fault_late_launch railshmem_fake_cuda)
+  target_compile_options(fault_late_launch PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+  foreach(late "team:its team has been destroyed" "library:shmem_finalize has been called")
+    string(REPLACE ":" ";" late "${late}")
+    list(GET late 0 what)
+    list(GET late 1 why)
+    fault_test(late_launch.${what} OPTIONS ${lost_on_stream_env} --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm
+               --expect "error: shmemx_long_fcollect_on_stream: a graph was launched that captured this call, but ${why}"
+               COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_late_launch> ${what})
+  endforeach()
 endif()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// floor_puts: every PE's block to every other by puts of the host, of up to 1 MiB, all PEs at once: what the bytes of an
-// all-gather between nodes cost at least. bytes: the full vector; PEs do not put their own block.
+// floor_puts: every PE's block to every other by puts of the host, of up to 1 MiB, all PEs at once: what the bytes of
+// an all-gather between nodes cost at least. bytes: the full vector; PEs do not put their own block.
 #include <shmem.h>
 
 #include <algorithm>
@@ -63,8 +63,13 @@ void run_puts(Context& context) {
 }
 
 const Register floor_of_puts[] = {
-    Register({"floor_puts", "every PE's block to every other by puts of the host of 1 MiB, all at once", Part::all,
-              Range{uint64_t{1} << 20, uint64_t{64} << 20}, {Scope::thread}, false, run_puts}),
+    Register({"floor_puts",
+              "every PE's block to every other by puts of the host of 1 MiB, all at once",
+              Part::all,
+              Range{uint64_t{1} << 20, uint64_t{64} << 20},
+              {Scope::thread},
+              false,
+              run_puts}),
 };
 
 }  // namespace

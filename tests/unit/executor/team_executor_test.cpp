@@ -110,11 +110,12 @@ TEST(TeamExecutor, AReplayBehindTheEndOfTheTeamEndsTheJob) {
       {
         Rig rig;
         const uint32_t number = rig.executor().calls().add(call_of(1), Lifetime::replayed);
-        rig.executor().leave();
+        rig.executor().leave("its team has been destroyed");
         rig.ask(number);
         rig.synchronize();
       },
-      testing::ExitedWithCode(1), "call 1: a graph was launched whose call names a team that has been destroyed");
+      testing::ExitedWithCode(1),
+      "call 1: a graph was launched that captured this call, but its team has been destroyed");
 }
 
 TEST(CallList, NumbersOfCallsThatRanAreGivenAgain) {
