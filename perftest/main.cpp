@@ -24,6 +24,9 @@ std::string version_text() {
 
 /// The message for the first unknown or impossible bench; empty when all can run.
 std::string refused(const Options& options) {
+  const char* const heap = getenv("SHMEM_HEAP_KIND");
+  if (heap && strcmp(heap, "device") == 0)
+    return "SHMEM_HEAP_KIND=device, but the CPU fills and compares the memory here; unset it, or use shmem_gpu_perf";
   for (const std::string& name : options.benches)
     if (!find_bench(name)) return "there is no bench '" + name + "'; --list shows those of this build";
   return "";
