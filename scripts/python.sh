@@ -26,6 +26,7 @@ install() {
 }
 
 # first_program: the first block of Python in docs/python.md
+# shellcheck disable=SC2016
 first_program() { sed -n '/^```python$/,/^```$/p' docs/python.md | sed '1d; /^```$/,$d'; }
 
 wheel() {

@@ -31,7 +31,8 @@ std::string class_name(nanobind::handle object) {
 Array::Array(const char* function, const char* argument, nanobind::handle object, Access access) : argument_(argument) {
   if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0) {
     PyErr_Clear();
-    type_error(text(function, ": ", argument, " is of type ", class_name(object), "; it must be a numpy array of numbers"));
+    type_error(
+        text(function, ": ", argument, " is of type ", class_name(object), "; it must be a numpy array of numbers"));
   }
   std::string wrong;
   if (!PyBuffer_IsContiguous(&view_, 'C'))
@@ -73,8 +74,8 @@ bool Array::has_type_of(const Array& other) const noexcept {
 
 void require_one_type(const char* function, const Array& one, const Array& other) {
   if (!one.has_type_of(other))
-    type_error(text(function, ": ", one.argument(), " has elements of ", one.type_name(), ", and ", other.argument(), " of ",
-                    other.type_name(), "; convert one of them with astype()"));
+    type_error(text(function, ": ", one.argument(), " has elements of ", one.type_name(), ", and ", other.argument(),
+                    " of ", other.type_name(), "; convert one of them with astype()"));
 }
 
 void require_disjoint(const char* function, const Array& one, const Array& other) {
@@ -82,7 +83,8 @@ void require_disjoint(const char* function, const Array& one, const Array& other
   const auto* b = static_cast<const std::byte*>(other.data());
   const std::less<> before;
   if (one.nbytes() && other.nbytes() && before(a, b + other.nbytes()) && before(b, a + one.nbytes()))
-    value_error(text(function, ": ", one.argument(), " and ", other.argument(), " share memory; pass arrays that do not overlap"));
+    value_error(text(function, ": ", one.argument(), " and ", other.argument(),
+                     " share memory; pass arrays that do not overlap"));
 }
 
 }  // namespace railshmem::python

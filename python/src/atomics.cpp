@@ -12,25 +12,25 @@ namespace {
 enum class Atomic { fetch, set, add, fetch_add, swap, compare_swap };
 
 /// One set of overloads for each element type.
-#define RAILSHMEM_PYTHON_ATOMICS(NAME, TYPE)                                                            \
-  TYPE run(Atomic atomic, TYPE* word, TYPE condition, TYPE value, int pe) {                             \
-    switch (atomic) {                                                                                   \
-      case Atomic::fetch:                                                                               \
-        return shmem_##NAME##_atomic_fetch(word, pe);                                                   \
-      case Atomic::set:                                                                                 \
-        shmem_##NAME##_atomic_set(word, value, pe);                                                     \
-        break;                                                                                          \
-      case Atomic::add:                                                                                 \
-        shmem_##NAME##_atomic_add(word, value, pe);                                                     \
-        break;                                                                                          \
-      case Atomic::fetch_add:                                                                           \
-        return shmem_##NAME##_atomic_fetch_add(word, value, pe);                                        \
-      case Atomic::swap:                                                                                \
-        return shmem_##NAME##_atomic_swap(word, value, pe);                                             \
-      case Atomic::compare_swap:                                                                        \
-        return shmem_##NAME##_atomic_compare_swap(word, condition, value, pe);                          \
-    }                                                                                                   \
-    return 0;                                                                                           \
+#define RAILSHMEM_PYTHON_ATOMICS(NAME, TYPE)                                   \
+  TYPE run(Atomic atomic, TYPE* word, TYPE condition, TYPE value, int pe) {    \
+    switch (atomic) {                                                          \
+      case Atomic::fetch:                                                      \
+        return shmem_##NAME##_atomic_fetch(word, pe);                          \
+      case Atomic::set:                                                        \
+        shmem_##NAME##_atomic_set(word, value, pe);                            \
+        break;                                                                 \
+      case Atomic::add:                                                        \
+        shmem_##NAME##_atomic_add(word, value, pe);                            \
+        break;                                                                 \
+      case Atomic::fetch_add:                                                  \
+        return shmem_##NAME##_atomic_fetch_add(word, value, pe);               \
+      case Atomic::swap:                                                       \
+        return shmem_##NAME##_atomic_swap(word, value, pe);                    \
+      case Atomic::compare_swap:                                               \
+        return shmem_##NAME##_atomic_compare_swap(word, condition, value, pe); \
+    }                                                                          \
+    return 0;                                                                  \
   }
 RAILSHMEM_PYTHON_ATOMICS(int32, int32_t)
 RAILSHMEM_PYTHON_ATOMICS(int64, int64_t)
@@ -62,7 +62,8 @@ template <Atomic atomic>
 void bind_with_value(nanobind::module_& module, const char* name, const char* function) {
   namespace nb = nanobind;
   module.def(
-      name, [function](nb::handle a, nb::handle value, int pe) {
+      name,
+      [function](nb::handle a, nb::handle value, int pe) {
         if (value.is_none()) throw nb::type_error("value must be an integer");
         return call(atomic, function, a, nb::none(), value, pe);
       },
@@ -75,7 +76,9 @@ void bind_atomics(nanobind::module_& module) {
   namespace nb = nanobind;
   module.def(
       "atomic_fetch",
-      [](nb::handle a, int pe) { return call(Atomic::fetch, "railshmem.numpy.atomic_fetch", a, nb::none(), nb::none(), pe); },
+      [](nb::handle a, int pe) {
+        return call(Atomic::fetch, "railshmem.numpy.atomic_fetch", a, nb::none(), nb::none(), pe);
+      },
       nb::arg("a").none(), nb::arg("pe"));
   bind_with_value<Atomic::set>(module, "atomic_set", "railshmem.numpy.atomic_set");
   bind_with_value<Atomic::add>(module, "atomic_add", "railshmem.numpy.atomic_add");

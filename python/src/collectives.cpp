@@ -46,7 +46,8 @@ struct Call {
       const nanobind::gil_scoped_release waits;
       status = action();
     }
-    if (status != 0) state_error(text(function, ": the library refused the call; its message on standard error says why"));
+    if (status != 0)
+      state_error(text(function, ": the library refused the call; its message on standard error says why"));
   }
 
   const char* function;
@@ -66,8 +67,8 @@ void all_to_all(nanobind::handle to, nanobind::handle from, const Team* team) {
   const Call call("railshmem.numpy.all_to_all", to, from, team);
   call.require_ratio(call.dest, call.source, 1);
   if (call.source.elements() % call.npes)
-    value_error(text(call.function, ": source has ", call.source.elements(), " elements, which is no multiple of the team's ",
-                     call.npes, " PEs"));
+    value_error(text(call.function, ": source has ", call.source.elements(),
+                     " elements, which is no multiple of the team's ", call.npes, " PEs"));
   require_disjoint(call.function, call.dest, call.source);
   call.run([&] {
     return shmem_alltoallmem(call.team, call.dest.data(), call.source.data(), call.source.nbytes() / call.npes);
@@ -80,7 +81,8 @@ void broadcast(nanobind::handle to, nanobind::handle from, int root, const Team*
   call.require_in_place_or_disjoint();
   if (root < 0 || static_cast<size_t>(root) >= call.npes)
     value_error(text(call.function, ": root is ", root, ", and the team has the members 0 to ", call.npes - 1));
-  call.run([&] { return shmem_broadcastmem(call.team, call.dest.data(), call.source.data(), call.source.nbytes(), root); });
+  call.run(
+      [&] { return shmem_broadcastmem(call.team, call.dest.data(), call.source.data(), call.source.nbytes(), root); });
 }
 
 void all_reduce(nanobind::handle to, nanobind::handle from, const char* op, const Team* team) {
@@ -110,9 +112,12 @@ void bind_collectives(nanobind::module_& module) {
   namespace nb = nanobind;
   module.def("all_gather", all_gather, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("team").none());
   module.def("all_to_all", all_to_all, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("team").none());
-  module.def("broadcast", broadcast, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("root"), nb::arg("team").none());
-  module.def("all_reduce", all_reduce, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("op"), nb::arg("team").none());
-  module.def("reduce_scatter", reduce_scatter, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("op"), nb::arg("team").none());
+  module.def("broadcast", broadcast, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("root"),
+             nb::arg("team").none());
+  module.def("all_reduce", all_reduce, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("op"),
+             nb::arg("team").none());
+  module.def("reduce_scatter", reduce_scatter, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("op"),
+             nb::arg("team").none());
 }
 
 }  // namespace railshmem::python

@@ -40,7 +40,8 @@ uintptr_t address_of(const Array& array) {
 }
 
 nanobind::object bytes_at(void* address, size_t nbytes) {
-  return nanobind::steal(PyMemoryView_FromMemory(static_cast<char*>(address), static_cast<Py_ssize_t>(nbytes), PyBUF_WRITE));
+  return nanobind::steal(
+      PyMemoryView_FromMemory(static_cast<char*>(address), static_cast<Py_ssize_t>(nbytes), PyBUF_WRITE));
 }
 
 }  // namespace
@@ -58,8 +59,10 @@ nanobind::object allocate(size_t nbytes, bool zero, const std::string& name) {
     }
   }
   if (!address) {
-    PyErr_SetString(PyExc_MemoryError, text("railshmem.numpy.empty: the symmetric heap has no ", size, " bytes left for ", name,
-                                            "; free arrays, or start with a larger SHMEM_SYMMETRIC_SIZE").c_str());
+    PyErr_SetString(PyExc_MemoryError,
+                    text("railshmem.numpy.empty: the symmetric heap has no ", size, " bytes left for ", name,
+                         "; free arrays, or start with a larger SHMEM_SYMMETRIC_SIZE")
+                        .c_str());
     throw nanobind::python_error();
   }
   const auto begin = reinterpret_cast<uintptr_t>(address);
@@ -96,7 +99,8 @@ void require_symmetric(const char* function, const Array& array) {
   }
   if (const auto block = find(g_freed_blocks, address); block != g_freed_blocks.end())
     value_error(text(function, ": ", array.argument(), " is in ", block->second.name, ", which was freed"));
-  value_error(text(function, ": ", array.argument(), " is not symmetric; make it with railshmem.numpy.empty() or zeros() on every PE"));
+  value_error(text(function, ": ", array.argument(),
+                   " is not symmetric; make it with railshmem.numpy.empty() or zeros() on every PE"));
 }
 
 nanobind::object peer_bytes(nanobind::handle object, int pe) {

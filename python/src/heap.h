@@ -12,8 +12,8 @@
 
 namespace railshmem::python {
 
-/// Allocates nbytes of symmetric memory that the CPU reaches, zeroes with `zero`; collective. Returns a memoryview. `name`
-/// says in messages what it is. MemoryError where the heap is full.
+/// Allocates nbytes of symmetric memory that the CPU reaches, zeroes with `zero`; collective. Returns a memoryview.
+/// `name` says in messages what it is. MemoryError where the heap is full.
 nanobind::object allocate(size_t nbytes, bool zero, const std::string& name);
 
 /// Frees the block that begins where the array begins; collective. ValueError where none does.

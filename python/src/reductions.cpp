@@ -40,8 +40,8 @@ int erased(shmem_team_t team, void* dest, const void* source, size_t nelems) {
 // clang-format on
 
 constexpr Entry kEntries[] = {
-    INTEGERS(sum), REALS(sum), COMPLEXES(sum), INTEGERS(prod), REALS(prod), COMPLEXES(prod), INTEGERS(min),
-    REALS(min),    INTEGERS(max), REALS(max),  INTEGERS(and),  INTEGERS(or), INTEGERS(xor),
+    INTEGERS(sum), REALS(sum),    COMPLEXES(sum), INTEGERS(prod), REALS(prod),  COMPLEXES(prod), INTEGERS(min),
+    REALS(min),    INTEGERS(max), REALS(max),     INTEGERS(and),  INTEGERS(or), INTEGERS(xor),
 };
 
 const Entry& entry_of(const char* function, const char* op, const Array& array) {
@@ -52,8 +52,8 @@ const Entry& entry_of(const char* function, const char* op, const Array& array) 
     if (entry.kind == array.kind() && entry.itemsize == array.itemsize()) return entry;
   }
   if (!known) value_error(text(function, ": op is '", op, "'; accepted: sum, prod, min, max, and, or, xor"));
-  type_error(text(function, ": ", array.argument(), " has elements of ", array.type_name(), ", which the operation ", op,
-                  " does not take"));
+  type_error(text(function, ": ", array.argument(), " has elements of ", array.type_name(), ", which the operation ",
+                  op, " does not take"));
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 namespace railshmem::python {
 
-/// A call of the library on buffers of the element type; the count is in elements. Returns 0, or nonzero after a message.
+/// A call of the library on buffers of the element type; the count is in elements. Returns 0, or nonzero after a
+/// message.
 using Reduction = int (*)(shmem_team_t, void* dest, const void* source, size_t nelems);
 
 /// The all-reduce of op, which is "sum", "prod", "min", "max", "and", "or" or "xor": else ValueError. TypeError where

@@ -22,10 +22,13 @@ void disown_child() {
 }  // namespace
 
 void init() {
-  if (g_state == State::running) state_error("railshmem.init: the library runs already; ask railshmem.is_initialized() first");
-  if (g_state == State::changing) state_error("railshmem.init: another thread is in init() or finalize(); call from one thread");
+  if (g_state == State::running)
+    state_error("railshmem.init: the library runs already; ask railshmem.is_initialized() first");
+  if (g_state == State::changing)
+    state_error("railshmem.init: another thread is in init() or finalize(); call from one thread");
   if (g_state == State::forked)
-    state_error("railshmem.init: this process was forked from a PE; start workers with the method 'spawn', or before init()");
+    state_error(
+        "railshmem.init: this process was forked from a PE; start workers with the method 'spawn', or before init()");
   static const int registered = pthread_atfork(nullptr, nullptr, disown_child);
   if (registered != 0) state_error("railshmem.init: pthread_atfork failed; the process has no memory left");
   const State before = g_state;
@@ -65,9 +68,11 @@ void require_running(const char* function) {
     case State::changing:
       state_error(text(function, " was called while another thread is in init() or finalize(); wait for that thread"));
     case State::finalized:
-      state_error(text(function, " was called after railshmem.finalize(); call it before, or init() again on every PE"));
+      state_error(
+          text(function, " was called after railshmem.finalize(); call it before, or init() again on every PE"));
     case State::forked:
-      state_error(text(function, " was called in a process forked from a PE; only the parent is a PE, so start workers ",
+      state_error(text(function,
+                       " was called in a process forked from a PE; only the parent is a PE, so start workers ",
                        "with the method 'spawn', or before init()"));
   }
 }
@@ -78,8 +83,7 @@ unsigned run_number() noexcept {
 
 void require_pe(const char* function, int pe) {
   const int npes = shmem_n_pes();
-  if (pe < 0 || pe >= npes)
-    value_error(text(function, ": pe is ", pe, ", and this job has the PEs 0 to ", npes - 1));
+  if (pe < 0 || pe >= npes) value_error(text(function, ": pe is ", pe, ", and this job has the PEs 0 to ", npes - 1));
 }
 
 }  // namespace railshmem::python

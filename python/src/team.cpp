@@ -40,8 +40,8 @@ std::optional<Team> Team::split_strided(int start, int stride, int size) const {
   const long long npes = shmem_team_n_pes(parent);
   const long long last = start + static_cast<long long>(stride) * (size - 1LL);
   if (size < 1 || start < 0 || start >= npes || last < 0 || last >= npes || (stride == 0 && size != 1))
-    value_error(text(kFunction, ": start ", start, ", stride ", stride, " and size ", size, " name members that the team ", name_,
-                     " of ", npes, " PEs does not have, or none"));
+    value_error(text(kFunction, ": start ", start, ", stride ", stride, " and size ", size,
+                     " name members that the team ", name_, " of ", npes, " PEs does not have, or none"));
   shmem_team_t made = SHMEM_TEAM_INVALID;
   int status = 0;
   {
@@ -84,7 +84,8 @@ std::optional<int> Team::translate(int pe, const Team& other) const {
   constexpr auto kFunction = "railshmem.Team.translate";
   const shmem_team_t mine = use(kFunction);
   const int npes = shmem_team_n_pes(mine);
-  if (pe < 0 || pe >= npes) value_error(text(kFunction, ": pe is ", pe, ", and the team ", name_, " has the members 0 to ", npes - 1));
+  if (pe < 0 || pe >= npes)
+    value_error(text(kFunction, ": pe is ", pe, ", and the team ", name_, " has the members 0 to ", npes - 1));
   const int there = shmem_team_translate_pe(mine, pe, other.use(kFunction));
   return there < 0 ? std::nullopt : std::optional(there);
 }

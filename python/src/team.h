@@ -13,7 +13,8 @@
 
 namespace railshmem::python {
 
-/// A handle of a team. Copies nothing and destroys nothing by itself: destroy() is collective, a destructor must not be.
+/// A handle of a team. Copies nothing and destroys nothing by itself: destroy() is collective, a destructor must not
+/// be.
 class Team {
  public:
   static Team world();

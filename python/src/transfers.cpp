@@ -51,7 +51,8 @@ void put_signal(nanobind::handle to, nanobind::handle from, nanobind::handle wor
   const uint64_t bits = bits_for(kFunction, "value", signal, value);
   const int operation = signal_op_of(kFunction, op);
   const nanobind::gil_scoped_release waits;
-  shmem_putmem_signal(dest.data(), source.data(), source.nbytes(), static_cast<uint64_t*>(signal.data()), bits, operation, pe);
+  shmem_putmem_signal(dest.data(), source.data(), source.nbytes(), static_cast<uint64_t*>(signal.data()), bits,
+                      operation, pe);
 }
 
 void signal_op(nanobind::handle word, nanobind::handle value, int pe, const char* op) {
@@ -76,8 +77,8 @@ void bind_transfers(nanobind::module_& module) {
   namespace nb = nanobind;
   module.def("put", put, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("pe"));
   module.def("get", get, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("pe"));
-  module.def("put_signal", put_signal, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("signal").none(), nb::arg("value").none(), nb::arg("pe"),
-             nb::arg("op"));
+  module.def("put_signal", put_signal, nb::arg("dest").none(), nb::arg("source").none(), nb::arg("signal").none(),
+             nb::arg("value").none(), nb::arg("pe"), nb::arg("op"));
   module.def("signal_op", signal_op, nb::arg("signal").none(), nb::arg("value").none(), nb::arg("pe"), nb::arg("op"));
 }
 

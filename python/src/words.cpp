@@ -16,13 +16,15 @@ void require_word(const char* function, const Array& array) {
     type_error(text(function, ": ", array.argument(), " has elements of ", array.type_name(),
                     "; it must have int32, int64, uint32 or uint64"));
   if (array.elements() != 1)
-    value_error(text(function, ": ", array.argument(), " has ", array.elements(), " elements; pass one element, as in a[3:4]"));
+    value_error(
+        text(function, ": ", array.argument(), " has ", array.elements(), " elements; pass one element, as in a[3:4]"));
   require_symmetric(function, array);
 }
 
 void require_signal(const char* function, const Array& array) {
   if (array.kind() != Kind::unsigned_integer || array.itemsize() != sizeof(uint64_t))
-    type_error(text(function, ": ", array.argument(), " has elements of ", array.type_name(), "; a signal is a uint64"));
+    type_error(
+        text(function, ": ", array.argument(), " has elements of ", array.type_name(), "; a signal is a uint64"));
   require_word(function, array);
 }
 
@@ -47,7 +49,8 @@ uint64_t bits_for(const char* function, const char* argument, const Array& word,
       bits = value;
     }
     if (!fits) {
-      PyErr_SetString(PyExc_OverflowError, text(function, ": ", argument, " does not fit into ", word.type_name()).c_str());
+      PyErr_SetString(PyExc_OverflowError,
+                      text(function, ": ", argument, " does not fit into ", word.type_name()).c_str());
       throw nanobind::python_error();
     }
     return bits;
