@@ -7,7 +7,7 @@ Every PE calls init() first and finalize() last. railshmem.numpy has the arrays 
 
 Mistakes raise exceptions: RuntimeError for a call at the wrong time, ValueError and TypeError for arguments, with a
 message that says what to do. Calls that wait release the GIL. A wait for a PE that has died, or for longer than
-SHMEM_TIMEOUT, ends the process with a message.
+SHMEM_WAIT_TIMEOUT, ends the process with a message.
 """
 from railshmem._core import Team
 from railshmem._info import info

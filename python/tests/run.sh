@@ -10,7 +10,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
   echo "SKIPPED: $python has no numpy or no pytest; scripts/python.sh --install gets them"
   exit 77
 }
-export PYTHONDONTWRITEBYTECODE=1 SHMEM_TIMEOUT=30
+export PYTHONDONTWRITEBYTECODE=1 SHMEM_WAIT_TIMEOUT=60
 set -- "$python" -m pytest -q -x -p no:cacheprovider "$tests/$folder"
 [ -z "$npes" ] || EXPECTED_PES=$npes exec "$oshrun" -n "$npes" "$@"
 exec "$@"

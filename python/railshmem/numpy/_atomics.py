@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def atomic_fetch(a: NDArray, pe: int) -> int:
-    """Returns the element."""
+    """Returns the element, as it is on PE pe at some moment of the call."""
     return _core.atomic_fetch(a, pe)
 
 

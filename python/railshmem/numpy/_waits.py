@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Waits for this PE's own words until peers have updated them.
 
-cmp is "==", "!=", ">", ">=", "<" or "<=". Other threads run during a wait. A wait that takes longer than SHMEM_TIMEOUT
+cmp is "==", "!=", ">", ">=", "<" or "<=". Other threads run during a wait. A wait that takes longer than SHMEM_WAIT_TIMEOUT
 seconds, or whose peers have died, ends the process with a message.
 """
 from __future__ import annotations

@@ -2,6 +2,7 @@
 """Whole jobs: their beginnings, ends and mistakes, as their output and exit status show them."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -18,7 +19,7 @@ def job(tmp_path, program, npes=2):
     file = tmp_path / "program.py"
     file.write_text("import os, sys, railshmem\nimport numpy as np\nimport railshmem.numpy as rn\n" + textwrap.dedent(program))
     return subprocess.run([OSHRUN, "-n", str(npes), sys.executable, file], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, env={**os.environ, "SHMEM_TIMEOUT": "20"})
+                          stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, env={**os.environ, "SHMEM_WAIT_TIMEOUT": "40"})
 
 
 def test_calls_before_init_raise(tmp_path):
@@ -110,6 +111,17 @@ def test_the_variables_of_torchrun_start_a_job(tmp_path, free_port):
     pes = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
                             env={**os.environ, **address, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(2)]
     assert [pe.communicate(timeout=TIMEOUT_S)[0].split() for pe in pes] == [["0", "2"], ["1", "2"]]
+
+
+def test_mpirun_starts_a_job():
+    mpirun = shutil.which("mpirun")
+    if not mpirun:
+        pytest.skip("no mpirun")
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    program = "import railshmem; railshmem.init(); print(railshmem.my_pe(), railshmem.n_pes(), flush=True); railshmem.finalize()"
+    done = subprocess.run([mpirun, "-n", "2", sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
+                          timeout=TIMEOUT_S, env={**os.environ, **as_root})
+    assert done.returncode == 0 and sorted(done.stdout.splitlines()) == ["0 2", "1 2"], done.stdout
 
 
 def test_info_is_printed_without_a_warning():
