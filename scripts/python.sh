@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python package railshmem of the folder python:
 #   scripts/python.sh --install   makes the virtual environment build/python/venv, with what the package's build and its tests need
-#   scripts/python.sh wheel       builds a wheel into build/python/wheels, installs it into a fresh virtual environment, and runs the
-#                                 first program of docs/python.md there, and a C program built against the wheel
+#   scripts/python.sh wheel [ARGUMENT...]   builds a wheel into build/python/wheels, installs it into a fresh virtual environment, and
+#                                 runs the first program of docs/python.md there, and a C program built against the wheel. The
+#                                 arguments are pip's, such as --config-settings=cmake.define.RAILSHMEM_CUDA=OFF
 # Packages come from PyPI. PYTHON (default python3) is the Python; it needs headers (python3-dev) and venv (python3-venv).
 set -eu
 cd "$(dirname "$0")/.."
@@ -34,7 +35,7 @@ wheel() {
   rm -rf "$folder" build/python/fresh
   mkdir -p "$folder"
   # shellcheck disable=SC2086
-  "$python" $pip wheel --no-deps --wheel-dir "$folder" ./python
+  "$python" $pip wheel --no-deps --wheel-dir "$folder" "$@" ./python
   ls -l "$folder"
   make_venv build/python/fresh
   fresh=$PWD/build/python/fresh
@@ -60,9 +61,12 @@ wheel() {
 
 case ${1:-} in
   --install) install ;;
-  wheel) wheel ;;
+  wheel)
+    shift
+    wheel "$@"
+    ;;
   *)
-    sed -n '3,8p' "$0" >&2
+    sed -n '3,9p' "$0" >&2
     exit 2
     ;;
 esac

@@ -12,7 +12,7 @@ import pytest
 import railshmem
 
 OSHRUN = str(pathlib.Path(railshmem.__file__).parent / "bin/oshrun")
-TIMEOUT_S = 60
+TIMEOUT_S = 120
 
 
 def job(tmp_path, program, npes=2):
