@@ -37,7 +37,7 @@ def sibling_of(path):
 
 def target_of(name, source):
     """The repository path that an include means, or None for system headers."""
-    if name.startswith(("src/", "bootstrap/", "transports/", "perftest/", "tests/", "include/")):
+    if name.startswith(("src/", "bootstrap/", "transports/", "perftest/", "python/", "tests/", "include/")):
         return name
     if name.startswith(("shmem/", "mpp/")) or name in ("shmem.h", "shmemx.h", "pshmem.h"):
         return "include/" + name

@@ -105,6 +105,7 @@ skipped() {
   command -v nvidia-smi >/dev/null || why="$why GPU tests: no GPU;"
   grep -q 'RailSHMEM CUDA: ON' "$logs/release.configure" || why="$why CUDA header tests, and device_heap.* and fault.stream_*, which need the library's kernels: no nvcc;"
   grep -q 'RailSHMEM MPI: ON' "$logs/release.configure" || why="$why MPI launchers: no MPI;"
+  grep -q 'RailSHMEM PYTHON: ON' "$logs/release.configure" || why="$why python.*: no Python 3.10 with headers and nanobind;"
   [ "$(id -u)" -eq 0 ] || why="$why two hosts in network namespaces: not root;"
   [ -e /dev/infiniband ] || why="$why RDMA NICs: no /dev/infiniband;"
   [ -z "$quick" ] || why="$why sanitizer builds: not asked for;"
@@ -115,6 +116,7 @@ if [ -n "$install" ]; then
   step "packages"
   scripts/install_packages.sh test || exit 1
   scripts/docs.sh --install || echo "no mkdocs, so lint.site is skipped"
+  scripts/python.sh --install || echo "no nanobind, numpy or pytest, so python.* is disabled"
 fi
 scripts/check_cmake.sh || exit 1
 

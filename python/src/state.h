@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether the library runs in this process. All functions need the GIL, which protects what they read and write.
+#pragma once
+
+namespace railshmem::python {
+
+/// Starts the library for several threads; collective. RuntimeError where it runs, runs in the parent of this process,
+/// or cannot start.
+void init();
+
+/// Leaves the library; collective. RuntimeError where it does not run.
+void finalize();
+
+bool is_initialized() noexcept;
+
+/// RuntimeError, with what to do, unless the library runs.
+void require_running(const char* function);
+
+/// Grows with every init(): handles of an earlier run are recognised by it.
+unsigned run_number() noexcept;
+
+/// ValueError unless pe is a PE of the world.
+void require_pe(const char* function, int pe);
+
+}  // namespace railshmem::python

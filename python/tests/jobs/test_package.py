@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What belongs to a package beside its functions."""
+import inspect
+import pathlib
+import re
+
+import pytest
+
+import railshmem
+import railshmem.numpy
+from railshmem import _core
+
+SOURCES = pathlib.Path(__file__).parents[2]
+PUBLIC = [getattr(module, name) for module in (railshmem, railshmem.numpy) for name in module.__all__]
+
+
+def test_the_version_is_that_of_the_library():
+    version = re.search(r'^version = "(.*?)"', (SOURCES / "pyproject.toml").read_text(), re.M)[1]
+    assert railshmem.info()["version"] == f"RailSHMEM {version}"
+
+
+def test_types_are_declared():
+    package = pathlib.Path(railshmem.__file__).parent
+    assert (package / "py.typed").exists()
+    stubs = (package / "_core.pyi").read_text()
+    for name in vars(_core):
+        assert name.startswith("__") or re.search(rf"^(def|class) {name}\b", stubs, re.M), f"{name} has no stub"
+
+
+@pytest.mark.parametrize("thing", PUBLIC, ids=lambda thing: thing.__name__)
+def test_what_is_public_is_documented(thing):
+    assert len(inspect.getdoc(thing)) > 20
+    if inspect.isfunction(thing):
+        assert "return" in thing.__annotations__
+
+
+def test_methods_of_teams_are_documented():
+    for name in ("world", "shared", "split_strided", "split_2d", "my_pe", "n_pes", "translate", "sync", "destroy"):
+        assert len(inspect.getdoc(getattr(railshmem.Team, name))) > 20
