@@ -10,6 +10,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/collective/background.h"
 #include "src/cuda/context_guard.h"
 
 namespace railshmem {
@@ -73,6 +74,8 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
   if (network_ && !std::exchange(shares_host_calls_, true)) network_->share_host_calls();
   const auto [host, device] = new_words();
   Team& twin = twin_of_(team);
+  // Now, while no stream waits for the executor: the driver may hold up the creation of streams until others are idle.
+  queue_of(twin, "a collective between nodes");
   auto executor = std::make_unique<TeamExecutor>(
       TeamExecutor::Config{host, team.state.me, team.state.spin.share_cpus, [this] { cuda::adopt_thread(gpu_); },
                            [&twin](const StreamedCollective& call) { call.run(twin); }});
