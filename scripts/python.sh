@@ -46,7 +46,8 @@ wheel() {
   first_program >"$scratch/hello.py"
   cp examples/01_hello.c "$scratch"
   cd "$scratch"
-  unset PYTHONPATH LD_LIBRARY_PATH
+  # Unbuffered, a line and its end are two writes, between which another PE may write.
+  unset PYTHONPATH LD_LIBRARY_PATH PYTHONUNBUFFERED
   PATH=$fresh/bin:$PATH
   python -W error -m railshmem.info
   oshrun -n 2 python hello.py | sort >said

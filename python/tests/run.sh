@@ -10,6 +10,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
   echo "SKIPPED: $python has no numpy or no pytest; scripts/python.sh --install gets them"
   exit 77
 }
+unset PYTHONUNBUFFERED  # a line and its end would be two writes
 export PYTHONDONTWRITEBYTECODE=1 SHMEM_WAIT_TIMEOUT=60
 set -- "$python" -m pytest -q -x -p no:cacheprovider "$tests/$folder"
 [ -z "$npes" ] || EXPECTED_PES=$npes exec "$oshrun" -n "$npes" "$@"
