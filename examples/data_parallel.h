@@ -40,7 +40,7 @@ inline int blocks(size_t threads, int of_block) {
   return static_cast<int>((threads + of_block - 1) / of_block);
 }
 
-/// A number from -1 to 1 that looks random; every PE gets one and the same for a key, on the host and in kernels.
+/// A number from -1 to 1 that looks random; for a key all PEs get one number, on the host and in kernels.
 __host__ __device__ inline float noise(uint32_t key) {
   key = (key ^ key >> 16) * 0x7feb352dU;
   key = (key ^ key >> 15) * 0x846ca68bU;
