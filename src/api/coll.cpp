@@ -10,6 +10,7 @@
 #include "src/api/probe.h"
 #include "src/base/error.h"
 #include "src/check/agreement.h"
+#include "src/collective/operand.h"
 #include "src/executor/executors.h"
 #include "src/gpu/stream_side.h"
 #include "src/stream/node_collectives.h"
