@@ -18,6 +18,10 @@
 #define SHMEMX_INIT_WITH_MPI_COMM (1u << 0)
 #define SHMEMX_INIT_WITH_UNIQUEID (1u << 1)
 
+/// Or this with one of the ways: several threads may call the library at once, as with shmem_init_thread and
+/// SHMEM_THREAD_MULTIPLE. Without it threads take turns.
+#define SHMEMX_INIT_THREAD_MULTIPLE (1u << 2)
+
 /// Names one job; made by one PE and handed to the others by any means, byte for byte.
 typedef struct {
   char internal[128];

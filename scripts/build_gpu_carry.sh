@@ -7,6 +7,7 @@
 # BUILD  the configured build to take ours from   (default: build/release)
 # CARRY  the folder to fill                       (default: build/gpu-carry)
 # JOBS   at once                                  (default: 1)
+# PYTHON the Python to build the package for, as build_python_carry.sh takes it; without it there are no Python tests
 # NCCL   its folder with include/ and lib/        (default: that of scripts/find_nccl.sh)
 # GPUs and compiler: see build_gpu_perf_with_nvshmem.sh. The libraries of NVSHMEM, NCCL and cuBLAS and those of a launcher
 # (MPI, PMIx) are not taken along: they are large, or come with the driver or launcher that they talk to. A program for
@@ -58,6 +59,7 @@ done | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u | while read -r
   if echo "$name" | grep -Eq -e "$here_already" -e "$not_ours"; then continue; fi
   cp -L "$path" "$carry/lib/$name"
 done
+[ -z "${PYTHON:-}" ] || BUILD=$build CARRY=$carry scripts/build_python_carry.sh "$PYTHON"
 du -sh "$carry"
 most=$((64 * 1024)) # KiB that some machines take
 if [ "$(du -sk "$carry" | cut -f 1)" -gt $most ]; then

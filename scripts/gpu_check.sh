@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that this machine's GPUs can test: the device API on one GPU, GPU memory between processes, kernels between
 # PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both, host
-# collectives and stream-ordered calls with graphs, the examples, a short soak (scripts/gpu_soak.sh); prints a table.
+# collectives and stream-ordered calls with graphs, torch tensors of Python, the examples, a short soak
+# (scripts/gpu_soak.sh); prints a table.
 # What needs two GPUs runs beside others of its kind where there are four or more: the times of such rows overlap.
 #   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
 # CUDA_VISIBLE_DEVICES   only these
+# PYTHON   a Python with torch, for the package in FROM    (default: python3)
 # NCCL     folder with lib/libnccl.so.2, for the test of windows   (default: that of find_nccl.sh, else the loader's)
+# ROWS     a regular expression: only the rows whose names match, as '^python'
 # LOGS     folder for the outputs    (default: a new one in /tmp)
 # Exit status: 1 when a test failed, 77 without a GPU.
 set -u
@@ -18,7 +21,7 @@ case ${1:-} in
   '') ;;
   --sanitize) sanitize=yes ;;
   *)
-    sed -n '3,13p' "$0" >&2
+    sed -n '3,16p' "$0" >&2
     exit 2
     ;;
 esac
@@ -94,6 +97,7 @@ lane() {
 check() {
   local name=$1 limit=$2 needed=$3 lane
   shift 3
+  [[ $name =~ ${ROWS:-.} ]] || return 0
   names+=("$name")
   if [ "$lanes" -gt 0 ] && [ "$needed" -le 2 ]; then
     lane
@@ -148,10 +152,10 @@ for pes in $counts; do
   kernels direct "$pes"
   coll_benches direct "$pes"
 done
-# collectives NAME PES ALGORITHMS: collectives on streams, every kind of buffer, each path at all sizes.
+# collectives NAME PES ALGORITHMS [LARGEST]: collectives on streams, every kind of buffer, each path at all sizes.
 collectives() {
   check "coll_ops.$1.$2" 150 "$2" env SHMEM_HEAP_KIND=device "SHMEM_COLLECTIVES=$3" "$(program oshrun)" -n "$2" --timeout 140 \
-    "$(program coll_ops)" 3000
+    "$(program coll_ops)" "${4:-3000}"
 }
 for pes in $counts; do
   collectives by_size "$pes" ''
@@ -176,6 +180,14 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   collectives parts "$pes" reduce=parts
   collectives direct "$pes" fcollect=direct,alltoall=direct,reduce=direct,reducescatter=direct
   collectives engines "$pes" fcollect=engines,alltoall=engines,broadcast=engines
+  # Long enough for the table to relay plain memory, and all-to-alls with counts.
+  [ "$pes" -ne 2 ] || collectives by_size_long 2 '' 300000
+  relay=fcollect=relay,alltoall=relay,reduce=relay,reducescatter=relay,broadcast=relay
+  collectives relay "$pes" $relay
+  collectives relay_long "$pes" $relay 100000
+  # Behind a meeting that finds memory which peers do not reach.
+  collectives relay_direct "$pes" $relay,fcollect=direct,alltoall=direct,reduce=direct,reducescatter=direct 100000
+  collectives relay_engines "$pes" $relay,fcollect=engines,alltoall=engines,broadcast=engines 100000
 done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
@@ -186,10 +198,47 @@ done
 half=$((gpus > 3 ? gpus / 2 : 2))
 check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
   "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program coll_ops)" 3000
+# Short all-to-alls one message for each pair of nodes, and one for each pair of members.
+for algorithm in gather direct; do
+  check "coll_ops.alltoall_$algorithm" 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half \
+    'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' "SHMEM_COLLECTIVES=alltoall=$algorithm" "$(program oshrun)" -n $((2 * half)) --timeout 140 \
+    "$(program coll_ops)" 3000
+done
 check coll_ops.shm 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm \
   "$(program oshrun)" -n 2 --timeout 140 "$(program coll_ops)" 30000
 kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 coll_benches two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+
+# tensors NAME PES [NAME=VALUE...]: the Python package's tests of torch tensors, on CPU and GPU.
+python=${PYTHON:-python3}
+tensors() {
+  local name=$1 pes=$2 tests=("$root"/python/tests/pes/test_torch_*.py)
+  shift 2
+  local path=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH} run=(sh -c 'echo no package, torch or pytest; exit 77')
+  if PYTHONPATH=$path "$python" -c 'import railshmem.torch, pytest, torch; assert torch.cuda.is_available()' 2>"$logs/python.log"; then
+    run=("$(program oshrun)" -n "$pes" --timeout 280 "$python" -m pytest -q -x -rs -p no:cacheprovider "${tests[@]}")
+  fi
+  check "python.$name.$pes" 300 "$pes" env "PYTHONPATH=$path" PYTHONDONTWRITEBYTECODE=1 SHMEM_SYMMETRIC_SIZE=512M "$@" "${run[@]}"
+}
+for pes in $counts; do tensors direct "$pes"; done
+tensors shm 2 SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
+tensors two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+
+# ranks FOLDER NAME PES [NAME=VALUE...]: its tests of torch.distributed or FSDP2, on CPU and GPU.
+ranks() {
+  local folder=$1 name=$2 pes=$3
+  shift 3
+  local path=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH} run=(sh -c 'echo no package, torch or pytest; exit 77')
+  if PYTHONPATH=$path "$python" -c "import railshmem.${folder}, pytest, torch; assert torch.cuda.is_available()" 2>"$logs/python.log"; then
+    run=("$(program oshrun)" -n "$pes" --timeout 280 "$python" -m pytest -q -x -rs -p no:cacheprovider "$root/python/tests/$folder")
+  fi
+  check "python.$folder.$name.$pes" 300 "$pes" env "PYTHONPATH=$path" PYTHONDONTWRITEBYTECODE=1 SHMEM_SYMMETRIC_SIZE=512M \
+    OMP_NUM_THREADS=1 "$@" "${run[@]}"
+}
+for folder in distributed fsdp; do
+  ranks $folder direct 2
+  ranks $folder two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+done
 
 # example NAME PROGRAM PES [OPTION...] [-- NAME=VALUE...]: what it printed goes below the table.
 example() {
@@ -232,6 +281,14 @@ example tcp data_parallel 2 -- "${tcp[@]}"
 example tcp_graph data_parallel 2 --graph -- "${tcp[@]}"
 example two_nodes data_parallel $((2 * half)) --graph -- SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 
+# Kernels of the Python package, where there are the package, Triton and PyTorch. PYTHON is the Python, PACKAGE the folder of the package
+# railshmem where it is not installed.
+python=${PYTHON:-python3}
+export PYTHONPATH=${PACKAGE:-$from/python}${PYTHONPATH:+:$PYTHONPATH}
+if "$python" -c 'import railshmem.triton, torch, pytest' 2>/dev/null; then
+  check python.triton_gpu.2 300 2 "$root/python/tests/run.sh" "$python" "$(program oshrun)" triton_gpu 2
+fi
+
 check soak 250 "$gpus" env FROM="$from" PES=$((gpus > 4 ? gpus / 2 * 2 : 4)) "$root/scripts/gpu_soak.sh" 10
 measured+=(soak)
 
@@ -255,6 +312,7 @@ echo "| test | result | time |"
 echo "| --- | --- | --- |"
 for name in "${names[@]}"; do cat "$logs/$name.row"; done
 for name in "${measured[@]}"; do
+  [ -e "$logs/$name.log" ] || continue
   echo
   echo "$name:"
   grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|data_parallel|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"

@@ -8,6 +8,7 @@
 #include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
+#include "src/api/team_call.h"
 #include "src/base/error.h"
 #include "src/check/agreement.h"
 #include "src/collective/operand.h"
@@ -139,20 +140,16 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
     throw Error("coll is NULL or its size is not set; begin with SHMEMX_COLL_INITIALIZER");
   if (asked->collective < SHMEMX_COLL_ALLGATHER || asked->collective > SHMEMX_COLL_BROADCAST)
     throw Error(text("collective %d is none; pass a SHMEMX_COLL_ constant", asked->collective));
-  World& world = job::world(function);
-  Team* const team = world.teams().find(asked->team);
-  if (!team)
-    throw Error(text("team %p is no team of this PE; pass SHMEM_TEAM_WORLD or what shmem_team_split_... gave",
-                     static_cast<const void*>(asked->team)));
+  Team& team = must_find_team(function, asked->team);
   if (asked->flags != 0) throw Error(text("flags are %d; they must be 0", asked->flags));
   if (asked->max_blocks < 0) throw Error(text("max_blocks is %d; it must be 0 or more", asked->max_blocks));
-  Coll coll{function, static_cast<CollKind>(asked->collective), *team};
+  Coll coll{function, static_cast<CollKind>(asked->collective), team};
   coll.element = element_of(asked->datatype);
   coll.type = static_cast<TypeKind>(asked->datatype);
   if (coll.reduces()) set_op(coll, *asked);
   coll.max_blocks = static_cast<uint32_t>(asked->max_blocks);
-  if (coll.kind == CollKind::broadcast && (asked->root < 0 || asked->root >= team->size()))
-    throw Error(text("root is %d; the team has ranks 0 to %d", asked->root, team->size() - 1));
+  if (coll.kind == CollKind::broadcast && (asked->root < 0 || asked->root >= team.size()))
+    throw Error(text("root is %d; the team has ranks 0 to %d", asked->root, team.size() - 1));
   coll.root = asked->root;
   coll.nbytes = times(asked->nelems, coll.element);
   coll.source = asked->source;
@@ -171,7 +168,7 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
     coll.dest_offsets = asked->dest_offsets;
     check_counts(coll);
   } else {
-    times(coll.nbytes, static_cast<size_t>(team->size()));
+    times(coll.nbytes, static_cast<size_t>(team.size()));
   }
   return coll;
 }

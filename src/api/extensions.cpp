@@ -49,10 +49,12 @@ extern "C" {
 
 int shmemx_init_attr(unsigned int flags, shmemx_init_attr_t* attr) {
   return guard("shmemx_init_attr", [&] {
-    if (flags != 0 && (!attr || attr->size != sizeof *attr))
+    const unsigned int way = flags & ~SHMEMX_INIT_THREAD_MULTIPLE;
+    if (way != 0 && (!attr || attr->size != sizeof *attr))
       throw Error("attr is NULL or its size is not set; begin with SHMEMX_INIT_ATTR_INITIALIZER");
-    // shmem_init uses this level of thread support too.
-    job::start(SHMEM_THREAD_SERIALIZED, flags ? request_of(flags, *attr) : BootstrapRequest{});
+    // shmem_init has threads take turns, too.
+    const int threads = flags == way ? SHMEM_THREAD_SERIALIZED : SHMEM_THREAD_MULTIPLE;
+    job::start(threads, way ? request_of(way, *attr) : BootstrapRequest{});
   });
 }
 

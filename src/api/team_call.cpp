@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "src/api/probe.h"
+#include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
 #include "src/check/call_site.h"
@@ -18,6 +19,14 @@ void warn_bad_team(const char* function, shmem_team_t handle, const char* result
   if (checking(job::world(function).state()))
     die("%s: %s; called at %s", function, which, check::find_call_site().data());
   log_warn("%s: %s; the call does nothing and returns %s", function, which, result);
+}
+
+Team& must_find_team(const char* function, shmem_team_t handle) {
+  Team* const team = job::world(function).teams().find(handle);
+  if (!team)
+    throw Error(text("team %p is no team of this PE; pass SHMEM_TEAM_WORLD or what shmem_team_split_... gave",
+                     static_cast<const void*>(handle)));
+  return *team;
 }
 
 void die_bad_member(const char* function, const Team& team, const char* argument, int rank) noexcept {

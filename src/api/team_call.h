@@ -30,6 +30,9 @@ inline Team* find_team_or_none(const char* function, shmem_team_t handle, const 
   return nullptr;
 }
 
+/// For calls that report by a status: throws Error for a handle that is no team of this PE.
+Team& must_find_team(const char* function, shmem_team_t handle);
+
 /// `rank` must be a member of the team.
 inline void check_member(const char* function, const Team& team, const char* argument, int rank) noexcept {
   if (static_cast<unsigned>(rank) >= static_cast<unsigned>(team.size())) [[unlikely]]

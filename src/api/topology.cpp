@@ -3,6 +3,7 @@
 #include "shmem/coll.h"
 #include "src/api/guard.h"
 #include "src/api/job.h"
+#include "src/api/team_call.h"
 #include "src/base/error.h"
 #include "src/cuda/links.h"
 
@@ -51,15 +52,12 @@ extern "C" int shmemx_topology_get(shmem_team_t handle, shmemx_topology_t* topol
     World& world = job::world(kFunction);
     if (!topology || topology->size != sizeof *topology)
       throw Error("topology is NULL or its size is not set; set topology->size to sizeof(shmemx_topology_t)");
-    Team* const team = world.teams().find(handle);
-    if (!team)
-      throw Error(text("team %p is no team of this PE; pass SHMEM_TEAM_WORLD or what shmem_team_split_... gave",
-                       static_cast<const void*>(handle)));
+    Team& team = must_find_team(kFunction, handle);
     shmemx_topology_t found{};
     found.size = sizeof found;
-    add_nodes(*team, found);
-    if (const DeviceMemory* const memory = world.device_memory()) add_link(*team, *memory, found);
-    if (team->state.network) add_rails(*team->state.network, found);
+    add_nodes(team, found);
+    if (const DeviceMemory* const memory = world.device_memory()) add_link(team, *memory, found);
+    if (team.state.network) add_rails(*team.state.network, found);
     *topology = found;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/collective/blocks.h"
 
+#include "src/collective/blocks_gathered.h"
 #include "src/collective/blocks_network.h"
 #include "src/collective/blocks_node.h"
 #include "src/collective/gather_chunks.h"
@@ -30,6 +31,7 @@ void exchange_blocks(Collective collective, const Blocks& blocks, Begin begin) n
   const Algorithm algorithm = team.state.choice->pick(collective, reach, blocks.nbytes, team.size());
   if (goes_in_chunks(blocks, dest) && (algorithm == Algorithm::links || begin == Begin::when_come))
     return blocks_by_chunks(blocks);
+  if (algorithm == Algorithm::gather && blocks_by_gathering(blocks)) return;
   if (begin == Begin::when_come) sync(team, blocks.function);
   switch (algorithm) {
     case Algorithm::line:
@@ -45,6 +47,7 @@ void exchange_blocks(Collective collective, const Blocks& blocks, Begin begin) n
     case Algorithm::rails:
       return blocks_by_rails(blocks);
     case Algorithm::direct:
+    case Algorithm::gather:  // of blocks that are too long for it
       return blocks_by_sending(blocks);
     default:
       return blocks_by_push(blocks, dest);

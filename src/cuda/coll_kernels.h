@@ -20,6 +20,9 @@ class CollKernels {
   /// Throws Error where the library has no kernels or the driver does not load them.
   CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const WorldView& view);
 
+  /// Gives the kernels another view of the job. Throws Error.
+  void show(DeviceCopies& copies, const WorldView& view) const { kernels_.show(copies, view); }
+
   /// Appends the call to a stream. The driver's word.
   Result give(const EvenMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const MoveCall& call, Grid grid, Stream stream) const noexcept;

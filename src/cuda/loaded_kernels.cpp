@@ -17,9 +17,14 @@ LoadedKernels::LoadedKernels(const DeviceContext& gpu, DeviceCopies& copies, std
         "toolkit is");
   const ContextGuard guard(gpu);
   gpu.check(driver.module_load(&module_, image.data()), "cuModuleLoadData");
+  show(copies, view);
+}
+
+void LoadedKernels::show(DeviceCopies& copies, const WorldView& view) const {
+  const ContextGuard guard(gpu_);
   Address address = 0;
   size_t nbytes = 0;
-  gpu.check(driver.module_global(&address, &nbytes, module_, "railshmem_device_view"), "cuModuleGetGlobal");
+  gpu_.check(gpu_.driver().module_global(&address, &nbytes, module_, "railshmem_device_view"), "cuModuleGetGlobal");
   if (nbytes != sizeof view)
     throw Error(
         text("the library's own kernels have a view of %zu bytes, not of %zu; build it anew", nbytes, sizeof view));

@@ -20,6 +20,8 @@ class LoadedKernels {
   LoadedKernels(const LoadedKernels&) = delete;
   ~LoadedKernels();
 
+  /// Gives the kernels another view. Throws Error.
+  void show(DeviceCopies& copies, const WorldView& view) const;
   /// Throws Error where the module has no such kernel.
   Function find(const char* name) const;
   /// Appends a kernel of one parameter to a stream. The driver's word.

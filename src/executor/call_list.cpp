@@ -19,16 +19,19 @@ uint32_t CallList::add(StreamedCollective call, Lifetime lifetime) {
   free_.pop_back();
   calls_[number - 1] = {std::move(kept), lifetime};
   replayed_ += lifetime == Lifetime::replayed;
+  if (lifetime == Lifetime::once) coming_.push_back(number);
   return number;
 }
 
-std::shared_ptr<const StreamedCollective> CallList::take(uint32_t number) noexcept {
+std::shared_ptr<const StreamedCollective> CallList::take(uint32_t number, bool* in_turn) noexcept {
   const std::lock_guard lock(mutex_);
   if (number == 0 || number > calls_.size() || !calls_[number - 1].call)
     die("a stream asks for call %u, which the library does not keep: the program has overwritten the library's memory",
         number);
   Kept& kept = calls_[number - 1];
+  if (in_turn) *in_turn = kept.lifetime == Lifetime::replayed || coming_.front() == number;
   if (kept.lifetime == Lifetime::replayed) return kept.call;
+  std::erase(coming_, number);
   free_.push_back(number);
   return std::exchange(kept.call, nullptr);
 }

@@ -16,6 +16,12 @@
 namespace railshmem {
 namespace {
 
+/// For messages.
+std::string name_of(const Team& team) {
+  if (team.handle() == SHMEM_TEAM_WORLD) return "SHMEM_TEAM_WORLD";
+  return text("the team of %d PEs from PE %d to PE %d", team.size(), team.pes.pe(0), team.pes.pe(team.size() - 1));
+}
+
 /// One page, zeroed.
 std::byte* new_page(size_t nbytes) {
   void* const page = std::aligned_alloc(nbytes, nbytes);
@@ -76,9 +82,9 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
   Team& twin = twin_of_(team);
   // Now, while no stream waits for the executor: the driver may hold up the creation of streams until others are idle.
   queue_of(twin, "a collective between nodes");
-  auto executor = std::make_unique<TeamExecutor>(
-      TeamExecutor::Config{host, team.state.me, team.state.spin.share_cpus, [this] { cuda::adopt_thread(gpu_); },
-                           [&twin](const StreamedCollective& call) { call.run(twin); }});
+  auto executor = std::make_unique<TeamExecutor>(TeamExecutor::Config{
+      host, team.state.me, name_of(team), team.state.spin.share_cpus, [this] { cuda::adopt_thread(gpu_); },
+      [&twin](const StreamedCollective& call) { call.run(twin); }});
   return works_
       .emplace(team.handle(), TeamWork{host, device, std::move(executor), std::make_unique<GraphHolds>(nullptr)})
       .first->second;

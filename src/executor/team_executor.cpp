@@ -65,12 +65,34 @@ void TeamExecutor::run() noexcept {
 void TeamExecutor::perform(uint32_t number) noexcept {
   // relaxed: the stream writes `due` again only after it has seen `done`, which is released behind this.
   __atomic_store_n(&config_.words->due, 0, __ATOMIC_RELAXED);
-  const std::shared_ptr<const StreamedCollective> call = calls_.take(number);
+  bool in_turn = true;
+  const std::shared_ptr<const StreamedCollective> call = calls_.take(number, &in_turn);
   if (const char* const why = gone_.load(std::memory_order_relaxed))
     die("%s: a graph was launched that captured this call, but %s; destroy the graph before", call->function(), why);
+  if (!in_turn) die_of_two_streams(*call);  // this stream has written over the number of an earlier call
   config_.run(*call);
+  refuse_other_streams(*call);
   // release: pairs with the stream's wait; what the call brought is there for the stream's next work.
   __atomic_store_n(&config_.words->done, number, __ATOMIC_RELEASE);
+}
+
+/// The stream whose call has run waits for `done`, which no other stream may be waiting for. A second stream is seen
+/// where it has asked meanwhile, or where a stream before has not taken its answer.
+void TeamExecutor::refuse_other_streams(const StreamedCollective& call) const noexcept {
+  // relaxed: only whether the job ends depends on both loads.
+  if (__atomic_load_n(&config_.words->due, __ATOMIC_RELAXED) != 0) die_of_two_streams(call);
+  for (const uint64_t began = now_ns(); __atomic_load_n(&config_.words->done, __ATOMIC_RELAXED) != 0;) {
+    const uint64_t waited = now_ns() - began;
+    if (waited > config_.answer_ns) die_of_two_streams(call);
+    yield_cpu(waited);
+  }
+}
+
+void TeamExecutor::die_of_two_streams(const StreamedCollective& call) const noexcept {
+  die("%s: two streams use %s at once, whose calls must follow each other; let a stream wait for the stream that used "
+      "the "
+      "team before (cudaStreamWaitEvent), or split a team for each stream",
+      call.function(), config_.team.c_str());
 }
 
 }  // namespace railshmem

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <string>
 #include <thread>
 
 #include "src/cuda/kernels/stream_call.h"
@@ -19,9 +20,11 @@ class TeamExecutor {
   struct Config {
     cuda::CallWords* words;       ///< as the CPU sees them; both 0
     int pe;                       ///< for messages
+    std::string team;             ///< for messages: "SHMEM_TEAM_WORLD"
     bool share_cpus;              ///< PEs outnumber the CPUs: do not spin
     std::function<void()> begin;  ///< what the thread does first; may be empty
     std::function<void(const StreamedCollective&)> run;
+    uint64_t answer_ns = 5'000'000'000;  ///< a stream has taken its answer by then; it takes microseconds
   };
   explicit TeamExecutor(Config config);
   TeamExecutor(const TeamExecutor&) = delete;  // the thread holds its address
@@ -36,6 +39,8 @@ class TeamExecutor {
  private:
   void run() noexcept;
   void perform(uint32_t number) noexcept;
+  void refuse_other_streams(const StreamedCollective& call) const noexcept;
+  [[noreturn]] void die_of_two_streams(const StreamedCollective& call) const noexcept;
 
   const Config config_;
   CallList calls_;

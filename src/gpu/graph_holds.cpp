@@ -9,6 +9,16 @@
 
 namespace railshmem {
 
+std::optional<CapturedGraph> find_captured_graph(const cuda::DeviceContext& gpu, cuda::Stream stream) noexcept {
+  const cuda::ContextGuard guard(gpu);
+  CapturedGraph found;
+  int status = cuda::kCapturingNot;
+  // The legacy default stream refuses while another stream, which it would wait for, is captured. It runs nothing then.
+  const cuda::Result result = gpu.driver().capture_info(stream, &status, &found.id, &found.graph, nullptr, nullptr);
+  if (result != cuda::kSuccess || status != cuda::kCapturing) return std::nullopt;
+  return found;
+}
+
 CapturedGraph captured_graph(const cuda::DeviceContext& gpu, cuda::Stream stream) {
   need(gpu.driver(), cuda::Calls::graphs, "buffers that graphs keep registered");
   const cuda::ContextGuard guard(gpu);

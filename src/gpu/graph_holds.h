@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "src/cuda/device.h"
@@ -17,6 +18,8 @@ struct CapturedGraph {
   cuda::Graph graph = nullptr;
   uint64_t id = 0;  ///< of the capture; never used again in this process
 };
+/// That graph; nothing where what the stream is given runs, or where the driver does not tell. Needs Calls::graphs.
+std::optional<CapturedGraph> find_captured_graph(const cuda::DeviceContext& gpu, cuda::Stream stream) noexcept;
 /// Throws Error where the stream is not captured, or the driver does not tell.
 CapturedGraph captured_graph(const cuda::DeviceContext& gpu, cuda::Stream stream);
 

@@ -51,6 +51,8 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
       return "kernels have no values of this type; call it on the host";
     case ChannelStatus::promised:
       return text("PE %d is on another node and may only set this word: %s", fault.pe, kPromises);
+    case ChannelStatus::closed:
+      return "a graph was launched that captured this call, but its team has been destroyed; destroy the graph before";
   }
   return text("status %llu", static_cast<unsigned long long>(fault.status));
 }

@@ -151,8 +151,7 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
   const Hold by_program = registered(address, nbytes);
   const Hold by_itself = by_program ? Hold() : shared_for_graph(address, nbytes);
   const Hold& allocation = by_program ? by_program : by_itself;
-  if (!allocation) return view;
-  hold_by_graph(*allocation, graph);
+  if (!allocation || !is_held_by_graph(*allocation, graph)) return view;
   // A peer that cannot map the buffer yet would make the graph go through scratch memory for ever.
   for (const uint64_t end = now_ns() + kCapturePatienceNs;;) {
     if (fill(*allocation, pes, address, view) != SharedAllocation::kAsked || now_ns() >= end) return view;
@@ -169,12 +168,7 @@ PeerView PeerBuffers::find(std::span<const int> pes, const void* address, size_t
 }
 
 bool PeerBuffers::is_captured(cuda::Stream stream) const {
-  if (!has_graphs_) return false;
-  const cuda::ContextGuard guard(gpu());
-  int status = cuda::kCapturingNot;
-  // The legacy default stream refuses while another stream, which it would wait for, is captured. It runs nothing then.
-  const cuda::Result result = gpu().driver().capture_info(stream, &status, nullptr, nullptr, nullptr, nullptr);
-  return result == cuda::kSuccess && status == cuda::kCapturing;
+  return has_graphs_ && find_captured_graph(gpu(), stream).has_value();
 }
 
 PeerBuffers::Hold PeerBuffers::registered(const void* address, size_t nbytes) {
@@ -202,13 +196,18 @@ PeerBuffers::Hold PeerBuffers::shared_for_graph(const void* address, size_t nbyt
   }
 }
 
-void PeerBuffers::hold_by_graph(SharedAllocation& allocation, const CapturedGraph& graph) {
-  if (!allocations_.note_capture(allocation, graph.id)) return;
+/// Whether the graph holds the allocation from here on. It does not where the driver has no room for that.
+bool PeerBuffers::is_held_by_graph(SharedAllocation& allocation, const CapturedGraph& graph) {
+  if (!allocations_.note_capture(allocation, graph.id)) return true;
   try {
     graphs_.hold(gpu(), graph.graph, allocation.number);
-  } catch (...) {
+    return true;
+  } catch (const std::exception& error) {
     allocations_.forget_capture(allocation);
-    throw;
+    log_warn("a graph cannot hold the %zu bytes of %s at %#llx: %s; its collectives on them go through scratch memory",
+             allocation.memory.nbytes(), name_of(allocation.memory.by()),
+             static_cast<unsigned long long>(allocation.memory.start()), error.what());
+    return false;
   }
 }
 

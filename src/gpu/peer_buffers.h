@@ -57,7 +57,8 @@ class PeerBuffers {
   /// answer.
   PeerView find(std::span<const int> pes, const void* address, size_t nbytes);
   /// find() for a collective that `stream` captures into a graph. Memory that is not registered is so from here on, for
-  /// this graph, if it can be. The graph holds the allocation until it is destroyed. Where a peer has freed a block
+  /// this graph, if it can be. The graph holds the allocation until it is destroyed; where the driver refuses that, a
+  /// warning says so, and peers are not told of the range. Where a peer has freed a block
   /// that this PE still maps, waits until the GPU has done what it was given. Throws Error.
   PeerView find_captured(std::span<const int> pes, const void* address, size_t nbytes, cuda::Stream stream);
   /// find(), or find_captured() where `stream` is being captured.
@@ -86,7 +87,7 @@ class PeerBuffers {
   bool is_captured(cuda::Stream stream) const;
   Hold registered(const void* address, size_t nbytes);
   Hold shared_for_graph(const void* address, size_t nbytes);
-  void hold_by_graph(SharedAllocation& allocation, const CapturedGraph& graph);
+  bool is_held_by_graph(SharedAllocation& allocation, const CapturedGraph& graph);
   uint64_t fill(SharedAllocation& allocation, std::span<const int> pes, const void* address, PeerView& view);
   uint64_t address_in_peer(SharedAllocation& allocation, size_t slot);
 

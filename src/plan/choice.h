@@ -24,8 +24,9 @@ enum class Collective : uint8_t {
 };
 
 /// Of host calls, node: every member loads and stores the memory of every other; network: some do not. stream: calls in
-/// the order of a stream, among members whose GPUs map each other's memory.
-enum class Reach : uint8_t { node, network, stream, kCount };
+/// the order of a stream, among members whose GPUs map each other's memory. unreached: such calls where some member
+/// does not reach another one's buffer, or no member knows the sizes of the others' blocks.
+enum class Reach : uint8_t { node, network, stream, unreached, kCount };
 
 /// What they do is said in choice_table.inc; collectives share names where they share the idea.
 enum class Algorithm : uint8_t {
@@ -38,11 +39,13 @@ enum class Algorithm : uint8_t {
   direct,
   rails,
   links,
+  gather,
   last,
   packed,
   packets,
   parts,
-  engines
+  engines,
+  relay
 };
 
 struct ChoiceRow {
@@ -62,6 +65,9 @@ class Choice {
     while (nbytes > row->up_to_bytes || members > row->up_to_members) ++row;  // the last row of a list takes all
     return row->algorithm;
   }
+
+  /// The smallest number of bytes for which pick() returns `algorithm`; ~0 where there is none.
+  size_t first(Collective collective, Reach reach, int members, Algorithm algorithm) const noexcept;
 
  private:
   static constexpr size_t kReaches = static_cast<size_t>(Reach::kCount);

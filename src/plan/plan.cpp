@@ -15,7 +15,11 @@ constexpr size_t kFewThreads = 128;  // short vectors: a block each for many mul
 constexpr size_t kManyThreads = 512;
 constexpr size_t kFewBlocks = 32;  // from more on, blocks of many threads
 constexpr uint32_t kMostBlocks = 128;
-constexpr uint32_t kEndBlocks = 32;  // what the copies could not do is slow anyway
+constexpr size_t kRelayed = kManyThreads * kUnit;  // bytes of a block's slice at least
+// Of the kernel behind copies: it may have to relay all that the copies could not reach. Each block adds a little to
+// the time of copies that did reach it, so only long ones have many.
+constexpr size_t kEndBlocks = 32;
+constexpr size_t kOfEndBlock = size_t{64} << 10;
 
 size_t units_of(size_t nbytes) noexcept {
   return (nbytes + kUnit - 1) / kUnit;
@@ -40,6 +44,22 @@ Step direct(const Question& question, size_t nbytes) noexcept {
   return {StepKind::direct, capped(question, (nbytes + kOfBlock - 1) / kOfBlock), kManyThreads};
 }
 
+Step relay(const Question& question, size_t nbytes) noexcept {
+  return {StepKind::relay, capped(question, (nbytes + kRelayed - 1) / kRelayed), kManyThreads};
+}
+
+Step end(const Question& question) noexcept {
+  return {StepKind::end, capped(question, std::max(kEndBlocks, question.nbytes / kOfEndBlock)), kManyThreads};
+}
+
+/// What there is where the way of the plan is not there for some member.
+std::string otherwise(const Question& question, const Plan& plan) {
+  if (question.sizes_differ && plan.algorithm == Algorithm::packets && plan.relay_from != ~size_t{0})
+    return text("; relay if a block has %zu bytes or more", plan.relay_from);
+  if (plan.algorithm != Algorithm::direct && plan.algorithm != Algorithm::engines) return "";
+  return text("; %s where a buffer is not reached", question.nbytes >= plan.relay_from ? "relay" : "packets");
+}
+
 const char* words_of(StepKind kind) noexcept {
   switch (kind) {
     case StepKind::exchange:
@@ -52,6 +72,8 @@ const char* words_of(StepKind kind) noexcept {
       return "copies by engines";
     case StepKind::end:
       return "meeting";
+    case StepKind::relay:
+      return "slices through scratch memory";
   }
   return "?";
 }
@@ -65,10 +87,16 @@ size_t part_nbytes(size_t nbytes, int members) noexcept {
 
 Plan make_plan(const Question& question, const Choice& choice) noexcept {
   Plan plan{Algorithm::packets};
-  if (!question.sizes_differ)
+  plan.relay_from = choice.first(question.collective, Reach::unreached, question.members, Algorithm::relay);
+  if (!question.sizes_differ) {
     plan.algorithm = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
+  } else if (plan.relay_from == 0) {
+    plan.algorithm = Algorithm::relay;
+  }
+  // Of sizes that nobody knows: as many blocks as the largest pay for.
+  const size_t nbytes = question.sizes_differ ? kMostBlocks * kManyThreads * kUnit : question.nbytes;
   const bool reduces = question.collective == Collective::reduce;
-  const size_t part = reduces ? part_nbytes(question.nbytes, question.members) : question.nbytes;
+  const size_t part = reduces ? part_nbytes(nbytes, question.members) : nbytes;
   switch (plan.algorithm) {
     case Algorithm::parts:
       plan.add(exchange(question, part));
@@ -79,23 +107,27 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept {
     case Algorithm::engines:
       plan.add({StepKind::begin, 1, kFewThreads});
       plan.add({StepKind::copies});
-      plan.add({StepKind::end, capped(question, kEndBlocks), kManyThreads});
+      plan.add(end(question));
+      break;
+    case Algorithm::relay:
+      plan.add(relay(question, part));
       break;
     default:
-      plan.add(exchange(question, question.nbytes));
+      plan.add(exchange(question, nbytes));
   }
   return plan;
 }
 
 std::string explain(const Question& question, const Plan& plan) {
-  std::string line = text("%s of %zu bytes among %s: %s", std::string(name_of(question.collective)).c_str(),
-                          question.nbytes, counted(static_cast<uint64_t>(question.members), "member").c_str(),
+  const std::string size = question.sizes_differ ? "blocks of any sizes" : text("%zu bytes", question.nbytes);
+  std::string line = text("%s of %s among %s: %s", std::string(name_of(question.collective)).c_str(), size.c_str(),
+                          counted(static_cast<uint64_t>(question.members), "member").c_str(),
                           std::string(name_of(plan.algorithm)).c_str());
   for (const Step& step : plan) {
     line += text("; %s", words_of(step.kind));
     if (step.blocks != 0) line += text(" (%s of %u threads)", counted(step.blocks, "block").c_str(), step.threads);
   }
-  return line;
+  return line + otherwise(question, plan);
 }
 
 }  // namespace railshmem

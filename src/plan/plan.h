@@ -20,7 +20,7 @@ struct Question {
   size_t nbytes;  ///< that one member hands to one other; of reduce: of the vector
   size_t element;
   int members;
-  bool sizes_differ = false;  ///< members hand each other blocks of different sizes: only packets do that
+  bool sizes_differ = false;  ///< members hand each other blocks of sizes that others do not know; nbytes means nothing
   uint32_t max_blocks = 0;    ///< 0: as many as the size pays for
 };
 
@@ -30,6 +30,7 @@ enum class StepKind : uint8_t {
   begin,     ///< a kernel: members meet and tell each other where their buffers are
   copies,    ///< copy engines fetch from all other members
   end,       ///< a kernel: does what the copies could not do; members meet
+  relay,     ///< a kernel: slices through scratch memory
 };
 
 struct Step {
@@ -42,6 +43,9 @@ struct Plan {
   static constexpr size_t kMost = 3;
 
   Algorithm algorithm;
+  /// Where some member does not reach some buffer, or no member knows the sizes of others: from so many bytes on slices
+  /// are relayed, below that there are packets. ~0: always packets.
+  size_t relay_from = ~size_t{0};
   std::array<Step, kMost> steps{};
   size_t nsteps = 0;
 

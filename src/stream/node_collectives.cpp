@@ -55,10 +55,29 @@ Call combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& mem
   call.factor = coll.factor;
   call.nbytes = call.whole = coll.nbytes;
   call.dest = coll.dest;
-  const bool parts =
-      coll.kind == CollKind::allreduce && (plan.algorithm == Algorithm::parts || plan.algorithm == Algorithm::direct);
+  const bool parts = coll.kind == CollKind::allreduce && plan.algorithm != Algorithm::packets;
   call.two_steps = parts ? 1 : 0;
   if (parts) call.nbytes = part_nbytes(coll.nbytes, members.n);
+  return call;
+}
+
+/// Where a member does not reach a buffer.
+cuda::Unreached unreached_of(const Coll& coll, const Plan& plan) noexcept {
+  return coll.nbytes >= plan.relay_from ? cuda::Unreached::relay : cuda::Unreached::packets;
+}
+
+/// A move whose blocks have sizes of their own, or that is relayed.
+MoveSizesCall sized_move_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& members) noexcept {
+  MoveSizesCall call{move_of(coll, members), {}, {}, ~uint64_t{0}};
+  if (coll.kind == CollKind::alltoallv) {
+    call.move.nbytes = ~uint64_t{0};
+    call.relay_from = plan.relay_from;
+  }
+  if (plan.algorithm == Algorithm::relay) call.relay_from = 0;
+  for (int k = 0; k < members.n; ++k) {
+    call.send_nbytes[k] = coll.sends(k);
+    call.receive_nbytes[k] = coll.receives(k);
+  }
   return call;
 }
 
@@ -71,7 +90,8 @@ NodeCollectives::NodeCollectives(DeviceMemory& memory, PeerBuffers& buffers, con
       kernels_(memory.gpu(), memory.copies(), view),
       copies_(memory.gpu()),
       choice_(choice),
-      scratch_(slots) {}
+      view_(view),
+      scratches_(memory, slots) {}
 
 void NodeCollectives::must(cuda::Result result, const char* call) const noexcept {
   if (result != cuda::kSuccess) memory_.gpu().die_of(result, call);
@@ -86,20 +106,14 @@ bool NodeCollectives::serves(const Team& team) const noexcept {
   return team.nodes.one_node() && team.size() <= cuda::kMostMembers && (team.size() == 1 || memory_.reaches_node());
 }
 
-const TeamScratch& NodeCollectives::scratch_of(const Coll& coll) {
-  std::unique_ptr<TeamScratch>& scratch = scratch_[static_cast<size_t>(coll.team.slot)];
-  if (!scratch)
-    scratch =
-        std::make_unique<TeamScratch>(memory_.gpu(), memory_.copies(), memory_.offers(), coll.team, coll.function);
-  return *scratch;
-}
-
-void NodeCollectives::forget(const Team& team) noexcept {
-  scratch_[static_cast<size_t>(team.slot)].reset();
+void NodeCollectives::tell_late_launches(FaultRecord* record) {
+  view_.fault = record;
+  view_.error = nullptr;
+  kernels_.show(memory_.copies(), view_);
 }
 
 void NodeCollectives::give(const Coll& coll, cuda::Stream stream) {
-  const TeamScratch& scratch = scratch_of(coll);
+  const TeamScratch& scratch = scratches_.for_call(coll, stream);
   const Question question = question_of(coll);
   const Plan plan = make_plan(question, choice_);
   if (log_enabled(LogLevel::debug)) log_debug("%s: %s", coll.function, explain(question, plan).c_str());
@@ -122,9 +136,11 @@ void NodeCollectives::combine(const Job& job) {
     // A part that the vector does not reach has no bytes; nobody looks there.
     call.source.at[k] = call.two_steps != 0 ? source + static_cast<size_t>(k) * call.nbytes : source;
   }
+  if (job.step.kind == StepKind::relay) return launch(job, DirectCombineCall{call, {}, cuda::Unreached::relay_anyway});
   if (job.step.kind != StepKind::direct) return launch(job, call);
   const Touched touched{true, call.two_steps != 0};
-  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched, job.stream)});
+  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched, job.stream),
+                                unreached_of(coll, job.plan)});
 }
 
 void NodeCollectives::move(const Job& job) {
@@ -133,18 +149,13 @@ void NodeCollectives::move(const Job& job) {
     return launch(job,
                   cuda::EvenMoveCall{job.scratch.members(), coll.nbytes, even(coll.source, coll.deals(), coll.nbytes),
                                      even(coll.dest, true, coll.nbytes)});
+  const bool sized = coll.kind == CollKind::broadcast || coll.kind == CollKind::alltoallv;
+  if (job.step.kind == StepKind::relay || sized)
+    return launch(job, sized_move_of(coll, job.plan, job.scratch.members()));
   const MoveCall call = move_of(coll, job.scratch.members());
-  if (job.step.kind == StepKind::direct)
-    return launch(
-        job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream)});
-  if (coll.kind != CollKind::broadcast && coll.kind != CollKind::alltoallv) return launch(job, call);
-  MoveSizesCall sizes{call, {}, {}};
-  if (coll.kind == CollKind::alltoallv) sizes.move.nbytes = ~uint64_t{0};
-  for (int k = 0; k < job.n(); ++k) {
-    sizes.send_nbytes[k] = coll.sends(k);
-    sizes.receive_nbytes[k] = coll.receives(k);
-  }
-  launch(job, sizes);
+  if (job.step.kind != StepKind::direct) return launch(job, call);
+  launch(job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream),
+                             unreached_of(coll, job.plan)});
 }
 
 /// Every member fetches. It takes the others' buffers to lie in their heaps where its own lie in its heap; the kernel
@@ -153,7 +164,10 @@ void NodeCollectives::move_by_engines(const Job& job) {
   const Coll& coll = job.coll;
   const int me = coll.team.rank;
   const bool broadcast = coll.kind == CollKind::broadcast;
-  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, nullptr, broadcast ? coll.root : -1, {}};
+  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}, unreached_of(coll, job.plan)},
+                      nullptr,
+                      broadcast ? coll.root : -1,
+                      {}};
   WhereaboutsOf mine(buffers_, job.scratch.pes(), me, job.stream);
   const auto sends = [&](int k) { return coll.sends(k); };
   mine.tell(
@@ -166,24 +180,27 @@ void NodeCollectives::move_by_engines(const Job& job) {
     mine.start_again();
     mine.tell(
         call.direct.where.source, [&](int) { return own_dest; }, sends);
-    from_dest = true;
+    from_dest = mine.for_all();
     const cuda::CopyFan::Chain own{{call.direct.move.dest[me], coll.source_for(me), coll.nbytes}};
-    if (!in_place && coll.sends(me) > 0) must(copies_.give({&own, 1}, job.stream), "cuMemcpyAsync");
+    if (from_dest && !in_place && coll.sends(me) > 0) must(copies_.give({&own, 1}, job.stream), "cuMemcpyAsync");
   }
-  const bool spoils = spoils_sources(coll);
-  if (spoils) mine.not_for_all();
+  if (spoils_sources(coll)) mine.not_for_all();
   mine.finish(call.direct.where);
   std::vector<cuda::CopyFan::Chain> fetched;
-  for (int i = 1; i <= job.n(); ++i) {
+  for (int i = 1; i < job.n(); ++i) {
     const int k = (me + i) % job.n();
-    if (coll.receives(k) == 0 || spoils) continue;
-    if (k == me) {
-      if (!from_dest) fetched.push_back({{call.direct.move.dest[k], coll.source_for(k), coll.nbytes}});
-      continue;
-    }
+    // Where this member keeps all from reaching what they need, the kernel behind the copies does everything.
+    if (coll.receives(k) == 0 || !mine.for_all()) continue;
     const std::byte* const like = from_dest ? coll.dest_from(k) : coll.source_for(me);
     call.expected[k] = of_member(coll, like, coll.nbytes, k);
     if (call.expected[k] != nullptr) fetched.push_back({{call.direct.move.dest[k], call.expected[k], coll.nbytes}});
+  }
+  // The own block: by engines only beside others, because the kernel would wait for it.
+  if (from_dest) {
+    call.expected[me] = call.direct.move.source[me];
+  } else if (!fetched.empty() && coll.receives(me) != 0) {
+    call.expected[me] = call.direct.move.source[me];
+    fetched.push_back({{call.direct.move.dest[me], call.expected[me], coll.nbytes}});
   }
   const auto grid = [](const Step& step) { return cuda::CollKernels::Grid{step.blocks, step.threads}; };
   must(kernels_.begin(call, grid(job.plan.steps[0]), job.stream), "cuLaunchKernel");

@@ -2,15 +2,12 @@
 // Collectives in the order of a stream among members of one node: runs the steps of a plan.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "src/cuda/coll_kernels.h"
 #include "src/cuda/copy_fan.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/peer_buffers.h"
 #include "src/stream/coll.h"
-#include "src/stream/team_scratch.h"
+#include "src/stream/team_scratches.h"
 
 namespace railshmem {
 
@@ -37,12 +34,17 @@ class NodeCollectives {
   /// than done[p], which it then raises. source and ready lie in the heap, at equal offsets. Throws Error.
   void combine_pieces(const Coll& coll, size_t piece_nbytes, const uint64_t* ready, uint64_t* done,
                       cuda::Stream stream);
-  /// The team is about to go; nothing of it runs any more.
-  void forget(const Team& team) noexcept;
+  /// The team is about to go; nothing of it runs any more. A graph that captured calls of it and is launched from now
+  /// on ends the job with a message.
+  void forget(const Team& team) noexcept { scratches_.forget(team); }
+  /// forget() for all teams. Returns whether graphs live on that captured calls: then this and `memory` must stay.
+  bool forget_all() noexcept { return scratches_.forget_all(); }
+  /// Where kernels of graphs that are launched after forget_all() leave a record, as an address of kernels. Throws
+  /// Error.
+  void tell_late_launches(FaultRecord* record);
 
  private:
   struct Job;
-  const TeamScratch& scratch_of(const Coll& coll);
   void combine(const Job& job);
   void move(const Job& job);
   void move_by_engines(const Job& job);
@@ -57,7 +59,8 @@ class NodeCollectives {
   const cuda::CollKernels kernels_;
   cuda::CopyFan copies_;
   const Choice& choice_;
-  std::vector<std::unique_ptr<TeamScratch>> scratch_;  ///< by the team's slot; null until its first collective
+  WorldView view_;  ///< of the job, as the kernels have it
+  TeamScratches scratches_;
 };
 
 }  // namespace railshmem

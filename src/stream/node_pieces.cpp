@@ -34,11 +34,11 @@ const void* NodeCollectives::must_have(const Coll& coll, const char* argument, c
 
 void NodeCollectives::gather_pieces(const Coll& coll, size_t piece_nbytes, uint64_t* arrived, cuda::Stream stream) {
   const size_t pieces = count_pieces(coll, piece_nbytes);
-  const TeamScratch& scratch = scratch_of(coll);
+  const TeamScratch& scratch = scratches_.for_call(coll, stream);
   const cuda::CollMembers& members = scratch.members();
   const int me = members.me;
   const bool in_place = coll.source_for(me) == coll.dest_from(me);
-  cuda::EngineMoveCall call{{{members, coll.nbytes, {}, {}}, {}}, arrived, -1, {}};
+  cuda::EngineMoveCall call{{{members, coll.nbytes, {}, {}}, {}, cuda::Unreached::packets}, arrived, -1, {}};
   WhereaboutsOf mine(buffers_, scratch.pes(), me, stream);
   mine.tell(
       call.direct.where.source, [&](int k) { return coll.source_for(k); }, [&](int) { return coll.nbytes; });
@@ -71,7 +71,7 @@ void NodeCollectives::gather_pieces(const Coll& coll, size_t piece_nbytes, uint6
 void NodeCollectives::combine_pieces(const Coll& coll, size_t piece_nbytes, const uint64_t* ready, uint64_t* done,
                                      cuda::Stream stream) {
   const size_t pieces = count_pieces(coll, piece_nbytes);
-  const TeamScratch& scratch = scratch_of(coll);
+  const TeamScratch& scratch = scratches_.for_call(coll, stream);
   const cuda::CollMembers& members = scratch.members();
   cuda::PieceCombineCall call{};
   call.members = members;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/stream/team_scratch.h"
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -59,6 +60,19 @@ ChunkCard TeamScratch::make_own(cuda::DeviceCopies& copies, const Team& team) {
   static_assert(sizeof(int) == sizeof(int32_t));
   copies.copy(mine + layout.pe(0), pes_.data(), pes_.size() * sizeof(int32_t));
   return card;
+}
+
+void TeamScratch::close(cuda::DeviceCopies& copies) {
+  std::array<uint64_t, ScratchLayout::kMostBlocks> numbers;
+  numbers.fill(ScratchLayout::kClosed);
+  const auto me = static_cast<size_t>(members_.me);
+  copies.copy(arena_.address(me, ScratchLayout(members_.n).number(0)), numbers.data(), sizeof numbers);
+  // What late kernels send to others lands here, at places of this member where they look for nothing.
+  for (size_t rank = 0; rank < arena_.nslots(); ++rank) {
+    if (rank == me) continue;
+    arena_.unmap(rank);
+    arena_.map_peer(rank, 0, chunks_.own().front().memory);
+  }
 }
 
 void TeamScratch::import_others(const Team& team) {

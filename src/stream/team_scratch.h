@@ -24,6 +24,10 @@ class TeamScratch {
               const char* function);
   TeamScratch(const TeamScratch&) = delete;
 
+  /// The team has gone, but graphs live on that captured its calls: their kernels find that out, and talk to nobody.
+  /// The memory of the other members is let go. No kernel of the team may run. Throws Error.
+  void close(cuda::DeviceCopies& copies);
+
   const cuda::CollMembers& members() const noexcept { return members_; }
   /// The members' PEs, by rank.
   std::span<const int> pes() const noexcept { return pes_; }

@@ -17,6 +17,7 @@
 #include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
 #include "src/cuda/local_devices.h"
+#include "src/gpu/late_launches.h"
 #include "src/gpu/view_of.h"
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
@@ -97,6 +98,31 @@ World::~World() {
   // If a later step fails, its message must not ask a Liveness that is gone.
   state_.liveness = nullptr;
   state_.observer = nullptr;
+  if (node_collectives_ && node_collectives_->forget_all()) stay_for_graphs();
+}
+
+/// Graphs live on that captured collectives of a node. What their kernels use stays as long as the process, so that a
+/// launch ends with a message. Never destroyed: the GPU's context may be gone by then.
+void World::stay_for_graphs() noexcept {
+  struct Rest {
+    std::unique_ptr<DeviceMemory> memory;
+    std::unique_ptr<NodeCollectives> collectives;
+    std::unique_ptr<LateLaunches> late;
+  };
+  log_warn(
+      "graphs live on that captured collectives inside a node, and this PE's device heap with them; do not launch "
+      "them, "
+      "and destroy them before shmem_finalize");
+  try {
+    auto late = std::make_unique<LateLaunches>(device_memory_->gpu(), state_.me);
+    node_collectives_->tell_late_launches(late->record());
+    static auto& rests = *new std::vector<Rest>;
+    rests.push_back({nullptr, nullptr, std::move(late)});
+    rests.back().memory = std::move(device_memory_);
+    rests.back().collectives = std::move(node_collectives_);
+  } catch (const std::exception& e) {
+    log_debug("nobody looks after graphs that live on: %s", e.what());
+  }
 }
 
 /// Whether some PE may be out of reach of load and store, as far as known before any memory was mapped.

@@ -106,6 +106,7 @@ class World {
   size_t device_heap_limit() const noexcept;  ///< bytes that one PE's heap may grow to
   size_t host_slot() const noexcept;          ///< of this PE among those of its host
   void make_stream_side(const WorldView& view);
+  void stay_for_graphs() noexcept;
   void show_tables(const HeaderLayout& layout);
   HeaderLayout header_layout() const;
   void start_network();

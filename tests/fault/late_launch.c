@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A graph that has captured a collective between nodes is launched when its team is gone (late_launch team), or the
-// library (late_launch library). The stream would wait for ever; the library must end the PE with a message. Exit
-// status 3 means that the launch came to an end.
+// A graph that has captured a collective is launched when its team is gone (late_launch team), or the library
+// (late_launch library). The library must end the PE with a message. Exit status 3 means that the launch came to an
+// end. late_launch none destroys the graph in time; late_launch abandoned neither destroys nor launches it.
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 enum { kWords = 100 };
 
 int main(int argc, char** argv) {
-  const int of_team = argc > 1 && strcmp(argv[1], "team") == 0;
+  const char* const what = argc > 1 ? argv[1] : "library";
   alarm(40);  // a hang must not outlive the test
   shmem_init();
   long* source = shmem_calloc(kWords, sizeof(long));
@@ -32,10 +32,15 @@ int main(int argc, char** argv) {
   call("cuGraphLaunch", (uintptr_t)ready, (uintptr_t)stream, 0);
   call("cuStreamSynchronize", (uintptr_t)stream, 0, 0);
   shmem_barrier_all();
-  if (of_team)
+  if (strcmp(what, "none") == 0) {
+    call("cuGraphExecDestroy", (uintptr_t)ready, 0, 0);
+    call("cuGraphDestroy", (uintptr_t)graph, 0, 0);
+  }
+  if (strcmp(what, "team") == 0)
     shmem_team_destroy(team);
   else
     shmem_finalize();
+  if (strcmp(what, "none") == 0 || strcmp(what, "abandoned") == 0) return 0;
   call("cuGraphLaunch", (uintptr_t)ready, (uintptr_t)stream, 0);
   call("cuStreamSynchronize", (uintptr_t)stream, 0, 0);
   return kRefused;

@@ -87,13 +87,42 @@ coll_mistake(ready_elsewhere "ready 0x[0-9a-f]+ does not lie in the heap")
 fault_test(stream_coll_differs OPTIONS ${on_stream_env} --env SHMEM_CHECK=1 --expect "differs between PEs: PE [01] called"
            --expect "bytes 4000" --expect "bytes 8000"
            COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> differs)
-fault_test(stream_coll_lonely OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1
+fault_test(stream_coll_lonely OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=5
+           --expect "PE 1: error: .*shmem_coll_on_stream in a kernel .*: PE 0 did not come to it" --expect SHMEM_WAIT_TIMEOUT
+           COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> lonely)
+fault_test(stream_coll_lonely_relay OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=5 --env SHMEM_COLLECTIVES=reduce=relay
            --expect "PE 1: error: .*shmem_coll_on_stream in a kernel .*: PE 0 did not come to it" --expect SHMEM_WAIT_TIMEOUT
            COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> lonely)
 
-fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=1
+fault_test(stream_lonely_wait OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=5
            --expect "PE 1: error: .*shmem_wait_until in a kernel" --expect SHMEM_WAIT_TIMEOUT
            COMMAND ${on_stream_job} lonely_wait)
+
+# Graphs that are launched too late, of collectives inside a node.
+add_executable(fault_late_launch late_launch.c)
+set_target_properties(fault_late_launch PROPERTIES OUTPUT_NAME late_launch)
+target_link_libraries(fault_late_launch PRIVATE RailSHMEM::shmem ${CMAKE_DL_LIBS})
+add_dependencies(fault_late_launch railshmem_fake_cuda)
+target_compile_options(fault_late_launch PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+set(late_whats "team:its team has been destroyed" "library:shmem_finalize has been called")
+foreach(late ${late_whats})
+  string(REPLACE ":" ";" late "${late}")
+  list(GET late 0 what)
+  list(GET late 1 why)
+  foreach(way packets direct engines)
+    fault_test(stream_late_launch.${what}.${way} OPTIONS ${on_stream_env} --env SHMEM_COLLECTIVES=fcollect=${way}
+               --expect "error: .*shmem_coll_on_stream in a kernel .*: a graph was launched that captured this call, but ${why}"
+               --expect "destroy the graph before"
+               COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_late_launch> ${what})
+  endforeach()
+endforeach()
+# A graph that was destroyed in time keeps nothing, and nothing is said.
+fault_test(stream_late_launch.none OPTIONS ${on_stream_env} --status 0 --forbid "warn|error"
+           COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_late_launch> none)
+# A graph that lives on, but is not launched.
+fault_test(stream_late_launch.abandoned OPTIONS ${on_stream_env} --status 0 --forbid error
+           --expect "PE [01]: warn: graphs live on that captured collectives inside a node" --expect "destroy them before shmem_finalize"
+           COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_late_launch> abandoned)
 
 # A PE that dies while the streams of the others wait for it.
 if(RAILSHMEM_HAVE_OFI)
@@ -111,13 +140,19 @@ if(RAILSHMEM_HAVE_OFI)
                  COMMAND $<TARGET_FILE:fault_lost_on_stream> ${how} ${way})
     endforeach()
   endforeach()
-  # Graphs that are launched too late.
-  add_executable(fault_late_launch late_launch.c)
-  set_target_properties(fault_late_launch PROPERTIES OUTPUT_NAME late_launch)
-  target_link_libraries(fault_late_launch PRIVATE RailSHMEM::shmem ${CMAKE_DL_LIBS})
-  add_dependencies(fault_late_launch railshmem_fake_cuda)
-  target_compile_options(fault_late_launch PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
-  foreach(late "team:its team has been destroyed" "library:shmem_finalize has been called")
+  # Two streams that use one team.
+  add_executable(fault_two_streams two_streams.c)
+  set_target_properties(fault_two_streams PROPERTIES OUTPUT_NAME two_streams)
+  target_link_libraries(fault_two_streams PRIVATE RailSHMEM::shmem ${CMAKE_DL_LIBS})
+  add_dependencies(fault_two_streams railshmem_fake_cuda)
+  target_compile_options(fault_two_streams PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+  set(two_streams OPTIONS ${lost_on_stream_env} --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm)
+  set(two_streams_job COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_two_streams>)
+  fault_test(two_streams.at_once ${two_streams} --expect "two streams use SHMEM_TEAM_WORLD at once" --expect cudaStreamWaitEvent
+             ${two_streams_job} at_once)
+  fault_test(two_streams.in_turn ${two_streams} --env SHMEM_TIMEOUT=30 --status 0 --forbid error ${two_streams_job} in_turn)
+  # Graphs that are launched too late, of collectives between nodes.
+  foreach(late ${late_whats})
     string(REPLACE ":" ";" late "${late}")
     list(GET late 0 what)
     list(GET late 1 why)

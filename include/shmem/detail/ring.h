@@ -26,6 +26,7 @@ enum class ChannelStatus : uint32_t {
   no_channel,   ///< only the network reaches the target, and kernels of this job have no ring
   unsupported,  ///< this type exists on the host only
   promised,     ///< the program declared that nobody outside the node updates the word but by SET
+  closed,       ///< a graph was launched whose team, or the library, has gone
 };
 
 /// A count of the consumer's as one of the producers read it last, which spares the other producers a read across PCIe.

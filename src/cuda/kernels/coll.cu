@@ -20,7 +20,8 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_move_sizes(const __grid_constant__ MoveSizesCall call) {
   __shared__ uint64_t most;
-  kernels::run_move_sizes(call, &most);
+  __shared__ uint32_t failed;
+  kernels::run_move_sizes(call, &most, &failed);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
@@ -72,11 +73,12 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_end(const __grid_constant__ EngineMoveCall call) {
-  __shared__ uint64_t last;
-  kernels::run_end(call, &last);
+  __shared__ uint32_t shared;
+  kernels::run_end(call, &shared);
 }
 
-extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
+// As many registers as 640 threads would have: the last quarter is for kernels of the program.
+extern "C" __global__ void __launch_bounds__(kCollThreads + 128, 1)
     railshmem_coll_direct_combine(const __grid_constant__ DirectCombineCall call) {
   __shared__ kernels::Found found;
   __shared__ railshmem::DeviceReduction part;

@@ -3,7 +3,8 @@
 // when all are done. For CUDA, and for threads that stand for kernels.
 #pragma once
 
-#include "src/cuda/kernels/coll_packets.h"
+#include "src/cuda/kernels/coll_copy.h"
+#include "src/cuda/kernels/coll_relay_calls.h"
 
 namespace railshmem::cuda::kernels {
 
@@ -63,12 +64,31 @@ RAILSHMEM_KERNEL inline void meet_last(Talk& talk, Did did) {
   }
 }
 
-/// The calling thread's number among those of the grid, and how many they are.
-RAILSHMEM_KERNEL inline uint32_t rank_in_grid() {
-  return threads::block_in_row() * threads::row_size() + threads::thread_in_row();
+/// Whether every member gets one block, and all its places have whole vectors: an all-gather's mostly.
+RAILSHMEM_KERNEL inline bool is_spread(const MoveCall& move, const Found& found, int me) {
+  auto all = static_cast<uintptr_t>(move.nbytes) | reinterpret_cast<uintptr_t>(move.source[0]);
+  RAILSHMEM_NO_UNROLL
+  for (int k = 0; k < static_cast<int>(move.members.n); ++k) {
+    if (move.source[k] != move.source[0]) return false;
+    all |= reinterpret_cast<uintptr_t>(k == me ? move.dest[k] : found.dest[k]);
+  }
+  return (all & 15) == 0;
 }
-RAILSHMEM_KERNEL inline uint32_t threads_in_grid() {
-  return threads::blocks_in_row() * threads::row_size();
+
+/// Stores this member's blocks at all members.
+RAILSHMEM_KERNEL inline void store_blocks(Talk& talk, const MoveCall& move, Found& found) {
+  const int n = talk.n(), me = talk.me();
+  const bool spread = is_spread(move, found, me);
+  threads::sync_block();  // all have read found
+  if (threads::thread_in_row() == 0)
+    found.dest[me] = spread && move.dest[me] == move.source[me] ? nullptr : move.dest[me];
+  threads::sync_block();
+  if (spread)
+    return copy_to_all({found.dest, n, talk.after(1 % n)}, static_cast<const copying::Bytes16*>(move.source[0]),
+                       move.nbytes / sizeof(copying::Bytes16));
+  const auto other = [&talk, n](int i) { return talk.after((i + 1) % n); };  // this member's own block last
+  copy_in_turns(
+      n, move.nbytes, [&](int i) { return found.dest[other(i)]; }, [&](int i) { return move.source[other(i)]; });
 }
 
 /// All-gather and all-to-all: every member stores its blocks at the others.
@@ -77,58 +97,35 @@ RAILSHMEM_KERNEL inline void run_direct_move(const DirectMoveCall& c, Found& fou
   meet_first(talk, c.where, found);
   if (found.failed != 0) return talk.close(c.move.dest[talk.me()]);
   if (found.missing != 0) {
-    move_packets(talk, c.move);
-  } else {
-    RAILSHMEM_NO_UNROLL
-    for (int i = 1; i <= talk.n(); ++i) {  // this member's own block last
-      const int to = talk.after(i % talk.n());
-      void* const dest = to == talk.me() ? c.move.dest[to] : found.dest[to];
-      if (dest != c.move.source[to])
-        copy_together<kCopyUnroll>(rank_in_grid(), threads_in_grid(), dest, c.move.source[to], c.move.nbytes);
+    const auto all = [nbytes = c.move.nbytes](int) { return nbytes; };
+    if (c.unreached == Unreached::relay) {
+      relay_move(c.move, c.move.nbytes, &found.failed, all, all);
+    } else {
+      move_packets(talk, c.move);
     }
+  } else {
+    store_blocks(talk, c.move, found);
   }
-  meet_last(talk, Did::store);
+  if (found.failed == 0) meet_last(talk, Did::store);
   talk.close(c.move.dest[talk.me()]);
 }
 
-RAILSHMEM_HD inline uint32_t bytes_of_element(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::i8:
-    case TypeKind::u8:
-    case TypeKind::f8e4m3:
-    case TypeKind::f8e5m2:
-      return 1;
-    case TypeKind::i16:
-    case TypeKind::u16:
-    case TypeKind::f16:
-    case TypeKind::bf16:
-      return 2;
-    case TypeKind::i32:
-    case TypeKind::u32:
-    case TypeKind::f32:
-      return 4;
-    case TypeKind::c64:
-    case TypeKind::long_double:
-      return 16;
-    default:
-      return 8;
-  }
-}
-
-/// reduce(), which is long, once in a kernel.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void reduce_share(const DeviceReduction& part) {
-  reduce(part, rank_in_grid(), threads_in_grid());
-}
-
 /// Reduce-scatter, and all-reduce by parts: every member computes its part from all sources. In an all-reduce it stores
-/// the result at all members.
+/// the result at all members. What is relayed anyway goes by this kernel too: reduce() for all types is most of it.
 RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Found& found, DeviceReduction& part) {
   const CombineCall& call = c.combine;
   Talk talk(call.members);
-  meet_first(talk, c.where, found);
-  if (found.failed != 0) return talk.close(call.dest);
-  if (found.missing != 0) {
-    combine_packets(talk, call, meeting_of(call), call.two_steps != 0);
+  const bool meets = c.unreached != Unreached::relay_anyway;
+  if (meets) {
+    meet_first(talk, c.where, found);
+    if (found.failed != 0) return talk.close(call.dest);
+  }
+  if (!meets || found.missing != 0) {
+    if (c.unreached != Unreached::packets) {
+      relay_combine(call, &found.failed, part);
+    } else {
+      combine_packets(talk, call, meeting_of(call), call.two_steps != 0);
+    }
   } else {
     const bool to_all = call.two_steps != 0;
     const uint64_t begin = to_all ? static_cast<uint64_t>(talk.me()) * call.nbytes : 0;
@@ -148,9 +145,9 @@ RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Foun
       if (!to_all) part.results[0] = call.dest;
     }
     threads::sync_block();
-    reduce_share(part);
+    reduce_share(part, rank_in_grid(), threads_in_grid());
   }
-  meet_last(talk, call.two_steps != 0 ? Did::store : Did::load);
+  if (meets && found.failed == 0) meet_last(talk, call.two_steps != 0 ? Did::store : Did::load);
   talk.close(call.dest);
 }
 

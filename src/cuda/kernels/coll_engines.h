@@ -37,7 +37,7 @@ RAILSHMEM_KERNEL inline void run_begin(const EngineMoveCall& c, Found& found) {
 
 /// Whether this is the last block of the grid to come here; what all others stored is visible to it. `shared` is of the
 /// block.
-RAILSHMEM_KERNEL inline bool comes_last(uint64_t* counter, uint64_t* shared) {
+RAILSHMEM_KERNEL inline bool comes_last(uint64_t* counter, uint32_t* shared) {
   threads::sync_block();
   if (threads::thread_in_row() == 0) {
     portable::release_fence();
@@ -50,27 +50,37 @@ RAILSHMEM_KERNEL inline bool comes_last(uint64_t* counter, uint64_t* shared) {
   return *shared != 0;
 }
 
-/// By any number of blocks: fetches what the engines did not, or fetched from the wrong place. The last block to be
-/// done meets the other members.
-RAILSHMEM_KERNEL inline void run_end(const EngineMoveCall& c, uint64_t* shared) {
+/// By any number of blocks: fetches what the engines did not, or fetched from the wrong place, and this member's own
+/// block where the engines fetched nothing. The last block to be done meets the other members.
+RAILSHMEM_KERNEL inline void run_end(const EngineMoveCall& c, uint32_t* shared) {
   const MoveCall& move = c.direct.move;
   Talk talk(move.members);
   const Heard& heard = *talk.mine<Heard>(talk.layout().heard());
   if (heard.failed != 0) return;  // the kernel before has told the host
   const int me = talk.me();
-  const auto sends = [&](int k) { return c.root < 0 || k == c.root ? move.nbytes : 0; };
+  const auto sends = [root = c.root, nbytes = move.nbytes](int k) { return root < 0 || k == root ? nbytes : 0; };
   if (heard.missing != 0) {
-    move_sizes(
-        talk, move, move.nbytes, [&](int) { return sends(me); }, sends);
-    talk.close(move.dest[me]);
-  } else {
-    RAILSHMEM_NO_UNROLL
-    for (int i = 1; i < talk.n(); ++i) {
-      const int from = talk.after(i);
-      const auto* const source = reinterpret_cast<const void*>(static_cast<uintptr_t>(heard.source[from]));
-      if (sends(from) != 0 && source != c.expected[from])
-        copy_together<kCopyUnroll>(rank_in_grid(), threads_in_grid(), move.dest[from], source, move.nbytes);
+    const auto sends_all = [nbytes = sends(me)](int) { return nbytes; };
+    if (c.direct.unreached == Unreached::relay) {
+      relay_move(move, move.nbytes, shared, sends_all, sends);
+      if (*shared != 0) return;
+    } else {
+      move_sizes(talk, move, move.nbytes, sends_all, sends);
+      talk.close(move.dest[me]);
     }
+  } else {
+    const auto source = [&](int k) -> const void* {
+      if (k == me) return move.source[me];
+      return reinterpret_cast<const void*>(static_cast<uintptr_t>(heard.source[k]));
+    };
+    const auto from = [&](int i) { return talk.after(i + 1); };  // this member's own block last
+    copy_in_turns(
+        talk.n(), move.nbytes, [&](int i) { return move.dest[from(i)]; },
+        [&](int i) -> const void* {
+          const int k = from(i);
+          const bool is_there = sends(k) == 0 || source(k) == c.expected[k];
+          return is_there ? move.dest[k] : source(k);
+        });
   }
   if (!comes_last(talk.mine<uint64_t>(talk.layout().done()), shared)) return;
   Talk first(move.members, 0);

@@ -114,15 +114,6 @@ RAILSHMEM_KERNEL inline void move_sizes(Talk& talk, const MoveCall& c, uint64_t 
   });
 }
 
-/// Broadcast and all-to-all with counts.
-RAILSHMEM_KERNEL inline void run_move_sizes(const MoveSizesCall& c, uint64_t* shared) {
-  Talk talk(c.move.members);
-  const uint64_t most = agree_on_most(talk, c, shared);
-  move_sizes(
-      talk, c.move, most, [&](int k) { return c.send_nbytes[k]; }, [&](int k) { return c.receive_nbytes[k]; });
-  talk.close(c.move.dest[talk.me()]);
-}
-
 /// How a kernel's operands meet: any type and operation, known when it runs.
 struct AnyMeeting {
   ReduceOp op;

@@ -11,6 +11,18 @@ namespace railshmem::cuda::kernels {
 
 using Unit = copying::Bytes16;
 
+/// Tells the host of a graph that was launched when its team had gone. The caller then waits in vain, so that the host
+/// ends the process before the stream goes on.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void tell_closed() {
+  device::finish(device::this_world(), DeviceCall::coll_on_stream, ChannelStatus::closed, -1, nullptr);
+}
+
+/// Waits for a packet that is not there yet. Short exchanges do not come here, so what it looks at costs them nothing.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_late(const Packet* packet, uint64_t number) {
+  if (number >= ScratchLayout::kClosed) tell_closed();
+  return device::await_packet(device::this_world(), packet, number);
+}
+
 /// Exchanges of a block are numbered, and the number lies in this member's memory: a replayed graph goes on where its
 /// last run ended. An exchange uses one of two sets of places in turn. A block that is in exchange k + 2 has heard from
 /// every other member in exchange k + 1, and a member sends in k + 1 only when its whole block is done with k. So
@@ -94,6 +106,7 @@ class Talk {
   /// Waits until a member's counter has reached `count`; what the member stored before is visible then.
   RAILSHMEM_KERNEL void await_count(const uint64_t* counter, uint64_t count, int of) {
     if (!well()) return;
+    if (number_ >= ScratchLayout::kClosed) tell_closed();
     status_ = device::await_number(device::this_world(), counter, count);
     late_ = of;
   }
@@ -102,23 +115,28 @@ class Talk {
   RAILSHMEM_KERNEL void close(const void* dest) {
     threads::sync_block();
     if (threads::thread_in_row() == 0) portable::store_relaxed(mine<uint64_t>(layout_.number(block_)), number_);
+    report(dest);
+  }
+  /// Ends the job, by its host, where some member did not come.
+  RAILSHMEM_KERNEL void report(const void* dest) const {
     if (well()) return;
     const int pe = static_cast<int>(*mine<int32_t>(layout_.pe(late_)));
     device::finish(device::this_world(), DeviceCall::coll_on_stream, status_, pe, dest);
   }
 
   RAILSHMEM_KERNEL const ScratchLayout& layout() const { return layout_; }
-  /// What lies at an offset of this member's scratch memory.
+  RAILSHMEM_KERNEL uint32_t block() const { return block_; }
+  /// What lies at an offset of this member's scratch memory, or of another member's.
   template <class T>
   RAILSHMEM_KERNEL T* mine(uint32_t offset) const {
     return theirs<T>(members_.me, offset);
   }
-
- private:
   template <class T>
   RAILSHMEM_KERNEL T* theirs(int member, uint32_t offset) const {
     return reinterpret_cast<T*>(members_.scratch + static_cast<uint32_t>(member) * members_.stride + offset);
   }
+
+ private:
   RAILSHMEM_KERNEL const Packet* inbox(uint32_t area, int from) const {
     return mine<Packet>(layout_.packets(area, number_, block_, from)) + threads::thread_in_row();
   }
@@ -135,7 +153,7 @@ class Talk {
     uint64_t found = 0;
     portable::load_pair(&at->data, data, &found);
     if (found == number_ || !well()) return;
-    status_ = device::await_packet(device::this_world(), at, number_);
+    status_ = await_late(at, number_);
     late_ = from;
     portable::load_pair(&at->data, data, &found);
   }

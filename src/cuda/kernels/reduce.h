@@ -20,6 +20,30 @@ struct Single {
   T at[1];
 };
 
+RAILSHMEM_HD inline uint32_t bytes_of_element(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::i8:
+    case TypeKind::u8:
+    case TypeKind::f8e4m3:
+    case TypeKind::f8e5m2:
+      return 1;
+    case TypeKind::i16:
+    case TypeKind::u16:
+    case TypeKind::f16:
+    case TypeKind::bf16:
+      return 2;
+    case TypeKind::i32:
+    case TypeKind::u32:
+    case TypeKind::f32:
+      return 4;
+    case TypeKind::c64:
+    case TypeKind::long_double:
+      return 16;
+    default:
+      return 8;
+  }
+}
+
 /// What is done to each operand and to each result of a sum.
 struct Scale {
   Scaling scaling;

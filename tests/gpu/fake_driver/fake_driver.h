@@ -44,6 +44,8 @@ struct FakeOptions {
   /// for kernels.
   bool open = false;
   bool captured = false;                     ///< every stream is being captured, says cuStreamIsCapturing
+  size_t open_blocks = ~size_t{0};           ///< of cudaMalloc of other processes, at once
+  size_t user_objects = ~size_t{0};          ///< at once
   bool stream_words = true;                  ///< streams execute batches of operations on words
   bool keeps_alignment = true;               ///< of reserved addresses, beyond the granularity
   std::map<Attribute, int> attributes = {};  ///< that differ from a GPU of today

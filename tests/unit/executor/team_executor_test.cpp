@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,10 +35,13 @@ StreamedCollective call_of(size_t i) {
 class Rig {
  public:
   explicit Rig(unsigned late_us = 0) : fake_({.late_us = late_us}), guard_(gpu_) {
-    executor_.emplace(TeamExecutor::Config{
-        reinterpret_cast<cuda::CallWords*>(words_.host()), 0, true, {}, [this](const StreamedCollective& call) {
-          note(call.function());
-        }});
+    executor_.emplace(TeamExecutor::Config{reinterpret_cast<cuda::CallWords*>(words_.host()),
+                                           0,
+                                           "the team of the test",
+                                           true,
+                                           {},
+                                           [this](const StreamedCollective& call) { note(call.function()); },
+                                           uint64_t{100'000'000}});
     EXPECT_EQ(fake_.driver().stream_create(&stream_, cuda::kStreamNonBlocking, 0), cuda::kSuccess);
   }
   ~Rig() {
@@ -51,6 +55,14 @@ class Rig {
     ASSERT_EQ(fake_.driver().stream_word_ops(stream_, 3, ops.data(), 0), cuda::kSuccess);
   }
   void synchronize() { ASSERT_EQ(fake_.driver().stream_synchronize(stream_), cuda::kSuccess); }
+  /// What happens while a call runs.
+  void when_runs(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
+  void write_due(uint32_t number) {
+    __atomic_store_n(&reinterpret_cast<cuda::CallWords*>(words_.host())->due, number, __ATOMIC_RELEASE);
+  }
+  void write_done(uint32_t number) {
+    __atomic_store_n(&reinterpret_cast<cuda::CallWords*>(words_.host())->done, number, __ATOMIC_RELEASE);
+  }
   std::vector<std::string> ran() {
     const std::lock_guard lock(mutex_);
     return ran_;
@@ -60,6 +72,7 @@ class Rig {
   void note(const char* name) {
     const std::lock_guard lock(mutex_);
     ran_.push_back(name);
+    if (meanwhile_) meanwhile_();
   }
 
   cuda::FakeDriver fake_;
@@ -67,6 +80,7 @@ class Rig {
   const cuda::ContextGuard guard_;
   cuda::PinnedMemory words_{gpu_, sizeof(cuda::CallWords)};
   cuda::Stream stream_ = nullptr;
+  std::function<void()> meanwhile_;
   std::mutex mutex_;
   std::vector<std::string> ran_;
   std::optional<TeamExecutor> executor_;
@@ -116,6 +130,41 @@ TEST(TeamExecutor, AReplayBehindTheEndOfTheTeamEndsTheJob) {
       },
       testing::ExitedWithCode(1),
       "call 1: a graph was launched that captured this call, but its team has been destroyed");
+}
+
+/// What two streams do that use one team without an order.
+TEST(TeamExecutor, AStreamThatAsksWhileACallRunsEndsTheJob) {
+  EXPECT_EXIT(
+      {
+        Rig rig;
+        const uint32_t second = rig.executor().calls().add(call_of(2), Lifetime::replayed);
+        rig.when_runs([&] { rig.write_due(second); });
+        rig.ask(rig.executor().calls().add(call_of(1), Lifetime::once));
+        rig.synchronize();
+      },
+      testing::ExitedWithCode(1), "call 1: two streams use the team of the test at once.*cudaStreamWaitEvent");
+}
+
+TEST(TeamExecutor, AStreamThatWritesOverAnotherOnesCallEndsTheJob) {
+  EXPECT_EXIT(
+      {
+        Rig rig;
+        rig.executor().calls().add(call_of(1), Lifetime::once);
+        rig.ask(rig.executor().calls().add(call_of(2), Lifetime::once));
+        rig.synchronize();
+      },
+      testing::ExitedWithCode(1), "call 2: two streams use the team of the test at once");
+}
+
+TEST(TeamExecutor, AStreamThatDoesNotTakeItsAnswerEndsTheJob) {
+  EXPECT_EXIT(
+      {
+        Rig rig;
+        rig.write_done(77);
+        rig.ask(rig.executor().calls().add(call_of(1), Lifetime::once));
+        rig.synchronize();
+      },
+      testing::ExitedWithCode(1), "call 1: two streams use the team of the test at once");
 }
 
 TEST(CallList, NumbersOfCallsThatRanAreGivenAgain) {

@@ -135,6 +135,9 @@ Result cuIpcOpenMemHandle_v2(Address* address, IpcHandle handle, unsigned flags)
     *address = at;
     return kSuccess;
   }
+  const auto is_open = [](const auto& one) { return one.second.opened > 0 && one.second.pool == nullptr; };
+  if (static_cast<size_t>(std::count_if(s.allocations.begin(), s.allocations.end(), is_open)) >= s.options.open_blocks)
+    return kOutOfMemory;
   FakeAllocation allocation{origin.nbytes, fake_device_of(s, origin.home), 0};
   allocation.fd = fake_open(origin);
   if (!allocation.fd) return kMapFailed;

@@ -102,6 +102,7 @@ Result cuStreamGetCaptureInfo_v2(Stream handle, int* status, uint64_t* id, Graph
 Result cuUserObjectCreate(UserObject* object, void* what, void (*destroy)(void*), unsigned references, unsigned flags) {
   FAKE_CALL(start);
   if (destroy == nullptr || references == 0 || flags != kDestructorUnwatched) return kInvalidValue;
+  if (s.user_objects.size() >= s.options.user_objects) return kOutOfMemory;
   *object = new UserObjectObject{what, destroy, references};
   s.user_objects.insert(*object);
   return kSuccess;

@@ -28,7 +28,8 @@ void add(std::string& list, size_t n, const char* what) {
 /// (bytes of each), RAILSHMEM_FAKE_LATE_US, RAILSHMEM_FAKE_GUARDED (set: the CPU cannot use device memory),
 /// RAILSHMEM_FAKE_OPEN (set: it can use memory of cudaMalloc too), RAILSHMEM_FAKE_UNORDERED (set: what NICs write must
 /// be flushed), RAILSHMEM_FAKE_CAPTURED (set: streams say that they are being captured),
-/// RAILSHMEM_FAKE_WORDLESS (set: streams do not execute batches of operations on words).
+/// RAILSHMEM_FAKE_WORDLESS (set: streams do not execute batches of operations on words), RAILSHMEM_FAKE_BLOCKS (memory
+/// of cudaMalloc of other processes that can be open at once), RAILSHMEM_FAKE_OBJECTS (user objects at once).
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
@@ -36,6 +37,10 @@ FakeOptions options_from_environment() {
     options.memory_nbytes = std::strtoull(nbytes, nullptr, 0);
   if (const char* late = std::getenv("RAILSHMEM_FAKE_LATE_US"))
     options.late_us = static_cast<unsigned>(std::atoi(late));
+  if (const char* blocks = std::getenv("RAILSHMEM_FAKE_BLOCKS"))
+    options.open_blocks = std::strtoull(blocks, nullptr, 0);
+  if (const char* objects = std::getenv("RAILSHMEM_FAKE_OBJECTS"))
+    options.user_objects = std::strtoull(objects, nullptr, 0);
   options.guarded = std::getenv("RAILSHMEM_FAKE_GUARDED") != nullptr;
   options.open = std::getenv("RAILSHMEM_FAKE_OPEN") != nullptr;
   if (std::getenv("RAILSHMEM_FAKE_WORDLESS") != nullptr) {

@@ -61,8 +61,9 @@ void add_stream_kernels(FakeModule& module) {
   add_sums<Half>(module, "railshmem_coll_sum_half");
   add_sums<Bfloat16>(module, "railshmem_coll_sum_bfloat16");
   module.kernels["railshmem_coll_move"] = coll<MoveCall>([](const MoveCall& call) { kernels::run_move(call); });
-  module.kernels["railshmem_coll_move_sizes"] = coll<MoveSizesCall>(
-      [](const MoveSizesCall& call) { kernels::run_move_sizes(call, &emulation::shared<uint64_t>("most")); });
+  module.kernels["railshmem_coll_move_sizes"] = coll<MoveSizesCall>([](const MoveSizesCall& call) {
+    kernels::run_move_sizes(call, &emulation::shared<uint64_t>("most"), &emulation::shared<uint32_t>("failed"));
+  });
   module.kernels["railshmem_coll_combine"] =
       coll<CombineCall>([](const CombineCall& call) { kernels::run_combine(call); });
   module.kernels["railshmem_coll_direct_move"] = coll<DirectMoveCall>(
@@ -74,7 +75,7 @@ void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_coll_begin"] = coll<EngineMoveCall>(
       [](const EngineMoveCall& call) { kernels::run_begin(call, emulation::shared<kernels::Found>("found")); });
   module.kernels["railshmem_coll_end"] = coll<EngineMoveCall>(
-      [](const EngineMoveCall& call) { kernels::run_end(call, &emulation::shared<uint64_t>("last")); });
+      [](const EngineMoveCall& call) { kernels::run_end(call, &emulation::shared<uint32_t>("shared")); });
   module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
     kernels::run_pieces(call, emulation::shared<DeviceReduction>("part"), &emulation::shared<uint64_t>("number"));
   });

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Relayed collectives, with kernels of several blocks and threads for each member and nothing between two calls: who
+// may load and store when. ThreadSanitizer looks on.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "src/cuda/kernels/coll_direct.h"
+#include "tests/gpu/emulated/emulation.h"
+
+namespace railshmem::cuda {
+namespace {
+
+constexpr int kMembers = 3, kCalls = 4;
+constexpr uint32_t kBlocks = 2, kThreads = 3;
+constexpr uint64_t kSlice = 8192, kRound = kBlocks * ScratchLayout::kSlots * kSlice;  ///< fills all rings once
+
+/// Members in one process.
+class Node {
+ public:
+  Node() : stride_(ScratchLayout(kMembers).nbytes()) {
+    scratch_ = static_cast<unsigned char*>(std::calloc(kMembers, stride_));
+    view_.timeout_ns = 60'000'000'000;
+  }
+  ~Node() { std::free(scratch_); }
+  Node(const Node&) = delete;
+
+  CollMembers members(int me) const { return {scratch_, stride_, kMembers, me, kBlocks}; }
+  /// Runs `body` for each member at once.
+  static void run(const std::function<void(int me)>& body) {
+    std::vector<std::thread> members;
+    for (int me = 0; me < kMembers; ++me) members.emplace_back([&body, me] { body(me); });
+    for (std::thread& member : members) member.join();
+  }
+  void launch(const std::function<void()>& kernel) const { emulation::run({{&view_, kBlocks, kThreads, kernel}}); }
+
+ private:
+  const uint64_t stride_;
+  unsigned char* scratch_ = nullptr;
+  WorldView view_{};
+};
+
+unsigned char byte_of(int from, int to, int call, uint64_t i) {
+  return static_cast<unsigned char>(static_cast<uint64_t>(from * 97 + to * 31 + call * 7) + i + (i >> 8));
+}
+
+/// What a member sends to another one: nothing to some, to others more than a ring has slots for.
+uint64_t nbytes_of(int from, int to) {
+  constexpr uint64_t kSizes[] = {0, kRound / 2 + 13, kRound + 3 * kSlice};
+  return kSizes[(from + 2 * to) % 3];
+}
+
+TEST(CollRelay, BlocksOfAnySizesArriveAndSourcesMayChangeBehindACall) {
+  const Node node;
+  Node::run([&node](int me) {
+    std::vector<std::vector<unsigned char>> sources, dests;
+    for (int k = 0; k < kMembers; ++k) {
+      sources.emplace_back(nbytes_of(me, k) + 1);
+      dests.emplace_back(nbytes_of(k, me) + 1);
+    }
+    for (int call = 0; call < kCalls; ++call) {
+      MoveSizesCall asked{};
+      asked.move.members = node.members(me);
+      asked.move.nbytes = ~uint64_t{0};
+      for (int k = 0; k < kMembers; ++k) {
+        auto& source = sources[static_cast<size_t>(k)];
+        for (uint64_t i = 0; i < nbytes_of(me, k); ++i) source[i] = byte_of(me, k, call, i);
+        asked.move.source.at[k] = source.data();
+        asked.move.dest.at[k] = dests[static_cast<size_t>(k)].data() + 1;  // where no vector begins
+        asked.send_nbytes[k] = nbytes_of(me, k);
+        asked.receive_nbytes[k] = nbytes_of(k, me);
+      }
+      node.launch([&asked] {
+        kernels::run_move_sizes(asked, &emulation::shared<uint64_t>("most"), &emulation::shared<uint32_t>("failed"));
+      });
+      for (int k = 0; k < kMembers; ++k)
+        for (uint64_t i = 0; i < nbytes_of(k, me); ++i)
+          ASSERT_EQ(dests[static_cast<size_t>(k)][i + 1], byte_of(k, me, call, i)) << "from " << k << ", byte " << i;
+    }
+  });
+}
+
+TEST(CollRelay, SumsInPlaceAreEqualOnAllMembers) {
+  const Node node;
+  // The last member's part is shorter than the others', and ends within a slice.
+  constexpr uint64_t kPart = kRound + kSlice, kWhole = kMembers * kPart - kSlice - 52;
+  const auto value = [](int member, int call, uint64_t i) {
+    return static_cast<float>((member + 1) * 1000 + call * 100 + static_cast<int>(i % 89));
+  };
+  Node::run([&](int me) {
+    std::vector<float> vector(kWhole / sizeof(float));
+    for (int call = 0; call < kCalls; ++call) {
+      for (uint64_t i = 0; i < vector.size(); ++i) vector[i] = value(me, call, i);
+      DirectCombineCall asked{};
+      CombineCall& combine = asked.combine;
+      combine.members = node.members(me);
+      combine.op = ReduceOp::sum;
+      combine.kind = TypeKind::f32;
+      combine.two_steps = 1;
+      combine.nbytes = kPart;
+      combine.whole = vector.size() * sizeof(float);
+      combine.dest = vector.data();
+      for (int k = 0; k < kMembers; ++k)
+        combine.source.at[k] = vector.data() + static_cast<uint64_t>(k) * kPart / sizeof(float);
+      asked.unreached = Unreached::relay_anyway;
+      node.launch([&asked] {
+        kernels::run_direct_combine(asked, emulation::shared<kernels::Found>("found"),
+                                    emulation::shared<DeviceReduction>("part"));
+      });
+      for (uint64_t i = 0; i < vector.size(); ++i)
+        ASSERT_EQ(vector[i], value(0, call, i) + value(1, call, i) + value(2, call, i)) << i;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace railshmem::cuda
