@@ -72,7 +72,7 @@ LAYERS = [
     Layer("perftest/engine", "the engine without a network", ["perftest", "src/proxy", "src/channel"] + PLUGIN + PUBLIC),
     Layer("perftest/peers", "libfabric with peers that are not there",
           ["perftest", "src/proxy", "transports/ofi"] + PLUGIN + PUBLIC),
-    Layer("python", "the Python package: its module `_core` over the public API", PUBLIC),
+    Layer("python", "the Python package: its module `_core` over the public API; `device/`, the device functions for compilers of kernels", PUBLIC),
     Layer("examples", "programs to begin with", PUBLIC),
     Layer("tests/conformance", "programs of the public API over every transport", PUBLIC + ["tests/support"]),
     Layer("tests/fault", "programs with mistakes, and PEs that die", PUBLIC),

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python package railshmem of the folder python:
-#   scripts/python.sh --install   makes the virtual environment build/python/venv, with what the package's build and its tests need
+#   scripts/python.sh --install [--torch]   makes the virtual environment build/python/venv, with what the package's build and its
+#                                 tests need; --torch: with PyTorch for CPUs, too (400 MB to fetch, or CUDA's where only that is had)
 #   scripts/python.sh wheel [ARGUMENT...]   builds a wheel into build/python/wheels, installs it into a fresh virtual environment, and
 #                                 runs the first program of docs/python.md there, and a C program built against the wheel. The
 #                                 arguments are pip's, such as --config-settings=cmake.define.RAILSHMEM_CUDA=OFF
@@ -10,6 +11,8 @@ set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 venv=build/python/venv
+torch_index=https://download.pytorch.org/whl/cpu
+torch="torch>=2.9,<2.12"
 pip="-m pip --quiet --disable-pip-version-check --timeout 15 --retries 1"
 
 make_venv() {
@@ -20,10 +23,26 @@ make_venv() {
 }
 
 install() {
-  if "$venv/bin/python3" -c 'import nanobind, numpy, pytest' 2>/dev/null; then return; fi
-  make_venv "$venv"
+  if ! "$venv/bin/python3" -c 'import nanobind, numpy, pytest' 2>/dev/null; then
+    make_venv "$venv"
+    # shellcheck disable=SC2086
+    "$venv/bin/python3" $pip install -r python/tests/requirements.txt
+  fi
+  [ "${1:-}" != --torch ] || install_torch
+  if "$venv/bin/python3" -c 'import triton, numba.cuda' 2>/dev/null; then return; fi
   # shellcheck disable=SC2086
-  "$venv/bin/python3" $pip install -r python/tests/requirements.txt
+  "$venv/bin/python3" $pip install -r python/tests/requirements_kernels.txt ||
+    echo "python.sh: no Triton or no numba-cuda, so python.triton or python.numba is skipped" >&2
+}
+
+# Only the wheels of PyTorch's own index are without CUDA; the ones of PyPI are ten times as large.
+install_torch() {
+  if "$venv/bin/python3" -c 'import torch' 2>/dev/null; then return; fi
+  # shellcheck disable=SC2086
+  "$venv/bin/python3" $pip install --index-url "$torch_index" "$torch" || "$venv/bin/python3" $pip install "$torch" || {
+    echo "python.sh: SKIPPED: no torch to be had; the tests of railshmem.torch are skipped" >&2
+    return 0
+  }
 }
 
 # first_program: the first block of Python in docs/python.md
@@ -61,13 +80,13 @@ wheel() {
 }
 
 case ${1:-} in
-  --install) install ;;
+  --install) install "${2:-}" ;;
   wheel)
     shift
     wheel "$@"
     ;;
   *)
-    sed -n '3,9p' "$0" >&2
+    sed -n '3,10p' "$0" >&2
     exit 2
     ;;
 esac

@@ -105,7 +105,9 @@ skipped() {
   command -v nvidia-smi >/dev/null || why="$why GPU tests: no GPU;"
   grep -q 'RailSHMEM CUDA: ON' "$logs/release.configure" || why="$why CUDA header tests, and device_heap.* and fault.stream_*, which need the library's kernels: no nvcc;"
   grep -q 'RailSHMEM MPI: ON' "$logs/release.configure" || why="$why MPI launchers: no MPI;"
+  grep -q 'RailSHMEM BITCODE: ON' "$logs/release.configure" || why="$why python.triton and python.numba: no clang 19 or 20;"
   grep -q 'RailSHMEM PYTHON: ON' "$logs/release.configure" || why="$why python.*: no Python 3.10 with headers and nanobind;"
+  build/python/venv/bin/python3 -c 'import torch' 2>/dev/null || why="$why railshmem.torch: no torch;"
   [ "$(id -u)" -eq 0 ] || why="$why two hosts in network namespaces: not root;"
   [ -e /dev/infiniband ] || why="$why RDMA NICs: no /dev/infiniband;"
   [ -z "$quick" ] || why="$why sanitizer builds: not asked for;"
@@ -116,7 +118,7 @@ if [ -n "$install" ]; then
   step "packages"
   scripts/install_packages.sh test || exit 1
   scripts/docs.sh --install || echo "no mkdocs, so lint.site is skipped"
-  scripts/python.sh --install || echo "no nanobind, numpy or pytest, so python.* is disabled"
+  scripts/python.sh --install --torch || echo "no nanobind, numpy or pytest, so python.* is disabled"
 fi
 scripts/check_cmake.sh || exit 1
 

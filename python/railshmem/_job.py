@@ -1,18 +1,55 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The job: its beginning and end, who takes part, and what orders or completes communication."""
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
-from railshmem import _core
+from railshmem import _core, _groups
 
 
-def init() -> None:
-    """Starts the library. Collective: every PE of the job calls it.
+def init(*, uid: bytes | None = None, rank: int | None = None, size: int | None = None, group: Any = None,
+         mpi_comm: Any = None, device: Any = None) -> None:
+    """Starts the library. Collective: every PE of the job calls it, with the same arguments but rank and device.
 
-    The job is that of the launcher: oshrun, mpirun, srun, or torchrun's variables; without a launcher it has one PE.
+    The job is that of the launcher: oshrun, mpirun, srun, or torchrun's variables; without a launcher it has one PE. Or it is
+    made here: of the `size` processes that pass one uid, which one of them got from unique_id(), and their rank from 0; of
+    the processes of a torch.distributed group (torch.distributed.group.WORLD for all); or of those of mpi_comm, a
+    communicator of mpi4py.
+
+    device ("cuda:1", or 1) becomes torch's current CUDA device, and the symmetric heap has memory there beside the host's.
+    Without it the heap is in GPU memory where SHMEM_HEAP_KIND is device, or where the program has used CUDA before, and
+    begins with the first symmetric CUDA tensor.
+
     Any thread may call the library afterwards. Raises RuntimeError where the library runs already, where this process
-    was forked from a PE, or where the library cannot start.
+    was forked from a PE, or where the library cannot start; ValueError for arguments that do not fit. After finalize(), init()
+    returns to the job in which this process was; RuntimeError where rank and size are others then.
     """
-    _core.init()
+    ways = [name for name, given in (("uid", uid), ("group", group), ("mpi_comm", mpi_comm)) if given is not None]
+    if len(ways) > 1:
+        raise ValueError(f"railshmem.init: {' and '.join(ways)} are given; pass one of them")
+    if (uid is None) != (rank is None) or (uid is None) != (size is None):
+        raise ValueError("railshmem.init: uid, rank and size belong together; pass all three or none")
+    if group is not None or mpi_comm is not None:
+        uid, rank, size = _groups.membership(group, mpi_comm)
+    if device is not None:
+        from railshmem.torch import _gpu
+        device = _gpu.choose(device)
+    _core.init(uid, rank or 0, size or 0)
+    if uid is not None and (_core.my_pe(), _core.n_pes()) != (rank, size):
+        at = f"PE {_core.my_pe()} of {_core.n_pes()}"
+        _core.finalize()
+        raise RuntimeError(f"railshmem.init: this process was {at} before finalize(), and cannot be {rank} of {size} now")
+    if device is not None:
+        _gpu.take(device, "railshmem.init")
+
+
+def unique_id() -> bytes:
+    """Returns the name of a new job for init(uid=...), on one process that becomes a PE of it. Local; before init().
+
+    Hand the bytes to the other processes by any means that outsiders cannot read: who has them can join.
+    """
+    return _core.unique_id()
 
 
 def finalize() -> None:
@@ -25,7 +62,7 @@ def finalize() -> None:
     if leaks:
         shown = "; ".join(leaks[:10]) + (f"; and {len(leaks) - 10} more" if len(leaks) > 10 else "")
         warnings.warn(f"railshmem.finalize: {len(leaks)} arrays or teams were not freed: {shown}. Free arrays with "
-                      "railshmem.numpy.free() and teams with destroy(), on every PE.", RuntimeWarning, stacklevel=2)
+                      "free() of railshmem.numpy or railshmem.torch, and teams with destroy(), on every PE.", RuntimeWarning, stacklevel=2)
 
 
 def is_initialized() -> bool:

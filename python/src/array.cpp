@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "python/src/array.h"
 
+#include <nanobind/stl/string.h>
+
 #include <cstring>
 #include <functional>
 
 #include "python/src/errors.h"
+#include "python/src/tensor.h"
 
 namespace railshmem::python {
 namespace {
@@ -19,6 +22,7 @@ Kind kind_of(const char* format) {
   if (std::strchr("bhilqn", *format)) return Kind::signed_integer;
   if (std::strchr("BHILQN", *format)) return Kind::unsigned_integer;
   if (std::strchr("efd", *format)) return Kind::real;
+  if (*format == '?') return Kind::boolean;
   return Kind::unknown;
 }
 
@@ -29,10 +33,23 @@ std::string class_name(nanobind::handle object) {
 }  // namespace
 
 Array::Array(const char* function, const char* argument, nanobind::handle object, Access access) : argument_(argument) {
+  if (const auto tensor = read_tensor(function, argument, object)) {
+    is_tensor_ = true;
+    data_ = tensor->data;
+    itemsize_ = tensor->itemsize;
+    nbytes_ = tensor->nelems * tensor->itemsize;
+    kind_ = tensor->kind;
+    device_ = tensor->device;
+  } else {
+    read_buffer(function, object, access);
+  }
+}
+
+void Array::read_buffer(const char* function, nanobind::handle object, Access access) {
   if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0) {
     PyErr_Clear();
-    type_error(
-        text(function, ": ", argument, " is of type ", class_name(object), "; it must be a numpy array of numbers"));
+    type_error(text(function, ": ", argument_, " is of type ", class_name(object), "; it must be a ",
+                    package_of(function) == "railshmem.torch" ? "tensor" : "numpy array of numbers"));
   }
   std::string wrong;
   if (!PyBuffer_IsContiguous(&view_, 'C'))
@@ -41,13 +58,16 @@ Array::Array(const char* function, const char* argument, nanobind::handle object
     wrong = " is read-only, and the call writes to it; pass a writable array";
   if (!wrong.empty()) {
     PyBuffer_Release(&view_);
-    value_error(text(function, ": ", argument, wrong));
+    value_error(text(function, ": ", argument_, wrong));
   }
+  data_ = view_.buf;
+  nbytes_ = static_cast<size_t>(view_.len);
+  itemsize_ = static_cast<size_t>(view_.itemsize);
   kind_ = kind_of(view_.format);
 }
 
 Array::~Array() {
-  PyBuffer_Release(&view_);
+  if (!is_tensor_) PyBuffer_Release(&view_);
 }
 
 std::string Array::type_name() const {
@@ -61,21 +81,31 @@ std::string Array::type_name() const {
       return text("float", bits);
     case Kind::complex:
       return text("complex", bits);
+    case Kind::boolean:
+      return "bool";
+    case Kind::bfloat16:
+      return "bfloat16";
+    case Kind::float8_e4m3:
+      return "float8_e4m3fn";
+    case Kind::float8_e5m2:
+      return "float8_e5m2";
     case Kind::unknown:
       break;
   }
+  if (is_tensor_) return text("an unknown type of ", bits, " bits");
   return text("a type with the format '", view_.format, "'");
 }
 
 bool Array::has_type_of(const Array& other) const noexcept {
   if (kind_ != other.kind_ || itemsize() != other.itemsize()) return false;
-  return kind_ != Kind::unknown || std::strcmp(view_.format, other.view_.format) == 0;
+  if (kind_ != Kind::unknown || is_tensor_ || other.is_tensor_) return true;
+  return std::strcmp(view_.format, other.view_.format) == 0;
 }
 
 void require_one_type(const char* function, const Array& one, const Array& other) {
   if (!one.has_type_of(other))
     type_error(text(function, ": ", one.argument(), " has elements of ", one.type_name(), ", and ", other.argument(),
-                    " of ", other.type_name(), "; convert one of them with astype()"));
+                    " of ", other.type_name(), "; convert one of them with ", one.is_tensor() ? "to()" : "astype()"));
 }
 
 void require_disjoint(const char* function, const Array& one, const Array& other) {
@@ -85,6 +115,26 @@ void require_disjoint(const char* function, const Array& one, const Array& other
   if (one.nbytes() && other.nbytes() && before(a, b + other.nbytes()) && before(b, a + one.nbytes()))
     value_error(text(function, ": ", one.argument(), " and ", other.argument(),
                      " share memory; pass arrays that do not overlap"));
+}
+
+void require_one_device(const char* function, const Array& one, const Array& other) {
+  if (one.device() == other.device()) return;
+  const auto place = [](const Array& array) {
+    return array.on_host() ? std::string("in the memory of the CPU") : text("on the device cuda:", array.device());
+  };
+  type_error(text(function, ": ", one.argument(), " is ", place(one), ", and ", other.argument(), " is ", place(other),
+                  "; move one of them with to()"));
+}
+
+void require_on_host(const char* function, const Array& array) {
+  if (!array.on_host())
+    type_error(text(function, ": ", array.argument(), " is on the device cuda:", array.device(),
+                    "; this call takes CPU tensors only"));
+}
+
+std::string package_of(const char* function) {
+  const std::string whole = function;
+  return whole.substr(0, whole.rfind('.'));
 }
 
 }  // namespace railshmem::python

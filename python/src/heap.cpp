@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "python/src/heap.h"
 
+#include <nanobind/ndarray.h>
+
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -15,10 +17,13 @@ namespace {
 struct Block {
   size_t nbytes;
   std::string name;
+  size_t number;      ///< how many blocks were made before
+  bool kept = false;  ///< see keep_block()
 };
 using Blocks = std::map<uintptr_t, Block>;
 
 Blocks g_live_blocks;
+size_t g_blocks_made = 0;
 Blocks g_freed_blocks;  ///< those whose memory no later block has; only for messages
 
 /// The block that has this address; end() where none has.
@@ -44,10 +49,23 @@ nanobind::object bytes_at(void* address, size_t nbytes) {
       PyMemoryView_FromMemory(static_cast<char*>(address), static_cast<Py_ssize_t>(nbytes), PyBUF_WRITE));
 }
 
+void remember(void* address, size_t nbytes, const std::string& name) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  forget_freed(begin, nbytes);
+  g_live_blocks.emplace(begin, Block{nbytes, name, g_blocks_made++});
+}
+
+[[noreturn]] void full(const char* function, size_t nbytes, const std::string& name, const char* variable) {
+  PyErr_SetString(PyExc_MemoryError, text(function, ": the symmetric heap has no ", nbytes, " bytes left for ", name,
+                                          "; free arrays, or start with a larger ", variable)
+                                         .c_str());
+  throw nanobind::python_error();
+}
+
 }  // namespace
 
-nanobind::object allocate(size_t nbytes, bool zero, const std::string& name) {
-  require_running("railshmem.numpy.empty");
+nanobind::object allocate(const char* function, size_t nbytes, bool zero, const std::string& name) {
+  require_running(function);
   const size_t size = nbytes ? nbytes : 1;  // an array without elements has an address, too
   void* address = nullptr;
   {
@@ -58,32 +76,47 @@ nanobind::object allocate(size_t nbytes, bool zero, const std::string& name) {
       shmem_barrier_all();  // a peer may write as soon as it has returned
     }
   }
-  if (!address) {
-    PyErr_SetString(PyExc_MemoryError,
-                    text("railshmem.numpy.empty: the symmetric heap has no ", size, " bytes left for ", name,
-                         "; free arrays, or start with a larger SHMEM_SYMMETRIC_SIZE")
-                        .c_str());
-    throw nanobind::python_error();
-  }
-  const auto begin = reinterpret_cast<uintptr_t>(address);
-  forget_freed(begin, size);
-  g_live_blocks.emplace(begin, Block{size, name});
-  return bytes_at(address, nbytes);
+  if (!address) full(function, size, name, "SHMEM_SYMMETRIC_SIZE");
+  remember(address, size, name);
+  return bytes_at(address, size);
 }
 
-void free_array(nanobind::handle object) {
-  constexpr auto kFunction = "railshmem.numpy.free";
-  require_running(kFunction);
+uintptr_t allocate_on_device(const char* function, size_t nbytes, const std::string& name, size_t align) {
+  require_running(function);
+  const size_t size = nbytes ? nbytes : 1;
+  void* address = nullptr;
+  {
+    const nanobind::gil_scoped_release waits;
+    address = shmem_align(align, size);
+  }
+  if (!address) full(function, size, name, "SHMEM_DEVICE_HEAP_MAX");
+  remember(address, size, name);
+  return reinterpret_cast<uintptr_t>(address);
+}
+
+void keep_block(uintptr_t begin) {
+  g_live_blocks.at(begin).kept = true;
+}
+
+bool is_symmetric(const Array& array) {
+  const auto block = find(g_live_blocks, address_of(array));
+  return block != g_live_blocks.end() && address_of(array) + array.nbytes() <= block->first + block->second.nbytes;
+}
+
+void free_array(const char* function, nanobind::handle object) {
+  require_running(function);
   uintptr_t address = 0;
   {
-    const Array array(kFunction, "a", object, Access::read);
+    const Array array(function, "a", object, Access::read);
     address = address_of(array);
     const auto block = g_live_blocks.find(address);
     if (block == g_live_blocks.end()) {
-      require_symmetric(kFunction, array);
-      value_error(text(kFunction, ": a begins inside of ", find(g_live_blocks, address)->second.name,
-                       "; pass the array that empty() or zeros() returned"));
+      require_symmetric(function, array);
+      value_error(text(function, ": a begins inside of ", find(g_live_blocks, address)->second.name,
+                       "; pass what empty() or zeros() returned"));
     }
+    if (block->second.kept)
+      value_error(text(function, ": a is in ", block->second.name, ", whose memory torch takes back by itself"));
     g_freed_blocks.insert(*block);
     g_live_blocks.erase(block);
   }
@@ -99,26 +132,54 @@ void require_symmetric(const char* function, const Array& array) {
   }
   if (const auto block = find(g_freed_blocks, address); block != g_freed_blocks.end())
     value_error(text(function, ": ", array.argument(), " is in ", block->second.name, ", which was freed"));
-  value_error(text(function, ": ", array.argument(),
-                   " is not symmetric; make it with railshmem.numpy.empty() or zeros() on every PE"));
+  value_error(text(function, ": ", array.argument(), " is not symmetric; make it with ", package_of(function),
+                   ".empty() or zeros() on every PE", array.on_host() ? "" : ", or in a mem_pool()"));
 }
 
-nanobind::object peer_bytes(nanobind::handle object, int pe) {
-  constexpr auto kFunction = "railshmem.numpy.peer";
-  require_running(kFunction);
-  require_pe(kFunction, pe);
-  const Array array(kFunction, "a", object, Access::write);
-  require_symmetric(kFunction, array);
+std::pair<uintptr_t, size_t> peer_address(const char* function, nanobind::handle object, int pe) {
+  require_running(function);
+  require_pe(function, pe);
+  const Array array(function, "a", object, Access::write);
+  require_symmetric(function, array);
   void* there = shmem_ptr(array.data(), pe);
   if (!there)
-    state_error(text(kFunction, ": the memory of PE ", pe, " is not mapped into PE ", shmem_my_pe(),
+    state_error(text(function, ": the memory of PE ", pe, " is not mapped into PE ", shmem_my_pe(),
                      ", as that of PEs of another node never is; use put() and get()"));
-  return bytes_at(there, array.nbytes());
+  return {reinterpret_cast<uintptr_t>(there), array.nbytes()};
+}
+
+nanobind::object peer_bytes(const char* function, nanobind::handle object, int pe) {
+  require_on_host(function, Array(function, "a", object, Access::write));
+  const auto [address, nbytes] = peer_address(function, object, pe);
+  return bytes_at(reinterpret_cast<void*>(address), nbytes ? nbytes : 1);
+}
+
+std::pair<uintptr_t, uintptr_t> block_of(const char* function, const Array& array) {
+  require_symmetric(function, array);
+  const auto block = find(g_live_blocks, address_of(array));
+  return {block->first, block->first + block->second.nbytes};
+}
+
+nanobind::object bytes_on(uintptr_t address, size_t nbytes, int device) {
+  namespace nb = nanobind;
+  const nb::ndarray<uint8_t, nb::ndim<1>> bytes(
+      reinterpret_cast<void*>(address), {nbytes}, nb::handle(), {}, nb::dtype<uint8_t>(),
+      device == kOnHost ? nb::device::cpu::value : nb::device::cuda::value, device == kOnHost ? 0 : device);
+  return nb::cast(bytes, nb::rv_policy::reference);
+}
+
+std::pair<size_t, size_t> place_of(const char* function, nanobind::handle object) {
+  require_running(function);
+  const Array array(function, "a", object, Access::read);
+  require_symmetric(function, array);
+  const auto block = find(g_live_blocks, address_of(array));
+  return {address_of(array) - block->first, block->second.number};
 }
 
 std::vector<std::string> forget_blocks() {
   std::vector<std::string> names;
-  for (const auto& [address, block] : g_live_blocks) names.push_back(block.name);
+  for (const auto& [address, block] : g_live_blocks)
+    if (!block.kept) names.push_back(block.name);
   g_live_blocks.clear();
   g_freed_blocks.clear();
   return names;

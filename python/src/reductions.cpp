@@ -31,10 +31,11 @@ int erased(shmem_team_t team, void* dest, const void* source, size_t nelems) {
   ENTRY(OP, signed_integer, int32, int32_t), ENTRY(OP, signed_integer, int64, int64_t), \
   ENTRY(OP, unsigned_integer, uint8, uint8_t), ENTRY(OP, unsigned_integer, uint16, uint16_t), \
   ENTRY(OP, unsigned_integer, uint32, uint32_t), ENTRY(OP, unsigned_integer, uint64, uint64_t)
-// Half numbers are given as their bits.
+// Numbers of 16 bits are given as their bits.
 #define REALS(OP) \
   ENTRY(OP, real, float, float), ENTRY(OP, real, double, double), \
-  {#OP, Kind::real, sizeof(uint16_t), erased<shmemx_half_##OP##_reduce, uint16_t>, erased<shmemx_half_##OP##_reducescatter, uint16_t>}
+  {#OP, Kind::real, sizeof(uint16_t), erased<shmemx_half_##OP##_reduce, uint16_t>, erased<shmemx_half_##OP##_reducescatter, uint16_t>}, \
+  {#OP, Kind::bfloat16, sizeof(uint16_t), erased<shmemx_bfloat16_##OP##_reduce, uint16_t>, erased<shmemx_bfloat16_##OP##_reducescatter, uint16_t>}
 #define COMPLEXES(OP) \
   ENTRY(OP, complex, complexf, railshmem_complexf), ENTRY(OP, complex, complexd, railshmem_complexd)
 // clang-format on
@@ -45,11 +46,14 @@ constexpr Entry kEntries[] = {
 };
 
 const Entry& entry_of(const char* function, const char* op, const Array& array) {
+  // Bytes of 0 and 1; their sum would be neither.
+  const bool as_bytes = array.kind() == Kind::boolean && std::string_view(op) != "sum";
+  const Kind kind = as_bytes ? Kind::unsigned_integer : array.kind();
   bool known = false;
   for (const Entry& entry : kEntries) {
     if (entry.op != op) continue;
     known = true;
-    if (entry.kind == array.kind() && entry.itemsize == array.itemsize()) return entry;
+    if (entry.kind == kind && entry.itemsize == array.itemsize()) return entry;
   }
   if (!known) value_error(text(function, ": op is '", op, "'; accepted: sum, prod, min, max, and, or, xor"));
   type_error(text(function, ": ", array.argument(), " has elements of ", array.type_name(), ", which the operation ",

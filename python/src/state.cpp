@@ -3,8 +3,11 @@
 
 #include <pthread.h>
 
+#include <cstring>
+
 #include "python/src/errors.h"
-#include "shmem.h"
+#include "python/src/members.h"
+#include "shmemx.h"
 
 namespace railshmem::python {
 namespace {
@@ -19,9 +22,34 @@ void disown_child() {
   if (g_state == State::running || g_state == State::changing) g_state = State::forked;
 }
 
+/// 0, or nonzero after a message. Python's threads call whenever they like.
+int start(const Membership* membership) noexcept {
+  int status = 0;
+  if (membership) {
+    shmemx_init_attr_t attr = SHMEMX_INIT_ATTR_INITIALIZER;
+    shmemx_uniqueid_t id{};
+    std::memcpy(id.internal, membership->uid.data(), sizeof id.internal);
+    status = shmemx_set_attr_uniqueid_args(membership->rank, membership->size, &id, &attr);
+    if (status == 0) status = shmemx_init_attr(SHMEMX_INIT_WITH_UNIQUEID | SHMEMX_INIT_THREAD_MULTIPLE, &attr);
+  } else {
+    int provided = 0;
+    status = shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+  }
+  if (status != 0 || reserve_words()) return status;
+  shmem_finalize();
+  return 1;
+}
+
 }  // namespace
 
-void init() {
+std::string unique_id() {
+  shmemx_uniqueid_t id{};
+  if (shmemx_get_uniqueid(&id) != 0)
+    state_error("railshmem.unique_id: the library could not make one; its message on standard error says why");
+  return {id.internal, sizeof id.internal};
+}
+
+void init(const Membership* membership) {
   if (g_state == State::running)
     state_error("railshmem.init: the library runs already; ask railshmem.is_initialized() first");
   if (g_state == State::changing)
@@ -35,10 +63,8 @@ void init() {
   g_state = State::changing;
   int status = 0;
   {
-    // Python's threads call whenever they like.
     const nanobind::gil_scoped_release waits;
-    int provided = 0;
-    status = shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+    status = start(membership);
   }
   g_state = status == 0 ? State::running : before;
   if (status != 0) state_error("railshmem.init: the library could not start; its message on standard error says why");

@@ -2,11 +2,24 @@
 // Whether the library runs in this process. All functions need the GIL, which protects what they read and write.
 #pragma once
 
+#include <string>
+
 namespace railshmem::python {
 
-/// Starts the library for several threads; collective. RuntimeError where it runs, runs in the parent of this process,
-/// or cannot start.
-void init();
+/// The bytes of a new job's name, which one process makes and hands to all. RuntimeError where it cannot be made.
+std::string unique_id();
+constexpr size_t kUniqueIdBytes = 128;
+
+/// This process's place in a job that needs no launcher.
+struct Membership {
+  std::string uid;  ///< kUniqueIdBytes
+  int rank;
+  int size;
+};
+
+/// Starts the library for several threads, in the job of the launcher where membership is null; collective.
+/// RuntimeError where it runs, runs in the parent of this process, or cannot start.
+void init(const Membership* membership);
 
 /// Leaves the library; collective. RuntimeError where it does not run.
 void finalize();

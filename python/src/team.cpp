@@ -5,6 +5,7 @@
 
 #include "python/src/errors.h"
 #include "python/src/state.h"
+#include "shmemx.h"
 
 namespace railshmem::python {
 namespace {
@@ -23,6 +24,31 @@ Team Team::world() {
 Team Team::shared() {
   require_running("railshmem.Team.shared");
   return {SHMEM_TEAM_SHARED, "shared"};
+}
+
+uint64_t team_unique_id() {
+  constexpr auto kFunction = "railshmem.Team.from_group";
+  require_running(kFunction);
+  uint64_t id = 0;
+  if (shmemx_team_get_uniqueid(&id) != 0) state_error(text(kFunction, ": the library made no id for the team"));
+  return id;
+}
+
+Team Team::of_id(uint64_t id, int npes, int pe) {
+  constexpr auto kFunction = "railshmem.Team.from_group";
+  require_running(kFunction);
+  shmem_team_t made = SHMEM_TEAM_INVALID;
+  int status = 0;
+  {
+    const nanobind::gil_scoped_release waits;
+    status = shmemx_team_init(id, npes, pe, nullptr, 0, &made);
+  }
+  if (status != 0 || made == SHMEM_TEAM_INVALID)
+    state_error(text(kFunction, ": the library made no team of the group's ", npes, " processes; its message on ",
+                     "standard error says why. PEs of a team are in ascending or descending order, or at one stride"));
+  const std::string name = text("from_group(", npes, " processes)");
+  g_live_teams[made] = name;
+  return {made, name};
 }
 
 shmem_team_t Team::use(const char* function) const {

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@ class Team {
  public:
   static Team world();
   static Team shared();
+
+  /// The team of npes PEs that call with this id, each as its member number pe; collective over them.
+  static Team of_id(uint64_t id, int npes, int pe);
 
   /// Collective over this team. Nothing on members that are not in the new team.
   std::optional<Team> split_strided(int start, int stride, int size) const;
@@ -44,6 +48,9 @@ class Team {
   bool destroyed_ = false;
   std::string name_;
 };
+
+/// An id for Team::of_id, which one member makes and hands to the others.
+uint64_t team_unique_id();
 
 /// Forgets all teams, at the end of the library; returns the names of those that were not destroyed.
 std::vector<std::string> forget_teams();

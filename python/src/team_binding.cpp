@@ -9,6 +9,8 @@ namespace railshmem::python {
 
 void bind_team(nanobind::module_& module) {
   namespace nb = nanobind;
+  module.def("team_unique_id", team_unique_id);
+  module.def("team_of_id", &Team::of_id, nb::arg("id"), nb::arg("npes"), nb::arg("pe"));
   nb::class_<Team>(
       module, "Team",
       "PEs that act together; members count from 0.\n\n"
@@ -17,6 +19,13 @@ void bind_team(nanobind::module_& module) {
       "destroyed. A method raises RuntimeError for a team that was destroyed or is of an earlier init().")
       .def_static("world", &Team::world, "Returns the team of all PEs. Local.")
       .def_static("shared", &Team::shared, "Returns the team of the PEs whose memory this PE can map. Local.")
+      .def_static(
+          "from_group",
+          [](nb::handle group) { return nb::module_::import_("railshmem._groups").attr("team_of")(group); },
+          nb::arg("group"),
+          "Makes the team of the processes of a torch.distributed group, numbered as there.\n\n"
+          "Collective over the group. Their PEs are in ascending or descending order, or at one stride; RuntimeError\n"
+          "where they are not, and where this process is not in the group.")
       .def("split_strided", &Team::split_strided, nb::arg("start"), nb::arg("stride"), nb::arg("size"),
            "Makes a team of this team's members start, start + stride, and so on, size of them.\n\n"
            "Collective over this team, with equal arguments. Returns None on members that are not in the new team. "

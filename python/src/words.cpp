@@ -22,9 +22,10 @@ void require_word(const char* function, const Array& array) {
 }
 
 void require_signal(const char* function, const Array& array) {
-  if (array.kind() != Kind::unsigned_integer || array.itemsize() != sizeof(uint64_t))
-    type_error(
-        text(function, ": ", array.argument(), " has elements of ", array.type_name(), "; a signal is a uint64"));
+  const bool signs = array.is_tensor() && array.kind() == Kind::signed_integer;
+  if ((array.kind() != Kind::unsigned_integer && !signs) || array.itemsize() != sizeof(uint64_t))
+    type_error(text(function, ": ", array.argument(), " has elements of ", array.type_name(), "; a signal is a uint64",
+                    array.is_tensor() ? " or an int64" : ""));
   require_word(function, array);
 }
 
@@ -55,6 +56,20 @@ uint64_t bits_for(const char* function, const char* argument, const Array& word,
     }
     return bits;
   });
+}
+
+uint64_t signal_bits_for(const char* function, const char* argument, nanobind::handle number) {
+  const auto index = nanobind::steal(PyNumber_Index(number.ptr()));
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    type_error(text(function, ": ", argument, " must be an integer"));
+  }
+  const unsigned long long value = PyLong_AsUnsignedLongLong(index.ptr());
+  if (PyErr_Occurred()) {
+    PyErr_SetString(PyExc_OverflowError, text(function, ": ", argument, " does not fit into uint64").c_str());
+    throw nanobind::python_error();
+  }
+  return value;
 }
 
 nanobind::object number_of(const Array& word, uint64_t bits) {

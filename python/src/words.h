@@ -13,12 +13,15 @@ namespace railshmem::python {
 /// ValueError unless the array has one element, TypeError unless it is an integer of 32 or 64 bits; symmetric, too.
 void require_word(const char* function, const Array& array);
 
-/// require_word, and the element is a uint64.
+/// require_word, and the element is a uint64; of a tensor also an int64, whose bits are taken for a uint64.
 void require_signal(const char* function, const Array& array);
 
 /// The bits of a Python integer that fits the element type of the word. OverflowError where it does not fit, TypeError
 /// where it is no integer.
 uint64_t bits_for(const char* function, const char* argument, const Array& word, nanobind::handle number);
+
+/// The bits of a Python integer that fits a uint64; errors are those of bits_for().
+uint64_t signal_bits_for(const char* function, const char* argument, nanobind::handle number);
 
 /// The Python integer of these bits of the element type of the word.
 nanobind::object number_of(const Array& word, uint64_t bits);

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from railshmem import _core
+from railshmem._names import name_of
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -34,7 +34,7 @@ def free(a: NDArray) -> None:
     The array, its parts and what peer() returned for it must not be touched afterwards. Raises ValueError where the array
     is not symmetric, is only the end of one, or was freed.
     """
-    _core.free(a)
+    _core.free("railshmem.numpy.free", a)
 
 
 def peer(a: NDArray, pe: int) -> NDArray:
@@ -43,7 +43,7 @@ def peer(a: NDArray, pe: int) -> NDArray:
     Orders nothing: use barrier_all(), signals or atomic operations. Raises RuntimeError where the memory of that PE is
     not mapped, as between nodes; put() and get() always work.
     """
-    return np.ndarray(a.shape, a.dtype, buffer=_core.peer_bytes(a, pe))
+    return np.ndarray(a.shape, a.dtype, buffer=_core.peer_bytes("railshmem.numpy.peer", a, pe))
 
 
 def _make(shape: int | tuple[int, ...], dtype: DTypeLike, zero: bool) -> NDArray:
@@ -55,6 +55,5 @@ def _make(shape: int | tuple[int, ...], dtype: DTypeLike, zero: bool) -> NDArray
     if any(extent < 0 for extent in extents):
         raise ValueError(f"railshmem.numpy.empty: shape is {shape}; extents must not be negative")
     nbytes = math.prod(int(extent) for extent in extents) * dtype.itemsize
-    caller = sys._getframe(2)
-    name = f"{dtype}{list(extents)} of {caller.f_code.co_filename}:{caller.f_lineno}"
-    return np.ndarray(extents, dtype, buffer=_core.allocate(nbytes, zero, name))
+    name = name_of(f"{dtype}{list(extents)}", depth=2)
+    return np.ndarray(extents, dtype, buffer=_core.allocate("railshmem.numpy.empty", nbytes, zero, name))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def all_gather(dest: NDArray, source: NDArray, team: _core.Team | None = None) -> None:
     """Joins the sources of all members in dest, by their numbers. dest has n_pes times the elements of source."""
-    _core.all_gather(dest, source, team)
+    _core.all_gather("railshmem.numpy.all_gather", dest, source, team)
 
 
 def all_to_all(dest: NDArray, source: NDArray, team: _core.Team | None = None) -> None:
@@ -26,12 +26,12 @@ def all_to_all(dest: NDArray, source: NDArray, team: _core.Team | None = None) -
 
     A block is one n_pes-th of an array; dest and source have one size and are disjoint.
     """
-    _core.all_to_all(dest, source, team)
+    _core.all_to_all("railshmem.numpy.all_to_all", dest, source, team)
 
 
 def broadcast(dest: NDArray, source: NDArray, root: int, team: _core.Team | None = None) -> None:
     """Copies the source of member root to dest on every member. dest and source may be one array."""
-    _core.broadcast(dest, source, root, team)
+    _core.broadcast("railshmem.numpy.broadcast", dest, source, root, team)
 
 
 def all_reduce(dest: NDArray, source: NDArray, op: str = "sum", team: _core.Team | None = None) -> None:
@@ -40,7 +40,7 @@ def all_reduce(dest: NDArray, source: NDArray, op: str = "sum", team: _core.Team
     op is "sum" or "prod" (integers, float16, float32, float64, complex64, complex128), "min" or "max" (no complex types),
     "and", "or" or "xor" (integers). Integers wrap. The bits are equal on all members. dest and source may be one array.
     """
-    _core.all_reduce(dest, source, op, team)
+    _core.all_reduce("railshmem.numpy.all_reduce", dest, source, op, team)
 
 
 def reduce_scatter(dest: NDArray, source: NDArray, op: str = "sum", team: _core.Team | None = None) -> None:
@@ -48,4 +48,4 @@ def reduce_scatter(dest: NDArray, source: NDArray, op: str = "sum", team: _core.
 
     source has n_pes times the elements of dest; dest may be a block of source. op is that of all_reduce().
     """
-    _core.reduce_scatter(dest, source, op, team)
+    _core.reduce_scatter("railshmem.numpy.reduce_scatter", dest, source, op, team)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def put(dest: NDArray, source: NDArray, pe: int) -> None:
     """Copies source to the copy of dest on PE pe. dest is symmetric; source is any array of its size and type."""
-    _core.put(dest, source, pe)
+    _core.put("railshmem.numpy.put", dest, source, pe)
 
 
 def get(dest: NDArray, source: NDArray, pe: int) -> None:
     """Copies the copy of source on PE pe to dest. source is symmetric; dest is any array of its size and type."""
-    _core.get(dest, source, pe)
+    _core.get("railshmem.numpy.get", dest, source, pe)
 
 
 def put_signal(dest: NDArray, source: NDArray, signal: NDArray, value: int, pe: int, op: str = "set") -> None:
@@ -31,9 +31,9 @@ def put_signal(dest: NDArray, source: NDArray, signal: NDArray, value: int, pe: 
 
     signal is one symmetric uint64, as in signals[2:3]. Who sees the signal there with wait_signal() sees the data.
     """
-    _core.put_signal(dest, source, signal, value, pe, op)
+    _core.put_signal("railshmem.numpy.put_signal", dest, source, signal, value, pe, op)
 
 
 def signal_op(signal: NDArray, value: int, pe: int, op: str = "set") -> None:
     """Updates the symmetric uint64 signal on PE pe: to value (op "set") or by value ("add"). Ordered by fence()."""
-    _core.signal_op(signal, value, pe, op)
+    _core.signal_op("railshmem.numpy.signal_op", signal, value, pe, op)

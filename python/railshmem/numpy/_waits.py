@@ -19,9 +19,9 @@ def wait_signal(signal: NDArray, cmp: str, value: int) -> int:
 
     The data of the put_signal() that brought the value is there.
     """
-    return _core.wait_signal(signal, cmp, value)
+    return _core.wait_signal("railshmem.numpy.wait_signal", signal, cmp, value)
 
 
 def wait_until(a: NDArray, cmp: str, value: int) -> None:
     """Waits until this PE's a compares true with value: one symmetric int32, int64, uint32 or uint64, as in a[3:4]."""
-    _core.wait_until(a, cmp, value)
+    _core.wait_until("railshmem.numpy.wait_until", a, cmp, value)

@@ -83,6 +83,24 @@ def test_finalize_names_what_was_not_freed_and_the_collector_frees_nothing(tmp_p
         assert done.stdout.count(text) == 2, (text, done.stdout)
 
 
+def test_finalize_names_tensors_and_calls_with_them_raise_afterwards(tmp_path):
+    pytest.importorskip("torch", reason="torch cannot be imported")
+    done = job(tmp_path, """
+        import torch, railshmem.torch as rt
+        railshmem.init()
+        t = rt.zeros(2, 3, dtype=torch.bfloat16)
+        railshmem.finalize()
+        for call in (lambda: rt.free(t), lambda: rt.all_reduce(t), lambda: rt.put(t, t, 0), lambda: rt.empty(1)):
+            try:
+                call()
+            except RuntimeError as error:
+                assert "after railshmem.finalize()" in str(error), error
+            else:
+                sys.exit("no exception")
+        """)
+    assert done.returncode == 0 and done.stdout.count("1 arrays or teams were not freed: bfloat16[2, 3] of") == 2, done.stdout
+
+
 def test_no_warning_where_all_was_freed(tmp_path):
     done = job(tmp_path, "railshmem.init()\nrn.free(rn.zeros(3))\nrailshmem.finalize()\n")
     assert (done.returncode, done.stdout) == (0, "")

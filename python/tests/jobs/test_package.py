@@ -3,6 +3,8 @@
 import inspect
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -11,7 +13,13 @@ import railshmem.numpy
 from railshmem import _core
 
 SOURCES = pathlib.Path(__file__).parents[2]
-PUBLIC = [getattr(module, name) for module in (railshmem, railshmem.numpy) for name in module.__all__]
+MODULES = [railshmem, railshmem.numpy]
+try:
+    import railshmem.torch
+    MODULES.append(railshmem.torch)
+except ImportError:
+    pass  # test_torch_is_optional looks at that
+PUBLIC = [getattr(module, name) for module in MODULES for name in module.__all__]
 
 
 def test_the_version_is_that_of_the_library():
@@ -35,5 +43,21 @@ def test_what_is_public_is_documented(thing):
 
 
 def test_methods_of_teams_are_documented():
-    for name in ("world", "shared", "split_strided", "split_2d", "my_pe", "n_pes", "translate", "sync", "destroy"):
+    for name in ("world", "shared", "from_group", "split_strided", "split_2d", "my_pe", "n_pes", "translate", "sync", "destroy"):
         assert len(inspect.getdoc(getattr(railshmem.Team, name))) > 20
+
+
+def test_torch_is_optional():
+    program = """
+import sys
+import railshmem, railshmem.numpy
+assert "torch" not in sys.modules
+sys.modules["torch"] = None
+try:
+    import railshmem.torch
+except ImportError as error:
+    assert "railshmem.torch needs PyTorch" in str(error), error
+else:
+    sys.exit("no exception")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "python/src/members.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+
+#include "python/src/errors.h"
+#include "python/src/state.h"
+#include "python/src/team.h"
+#include "shmemx.h"
+
+namespace railshmem::python {
+namespace {
+
+/// What one member tells one other in an exchange.
+constexpr size_t kWords = 2;
+
+/// A word of each PE for each PE, sent and received. The team's sync at the beginning of an exchange brings its members
+/// together, and each has the mutex then; so nobody writes to words that another team's exchange uses.
+std::mutex g_words_in_use;
+uint64_t* g_sent = nullptr;
+uint64_t* g_received = nullptr;
+
+shmem_team_t handle_of(const char* function, const Team* team) {
+  require_running(function);
+  return team ? team->use(function) : SHMEM_TEAM_WORLD;
+}
+
+/// This PE's number in the team, and the PEs of all members.
+std::pair<int, std::vector<int>> members(const char* function, const Team* team) {
+  const shmem_team_t handle = handle_of(function, team);
+  std::vector<int> pes(static_cast<size_t>(shmem_team_n_pes(handle)));
+  for (size_t i = 0; i < pes.size(); ++i)
+    pes[i] = shmem_team_translate_pe(handle, static_cast<int>(i), SHMEM_TEAM_WORLD);
+  return {shmem_team_my_pe(handle), pes};
+}
+
+/// Equal for one team, whatever names it.
+uintptr_t team_key(const char* function, const Team* team) {
+  return reinterpret_cast<uintptr_t>(handle_of(function, team));
+}
+
+void sync(const char* function, const Team* team) {
+  const shmem_team_t handle = handle_of(function, team);
+  const nanobind::gil_scoped_release waits;
+  shmem_team_sync(handle);
+}
+
+/// Words 2k and 2k + 1 go to member k; returns the two of each member for this one.
+std::vector<uint64_t> exchange_words(const char* function, const std::vector<uint64_t>& words, const Team* team) {
+  const shmem_team_t handle = handle_of(function, team);
+  if (words.size() != kWords * static_cast<size_t>(shmem_team_n_pes(handle)))
+    value_error(text(function, ": ", words.size(), " words are not two for each member"));
+  const nanobind::gil_scoped_release waits;
+  const std::lock_guard lock(g_words_in_use);
+  shmem_team_sync(handle);
+  std::copy(words.begin(), words.end(), g_sent);
+  shmem_alltoallmem(handle, g_received, g_sent, kWords * sizeof(uint64_t));
+  return {g_received, g_received + words.size()};
+}
+
+}  // namespace
+
+bool reserve_words() {
+  const size_t words = kWords * static_cast<size_t>(shmem_n_pes());
+  g_sent = static_cast<uint64_t*>(shmemx_malloc_host(2 * words * sizeof(uint64_t)));
+  g_received = g_sent ? g_sent + words : nullptr;
+  return g_sent != nullptr;
+}
+
+void bind_members(nanobind::module_& module) {
+  namespace nb = nanobind;
+  module.def("members", members, nb::arg("function"), nb::arg("team").none());
+  module.def("team_key", team_key, nb::arg("function"), nb::arg("team").none());
+  module.def("sync", sync, nb::arg("function"), nb::arg("team").none());
+  module.def("exchange_words", exchange_words, nb::arg("function"), nb::arg("words"), nb::arg("team").none());
+}
+
+}  // namespace railshmem::python

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tensors of torch as memory, without linking torch: their Python attributes are read.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+
+#include "python/src/array.h"
+#include "shmem/stream.h"
+
+namespace railshmem::python {
+
+/// The memory of one tensor.
+struct TensorMemory {
+  void* data;
+  size_t nelems;
+  size_t itemsize;  ///< bytes
+  Kind kind;
+  int device;  ///< number of the GPU, or kOnHost
+};
+
+/// Nothing where the object is no tensor. TypeError for an element type without meaning here, or a tensor without
+/// memory of its own. ValueError where it is not contiguous.
+std::optional<TensorMemory> read_tensor(const char* function, const char* argument, nanobind::handle object);
+
+/// Where a call with this array happens: nothing for the host, now; else a stream of its GPU. `stream` is None for
+/// torch's current one, or the number that torch.cuda.Stream.cuda_stream is. TypeError for a stream and host memory.
+std::optional<shmemx_stream_t> stream_for(const char* function, const Array& array, nanobind::handle stream);
+
+/// Adds know_torch(tensor_type, element_types, raw_stream), which railshmem.torch calls.
+void bind_tensors(nanobind::module_& module);
+
+}  // namespace railshmem::python
