@@ -85,6 +85,11 @@ def free_port():
         return min(probe.getsockname()[1], 65000)
 
 
+# A process group of its own, to be killed as a whole. No session of its own where Python can do without: Linux then gives
+# it a share of the CPUs of its own, by whose rules threads that yield can starve those of another job (decision 0057).
+OWN_GROUP = {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
+
+
 class Process:
     """One process of the job; its output is collected while it runs, so that no pipe fills up."""
 
@@ -93,7 +98,7 @@ class Process:
         command = [*APART, *arguments.command] if rank is not None and rank == arguments.apart else arguments.command
         self.process = subprocess.Popen(command, env=environment(arguments, rank, port), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        errors="replace", start_new_session=True)
+                                        errors="replace", **OWN_GROUP)
         self.reader = threading.Thread(target=self.collect)
         self.reader.start()
 
@@ -107,7 +112,7 @@ class Process:
         self.reader.join(max(0.1, deadline - time.monotonic()))
         if not self.reader.is_alive():
             return True
-        os.killpg(self.process.pid, signal.SIGKILL)  # a session of its own, so this is only what was started here
+        os.killpg(self.process.pid, signal.SIGKILL)  # OWN_GROUP, so this is only what was started here
         self.reader.join()
         return False
 
