@@ -116,7 +116,7 @@ def environment():
 
 def overview(out, version):
     readme = (api_lists.ROOT / "README.md").read_text(encoding="utf-8")
-    about = next(part for part in re.split(r"\n\s*\n", readme) if part.startswith("RailSHMEM is"))
+    about = next(part for part in re.split(r"\n\s*\n", readme) if part.startswith("RailSHMEM lets"))
     page = Page("railshmem", 7, version)
     page.add("NAME", ["railshmem \\- OpenSHMEM for hosts and CUDA kernels, over every NIC"])
     page.add("DESCRIPTION", paragraphs(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", about)))

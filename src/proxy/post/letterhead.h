@@ -32,9 +32,9 @@ struct Letterhead {
     message.slot = kNoSlot;
     message.nbytes = static_cast<uint32_t>(cell.what.nbytes);
     if (signals == nullptr) return message;
-    message.header.op = static_cast<uint8_t>(signals->signal_op);
-    message.header.width = 8;
-    message.header.unused = static_cast<uint16_t>(signals->signal_segment);
+    message.brings_signal = true;
+    message.signal_op = signals->signal_op;
+    message.signal_segment = signals->signal_segment;
     message.signal_offset = signals->signal_offset;
     message.signal_value = signals->signal_value;
     return message;

@@ -131,16 +131,18 @@ struct CardMessage {
 };
 
 /// Data between the final memory at the target (header.segment, offset) and a bounce slot of the source. With kNoSlot a
-/// put's data follows this struct, and a get's data follows the MessageHeader of the answer. A put whose header.width
-/// is 8 brings a signal.
+/// put's data follows this struct, and a get's data follows the MessageHeader of the answer.
 struct StagedMessage {
-  MessageHeader header;  ///< op is the signal's, unused its segment
+  MessageHeader header;
   uint64_t offset;
-  uint64_t slot;  ///< offset in the source's bounce area
-  uint64_t signal_offset;
+  uint64_t slot;           ///< offset in the source's bounce area
+  uint64_t signal_offset;  ///< this and other fields signal_*: where brings_signal
   uint64_t signal_value;
   uint32_t nbytes;
-  uint32_t unused;
+  SegmentId signal_segment;
+  SignalOp signal_op;
+  bool brings_signal;  ///< a put that signals when its data is there
+  uint8_t unused;
 };
 inline constexpr uint64_t kNoSlot = ~uint64_t{0};
 

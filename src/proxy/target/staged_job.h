@@ -27,12 +27,12 @@ struct StagedRequest {
     const MessageHeader& h = m.header;
     return {h,
             h.kind == MessageKind::staged_get,
-            h.width == 8,
+            m.brings_signal,
             h.segment,
             m.offset,
             m.slot,
             m.nbytes,
-            {static_cast<SegmentId>(h.unused), m.signal_offset, m.signal_value, static_cast<SignalOp>(h.op)}};
+            {m.signal_segment, m.signal_offset, m.signal_value, m.signal_op}};
   }
   static StagedRequest of(const PutSignalMessage& m) noexcept {
     const MessageHeader& h = m.header;

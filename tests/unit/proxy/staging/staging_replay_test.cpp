@@ -105,21 +105,13 @@ TEST(StagingReplay, AnAccountAlsoEndsRequestsOfLivingRails) {
 struct Target : StagedRig {
   Target() : StagedRig(Port::proxy, 1) {
     std::memset(base(), 0, kHeap);
-    request.header = {MessageKind::staged_put,
-                      static_cast<uint8_t>(SignalOp::add),
-                      8,
-                      Answer::acknowledge,
-                      Port::host,
-                      SegmentId::heap,
-                      static_cast<uint16_t>(SegmentId::heap),
-                      2,
-                      7,
-                      0,
-                      0};
+    request.header = {MessageKind::staged_put, 0, 8, Answer::acknowledge, Port::host, SegmentId::heap, 0, 2, 7, 0, 0};
     request.offset = kData;
     request.slot = 16384;
     request.signal_offset = kSignalled;
     request.signal_value = 1;
+    request.signal_op = SignalOp::add;
+    request.brings_signal = true;
     request.nbytes = kPiece;
     for (size_t i = 0; i < kPiece; ++i) data.push_back(static_cast<std::byte>(i * 13 + 5));
     BouncePool& pool = staging->target().pool(SlotKind::large);
@@ -187,7 +179,7 @@ TEST(StagingReplay, AcknowledgedIsWhatLiesInTheFinalMemory) {
 /// The copier executes a SET, behind the data; nobody waits between the data and the SET.
 TEST(StagingReplay, ASignalThatIsSetIsSeenBehindItsData) {
   Target target;
-  target.request.header.op = static_cast<uint8_t>(SignalOp::set);
+  target.request.signal_op = SignalOp::set;
   target.request.signal_value = 17;
   target.ask(0);
   target.bring(target.reading_rail());

@@ -82,7 +82,7 @@ TEST(StagingSource, WithoutReadsPutsTravelInsideTheirRequests) {
       const auto& bytes = source.rails[r].posted[i].bytes;
       const auto message = read_message<StagedMessage>(bytes.data());
       EXPECT_EQ(message.slot, kNoSlot);
-      EXPECT_NE(message.header.width, 8) << "the signal would come before other pieces";
+      EXPECT_FALSE(message.brings_signal) << "the signal would come before other pieces";
       ASSERT_EQ(bytes.size(), sizeof message + message.nbytes);
       ASSERT_LE(message.offset + message.nbytes, kBytes);
       EXPECT_TRUE(std::equal(bytes.begin() + sizeof message, bytes.end(), source.base() + message.offset));
