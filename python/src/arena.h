@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A block of symmetric memory of a GPU that is handed out in pieces, locally.
+// A block of symmetric memory that is handed out in pieces, locally.
 #pragma once
 
 #include <cstddef>

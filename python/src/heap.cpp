@@ -64,7 +64,7 @@ void remember(void* address, size_t nbytes, const std::string& name) {
 
 }  // namespace
 
-nanobind::object allocate(const char* function, size_t nbytes, bool zero, const std::string& name) {
+uintptr_t allocate_on_host(const char* function, size_t nbytes, bool zero, const std::string& name) {
   require_running(function);
   const size_t size = nbytes ? nbytes : 1;  // an array without elements has an address, too
   void* address = nullptr;
@@ -78,7 +78,12 @@ nanobind::object allocate(const char* function, size_t nbytes, bool zero, const 
   }
   if (!address) full(function, size, name, "SHMEM_SYMMETRIC_SIZE");
   remember(address, size, name);
-  return bytes_at(address, size);
+  return reinterpret_cast<uintptr_t>(address);
+}
+
+nanobind::object allocate(const char* function, size_t nbytes, bool zero, const std::string& name) {
+  void* const address = reinterpret_cast<void*>(allocate_on_host(function, nbytes, zero, name));
+  return bytes_at(address, nbytes ? nbytes : 1);
 }
 
 uintptr_t allocate_on_device(const char* function, size_t nbytes, const std::string& name, size_t align) {

@@ -19,6 +19,9 @@ namespace railshmem::python {
 /// at least a byte. `name` says in messages what it is. MemoryError where the heap is full.
 nanobind::object allocate(const char* function, size_t nbytes, bool zero, const std::string& name);
 
+/// As allocate(); returns the address.
+uintptr_t allocate_on_host(const char* function, size_t nbytes, bool zero, const std::string& name);
+
 /// Allocates nbytes of symmetric memory of this PE's GPU; collective, behind take_gpu(). Returns the address, a
 /// multiple of align. MemoryError where the heap is full.
 uintptr_t allocate_on_device(const char* function, size_t nbytes, const std::string& name, size_t align);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "python/src/pools.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "python/src/arena.h"
 #include "python/src/array.h"
@@ -37,18 +39,19 @@ void give_back(void* memory) noexcept {
   }
 }
 
-/// Collective, behind take_gpu(). The number of the pool.
-size_t make_pool(const char* function, size_t nbytes, const std::string& name) {
+/// Collective; for memory of the GPU behind take_gpu(). The number of the pool, and where it begins.
+std::pair<size_t, uintptr_t> make_pool(const char* function, size_t nbytes, const std::string& name, bool on_host) {
   require_running(function);
   if (g_pools_made == kPools)
     state_error(
         text(function, ": this process has made ", kPools, " pools, which is all that it can; use one of them"));
-  const uintptr_t begin = allocate_on_device(function, nbytes, name, Arena::kAlign);
+  const uintptr_t begin = on_host ? allocate_on_host(function, nbytes, false, name)
+                                  : allocate_on_device(function, nbytes, name, Arena::kAlign);
   keep_block(begin);
   const size_t pool = g_pools_made++;
   // release: pairs with take() and give_back().
   g_arenas[pool].store(new Arena(begin, nbytes), std::memory_order_release);
-  return pool;
+  return {pool, begin};
 }
 
 void register_memory(const char* function, nanobind::handle object) {
@@ -81,7 +84,8 @@ void close_pools() noexcept {
 
 void bind_pools(nanobind::module_& module) {
   namespace nb = nanobind;
-  module.def("make_pool", make_pool, nb::arg("function"), nb::arg("nbytes"), nb::arg("name"));
+  module.def("make_pool", make_pool, nb::arg("function"), nb::arg("nbytes"), nb::arg("name"),
+             nb::arg("on_host") = false);
   module.def("register_memory", register_memory, nb::arg("function"), nb::arg("t").none());
   module.def("unregister_memory", unregister_memory, nb::arg("function"), nb::arg("t").none());
 }

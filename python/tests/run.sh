@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the tests of the Python package: run.sh PYTHON OSHRUN FOLDER N   those of the folder pes, distributed or fsdp, by N PEs
+# Runs the tests of the Python package: run.sh PYTHON OSHRUN FOLDER N   those of the folder pes, distributed, fsdp or symm_mem, by N PEs
 #                                       run.sh PYTHON OSHRUN jobs|torchrun   those of these folders, which start jobs
 #                                       run.sh PYTHON OSHRUN triton|numba    kernels, compiled without a GPU
 #                                       run.sh PYTHON OSHRUN triton_gpu N    kernels on GPUs, by N PEs
@@ -15,6 +15,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 case $folder in
   distributed | torchrun) needs='torch.distributed' ;;
   fsdp) needs='torch.distributed; from torch.distributed.fsdp import FSDPModule; FSDPModule.set_custom_all_gather' ;;
+  symm_mem) needs='torch.utils.cpp_extension as c, torch._C._distributed_c10d as d; c.verify_ninja_availability(); d._SymmetricMemory' ;;
   triton) needs=triton ;;
   numba) needs=numba.cuda ;;
   triton_gpu) needs='triton, torch; torch.cuda.current_device()' ;;

@@ -31,7 +31,7 @@ def mem_pool(nbytes: int, device: torch.device | str | int | None = None, no_spl
     device = _gpu.take(torch.device("cuda" if device is None else device), function)
     size = (nbytes + _SEGMENT - 1) // _SEGMENT * _SEGMENT
     with torch.cuda.device(device):
-        number = _core.make_pool(function, size, name_of(f"mem_pool({nbytes})", depth=1))
+        number, _ = _core.make_pool(function, size, name_of(f"mem_pool({nbytes})", depth=1))
     allocator = torch.cuda.memory.CUDAPluggableAllocator(_core.__file__, f"railshmem_pool_take_{number}",
                                                          "railshmem_pool_give_back")
     pool = torch.cuda.MemPool(allocator.allocator(), **({"no_split": True} if no_split else {}))

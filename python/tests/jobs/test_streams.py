@@ -175,7 +175,7 @@ def test_mistakes_raise(tmp_path):
 def test_a_pool_hands_out_pieces_at_equal_places(tmp_path):
     said = job(tmp_path, """
         module = ctypes.CDLL(_core.__file__)
-        number = _core.make_pool("railshmem.torch.mem_pool", 1 << 20, "mem_pool(1048576) of here")
+        number, _ = _core.make_pool("railshmem.torch.mem_pool", 1 << 20, "mem_pool(1048576) of here")
         take, give_back = getattr(module, f"railshmem_pool_take_{number}"), module.railshmem_pool_give_back
         take.restype, take.argtypes = ctypes.c_void_p, [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
         give_back.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The backend RAILSHMEM of torch.distributed._symmetric_memory. __init__.py compiles this file on the user's machine,
+// against the torch that is installed there, because torch's classes for it differ from version to version.
+#include <torch/extension.h>
+#include <torch/csrc/distributed/c10d/symm_mem/SymmetricMemory.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace symm = c10d::symmetric_memory;
+
+/// Memory of the symmetric heap that is handed out locally, and where PEs find each other's. Addresses of functions of
+/// the module _core and of the library, so that this file links neither.
+struct Pool {
+  void* (*take)(ssize_t nbytes, int device, void* stream);
+  void (*give_back)(void* memory, ssize_t nbytes, int device, void* stream);
+  void* (*peer)(const void* symmetric, int pe);  ///< shmem_ptr()
+  uintptr_t begin;
+  int pe;
+  double limit_s;  ///< of waits for which torch gives no limit; 0: none
+};
+
+/// What the members of a group tell each other at a rendezvous.
+struct Card {
+  uint64_t offset;  ///< of the allocation in the pool
+  uint64_t nbytes;
+  int64_t pe;
+};
+
+constexpr size_t kAlign = 64;
+size_t aligned(size_t nbytes) {
+  return (nbytes + kAlign - 1) / kAlign * kAlign;
+}
+
+/// Lets other threads of Python run meanwhile.
+class Released {
+ public:
+  Released() {
+    if (PyGILState_Check()) saved_ = PyEval_SaveThread();
+  }
+  ~Released() {
+    if (saved_ != nullptr) PyEval_RestoreThread(saved_);
+  }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+ private:
+  PyThreadState* saved_ = nullptr;
+};
+
+/// Waits until the word has this value. False: it has not after limit_s seconds (0: no limit).
+bool await_value(std::atomic_ref<uint32_t> word, uint32_t value, double limit_s) {
+  const Released released;
+  const auto began = std::chrono::steady_clock::now();
+  // relaxed: the caller changes the word with the order that it needs.
+  while (word.load(std::memory_order_relaxed) != value) {
+    const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    if (limit_s > 0 && waited > limit_s) return false;
+    if (waited < 0.001) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+  return true;
+}
+
+/// An allocation as the members of a group see it. Behind its bytes lies the signal pad: a word for each channel and
+/// member, 1 where that member has signalled.
+class Memory : public symm::SymmetricMemory {
+ public:
+  Memory(const Pool& pool, std::vector<void*> buffers, size_t nbytes, size_t offset, int rank)
+      : pool_(pool), buffers_(std::move(buffers)), nbytes_(nbytes), offset_(offset), rank_(rank) {
+    for (void* const buffer : buffers_) pads_.push_back(static_cast<char*>(buffer) + aligned(nbytes));
+  }
+
+  std::vector<void*> get_buffer_ptrs() override { return buffers_; }
+  std::vector<void*> get_signal_pad_ptrs() override { return pads_; }
+  void** get_buffer_ptrs_dev() override { return buffers_.data(); }
+  void** get_signal_pad_ptrs_dev() override { return pads_.data(); }
+  size_t get_buffer_size() override { return nbytes_; }
+  size_t get_offset() override { return offset_; }
+  bool has_multicast_support() override { return false; }
+  void* get_multicast_ptr() override { return nullptr; }
+  int get_rank() override { return rank_; }
+  int get_world_size() override { return static_cast<int>(buffers_.size()); }
+  c10::Device get_device() override { return {c10::DeviceType::CPU}; }
+  bool world_within_direct_access() override { return true; }
+
+  void barrier(int channel, size_t timeout_ms) override {
+    check("barrier", channel, 0);
+    for (int peer = 0; peer < get_world_size(); ++peer)
+      if (peer != rank_) signal("barrier", peer, channel, timeout_ms);
+    for (int peer = 0; peer < get_world_size(); ++peer)
+      if (peer != rank_) await("barrier", peer, channel, timeout_ms);
+  }
+  void put_signal(int dst_rank, int channel, size_t timeout_ms) override {
+    check("put_signal", channel, dst_rank);
+    signal("put_signal", dst_rank, channel, timeout_ms);
+  }
+  void wait_signal(int src_rank, int channel, size_t timeout_ms) override {
+    check("wait_signal", channel, src_rank);
+    await("wait_signal", src_rank, channel, timeout_ms);
+  }
+
+ private:
+  void check(const char* function, int channel, int peer) {
+    const size_t channels = symm::get_signal_pad_size() / sizeof(uint32_t) / buffers_.size();
+    TORCH_CHECK_VALUE(channel >= 0 && static_cast<size_t>(channel) < channels, "railshmem.symm_mem: ", function,
+                      ": channel ", channel, " does not exist; there are channels 0 to ", channels - 1);
+    TORCH_CHECK_VALUE(peer >= 0 && peer < get_world_size(), "railshmem.symm_mem: ", function, ": rank ", peer,
+                      " does not exist; the group has ranks 0 to ", get_world_size() - 1);
+  }
+  std::atomic_ref<uint32_t> word(int at, int channel, int from) {
+    return std::atomic_ref<uint32_t>(static_cast<uint32_t*>(pads_[at])[channel * get_world_size() + from]);
+  }
+  /// Sets this rank's word at the peer from 0 to 1.
+  void signal(const char* function, int peer, int channel, size_t timeout_ms) {
+    // release: pairs with the peer's await(), which then sees what was stored here before.
+    change(word(peer, channel, rank_), 0, 1, std::memory_order_release, timeout_ms, [&](double limit) {
+      TORCH_CHECK(false, "railshmem.symm_mem: ", function, ": rank ", peer,
+                  " has not taken the signal before on channel ", channel, " within ", limit, " s");
+    });
+  }
+  /// Sets the peer's word here from 1 to 0.
+  void await(const char* function, int peer, int channel, size_t timeout_ms) {
+    change(word(rank_, channel, peer), 1, 0, std::memory_order_acquire, timeout_ms, [&](double limit) {
+      TORCH_CHECK(false, "railshmem.symm_mem: ", function, ": rank ", peer, " has not signalled on channel ", channel,
+                  " within ", limit, " s; does it make this call, too?");
+    });
+  }
+  template <class Late>
+  void change(std::atomic_ref<uint32_t> word, uint32_t from, uint32_t to, std::memory_order order, size_t timeout_ms,
+              Late&& late) {
+    const double limit = timeout_ms > 0 ? static_cast<double>(timeout_ms) / 1000 : pool_.limit_s;
+    for (uint32_t found = from; !word.compare_exchange_strong(found, to, order, std::memory_order_relaxed);
+         found = from)
+      if (!await_value(word, from, limit)) late(limit);
+  }
+
+  const Pool pool_;
+  std::vector<void*> buffers_, pads_;  ///< by rank, as addresses here
+  const size_t nbytes_, offset_;
+  const int rank_;
+};
+
+class Allocator : public symm::SymmetricMemoryAllocator {
+ public:
+  Allocator(const Pool& pool, py::function meeting) : pool_(pool), meeting_(std::move(meeting)) {}
+
+  void* alloc(size_t nbytes, int, const std::optional<std::string>& group) override {
+    const size_t all = aligned(nbytes) + symm::get_signal_pad_size();
+    void* const memory = pool_.take(static_cast<ssize_t>(all), -1, nullptr);
+    TORCH_CHECK_WITH(OutOfMemoryError, memory != nullptr, "railshmem.symm_mem: there is no room for ", nbytes,
+                     " bytes and a signal pad; pass more bytes to railshmem.symm_mem.enable()");
+    std::memset(static_cast<char*>(memory) + aligned(nbytes), 0, symm::get_signal_pad_size());
+    const std::lock_guard lock(mutex_);
+    blocks_[reinterpret_cast<uintptr_t>(memory)] = {nbytes, group, {}};
+    return memory;
+  }
+  void free(void* memory) override {
+    {
+      const std::lock_guard lock(mutex_);
+      blocks_.erase(reinterpret_cast<uintptr_t>(memory));
+    }
+    pool_.give_back(memory, 0, -1, nullptr);
+  }
+  size_t get_alloc_size(void* memory) override {
+    const std::lock_guard lock(mutex_);
+    return find(memory)->second.nbytes;
+  }
+
+  /// Collective over the group. Members may have the memory at any places of their pools.
+  c10::intrusive_ptr<symm::SymmetricMemory> rendezvous(void* memory, const std::optional<std::string>& named) override {
+    std::string group;
+    Card mine{};
+    uintptr_t begin = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto block = find(memory);
+      begin = block->first;
+      mine = {begin - pool_.begin, block->second.nbytes, pool_.pe};
+      TORCH_CHECK_VALUE(named || block->second.group, "railshmem.symm_mem: rendezvous: no group is named; pass one");
+      group = named ? *named : *block->second.group;
+      const auto known = block->second.groups.find(group);
+      if (known != block->second.groups.end() && known->second->get_offset() == offset(memory, begin))
+        return known->second;
+    }
+    auto shared = meet(mine, group, offset(memory, begin));
+    const std::lock_guard lock(mutex_);
+    find(memory)->second.groups[group] = shared;
+    return shared;
+  }
+  bool has_multicast_support(int) override { return false; }
+  c10::DeviceType supported_device_type() override { return c10::DeviceType::CPU; }
+  std::string name() override { return "RAILSHMEM"; }
+
+ private:
+  struct Block {
+    size_t nbytes;
+    std::optional<std::string> group;
+    std::map<std::string, c10::intrusive_ptr<Memory>> groups;
+  };
+  using Blocks = std::map<uintptr_t, Block>;
+
+  static size_t offset(const void* memory, uintptr_t begin) { return reinterpret_cast<uintptr_t>(memory) - begin; }
+  Blocks::iterator find(void* memory) {
+    const auto address = reinterpret_cast<uintptr_t>(memory);
+    auto block = blocks_.upper_bound(address);
+    const bool there = block != blocks_.begin() && address - std::prev(block)->first <= std::prev(block)->second.nbytes;
+    TORCH_CHECK_VALUE(there, "railshmem.symm_mem: the tensor is not of torch.distributed._symmetric_memory.empty()");
+    return std::prev(block);
+  }
+
+  c10::intrusive_ptr<Memory> meet(const Card& mine, const std::string& name, size_t offset) {
+    int me = 0, members = 0;
+    c10::intrusive_ptr<c10d::Store> store;
+    {
+      const py::gil_scoped_acquire gil;
+      std::tie(me, members, store) = meeting_(name).cast<std::tuple<int, int, c10::intrusive_ptr<c10d::Store>>>();
+    }
+    const Released released;
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(&mine);
+    store->set(std::to_string(me), std::vector<uint8_t>(bytes, bytes + sizeof mine));
+    std::vector<void*> buffers;
+    for (int rank = 0; rank < members; ++rank) {
+      const std::vector<uint8_t> told = store->get(std::to_string(rank));
+      Card card{};
+      TORCH_CHECK(told.size() == sizeof card, "railshmem.symm_mem: rendezvous: rank ", rank, " told ", told.size(),
+                  " bytes");
+      std::memcpy(&card, told.data(), sizeof card);
+      TORCH_CHECK_VALUE(card.nbytes == mine.nbytes, "railshmem.symm_mem: rendezvous: rank ", rank, " has ", card.nbytes,
+                        " bytes, and rank ", me, " has ", mine.nbytes, "; all members must pass tensors of one size");
+      void* const there = pool_.peer(reinterpret_cast<void*>(pool_.begin), static_cast<int>(card.pe));
+      TORCH_CHECK(there != nullptr, "railshmem.symm_mem: rendezvous: rank ", rank, " (PE ", card.pe,
+                  ") is on another node, whose memory is not mapped here; use a group of one node, or "
+                  "railshmem.torch.put and get");
+      buffers.push_back(static_cast<char*>(there) + card.offset);
+    }
+    return c10::make_intrusive<Memory>(pool_, std::move(buffers), mine.nbytes, offset, me);
+  }
+
+  const Pool pool_;
+  const py::function meeting_;
+  std::mutex mutex_;  ///< guards blocks_
+  Blocks blocks_;     ///< by address
+};
+
+void enable(uintptr_t take, uintptr_t give_back, uintptr_t peer, uintptr_t begin, int pe, double limit_s,
+            py::function meeting) {
+  const Pool pool{reinterpret_cast<decltype(Pool::take)>(take),
+                  reinterpret_cast<decltype(Pool::give_back)>(give_back),
+                  reinterpret_cast<decltype(Pool::peer)>(peer),
+                  begin,
+                  pe,
+                  limit_s};
+  auto allocator = c10::make_intrusive<Allocator>(pool, std::move(meeting));
+  symm::register_availability("RAILSHMEM", std::move(allocator));
+}
+
+}  // namespace
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
+  module.def("enable", enable);
+}
