@@ -3,6 +3,7 @@
 
 #include "python/src/array.h"
 #include "python/src/state.h"
+#include "python/src/waiting.h"
 #include "python/src/words.h"
 #include "shmem.h"
 
@@ -49,7 +50,7 @@ nanobind::object call(Atomic atomic, const char* function, nanobind::handle obje
   const uint64_t operand = value.is_none() ? 0 : bits_for(function, "value", word, value);
   uint64_t result = 0;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(function);
     result = with_type_of(word, [&]<class T>(T*) {
       return static_cast<uint64_t>(
           run(atomic, static_cast<T*>(word.data()), static_cast<T>(expected), static_cast<T>(operand), pe));

@@ -9,6 +9,7 @@
 #include "python/src/reductions.h"
 #include "python/src/state.h"
 #include "python/src/team.h"
+#include "python/src/waiting.h"
 #include "shmem.h"
 
 namespace railshmem::python {
@@ -53,7 +54,7 @@ struct Call {
   void run(Action action) const {
     int status = 0;
     {
-      const nanobind::gil_scoped_release waits;
+      const Waiting waits(function);
       if (when_come) shmem_team_sync(team);
       status = action();
     }

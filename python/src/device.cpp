@@ -5,6 +5,7 @@
 
 #include "python/src/errors.h"
 #include "python/src/state.h"
+#include "python/src/waiting.h"
 #include "shmemx.h"
 
 namespace railshmem::python {
@@ -37,7 +38,7 @@ int take_gpu(const char* function, int current) {
   if (g_gpu_run == run_number()) return g_gpu;
   int status = 0;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(function);
     status = shmemx_attach_device();
   }
   if (status != 0)

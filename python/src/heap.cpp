@@ -9,6 +9,7 @@
 
 #include "python/src/errors.h"
 #include "python/src/state.h"
+#include "python/src/waiting.h"
 #include "shmemx.h"
 
 namespace railshmem::python {
@@ -69,7 +70,7 @@ uintptr_t allocate_on_host(const char* function, size_t nbytes, bool zero, const
   const size_t size = nbytes ? nbytes : 1;  // an array without elements has an address, too
   void* address = nullptr;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(function);
     address = shmemx_malloc_host(size);
     if (address && zero) {
       std::memset(address, 0, size);
@@ -91,7 +92,7 @@ uintptr_t allocate_on_device(const char* function, size_t nbytes, const std::str
   const size_t size = nbytes ? nbytes : 1;
   void* address = nullptr;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(function);
     address = shmem_align(align, size);
   }
   if (!address) full(function, size, name, "SHMEM_DEVICE_HEAP_MAX");
@@ -125,7 +126,7 @@ void free_array(const char* function, nanobind::handle object) {
     g_freed_blocks.insert(*block);
     g_live_blocks.erase(block);
   }
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   shmem_free(reinterpret_cast<void*>(address));
 }
 

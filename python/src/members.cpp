@@ -11,6 +11,7 @@
 #include "python/src/errors.h"
 #include "python/src/state.h"
 #include "python/src/team.h"
+#include "python/src/waiting.h"
 #include "shmemx.h"
 
 namespace railshmem::python {
@@ -46,7 +47,7 @@ uintptr_t team_key(const char* function, const Team* team) {
 
 void sync(const char* function, const Team* team) {
   const shmem_team_t handle = handle_of(function, team);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   shmem_team_sync(handle);
 }
 
@@ -55,7 +56,7 @@ std::vector<uint64_t> exchange_words(const char* function, const std::vector<uin
   const shmem_team_t handle = handle_of(function, team);
   if (words.size() != kWords * static_cast<size_t>(shmem_team_n_pes(handle)))
     value_error(text(function, ": ", words.size(), " words are not two for each member"));
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   const std::lock_guard lock(g_words_in_use);
   shmem_team_sync(handle);
   std::copy(words.begin(), words.end(), g_sent);

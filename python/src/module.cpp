@@ -19,6 +19,7 @@
 #include "python/src/team.h"
 #include "python/src/tensor.h"
 #include "python/src/transfers.h"
+#include "python/src/waiting.h"
 #include "python/src/waits.h"
 #include "shmemx.h"
 
@@ -63,7 +64,7 @@ int n_pes() {
 
 void wait_in(const char* function, void (*call)()) {
   require_running(function);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   call();
 }
 

@@ -14,6 +14,7 @@
 #include "python/src/errors.h"
 #include "python/src/heap.h"
 #include "python/src/state.h"
+#include "python/src/waiting.h"
 #include "shmemx.h"
 
 namespace railshmem::python {
@@ -69,7 +70,7 @@ void unregister_memory(const char* function, nanobind::handle object) {
   if (array.on_host() || is_symmetric(array) || array.nbytes() == 0) return;
   int status = 0;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(function);
     status = shmemx_coll_deregister(array.data());
   }
   if (status != 0) state_error(text(function, ": the library did not undo it; its message on standard error says why"));

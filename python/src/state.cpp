@@ -7,6 +7,7 @@
 
 #include "python/src/errors.h"
 #include "python/src/members.h"
+#include "python/src/waiting.h"
 #include "shmemx.h"
 
 namespace railshmem::python {
@@ -63,19 +64,20 @@ void init(const Membership* membership) {
   g_state = State::changing;
   int status = 0;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits("railshmem.init");
     status = start(membership);
   }
   g_state = status == 0 ? State::running : before;
   if (status != 0) state_error("railshmem.init: the library could not start; its message on standard error says why");
   ++g_run;
+  hear_interrupts(shmem_my_pe());
 }
 
 void finalize() {
   require_running("railshmem.finalize");
   g_state = State::changing;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits("railshmem.finalize");
     shmem_finalize();
   }
   g_state = State::finalized;

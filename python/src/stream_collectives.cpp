@@ -14,6 +14,7 @@
 #include "python/src/state.h"
 #include "python/src/team.h"
 #include "python/src/tensor.h"
+#include "python/src/waiting.h"
 #include "shmemx.h"
 
 namespace railshmem::python {
@@ -201,7 +202,7 @@ void coll_on_stream(const char* function, const char* collective, nb::handle to,
   const auto on = stream_for(function, dest.first(), stream);
   int status = 0;
   {
-    const nb::gil_scoped_release waits;
+    const Waiting waits(function);
     status = shmemx_coll_on_stream(&coll, *on);
   }
   if (status != 0) require_device_heap(function);

@@ -5,6 +5,7 @@
 
 #include "python/src/errors.h"
 #include "python/src/state.h"
+#include "python/src/waiting.h"
 #include "shmemx.h"
 
 namespace railshmem::python {
@@ -40,7 +41,7 @@ Team Team::of_id(uint64_t id, int npes, int pe) {
   shmem_team_t made = SHMEM_TEAM_INVALID;
   int status = 0;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(kFunction);
     status = shmemx_team_init(id, npes, pe, nullptr, 0, &made);
   }
   if (status != 0 || made == SHMEM_TEAM_INVALID)
@@ -71,7 +72,7 @@ std::optional<Team> Team::split_strided(int start, int stride, int size) const {
   shmem_team_t made = SHMEM_TEAM_INVALID;
   int status = 0;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(kFunction);
     status = shmem_team_split_strided(parent, start, stride, size, nullptr, 0, &made);
   }
   if (status != 0) state_error(text(kFunction, ": the library made no team; its message on standard error says why"));
@@ -88,7 +89,7 @@ std::pair<Team, Team> Team::split_2d(int xrange) const {
   shmem_team_t x = SHMEM_TEAM_INVALID, y = SHMEM_TEAM_INVALID;
   int status = 0;
   {
-    const nanobind::gil_scoped_release waits;
+    const Waiting waits(kFunction);
     status = shmem_team_split_2d(parent, xrange, nullptr, 0, &x, nullptr, 0, &y);
   }
   if (status != 0) state_error(text(kFunction, ": the library made no teams; its message on standard error says why"));
@@ -118,7 +119,7 @@ std::optional<int> Team::translate(int pe, const Team& other) const {
 
 void Team::sync() const {
   const shmem_team_t team = use("railshmem.Team.sync");
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits("railshmem.Team.sync");
   shmem_team_sync(team);
 }
 
@@ -129,7 +130,7 @@ void Team::destroy() {
     value_error(text(kFunction, ": the team ", name_, " is predefined; only teams of a split are destroyed"));
   destroyed_ = true;
   g_live_teams.erase(team);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(kFunction);
   shmem_team_destroy(team);
 }
 

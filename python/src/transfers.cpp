@@ -8,6 +8,7 @@
 #include "python/src/state.h"
 #include "python/src/team.h"
 #include "python/src/tensor.h"
+#include "python/src/waiting.h"
 #include "python/src/words.h"
 #include "shmemx.h"
 
@@ -30,7 +31,7 @@ void put(const char* function, nanobind::handle to, nanobind::handle from, int p
   const Array dest(function, "dest", to, Access::write), source(function, "source", from, Access::read);
   require_transfer(function, dest, source, dest, pe);
   const auto on = stream_for(function, dest, stream);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   if (on) return shmemx_putmem_on_stream(dest.data(), source.data(), source.nbytes(), pe, *on);
   shmem_putmem(dest.data(), source.data(), source.nbytes(), pe);
 }
@@ -40,7 +41,7 @@ void get(const char* function, nanobind::handle to, nanobind::handle from, int p
   const Array dest(function, "dest", to, Access::write), source(function, "source", from, Access::read);
   require_transfer(function, dest, source, source, pe);
   const auto on = stream_for(function, dest, stream);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   if (on) return shmemx_getmem_on_stream(dest.data(), source.data(), source.nbytes(), pe, *on);
   shmem_getmem(dest.data(), source.data(), source.nbytes(), pe);
 }
@@ -58,7 +59,7 @@ void put_signal(const char* function, nanobind::handle to, nanobind::handle from
   const int operation = signal_op_of(function, op);
   auto* const address = static_cast<uint64_t*>(signal.data());
   const auto on = stream_for(function, dest, stream);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   if (on)
     return shmemx_putmem_signal_on_stream(dest.data(), source.data(), source.nbytes(), address, bits, operation, pe,
                                           *on);
@@ -75,7 +76,7 @@ void signal_op(const char* function, nanobind::handle word, nanobind::handle val
   const int operation = signal_op_of(function, op);
   auto* const address = static_cast<uint64_t*>(signal.data());
   const auto on = stream_for(function, signal, stream);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   if (on) return shmemx_signal_op_on_stream(address, bits, operation, pe, *on);
   if (operation == SHMEM_SIGNAL_SET)
     shmem_signal_set(address, bits, pe);
@@ -95,20 +96,20 @@ void get_at(const char* function, nanobind::handle to, nanobind::handle from, si
     value_error(
         text(function, ": PE ", pe, " sends ", dest.elements(), " elements from element ", offset,
              " of its input on, which lies behind the block that input is in here; pass corresponding tensors"));
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   shmem_getmem(dest.data(), reinterpret_cast<const void*>(address), dest.nbytes(), pe);
 }
 
 void quiet_on_stream(const char* function, uintptr_t stream) {
   require_device_heap(function);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   shmemx_quiet_on_stream(reinterpret_cast<shmemx_stream_t>(stream));
 }
 
 void barrier_on_stream(const char* function, const Team* team, uintptr_t stream) {
   require_device_heap(function);
   const shmem_team_t handle = team ? team->use(function) : SHMEM_TEAM_WORLD;
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   shmemx_barrier_on_stream(handle, reinterpret_cast<shmemx_stream_t>(stream));
 }
 

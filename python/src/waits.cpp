@@ -6,6 +6,7 @@
 #include "python/src/array.h"
 #include "python/src/state.h"
 #include "python/src/tensor.h"
+#include "python/src/waiting.h"
 #include "python/src/words.h"
 #include "shmemx.h"
 
@@ -32,7 +33,7 @@ void wait_until(const char* function, nanobind::handle object, const char* cmp, 
   require_on_host(function, word);
   const int comparison = comparison_of(function, cmp);
   const uint64_t bits = bits_for(function, "value", word, value);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   with_type_of(word, [&]<class T>(T*) { wait_for(static_cast<T*>(word.data()), comparison, bits); });
 }
 
@@ -46,7 +47,7 @@ std::optional<uint64_t> wait_signal(const char* function, nanobind::handle objec
   const uint64_t bits = signal_bits_for(function, "value", value);
   auto* const address = static_cast<uint64_t*>(signal.data());
   const auto on = stream_for(function, signal, stream);
-  const nanobind::gil_scoped_release waits;
+  const Waiting waits(function);
   if (!on) return shmem_signal_wait_until(address, comparison, bits);
   shmemx_signal_wait_until_on_stream(address, comparison, bits, *on);
   return std::nullopt;
