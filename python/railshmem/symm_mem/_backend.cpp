@@ -49,6 +49,13 @@ class Released {
   Released() {
     if (PyGILState_Check()) saved_ = PyEval_SaveThread();
   }
+  /// Throws what Python's handlers of signals raise: KeyboardInterrupt.
+  void hear_signals() {
+    if (saved_ == nullptr) return;
+    PyEval_RestoreThread(std::exchange(saved_, nullptr));
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    saved_ = PyEval_SaveThread();
+  }
   ~Released() {
     if (saved_ != nullptr) PyEval_RestoreThread(saved_);
   }
@@ -61,12 +68,17 @@ class Released {
 
 /// Waits until the word has this value. False: it has not after limit_s seconds (0: no limit).
 bool await_value(std::atomic_ref<uint32_t> word, uint32_t value, double limit_s) {
-  const Released released;
+  Released released;
   const auto began = std::chrono::steady_clock::now();
+  double heard = 0;
   // relaxed: the caller changes the word with the order that it needs.
   while (word.load(std::memory_order_relaxed) != value) {
     const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (limit_s > 0 && waited > limit_s) return false;
+    if (waited > heard + 0.1) {
+      released.hear_signals();
+      heard = waited;
+    }
     if (waited < 0.001) {
       std::this_thread::yield();
     } else {

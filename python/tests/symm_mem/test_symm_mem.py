@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """torch.distributed._symmetric_memory on the symmetric heap, by every PE."""
 import gc
+import signal
 import threading
 import time
 
@@ -146,6 +147,13 @@ def test_waits_release_the_gil(me, npes):
     elif me == 1:
         time.sleep(0.3)
         handle.put_signal(0, channel=0)
+
+
+def test_a_wait_can_be_interrupted():
+    _, handle = meet(1)
+    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        handle.wait_signal(handle.rank, channel=5)
 
 
 def test_a_full_pool_is_an_exception():
