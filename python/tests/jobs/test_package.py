@@ -12,7 +12,7 @@ import railshmem
 import railshmem.numpy
 from railshmem import _core
 
-SOURCES = pathlib.Path(__file__).parents[2]
+SOURCES = pathlib.Path(__file__).parents[3]
 MODULES = [railshmem, railshmem.numpy]
 try:
     import railshmem.torch
