@@ -120,9 +120,10 @@ CMAKE
 
 wheel() {
   need_tools
-  rm -rf "$raw"
+  rm -rf "$raw" build/python/cmake
   mkdir -p "$raw" "$wheels"
-  "$tools/bin/python3" -m build --wheel --outdir "$raw" "$@" .
+  # A folder of one name for all Pythons, so that ccache finds the library's objects again.
+  "$tools/bin/python3" -m build --wheel --outdir "$raw" -Cbuild-dir=build/python/cmake "$@" .
   rm -f "$wheels"/railshmem-*-"$tag"-*.whl
   excludes=$(for name in $outside; do printf -- '--exclude %s ' "$name"; done)
   set -f  # the patterns are auditwheel's
