@@ -52,7 +52,7 @@ case ${1:-} in
     exec scripts/python_in_root.sh "$@"
     ;;
   *)
-    sed -n '3,9p' "$0" >&2
+    sed -n '3,8p' "$0" >&2
     exit 2
     ;;
 esac

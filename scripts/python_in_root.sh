@@ -63,7 +63,12 @@ python3 -m venv "$tools/venv" || skip "python3 -m venv failed; on Debian and Ubu
 fetch() { "$tools/venv/bin/python3" -m pip --quiet --disable-pip-version-check download --only-binary :all: --python-version "$version" --dest "$root/root/wheels" "$@"; }
 fetch 'numpy>=1.22' 'pytest>=7'
 if [ -z "$checkout" ]; then
-  cp "$wheels"/*.whl "$root/root/wheels/"
+  minor=${version#*.}
+  tag=cp3$((minor < 12 ? minor : 12)) # the stable ABI begins with 3.12
+  if ! cp "$wheels"/railshmem-*-"$tag"-*.whl "$root/root/wheels/" 2>/dev/null; then
+    say "$suite has Python $version, and $wheels has no wheel for it; build one: PYTHON=python3.$minor scripts/python.sh wheel" >&2
+    exit 2
+  fi
 else
   fetch 'scikit-build-core>=0.11' 'nanobind>=2.5' pathspec
 fi

@@ -10,7 +10,15 @@
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
-tag=$("$python" -c 'import sys; print(f"cp3{min(sys.version_info[1], 12)}")')  # the stable ABI begins with 3.12
+minor=$("$python" -c 'import sys; print(sys.version_info[1] if sys.version_info[0] == 3 else 0)') || {
+  echo "python.sh: PYTHON is '$python', which does not run; it must be a Python of 3.10 or newer" >&2
+  exit 1
+}
+if [ "$minor" -lt 10 ]; then
+  echo "python.sh: PYTHON is '$python', which is $("$python" --version 2>&1); the package needs 3.10 or newer" >&2
+  exit 1
+fi
+tag=cp3$((minor < 12 ? minor : 12)) # the stable ABI begins with 3.12
 tools=build/python/tools-$tag
 wheels=build/python/wheels
 raw=build/python/raw-$tag
@@ -93,7 +101,6 @@ try() {
   scratch=$(mktemp -d)
   trap 'rm -rf "$scratch"' EXIT
   first_program docs/python.md >"$scratch/hello.py"
-  first_program python/README.md | cmp - "$scratch/hello.py" || refuse "the first programs of python/README.md and docs/python.md differ"
   cp examples/01_hello.c "$scratch"
   cd "$scratch"
   # Unbuffered, a line and its end are two writes, between which another PE may write.
@@ -154,7 +161,11 @@ command=${1:-}
 case $command in
   wheel) wheel "$@" ;;
   sdist) sdist ;;
-  try) try "$(realpath "${1:?try needs a wheel}")" ;;
+  try)
+    case ${1:-} in *.whl) ;; *) refuse "try: '${1:-}' must be the file of a wheel: scripts/python.sh try build/python/wheels/railshmem-...whl" ;; esac
+    [ -f "$1" ] || refuse "try: there is no $1"
+    try "$(realpath "$1")"
+    ;;
   *)
     sed -n '3,10p' "$0" >&2
     exit 2

@@ -27,6 +27,20 @@ def test_the_version_is_that_of_the_library():
     assert railshmem.info()["version"] == f"RailSHMEM {version}"
 
 
+def test_both_pyproject_files_require_equal_packages_to_build():
+    def requires(file):
+        return re.search(r"^requires = (\[.*?\])", file.read_text(), re.M)[1]
+
+    assert requires(SOURCES / "python/pyproject.toml") == requires(SOURCES / "pyproject.toml")
+
+
+def test_the_page_for_pypi_has_the_first_program_of_the_documentation():
+    def program(file):
+        return re.search(r"^```python\n(.*?)^```", file.read_text(), re.M | re.S)[1]
+
+    assert program(SOURCES / "python/README.md") == program(SOURCES / "docs/python.md")
+
+
 def test_types_are_declared():
     package = pathlib.Path(railshmem.__file__).parent
     assert (package / "py.typed").exists()
