@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Man pages: shmem_put(3), oshrun(1), railshmem(7) and their like, written by scripts/gen_man.py from the table of
 # the API, shmemx.h, the table of environment variables and what the programs say to --help.
+if(DEFINED SKBUILD)
+  return()  # nothing looks for man pages in a wheel
+endif()
 find_package(Python3 3.11 COMPONENTS Interpreter QUIET)
-if(NOT Python3_Interpreter_FOUND OR CMAKE_CROSSCOMPILING OR RAILSHMEM_SANITIZE)
+# Where Python3_EXECUTABLE is set, an older Python counts as found, too.
+if(NOT Python3_Interpreter_FOUND OR Python3_VERSION VERSION_LESS 3.11 OR CMAKE_CROSSCOMPILING OR RAILSHMEM_SANITIZE)
   message(STATUS "RailSHMEM man pages: OFF (they need Python 3.11 or newer, and a build whose programs run here)")
   return()
 endif()

@@ -3,9 +3,8 @@
 # The Python package railshmem of the folder python:
 #   scripts/python.sh --install [--torch]   makes the virtual environment build/python/venv, with what the package's build and its
 #                                 tests need; --torch: with PyTorch for CPUs, too (400 MB to fetch, or CUDA's where only that is had)
-#   scripts/python.sh wheel [ARGUMENT...]   builds a wheel into build/python/wheels, installs it into a fresh virtual environment, and
-#                                 runs the first program of docs/python.md there, and a C program built against the wheel. The
-#                                 arguments are pip's, such as --config-settings=cmake.define.RAILSHMEM_CUDA=OFF
+#   scripts/python.sh wheel [ARGUMENT...], sdist, try WHEEL   makes, checks and tries what is published: scripts/python_wheel.sh
+#   scripts/python.sh root [OPTION...] [SUITE]                tries a wheel in a bare Debian: scripts/python_in_root.sh
 # Packages come from PyPI. PYTHON (default python3) is the Python; it needs headers (python3-dev) and venv (python3-venv).
 set -eu
 cd "$(dirname "$0")/.."
@@ -45,48 +44,15 @@ install_torch() {
   }
 }
 
-# first_program: the first block of Python in docs/python.md
-# shellcheck disable=SC2016
-first_program() { sed -n '/^```python$/,/^```$/p' docs/python.md | sed '1d; /^```$/,$d'; }
-
-wheel() {
-  folder=build/python/wheels
-  rm -rf "$folder" build/python/fresh
-  mkdir -p "$folder"
-  # shellcheck disable=SC2086
-  "$python" $pip wheel --no-deps --wheel-dir "$folder" "$@" ./python
-  ls -l "$folder"
-  make_venv build/python/fresh
-  fresh=$PWD/build/python/fresh
-  # shellcheck disable=SC2086
-  "$fresh/bin/python3" $pip install "$folder"/*.whl
-  scratch=$(mktemp -d)
-  trap 'rm -rf "$scratch"' EXIT
-  first_program >"$scratch/hello.py"
-  cp examples/01_hello.c "$scratch"
-  cd "$scratch"
-  # Unbuffered, a line and its end are two writes, between which another PE may write.
-  unset PYTHONPATH LD_LIBRARY_PATH PYTHONUNBUFFERED
-  PATH=$fresh/bin:$PATH
-  python -W error -m railshmem.info
-  oshrun -n 2 python hello.py | sort >said
-  cat said
-  printf 'PE %d: my left neighbour is PE %d\n' 0 1 1 0 | cmp - said
-  package=$(python -c 'import railshmem; print(railshmem.get_include()[:-len("/include")])')
-  "$package/bin/oshcc" 01_hello.c -o hello
-  oshrun -n 2 ./hello
-  test -e "$(python -c 'import railshmem; print(railshmem.get_cmake_dir())')/RailSHMEMConfig.cmake"
-  echo "ok: $(cd - >/dev/null && ls "$folder")"
-}
-
 case ${1:-} in
   --install) install "${2:-}" ;;
-  wheel)
+  wheel | sdist | try) exec scripts/python_wheel.sh "$@" ;;
+  root)
     shift
-    wheel "$@"
+    exec scripts/python_in_root.sh "$@"
     ;;
   *)
-    sed -n '3,10p' "$0" >&2
+    sed -n '3,8p' "$0" >&2
     exit 2
     ;;
 esac

@@ -12,7 +12,7 @@ import railshmem
 import railshmem.numpy
 from railshmem import _core
 
-SOURCES = pathlib.Path(__file__).parents[2]
+SOURCES = pathlib.Path(__file__).parents[3]
 MODULES = [railshmem, railshmem.numpy]
 try:
     import railshmem.torch
@@ -25,6 +25,20 @@ PUBLIC = [getattr(module, name) for module in MODULES for name in module.__all__
 def test_the_version_is_that_of_the_library():
     version = re.search(r'^version = "(.*?)"', (SOURCES / "pyproject.toml").read_text(), re.M)[1]
     assert railshmem.info()["version"] == f"RailSHMEM {version}"
+
+
+def test_both_pyproject_files_require_equal_packages_to_build():
+    def requires(file):
+        return re.search(r"^requires = (\[.*?\])", file.read_text(), re.M)[1]
+
+    assert requires(SOURCES / "python/pyproject.toml") == requires(SOURCES / "pyproject.toml")
+
+
+def test_the_page_for_pypi_has_the_first_program_of_the_documentation():
+    def program(file):
+        return re.search(r"^```python\n(.*?)^```", file.read_text(), re.M | re.S)[1]
+
+    assert program(SOURCES / "python/README.md") == program(SOURCES / "docs/python.md")
 
 
 def test_types_are_declared():
