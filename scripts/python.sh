@@ -36,6 +36,10 @@ install() {
 
 # Only the wheels of PyTorch's own index are without CUDA; the ones of PyPI are ten times as large.
 install_torch() {
+  # torch's own tests, which python.c10d runs, import expecttest.
+  # shellcheck disable=SC2086
+  "$venv/bin/python3" -c 'import expecttest' 2>/dev/null || "$venv/bin/python3" $pip install expecttest ||
+    echo "python.sh: no expecttest, so python.c10d is skipped" >&2
   if "$venv/bin/python3" -c 'import torch' 2>/dev/null; then return; fi
   # shellcheck disable=SC2086
   "$venv/bin/python3" $pip install --index-url "$torch_index" "$torch" || "$venv/bin/python3" $pip install "$torch" || {

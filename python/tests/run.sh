@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the tests of the Python package: run.sh PYTHON OSHRUN FOLDER N   those of the folder pes, distributed, fsdp or symm_mem, by N PEs
+# Runs the tests of the Python package: run.sh PYTHON OSHRUN FOLDER N        those of the folder pes, distributed, c10d, fsdp or
+#                                                                            symm_mem, by N PEs
 #                                       run.sh PYTHON OSHRUN jobs|torchrun   those of these folders, which start jobs
 #                                       run.sh PYTHON OSHRUN triton|numba    kernels, compiled without a GPU
 #                                       run.sh PYTHON OSHRUN triton_gpu N    kernels on GPUs, by N PEs
@@ -14,6 +15,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 }
 case $folder in
   distributed | torchrun) needs='torch.distributed' ;;
+  c10d) needs='expecttest, torch.distributed' ;;
   fsdp) needs='torch.distributed; from torch.distributed.fsdp import FSDPModule; FSDPModule.set_custom_all_gather' ;;
   symm_mem) needs='torch.utils.cpp_extension as c, torch._C._distributed_c10d as d; c.verify_ninja_availability(); d._SymmetricMemory' ;;
   triton) needs=triton ;;
@@ -34,6 +36,7 @@ case $folder in triton | numba | triton_gpu)
 esac
 unset PYTHONUNBUFFERED  # a line and its end would be two writes
 export PYTHONDONTWRITEBYTECODE=1 SHMEM_WAIT_TIMEOUT=60
+[ "$folder" != c10d ] || export CUDA_VISIBLE_DEVICES=  # torch's tests would take every GPU for their tensors
 [ "$folder" != triton_gpu ] || export SHMEM_HEAP_KIND=device
 set -- "$python" -m pytest -q -x -rs -p no:cacheprovider "$tests/$folder"
 [ -z "$npes" ] || EXPECTED_PES=$npes exec "$oshrun" -n "$npes" "$@"

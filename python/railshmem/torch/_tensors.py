@@ -75,7 +75,7 @@ def _make(size: tuple, dtype: torch.dtype | None, device: torch.device | str | i
 
 def default_device() -> torch.device:
     """Returns the device of tensors for which none is named."""
-    get = getattr(torch, "getdefault_device", None)  # since torch 2.3
+    get = getattr(torch, "get_default_device", None)  # since torch 2.3
     return get() if get else torch.device("cpu")
 
 

@@ -27,6 +27,8 @@ def test_the_default_device_is_torchs():
     t = rt.empty(2)
     assert t.device == torch.get_default_device()
     rt.free(t)
+    with torch.device("meta"), pytest.raises(ValueError, match="device is meta; accepted: cpu, cuda"):
+        rt.empty(2)
 
 
 def test_a_tensor_without_elements_can_be_freed(device):
