@@ -55,7 +55,7 @@ def test_the_second_one_ends_the_process():
 def test_the_first_one_is_an_exception_when_the_wait_is_over():
     program = Program("""
         def later():
-            time.sleep(3)
+            time.sleep(6)
             rn.put(word, np.array([1]), 0)
         threading.Thread(target=later).start()
         print("ready", flush=True)
@@ -90,7 +90,7 @@ def test_a_handler_of_the_program_has_it_alone():
     program = Program("""
         import signal
         signal.signal(signal.SIGINT, lambda *_: print("mine", flush=True))
-        threading.Timer(3, lambda: rn.put(word, np.array([1]), 0)).start()
+        threading.Timer(6, lambda: rn.put(word, np.array([1]), 0)).start()
         print("ready", flush=True)
         rn.wait_until(word, "==", 1)
         rn.free(word)
