@@ -11,6 +11,8 @@ import platform
 import socket
 import sys
 import tempfile
+import threading
+import time
 from types import ModuleType
 
 import torch
@@ -24,6 +26,8 @@ _NAME = "RAILSHMEM"
 _SOURCE = pathlib.Path(__file__).with_name("_backend.cpp")
 #: Seconds that the library waits where SHMEM_WAIT_TIMEOUT is not set.
 _LIMIT = 3600.0
+#: Seconds between two meetings of the PEs while a compiler runs.
+_MEET_S = 1.0
 _enabled = False
 
 
@@ -63,7 +67,7 @@ def _limit() -> float:
 
 
 def _compiled() -> ModuleType:
-    """The extension. The first PE of each host compiles it, if nobody has, while the others wait in a barrier."""
+    """The extension. The first PE of each host compiles it, if nobody has, while the others wait."""
     if not hasattr(torch._C, "_distributed_c10d") or not hasattr(torch._C._distributed_c10d, "_SymmetricMemory"):
         raise RuntimeError(f"{_FUNCTION}: torch {torch.__version__} has no symmetric memory; install torch 2.9 or newer")
     try:
@@ -75,13 +79,8 @@ def _compiled() -> ModuleType:
     library = pathlib.Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cpp_extension.get_default_build_root()) / f"{name}.so"
     host = int.from_bytes(hashlib.sha256(socket.gethostname().encode()).digest()[:8], "little")
     hosts = _core.exchange_words(_FUNCTION, [host, 0] * _core.n_pes(), None)[::2]  # two words for each PE
-    failure = None
-    if hosts.index(host) == _core.my_pe() and not library.exists():
-        try:
-            _compile(name, library)
-        except Exception as error:
-            failure = error
-    _core.barrier_all()
+    compiler = _Compiler(name, library) if hosts.index(host) == _core.my_pe() and not library.exists() else None
+    failure = _wait_for_compilers(compiler)
     if failure is not None:
         raise RuntimeError(
             f"{_FUNCTION}: the backend cannot be compiled against torch {torch.__version__}; it needs a C++20 compiler, ninja "
@@ -93,6 +92,35 @@ def _compiled() -> ModuleType:
     extension = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(extension)
     return extension
+
+
+class _Compiler(threading.Thread):
+    """Compiles the library beside the thread that waits with the other PEs."""
+
+    def __init__(self, name: str, library: pathlib.Path):
+        super().__init__(name="railshmem.symm_mem", daemon=True)
+        self._task = (name, library)
+        self.failure: Exception | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            _compile(*self._task)
+        except Exception as error:
+            self.failure = error
+
+
+def _wait_for_compilers(compiler: _Compiler | None) -> Exception | None:
+    """Returns when every PE's compiler has ended, with the failure of this PE's one. The PEs meet every second, because a
+    compiler on a busy machine may take longer than SHMEM_WAIT_TIMEOUT lets one call wait."""
+    while True:
+        ended = compiler is None or not compiler.is_alive()
+        if all(_core.exchange_words(_FUNCTION, [int(ended), 0] * _core.n_pes(), None)[::2]):
+            return compiler.failure if compiler else None
+        if compiler:
+            compiler.join(_MEET_S)
+        else:
+            time.sleep(_MEET_S)
 
 
 def _compile(name: str, library: pathlib.Path) -> None:

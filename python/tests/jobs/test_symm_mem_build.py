@@ -27,3 +27,12 @@ def test_a_compiler_that_fails_is_an_exception_on_all_pes(tmp_path):
     assert "PE 0 of 2: railshmem.symm_mem.enable: the backend cannot be compiled against torch" in said
     assert "PE 1 of 2: railshmem.symm_mem.enable: PE 0 could not compile the backend; its own message says why" in said
     assert not list(tmp_path.iterdir()), "nothing half done is left"
+
+
+def test_a_compiler_may_take_longer_than_waits_may(tmp_path):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nsleep 6\nexit 1\n")
+    slow.chmod(0o755)
+    said = subprocess.run([OSHRUN, "-n", "2", sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=True,
+                          env={**os.environ, "CXX": str(slow), "TORCH_EXTENSIONS_DIR": str(tmp_path / "built"), "SHMEM_WAIT_TIMEOUT": "4"}).stdout
+    assert "PE 1 of 2: railshmem.symm_mem.enable: PE 0 could not compile the backend" in said
