@@ -120,7 +120,7 @@ kernels() {
   check "shapes.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_shapes)"
   check "compat_names.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_compat_names)"
   local program
-  for program in device_collectives stream_nodes stream_ops stream_own stream_parts topology; do
+  for program in device_collectives pageable_copies stream_nodes stream_ops stream_own stream_parts topology; do
     check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device SHMEM_COLLECTIVE_CHUNK=65536 "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
       "$(program "$program")"
   done

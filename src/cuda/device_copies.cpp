@@ -25,7 +25,7 @@ class DeviceCopies::Turn {
   }
   ~Turn() { lane_->taken.store(false, std::memory_order_release); }
   Turn(const Turn&) = delete;
-  CopyLane& lane() noexcept { return lane_->copies; }
+  BounceLane& lane() noexcept { return lane_->copies; }
 
  private:
   Lane* lane_ = nullptr;
@@ -38,8 +38,8 @@ void DeviceCopies::copy(void* to, const void* from, size_t nbytes) noexcept {
   if (nbytes == 0) return;
   const ContextGuard guard(gpu_);
   Turn turn(lanes_);
-  turn.lane().start(to, from, nbytes);
-  turn.lane().wait();
+  turn.lane().add(to, from, nbytes);
+  turn.lane().finish();
 }
 
 void DeviceCopies::copy_all(std::span<const DeviceCopy> copies) noexcept {
@@ -47,8 +47,8 @@ void DeviceCopies::copy_all(std::span<const DeviceCopy> copies) noexcept {
   const ContextGuard guard(gpu_);
   Turn turn(lanes_);
   for (const DeviceCopy& copy : copies)
-    if (copy.nbytes > 0) turn.lane().start(copy.to, copy.from, copy.nbytes);
-  turn.lane().wait();
+    if (copy.nbytes > 0) turn.lane().add(copy.to, copy.from, copy.nbytes);
+  turn.lane().finish();
 }
 
 void DeviceCopies::fill(void* to, unsigned char value, size_t nbytes) noexcept {
@@ -56,7 +56,7 @@ void DeviceCopies::fill(void* to, unsigned char value, size_t nbytes) noexcept {
   const ContextGuard guard(gpu_);
   Turn turn(lanes_);
   turn.lane().fill(to, value, nbytes);
-  turn.lane().wait();
+  turn.lane().finish();
 }
 
 }  // namespace railshmem::cuda

@@ -8,13 +8,13 @@
 #include <memory>
 #include <span>
 
-#include "src/cuda/copy_lane.h"
+#include "src/cuda/bounce_lane.h"
 #include "src/plugin/device_access.h"
 
 namespace railshmem::cuda {
 
 /// Any number of threads. cuMemcpy would do, but it waits for the kernels of the program's blocking streams, and those
-/// may wait for what this PE is about to send. Pageable memory is the driver's business.
+/// may wait for what this PE is about to send.
 class DeviceCopies {
  public:
   /// Throws Error.
@@ -31,7 +31,7 @@ class DeviceCopies {
   struct Lane {
     explicit Lane(const DeviceContext& gpu) : copies(gpu) {}
     std::atomic<bool> taken{false};
-    CopyLane copies;
+    BounceLane copies;
   };
   class Turn;
 

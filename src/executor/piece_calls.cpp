@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/executor/piece_calls.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "src/base/log.h"
+#include "src/collective/background.h"
 #include "src/collective/blocks.h"
 #include "src/collective/chunk_loop.h"
 #include "src/collective/gather_chunks.h"
@@ -24,7 +26,8 @@ class PieceCall {
         device_(*coll.team.state.device),
         pieces_(pieces),
         count_((coll.nbytes + pieces.piece_nbytes - 1) / pieces.piece_nbytes),
-        all_(coll.nbytes * static_cast<size_t>(coll.team.size())) {}
+        all_(coll.nbytes * static_cast<size_t>(coll.team.size())),
+        number_(queue_of(coll.team, coll.function)->word()) {}
 
   void run() noexcept {
     must_be_symmetric();
@@ -76,8 +79,10 @@ class PieceCall {
 
   /// The first n counters that this PE raises.
   void raise_all(size_t n) noexcept {
-    const std::vector<uint64_t> numbers(n, number_);
-    device_.copy(pieces_.raised, numbers.data(), n * sizeof(uint64_t));
+    constexpr size_t kAtOnce = 4096;
+    const std::vector<uint64_t> numbers(std::min(n, kAtOnce), number_);
+    for (size_t at = 0; at < n; at += kAtOnce)
+      device_.copy(pieces_.raised + at, numbers.data(), std::min(n - at, kAtOnce) * sizeof(uint64_t));
   }
 
   const Coll& coll_;
@@ -86,7 +91,7 @@ class PieceCall {
   const PieceCounters& pieces_;
   const size_t count_;  ///< pieces of a block
   const size_t all_;    ///< bytes of all blocks
-  uint64_t number_ = 0;
+  uint64_t& number_;    ///< of this call, in pinned memory
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ LaneQueue::LaneQueue(const cuda::DeviceContext& gpu, cuda::ReduceKernel* reducer
     : gpu_(gpu),
       reducer_(reducer),
       access_(access),
+      word_(gpu, sizeof(uint64_t)),
       lanes_{
           {cuda::CopyLane(gpu), cuda::CopyLane(gpu), cuda::CopyLane(gpu), cuda::CopyLane(gpu), cuda::CopyLane(gpu)}} {}
 

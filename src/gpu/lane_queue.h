@@ -5,6 +5,7 @@
 #include <array>
 
 #include "src/cuda/copy_lane.h"
+#include "src/cuda/pinned.h"
 #include "src/cuda/reduce_kernel.h"
 #include "src/plugin/device_access.h"
 
@@ -19,6 +20,7 @@ class LaneQueue final : public DeviceQueue {
   Ticket copy(const DeviceCopy& copy, size_t lane) noexcept override;
   Ticket reduce(const DeviceReduction& reduction) noexcept override;
   bool finished(Ticket ticket) noexcept override;
+  uint64_t& word() noexcept override { return *reinterpret_cast<uint64_t*>(word_.host()); }
 
  private:
   static constexpr size_t kKernels = kLanes;  // the lane of reductions
@@ -28,6 +30,7 @@ class LaneQueue final : public DeviceQueue {
   const cuda::DeviceContext& gpu_;
   cuda::ReduceKernel* const reducer_;
   DeviceAccess& access_;
+  cuda::PinnedMemory word_;  // before the lanes, whose destructors wait for copies
   std::array<cuda::CopyLane, kLanes + 1> lanes_;
 };
 

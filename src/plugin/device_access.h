@@ -51,7 +51,8 @@ class DeviceQueue {
 
   /// Waits for what is under way.
   virtual ~DeviceQueue() = default;
-  /// Starts a copy between memory of this PE or of a PE that is mapped here, of a GPU or of the host.
+  /// Starts a copy between memory of this PE or of a PE that is mapped here, of a GPU or of the host. The host's is
+  /// pinned: copies of pageable memory may wait for those of the program.
   virtual Ticket copy(const DeviceCopy& copy, size_t lane) noexcept = 0;
   /// Starts a reduction of arrays that are all device memory mapped here, of any elements but long double. Small floats
   /// are rounded once. Reductions run one after the other, in the order of their start. Needs
@@ -59,6 +60,8 @@ class DeviceQueue {
   virtual Ticket reduce(const DeviceReduction& reduction) noexcept = 0;
   /// Never blocks. True: the bytes are visible to everybody.
   virtual bool finished(Ticket ticket) noexcept = 0;
+  /// Pinned host memory for whoever uses the queue: a value that copies take to several places.
+  virtual uint64_t& word() noexcept = 0;
 };
 
 /// Any number of threads may call. The functions are virtual because each call costs microseconds anyway. A failure

@@ -99,6 +99,71 @@ TEST(DeviceCopies, DoNotWaitForKernelsOfTheDefaultStream) {
   fake.release(device);
 }
 
+/// Up to 256 KiB of pageable memory go by way of pinned memory, and 32 copies to it at once.
+TEST(DeviceCopies, PageableMemoryOfAnyLength) {
+  FakeDriver fake({.late_us = 30});
+  const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
+  DeviceCopies copies(gpu);
+  constexpr size_t kMost = 2'000'000;
+  std::byte* const device = fake.allocate(kMost);
+  std::vector<std::byte> source(kMost), back(kMost);
+  for (size_t i = 0; i < kMost; ++i) source[i] = static_cast<std::byte>(i % 251);
+  for (const size_t nbytes :
+       {size_t{1}, size_t{8}, size_t{262'143}, size_t{262'144}, size_t{262'145}, size_t{524'289}, kMost}) {
+    std::fill(back.begin(), back.end(), std::byte{255});
+    copies.copy(device, source.data(), nbytes);
+    copies.copy(back.data(), device, nbytes);
+    EXPECT_TRUE(std::equal(source.begin(), source.begin() + static_cast<long>(nbytes), back.begin())) << nbytes;
+    EXPECT_EQ(std::count(back.begin() + static_cast<long>(nbytes), back.end(), std::byte{255}),
+              static_cast<long>(kMost - nbytes));
+  }
+  constexpr size_t kStep = 2003;
+  std::vector<DeviceCopy> in, out;
+  for (size_t at = 0; at + kStep <= kMost; at += kStep) {
+    in.push_back({device + at, source.data() + kMost - kStep - at, kStep});
+    out.push_back({back.data() + kMost - kStep - at, device + at, kStep});
+  }
+  copies.copy_all(in);
+  std::fill(back.begin(), back.end(), std::byte{255});
+  copies.copy_all(out);
+  const size_t whole = kMost / kStep * kStep;
+  EXPECT_TRUE(std::equal(source.end() - static_cast<long>(whole), source.end(), back.end() - static_cast<long>(whole)));
+  fake.release(device);
+}
+
+/// The driver lets one thread at a time copy pageable memory, and keeps it until its stream is over.
+TEST(DeviceCopies, DoNotWaitForTheProgramsPageableCopies) {
+  FakeDriver fake;
+  const Driver& driver = fake.driver();
+  const DeviceContext gpu = DeviceContext::primary(driver, 0);
+  DeviceCopies copies(gpu);
+  std::byte* const device = fake.allocate(4096);
+  auto* const word = reinterpret_cast<uint32_t*>(device);
+  *word = 0;
+  std::atomic<bool> over{false};
+  std::thread program([&] {
+    const ContextGuard guard(gpu);
+    Stream stream = nullptr;
+    StreamWordOp wait{WordOp::wait_32, 0, address_of(word), 7, kWordReaches};
+    std::byte seen[64];
+    EXPECT_EQ(driver.stream_create(&stream, kStreamNonBlocking, 0), kSuccess);
+    EXPECT_EQ(driver.stream_word_ops(stream, 1, &wait, 0), kSuccess);
+    EXPECT_EQ(driver.copy_async(address_of(seen), address_of(device), sizeof seen, stream), kSuccess);
+    over = true;
+    EXPECT_EQ(driver.stream_destroy(stream), kSuccess);
+  });
+  while (fake.calls("cuMemcpyAsync") == 0) std::this_thread::yield();
+  const uint32_t seven = 7;
+  uint32_t seen = 0;
+  copies.copy(device + 128, &seven, sizeof seven);
+  copies.copy(&seen, device + 128, sizeof seen);
+  EXPECT_EQ(seen, 7u);
+  EXPECT_FALSE(over);
+  copies.copy(device, &seven, sizeof seven);  // what the stream waits for
+  program.join();
+  fake.release(device);
+}
+
 TEST(DeviceCopiesDeathTest, AFailureEndsTheJobWithTheDriversWords) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the fake has a thread, which may hold its lock
   FakeDriver fake;

@@ -187,6 +187,7 @@ struct FakeState {
   std::set<EventObject*> events;
   std::mt19937_64 random;
   bool held = false;
+  bool pageable_taken = false;  ///< a copy to pageable memory is under way
   bool stopping = false;
   std::thread worker;
 

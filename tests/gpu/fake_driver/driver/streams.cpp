@@ -118,20 +118,27 @@ Result give_word_op(FakeState& s, Stream handle, const StreamWordOp& op) {
 }
 
 /// The real driver reads pageable sources during the call, and returns from copies to pageable memory when they are
-/// over.
+/// over. Until then a lock of the process keeps away all other copies of pageable memory.
 Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const FakeStream& stream) {
   FakeState& s = call.state();
   if (stream == nullptr) return kInvalidHandle;
   const Device device = stream->context->device;
   if (!fake_usable(s, to, nbytes, device) || !fake_usable(s, from, nbytes, device)) return kInvalidValue;
-  if (fake_is_pageable(s, from) && !fake_is_pageable(s, to)) {
+  const bool from_pageable = fake_is_pageable(s, from), to_pageable = fake_is_pageable(s, to);
+  if (from_pageable || to_pageable) fake_wait_until(call, [&s] { return !s.pageable_taken; });
+  if (from_pageable && !to_pageable) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(pointer_to(from), pointer_to(from) + nbytes);
     fake_give(s, stream,
               [&s, to, nbytes, bytes] { return move_bytes(s, to, address_of(bytes->data()), nbytes), true; });
     return kSuccess;
   }
   fake_give(s, stream, [&s, to, from, nbytes] { return move_bytes(s, to, from, nbytes), true; });
-  if (fake_is_pageable(s, to)) fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
+  if (to_pageable) {
+    s.pageable_taken = true;
+    fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
+    s.pageable_taken = false;
+    s.changed.notify_all();
+  }
   return kSuccess;
 }
 
