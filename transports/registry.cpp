@@ -22,17 +22,37 @@ std::unique_ptr<Network> make_ofi([[maybe_unused]] const NetworkConfig& config) 
 #endif
 }
 
-/// `network` was made below, so its kind tells its type.
+// A network was made below, so its kind tells its type.
+auto& loopback_host(Network& network) noexcept {
+  return static_cast<Engine<loopback::Fabric>&>(network).host();
+}
+#if RAILSHMEM_HAVE_OFI
+bool is_ofi(const Network& network) noexcept {
+  return network.kind == TransportKind::ofi;
+}
+auto& ofi_host(Network& network) noexcept {
+  return static_cast<Engine<ofi::Fabric>&>(network).host();
+}
+#endif
+
 template <class Call>
 auto with_host(Network& network, Call&& call) noexcept {
 #if RAILSHMEM_HAVE_OFI
-  if (network.kind == TransportKind::ofi) [[likely]]
-    return call(static_cast<Engine<ofi::Fabric>&>(network).host());
+  if (is_ofi(network)) [[likely]]
+    return call(ofi_host(network));
 #endif
-  return call(static_cast<Engine<loopback::Fabric>&>(network).host());
+  return call(loopback_host(network));
 }
 
 }  // namespace
+
+void net_issue(Network& network, Op& op) noexcept {
+#if RAILSHMEM_HAVE_OFI
+  if (is_ofi(network)) [[likely]]
+    return ofi_host(network).issue(op);
+#endif
+  loopback_host(network).issue(op);
+}
 
 std::string describe_rails([[maybe_unused]] const NetworkConfig& config) {
 #if RAILSHMEM_HAVE_OFI

@@ -50,7 +50,10 @@ class Channel {
   }
   /// As many commands may be popped before one has to finish.
   uint64_t room() const noexcept { return finished_.window() - in_flight(); }
-  void pop() noexcept { ring_.pop(); }
+  void pop(uint32_t commands = 1) noexcept {
+    do ring_.pop();
+    while (--commands > 0);
+  }
   /// Ticket of the peeked command.
   uint64_t next() const noexcept { return ring_.next(); }
 

@@ -24,8 +24,8 @@ class Ring {
 
   /// The command at the head, or nothing when its slot is not yet written in full.
   std::optional<Command> peek() const noexcept;
-  /// Its slot, written in full, until pop(); null: nothing.
-  const Slot* head() const noexcept;
+  /// Its slot, written in full, until pop(); null: nothing. `ahead`: the slot so many commands behind the head.
+  const Slot* head(uint64_t ahead = 0) const noexcept;
   /// Decodes it; false: nothing, and `command` is as it was.
   bool peek(Command& command) const noexcept;
   /// Frees the slot of the peeked command.
@@ -57,9 +57,10 @@ class Ring {
 // its lo, so a hi of this lap comes with the lo of this lap. All four hi must be of this lap; words may arrive in any
 // order and a slot with an old one is "not yet written". Nothing newer can appear in between: the slot is written
 // again only after publish() handed it back.
-inline const Slot* Ring::head() const noexcept {
-  const Slot& slot = this->slot(next_);
-  const uint64_t lap = ~(next_ << lap_shift_);  // lap_bit() of the ticket, with other bits that do not count
+inline const Slot* Ring::head(uint64_t ahead) const noexcept {
+  const uint64_t ticket = next_ + ahead;
+  const Slot& slot = this->slot(ticket);
+  const uint64_t lap = ~(ticket << lap_shift_);  // lap_bit() of the ticket, with other bits that do not count
   // acquire: pairs with the release of hi in store_word(); without it lo, or the payload the command points to, could
   // be last lap's. The first word alone says "nothing there" while the ring is idle.
   if (((portable::load_acquire(&slot.word[0].hi) ^ lap) & kLapBit) != 0) return nullptr;

@@ -90,7 +90,7 @@ class OperandStream {
       if (place.direct)
         copies_.add(to, place.direct, nbytes);
       else
-        net_get_nbi(*team_.state.network, *team_.context.net, place.remote, to, nbytes);
+        net_issue(*team_.state.network, get_op(*team_.context.net, place.remote, to, nbytes, Local::lent));
     }
     return window;
   }

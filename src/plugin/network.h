@@ -14,21 +14,17 @@
 #include <string>
 #include <vector>
 
-#include "include/shmem/detail/amo.h"
 #include "src/base/env.h"
 #include "src/plugin/copier.h"
 #include "src/plugin/flush.h"
+#include "src/plugin/op.h"
 #include "src/plugin/segment.h"
 
 namespace railshmem {
 
-class Channel;
 namespace observe {
 class Observer;
 }
-
-/// Completion scope of one OpenSHMEM context: what its quiet waits for. Made and owned by the network.
-class NetContext;
 
 /// The network interfaces of one PE.
 struct RailsNow {
@@ -123,37 +119,16 @@ std::string describe_rails(const NetworkConfig& config);
 /// The network that SHMEM_TRANSPORT allows, or null when it allows none. Defined in transports/registry.cpp.
 std::unique_ptr<Network> make_network(const NetworkConfig& config);
 
-struct NetAmo {
-  AmoOp op;
-  uint8_t width;  ///< 4 or 8 bytes
-  uint64_t operand;
-  uint64_t compare;
-};
+// ---- data path; the range was checked -----------------------------------------------------------------------------
 
-struct NetSignal {
-  SegmentId segment;
-  uint64_t offset;
-  uint64_t value;
-  SignalOp op;
-};
-
-// ---- data path; nbytes > 0; the range was checked ---------------------------------------------------------------
-
-/// Returns when `source` may be reused.
-void net_put(Network&, NetContext&, Remote to, const void* source, size_t nbytes) noexcept;
-/// `source` must stay untouched until the context's quiet.
-void net_put_nbi(Network&, NetContext&, Remote to, const void* source, size_t nbytes) noexcept;
-/// Returns when the data is in `dest`.
-void net_get(Network&, NetContext&, Remote from, void* dest, size_t nbytes) noexcept;
-void net_get_nbi(Network&, NetContext&, Remote from, void* dest, size_t nbytes) noexcept;
-/// Data first, then the signal, in the target's memory. nbytes may be 0: only the signal.
-void net_put_signal(Network&, NetContext&, Remote to, const void* source, size_t nbytes, const NetSignal&) noexcept;
-void net_put_signal_nbi(Network&, NetContext&, Remote to, const void* source, size_t nbytes, const NetSignal&) noexcept;
-/// The target's CPU executes the operation once, so that it is atomic with the atomics of the target's node. A fetching
-/// operation returns the old value. Other operations return 0 at once and complete at quiet.
-uint64_t net_amo(Network&, NetContext&, Remote to, const NetAmo&) noexcept;
-/// A fetching operation. Its old value (`width` bytes) is in `*fetch` after the context's quiet.
-void net_amo_nbi(Network&, NetContext&, Remote to, const NetAmo&, void* fetch) noexcept;
+/// Starts a put, get, put_signal, signal or AMO. Returns when the memory at `op.local` is the caller's again
+/// (Local::awaited), or at once (Local::lent); the rest is complete at the context's quiet. The signal of a put_signal
+/// is never visible before the data. The target's CPU executes an AMO once, so that it is atomic with the atomics of
+/// the target's node. Uses `op` up.
+void net_issue(Network&, Op& op) noexcept;
+inline void net_issue(Network& network, Op&& op) noexcept {
+  net_issue(network, op);
+}
 /// Sends a flag of the library: the target raises the flag's 8 bytes to `value` (release), and never lowers them. No
 /// quiet waits for a flag.
 void net_flag(Network&, Remote to, uint64_t value) noexcept;

@@ -14,8 +14,9 @@
 
 namespace railshmem {
 
-/// ok: accepted. again: no room now; poll() and retry, never an error. failed: see the rail's last_error().
-enum class Post : uint8_t { ok, again, failed };
+/// ok: accepted. again: no room now; poll() and retry, never an error. failed: see the rail's last_error(). behind: no
+/// rail says so, but an initiator: the operation stands behind a fence that holds it back.
+enum class Post : uint8_t { ok, again, failed, behind };
 
 /// State of one operation in flight. Its address travels through the provider and comes back in RailEvent::slot;
 /// the first bytes belong to the provider (libfabric's fi_context2).

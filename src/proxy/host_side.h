@@ -50,98 +50,30 @@ class HostSide {
     initiator_.drop_scope(scope);
   }
 
-  void put(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
+  /// Does what net_issue() promises. Uses `op` up.
+  void issue(Op& op) noexcept {
     Entry entry(*this);
-    if (initiator_.stages(to, source)) [[unlikely]]
-      return stage(entry, scope, {OpKind::put, to, bytes(source), nbytes}, true);
-    admit(scope, to.pe, OpKind::put);
-    if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::copied);
-    Transfer t{OpKind::put, to, bytes(source), nbytes};
-    if (nbytes <= kMaxMessage || nbytes <= initiator_.traits().inject) {
-      insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::copied, {}); });
-      return;
-    }
-    blocking(entry, {OpKind::put, to.pe, nbytes},
-             [&](bool* done) { return initiator_.transfer(scope, t, Source::stable, {done}); });
-  }
-
-  void put_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes) noexcept {
-    Entry entry(*this);
-    if (initiator_.stages(to, source)) [[unlikely]]
-      return stage(entry, scope, {OpKind::put, to, bytes(source), nbytes}, false);
-    admit(scope, to.pe, OpKind::put);
-    if (scope.session.batches && nbytes <= kMaxMessage) return batch(scope, to, source, nbytes, Source::stable);
-    Transfer t{OpKind::put, to, bytes(source), nbytes};
-    insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
-  }
-
-  void get(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
-    Entry entry(*this);
-    if (initiator_.stages(from, dest)) [[unlikely]]
-      return stage(entry, scope, {OpKind::get, from, bytes(dest), nbytes}, true);
-    admit(scope);
-    Transfer t{OpKind::get, from, bytes(dest), nbytes};
-    blocking(entry, {OpKind::get, from.pe, nbytes},
-             [&](bool* done) { return initiator_.transfer(scope, t, Source::stable, {done}); });
-  }
-
-  void get_nbi(NetContext& scope, Remote from, void* dest, size_t nbytes) noexcept {
-    Entry entry(*this);
-    if (initiator_.stages(from, dest)) [[unlikely]]
-      return stage(entry, scope, {OpKind::get, from, bytes(dest), nbytes}, false);
-    admit(scope);
-    Transfer t{OpKind::get, from, bytes(dest), nbytes};
-    insist({OpKind::get, from.pe, nbytes}, [&] { return initiator_.transfer(scope, t, Source::stable, {}); });
-  }
-
-  void put_signal(NetContext& scope, Remote to, const void* source, size_t nbytes, const NetSignal& signal) noexcept {
-    Entry entry(*this);
-    if (nbytes > 0 && initiator_.stages(to, source)) [[unlikely]]
-      return stage(entry, scope, {OpKind::put_signal, to, bytes(source), nbytes}, true, &signal);
-    admit(scope, to.pe, initiator_.travels_inline(nbytes) ? OpKind::put_signal : OpKind::put);
-    Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
-    const Source kind = nbytes <= kMaxMessage ? Source::copied : Source::stable;
-    const Operation what{OpKind::put_signal, to.pe, nbytes};
-    if (kind == Source::copied) {
-      insist(what, [&] { return initiator_.put_signal(scope, t, kind, signal, {}); });
-    } else {
-      blocking(entry, what, [&](bool* done) { return initiator_.put_signal(scope, t, kind, signal, {done}); });
-    }
-  }
-
-  void put_signal_nbi(NetContext& scope, Remote to, const void* source, size_t nbytes,
-                      const NetSignal& signal) noexcept {
-    Entry entry(*this);
-    if (nbytes > 0 && initiator_.stages(to, source)) [[unlikely]]
-      return stage(entry, scope, {OpKind::put_signal, to, bytes(source), nbytes}, false, &signal);
-    admit(scope, to.pe, initiator_.travels_inline(nbytes) ? OpKind::put_signal : OpKind::put);
-    Transfer t{OpKind::put_signal, to, bytes(source), nbytes};
-    insist({OpKind::put_signal, to.pe, nbytes},
-           [&] { return initiator_.put_signal(scope, t, Source::stable, signal, {}); });
-  }
-
-  uint64_t amo(NetContext& scope, Remote to, const NetAmo& op) noexcept {
-    Entry entry(*this);
-    admit(scope, to.pe, OpKind::amo);
-    const Operation what{OpKind::amo, to.pe, op.width};
-    uint64_t old = 0;
-    if (amo_fetches(op.op)) {
-      blocking(entry, what, [&](bool* done) { return initiator_.amo(scope, to, op, &old, {done}); });
-    } else {
-      insist(what, [&] { return initiator_.amo(scope, to, op, nullptr, {}); });
-    }
-    return old;  // a 4-byte value fills the low half: all supported CPUs are little-endian
-  }
-
-  void amo_nbi(NetContext& scope, Remote to, const NetAmo& op, void* fetch) noexcept {
-    const Entry entry(*this);
-    admit(scope, to.pe, OpKind::amo);
-    insist({OpKind::amo, to.pe, op.width}, [&] { return initiator_.amo(scope, to, op, fetch, {}); });
+    initiator_.choose_route(op);
+    bool done = false;
+    const bool waits = op.use == Local::awaited && !settles_at_once(op);
+    if (waits) op.outcome.done = &done;
+    if (op.route == Route::whole && op.scope->session.batches && op.kind == OpKind::put && op.nbytes <= kMaxMessage &&
+        !op.is_direct) [[unlikely]]
+      op.route = Route::held;
+    wait_for_quiets(*op.scope);
+    nudger_.nudge(op.remote.pe);
+    Post posted = initiator_.issue(op, op.scope->fences);
+    if (posted == Post::again || posted == Post::behind) [[unlikely]]
+      posted = insist(op, posted);
+    if (config_.observer) [[unlikely]]
+      config_.observer->count(observe::Engine::posted, 1);
+    if (op.route == Route::held) count_announced(*op.scope);
+    if (waits && posted == Post::ok) watch(entry, {op.kind, op.remote.pe, op.nbytes}, [&] { return is_told(done); });
   }
 
   void flag(Remote to, uint64_t value) noexcept {
     const Entry entry(*this);
-    insist({OpKind::flag, to.pe, 8}, [&] { return initiator_.flag(to, value); });
+    insist(flag_op(to, value), Post::again);
   }
 
   /// Orders the context's puts, AMOs and signals at each target: all earlier ones are in the target's memory before any
@@ -262,8 +194,6 @@ class HostSide {
   /// Learns what happened to peers' rails; called before anything is posted to peers.
   void learn() noexcept { news_.learn(initiator_); }
 
-  static std::byte* bytes(const void* p) noexcept { return static_cast<std::byte*>(const_cast<void*>(p)); }
-
   /// relaxed: hints for the proxy thread; the state itself is guarded by the port.
   void publish() noexcept {
     pending_.store(initiator_.outstanding(), std::memory_order_relaxed);
@@ -291,82 +221,41 @@ class HostSide {
     return moved;
   }
 
-  /// Repeats a post until the rail takes it.
-  template <class Attempt>
-  Post insist(const Operation& what, Attempt&& attempt) noexcept {
-    nudger_.nudge(what.pe);
-    Post posted = attempt();
+  /// Whether the caller has the memory at `op.local` back once a rail has taken the operation. A short source is copied
+  /// for this.
+  bool settles_at_once(Op& op) const noexcept {
+    if (op.kind == OpKind::signal) return true;
+    if (op.kind == OpKind::amo) return !amo_fetches(op.detail.amo.op);
+    if (op.route == Route::staged || op.kind == OpKind::get || op.local_is_far) return false;
+    const bool short_enough =
+        op.nbytes <= kMaxMessage || (op.kind == OpKind::put && op.nbytes <= initiator_.traits().inject);
+    if (short_enough) op.use = Local::copied;
+    return short_enough;
+  }
+
+  /// Repeats a post for which there was no room, or which a fence held back, until it is accepted.
+  [[gnu::noinline]] Post insist(const Op& op, Post posted) noexcept {
+    const uint32_t epoch = op.scope != nullptr ? op.scope->fences : 0;
     uint64_t refusals = 0;
-    if (posted == Post::again) [[unlikely]]
-      wait(what, [&] {
-        ++refusals;
-        nudger_.nudge(what.pe);
-        return (posted = attempt()) != Post::again;
-      });
-    if (config_.observer) [[unlikely]]
-      count_post(refusals);
+    const Operation fenced{OpKind::fence, op.remote.pe, 0};
+    const Operation itself{op.kind, op.remote.pe, op.nbytes};
+    const auto accepted = [&] { return posted != Post::again && posted != Post::behind; };
+    const auto attempt = [&] {
+      refusals += posted == Post::again;
+      nudger_.nudge(op.remote.pe);
+      posted = initiator_.issue(op, epoch);
+      return accepted();
+    };
+    if (posted == Post::behind) wait(fenced, [&] { return attempt() || posted == Post::again; });
+    if (!accepted()) wait(itself, attempt);
+    if (config_.observer) config_.observer->count(observe::Engine::again, refusals);
     return posted;
   }
 
-  [[gnu::cold, gnu::noinline]] void count_post(uint64_t refusals) noexcept {
-    config_.observer->count(observe::Engine::posted, 1);
-    if (refusals > 0) config_.observer->count(observe::Engine::again, refusals);
-  }
-
-  /// A transfer of which one end is a GPU's memory, or otherwise out of the CPU's reach.
-  [[gnu::noinline]] void stage(Entry& entry, NetContext& scope, Transfer t, bool blocks,
-                               const NetSignal* signal = nullptr) noexcept {
-    if (initiator_.goes_direct(t, signal != nullptr)) return reach(entry, scope, t, blocks, signal);
-    const Operation what{t.kind, t.remote.pe, t.nbytes};
-    if (t.kind == OpKind::get) {
-      admit(scope);
-    } else {
-      admit(scope, t.remote.pe, OpKind::staged_put);
-    }
-    const auto attempt = [&](bool* done) { return initiator_.staged(scope, t, signal, {done}); };
-    if (blocks) {
-      blocking(entry, what, attempt);
-    } else {
-      insist(what, [&] { return attempt(nullptr); });
-    }
-  }
-
-  /// Posts a transfer, with `signal` where it is not null, of which rails reach both ends.
-  void reach(Entry& entry, NetContext& scope, Transfer& t, bool blocks, const NetSignal* signal) noexcept {
-    const Operation what{t.kind, t.remote.pe, t.nbytes};
-    const bool gets = t.kind == OpKind::get;
-    if (gets) {
-      admit(scope);
-    } else {
-      admit(scope, t.remote.pe, OpKind::put);
-    }
-    const bool copied = blocks && !gets && !t.local_is_far && t.nbytes <= kMaxMessage;
-    const Source source = copied ? Source::copied : Source::stable;
-    const auto attempt = [&](bool* done) {
-      return signal != nullptr ? initiator_.put_signal(scope, t, source, *signal, {done})
-                               : initiator_.transfer(scope, t, source, {done});
-    };
-    if (blocks && !copied) {
-      blocking(entry, what, attempt);
-    } else {
-      insist(what, [&] { return attempt(nullptr); });
-    }
-  }
-
-  /// Posts a small put of a batching session. The last announced put leaves at once.
-  void batch(NetContext& scope, Remote to, const void* source, size_t nbytes, Source kind) noexcept {
-    Transfer t{OpKind::put, to, bytes(source), nbytes};
-    insist({OpKind::put, to.pe, nbytes}, [&] { return initiator_.batched_put(scope, t, kind); });
+  /// One of the operations that a session announced is issued; the last one leaves at once.
+  void count_announced(NetContext& scope) noexcept {
     if (scope.session.ops_left != SIZE_MAX && scope.session.ops_left > 0 && --scope.session.ops_left == 0)
       initiator_.release_held();  // no room: the next poll tries again
-  }
-
-  /// Posts and waits for the completion, maybe outside.
-  template <class Attempt>
-  void blocking(Entry& entry, const Operation& what, Attempt&& attempt) noexcept {
-    bool done = false;
-    if (insist(what, [&] { return attempt(&done); }) == Post::failed) return;
-    watch(entry, what, [&] { return is_told(done); });
   }
 
   /// Waits until `done`, which needs no endpoint to look at. One waiting thread polls the endpoint, the others look on.
@@ -418,18 +307,11 @@ class HostSide {
   }
   uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
 
-  /// Called before a post on `scope`: waits while a quiet of the scope waits for all its operations.
-  void admit(NetContext& scope) noexcept {
+  /// Waits while a quiet of the context waits for all its operations.
+  [[gnu::always_inline]] void wait_for_quiets(NetContext& scope) noexcept {
     const auto free = [&] { return scope.draining.load(std::memory_order_relaxed) == 0; };
     if (!free()) [[unlikely]]
       wait({OpKind::quiet, -1, 0}, free);
-  }
-  /// Called before a post on `scope` that must stay behind the scope's last fence: waits for a quiet of the scope, then
-  /// for earlier operations to `pe`.
-  void admit(NetContext& scope, int pe, OpKind kind) noexcept {
-    admit(scope);
-    if (!initiator_.in_order(scope, pe, kind)) [[unlikely]]
-      wait({OpKind::fence, pe, 0}, [&] { return initiator_.in_order(scope, pe, kind); });
   }
 
   const HostConfig config_;

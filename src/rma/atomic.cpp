@@ -24,7 +24,7 @@ uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const vo
       !find_segment(state, symmetric, amo.width, &offset))
     return state.device->amo(at, amo.width, amo.op, amo.operand, amo.compare);
   // Remote PEs may update the word too. So its owner's proxy alone executes all updates, also this PE's.
-  return net_amo(*state.network, *context.net, {pe, SegmentId::device, offset}, amo);
+  return amo_by_network(state, context, {pe, SegmentId::device, offset}, amo);
 }
 
 }  // namespace railshmem

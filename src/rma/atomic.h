@@ -44,6 +44,13 @@ void must_be_allowed(const PeState& state, const Context& context, const char* f
     must_be_allowed(state, context, function, symmetric, pe);
 }
 
+/// The target's proxy executes `amo`. Returns the old value, for fetching operations when it is here.
+inline uint64_t amo_by_network(PeState& state, Context& context, Remote to, const NetAmo& amo) noexcept {
+  uint64_t old = 0;  // a 4-byte value fills the low half: all supported CPUs are little-endian
+  net_issue(*state.network, amo_op(*context.net, to, amo, &old, Local::awaited));
+  return old;
+}
+
 /// Executes `amo` on a word of device memory of `pe`, mapped here at `at`. Returns the old value.
 uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
                        const NetAmo& amo) noexcept;
@@ -69,7 +76,7 @@ template <class T>
     return amo_direct(state, context, place.direct, dest, pe, op, operand, compare);
   check_promise(state, context, function, op, dest, pe);
   return amo_value<T>(
-      net_amo(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
+      amo_by_network(state, context, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
 
 /// An amo() that compares nothing and returns no old value.
@@ -92,7 +99,8 @@ template <class T>
     return move_block(state.device, fetch, &old, sizeof old);
   }
   check_promise(state, context, function, op, dest, pe);
-  net_amo_nbi(*state.network, *context.net, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}, fetch);
+  const NetAmo amo{op, sizeof(T), amo_bits(operand), amo_bits(compare)};
+  net_issue(*state.network, amo_op(*context.net, place.remote, amo, fetch, Local::lent));
 }
 
 }  // namespace railshmem

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contiguous remote memory access (OpenSHMEM 1.6 section 9.6). Five steps from the API to the NIC:
-// shmem_X_put -> put() -> net_put() -> Initiator::put() -> Rail::write().
+// Contiguous remote memory access (OpenSHMEM 1.6 section 9.6). docs/architecture.md shows the way to the NIC.
 #pragma once
 
 #include "src/rma/copy.h"
@@ -25,7 +24,7 @@ namespace railshmem {
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
     return store_block(state.device, place.direct, source, nbytes);
-  net_put(*state.network, *context.net, place.remote, source, nbytes);
+  net_issue(*state.network, put_op(*context.net, place.remote, source, nbytes, Local::awaited));
 }
 
 /// `source` belongs to the library until quiet.
@@ -39,7 +38,7 @@ namespace railshmem {
   check_local(function, "source", source, nbytes, pe);
   if (place.direct) [[likely]]
     return store_block(state.device, place.direct, source, nbytes);
-  net_put_nbi(*state.network, *context.net, place.remote, source, nbytes);
+  net_issue(*state.network, put_op(*context.net, place.remote, source, nbytes, Local::lent));
 }
 
 [[gnu::always_inline]] inline void get(PeState& state, Context& context, const char* function, void* dest,
@@ -52,7 +51,7 @@ namespace railshmem {
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
     return move_block(state.device, dest, place.direct, nbytes);
-  net_get(*state.network, *context.net, place.remote, dest, nbytes);
+  net_issue(*state.network, get_op(*context.net, place.remote, dest, nbytes, Local::awaited));
 }
 
 [[gnu::always_inline]] inline void get_nbi(PeState& state, Context& context, const char* function, void* dest,
@@ -65,7 +64,7 @@ namespace railshmem {
   check_local(function, "dest", dest, nbytes, pe);
   if (place.direct) [[likely]]
     return move_block(state.device, dest, place.direct, nbytes);
-  net_get_nbi(*state.network, *context.net, place.remote, dest, nbytes);
+  net_issue(*state.network, get_op(*context.net, place.remote, dest, nbytes, Local::lent));
 }
 
 /// One element, stored in one access (types of up to 8 bytes).
@@ -74,7 +73,7 @@ template <class T>
                                              int pe) noexcept {
   const Place place = reach(state, function, dest, sizeof(T), pe);
   if (!place.direct) [[unlikely]]
-    return net_put(*state.network, *context.net, place.remote, &value, sizeof(T));
+    return net_issue(*state.network, put_op(*context.net, place.remote, &value, sizeof(T), Local::awaited));
   if (state.device) [[unlikely]]
     return state.device->copy(place.direct, &value, sizeof(T));
   if constexpr (sizeof(T) <= 8) {
@@ -91,7 +90,7 @@ template <class T>
   T value;
   const Place place = reach(state, function, source, sizeof(T), pe);
   if (!place.direct) [[unlikely]] {
-    net_get(*state.network, *context.net, place.remote, &value, sizeof(T));
+    net_issue(*state.network, get_op(*context.net, place.remote, &value, sizeof(T), Local::awaited));
   } else if (state.device) [[unlikely]] {
     state.device->copy(&value, place.direct, sizeof(T));
   } else if constexpr (sizeof(T) <= 8) {

@@ -45,7 +45,7 @@ template <bool Nbi>
     return update_signal(state, context, flag.direct, signal, pe);
   }
   if (flag.direct) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
-    net_put(*state.network, *context.net, data.remote, source, nbytes);
+    net_issue(*state.network, put_op(*context.net, data.remote, source, nbytes, Local::awaited));
     net_quiet(*state.network, *context.net);
     return update_signal(state, context, flag.direct, signal, pe);
   }
@@ -56,10 +56,8 @@ template <bool Nbi>
     data.remote = flag.remote;
   }
   const NetSignal net{flag.remote.segment, flag.remote.offset, signal.value, signal.op};
-  if constexpr (Nbi)
-    net_put_signal_nbi(*state.network, *context.net, data.remote, source, nbytes, net);
-  else
-    net_put_signal(*state.network, *context.net, data.remote, source, nbytes, net);
+  net_issue(*state.network,
+            put_signal_op(*context.net, data.remote, source, nbytes, net, Nbi ? Local::lent : Local::awaited));
 }
 
 /// A signal update alone (shmem_signal_add, shmem_signal_set).

@@ -39,7 +39,7 @@ void strided_put(PeState& state, Context& context, const char* function, void* d
     if (place.direct) {
       move_block(state.device, place.direct + i * to_step, from, nbytes);
     } else {
-      net_put(*state.network, *context.net, place.remote, from, nbytes);
+      net_issue(*state.network, put_op(*context.net, place.remote, from, nbytes, Local::awaited));
       place.remote.offset += to_step;
     }
   }
@@ -60,7 +60,7 @@ void strided_get(PeState& state, Context& context, const char* function, void* d
     if (place.direct) {
       move_block(state.device, to, place.direct + i * from_step, nbytes);
     } else {
-      net_get_nbi(*state.network, *context.net, place.remote, to, nbytes);
+      net_issue(*state.network, get_op(*context.net, place.remote, to, nbytes, Local::lent));
       place.remote.offset += from_step;
     }
   }

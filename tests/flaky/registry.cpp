@@ -37,6 +37,10 @@ auto with_host(Network& network, Call&& call) noexcept {
 
 }  // namespace
 
+void net_issue(Network& network, Op& op) noexcept {
+  with_host(network, [&](auto& host) { host.issue(op); });
+}
+
 std::string describe_rails(const NetworkConfig& config) {
   return ofi::explain_choice(config);
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/proxy/source/initiator.h"
+#include "tests/support/issue.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -44,16 +44,30 @@ struct InitiatorRig {
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + (i >> 8) * 7);
   }
 
-  Transfer put(size_t nbytes, int pe = kPe) { return {OpKind::put, {pe, SegmentId::heap, 100}, bytes.data(), nbytes}; }
-  Post transfer(size_t nbytes, int pe = kPe, const Outcome& outcome = {}) {
-    Transfer t = put(nbytes, pe);
-    return initiator->transfer(*scope, t, Source::stable, outcome);
+  Op put_of(size_t nbytes, int pe = kPe, Local use = Local::lent) {
+    return put_op(*scope, {pe, SegmentId::heap, 100}, bytes.data(), nbytes, use);
+  }
+  Post put(size_t nbytes, int pe = kPe, const Outcome& outcome = {}) {
+    return issue(*initiator, with(put_of(nbytes, pe), outcome));
   }
   Post put_signal(size_t nbytes, int pe = kPe, const Outcome& outcome = {}) {
-    Transfer t = put(nbytes, pe);
-    return initiator->put_signal(*scope, t, Source::stable, kSignal, outcome);
+    const Remote to{pe, SegmentId::heap, 100};
+    return issue(*initiator, with(put_signal_op(*scope, to, bytes.data(), nbytes, kSignal, Local::lent), outcome));
   }
-  Post add(int pe = kPe) { return initiator->amo(*scope, {pe, SegmentId::heap, 8}, kAdd, nullptr, {}); }
+  /// An atomic operation on the word at 8 of `pe`.
+  Post amo(const NetAmo& amo, void* fetch = nullptr, int pe = kPe) {
+    return issue(*initiator, amo_op(*scope, {pe, SegmentId::heap, 8}, amo, fetch, Local::lent));
+  }
+  Post add(int pe = kPe) { return amo(kAdd, nullptr, pe); }
+
+  /// Whether an operation of 8 bytes may be issued now.
+  bool in_order(OpKind kind, int pe = kPe, NetContext* context = nullptr) {
+    Op op = put_of(8, pe);
+    op.kind = kind;
+    if (context != nullptr) op.scope = context;
+    initiator->choose_route(op);
+    return initiator->in_order(op, op.scope->fences);
+  }
 
   bool poll() {
     return initiator->poll([](size_t, const std::byte*, size_t) { FAIL() << "a request for an initiator"; });

@@ -13,6 +13,7 @@
 #include "src/base/cpu.h"
 #include "src/proxy/staging/staging.h"
 #include "src/proxy/target/responder.h"
+#include "tests/support/issue.h"
 #include "tests/support/late_copier.h"
 #include "tests/support/scripted_rail.h"
 

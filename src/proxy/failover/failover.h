@@ -67,7 +67,6 @@ class Failover {
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
     cell.in_flight = false;
-    cell.plain = false;  // the code below and finish_part() decide how it ends
     switch (cell.what.kind) {
       case OpKind::answer:
         desk_.cells.give(cell);  // a peer that misses the answer will ask

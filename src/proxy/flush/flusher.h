@@ -113,18 +113,11 @@ class Flusher {
     std::byte* const line = plan_.lines.data() + r * kFlushLine;
     // Two halves of a line: the read's data must not change what the write still sends.
     std::byte* const local = writes ? line : line + kFlushLine / 2;
-    switch (initiator_.loop(r, writes, {initiator_.pe(), plan_.segment, plan_.offset}, local,
-                            writes ? nullptr : &lane.told)) {
-      case Post::ok:
-        lane.state = writes ? State::read : State::reading;
-        return true;
-      case Post::again:
-        return false;
-      case Post::failed:  // the job is over: everything counts as done
-        lane.state = State::done;
-        return false;
-    }
-    return false;
+    const Post posted = initiator_.loop(r, writes, {initiator_.pe(), plan_.segment, plan_.offset}, local,
+                                        writes ? nullptr : &lane.told);
+    if (posted == Post::ok) lane.state = writes ? State::read : State::reading;
+    if (posted == Post::failed) lane.state = State::done;  // the job is over: everything counts as done
+    return posted == Post::ok;
   }
 
   bool is_sealed(size_t r) noexcept { return ((paths().unproven(initiator_.pe()) >> r) & 1) != 0; }

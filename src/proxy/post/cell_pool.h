@@ -21,14 +21,6 @@ inline constexpr uint32_t kNoCell = ~uint32_t{0};
 /// What happens once all parts of an operation are complete.
 enum class Then : uint8_t { nothing, send_signal, repeat_signal };
 
-/// Who hears of an operation's end: a blocked call, or the producer of a channel's command.
-struct Outcome {
-  bool* done = nullptr;  ///< see tell()
-  Channel* channel = nullptr;
-  uint64_t ticket = 0;
-  uint32_t tickets = 1;  ///< commands that became this one operation
-};
-
 [[gnu::always_inline]] inline void finish_commands(const Outcome& outcome) noexcept {
   if (outcome.channel == nullptr) return;
   outcome.channel->complete(outcome.ticket);
@@ -63,16 +55,15 @@ struct OpCell : OpSlot {
   uint32_t index = 0;
   uint32_t issue = 0;    ///< of a put or get: the order in which they were issued
   bool is_word = false;  ///< a put of at most 8 bytes, which a peer may poll
-  bool plain = false;    ///< from take_plain(), and only the event of its one write is to come
   SegmentId segment{};   ///< of the remote memory
   uint8_t rail = 0;      ///< that the operation, or its request, was posted on
   SignalOp signal_op{};
   SegmentId signal_segment{};
   uint64_t remote_offset = 0;  ///< of a put or get, or a piece of one
   std::byte* local = nullptr;
-  NetContext* scope = nullptr;  ///< null: no context waits for this operation
   Outcome outcome{};
-  void* fetch = nullptr;  ///< where a reply's value goes
+  NetContext* scope = nullptr;  ///< null: no context waits for this operation
+  void* fetch = nullptr;        ///< where a reply's value goes
   uint32_t previous = kNoCell;
   uint32_t sequence = 0;  ///< of a request
   uint64_t staging = 0;   ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
@@ -80,9 +71,22 @@ struct OpCell : OpSlot {
   uint64_t signal_value = 0;
 
   Remote remote() const noexcept { return {what.pe, segment, remote_offset}; }
+  RailWrite write(bool more) noexcept { return {remote(), local, what.nbytes, this, more}; }
+  RailRead read() noexcept { return {remote(), local, what.nbytes, this}; }
   /// True when the cell's event only says that the provider took a message over. The event of a write or read also says
   /// that the peer was reached.
   bool is_message() const noexcept { return what.kind == OpKind::answer || request_bytes > 0; }
+  /// The signal goes when all parts of the data are complete, unless it goes earlier.
+  void owes_signal(const NetSignal& signal) noexcept {
+    then = Then::send_signal;
+    set_signal(signal);
+  }
+  void set_signal(const NetSignal& signal) noexcept {
+    signal_op = signal.op;
+    signal_segment = signal.segment;
+    signal_offset = signal.offset;
+    signal_value = signal.value;
+  }
   NetSignal signal() const noexcept { return {signal_segment, signal_offset, signal_value, signal_op}; }
 };
 
@@ -105,7 +109,6 @@ class CellPool {
     cell->parts_left = 0;
     cell->next = kNoCell;
     cell->is_word = false;
-    cell->plain = false;
     cell->scope = nullptr;
     cell->outcome.channel = nullptr;
     return cell;
@@ -128,18 +131,6 @@ class CellPool {
     cell.fetch = nullptr;
     push(cell);
   }
-
-  /// A cell for a put of one write whose end only a channel hears of; null when all cells are in flight. Such a put
-  /// changes no field that its caller does not set. So the cell comes back by give_plain(), which clears nothing, as
-  /// long as `plain` stays true.
-  [[gnu::always_inline]] OpCell* take_plain(const Operation& what) noexcept {
-    OpCell* const cell = pop(what);
-    if (cell == nullptr) return nullptr;
-    cell->parts_left = 1;
-    cell->plain = true;
-    return cell;
-  }
-  [[gnu::always_inline]] void give_plain(OpCell& cell) noexcept { push(cell); }
 
   /// This cell's kMaxMessage bytes. Pages are touched at first use only, so idle cells cost no memory.
   std::byte* buffer(const OpCell& cell) noexcept { return buffers_.get() + cell.index * kMaxMessage; }

@@ -5,12 +5,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "src/proxy/post/cell_pool.h"
+#include "src/proxy/post/initiator_config.h"
 #include "src/proxy/post/letterhead.h"
 #include "src/proxy/post/operation.h"
-#include "src/proxy/post/transfer.h"
 #include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/rail_set.h"
 #include "src/proxy/rails/word_order.h"
@@ -46,29 +47,37 @@ class Desk {
 
   // ---- the life of a cell ------------------------------------------------------------------------------------------
 
-  void count_in(NetContext& scope, OpCell& cell, const Outcome& outcome) noexcept {
-    cell.scope = &scope;
+  /// A cell that holds a put, get or put_signal, or one with data for its target; null when all cells are in flight.
+  /// Nobody waits for the cell until count_in().
+  [[gnu::always_inline]] OpCell* hold(const Op& op) noexcept {
+    OpCell* const cell = cells.take({op.kind, op.remote.pe, op.nbytes});
+    if (cell == nullptr) [[unlikely]]
+      return nullptr;
+    cell->parts_left = 1;
+    cell->issue = issued_++;
+    cell->segment = op.remote.segment;
+    cell->remote_offset = op.remote.offset;
+    cell->local = op.local;
+    cell->is_word = op.kind == OpKind::put && op.nbytes <= sizeof(uint64_t);
+    // Another rail needs the source again if this one dies, though this one has copied it.
+    if (op.is_copied() && (op.nbytes > rails.traits().inject || !rails.single())) copy_source(*cell);
+    return cell;
+  }
+  /// The operation of `cell` is on its way: its context waits for it, and `outcome` hears of its end.
+  [[gnu::always_inline]] void count_in(OpCell& cell, NetContext* scope, const Outcome& outcome) noexcept {
     // Copied word by word: the words stay in registers, while a copy of the whole struct would wait for the stores that
     // made it (decision 0037).
     cell.outcome.done = outcome.done;
     cell.outcome.channel = outcome.channel;
     cell.outcome.ticket = outcome.ticket;
     cell.outcome.tickets = outcome.tickets;
-    scope.opened(cell.what);
+    cell.scope = scope;
+    if (scope != nullptr) scope->opened(cell.what);
   }
-  /// Counts in a cell of take_plain(), whose end only `channel` hears of, as `ticket`.
-  [[gnu::always_inline]] void count_in_plain(NetContext& scope, OpCell& cell, Channel& channel,
-                                             uint64_t ticket) noexcept {
-    cell.scope = &scope;
-    cell.outcome.channel = &channel;
-    cell.outcome.ticket = ticket;
-    scope.opened({OpKind::put, cell.what.pe, cell.what.nbytes});
-  }
-  [[gnu::always_inline]] void end_plain(OpCell& cell) noexcept {
-    cell.scope->closed({OpKind::put, cell.what.pe, cell.what.nbytes});
-    if (cell.is_word) words.completed(cell.what.pe);
-    cell.outcome.channel->complete(cell.outcome.ticket);
-    cells.give_plain(cell);
+  /// The operation goes on only if somebody polls.
+  void make_lasting(OpCell& cell) noexcept {
+    cell.lasting = true;
+    ++lasting;
   }
   /// The operation is complete.
   [[gnu::always_inline]] void end(OpCell& cell) noexcept {
@@ -88,39 +97,47 @@ class Desk {
 
   // ---- posts -------------------------------------------------------------------------------------------------------
 
+  /// Rails to try for a write or read, and the one to begin with.
+  struct Ways {
+    size_t first;
+    RailMask rails;  ///< empty: none now
+  };
+  /// All rails that reach `pe`, from `first` on; a word must take the rail of the words before it.
+  [[gnu::always_inline]] Ways ways(const OpCell& cell, size_t first) noexcept {
+    if (rails.single()) return {0, 1};
+    if (cell.is_word) return ways_of_word(cell.what.pe, first);
+    return {first, rails.usable(cell.what.pe)};
+  }
+
   /// Tries each rail that reaches `pe` once, from `first` on, until one returns something other than `again`.
   template <class Attempt>
   Post try_rails(int pe, size_t first, Attempt&& attempt) noexcept {
-    const RailMask usable = rails.usable(pe);
-    if (usable == 0) return Post::again;
-    size_t r = first;
-    do {
+    RailMask left = rails.usable(pe);
+    for (size_t r = first; left != 0; r = rails.after(r, left)) {
       const Post posted = attempt(r);
       if (posted != Post::again) return posted;
-      r = rails.after((r + 1) % rails.size(), usable);
-    } while (r != first);
+      left &= ~(RailMask{1} << r);
+    }
     return Post::again;
   }
 
-  /// Posts one write or read, of a whole operation or of a piece. Its completion ends one part of the cell.
-  [[gnu::always_inline]] Post post(OpCell& cell, size_t r, bool more = false) noexcept {
-    const size_t n = cell.what.nbytes;
-    cell.rail = static_cast<uint8_t>(r);
-    const Post posted = cell.what.kind == OpKind::get ? rails[r].read({cell.remote(), cell.local, n, &cell})
-                                                      : rails[r].write({cell.remote(), cell.local, n, &cell, more});
-    if (posted == Post::ok) [[likely]]
+  /// Posts one write or read, of a piece or again. Its completion ends one part of the cell.
+  Post post(OpCell& cell, size_t r, bool more = false) noexcept {
+    return posted(cell, r,
+                  cell.what.kind == OpKind::get ? rails[r].read(cell.read()) : rails[r].write(cell.write(more)));
+  }
+  /// Accounts for a write or read of the cell, to which rail `r` said `post`.
+  [[gnu::always_inline]] Post posted(OpCell& cell, size_t r, Post post) noexcept {
+    if (post == Post::ok) [[likely]] {
+      cell.rail = static_cast<uint8_t>(r);
       cell.in_flight = true;
-    return account(posted, cell.what, r, n, posted == Post::ok);
+    }
+    return account(post, cell.what, r, cell.what.nbytes, true);
   }
 
   /// An access of this PE to its own memory, over rail `r` and no other. Its completion ends the operation.
   Post loop(OpCell& cell, size_t r, bool writes) noexcept {
-    const size_t n = cell.what.nbytes;
-    cell.rail = static_cast<uint8_t>(r);
-    const Post posted = writes ? rails[r].write({cell.remote(), cell.local, n, &cell, false})
-                               : rails[r].read({cell.remote(), cell.local, n, &cell});
-    if (posted == Post::ok) cell.in_flight = true;
-    return account(posted, cell.what, r, n, posted == Post::ok);
+    return posted(cell, r, writes ? rails[r].write(cell.write(false)) : rails[r].read(cell.read()));
   }
 
   /// Posts a message. With a carrier, the message's completion is one more part of that cell.
@@ -134,7 +151,18 @@ class Desk {
     return account(posted, what, r, nbytes, carrier != nullptr);
   }
 
+  /// Copies the source into the cell's buffer.
+  void copy_source(OpCell& cell) noexcept {
+    cell.local = static_cast<std::byte*>(std::memcpy(cells.buffer(cell), cell.local, cell.what.nbytes));
+  }
+
  private:
+  [[gnu::noinline]] Ways ways_of_word(int pe, size_t first) const noexcept {
+    const size_t bound = words.rail(pe);
+    if (bound == kNoRail) return {first, rails.usable(pe)};
+    // Where that rail is lost, its earlier words go over another rail, and this word must wait behind them.
+    return {bound, rails.paths.recovers(pe) ? 0 : rails.usable(pe) & RailMask{1} << bound};
+  }
   [[gnu::always_inline]] Post account(Post posted, const Operation& what, size_t r, size_t nbytes,
                                       bool evented) noexcept {
     if (posted != Post::ok) [[unlikely]]
@@ -157,6 +185,8 @@ class Desk {
     rails.paths.refused(r, what.pe);
     return Post::again;
   }
+
+  uint32_t issued_ = 0;
 };
 
 }  // namespace railshmem

@@ -3,27 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
-namespace railshmem {
+#include "src/plugin/op.h"
 
-enum class OpKind : uint8_t {
-  none,
-  put,
-  get,
-  put_signal,
-  signal,
-  amo,
-  flag,
-  answer,
-  flush,
-  quiet,
-  fence,
-  staged_put,
-  staged_get,
-  staged_piece
-};
+namespace railshmem {
 
 struct Operation {
   OpKind kind;

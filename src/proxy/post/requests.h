@@ -22,28 +22,13 @@ class Requests {
 
   // ---- posts; where they return `again`, nothing happened ----------------------------------------------------------
 
-  Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
-    OpCell* const cell = take({OpKind::amo, to.pe, amo.width});
+  /// Sends an operation that travels as one message. Data goes inside the message. The context waits until the target
+  /// has answered.
+  Post issue(const Op& op) noexcept {
+    OpCell* const cell = take({op.kind, op.remote.pe, op.nbytes});
     if (cell == nullptr) return Post::again;
-    const bool fetches = amo_fetches(amo.op);
-    cell->fetch = fetches ? fetch : nullptr;
-    cell->fetch_width = amo.width;
-    const AmoMessage message{desk_.letterhead.header(MessageKind::amo, static_cast<uint8_t>(amo.op), amo.width,
-                                                     to.segment, *cell, fetches ? Answer::reply : Answer::acknowledge),
-                             to.offset, amo.operand, amo.compare};
-    return request(&scope, *cell, message, outcome);
-  }
-
-  /// Sends a flag, for which no scope waits. With several rails the target acknowledges the flag, because a rail may
-  /// die with it. With one rail the flag only keeps a cell until the provider has taken it over, because some providers
-  /// send only while somebody polls this endpoint.
-  Post flag(Remote to, uint64_t value) noexcept {
-    OpCell* const cell = take({OpKind::flag, to.pe, 8});
-    if (cell == nullptr) return Post::again;
-    const Answer answer = desk_.rails.single() ? Answer::none : Answer::acknowledge;
-    const FlagMessage message{desk_.letterhead.header(MessageKind::flag, 0, 8, to.segment, *cell, answer), to.offset,
-                              value};
-    return request(nullptr, *cell, message, {});
+    const Written message = write(op, *cell);
+    return request(op.scope, *cell, message.nbytes, message.answer, op.outcome);
   }
 
   /// One piece of a get, over any rail: `n` bytes from `at` on.
@@ -57,39 +42,9 @@ class Requests {
     cell->fetch = whole.local + at;
     const GetMessage message{desk_.letterhead.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
                              whole.remote_offset + at, static_cast<uint32_t>(n), 0};
-    return request(nullptr, *cell, message, {});
+    return request(nullptr, *cell, put_down(*cell, message).nbytes, Answer::reply, {});
   }
 
-  Post put_signal(NetContext& scope, const Transfer& t, const NetSignal& signal, const Outcome& outcome) noexcept {
-    OpCell* const cell = take({OpKind::put_signal, t.remote.pe, t.nbytes});
-    if (cell == nullptr) return Post::again;
-    const PutSignalMessage message{
-        desk_.letterhead.header(MessageKind::put_signal, static_cast<uint8_t>(signal.op), 8, signal.segment, *cell),
-        signal.offset,
-        signal.value,
-        t.remote.offset,
-        static_cast<uint32_t>(t.nbytes),
-        t.remote.segment,
-        {}};
-    std::byte* const bytes = desk_.cells.buffer(*cell);
-    std::memcpy(bytes, &message, sizeof message);
-    std::memcpy(bytes + sizeof message, t.local, t.nbytes);
-    return request(&scope, *cell, sizeof message + t.nbytes, Answer::acknowledge, outcome);
-  }
-
-  Post signal(NetContext& scope, int pe, const NetSignal& signal, const Outcome& outcome) noexcept {
-    OpCell* const cell = take({OpKind::signal, pe, 8});
-    if (cell == nullptr) return Post::again;
-    return request(&scope, *cell, desk_.letterhead.signal(signal, *cell), outcome);
-  }
-
-  /// Sends a request in a new cell. write(cell, bytes) makes the message in the cell's buffer and returns its length.
-  template <class Write>
-  Post ask(NetContext& scope, const Operation& what, const Outcome& outcome, Write&& write) noexcept {
-    OpCell* const cell = take(what);
-    if (cell == nullptr) return Post::again;
-    return request(&scope, *cell, write(*cell, desk_.cells.buffer(*cell)), Answer::acknowledge, outcome);
-  }
   /// Sends a request in the caller's cell, which the caller keeps. write(bytes) makes the message in the cell's buffer
   /// and returns its length.
   template <class Write>
@@ -208,17 +163,66 @@ class Requests {
     answered(cell);
   }
 
+  struct Written {
+    size_t nbytes;
+    Answer answer;
+  };
+  /// Writes the message of `op` into the cell's buffer.
+  Written write(const Op& op, OpCell& cell) noexcept {
+    const Letterhead& head = desk_.letterhead;
+    const Remote& to = op.remote;
+    switch (op.kind) {
+      case OpKind::amo: {
+        const bool fetches = amo_fetches(op.detail.amo.op);
+        cell.fetch = fetches ? op.local : nullptr;
+        cell.fetch_width = op.detail.amo.width;
+        return put_down(
+            cell, AmoMessage{head.header(MessageKind::amo, static_cast<uint8_t>(op.detail.amo.op), op.detail.amo.width,
+                                         to.segment, cell, fetches ? Answer::reply : Answer::acknowledge),
+                             to.offset, op.detail.amo.operand, op.detail.amo.compare});
+      }
+      case OpKind::flag: {
+        // With several rails the target acknowledges the flag, because a rail may die with it. With one rail the flag
+        // only keeps a cell until the provider has taken it over, because some providers send only while somebody polls
+        // this endpoint.
+        const Answer answer = desk_.rails.single() ? Answer::none : Answer::acknowledge;
+        return put_down(cell, FlagMessage{head.header(MessageKind::flag, 0, 8, to.segment, cell, answer), to.offset,
+                                          op.detail.amo.operand});
+      }
+      case OpKind::signal:
+        return put_down(cell, head.signal(op.detail.signal, cell));
+      case OpKind::put_signal:
+        return put_down(cell,
+                        PutSignalMessage{head.header(MessageKind::put_signal, static_cast<uint8_t>(op.detail.signal.op),
+                                                     8, op.detail.signal.segment, cell),
+                                         op.detail.signal.offset,
+                                         op.detail.signal.value,
+                                         to.offset,
+                                         static_cast<uint32_t>(op.nbytes),
+                                         to.segment,
+                                         {}},
+                        op.local, op.nbytes);
+      default: {  // staged_put: a short one, from memory that the CPU reads
+        cell.segment = to.segment;
+        cell.remote_offset = to.offset;
+        return put_down(cell, head.staged(MessageKind::staged_put, cell), op.local, op.nbytes);
+      }
+    }
+  }
+  /// Puts a message and `nbytes` bytes of data into the cell's buffer.
+  template <class M>
+  Written put_down(OpCell& cell, const M& message, const std::byte* data = nullptr, size_t nbytes = 0) noexcept {
+    std::byte* const bytes = desk_.cells.buffer(cell);
+    std::memcpy(bytes, &message, sizeof message);
+    if (nbytes > 0) std::memcpy(bytes + sizeof message, data, nbytes);
+    return {sizeof message + nbytes, message.header.answer};
+  }
+
   OpCell* take(const Operation& what) noexcept {
     if (!may_send(what.pe)) return nullptr;
     OpCell* const cell = desk_.cells.take(what);
     if (cell != nullptr) cell->sequence = outbox_.next(what.pe);
     return cell;
-  }
-
-  template <class M>
-  Post request(NetContext* scope, OpCell& cell, const M& message, const Outcome& outcome) noexcept {
-    std::memcpy(desk_.cells.buffer(cell), &message, sizeof message);
-    return request(scope, cell, sizeof message, message.header.answer, outcome);
   }
 
   /// Sends the message in the cell's buffer over any rail that takes it. The cell stays until the target has answered.
@@ -229,7 +233,7 @@ class Requests {
       if (posted == Post::again) desk_.cells.give(cell);
       return posted;
     }
-    if (scope != nullptr) desk_.count_in(*scope, cell, outcome);
+    desk_.count_in(cell, scope, outcome);
     if (answer == Answer::none) return posted;
     outbox_.add(desk_.cells, cell);
     if (answer == Answer::acknowledge) {

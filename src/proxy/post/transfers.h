@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts and gets on their way into the rails: short ones as a whole, long ones in pieces, and the held write of a batch.
+// Puts and gets that do not leave at once: long ones go in pieces, and the last write of a batch is held.
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
 #include "src/proxy/post/bulk_queue.h"
 #include "src/proxy/post/desk.h"
@@ -23,57 +22,27 @@ class Transfers {
                            ? desk.rails.traits().max_write
                            : std::min(desk.rails.traits().max_write,
                                       std::max({desk.tuning.stripe_min - 1, desk.rails.traits().inject, kMaxMessage}))),
-        longest_at_once_(std::min(longest_whole_, kMaxMessage)),
         bulks_(desk.cells.size()) {}
   Transfers(const Transfers&) = delete;
 
-  /// Bytes of the longest operation that goes as a whole. Longer ones go in pieces, but never with a copied source.
-  size_t longest_whole() const noexcept { return longest_whole_; }
+  /// Whether the operation goes as one write or read. Others go in pieces, never with a copied source.
+  [[gnu::always_inline]] bool goes_whole(OpKind kind, size_t nbytes) const noexcept {
+    return nbytes <= longest_whole_ && (kind != OpKind::get || longest_answer_ == 0);
+  }
 
-  /// Takes the operation's cell, held for its one piece or for all of them. Null: no room now.
-  OpCell* open(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
-    const bool whole = goes_whole(t.kind, t.nbytes) && !t.across_pieces;
-    if (!whole && bulks_.full()) return nullptr;
-    OpCell* const cell = open_cell(scope, t, source, outcome);
-    if (cell != nullptr && (t.kind == OpKind::put_signal || !whole || t.nbytes > kMaxMessage)) {
-      cell->lasting = true;
-      ++desk_.lasting;
-    }
+  /// Takes over an operation that goes in pieces; push() must follow. Null: no room now, and nothing happened.
+  OpCell* issue(const Op& op) noexcept {
+    if (bulks_.full()) return nullptr;
+    OpCell* const cell = desk_.hold(op);
+    if (cell == nullptr) return nullptr;
+    desk_.make_lasting(*cell);
+    desk_.count_in(*cell, op.scope, op.outcome);
+    const size_t piece = as_request(op.kind) ? longest_answer_
+                                             : BulkQueue::piece_of(op.nbytes, desk_.rails.size(), desk_.tuning,
+                                                                   desk_.rails.traits().max_write);
+    bulks_.add(*cell, piece, op.across_pieces);
     return cell;
   }
-
-  /// Posts the operation as a whole, over rail `first` or another one, or queues it to go in pieces; push() must follow
-  /// after queueing. On `again`, which only a whole one returns, nothing happened.
-  Post start(OpCell& cell, size_t first, bool across_pieces = false) noexcept {
-    if (goes_whole(cell.what.kind, cell.what.nbytes) && !across_pieces) return start_whole(cell, first);
-    const RailTraits& traits = desk_.rails.traits();
-    if (as_request(cell.what.kind)) {
-      bulks_.add(cell, longest_answer_);
-      return Post::ok;
-    }
-    bulks_.add(cell, BulkQueue::piece_of(cell.what.nbytes, desk_.rails.size(), desk_.tuning, traits.max_write),
-               across_pieces);
-    return Post::ok;
-  }
-
-  /// open() and start() of a put of one write, at most kMaxMessage bytes, in line; `channel` hears of the end of
-  /// `ticket`. `again`: nothing happened.
-  [[gnu::always_inline]] Post put_whole(NetContext& scope, const Transfer& t, Source source, Channel& channel,
-                                        uint64_t ticket) noexcept {
-    OpCell* const cell = desk_.cells.take_plain({OpKind::put, t.remote.pe, t.nbytes});
-    if (cell == nullptr) [[unlikely]]
-      return Post::again;
-    describe(*cell, t, source);
-    desk_.count_in_plain(scope, *cell, channel, ticket);
-    const Post posted = start_whole(*cell, desk_.rails.pick(t.remote.pe));
-    if (posted != Post::ok) [[unlikely]] {
-      scope.closed(cell->what);
-      desk_.cells.give(*cell);
-    }
-    return posted;
-  }
-  /// Bytes of the longest put for put_whole().
-  size_t longest_at_once() const noexcept { return longest_at_once_; }
 
   /// For debug messages.
   std::string describe_bulks() const {
@@ -118,19 +87,26 @@ class Transfers {
     if (posted != Post::again) held_.let_go(more);
     return posted != Post::again;
   }
-  /// Posts the write held so far and holds this one. False when the rail has no room for the earlier write.
-  bool hold(OpCell& cell) noexcept {
-    const int pe = cell.what.pe;
-    const size_t bound = cell.is_word ? desk_.words.rail(pe) : kNoRail;
+  /// Posts the write held so far and holds this one. On `again` the rail has no room for the earlier write, and nothing
+  /// happened.
+  Post hold(const Op& op) noexcept {
+    const int pe = op.remote.pe;
+    OpCell* const cell = desk_.hold(op);
+    if (cell == nullptr) return Post::again;
+    const size_t bound = cell->is_word ? desk_.words.rail(pe) : kNoRail;
     const bool runs_on = held_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
     const size_t r = runs_on ? held_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
-    if (!release_held(runs_on) || desk_.abandoned) return false;  // posting the earlier write may abandon everything
-    held_.hold(cell, r);
-    if (cell.is_word) desk_.words.posted(pe, r);
-    return true;
-  }
-  void copy_source(OpCell& cell) noexcept {
-    cell.local = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(cell), cell.local, cell.what.nbytes));
+    const bool released = release_held(runs_on);
+    if (!released || desk_.abandoned) {  // posting the earlier write may abandon everything
+      desk_.cells.give(*cell);
+      return desk_.abandoned ? Post::failed : Post::again;
+    }
+    // The rail copies a held source only when the write leaves, which is after the call.
+    if (op.is_copied() && cell->local == op.local) desk_.copy_source(*cell);
+    desk_.count_in(*cell, op.scope, op.outcome);
+    held_.hold(*cell, r);
+    if (cell->is_word) desk_.words.posted(pe, r);
+    return Post::ok;
   }
   bool holds() const noexcept { return !held_.empty(); }
 
@@ -141,47 +117,6 @@ class Transfers {
 
  private:
   bool as_request(OpKind kind) const noexcept { return kind == OpKind::get && longest_answer_ != 0; }
-  bool goes_whole(OpKind kind, size_t nbytes) const noexcept { return nbytes <= longest_whole_ && !as_request(kind); }
-
-  OpCell* open_cell(NetContext& scope, const Transfer& t, Source source, const Outcome& outcome) noexcept {
-    OpCell* const cell = desk_.cells.take({t.kind, t.remote.pe, t.nbytes});
-    if (cell == nullptr) [[unlikely]]
-      return nullptr;
-    cell->parts_left = 1;
-    describe(*cell, t, source);
-    desk_.count_in(scope, *cell, outcome);
-    return cell;
-  }
-  [[gnu::always_inline]] void describe(OpCell& cell, const Transfer& t, Source source) noexcept {
-    cell.issue = issued_++;
-    cell.segment = t.remote.segment;
-    cell.remote_offset = t.remote.offset;
-    cell.local = t.local;
-    cell.is_word = t.kind == OpKind::put && t.nbytes <= sizeof(uint64_t);
-    // Another rail needs the source again if this one dies, though this one has copied it.
-    if (source == Source::copied && (t.nbytes > desk_.rails.traits().inject || !desk_.rails.single()))
-      copy_source(cell);
-  }
-
-  [[gnu::always_inline]] Post start_whole(OpCell& cell, size_t first) noexcept {
-    if (desk_.rails.single()) return desk_.post(cell, 0);
-    if (cell.is_word) return post_word(cell, first);
-    return desk_.try_rails(cell.what.pe, first, [&](size_t r) { return desk_.post(cell, r); });
-  }
-
-  Post post_word(OpCell& cell, size_t first) noexcept {
-    const int pe = cell.what.pe;
-    const size_t bound = desk_.words.rail(pe);
-    const auto attempt = [&](size_t r) {
-      const Post posted = desk_.post(cell, r);
-      if (posted == Post::ok) desk_.words.posted(pe, r);
-      return posted;
-    };
-    if (bound == kNoRail) return desk_.try_rails(pe, first, attempt);
-    // Where that rail is lost, its earlier words go over another rail, and this word must wait behind them.
-    const bool usable = ((desk_.rails.usable(pe) >> bound) & 1) != 0 && !desk_.rails.paths.recovers(pe);
-    return usable ? attempt(bound) : Post::again;
-  }
 
   bool push_get(Bulk& bulk) noexcept {
     bool moved = false;
@@ -235,9 +170,7 @@ class Transfers {
   Requests<R>& requests_;
   const size_t longest_answer_;  ///< bytes of a get's piece that travels as a request; 0: gets are reads
   const size_t longest_whole_;
-  const size_t longest_at_once_;
   BulkQueue bulks_;
-  uint32_t issued_ = 0;
   HeldWrite held_;  ///< the last write of a batch
 };
 

@@ -52,113 +52,59 @@ class Initiator {
   void drop_scope(const NetContext& scope) noexcept { scopes_.drop(scope); }
 
   // ---- posts -------------------------------------------------------------------------------------------------------
-  // Posts return `failed` only while leaving: the operation is over, and its outcome was not told.
 
-  /// True when an operation of this kind to `pe` may be posted now without passing operations before the scope's last
-  /// fence. Rails keep no order among each other, so the operation waits for all earlier ones to this PE that are still
-  /// pending. A single rail that keeps order needs no wait.
-  bool in_order(NetContext& scope, int pe, OpKind kind) noexcept { return in_order(scope, pe, kind, scope.fences); }
-  /// True when an operation behind fence number `epoch` of the scope may be posted now. The scope may have had later
-  /// fences since.
-  bool in_order(NetContext& scope, int pe, OpKind kind, uint32_t epoch) noexcept {
-    PeerCounts& peer = scope.peer(pe);
-    if (peer.epoch == epoch) [[likely]]
-      return true;
+  /// Chooses how an operation travels, which its kind, its length and the place of its memory decide. issue() does so
+  /// for a route that is open.
+  void choose_route(Op& op) const noexcept {
+    op.route = Route::message;
+    if (op.kind != OpKind::get && !op.puts()) return;
+    if (staged_ && !op.is_direct && staged_->concerns(op)) [[unlikely]] {
+      if (!staged_->avoids_staging(op)) op.route = Route::staged;
+      if (!op.is_direct) return;
+    }
+    if (op.kind == OpKind::put_signal && !op.is_direct && travels_inline(op.nbytes)) return;
+    op.route = transfers_.goes_whole(op.kind, op.nbytes) && !op.across_pieces ? Route::whole : Route::pieces;
+  }
+
+  /// Whether an operation behind fence number `epoch` of its context may be issued now without passing operations
+  /// before that fence; its route is chosen. Rails keep no order among each other, so the operation waits for all
+  /// earlier ones to this PE that are still pending. A single rail that keeps order needs no wait. Gets are not ordered
+  /// by fence.
+  bool in_order(const Op& op, uint32_t epoch) noexcept {
+    if (op.scope == nullptr || op.kind == OpKind::get) return true;
+    PeerCounts& peer = op.scope->peer(op.remote.pe);
+    if (peer.epoch == epoch) return true;
     if (peer.ordered() > 0 && desk_.tuning.keeps_order && !desk_.abandoned) {
       const RailTraits& traits = desk_.rails.traits();
       if (!desk_.rails.single() || peer.messages > 0) return false;
-      if (!(kind == OpKind::put ? traits.write_after_write : traits.message_after_write)) return false;
+      const bool begins_with_message = op.route == Route::message || op.route == Route::staged;
+      if (!(begins_with_message ? traits.message_after_write : traits.write_after_write)) return false;
       if (!traits.write_after_write) return true;  // the epoch stays: the next put must still wait
     }
     peer.epoch = epoch;
     return true;
   }
 
-  /// Posts a put or get, or takes over a long one; it counts in `scope` until it is complete.
-  Post transfer(NetContext& scope, Transfer& t, Source source, const Outcome& outcome) noexcept {
-    if (!ready()) return refusal();
-    if (t.cell == nullptr && (t.cell = transfers_.open(scope, t, source, outcome)) == nullptr) return Post::again;
-    return start(t, desk_.rails.pick(t.remote.pe));
+  /// Issues an operation: posts it, or takes over a long one. Its context waits for it from now on. On `again` and
+  /// `behind` nothing happened. `behind`: the operation would pass operations before fence number `epoch` of its
+  /// context, and must wait for those to its PE. Returns `failed` only while leaving: the operation is over, and its
+  /// outcome was not told.
+  [[gnu::always_inline]] Post issue(const Op& op, uint32_t epoch) noexcept {
+    if (is_plain_put(op, epoch)) [[likely]]
+      return issue_whole(op);
+    Op other = op;  // its address is known to others; `op` may stay in registers
+    return issue_other(other, epoch);
   }
+  Post issue(const Op& op) noexcept { return issue(op, op.scope->fences); }
 
-  /// transfer() in line, of a put that goes_at_once(), while takes_at_once(). `again`: nothing happened.
-  [[gnu::always_inline]] Post put_at_once(NetContext& scope, const Transfer& t, Source source, Channel& channel,
-                                          uint64_t ticket) noexcept {
-    const Post posted = transfers_.put_whole(scope, t, source, channel, ticket);
-    if (posted == Post::failed) [[unlikely]]
-      abandon();
-    return posted;
-  }
-  /// Whether put_at_once() may be called. True stays true until put_at_once() returns `failed` or another operation is
-  /// posted.
-  bool takes_at_once() const noexcept { return !desk_.abandoned && !transfers_.holds(); }
-  bool goes_at_once(size_t nbytes) const noexcept { return nbytes - 1 < transfers_.longest_at_once(); }
-
-  /// Posts a put that may wait for the next put (see HeldWrite): at most kMaxMessage bytes, one write.
-  Post batched_put(NetContext& scope, Transfer& t, Source source) noexcept {
-    if (desk_.abandoned) return Post::failed;
-    if (t.cell == nullptr) {
-      if ((t.cell = transfers_.open(scope, t, Source::stable, {})) == nullptr) return Post::again;
-      if (source == Source::copied) transfers_.copy_source(*t.cell);
-    }
-    return transfers_.hold(*t.cell) ? Post::ok : refusal();
-  }
   /// Posts the held write. False when the rail has no room for it; true also when no write is held.
   bool release_held() noexcept { return transfers_.release_held(); }
 
-  /// Posts data, then the signal. Small payloads travel inside the message; `outcome.done` tells when the source is
-  /// free.
-  Post put_signal(NetContext& scope, Transfer& t, Source source, const NetSignal& signal,
-                  const Outcome& outcome) noexcept {
-    if (!ready()) return refusal();
-    const int pe = t.remote.pe;
-    if (t.nbytes == 0) return requests_.signal(scope, pe, signal, outcome);
-    if (t.cell == nullptr) {
-      if (!t.is_direct && travels_inline(t.nbytes)) return requests_.put_signal(scope, t, signal, outcome);
-      t.kind = OpKind::put_signal;
-      if (!requests_.may_send(pe)) return Post::again;
-      if ((t.cell = transfers_.open(scope, t, source, outcome)) == nullptr) return Post::again;
-      OpCell& cell = *t.cell;
-      cell.then = Then::send_signal;
-      cell.signal_op = signal.op;
-      cell.signal_segment = signal.segment;
-      cell.signal_offset = signal.offset;
-      cell.signal_value = signal.value;
-    }
-    OpCell& cell = *t.cell;
-    ++cell.parts_left;  // a hold: data that is there at once must not end the operation here
-    const Post posted = start(t, requests_.rail_for(pe));
-    if (posted == Post::failed) return posted;
-    const bool in_one_piece = cell.what.nbytes <= transfers_.longest_whole() && !t.across_pieces;
-    if (posted == Post::ok && (in_one_piece || !desk_.tuning.keeps_order)) requests_.follow_with_signal(cell);
-    finish_part(cell);
-    return posted;
+  /// Sends a flag, for which no context waits.
+  Post flag(Remote to, uint64_t value) noexcept {
+    Op op = flag_op(to, value);
+    return issue_other(op, 0);
   }
-
-  /// Posts an atomic operation. A fetched value goes to `fetch`. An operation that fetches nothing counts as a message
-  /// of the scope until the target acknowledges.
-  Post amo(NetContext& scope, Remote to, const NetAmo& amo, void* fetch, const Outcome& outcome) noexcept {
-    return ready() ? requests_.amo(scope, to, amo, fetch, outcome) : refusal();
-  }
-
-  /// Whether this transfer is one for staged(). Where `local` is null, the data lies in memory of the library.
-  bool stages(const Remote& remote, const void* local) const noexcept {
-    return staged_.has_value() && staged_->concerns(remote, local);
-  }
-  /// Says of a transfer for staged() whether rails reach both ends after all. If they do, `t` becomes a transfer for
-  /// transfer() or put_signal(). The CPU may not copy GPU memory, so such a source is Source::stable.
-  bool goes_direct(Transfer& t, bool signals) const noexcept { return staged_->goes_direct(t, signals); }
-  /// Posts a put, get or put_signal of memory that rails do not reach; `signal` may be null. outcome.done tells when a
-  /// put's source is free, and when a get is complete.
-  Post staged(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
-    if (!ready()) return refusal();
-    const Post posted = staged_->start(scope, t, signal, outcome);
-    if (posted == Post::ok) move_staged();
-    return posted;
-  }
-
-  /// Sends a flag, for which no scope waits.
-  Post flag(Remote to, uint64_t value) noexcept { return ready() ? requests_.flag(to, value) : refusal(); }
 
   /// Sends a message that nobody answers or waits for: the responder's acknowledgements and replies. It takes rail `r`
   /// where that rail has room.
@@ -248,11 +194,6 @@ class Initiator {
     abandon();
   }
 
-  /// A put_signal of this size is one message; a longer one is writes and then a message.
-  bool travels_inline(size_t nbytes) const noexcept {
-    return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
-  }
-
   /// Cells in flight, those of unanswered requests included. 0: nothing needs this endpoint polled.
   size_t outstanding() const noexcept { return desk_.cells.in_use() + failover_.active(); }
   /// Whether something goes on only if somebody polls: a long transfer, a signal behind its data, a held write.
@@ -300,14 +241,78 @@ class Initiator {
   }
   Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
 
-  [[gnu::always_inline]] Post start(Transfer& t, size_t rail) noexcept {
-    const Post posted = transfers_.start(*t.cell, rail, t.across_pieces);
-    if (posted == Post::ok && transfers_.has_bulks()) push_bulks();
-    if (!desk_.abandoned) [[likely]]
+  /// A put_signal of this size is one message; a longer one is writes and then a message.
+  bool travels_inline(size_t nbytes) const noexcept {
+    return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
+  }
+  /// Whether nothing but the post is to be done for an operation.
+  [[gnu::always_inline]] bool is_plain_put(const Op& op, uint32_t epoch) noexcept {
+    return op.kind == OpKind::put && op.route <= Route::whole && !staged_ && !desk_.abandoned && !transfers_.holds() &&
+           transfers_.goes_whole(OpKind::put, op.nbytes) && op.scope->peer(op.remote.pe).epoch == epoch;
+  }
+
+  /// Posts one write or read, over the first rail that takes it.
+  [[gnu::always_inline]] Post issue_whole(const Op& op) noexcept {
+    const bool signals = op.kind == OpKind::put_signal;
+    const int pe = op.remote.pe;
+    if (signals && !requests_.may_send(pe)) return Post::again;
+    OpCell* const cell = desk_.hold(op);
+    if (cell == nullptr) [[unlikely]]
+      return Post::again;
+    auto [r, left] = desk_.ways(*cell, signals ? requests_.rail_for(pe) : desk_.rails.pick(pe));
+    Post posted = Post::again;
+    for (; left != 0; r = desk_.rails.after(r, left)) {
+      R& rail = desk_.rails[r];
+      posted =
+          desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)));
+      if (posted != Post::again) [[likely]]
+        break;
+      left &= ~(RailMask{1} << r);
+    }
+    if (posted != Post::ok) [[unlikely]] {
+      desk_.cells.give(*cell);
       return posted;
-    t.cell->outcome.channel = nullptr;  // the caller hears of the end by `failed`
-    abandon();
-    return Post::failed;
+    }
+    if (cell->is_word) desk_.words.posted(pe, r);
+    desk_.count_in(*cell, op.scope, op.outcome);
+    if (signals || op.nbytes > kMaxMessage) [[unlikely]]
+      desk_.make_lasting(*cell);
+    if (signals) {
+      cell->owes_signal(op.detail.signal);
+      requests_.follow_with_signal(*cell);
+    }
+    return Post::ok;
+  }
+  [[gnu::noinline]] Post issue_other(Op& op, uint32_t epoch) noexcept {
+    if (desk_.abandoned) return Post::failed;
+    if (op.route == Route::open) choose_route(op);
+    if (!in_order(op, epoch)) return Post::behind;
+    if (op.route == Route::held) return transfers_.hold(op);
+    if (!ready()) return refusal();
+    switch (op.route) {
+      case Route::whole:
+        return issue_whole(op);
+      case Route::pieces:
+        return issue_pieces(op);
+      case Route::message:
+        return requests_.issue(op);
+      default:
+        break;
+    }
+    const Post posted = staged_->issue(op);
+    if (posted == Post::ok) move_staged();
+    return posted;
+  }
+
+  Post issue_pieces(const Op& op) noexcept {
+    const bool signals = op.kind == OpKind::put_signal;
+    if (signals && !requests_.may_send(op.remote.pe)) return Post::again;
+    OpCell* const cell = transfers_.issue(op);
+    if (cell == nullptr) return Post::again;
+    if (signals) cell->owes_signal(op.detail.signal);
+    push_bulks();
+    if (signals && !desk_.tuning.keeps_order && !desk_.abandoned) requests_.follow_with_signal(*cell);
+    return Post::ok;  // also when everything was given up: the next poll tells the outcome
   }
 
   bool push_bulks() noexcept {
@@ -369,20 +374,16 @@ class Initiator {
     if (slot == nullptr || desk_.abandoned) return;
     OpCell& part = static_cast<OpCell&>(*slot);
     desk_.rails.came(part.rail);
-    if (!part.plain) {
-      part_completed(part);
-      return;
-    }
-    desk_.rails.paths.moved(part.rail, part.what.pe);
-    desk_.end_plain(part);
-  }
-  [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
     part.in_flight = false;
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
-    if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece) {
-      finish_part(part);  // for a staged piece this ends only its request
-      return;
-    }
+    if (part.what.kind == OpKind::put && part.parent == kNoCell && part.parts_left == 1) [[likely]]
+      desk_.end(part);
+    else
+      part_completed(part);
+  }
+  [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
+    if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece)
+      return finish_part(part);  // for a staged piece this ends only its request
     OpCell& whole = desk_.cells[part.parent];
     desk_.rails.long_completed(part.rail, part.what.nbytes);
     desk_.cells.give(part);
@@ -392,7 +393,7 @@ class Initiator {
   /// Counts one event of the operation. The last event ends the operation, or the data's part of it.
   void finish_part(OpCell& cell) noexcept {
     if (--cell.parts_left > 0) return;
-    if (cell.what.kind == OpKind::put) [[likely]]
+    if (cell.what.kind == OpKind::put)
       desk_.end(cell);
     else
       finish_data(cell);

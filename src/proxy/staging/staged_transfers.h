@@ -30,31 +30,18 @@ class StagedTransfers {
   }
   StagedTransfers(const StagedTransfers&) = delete;
 
-  /// Either end of the transfer is out of the rails' reach. `local` null: it is the library's own.
-  bool concerns(const Remote& remote, const void* local) const noexcept {
-    return part_.stages(remote.segment) || (local != nullptr && part_.holds(local));
+  /// Whether either end of a put, get or put_signal is out of the rails' reach.
+  [[gnu::always_inline]] bool concerns(const Op& op) const noexcept {
+    return part_.stages(op.remote.segment) || (!op.local_is_ours() && part_.holds(op.local));
   }
 
-  /// For what concerns(): rails reach both ends after all, and `t` is now one for them.
-  bool goes_direct(Transfer& t, bool signals) const noexcept {
-    if (desk_.direct == nullptr || desk_.direct->empty()) [[likely]]
-      return false;
-    const DirectMemory& direct = *desk_.direct;
-    const bool far = !t.local_is_ours && direct.has(t.local);
-    if (!far && !t.local_is_ours && part_.holds(t.local)) return false;
-    // As messages gets bring what the target's CPU reads.
-    if (t.kind == OpKind::get && !(desk_.reads() && (!far || direct.takes_gets()))) return false;
-    if (signals && !far && pieces_.is_short(t.nbytes)) return false;  // travels inside the signal's message
-    const bool to_device = t.remote.segment == SegmentId::device;
-    if (part_.stages(t.remote.segment) && !(to_device && direct.covered(t.remote, t.nbytes) == t.nbytes)) return false;
-    if (far && direct.covered(t.local, t.nbytes) < t.nbytes) return false;
-    Remote place = t.remote;
-    const bool across = direct.clip(place, t.local, t.nbytes) < t.nbytes;
-    if (across && t.nbytes <= kMaxMessage) return false;  // what is short goes in one access
-    if (!across) t.remote = place;
-    t.across_pieces = across;
-    t.is_direct = true;
-    t.local_is_far = far;
+  /// Chooses the route of an operation that it concerns() and that rails do after all, or that one message does.
+  /// Returns false where the operation is for issue().
+  bool avoids_staging(Op& op) const noexcept {
+    if (goes_direct(op)) return true;
+    if (!op.puts() || !pieces_.is_short(op.nbytes) || (!op.local_is_ours() && part_.holds(op.local))) return false;
+    op.route = Route::message;
+    if (op.kind == OpKind::put) op.kind = OpKind::staged_put;
     return true;
   }
   /// A get that rails did is over.
@@ -62,31 +49,26 @@ class StagedTransfers {
     if (desk_.direct != nullptr) desk_.direct->got(get.local);
   }
 
-  /// Takes over a put, get or put_signal (`signal` not null); step() must follow. outcome.done tells of a put when its
-  /// source is free. On `again` nothing happened.
-  Post start(NetContext& scope, const Transfer& t, const NetSignal* signal, const Outcome& outcome) noexcept {
-    const bool put = t.kind != OpKind::get;
-    if (put && pieces_.is_short(t.nbytes) && (t.local_is_ours || !part_.holds(t.local)))
-      return signal != nullptr ? requests_.put_signal(scope, t, *signal, outcome) : short_put(scope, t, outcome);
+  /// Takes over an operation of Route::staged; step() must follow. outcome.done tells of a put when its source is free.
+  /// On `again` nothing happened.
+  Post issue(const Op& op) noexcept {
     if (wholes_.size() == most_) return Post::again;
-    const OpKind kind = signal != nullptr ? OpKind::put_signal : put ? OpKind::staged_put : OpKind::staged_get;
-    OpCell* const whole = desk_.cells.take({kind, t.remote.pe, t.nbytes});
+    const OpKind kind = op.kind == OpKind::put   ? OpKind::staged_put
+                        : op.kind == OpKind::get ? OpKind::staged_get
+                                                 : op.kind;
+    OpCell* const whole = desk_.cells.take({kind, op.remote.pe, op.nbytes});
     if (whole == nullptr) return Post::again;
     whole->parts_left = 1;  // a hold, until all pieces are on their way
-    whole->segment = t.remote.segment;
-    whole->remote_offset = t.remote.offset;
-    whole->local = t.local;
-    whole->staging = t.nbytes;
-    whole->lasting = true;
-    ++desk_.lasting;
-    if (signal != nullptr) {
-      whole->signal_op = signal->op;
-      whole->signal_segment = signal->segment;
-      whole->signal_offset = signal->offset;
-      whole->signal_value = signal->value;
-      if (longest(kind) < t.nbytes) whole->then = Then::send_signal;  // else the one piece brings it
+    whole->segment = op.remote.segment;
+    whole->remote_offset = op.remote.offset;
+    whole->local = op.local;
+    whole->staging = op.nbytes;
+    desk_.make_lasting(*whole);
+    if (kind == OpKind::put_signal) {
+      whole->set_signal(op.detail.signal);
+      if (longest(kind) < op.nbytes) whole->then = Then::send_signal;  // else the one piece brings it
     }
-    desk_.count_in(scope, *whole, outcome);
+    desk_.count_in(*whole, op.scope, op.outcome);
     wholes_.push_back({whole, 0});
     return Post::ok;
   }
@@ -127,6 +109,30 @@ class StagedTransfers {
     bool all_issued() const noexcept { return issued == whole->what.nbytes; }
   };
 
+  /// Makes `op` one for rails, where they reach both ends after all.
+  bool goes_direct(Op& op) const noexcept {
+    if (desk_.direct == nullptr || desk_.direct->empty()) [[likely]]
+      return false;
+    const DirectMemory& direct = *desk_.direct;
+    const bool far = !op.local_is_ours() && direct.has(op.local);
+    if (!far && !op.local_is_ours() && part_.holds(op.local)) return false;
+    // As messages gets bring what the target's CPU reads.
+    if (op.kind == OpKind::get && !(desk_.reads() && (!far || direct.takes_gets()))) return false;
+    if (op.kind == OpKind::put_signal && !far && pieces_.is_short(op.nbytes)) return false;  // goes with the signal
+    const bool to_device = op.remote.segment == SegmentId::device;
+    if (part_.stages(op.remote.segment) && !(to_device && direct.covered(op.remote, op.nbytes) == op.nbytes))
+      return false;
+    if (far && direct.covered(op.local, op.nbytes) < op.nbytes) return false;
+    Remote place = op.remote;
+    const bool across = direct.clip(place, op.local, op.nbytes) < op.nbytes;
+    if (across && op.nbytes <= kMaxMessage) return false;  // what is short goes in one access
+    if (!across) op.remote = place;
+    op.across_pieces = across;
+    op.is_direct = true;
+    op.local_is_far = far;
+    return true;
+  }
+
   /// Bytes of a piece. Where nothing may be read (RailTraits::reads_may_fail) a target would fetch a slot by a message
   /// for each few KiB, so the data of a put goes along with the requests.
   size_t longest(OpKind kind) const noexcept {
@@ -143,19 +149,6 @@ class StagedTransfers {
     if (pieces_.start(*w.whole, at, n, finish_part)) return true;
     w.issued = at;
     return false;
-  }
-
-  /// From memory that the CPU reads: the message has it.
-  Post short_put(NetContext& scope, const Transfer& t, const Outcome& outcome) noexcept {
-    const Operation what{OpKind::staged_put, t.remote.pe, t.nbytes};
-    return requests_.ask(scope, what, outcome, [&](OpCell& cell, std::byte* bytes) {
-      cell.segment = t.remote.segment;
-      cell.remote_offset = t.remote.offset;
-      const StagedMessage message = desk_.letterhead.staged(MessageKind::staged_put, cell);
-      std::memcpy(bytes, &message, sizeof message);
-      std::memcpy(bytes + sizeof message, t.local, t.nbytes);
-      return sizeof message + t.nbytes;
-    });
   }
 
   Desk<R>& desk_;

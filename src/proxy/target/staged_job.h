@@ -5,9 +5,8 @@
 #include <cstdint>
 
 #include "src/plugin/copier.h"
-#include "src/plugin/network.h"
+#include "src/plugin/op.h"
 #include "src/proxy/post/message.h"
-#include "src/proxy/post/transfer.h"
 #include "src/proxy/staging/bounce_pool.h"
 
 namespace railshmem {
@@ -77,7 +76,7 @@ struct StagedJob : StagedOrder {
   uint64_t slot;
   Copier::Ticket ticket;
   uint64_t began;  ///< StagingPart::ticks() at the copy's start
-  Transfer transfer;
+  Op transfer;     ///< between the source's slot and this one
 };
 
 }  // namespace railshmem

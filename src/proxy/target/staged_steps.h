@@ -47,7 +47,7 @@ class StagedSteps {
     for (;;) switch (job.stage) {
         case Stage::to_fetch:
         case Stage::to_bring: {
-          const Post posted = initiator_.transfer(scope_, job.transfer, Source::stable, {&job.moved});
+          const Post posted = initiator_.issue(job.transfer);
           if (posted != Post::ok) return posted == Post::failed;  // failed: all are leaving
           job.stage = job.stage == Stage::to_fetch ? Stage::fetching : Stage::bringing;
           break;
@@ -104,7 +104,11 @@ class StagedSteps {
   /// Between the source's slot and this job's.
   void move(StagedJob& job, OpKind kind) noexcept {
     job.moved = false;
-    job.transfer = {kind, {job.from.pe, part_.bounce, job.request.slot}, part_.at(job.slot), job.request.nbytes};
+    const Remote slot{job.from.pe, part_.bounce, job.request.slot};
+    job.transfer = Op(kind, Local::lent, &scope_, slot, part_.at(job.slot), job.request.nbytes);
+    job.transfer.outcome.done = &job.moved;
+    job.transfer.is_direct = true;
+    initiator_.choose_route(job.transfer);
   }
   std::byte* place(const StagedJob& job) const noexcept {
     const StagedRequest& request = job.request;

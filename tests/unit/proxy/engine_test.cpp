@@ -10,6 +10,7 @@
 #include "include/shmem/device/push.h"
 #include "tests/support/engine_job.h"
 #include "tests/support/flaky_fabric.h"
+#include "tests/support/host_calls.h"
 #include "tests/support/late_copier.h"
 #include "tests/support/tickets.h"
 #include "transports/loopback/fabric.h"
@@ -126,7 +127,7 @@ ENGINE_TEST(PutsAndGetsMoveEveryByte) {
     size_t offset = 0;
     for (const size_t n : kTransfers) {
       std::vector<std::byte> bytes = filled(pe, n, n);
-      host.put(*scope, heap(next, offset), bytes.data(), n);
+      host_put(host, *scope, heap(next, offset), bytes.data(), n);
       std::memset(bytes.data(), 0xee, n);  // the source is ours again
       offset += n + 3;
     }
@@ -138,7 +139,7 @@ ENGINE_TEST(PutsAndGetsMoveEveryByte) {
       const std::vector<std::byte> expected = filled(previous, n, n);
       EXPECT_EQ(std::memcmp(job.base(pe) + offset, expected.data(), n), 0) << n;
       std::vector<std::byte> got(n);
-      host.get(*scope, heap(next, offset), got.data(), n);
+      host_get(host, *scope, heap(next, offset), got.data(), n);
       EXPECT_EQ(got, filled(pe, n, n)) << n;
       EXPECT_EQ(job.base(pe)[offset + n], std::byte{0}) << "written beyond the end";
       offset += n + 3;
@@ -159,12 +160,12 @@ ENGINE_TEST(QuietWaitsForEverythingOfItsContext) {
       const uint64_t small = round * 3 + 1;
       std::vector<std::byte> got(20000);
       uint64_t fetched = ~uint64_t{0};
-      host.put_nbi(*scope, heap(1, 1024), large.data(), large.size());
-      host.put_nbi(*scope, heap(1, 8), &small, 8);
-      host.get_nbi(*scope, heap(0, 50000), got.data(), got.size());
-      host.amo(*scope, heap(1, 16), {AmoOp::add, 8, 1, 0});
-      host.amo_nbi(*scope, heap(1, 24), {AmoOp::fetch_add, 8, 1, 0}, &fetched);
-      host.put_signal_nbi(*scope, heap(1, 32), &small, 8, {SegmentId::heap, 40, 1, SignalOp::add});
+      host_put_nbi(host, *scope, heap(1, 1024), large.data(), large.size());
+      host_put_nbi(host, *scope, heap(1, 8), &small, 8);
+      host_get_nbi(host, *scope, heap(0, 50000), got.data(), got.size());
+      host_amo(host, *scope, heap(1, 16), {AmoOp::add, 8, 1, 0});
+      host_amo_nbi(host, *scope, heap(1, 24), {AmoOp::fetch_add, 8, 1, 0}, &fetched);
+      host_put_signal_nbi(host, *scope, heap(1, 32), &small, 8, {SegmentId::heap, 40, 1, SignalOp::add});
       host.quiet(*scope);
       EXPECT_EQ(scope->pending(), 0u);
       EXPECT_EQ(std::memcmp(job.base(1) + 1024, large.data(), large.size()), 0);
@@ -192,9 +193,9 @@ int overtaken_signals(const Setup<F>& setup, const Tuning& tuning, int rounds) {
         const std::vector<std::byte> bytes = filled(0, round, n);
         const NetSignal signal{SegmentId::heap, kSignal, static_cast<uint64_t>(round), SignalOp::set};
         if (round % 2 == 0) {
-          host.put_signal(*scope, heap(1, kData), bytes.data(), n, signal);
+          host_put_signal(host, *scope, heap(1, kData), bytes.data(), n, signal);
         } else {
-          host.put_signal_nbi(*scope, heap(1, kData), bytes.data(), n, signal);
+          host_put_signal_nbi(host, *scope, heap(1, kData), bytes.data(), n, signal);
         }
         job.wait_until(0, kReady, static_cast<uint64_t>(round));
         host.quiet(*scope);
@@ -232,31 +233,31 @@ ENGINE_TEST(AmoTotalsAreExact) {
     NetContext* scope = job.engine(pe).make_context();
     auto& host = job.host(pe);
     for (int i = 0; i < kRounds; ++i) {
-      host.amo(*scope, heap(0, 0), {AmoOp::add, 8, 1, 0});
-      host.amo(*scope, heap(1, 8), {AmoOp::add, 4, 0xffffffff, 0});
-      if (i % 8 == 0) tickets[pe].push_back(host.amo(*scope, heap(2, 16), {AmoOp::fetch_add, 8, 1, 0}));
+      host_amo(host, *scope, heap(0, 0), {AmoOp::add, 8, 1, 0});
+      host_amo(host, *scope, heap(1, 8), {AmoOp::add, 4, 0xffffffff, 0});
+      if (i % 8 == 0) tickets[pe].push_back(host_amo(host, *scope, heap(2, 16), {AmoOp::fetch_add, 8, 1, 0}));
     }
-    host.amo(*scope, heap(3, 24), {AmoOp::bit_or, 8, uint64_t{1} << pe, 0});
-    host.amo(*scope, heap(3, 32), {AmoOp::bit_xor, 4, uint64_t{1} << pe, 0});
+    host_amo(host, *scope, heap(3, 24), {AmoOp::bit_or, 8, uint64_t{1} << pe, 0});
+    host_amo(host, *scope, heap(3, 32), {AmoOp::bit_xor, 4, uint64_t{1} << pe, 0});
     host.quiet(*scope);
     job.barrier();
-    EXPECT_EQ(host.amo(*scope, heap(3, 24), {AmoOp::fetch, 8, 0, 0}), 15u);
-    EXPECT_EQ(host.amo(*scope, heap(3, 32), {AmoOp::fetch, 4, 0, 0}), 15u);
+    EXPECT_EQ(host_amo(host, *scope, heap(3, 24), {AmoOp::fetch, 8, 0, 0}), 15u);
+    EXPECT_EQ(host_amo(host, *scope, heap(3, 32), {AmoOp::fetch, 4, 0, 0}), 15u);
     job.barrier();
     if (pe == 0) {
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::swap, 8, 5, 0}), 0u);
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 4}), 5u);
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 5}), 5u);
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_and, 8, 8, 0}), 9u);
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_xor, 8, 1, 0}), 8u);
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch_or, 8, 2, 0}), 9u);
-      host.amo(*scope, heap(3, 40), {AmoOp::bit_and, 8, 3, 0});
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::swap, 8, 5, 0}), 0u);
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 4}), 5u);
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 5}), 5u);
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch_and, 8, 8, 0}), 9u);
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch_xor, 8, 1, 0}), 8u);
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch_or, 8, 2, 0}), 9u);
+      host_amo(host, *scope, heap(3, 40), {AmoOp::bit_and, 8, 3, 0});
       host.fence(*scope);  // or the next one may overtake it
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::swap, 8, 0, 0}), 3u);
-      host.amo(*scope, heap(3, 44), {AmoOp::set, 4, 0x12345678, 0});
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::swap, 8, 0, 0}), 3u);
+      host_amo(host, *scope, heap(3, 44), {AmoOp::set, 4, 0x12345678, 0});
       host.fence(*scope);
-      EXPECT_EQ(host.amo(*scope, heap(3, 44), {AmoOp::fetch, 4, 0, 0}), 0x12345678u);
-      EXPECT_EQ(host.amo(*scope, heap(3, 40), {AmoOp::fetch, 4, 0, 0}), 0u) << "a neighbour changed";
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 44), {AmoOp::fetch, 4, 0, 0}), 0x12345678u);
+      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch, 4, 0, 0}), 0u) << "a neighbour changed";
     }
   });
   EXPECT_EQ(job.load(0, 0), 4u * kRounds);
@@ -278,12 +279,12 @@ int passed_fences(const Setup<F>& setup, const Tuning& tuning, uint64_t rounds) 
       const size_t n = round % 4 < 2 ? 5000 : 20000;
       if (pe == 0) {
         const std::vector<std::byte> bytes = filled(0, round, n);
-        host.put_nbi(*scope, heap(1, 64), bytes.data(), bytes.size());
+        host_put_nbi(host, *scope, heap(1, 64), bytes.data(), bytes.size());
         host.fence(*scope);
         if (round % 2 == 0) {
-          host.put(*scope, heap(1, 0), &round, 8);
+          host_put(host, *scope, heap(1, 0), &round, 8);
         } else {
-          host.amo(*scope, heap(1, 0), {AmoOp::set, 8, round, 0});
+          host_amo(host, *scope, heap(1, 0), {AmoOp::set, 8, round, 0});
         }
         job.wait_until(0, 8, round);
         host.quiet(*scope);
@@ -316,8 +317,8 @@ ENGINE_TEST(EverybodyFloodsEverybodyWithoutDeadlock) {
     const std::vector<std::byte> bytes = filled(pe, 0, 600);
     for (int i = 0; i < kRounds; ++i)
       for (int to = 0; to < job.npes(); ++to) {
-        host.amo(*scope, heap(to, 0), {AmoOp::add, 8, 1, 0});
-        host.put_signal_nbi(*scope, heap(to, 4096 + 600u * static_cast<unsigned>(pe)), bytes.data(), bytes.size(),
+        host_amo(host, *scope, heap(to, 0), {AmoOp::add, 8, 1, 0});
+        host_put_signal_nbi(host, *scope, heap(to, 4096 + 600u * static_cast<unsigned>(pe)), bytes.data(), bytes.size(),
                             {SegmentId::heap, 8, 1, SignalOp::add});
       }
     host.quiet(*scope);
@@ -343,11 +344,11 @@ ENGINE_TEST(ThreadsShareHostCalls) {
         for (uint64_t i = 0; i < kRounds; ++i) {
           const uint64_t value = i * 10 + static_cast<uint64_t>(t);
           const uint64_t offset = 64 + 8 * static_cast<uint64_t>(t);
-          host.put(*scope, heap(other, offset), &value, 8);
-          host.amo(*scope, heap(other, 0), {AmoOp::add, 8, 1, 0});
+          host_put(host, *scope, heap(other, offset), &value, 8);
+          host_amo(host, *scope, heap(other, 0), {AmoOp::add, 8, 1, 0});
           host.quiet(*scope);
           uint64_t back = 0;
-          host.get(*scope, heap(other, offset), &back, 8);
+          host_get(host, *scope, heap(other, offset), &back, 8);
           ASSERT_EQ(back, value);
         }
         job.engine(pe).drop_context(scope);
@@ -365,8 +366,8 @@ ENGINE_TEST(DeferredSignalLeavesWhileTheHostComputes) {
     std::this_thread::sleep_for(5ms);  // the proxies sleep by now
     if (pe == 0) {
       static const std::vector<std::byte> bytes = filled(0, 1, 30000);
-      job.host(0).put_signal_nbi(*scope, heap(1, 64), bytes.data(), bytes.size(),
-                                 {SegmentId::heap, 0, 1, SignalOp::set});
+      host_put_signal_nbi(job.host(0), *scope, heap(1, 64), bytes.data(), bytes.size(),
+                          {SegmentId::heap, 0, 1, SignalOp::set});
       job.barrier();  // no call until PE 1 has seen the signal
       job.host(0).quiet(*scope);
     } else {
@@ -456,7 +457,7 @@ TEST(Engine, ComputingHostIsALiveTarget) {
   EngineJob<Plain> job(kPlain);
   NetContext* scope = job.engine(0).make_context();
   for (uint64_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(job.host(0).amo(*scope, heap(1, 0), {AmoOp::fetch_add, 8, 1, 0}), i);
+    EXPECT_EQ(host_amo(job.host(0), *scope, heap(1, 0), {AmoOp::fetch_add, 8, 1, 0}), i);
     std::this_thread::sleep_for(1ms);  // PE 1's proxy goes to sleep and must wake up
   }
 }

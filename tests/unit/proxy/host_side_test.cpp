@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/base/cpu.h"
+#include "tests/support/host_calls.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -89,7 +90,7 @@ TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
   const uint64_t word = 1;
   f.rail.control->port = &f.host->port();
   std::thread waiter([&] {
-    f.host->put_nbi(*slow, {kSlowPe, SegmentId::heap, 0}, &word, 8);
+    host_put_nbi(*f.host, *slow, {kSlowPe, SegmentId::heap, 0}, &word, 8);
     f.rail.control->waiter = std::this_thread::get_id();
     waiting = true;
     f.host->quiet(*slow);
@@ -98,7 +99,7 @@ TEST(HostSideThreads, QuietOfASlowTargetDoesNotStallAnotherContext) {
   while (!waiting) std::this_thread::yield();
   constexpr uint64_t kPuts = 3000;
   for (uint64_t i = 0; i < kPuts; ++i) {
-    f.host->put_nbi(*fast, {kFastPe, SegmentId::heap, 0}, &word, 8);
+    host_put_nbi(*f.host, *fast, {kFastPe, SegmentId::heap, 0}, &word, 8);
     if (i % 4 == 3) f.host->quiet(*fast);
   }
   f.host->quiet(*fast);
@@ -123,7 +124,7 @@ TEST(HostSideThreads, ManyWaitersPollForEachOther) {
       NetContext* scope = f.host->make_context();
       const uint64_t word = 1;
       for (int i = 0; i < 500; ++i) {
-        f.host->put_nbi(*scope, {t % 2 == 0 ? kSlowPe : kFastPe, SegmentId::heap, 0}, &word, 8);
+        host_put_nbi(*f.host, *scope, {t % 2 == 0 ? kSlowPe : kFastPe, SegmentId::heap, 0}, &word, 8);
         f.host->quiet(*scope);
         EXPECT_EQ(scope->pending(), 0u);
       }
@@ -144,14 +145,14 @@ void complete_beside_a_stream(const std::function<void(HostSide<SlowRail>& host,
   std::thread stream([&] {
     const uint64_t give_up = now_ns() + 20'000'000'000;
     while (!completed && now_ns() < give_up) {
-      f.host->put_nbi(*shared, {kFastPe, SegmentId::heap, 0}, &word, 8);
+      host_put_nbi(*f.host, *shared, {kFastPe, SegmentId::heap, 0}, &word, 8);
       streaming = true;
     }
     EXPECT_TRUE(completed) << "it waits as long as the other thread posts";
   });
   while (!streaming) std::this_thread::yield();
   for (int i = 0; i < 20; ++i) {
-    f.host->put_nbi(*shared, {kFastPe, SegmentId::heap, 0}, &word, 8);
+    host_put_nbi(*f.host, *shared, {kFastPe, SegmentId::heap, 0}, &word, 8);
     complete(*f.host, *shared);
   }
   completed = true;
@@ -169,7 +170,7 @@ TEST(HostSideThreads, PutBehindAFenceEndsWhileAnotherThreadGoesOnPosting) {
   complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& scope) {
     const uint64_t word = 1;
     host.fence(scope);
-    host.put_nbi(scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
+    host_put_nbi(host, scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
   });
 }
 
@@ -178,17 +179,17 @@ TEST(HostSideFence, OnlyTheNextOperationToThatTargetWaits) {
   NetContext* scope = f.host->make_context();
   NetContext* other = f.host->make_context();
   const uint64_t word = 1;
-  f.host->put_nbi(*scope, {kSlowPe, SegmentId::heap, 0}, &word, 8);
+  host_put_nbi(*f.host, *scope, {kSlowPe, SegmentId::heap, 0}, &word, 8);
   f.host->fence(*scope);
-  f.host->put_nbi(*scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
-  f.host->put_nbi(*other, {kSlowPe, SegmentId::heap, 0}, &word, 8);
+  host_put_nbi(*f.host, *scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
+  host_put_nbi(*f.host, *other, {kSlowPe, SegmentId::heap, 0}, &word, 8);
   f.host->quiet(*scope, kFastPe);
   EXPECT_EQ(scope->peer(kSlowPe).writes, 1u) << "none of this waits for the slow target";
   std::thread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     f.rail.control->release_slow = true;
   });
-  f.host->put_nbi(*scope, {kSlowPe, SegmentId::heap, 8}, &word, 8);
+  host_put_nbi(*f.host, *scope, {kSlowPe, SegmentId::heap, 8}, &word, 8);
   EXPECT_TRUE(f.rail.control->release_slow) << "posted before the put in front of the fence was complete";
   later.join();
   f.host->drop_context(*scope);
@@ -206,7 +207,7 @@ TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {
   const auto writes = [&] { return rail.count('w'); };
   const auto put = [&](int n) {
     static const uint64_t word = 1;
-    for (int i = 0; i < n; ++i) host.put_nbi(*scope, {1, SegmentId::heap, 0}, &word, 8);
+    for (int i = 0; i < n; ++i) host_put_nbi(host, *scope, {1, SegmentId::heap, 0}, &word, 8);
   };
   const size_t announced = 3;
   host.session_start(*scope, true, &announced);
@@ -233,7 +234,7 @@ TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {
   put(1);
   rail.complete_all_writes();  // the held one is not among them
   const uint64_t large[1024] = {};
-  host.put_nbi(*scope, {1, SegmentId::heap, 0}, large, sizeof large);
+  host_put_nbi(host, *scope, {1, SegmentId::heap, 0}, large, sizeof large);
   EXPECT_EQ(writes(), 9) << "a large put goes behind the held one";
   put(1);
   host.progress();

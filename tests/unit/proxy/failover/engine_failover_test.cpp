@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/cabled_engine.h"
+#include "tests/support/host_calls.h"
 #include "tests/support/tickets.h"
 
 namespace railshmem::test {
@@ -107,14 +108,14 @@ class Worker {
     std::vector<std::byte> bytes = content(pe_, peer, slot, message);
     if (way == 1) {  // the source stays as it is until the acknowledgement
       out.bytes = std::move(bytes);
-      return host_.put_signal_nbi(*scope_, to, out.bytes.data(), out.bytes.size(), signal);
+      return host_put_signal_nbi(host_, *scope_, to, out.bytes.data(), out.bytes.size(), signal);
     }
     if (way == 0) {
-      host_.put_signal(*scope_, to, bytes.data(), bytes.size(), signal);
+      host_put_signal(host_, *scope_, to, bytes.data(), bytes.size(), signal);
     } else {
-      host_.put(*scope_, to, bytes.data(), bytes.size());
+      host_put(host_, *scope_, to, bytes.data(), bytes.size());
       host_.fence(*scope_);
-      host_.amo(*scope_, heap(peer, signal.offset), {AmoOp::set, 8, message, 0});
+      host_amo(host_, *scope_, heap(peer, signal.offset), {AmoOp::set, 8, message, 0});
     }
     std::fill(bytes.begin(), bytes.end(), std::byte{0xee});
   }
@@ -124,7 +125,7 @@ class Worker {
     if (in.keeps > 0) {
       if (--in.keeps > 0) return;
       compare(peer, slot, in.got);
-      host_.put(*scope_, heap(peer, ack_at(pe_, slot)), &in.got, sizeof in.got);
+      host_put(host_, *scope_, heap(peer, ack_at(pe_, slot)), &in.got, sizeof in.got);
       return;
     }
     const uint64_t signal = job_.load(pe_, signal_at(peer, slot));
@@ -144,17 +145,17 @@ class Worker {
     const int peer = static_cast<int>(random(static_cast<uint64_t>(job_.npes())));
     switch (random(8)) {
       case 0:
-        tickets.push_back(host_.amo(*scope_, heap(0, kTickets), {AmoOp::fetch_add, 8, 1, 0}));
+        tickets.push_back(host_amo(host_, *scope_, heap(0, kTickets), {AmoOp::fetch_add, 8, 1, 0}));
         return;
       case 1: {
         const size_t n = 1 + random(kConstantBytes);
         std::vector<std::byte> bytes(n);
-        host_.get(*scope_, heap(peer, kConstants), bytes.data(), n);
+        host_get(host_, *scope_, heap(peer, kConstants), bytes.data(), n);
         if (std::memcmp(bytes.data(), filled(peer, 0, n).data(), n) != 0) ++wrong;
         return;
       }
       default:
-        host_.amo(*scope_, heap(1, kAdded), {AmoOp::add, 8, 1, 0});
+        host_amo(host_, *scope_, heap(1, kAdded), {AmoOp::add, 8, 1, 0});
         ++added;
     }
   }

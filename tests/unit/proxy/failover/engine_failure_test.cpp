@@ -5,6 +5,7 @@
 #include "src/proxy/engine.h"
 #include "tests/support/engine_job.h"
 #include "tests/support/flaky_fabric.h"
+#include "tests/support/host_calls.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {
@@ -31,7 +32,7 @@ void put_until_failure(const Setup<FlakyFabric>& setup) {
   EngineJob<FlakyFabric> job(setup, {.npes = 3});
   NetContext* scope = job.engine(0).make_context();
   const uint64_t value = 1;
-  for (int i = 0; i < 3; ++i) job.host(0).put(*scope, heap(2, 0), &value, 8);
+  for (int i = 0; i < 3; ++i) host_put(job.host(0), *scope, heap(2, 0), &value, 8);
   job.host(0).quiet(*scope);
 }
 
@@ -67,7 +68,7 @@ class SilentPeer {
   }
   Engine<FlakyFabric>& asking() { return *engines_[0]; }
   void ask(NetContext& scope, bool fetch) {
-    asking().host().amo(scope, heap(1, 0), {fetch ? AmoOp::fetch_add : AmoOp::add, 8, 1, 0});
+    host_amo(asking().host(), scope, heap(1, 0), {fetch ? AmoOp::fetch_add : AmoOp::add, 8, 1, 0});
   }
 
  private:
@@ -106,7 +107,7 @@ TEST(Engine, FailuresAfterPrepareStopReleaseWhoWaits) {
   NetContext* scope = job.engine(0).make_context();
   job.engine(0).prepare_stop();
   const uint64_t value = 1;
-  for (int i = 0; i < 5; ++i) job.host(0).put(*scope, heap(2, 0), &value, 8);
+  for (int i = 0; i < 5; ++i) host_put(job.host(0), *scope, heap(2, 0), &value, 8);
   job.host(0).quiet(*scope);
   EXPECT_EQ(scope->pending(), 0u);
 }

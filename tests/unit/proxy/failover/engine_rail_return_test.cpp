@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/support/cabled_engine.h"
+#include "tests/support/host_calls.h"
 
 namespace railshmem::test {
 namespace {
@@ -69,9 +70,9 @@ class RailOutages {
       }
       for (int peer = 0; peer < what_.npes; ++peer) {
         if (peer == pe) continue;
-        host.put_nbi(*scope, {peer, SegmentId::heap, 65536 * (1 + mine)}, bytes.data(), bytes.size());
-        host.put_nbi(*scope, {peer, SegmentId::heap, 1024 * (1 + mine)}, bytes.data(), 100);
-        host.amo(*scope, {peer, SegmentId::heap, 512}, {AmoOp::add, 8, 1, 0});
+        host_put_nbi(host, *scope, {peer, SegmentId::heap, 65536 * (1 + mine)}, bytes.data(), bytes.size());
+        host_put_nbi(host, *scope, {peer, SegmentId::heap, 1024 * (1 + mine)}, bytes.data(), 100);
+        host_amo(host, *scope, {peer, SegmentId::heap, 512}, {AmoOp::add, 8, 1, 0});
       }
       host.quiet(*scope);
       std::this_thread::yield();
@@ -167,7 +168,7 @@ Clock::duration pause(bool tells_link, int end) {
   Clock::duration longest{};
   const auto stream = [&](Clock::duration how_long) {
     for (const auto until = Clock::now() + how_long; Clock::now() < until;) {
-      job.host(0).put_nbi(*scope, {1, SegmentId::heap, 65536}, bytes.data(), bytes.size());
+      host_put_nbi(job.host(0), *scope, {1, SegmentId::heap, 65536}, bytes.data(), bytes.size());
       job.host(0).quiet(*scope);
       const auto now = Clock::now();
       longest = std::max(longest, now - last);

@@ -10,6 +10,7 @@
 #include "src/proxy/flush/flush_memory.h"
 #include "tests/support/engine_job.h"
 #include "tests/support/flaky_fabric.h"
+#include "tests/support/host_calls.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {
@@ -31,12 +32,12 @@ void signals_follow_their_data(const Setup<Stormy>& setup, FlushPolicy policy) {
     for (uint64_t round = 1; round <= 60; ++round) {
       const int other = 1 - pe;
       std::fill(data.begin(), data.end(), round);
-      job.host(pe).put_signal(*scope, {other, SegmentId::heap, 4096}, data.data(), (round % 2 ? 20 : 2000) * 8,
-                              {SegmentId::heap, 8, round, SignalOp::set});
+      host_put_signal(job.host(pe), *scope, {other, SegmentId::heap, 4096}, data.data(), (round % 2 ? 20 : 2000) * 8,
+                      {SegmentId::heap, 8, round, SignalOp::set});
       job.wait_until(pe, 8, round);
       ASSERT_EQ(job.load(pe, 4096), round);
       ASSERT_EQ(job.load(pe, 4096 + 19 * 8), round);
-      EXPECT_EQ(job.host(pe).amo(*scope, {other, SegmentId::heap, 16}, {AmoOp::fetch_add, 8, 1, 0}), round - 1);
+      EXPECT_EQ(host_amo(job.host(pe), *scope, {other, SegmentId::heap, 16}, {AmoOp::fetch_add, 8, 1, 0}), round - 1);
       job.barrier();
     }
     job.host(pe).quiet(*scope);

@@ -112,11 +112,12 @@ struct DirectRig {
   }
   ~DirectRig() { initiator->forget_all(); }
 
-  bool goes_direct(Transfer& t, bool signals = false) {
-    return initiator->stages(t.remote, t.local) && initiator->goes_direct(t, signals);
+  bool goes_direct(Op& op) {
+    initiator->choose_route(op);
+    return op.is_direct;
   }
-  Transfer put(const std::byte* from, SegmentId segment, uint64_t offset, size_t nbytes, int pe = 1) {
-    return {OpKind::put, {pe, segment, offset}, const_cast<std::byte*>(from), nbytes};
+  Op put(const std::byte* from, SegmentId segment, uint64_t offset, size_t nbytes, int pe = 1) {
+    return put_op(*scope, {pe, segment, offset}, from, nbytes, Local::lent);
   }
   void turns() {
     for (int i = 0; i < 50; ++i) initiator->poll([](size_t, const std::byte*, size_t) {});
@@ -133,10 +134,11 @@ struct DirectRig {
 
 TEST(DirectTransfer, GoesFromGpuToGpuInOneWriteThatNobodyCopies) {
   DirectRig rig;
-  Transfer t = rig.put(rig.gpu.base() + 8, SegmentId::device, kGpuPiece, 8);
-  ASSERT_TRUE(rig.goes_direct(t));
-  EXPECT_TRUE(t.local_is_far);
-  ASSERT_EQ(rig.initiator->transfer(*rig.scope, t, Source::stable, {}), Post::ok);
+  Op op = rig.put(rig.gpu.base() + 8, SegmentId::device, kGpuPiece, 8);
+  ASSERT_TRUE(rig.goes_direct(op));
+  EXPECT_EQ(op.route, Route::whole);
+  EXPECT_TRUE(op.local_is_far);
+  ASSERT_EQ(rig.initiator->issue(op), Post::ok);
   ASSERT_EQ(rig.rails[0].posted.size(), 1u);
   const auto& write = rig.rails[0].posted[0];
   EXPECT_EQ(write.what, 'w');
@@ -150,11 +152,11 @@ TEST(DirectTransfer, GoesFromGpuToGpuInOneWriteThatNobodyCopies) {
 
 TEST(DirectTransfer, AShortPutSignalFromAGpuIsAWriteAndThenAMessage) {
   DirectRig rig;
-  Transfer t = rig.put(rig.gpu.base(), SegmentId::device, 0, 16);
-  t.kind = OpKind::put_signal;
-  ASSERT_TRUE(rig.goes_direct(t, true));
-  const NetSignal signal{SegmentId::device, 64, 7, SignalOp::set};
-  ASSERT_EQ(rig.initiator->put_signal(*rig.scope, t, Source::stable, signal, {}), Post::ok);
+  Op op = rig.put(rig.gpu.base(), SegmentId::device, 0, 16);
+  op.kind = OpKind::put_signal;
+  op.detail.signal = {SegmentId::device, 64, 7, SignalOp::set};
+  ASSERT_TRUE(rig.goes_direct(op));
+  ASSERT_EQ(rig.initiator->issue(op), Post::ok);
   ASSERT_GE(rig.rails[0].posted.size(), 1u);
   EXPECT_EQ(rig.rails[0].posted[0].what, 'w');
   rig.rails[0].complete(rig.rails[0].posted[0].slot);
@@ -168,19 +170,23 @@ TEST(DirectTransfer, AShortPutSignalFromAGpuIsAWriteAndThenAMessage) {
 
 TEST(DirectTransfer, WhatAMessageBringsAnywayStaysInIt) {
   DirectRig rig;
-  Transfer t = rig.put(reinterpret_cast<std::byte*>(rig.heap.data()), SegmentId::device, 0, 16);
-  t.kind = OpKind::put_signal;
-  EXPECT_FALSE(rig.goes_direct(t, true));
-  EXPECT_TRUE(rig.goes_direct(t, false)) << "a put of the same bytes";
+  const Op put = rig.put(reinterpret_cast<std::byte*>(rig.heap.data()), SegmentId::device, 0, 16);
+  Op op = put;
+  op.kind = OpKind::put_signal;
+  EXPECT_FALSE(rig.goes_direct(op));
+  EXPECT_EQ(op.route, Route::message);
+  op = put;
+  EXPECT_TRUE(rig.goes_direct(op)) << "a put of these bytes";
 }
 
 TEST(DirectTransfer, AcrossPiecesGoesInParts) {
   DirectRig rig;
   constexpr size_t kLong = 20000;
-  Transfer t = rig.put(rig.gpu.base() + 4 * kGpuPiece, SegmentId::device, kGpuPiece - 12000, kLong);
-  ASSERT_TRUE(rig.goes_direct(t));
-  EXPECT_TRUE(t.across_pieces);
-  ASSERT_EQ(rig.initiator->transfer(*rig.scope, t, Source::stable, {}), Post::ok);
+  Op op = rig.put(rig.gpu.base() + 4 * kGpuPiece, SegmentId::device, kGpuPiece - 12000, kLong);
+  ASSERT_TRUE(rig.goes_direct(op));
+  EXPECT_EQ(op.route, Route::pieces);
+  EXPECT_TRUE(op.across_pieces);
+  ASSERT_EQ(rig.initiator->issue(op), Post::ok);
   rig.turns();
   size_t nbytes = 0;
   for (const auto& write : rig.rails[0].posted) {
@@ -199,14 +205,14 @@ TEST(DirectTransfer, AcrossPiecesGoesInParts) {
 
 TEST(DirectTransfer, OthersAreStaged) {
   DirectRig rig;
-  const auto staged = [&](Transfer t) { return rig.initiator->stages(t.remote, t.local) && !rig.goes_direct(t); };
+  const auto staged = [&](Op op) { return !rig.goes_direct(op) && op.route >= Route::message; };
   std::byte* const host = reinterpret_cast<std::byte*>(rig.heap.data());
   EXPECT_TRUE(staged(rig.put(host, SegmentId::device, 3 * kGpuPiece, 8))) << "no rail knows that memory";
   EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuPiece, 8, kAbsent))) << "nor this of that PE";
   EXPECT_TRUE(staged(rig.put(rig.gpu.base() + 3 * kGpuPiece, SegmentId::heap, 0, 8))) << "nor that of this PE";
   EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuPiece - 8, 16))) << "short, and across pieces";
   rig.direct.use_flush({FlushPolicy::read, nullptr});
-  Transfer get = rig.put(rig.gpu.base(), SegmentId::device, 0, 8);
+  Op get = rig.put(rig.gpu.base(), SegmentId::device, 0, 8);
   get.kind = OpKind::get;
   EXPECT_TRUE(staged(get)) << "only a further read would show what came";
   get.local = host;
@@ -215,7 +221,7 @@ TEST(DirectTransfer, OthersAreStaged) {
 
 TEST(DirectTransfer, GetsThatTravelAsMessagesAreStaged) {
   DirectRig rig(2, {64, 1 << 20, 4096, true, true, /*reads_may_fail=*/false});
-  Transfer get = rig.put(reinterpret_cast<std::byte*>(rig.heap.data()), SegmentId::device, 0, 8);
+  Op get = rig.put(reinterpret_cast<std::byte*>(rig.heap.data()), SegmentId::device, 0, 8);
   get.kind = OpKind::get;
   EXPECT_FALSE(rig.goes_direct(get));
 }

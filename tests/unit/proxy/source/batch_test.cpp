@@ -5,7 +5,7 @@
 #include <optional>
 #include <random>
 
-#include "src/proxy/source/initiator.h"
+#include "tests/support/issue.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -16,9 +16,11 @@ struct Batch {
     initiator.emplace(std::span(rails), InitiatorConfig{Port::host, 0, 4, cells, {}});
     scope = &initiator->add_scope();
   }
-  Post put(Source source = Source::stable, size_t nbytes = 8) {
-    Transfer t{OpKind::put, {3, SegmentId::heap, nbytes * puts}, bytes.data(), nbytes};
-    const Post posted = initiator->batched_put(*scope, t, source);
+  Op put_of(size_t nbytes, int pe = 3, uint64_t offset = 0, Local use = Local::lent) {
+    return put_op(*scope, {pe, SegmentId::heap, offset}, bytes.data(), nbytes, use);
+  }
+  Post put(Local use = Local::lent, size_t nbytes = 8) {
+    const Post posted = hold(*initiator, put_of(nbytes, 3, nbytes * puts, use));
     if (posted == Post::ok) ++puts;
     return posted;
   }
@@ -73,35 +75,26 @@ TEST(Batch, EverythingThatComesBehindReleasesTheHeldWrite) {
     EXPECT_FALSE(b.rail.posted[0].more) << what;
   };
   after([](Batch& b) { b.poll(); }, "a wait");
+  const Remote place{3, SegmentId::heap, 0};
+  after([](Batch& b) { issue(*b.initiator, b.put_of(4096)); }, "a put");
+  after([&](Batch& b) { issue(*b.initiator, get_op(*b.scope, place, b.bytes.data(), 8, Local::lent)); }, "a get");
   after(
-      [](Batch& b) {
-        Transfer t{OpKind::put, {3, SegmentId::heap, 0}, b.bytes.data(), 4096};
-        b.initiator->transfer(*b.scope, t, Source::stable, {});
-      },
-      "a put");
-  after(
-      [](Batch& b) {
-        Transfer t{OpKind::get, {3, SegmentId::heap, 0}, b.bytes.data(), 8};
-        b.initiator->transfer(*b.scope, t, Source::stable, {});
-      },
-      "a get");
-  after(
-      [](Batch& b) {
-        Transfer t{OpKind::put_signal, {3, SegmentId::heap, 0}, b.bytes.data(), 8};
-        b.initiator->put_signal(*b.scope, t, Source::stable, kBatchSignal, {});
+      [&](Batch& b) {
+        issue(*b.initiator, put_signal_op(*b.scope, place, b.bytes.data(), 8, kBatchSignal, Local::lent));
       },
       "a put with signal");
   after(
-      [](Batch& b) {
-        b.initiator->amo(*b.scope, {3, SegmentId::heap, 0}, {AmoOp::add, 8, 1, 0}, nullptr, {});
+      [&](Batch& b) {
+        issue(*b.initiator, amo_op(*b.scope, place, {AmoOp::add, 8, 1, 0}, nullptr, Local::lent));
       },
       "an atomic");
   after([](Batch& b) { b.initiator->flag({3, SegmentId::heap, 0}, 1); }, "a flag");
   after(
       [](Batch& b) {
         NetContext& other = b.initiator->add_scope();
-        Transfer t{OpKind::put, {2, SegmentId::heap, 0}, b.bytes.data(), 8};
-        b.initiator->transfer(other, t, Source::stable, {});
+        Op put = b.put_of(8, 2);
+        put.scope = &other;
+        issue(*b.initiator, put);
       },
       "a put of another context");
 }
@@ -118,7 +111,7 @@ TEST(Batch, LongBatchesRingTheDoorbellOnTheWay) {
 
 TEST(Batch, CopiedSourceMayChangeWhileItsWriteIsHeld) {
   Batch b;
-  ASSERT_EQ(b.put(Source::copied), Post::ok);
+  ASSERT_EQ(b.put(Local::copied), Post::ok);
   b.bytes.assign(b.bytes.size(), std::byte{9});
   ASSERT_TRUE(b.initiator->release_held());
   EXPECT_EQ(b.rail.posted[0].bytes[0], std::byte{7});
@@ -129,8 +122,7 @@ TEST(Batch, FullRailKeepsTheHeldWriteUntilThereIsRoom) {
   ASSERT_EQ(b.put(), Post::ok);
   b.rail.room = 0;
   EXPECT_FALSE(b.initiator->release_held());
-  Transfer t{OpKind::put, {3, SegmentId::heap, 0}, b.bytes.data(), 8};
-  EXPECT_EQ(b.initiator->transfer(*b.scope, t, Source::stable, {}), Post::again) << "not past the held one";
+  EXPECT_EQ(issue(*b.initiator, b.put_of(8)), Post::again) << "not past the held one";
   b.poll();
   EXPECT_TRUE(b.rail.posted.empty());
   b.rail.room = 8;
@@ -142,7 +134,7 @@ TEST(Batch, FullRailKeepsTheHeldWriteUntilThereIsRoom) {
 /// A run ends where its length does, and the next one goes over another rail.
 TEST(Batch, RunsTakeTurnsOnSeveralRails) {
   Batch b(512, 3);
-  for (int i = 0; i < 300; ++i) ASSERT_EQ(b.put(Source::stable, 16), Post::ok);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(b.put(Local::lent, 16), Post::ok);
   b.poll();
   b.expect_promises_kept();
   size_t posted = 0;
@@ -171,24 +163,14 @@ void random_use(size_t rails, unsigned seed) {
   for (int step = 0; step < 300; ++step) {
     room([&] { return static_cast<int>(random() % 4); });
     switch (random() % 6) {
-      case 0: {
-        NetContext& scope = *b.scope;
-        Transfer t{OpKind::put, {1, SegmentId::heap, 0}, b.bytes.data(), 8};
-        if (b.initiator->transfer(scope, t, Source::stable, {}) == Post::ok) {
-          ++others;
-        } else if (t.cell != nullptr) {
-          room([] { return 1 << 20; });
-          ASSERT_EQ(b.initiator->transfer(scope, t, Source::stable, {}), Post::ok);
-          ++others;
-        }
+      case 0:
+        if (issue(*b.initiator, b.put_of(8, 1)) == Post::ok) ++others;
         break;
-      }
       case 1:
         complete();
         break;
       default: {
-        Transfer t{OpKind::put, {3, SegmentId::heap, 8 * b.puts}, b.bytes.data(), 8};
-        while (b.initiator->batched_put(*b.scope, t, Source::stable) == Post::again) {
+        while (hold(*b.initiator, b.put_of(8, 3, 8 * b.puts)) == Post::again) {
           room([] { return 2; });
           complete();
         }

@@ -37,7 +37,9 @@ void stripe(size_t rails, OpKind kind, unsigned seed) {
   InitiatorRig f({.rails = rails, .cells = 6 + random() % 20, .tuning = small_pieces()});
   const size_t nbytes = 8192 + random() % 100000;
   bool done = false;
-  Transfer t{kind, {3, SegmentId::heap, 100}, f.bytes.data(), nbytes};
+  const Remote place{3, SegmentId::heap, 100};
+  const Op op = kind == OpKind::get ? get_op(*f.scope, place, f.bytes.data(), nbytes, Local::lent)
+                                    : put_op(*f.scope, place, f.bytes.data(), nbytes, Local::lent);
   std::vector<OpSlot*> flying;
   std::vector<size_t> seen(rails);
   std::vector<size_t> rail_of;
@@ -45,7 +47,7 @@ void stripe(size_t rails, OpKind kind, unsigned seed) {
     for (ScriptedRail& rail : f.rails) rail.room = static_cast<int>(random() % 3);
   };
   post_room();
-  ASSERT_EQ(f.initiator->transfer(*f.scope, t, Source::stable, {&done}), Post::ok);
+  ASSERT_EQ(issue(*f.initiator, with(op, {&done})), Post::ok);
   for (int turn = 0; !done; ++turn) {
     ASSERT_LT(turn, 20000) << f.initiator->describe_outstanding();
     post_room();
@@ -80,10 +82,10 @@ TEST(InitiatorRails, StripesCoverEveryByteOnceInAnyOrder) {
 
 TEST(InitiatorRails, LongOperationGoesOverAllRailsAndAShortOneOverOne) {
   InitiatorRig f({.rails = 4, .cells = 64, .tuning = small_pieces()});
-  ASSERT_EQ(f.transfer(8191), Post::ok);
+  ASSERT_EQ(f.put(8191), Post::ok);
   EXPECT_EQ(f.posted(), 1u) << "below stripe_min";
   f.complete_all();
-  ASSERT_EQ(f.transfer(1 << 16), Post::ok);
+  ASSERT_EQ(f.put(1 << 16), Post::ok);
   f.poll();
   for (const ScriptedRail& rail : f.rails) {
     EXPECT_GE(rail.count('w'), 3);
@@ -95,7 +97,7 @@ TEST(InitiatorRails, LongOperationGoesOverAllRailsAndAShortOneOverOne) {
 
 TEST(InitiatorRails, PiecesKeepWithinTheRailsOwnLimit) {
   InitiatorRig f({.rails = 2, .shape = {64, 3000, 4096, false}, .cells = 64, .tuning = small_pieces()});
-  ASSERT_EQ(f.transfer(20000), Post::ok);
+  ASSERT_EQ(f.put(20000), Post::ok);
   f.complete_all();
   for (const ScriptedRail& rail : f.rails)
     for (const auto& posted : rail.posted) EXPECT_LE(posted.nbytes, 3000u);
@@ -106,38 +108,38 @@ TEST(InitiatorRails, PiecesKeepWithinTheRailsOwnLimit) {
 TEST(InitiatorRails, ARailWithoutRoomStopsNoOther) {
   InitiatorRig f({.rails = 2, .cells = 64, .tuning = small_pieces()});
   f.rails[0].room = 0;
-  for (int i = 0; i < 8; ++i) ASSERT_EQ(f.transfer(8), Post::ok) << "a put";
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(f.put(8), Post::ok) << "a put";
   for (int i = 0; i < 4; ++i) ASSERT_EQ(f.add(1), Post::ok) << "a request";
   ASSERT_EQ(f.initiator->flag({2, SegmentId::heap, 0}, 1), Post::ok);
-  ASSERT_EQ(f.transfer(1 << 16, 2), Post::ok);
+  ASSERT_EQ(f.put(1 << 16, 2), Post::ok);
   f.complete_all();
   EXPECT_EQ(f.scope->peer(2).writes, 0u) << "the long one is through";
   EXPECT_EQ(f.rails[0].posted.size(), 0u);
   EXPECT_GT(f.initiator->rails().counts(0).again, 0u);
   f.rails[1].room = 0;
-  EXPECT_EQ(f.transfer(8), Post::again) << "none has room";
+  EXPECT_EQ(f.put(8), Post::again) << "none has room";
 }
 
 TEST(InitiatorRails, ShortOperationsTakeTurns) {
   InitiatorRig f({.rails = 3, .cells = 64});
-  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.transfer(16), Post::ok);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.put(16), Post::ok);
   for (const ScriptedRail& rail : f.rails) EXPECT_EQ(rail.posted.size(), 10u);
 }
 
 /// A program that sets a word to 1 and then to 2 finds 2, without a fence, as over one rail.
 TEST(InitiatorRails, WordsToOnePeStayOnOneRailWhileOneIsUnderWay) {
   InitiatorRig f({.rails = 3, .cells = 64});
-  for (int i = 0; i < 9; ++i) ASSERT_EQ(f.transfer(8), Post::ok);
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(f.put(8), Post::ok);
   size_t used = 0;
   for (const ScriptedRail& rail : f.rails) used += !rail.posted.empty();
   EXPECT_EQ(used, 1u);
-  ASSERT_EQ(f.transfer(8, 2), Post::ok);
-  ASSERT_EQ(f.transfer(8, 1), Post::ok) << "other PEs have their own order";
+  ASSERT_EQ(f.put(8, 2), Post::ok);
+  ASSERT_EQ(f.put(8, 1), Post::ok) << "other PEs have their own order";
   f.complete_all();
   std::vector<size_t> before;
   for (const ScriptedRail& rail : f.rails) before.push_back(rail.posted.size());
   for (int i = 0; i < 6; ++i) {
-    ASSERT_EQ(f.transfer(8), Post::ok);
+    ASSERT_EQ(f.put(8), Post::ok);
     f.complete_all();
   }
   for (size_t r = 0; r < 3; ++r) EXPECT_EQ(f.rails[r].posted.size(), before[r] + 2) << "one at a time takes turns";
@@ -159,7 +161,7 @@ TEST(InitiatorRails, RequestsToOnePeStayOnOneRailWhileOneIsUnanswered) {
     ASSERT_EQ(f.put_signal(8, 3), Post::ok);
     ASSERT_EQ(f.put_signal(0, 3), Post::ok);
     ASSERT_EQ(f.initiator->flag({3, SegmentId::heap, 0}, 1), Post::ok);
-    ASSERT_EQ(f.transfer(8, 2), Post::ok);  // turns the wheel
+    ASSERT_EQ(f.put(8, 2), Post::ok);  // turns the wheel
   }
   ASSERT_EQ(used(3).size(), 1u);
   const size_t r = *used(3).begin();
@@ -168,7 +170,7 @@ TEST(InitiatorRails, RequestsToOnePeStayOnOneRailWhileOneIsUnanswered) {
   EXPECT_EQ(f.put_signal(0, 3), Post::again);
   EXPECT_EQ(f.initiator->flag({3, SegmentId::heap, 0}, 1), Post::again);
   EXPECT_EQ(f.add(1), Post::ok) << "another target";
-  EXPECT_EQ(f.transfer(8, 3), Post::ok) << "puts have no order";
+  EXPECT_EQ(f.put(8, 3), Post::ok) << "puts have no order";
   f.acknowledge(48, 0, 3, r);
   f.complete_all();
   EXPECT_EQ(f.scope->peer(3).messages, 0u);
@@ -203,7 +205,7 @@ TEST(InitiatorRails, AnswersAreFoundOnWhateverRailTheyCome) {
   InitiatorRig f({.rails = 4, .cells = 64});
   for (uint32_t i = 0; i < 32; ++i) {
     uint64_t value = 0;
-    ASSERT_EQ(f.initiator->amo(*f.scope, {3, SegmentId::heap, 8}, {AmoOp::fetch_add, 8, 1, 0}, &value, {}), Post::ok);
+    ASSERT_EQ(f.amo({AmoOp::fetch_add, 8, 1, 0}, &value), Post::ok);
     MessageHeader asked{};
     for (const ScriptedRail& rail : f.rails)
       if (!rail.posted.empty()) {
@@ -307,30 +309,30 @@ TEST(InitiatorRails, SignalOfShortDataWaitsWhereMessagesOvertake) {
 TEST(InitiatorRails, FenceHoldsBackItsOwnTargetAndScopeOnly) {
   InitiatorRig f({.rails = 2, .shape = {64, 1 << 20, 4096, true, true}});
   NetContext& other = f.initiator->add_scope();
-  ASSERT_EQ(f.transfer(8, 3), Post::ok);
+  ASSERT_EQ(f.put(8, 3), Post::ok);
   ++f.scope->fences;
   for (const OpKind kind : {OpKind::put, OpKind::amo, OpKind::put_signal}) {
-    EXPECT_FALSE(f.initiator->in_order(*f.scope, 3, kind)) << "each rail keeps order, the two together do not";
-    EXPECT_TRUE(f.initiator->in_order(*f.scope, 2, kind));
-    EXPECT_TRUE(f.initiator->in_order(other, 3, kind));
+    EXPECT_FALSE(f.in_order(kind, 3)) << "each rail keeps order, the two together do not";
+    EXPECT_TRUE(f.in_order(kind, 2));
+    EXPECT_TRUE(f.in_order(kind, 3, &other));
   }
-  ASSERT_EQ(f.transfer(8, 2), Post::ok);
+  ASSERT_EQ(f.put(8, 2), Post::ok);
   ++f.scope->fences;
-  EXPECT_FALSE(f.initiator->in_order(*f.scope, 2, OpKind::put));
+  EXPECT_FALSE(f.in_order(OpKind::put, 2));
   f.complete_all();
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, OpKind::put));
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 2, OpKind::put));
+  EXPECT_TRUE(f.in_order(OpKind::put, 3));
+  EXPECT_TRUE(f.in_order(OpKind::put, 2));
 }
 
 TEST(InitiatorRails, FenceWaitsForEveryPieceAndItsSignal) {
   InitiatorRig f({.rails = 3, .cells = 64, .tuning = small_pieces()});
   ASSERT_EQ(f.put_signal(1 << 16, 3), Post::ok);
   ++f.scope->fences;
-  EXPECT_FALSE(f.initiator->in_order(*f.scope, 3, OpKind::put));
+  EXPECT_FALSE(f.in_order(OpKind::put, 3));
   f.complete_all();
-  EXPECT_FALSE(f.initiator->in_order(*f.scope, 3, OpKind::put)) << "the signal is not answered";
+  EXPECT_FALSE(f.in_order(OpKind::put, 3)) << "the signal is not answered";
   f.acknowledge(1);
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, OpKind::put));
+  EXPECT_TRUE(f.in_order(OpKind::put, 3));
 }
 
 /// The knob by which the suite proves that it would see a lack of order.
@@ -340,7 +342,7 @@ TEST(InitiatorRails, WithoutOrderSignalsAndFencesOvertake) {
   InitiatorRig f({.rails = 2, .shape = kUnordered, .cells = 64, .tuning = tuning});
   EXPECT_EQ(completions_before_the_signal(f), 0u);
   ++f.scope->fences;
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, OpKind::put));
+  EXPECT_TRUE(f.in_order(OpKind::put, 3));
   f.complete_all();
   f.acknowledge(1);
   EXPECT_EQ(f.scope->pending(), 0u);
@@ -356,12 +358,12 @@ TEST(InitiatorRails, CopiedSourceMayChangeHoweverShortAStripeIs) {
     for (const size_t nbytes : {8u, 64u, 65u, 4096u}) {
       const std::byte first = f.bytes[0];
       for (ScriptedRail& rail : f.rails) rail.room = 0;
-      Transfer t = f.put(nbytes);
-      const Post posted = f.initiator->transfer(*f.scope, t, Source::copied, {});
+      const Op put = f.put_of(nbytes, 3, Local::copied);
+      const Post posted = issue(*f.initiator, put);
       if (posted == Post::ok) f.bytes[0] ^= std::byte{255};  // the source is the caller's again
       for (ScriptedRail& rail : f.rails) rail.room = 100;
       if (posted == Post::again) {
-        ASSERT_EQ(f.initiator->transfer(*f.scope, t, Source::copied, {}), Post::ok);
+        ASSERT_EQ(issue(*f.initiator, put), Post::ok);
         f.bytes[0] ^= std::byte{255};
       }
       f.poll_all();
@@ -380,9 +382,9 @@ TEST(InitiatorRails, FailureOfOneRailWhileLeavingReleasesEverything) {
   InitiatorRig f({.rails = 3, .cells = 64, .tuning = small_pieces()});
   bool done[3] = {};
   for (ScriptedRail& rail : f.rails) rail.room = 2;
-  ASSERT_EQ(f.transfer(1 << 16, 3, {&done[0]}), Post::ok);
+  ASSERT_EQ(f.put(1 << 16, 3, {&done[0]}), Post::ok);
   for (ScriptedRail& rail : f.rails) rail.room = 3;
-  ASSERT_EQ(f.transfer(8, 2, {&done[1]}), Post::ok);
+  ASSERT_EQ(f.put(8, 2, {&done[1]}), Post::ok);
   ASSERT_EQ(f.put_signal(1 << 16, 1, {&done[2]}), Post::ok);
   f.initiator->ignore_failures();
   f.rails[1].events.push_back({RailEvent::Kind::failed, -5, nullptr, nullptr, 0, nullptr});

@@ -12,7 +12,7 @@ namespace {
 TEST(Initiator, LongPutIsCutAndCompletesOnceWithItsLastPiece) {
   InitiatorRig f({.shape = {64, 1000, 4096, false}});
   bool done = false;
-  ASSERT_EQ(f.transfer(2500, 3, {&done}), Post::ok);
+  ASSERT_EQ(f.put(2500, 3, {&done}), Post::ok);
   ASSERT_EQ(f.rail.posted.size(), 3u);
   EXPECT_EQ(f.rail.posted[0].nbytes, 1000u);
   EXPECT_EQ(f.rail.posted[2].nbytes, 500u);
@@ -36,7 +36,7 @@ TEST(Initiator, LongPutIsCutAndCompletesOnceWithItsLastPiece) {
 TEST(Initiator, LongPutIsTakenOverAndGoesOnAsThereIsRoom) {
   InitiatorRig f({.shape = {64, 1000, 4096, false}, .cells = 3});
   f.rail.room = 1;
-  ASSERT_EQ(f.transfer(5000), Post::ok) << "the caller need not repeat it";
+  ASSERT_EQ(f.put(5000), Post::ok) << "the caller need not repeat it";
   EXPECT_EQ(f.rail.posted.size(), 1u);
   f.rail.room = 100;
   f.poll();
@@ -57,7 +57,7 @@ TEST(Initiator, LongPutsNeverTakeTheLastCellsFromTheirPieces) {
     InitiatorRig f({.shape = {64, 1000, 4096, false}, .cells = cells});
     f.rail.room = 0;
     size_t taken = 0;
-    for (size_t i = 0; i < 2 * cells; ++i) taken += f.transfer(2500) == Post::ok;
+    for (size_t i = 0; i < 2 * cells; ++i) taken += f.put(2500) == Post::ok;
     EXPECT_GT(taken, 0u);
     EXPECT_LT(taken, cells) << "no cell is left for a piece";
     f.rail.room = 1 << 20;
@@ -71,14 +71,14 @@ TEST(Initiator, LongPutsNeverTakeTheLastCellsFromTheirPieces) {
 
 TEST(Initiator, CopiedSourceMayChange) {
   InitiatorRig f;
-  Transfer t = f.put(1000);
-  const std::byte first = f.bytes[0];
   f.rail.room = 0;
-  EXPECT_EQ(f.initiator->transfer(*f.scope, t, Source::copied, {}), Post::again);
-  f.bytes[0] ^= std::byte{255};
+  EXPECT_EQ(issue(*f.initiator, f.put_of(1000, 3, Local::copied)), Post::again);
+  EXPECT_EQ(f.initiator->outstanding(), 0u) << "nothing happened";
+  EXPECT_EQ(f.scope->pending(), 0u);
   f.rail.room = 1;
-  EXPECT_EQ(f.initiator->transfer(*f.scope, t, Source::copied, {}), Post::ok);
-  EXPECT_EQ(f.rail.posted[0].bytes[0], first) << "the copy was made with the first try";
+  EXPECT_EQ(issue(*f.initiator, f.put_of(1000, 3, Local::copied)), Post::ok);
+  EXPECT_NE(f.rail.posted[0].local, f.bytes.data());
+  EXPECT_EQ(f.rail.posted[0].bytes[999], f.bytes[999]);
 }
 
 TEST(Initiator, SmallPutSignalIsOneMessage) {
@@ -191,8 +191,7 @@ TEST(Initiator, EveryCellMayHoldADeferredSignalOfARailThatCopiesNothing) {
 TEST(Initiator, SeveralRepliesMayShareAMessage) {
   InitiatorRig f;
   uint64_t fetched[3] = {};
-  for (uint64_t& to : fetched)
-    ASSERT_EQ(f.initiator->amo(*f.scope, {3, SegmentId::heap, 8}, {AmoOp::fetch_add, 8, 1, 0}, &to, {}), Post::ok);
+  for (uint64_t& to : fetched) ASSERT_EQ(f.amo({AmoOp::fetch_add, 8, 1, 0}, &to), Post::ok);
   struct {
     MessageHeader header;
     ReplyItem items[4];
@@ -214,7 +213,7 @@ TEST(Initiator, SeveralRepliesMayShareAMessage) {
 TEST(Initiator, FetchedValueArrivesWithItsWidth) {
   InitiatorRig f;
   uint64_t value = ~uint64_t{0};
-  ASSERT_EQ(f.initiator->amo(*f.scope, {3, SegmentId::heap, 8}, {AmoOp::fetch_add, 4, 1, 0}, &value, {}), Post::ok);
+  ASSERT_EQ(f.amo({AmoOp::fetch_add, 4, 1, 0}, &value), Post::ok);
   const auto asked = read_message<AmoMessage>(f.rail.posted[0].bytes.data());
   EXPECT_EQ(asked.header.answer, Answer::reply);
   f.acknowledge(1);
@@ -230,12 +229,12 @@ TEST(Initiator, SecondReplyToOneRequestChangesNothing) {
   InitiatorRig f;
   uint64_t values[2] = {};
   const NetAmo fetch_add{AmoOp::fetch_add, 8, 1, 0};
-  ASSERT_EQ(f.initiator->amo(*f.scope, {3, SegmentId::heap, 8}, fetch_add, &values[0], {}), Post::ok);
+  ASSERT_EQ(f.amo(fetch_add, &values[0]), Post::ok);
   const auto first = read_message<AmoMessage>(f.rail.posted[0].bytes.data());
   f.reply(first.header, 5);
   f.reply(first.header, 6);
   EXPECT_EQ(values[0], 5u);
-  ASSERT_EQ(f.initiator->amo(*f.scope, {3, SegmentId::heap, 8}, fetch_add, &values[1], {}), Post::ok);
+  ASSERT_EQ(f.amo(fetch_add, &values[1]), Post::ok);
   const auto second = read_message<AmoMessage>(f.rail.posted[1].bytes.data());
   ASSERT_EQ(second.header.cell, first.header.cell) << "the test wants the same cell again";
   f.reply(first.header, 7);
@@ -253,7 +252,7 @@ TEST(Initiator, UnansweredRequestsAreBoundedPerTarget) {
   EXPECT_EQ(f.put_signal(8), Post::again);
   EXPECT_EQ(f.put_signal(0), Post::again);
   EXPECT_EQ(f.put_signal(5000), Post::again) << "its signal would have to wait behind others";
-  EXPECT_EQ(f.transfer(8), Post::ok) << "puts are no requests";
+  EXPECT_EQ(f.put(8), Post::ok) << "puts are no requests";
   EXPECT_EQ(f.add(2), Post::ok) << "another target";
   EXPECT_NE(f.initiator->describe_outstanding().find("257 atomics or signals unanswered, 1 of them by PE 2"),
             std::string::npos)
@@ -281,8 +280,9 @@ TEST(Initiator, FlagOverOneRailIsNotAnswered) {
 TEST(Initiator, ScopesAreReusedAndCountApart) {
   InitiatorRig f;
   NetContext& other = f.initiator->add_scope();
-  Transfer t = f.put(8);
-  ASSERT_EQ(f.initiator->transfer(other, t, Source::stable, {}), Post::ok);
+  Op put = f.put_of(8);
+  put.scope = &other;
+  ASSERT_EQ(issue(*f.initiator, put), Post::ok);
   EXPECT_EQ(f.scope->pending(), 0u);
   EXPECT_EQ(other.pending(), 1u);
   f.complete_all();
@@ -296,47 +296,46 @@ TEST(Initiator, ScopesAreReusedAndCountApart) {
 TEST(Initiator, FenceHoldsBackItsOwnTargetAndScopeOnly) {
   InitiatorRig f;
   NetContext& other = f.initiator->add_scope();
-  ASSERT_EQ(f.transfer(8, 3), Post::ok);
-  for (const OpKind kind : {OpKind::put, OpKind::amo}) EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, kind));
+  ASSERT_EQ(f.put(8, 3), Post::ok);
+  for (const OpKind kind : {OpKind::put, OpKind::amo}) EXPECT_TRUE(f.in_order(kind, 3));
   ++f.scope->fences;
   for (const OpKind kind : {OpKind::put, OpKind::amo, OpKind::put_signal}) {
-    EXPECT_FALSE(f.initiator->in_order(*f.scope, 3, kind)) << "this rail keeps no order";
-    EXPECT_TRUE(f.initiator->in_order(*f.scope, 2, kind)) << "nothing is pending there";
-    EXPECT_TRUE(f.initiator->in_order(other, 3, kind)) << "another context's fence";
+    EXPECT_FALSE(f.in_order(kind, 3)) << "this rail keeps no order";
+    EXPECT_TRUE(f.in_order(kind, 2)) << "nothing is pending there";
+    EXPECT_TRUE(f.in_order(kind, 3, &other)) << "another context's fence";
   }
   f.complete_all();
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, OpKind::put));
-  ASSERT_EQ(f.transfer(8, 3), Post::ok);
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, OpKind::put)) << "both are behind the fence";
+  EXPECT_TRUE(f.in_order(OpKind::put, 3));
+  ASSERT_EQ(f.put(8, 3), Post::ok);
+  EXPECT_TRUE(f.in_order(OpKind::put, 3)) << "both are behind the fence";
 }
 
 TEST(Initiator, FenceWaitsForUnansweredRequestsButNotForGets) {
   InitiatorRig f({.shape = {64, 1 << 20, 4096, true, true}});
-  Transfer get{OpKind::get, {3, SegmentId::heap, 0}, f.bytes.data(), 8};
-  ASSERT_EQ(f.initiator->transfer(*f.scope, get, Source::stable, {}), Post::ok);
+  ASSERT_EQ(issue(*f.initiator, get_op(*f.scope, {3, SegmentId::heap, 0}, f.bytes.data(), 8, Local::lent)), Post::ok);
   ++f.scope->fences;
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, OpKind::put));
+  EXPECT_TRUE(f.in_order(OpKind::put, 3));
   ASSERT_EQ(f.add(), Post::ok);
   ++f.scope->fences;
-  EXPECT_FALSE(f.initiator->in_order(*f.scope, 3, OpKind::put)) << "a write may overtake what the target executes";
+  EXPECT_FALSE(f.in_order(OpKind::put, 3)) << "a write may overtake what the target executes";
   f.acknowledge(1);
-  EXPECT_TRUE(f.initiator->in_order(*f.scope, 3, OpKind::put));
+  EXPECT_TRUE(f.in_order(OpKind::put, 3));
 }
 
 TEST(Initiator, SingleRailThatKeepsOrderNeedsNoWaitBehindAFence) {
   InitiatorRig both({.shape = {64, 1 << 20, 4096, true, true}});
-  ASSERT_EQ(both.transfer(8), Post::ok);
+  ASSERT_EQ(both.put(8), Post::ok);
   ++both.scope->fences;
-  EXPECT_TRUE(both.initiator->in_order(*both.scope, 3, OpKind::put));
-  EXPECT_TRUE(both.initiator->in_order(*both.scope, 3, OpKind::amo));
+  EXPECT_TRUE(both.in_order(OpKind::put, 3));
+  EXPECT_TRUE(both.in_order(OpKind::amo, 3));
 
   InitiatorRig messages({.shape = {64, 1 << 20, 4096, true, false}});
-  ASSERT_EQ(messages.transfer(8), Post::ok);
+  ASSERT_EQ(messages.put(8), Post::ok);
   ++messages.scope->fences;
-  EXPECT_TRUE(messages.initiator->in_order(*messages.scope, 3, OpKind::put_signal)) << "messages stay behind data";
-  EXPECT_FALSE(messages.initiator->in_order(*messages.scope, 3, OpKind::put)) << "another write does not";
+  EXPECT_TRUE(messages.in_order(OpKind::put_signal, 3)) << "messages stay behind data";
+  EXPECT_FALSE(messages.in_order(OpKind::put, 3)) << "another write does not";
   messages.complete_all();
-  EXPECT_TRUE(messages.initiator->in_order(*messages.scope, 3, OpKind::put));
+  EXPECT_TRUE(messages.in_order(OpKind::put, 3));
 }
 
 // ---- failures ------------------------------------------------------------------------------------------------------
@@ -344,7 +343,7 @@ TEST(Initiator, SingleRailThatKeepsOrderNeedsNoWaitBehindAFence) {
 TEST(Initiator, NothingIsWaitedForOnceAFailureIsIgnored) {
   InitiatorRig f;
   bool done = false;
-  ASSERT_EQ(f.transfer(8, 3, {&done}), Post::ok);
+  ASSERT_EQ(f.put(8, 3, {&done}), Post::ok);
   ASSERT_EQ(f.add(), Post::ok);
   f.initiator->ignore_failures();
   f.rail.events.push_back({RailEvent::Kind::failed, -5, nullptr, nullptr, 0, nullptr});
@@ -354,7 +353,7 @@ TEST(Initiator, NothingIsWaitedForOnceAFailureIsIgnored) {
   EXPECT_TRUE(done);
   EXPECT_EQ(f.scope->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
-  EXPECT_EQ(f.transfer(8), Post::failed);
+  EXPECT_EQ(f.put(8), Post::failed);
   EXPECT_EQ(f.add(), Post::failed);
   EXPECT_EQ(f.put_signal(8), Post::failed);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
@@ -365,8 +364,7 @@ TEST(Initiator, OperationBehindAHeldWriteThatFailedIsGivenUpToo) {
   const auto after = [](auto&& post, const char* what) {
     SCOPED_TRACE(what);
     InitiatorRig f;
-    Transfer held = f.put(8);
-    ASSERT_EQ(f.initiator->batched_put(*f.scope, held, Source::stable), Post::ok);
+    ASSERT_EQ(hold(*f.initiator, f.put_of(8)), Post::ok);
     f.initiator->ignore_failures();
     f.rail.failing = 1;
     EXPECT_EQ(post(f), Post::failed);
@@ -377,18 +375,13 @@ TEST(Initiator, OperationBehindAHeldWriteThatFailedIsGivenUpToo) {
     EXPECT_EQ(f.initiator->outstanding(), 0u);
     EXPECT_FALSE(f.initiator->needs_polling());
   };
-  after([](InitiatorRig& f) { return f.transfer(8); }, "a put");
-  after([](InitiatorRig& f) { return f.transfer(20 << 10); }, "a longer put");
+  after([](InitiatorRig& f) { return f.put(8); }, "a put");
+  after([](InitiatorRig& f) { return f.put(20 << 10); }, "a longer put");
   after([](InitiatorRig& f) { return f.put_signal(8); }, "a small put with signal");
   after([](InitiatorRig& f) { return f.put_signal(5000); }, "a put with signal");
   after([](InitiatorRig& f) { return f.add(); }, "an atomic");
   after([](InitiatorRig& f) { return f.initiator->flag({3, SegmentId::heap, 0}, 1); }, "a flag");
-  after(
-      [](InitiatorRig& f) {
-        Transfer t = f.put(8);
-        return f.initiator->batched_put(*f.scope, t, Source::stable);
-      },
-      "the next of the batch");
+  after([](InitiatorRig& f) { return hold(*f.initiator, f.put_of(8)); }, "the next of the batch");
 }
 
 TEST(Initiator, RailWithTinyMessagesIsRefused) {

@@ -6,6 +6,7 @@
 
 #include "src/base/cpu.h"
 #include "src/proxy/host_side.h"
+#include "tests/support/host_calls.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -55,7 +56,7 @@ TEST(Nudge, IsTriedAgainUntilTheRailTakesIt) {
   constexpr int kNudges = 5;  // one in 200 us
   const uint64_t began = now_ns();
   while (rail.messages < kNudges && now_ns() - began < 5'000'000'000)
-    host.put_nbi(*scope, {1, SegmentId::heap, 0}, &word, sizeof word);  // always behind the one before
+    host_put_nbi(host, *scope, {1, SegmentId::heap, 0}, &word, sizeof word);  // always behind the one before
   EXPECT_GE(rail.messages, kNudges);
   host.drop_context(*scope);
 }

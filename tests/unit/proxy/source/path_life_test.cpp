@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/plugin/rail_keeper.h"
-#include "src/proxy/source/initiator.h"
+#include "tests/support/issue.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -78,10 +78,9 @@ class PathLife : public testing::Test {
 
   /// Two puts on rail 0: one fails, the rail keeps the other and so is closed and opened anew. Rail 1 takes both over.
   void lose_rail_0() {
-    Transfer t{OpKind::put, {kPeer, SegmentId::heap, 0}, bytes_.data(), 1000};
+    const Op put = put_op(*scope_, {kPeer, SegmentId::heap, 0}, bytes_.data(), 1000, Local::lent);
     while (rails_[0].count('w') < 2) {
-      Transfer one = t;
-      ASSERT_EQ(initiator_->transfer(*scope_, one, Source::stable, {}), Post::ok);
+      ASSERT_EQ(issue(*initiator_, put), Post::ok);
     }
     rails_[0].fail(rails_[0].posted[0].slot);
     ASSERT_TRUE(poll_until([&] { return keeper_.reopened == 1; }));

@@ -21,8 +21,8 @@ struct ReplaySource : StagedRig {
   ReplaySource() : StagedRig(Port::host, 0) {
     scope = &initiator->add_scope();
     const NetSignal signal{SegmentId::heap, kSignalled, 1, SignalOp::add};
-    EXPECT_EQ(initiator->staged(*scope, {OpKind::put, {3, SegmentId::heap, kData}, base(), kPiece}, &signal, {}),
-              Post::ok);
+    const Remote place{3, SegmentId::heap, kData};
+    EXPECT_EQ(issue(*initiator, put_signal_op(*scope, place, base(), kPiece, signal, Local::lent)), Post::ok);
     until([this] { return rails[0].count('s') + rails[1].count('s') > 0; });
     dead = rail_of(MessageKind::staged_put);
     alive = 1 - dead;
@@ -82,9 +82,8 @@ TEST(StagingReplay, ARequestThatTheTargetHasExecutedIsNotSentAgain) {
 TEST(StagingReplay, AnAccountAlsoEndsRequestsOfLivingRails) {
   StagedRig source(Port::host, 0);
   NetContext& scope = source.initiator->add_scope();
-  ASSERT_EQ(
-      source.initiator->staged(scope, {OpKind::put, {3, SegmentId::heap, kData}, source.base(), 2 * 8192}, nullptr, {}),
-      Post::ok);
+  const Remote place{3, SegmentId::heap, kData};
+  ASSERT_EQ(issue(*source.initiator, put_op(scope, place, source.base(), 2 * 8192, Local::lent)), Post::ok);
   source.until([&] { return source.rails[0].count('s') > 0 && source.rails[1].count('s') > 0; });
   source.complete(1, 0);
   source.fail(0, 0);

@@ -15,7 +15,9 @@ struct SourceRig : StagedRig {
       : StagedRig(Port::host, 0, shape), scope(&initiator->add_scope()) {}
 
   Post put(int pe, size_t nbytes, const NetSignal* signal = nullptr) {
-    return initiator->staged(*scope, {OpKind::put, {pe, SegmentId::heap, 0}, base(), nbytes}, signal, {});
+    const Remote to{pe, SegmentId::heap, 0};
+    return issue(*initiator, signal != nullptr ? put_signal_op(*scope, to, base(), nbytes, *signal, Local::lent)
+                                               : put_op(*scope, to, base(), nbytes, Local::lent));
   }
   /// Requests for pieces that were sent to `pe`.
   std::vector<StagedMessage> requests(int pe) {
@@ -124,19 +126,21 @@ TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
   copier.alone = device;
   const Remote to{3, SegmentId::heap, 0};
   const Remote unstaged{3, SegmentId::data, 0};
-  EXPECT_TRUE(source.initiator->stages(unstaged, &device[99]));
-  EXPECT_FALSE(source.initiator->stages(unstaged, &host[99]));
-  EXPECT_FALSE(source.initiator->stages(unstaged, nullptr));
+  const auto route = [&](const std::byte* from, bool ours) {
+    Op op = put_op(*source.scope, unstaged, from, 1, ours ? Local::ours : Local::lent);
+    source.initiator->choose_route(op);
+    return op.route;
+  };
+  EXPECT_EQ(route(&device[99], false), Route::staged);
+  EXPECT_EQ(route(&host[99], false), Route::whole);
+  EXPECT_EQ(route(&device[99], true), Route::whole);
   uint64_t copies = 0;
   for (const auto* bytes : {&device, &host}) {
-    Transfer t{OpKind::put, to, const_cast<std::byte*>(bytes->data()), 100};
-    ASSERT_EQ(source.initiator->staged(*source.scope, t, nullptr, {}), Post::ok);
+    ASSERT_EQ(issue(*source.initiator, put_op(*source.scope, to, bytes->data(), 100, Local::lent)), Post::ok);
     source.turns();
     EXPECT_EQ(copier.started(), copies += bytes == &device) << "only what the CPU cannot read";
   }
-  Transfer ours{OpKind::put, to, const_cast<std::byte*>(device.data()), 8};
-  ours.local_is_ours = true;
-  ASSERT_EQ(source.initiator->staged(*source.scope, ours, nullptr, {}), Post::ok);
+  ASSERT_EQ(issue(*source.initiator, put_op(*source.scope, to, device.data(), 8, Local::ours)), Post::ok);
   source.turns();
   EXPECT_EQ(copier.started(), copies);
   const auto found = source.requests(3);

@@ -6,6 +6,7 @@
 #include "src/base/error.h"
 #include "src/plugin/host_copier.h"
 #include "tests/support/engine_job.h"
+#include "tests/support/host_calls.h"
 #include "transports/loopback/fabric.h"
 
 namespace railshmem::test {
@@ -91,7 +92,7 @@ TEST(StagingTerms, DepthsMayDiffer) {
   job.run([&](int pe) {
     NetContext* scope = job.engine(pe).make_context();
     const std::vector<std::byte> bytes = filled(pe, 1, 100000);
-    job.host(pe).put(*scope, {1 - pe, SegmentId::heap, 0}, bytes.data(), bytes.size());
+    host_put(job.host(pe), *scope, {1 - pe, SegmentId::heap, 0}, bytes.data(), bytes.size());
     job.host(pe).quiet(*scope);
     EXPECT_EQ(std::memcmp(job.base(1 - pe), bytes.data(), bytes.size()), 0);
     job.barrier();
@@ -106,9 +107,9 @@ TEST(StagingFlush, WritesNoSlot) {
     for (uint64_t round = 1; round <= 200; ++round) {
       const std::vector<std::byte> bytes = filled(pe, round, 4096);
       std::vector<std::byte> back(4096);
-      job.host(pe).put_signal(*scope, {1 - pe, SegmentId::heap, 4096}, bytes.data(), bytes.size(),
-                              {SegmentId::heap, 0, 1, SignalOp::add});
-      job.host(pe).get(*scope, {pe, SegmentId::heap, 1 << 16}, back.data(), back.size());
+      host_put_signal(job.host(pe), *scope, {1 - pe, SegmentId::heap, 4096}, bytes.data(), bytes.size(),
+                      {SegmentId::heap, 0, 1, SignalOp::add});
+      host_get(job.host(pe), *scope, {pe, SegmentId::heap, 1 << 16}, back.data(), back.size());
       job.wait_until(pe, 0, round);
       ASSERT_EQ(std::memcmp(job.base(pe) + 4096, filled(1 - pe, round, 4096).data(), 4096), 0) << round;
       ASSERT_EQ(back, std::vector<std::byte>(4096)) << round;

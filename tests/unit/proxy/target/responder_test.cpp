@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "tests/support/issue.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -61,9 +62,8 @@ struct Fixture {
   /// Takes all cells, by writes that never complete.
   void take_all_cells() {
     NetContext& scope = initiator->add_scope();
-    for (Post posted = Post::ok; posted == Post::ok;) {
-      Transfer t{OpKind::put, {2, SegmentId::heap, 0}, reinterpret_cast<std::byte*>(memory.data()), 128};
-      posted = initiator->transfer(scope, t, Source::stable, {});
+    const Op put = put_op(scope, {2, SegmentId::heap, 0}, memory.data(), 128, Local::lent);
+    while (issue(*initiator, put) == Post::ok) {
     }
   }
 
