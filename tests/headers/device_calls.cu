@@ -14,19 +14,19 @@ RAILSHMEM_HD void call_atomics(const WorldView& world, T* dest, T* fetch, int pe
 }
 
 RAILSHMEM_HD void call_everything(const WorldView& world, uint64_t* words, uint32_t* halves, int pe) {
-  dev::putmem_nbi(world, words, words, 100, pe);
-  dev::putmem_nbi(world, words, words, 100, pe, dev::Payload::released);
-  dev::putmem(world, words, words, 100, pe);
+  dev::putmem(world, words, words, 100, pe, dev::Completion::later);
+  dev::putmem(world, words, words, 100, pe, dev::Completion::later, dev::Payload::released);
+  dev::putmem(world, words, words, 100, pe, dev::Completion::now);
   dev::p(world, halves, 3u, pe);
   dev::g(world, halves, halves, pe);
   dev::ibput(world, halves, halves, dev::Spacing{10, 4, 8, 12}, pe);
   dev::ibget(world, halves, halves, dev::Spacing{10, 4, 8, 12}, pe);
-  dev::putmem<dev::BlockScope>(world, words, words, 100, pe);
-  dev::getmem<dev::WarpScope>(world, words, words, 100, pe);
-  dev::putmem_signal<dev::BlockScope>(world, words, words, 100, words, 1, SignalOp::set, pe);
-  dev::getmem_nbi(world, words, words, 100, pe);
-  dev::getmem(world, words, words, 100, pe);
-  dev::putmem_signal_nbi(world, words, words, 100, words, 1, SignalOp::add, pe);
+  dev::putmem<dev::BlockScope>(world, words, words, 100, pe, dev::Completion::now);
+  dev::getmem<dev::WarpScope>(world, words, words, 100, pe, dev::Completion::now);
+  dev::putmem_signal<dev::BlockScope>(world, words, words, 100, words, 1, SignalOp::set, pe, dev::Completion::now);
+  dev::getmem(world, words, words, 100, pe, dev::Completion::later);
+  dev::getmem(world, words, words, 100, pe, dev::Completion::now);
+  dev::putmem_signal(world, words, words, 100, words, 1, SignalOp::add, pe, dev::Completion::later);
   dev::signal_update(world, words, 1, SignalOp::set, pe);
   call_atomics<uint32_t>(world, halves, halves, pe);
   call_atomics<uint64_t>(world, words, words, pe);

@@ -78,7 +78,7 @@ RAILSHMEM_HD inline NearPlace near_signal(const WorldView& world, const uint64_t
   return near_word(world, signal, sizeof *signal, peer.pe, declared);
 }
 
-/// putmem_signal_nbi() where near_place() does not know the data or the signal.
+/// putmem_signal() where near_place() does not know the data or the signal.
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(const WorldView& world, void* dest,
                                                                              const void* source, uint64_t nbytes,
@@ -116,33 +116,25 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
   return ChannelStatus::ok;
 }
 
-/// The target sees the data of this put no later than its signal. nbytes 0: only the signal.
-template <class Scope = ThreadScope>
-RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void* dest, const void* source,
-                                                    uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
-                                                    Peer peer, Payload payload = Payload::written,
-                                                    Completion completion = Completion::later) {
-  const NearPlace flag = near_signal(world, signal, op, peer);
-  const NearPlace target = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
-  if (!flag.near || !target.near) {
-    return put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, completion);
-  }
-  if (nbytes != 0) {
-    copy_by<Scope>(target.here, source, nbytes);
-    Scope::sync();
-  }
-  if (Scope::leads()) update_signal(reinterpret_cast<uint64_t*>(flag.here), value, op);
-  return ChannelStatus::ok;
-}
-
-/// Returns when `source` may be reused.
+/// The target sees the data of this put no later than its signal. nbytes 0: only the signal. now: returns when `source`
+/// may be reused.
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                                 uint64_t* signal, uint64_t value, SignalOp op, Peer peer,
-                                                Payload payload = Payload::written) {
-  const ChannelStatus status =
-      putmem_signal_nbi<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, Completion::now);
-  Scope::sync();
+                                                Completion completion, Payload payload = Payload::written) {
+  const NearPlace flag = near_signal(world, signal, op, peer);
+  const NearPlace target = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
+  ChannelStatus status = ChannelStatus::ok;
+  if (!flag.near || !target.near) {
+    status = put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, completion);
+  } else {
+    if (nbytes != 0) {
+      copy_by<Scope>(target.here, source, nbytes);
+      Scope::sync();
+    }
+    if (Scope::leads()) update_signal(reinterpret_cast<uint64_t*>(flag.here), value, op);
+  }
+  if (completion == Completion::now) Scope::sync();
   return status;
 }
 
