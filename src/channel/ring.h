@@ -60,7 +60,7 @@ class Ring {
 inline const Slot* Ring::head() const noexcept {
   const Slot& slot = this->slot(next_);
   const uint64_t lap = ~(next_ << lap_shift_);  // lap_bit() of the ticket, with other bits that do not count
-  // acquire: pairs with the release of hi in store_word(); without it lo, or the payload the command points to, could
+  // acquire: pairs with the release of hi in store_pair(); without it lo, or the payload the command points to, could
   // be last lap's. The first word alone says "nothing there" while the ring is idle.
   if (((portable::load_acquire(&slot.word[0].hi) ^ lap) & kLapBit) != 0) return nullptr;
   const uint64_t mixed = (portable::load_acquire(&slot.word[1].hi) ^ lap) |
