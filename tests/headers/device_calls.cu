@@ -8,8 +8,8 @@ using namespace railshmem;
 
 template <class T>
 RAILSHMEM_HD void call_atomics(const WorldView& world, T* dest, T* fetch, int pe) {
-  dev::amo(world, dest, AmoOp::add, T{1}, pe);
-  dev::amo_fetch_nbi(world, fetch, dest, AmoOp::fetch, T{0}, T{0}, pe);
+  dev::amo(world, dest, AmoOp::add, T{1}, T{0}, pe);
+  dev::amo(world, dest, AmoOp::fetch, T{0}, T{0}, pe, fetch, dev::Fetch::later);
   dev::amo_fetch(world, fetch, dest, AmoOp::compare_swap, T{1}, T{2}, pe);
 }
 

@@ -38,10 +38,6 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldVie
   c.signal_op = op;
   return push(channel_of(world, block).ring, c, deadline_of(world), payload).status;
 }
-RAILSHMEM_HD inline ChannelStatus signal_far(const WorldView& world, const HeapPlace& signal, uint64_t value,
-                                             SignalOp op, Peer peer, Payload payload) {
-  return signal_by(world, signal, value, op, peer, payload, threads::block_in_grid());
-}
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,
                                                                        const void* source, uint64_t nbytes,
@@ -65,7 +61,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   if (!portable::is_global(source)) {
     status = put_pieces(world, c, source, nbytes);
     if (status == ChannelStatus::ok) status = wait_for_channel(world);  // commands may pass each other on the way
-    return status == ChannelStatus::ok ? signal_far(world, signal, value, op, peer, Payload::released) : status;
+    return status == ChannelStatus::ok
+               ? signal_by(world, signal, value, op, peer, Payload::released, threads::block_in_grid())
+               : status;
   }
   c.local = address_of(source);
   payload = payload_to(peer, payload);
@@ -110,7 +108,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
   if (!Scope::leads()) return ChannelStatus::ok;
   if (!is_direct(target, op, peer)) {
     // Data that was stored comes before the signal. Without data the signal orders nothing.
-    return signal_far(world, target, value, op, peer, nbytes == 0 ? Payload::released : Payload::written);
+    return signal_by(world, target, value, op, peer, nbytes == 0 ? Payload::released : Payload::written,
+                     threads::block_in_grid());
   }
   update_signal(reinterpret_cast<uint64_t*>(target.here), value, op);
   return ChannelStatus::ok;

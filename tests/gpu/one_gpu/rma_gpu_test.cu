@@ -102,7 +102,7 @@ template <class T>
 __device__ int atomics(const WorldView& world, const Places& at, int pe) {
   T* const dest = reinterpret_cast<T*>(at.target + 448);
   T* const old = static_cast<T*>(at.fetched);
-  EXPECT_OK(device::amo(world, dest, AmoOp::set, T{12}, pe));
+  EXPECT_OK(device::amo(world, dest, AmoOp::set, T{12}, T{0}, pe));
   struct Step {
     AmoOp op;
     T operand, compare, old;
@@ -119,13 +119,13 @@ __device__ int atomics(const WorldView& world, const Places& at, int pe) {
     EXPECT_OK(device::amo_fetch(world, old, dest, step.op, step.operand, step.compare, pe));
     EXPECT(*old == step.old);
   }
-  EXPECT_OK(device::amo(world, dest, AmoOp::add, T{5}, pe));
-  EXPECT_OK(device::amo_fetch_nbi(world, old, dest, AmoOp::fetch, T{0}, T{0}, pe));
+  EXPECT_OK(device::amo(world, dest, AmoOp::add, T{5}, T{0}, pe));
+  EXPECT_OK(device::amo(world, dest, AmoOp::fetch, T{0}, T{0}, pe, old, device::Fetch::later));
   EXPECT_OK(device::quiet(world));
   EXPECT(*old == 15);
   // Everybody's counter: the last value, and so that nothing was lost, is checked by the host.
   auto* const sum = reinterpret_cast<uint64_t*>(world.heap.mine + kSum);
-  for (int i = 0; i < 20; ++i) EXPECT_OK(device::amo(world, sum, AmoOp::add, uint64_t{1}, pe));
+  for (int i = 0; i < 20; ++i) EXPECT_OK(device::amo(world, sum, AmoOp::add, uint64_t{1}, uint64_t{0}, pe));
   return 0;
 }
 

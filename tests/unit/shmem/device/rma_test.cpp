@@ -129,7 +129,7 @@ T fetch(const WorldView& world, T* dest, AmoOp op, T operand, T compare, int pe)
 
 template <class T>
 void run_atomics(const WorldView& world, T* dest, int pe) {
-  ASSERT_EQ(device::amo(world, dest, AmoOp::set, T{12}, pe), ChannelStatus::ok);
+  ASSERT_EQ(device::amo(world, dest, AmoOp::set, T{12}, T{0}, pe), ChannelStatus::ok);
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_add, static_cast<T>(~T{0}), T{0}, pe), T{12});
   EXPECT_EQ(fetch(world, dest, AmoOp::compare_swap, T{7}, T{10}, pe), T{11});
   EXPECT_EQ(fetch(world, dest, AmoOp::compare_swap, T{7}, T{11}, pe), T{11});
@@ -137,7 +137,7 @@ void run_atomics(const WorldView& world, T* dest, int pe) {
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_and, T{3}, T{0}, pe), T{6});
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_or, T{9}, T{0}, pe), T{2});
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_xor, T{1}, T{0}, pe), T{11});
-  ASSERT_EQ(device::amo(world, dest, AmoOp::add, T{5}, pe), ChannelStatus::ok);
+  ASSERT_EQ(device::amo(world, dest, AmoOp::add, T{5}, T{0}, pe), ChannelStatus::ok);
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch, T{0}, T{0}, pe), T{15});
 }
 
