@@ -18,8 +18,8 @@
   }
 
 #define RAILSHMEM_WORD(TYPE, T)                                                                                    \
-  RAILSHMEM_FETCHING(TYPE, T, fetch_add, device::Atomics<T>::template fetch_with<AmoOp::fetch_add>)                \
-  RAILSHMEM_FETCHING(TYPE, T, swap, device::Atomics<T>::template fetch_with<AmoOp::swap>)                          \
+  RAILSHMEM_FETCHING(TYPE, T, fetch_add, device::Atomics<T>::template fetch<AmoOp::fetch_add>)                     \
+  RAILSHMEM_FETCHING(TYPE, T, swap, device::Atomics<T>::template fetch<AmoOp::swap>)                               \
   RAILSHMEM_EXPORT T railshmem_##TYPE##_atomic_compare_swap(int64_t dest, T compare, T value, int64_t pe) {        \
     using namespace railshmem;                                                                                     \
     return device::Atomics<T>::compare_swap(SHMEM_CTX_DEFAULT, bitcode::at<T>(dest), compare, value,               \

@@ -61,7 +61,7 @@ inline const Slot* Ring::head(uint64_t ahead) const noexcept {
   const uint64_t ticket = next_ + ahead;
   const Slot& slot = this->slot(ticket);
   const uint64_t lap = ~(ticket << lap_shift_);  // lap_bit() of the ticket, with other bits that do not count
-  // acquire: pairs with the release of hi in store_word(); without it lo, or the payload the command points to, could
+  // acquire: pairs with the release of hi in store_pair(); without it lo, or the payload the command points to, could
   // be last lap's. The first word alone says "nothing there" while the ring is idle.
   if (((portable::load_acquire(&slot.word[0].hi) ^ lap) & kLapBit) != 0) return nullptr;
   const uint64_t mixed = (portable::load_acquire(&slot.word[1].hi) ^ lap) |

@@ -63,6 +63,11 @@ struct RingView {
 static_assert(std::is_trivially_copyable<RingView>::value && std::is_standard_layout<RingView>::value,
               "goes to the GPU");
 
+/// A command as the slot of `ticket` holds it.
+RAILSHMEM_HD inline Slot encode(const RingView& ring, uint64_t ticket, const Command& command) {
+  return encode(command, lap_bit(ticket, ring.log2_slots));
+}
+
 }  // namespace railshmem
 
 #endif

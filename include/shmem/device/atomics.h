@@ -133,27 +133,15 @@ RAILSHMEM_HD inline NearPlace amo_place(const WorldView& world, const T* dest, A
   return near_word(world, dest, sizeof(T), peer.pe, peer.direct_atomics || op == AmoOp::fetch);
 }
 
+/// nothing: nobody wants the old value. later: the old value is in `*fetch` after quiet.
 template <class T>
-RAILSHMEM_HD inline ChannelStatus run_amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
-                                          T* fetch, Fetch when) {
+RAILSHMEM_HD inline ChannelStatus amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
+                                      T* fetch = nullptr, Fetch when = Fetch::nothing) {
   const NearPlace word = amo_place(world, dest, op, peer);
   if (!word.near) return amo_elsewhere(world, dest, op, operand, compare, peer, fetch, when);
   const T old = apply_amo(reinterpret_cast<T*>(word.here), op, operand, compare);
   if (when != Fetch::nothing) *fetch = old;
   return ChannelStatus::ok;
-}
-
-/// An operation whose old value nobody wants.
-template <class T>
-RAILSHMEM_HD inline ChannelStatus amo(const WorldView& world, T* dest, AmoOp op, T operand, Peer peer) {
-  return run_amo<T>(world, dest, op, operand, T{0}, peer, nullptr, Fetch::nothing);
-}
-
-/// The old value is in `*fetch` after quiet.
-template <class T>
-RAILSHMEM_HD inline ChannelStatus amo_fetch_nbi(const WorldView& world, T* fetch, T* dest, AmoOp op, T operand,
-                                                T compare, Peer peer) {
-  return run_amo(world, dest, op, operand, compare, peer, fetch, Fetch::later);
 }
 
 /// Returns with the old value in `*fetch`.

@@ -45,7 +45,8 @@ RAILSHMEM_HD inline ChannelStatus put_each(const WorldView& world, const Members
   RAILSHMEM_NO_UNROLL
   for (int i = 0; i < team.size(); ++i) {
     const void* const from = at(source, static_cast<uint64_t>(to) * share.from_step);
-    const ChannelStatus put = putmem_nbi<Scope>(world, at(dest, share.to), from, share.nbytes, team.pe(to));
+    const ChannelStatus put =
+        putmem<Scope>(world, at(dest, share.to), from, share.nbytes, team.pe(to), Completion::later);
     if (put != ChannelStatus::ok) status = put;
     to = to + 1 == team.size() ? 0 : to + 1;
   }

@@ -19,18 +19,6 @@ namespace device {
 /// `released`: a system-scope release already covers what the command points to (or it points to nothing).
 enum class Payload : uint8_t { written, released };
 
-/// One word into a slot: never seen half written (see Ring::peek).
-RAILSHMEM_HD inline void store_word(Word* to, const Word& word) {
-  portable::store_pair(&to->lo, word.lo, word.hi);
-}
-
-/// Writes a reserved ticket's slot. The payload must be released before (see push()).
-RAILSHMEM_HD inline void write_slot(const RingView& ring, uint64_t ticket, const Command& command) {
-  Slot* const slot = ring.slots + (ticket & ((uint64_t{1} << ring.log2_slots) - 1));
-  const Slot encoded = encode(command, lap_bit(ticket, ring.log2_slots));
-  for (int i = 0; i < kWordsPerSlot; ++i) store_word(&slot->word[i], encoded.word[i]);
-}
-
 /// Wakes a sleeping proxy after a push by a host thread; see Channel::arm for why nothing is lost.
 RAILSHMEM_HD inline void wake_proxy(const RingView& ring) {
 #if !defined(__CUDA_ARCH__)
@@ -56,7 +44,12 @@ RAILSHMEM_HD inline Reserved push(const RingView& ring, const Command& command, 
   if (reserved.status != ChannelStatus::ok) return reserved;
   // One fence, then relaxed stores: a release per slot store would wait for the slot before it.
   if (payload == Payload::written) portable::release_fence();
-  write_slot(ring, reserved.ticket, command);
+  Slot* const slot = ring.slots + (reserved.ticket & ((uint64_t{1} << ring.log2_slots) - 1));
+  const Slot encoded = encode(ring, reserved.ticket, command);
+  // A word is never seen half written (see Ring::peek).
+  for (int i = 0; i < kWordsPerSlot; ++i) {
+    portable::store_pair(&slot->word[i].lo, encoded.word[i].lo, encoded.word[i].hi);
+  }
   wake_proxy(ring);
   return reserved;
 }

@@ -48,23 +48,18 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_elsewhere(const Worl
   return Scope::leads() ? put_far(world, place, source, nbytes, peer, payload, completion) : ChannelStatus::ok;
 }
 
-/// `source` must stay untouched until quiet.
-template <class Scope = ThreadScope>
-RAILSHMEM_HD inline ChannelStatus putmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                             Peer peer, Payload payload = Payload::written,
-                                             Completion completion = Completion::later) {
-  const NearPlace target = near_place(world, dest, nbytes, peer.pe);
-  if (!target.near) return put_elsewhere<Scope>(world, dest, source, nbytes, peer, payload, completion);
-  copy_by<Scope>(target.here, source, nbytes);
-  return ChannelStatus::ok;
-}
-
-/// Returns when `source` may be reused.
+/// now: returns when `source` may be reused. later: `source` must stay untouched until quiet.
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                         Peer peer, Payload payload = Payload::written) {
-  const ChannelStatus status = putmem_nbi<Scope>(world, dest, source, nbytes, peer, payload, Completion::now);
-  Scope::sync();
+                                         Peer peer, Completion completion, Payload payload = Payload::written) {
+  const NearPlace target = near_place(world, dest, nbytes, peer.pe);
+  ChannelStatus status = ChannelStatus::ok;
+  if (!target.near) {
+    status = put_elsewhere<Scope>(world, dest, source, nbytes, peer, payload, completion);
+  } else {
+    copy_by<Scope>(target.here, source, nbytes);
+  }
+  if (completion == Completion::now) Scope::sync();
   return status;
 }
 
@@ -85,22 +80,19 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_elsewhere(const Worl
   return Scope::leads() ? get_far(world, place, dest, nbytes, peer, completion) : ChannelStatus::ok;
 }
 
-/// `dest` is undefined until quiet. Through the proxy it is symmetric or registered memory, or else a few bytes.
-template <class Scope = ThreadScope>
-RAILSHMEM_HD inline ChannelStatus getmem_nbi(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                             Peer peer, Completion completion = Completion::later) {
-  const NearPlace origin = near_place(world, source, nbytes, peer.pe);
-  if (!origin.near) return get_elsewhere<Scope>(world, dest, source, nbytes, peer, completion);
-  copy_by<Scope>(dest, origin.here, nbytes);
-  return ChannelStatus::ok;
-}
-
-/// Returns with the data.
+/// now: returns with the data. later: `dest` is undefined until quiet. Through the proxy `dest` is symmetric or
+/// registered memory, or else a few bytes.
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
-                                         Peer peer) {
-  const ChannelStatus status = getmem_nbi<Scope>(world, dest, source, nbytes, peer, Completion::now);
-  Scope::sync();
+                                         Peer peer, Completion completion) {
+  const NearPlace origin = near_place(world, source, nbytes, peer.pe);
+  ChannelStatus status = ChannelStatus::ok;
+  if (!origin.near) {
+    status = get_elsewhere<Scope>(world, dest, source, nbytes, peer, completion);
+  } else {
+    copy_by<Scope>(dest, origin.here, nbytes);
+  }
+  if (completion == Completion::now) Scope::sync();
   return status;
 }
 

@@ -38,10 +38,6 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldVie
   c.signal_op = op;
   return push(channel_of(world, block).ring, c, deadline_of(world), payload).status;
 }
-RAILSHMEM_HD inline ChannelStatus signal_far(const WorldView& world, const HeapPlace& signal, uint64_t value,
-                                             SignalOp op, Peer peer, Payload payload) {
-  return signal_by(world, signal, value, op, peer, payload, threads::block_in_grid());
-}
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,
                                                                        const void* source, uint64_t nbytes,
@@ -65,7 +61,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   if (!portable::is_global(source)) {
     status = put_pieces(world, c, source, nbytes);
     if (status == ChannelStatus::ok) status = wait_for_channel(world);  // commands may pass each other on the way
-    return status == ChannelStatus::ok ? signal_far(world, signal, value, op, peer, Payload::released) : status;
+    return status == ChannelStatus::ok
+               ? signal_by(world, signal, value, op, peer, Payload::released, threads::block_in_grid())
+               : status;
   }
   c.local = address_of(source);
   payload = payload_to(peer, payload);
@@ -78,7 +76,7 @@ RAILSHMEM_HD inline NearPlace near_signal(const WorldView& world, const uint64_t
   return near_word(world, signal, sizeof *signal, peer.pe, declared);
 }
 
-/// putmem_signal_nbi() where near_place() does not know the data or the signal.
+/// putmem_signal() where near_place() does not know the data or the signal.
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(const WorldView& world, void* dest,
                                                                              const void* source, uint64_t nbytes,
@@ -110,39 +108,32 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
   if (!Scope::leads()) return ChannelStatus::ok;
   if (!is_direct(target, op, peer)) {
     // Data that was stored comes before the signal. Without data the signal orders nothing.
-    return signal_far(world, target, value, op, peer, nbytes == 0 ? Payload::released : Payload::written);
+    return signal_by(world, target, value, op, peer, nbytes == 0 ? Payload::released : Payload::written,
+                     threads::block_in_grid());
   }
   update_signal(reinterpret_cast<uint64_t*>(target.here), value, op);
   return ChannelStatus::ok;
 }
 
-/// The target sees the data of this put no later than its signal. nbytes 0: only the signal.
-template <class Scope = ThreadScope>
-RAILSHMEM_HD inline ChannelStatus putmem_signal_nbi(const WorldView& world, void* dest, const void* source,
-                                                    uint64_t nbytes, uint64_t* signal, uint64_t value, SignalOp op,
-                                                    Peer peer, Payload payload = Payload::written,
-                                                    Completion completion = Completion::later) {
-  const NearPlace flag = near_signal(world, signal, op, peer);
-  const NearPlace target = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
-  if (!flag.near || !target.near) {
-    return put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, completion);
-  }
-  if (nbytes != 0) {
-    copy_by<Scope>(target.here, source, nbytes);
-    Scope::sync();
-  }
-  if (Scope::leads()) update_signal(reinterpret_cast<uint64_t*>(flag.here), value, op);
-  return ChannelStatus::ok;
-}
-
-/// Returns when `source` may be reused.
+/// The target sees the data of this put no later than its signal. nbytes 0: only the signal. now: returns when `source`
+/// may be reused.
 template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* dest, const void* source, uint64_t nbytes,
                                                 uint64_t* signal, uint64_t value, SignalOp op, Peer peer,
-                                                Payload payload = Payload::written) {
-  const ChannelStatus status =
-      putmem_signal_nbi<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, Completion::now);
-  Scope::sync();
+                                                Completion completion, Payload payload = Payload::written) {
+  const NearPlace flag = near_signal(world, signal, op, peer);
+  const NearPlace target = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
+  ChannelStatus status = ChannelStatus::ok;
+  if (!flag.near || !target.near) {
+    status = put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, completion);
+  } else {
+    if (nbytes != 0) {
+      copy_by<Scope>(target.here, source, nbytes);
+      Scope::sync();
+    }
+    if (Scope::leads()) update_signal(reinterpret_cast<uint64_t*>(flag.here), value, op);
+  }
+  if (completion == Completion::now) Scope::sync();
   return status;
 }
 

@@ -62,7 +62,7 @@ template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus ibput(const WorldView& world, void* dest, const void* source, const Spacing& s,
                                         Peer peer) {
   if (s.nblocks == 0 || s.nbytes == 0) return ChannelStatus::ok;
-  if (s.packed()) return putmem<Scope>(world, dest, source, s.nblocks * s.nbytes, peer);
+  if (s.packed()) return putmem<Scope>(world, dest, source, s.nblocks * s.nbytes, peer, Completion::now);
   const HeapPlace place = reach(world, dest, peer.pe);
   const auto* const from = static_cast<const unsigned char*>(source);
   ChannelStatus status = ChannelStatus::ok;
@@ -83,7 +83,7 @@ template <class Scope = ThreadScope>
 RAILSHMEM_HD inline ChannelStatus ibget(const WorldView& world, void* dest, const void* source, const Spacing& s,
                                         Peer peer) {
   if (s.nblocks == 0 || s.nbytes == 0) return ChannelStatus::ok;
-  if (s.packed()) return getmem<Scope>(world, dest, source, s.nblocks * s.nbytes, peer);
+  if (s.packed()) return getmem<Scope>(world, dest, source, s.nblocks * s.nbytes, peer, Completion::now);
   const HeapPlace place = reach(world, source, peer.pe);
   auto* const to = static_cast<unsigned char*>(dest);
   ChannelStatus status = ChannelStatus::ok;

@@ -8,6 +8,7 @@
 #include "include/shmem/device/wait.h"
 #include "tests/gpu/one_gpu/gpu_support.h"
 #include "tests/support/ring_fixture.h"
+#include "tests/support/write_slot.h"
 
 namespace railshmem::gpu_test {
 namespace {
@@ -49,7 +50,7 @@ __global__ void push_commands(Views views, Shape shape, Seed seed, uint64_t* sta
     } else {
       const device::Reserved reserved = device::reserve_one(channel.ring, deadline);
       status = reserved.status;
-      if (status == ChannelStatus::ok) device::write_slot(channel.ring, reserved.ticket, command_of(reserved.ticket));
+      if (status == ChannelStatus::ok) write_slot(channel.ring, reserved.ticket, command_of(reserved.ticket));
     }
   }
   if (status == ChannelStatus::ok) status = device::quiet(channel, deadline);

@@ -10,6 +10,8 @@
 namespace railshmem::gpu_test {
 namespace {
 
+using device::Completion;
+
 constexpr int kMe = 0, kMapped = 1, kFar = 2, kPes = 3;
 constexpr unsigned kBlocks = 2, kThreads = 32, kAll = kBlocks * kThreads;
 constexpr uint32_t kLog2Cells = 4;                            // fewer than threads: some wait for a cell
@@ -46,11 +48,11 @@ __device__ int put_and_get(const WorldView& world, const Places& at, int pe) {
     for (uint64_t shift = 0; shift < 17; shift += nbytes < 18 ? 1 : 4) {
       fill(at.seen, 0xee, 80);
       fill(at.back, 0, 64);
-      EXPECT_OK(device::putmem_nbi(world, at.target + 1 + shift, at.source + 3, nbytes, pe));
+      EXPECT_OK(device::putmem(world, at.target + 1 + shift, at.source + 3, nbytes, pe, Completion::later));
       EXPECT_OK(device::quiet(world));
       EXPECT(same(at.seen + 1 + shift, at.source + 3, nbytes));
       EXPECT(at.seen[shift] == 0xee && at.seen[1 + shift + nbytes] == 0xee);
-      EXPECT_OK(device::getmem(world, at.back, at.target + 1 + shift, nbytes, pe));
+      EXPECT_OK(device::getmem(world, at.back, at.target + 1 + shift, nbytes, pe, Completion::now));
       EXPECT(same(at.back, at.source + 3, nbytes) && at.back[nbytes] == 0);
     }
   }
@@ -60,7 +62,7 @@ __device__ int put_and_get(const WorldView& world, const Places& at, int pe) {
 __device__ int blocking_put_releases_its_source(const WorldView& world, const Places& at, int pe) {
   for (int round = 0; round < 100; ++round) {
     fill(at.back, static_cast<unsigned char>(round), 100);  // written by the kernel: the put must release it
-    EXPECT_OK(device::putmem(world, at.target + round, at.back, 100, pe));
+    EXPECT_OK(device::putmem(world, at.target + round, at.back, 100, pe, Completion::now));
   }
   EXPECT_OK(device::quiet(world));
   for (int round = 0; round < 100; ++round) EXPECT(at.seen[round] == round);
@@ -73,7 +75,8 @@ __device__ int signal_follows_its_data(const WorldView& world, const Places& at,
   const auto* const seen = reinterpret_cast<const uint64_t*>(at.seen + 480);
   for (const uint64_t nbytes : {0, 1, 8, 9, 240}) {
     fill(at.seen, 0, kRegion);
-    EXPECT_OK(device::putmem_signal_nbi(world, at.target + 8, at.source, nbytes, signal, 5, SignalOp::set, pe));
+    EXPECT_OK(device::putmem_signal(world, at.target + 8, at.source, nbytes, signal, 5, SignalOp::set, pe,
+                                    Completion::later));
     EXPECT_OK(device::signal_update(world, signal, 2, SignalOp::add, pe));
     const uint64_t began = portable::clock_ns();
     while (portable::load_acquire(seen) != 7) EXPECT(portable::clock_ns() - began < kLong);
@@ -99,7 +102,7 @@ template <class T>
 __device__ int atomics(const WorldView& world, const Places& at, int pe) {
   T* const dest = reinterpret_cast<T*>(at.target + 448);
   T* const old = static_cast<T*>(at.fetched);
-  EXPECT_OK(device::amo(world, dest, AmoOp::set, T{12}, pe));
+  EXPECT_OK(device::amo(world, dest, AmoOp::set, T{12}, T{0}, pe));
   struct Step {
     AmoOp op;
     T operand, compare, old;
@@ -116,13 +119,13 @@ __device__ int atomics(const WorldView& world, const Places& at, int pe) {
     EXPECT_OK(device::amo_fetch(world, old, dest, step.op, step.operand, step.compare, pe));
     EXPECT(*old == step.old);
   }
-  EXPECT_OK(device::amo(world, dest, AmoOp::add, T{5}, pe));
-  EXPECT_OK(device::amo_fetch_nbi(world, old, dest, AmoOp::fetch, T{0}, T{0}, pe));
+  EXPECT_OK(device::amo(world, dest, AmoOp::add, T{5}, T{0}, pe));
+  EXPECT_OK(device::amo(world, dest, AmoOp::fetch, T{0}, T{0}, pe, old, device::Fetch::later));
   EXPECT_OK(device::quiet(world));
   EXPECT(*old == 15);
   // Everybody's counter: the last value, and so that nothing was lost, is checked by the host.
   auto* const sum = reinterpret_cast<uint64_t*>(world.heap.mine + kSum);
-  for (int i = 0; i < 20; ++i) EXPECT_OK(device::amo(world, sum, AmoOp::add, uint64_t{1}, pe));
+  for (int i = 0; i < 20; ++i) EXPECT_OK(device::amo(world, sum, AmoOp::add, uint64_t{1}, uint64_t{0}, pe));
   return 0;
 }
 

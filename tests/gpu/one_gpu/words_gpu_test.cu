@@ -21,7 +21,7 @@ __global__ void count_up(Word* words, Stores stores, uint64_t duration_ns, uint6
     for (int burst = 0; burst < 64; ++burst) {
       ++i;
       if (stores == Stores::whole) {
-        device::store_word(mine, {i, i});
+        portable::store_pair(&mine->lo, i, i);
       } else {
         portable::store_relaxed(&mine->hi, i);
         portable::store_relaxed(&mine->lo, i);

@@ -13,6 +13,7 @@
 #include "src/base/error.h"
 #include "tests/support/repetitions.h"
 #include "tests/support/ring_fixture.h"
+#include "tests/support/write_slot.h"
 
 namespace railshmem {
 namespace {
@@ -112,11 +113,11 @@ TEST(Ring, ErrorWordEndsAProducersWaitWithoutADeadline) {
 TEST(Ring, ReservedRunIsWrittenInAnyOrderAndReadInTicketOrder) {
   TestRing bench(3);
   const auto run = device::reserve(bench.view, 5, Deadline::never());
-  for (const uint64_t i : {4u, 0u, 2u, 3u}) device::write_slot(bench.view, run.ticket + i, command_of(i));
+  for (const uint64_t i : {4u, 0u, 2u, 3u}) write_slot(bench.view, run.ticket + i, command_of(i));
   EXPECT_TRUE(*bench.ring.peek() == command_of(0));
   bench.ring.pop();
   EXPECT_FALSE(bench.ring.peek()) << "slot 1 is not written";
-  device::write_slot(bench.view, run.ticket + 1, command_of(1));
+  write_slot(bench.view, run.ticket + 1, command_of(1));
   for (uint64_t i = 1; i < 5; ++i, bench.ring.pop()) ASSERT_TRUE(*bench.ring.peek() == command_of(i));
 }
 

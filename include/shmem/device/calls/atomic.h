@@ -32,11 +32,11 @@ struct Atomics {
   template <AmoOp kOp>
   RAILSHMEM_KERNEL static void update(shmem_ctx_t ctx, const T* dest, T operand, int pe) {
     const WorldView& world = this_world();
-    const ChannelStatus status = amo(world, word(dest), kOp, bits(operand), peer_of(world, ctx, pe));
+    const ChannelStatus status = amo(world, word(dest), kOp, bits(operand), Bits{0}, peer_of(world, ctx, pe));
     finish(world, DeviceCall::atomic, status, pe, dest);
   }
   template <AmoOp kOp>
-  RAILSHMEM_KERNEL static T fetch(shmem_ctx_t ctx, const T* dest, T operand, T cond, int pe) {
+  RAILSHMEM_KERNEL static T fetch(shmem_ctx_t ctx, const T* dest, T operand, int pe, T cond = T(0)) {
     const WorldView& world = this_world();
     Bits old = 0;
     const ChannelStatus status =
@@ -45,39 +45,31 @@ struct Atomics {
     return value(old);
   }
   template <AmoOp kOp>
-  RAILSHMEM_KERNEL static void fetch_nbi(shmem_ctx_t ctx, T* fetched, const T* dest, T operand, T cond, int pe) {
+  RAILSHMEM_KERNEL static void fetch_nbi(shmem_ctx_t ctx, T* fetched, const T* dest, T operand, int pe, T cond = T(0)) {
     const WorldView& world = this_world();
     const ChannelStatus status =
-        amo_fetch_nbi(world, word(fetched), word(dest), kOp, bits(operand), bits(cond), peer_of(world, ctx, pe));
+        amo(world, word(dest), kOp, bits(operand), bits(cond), peer_of(world, ctx, pe), word(fetched), Fetch::later);
     finish(world, DeviceCall::atomic_fetch_nbi, status, pe, dest);
   }
 
   RAILSHMEM_KERNEL static void inc(shmem_ctx_t ctx, T* dest, int pe) { update<AmoOp::add>(ctx, dest, T(1), pe); }
   RAILSHMEM_KERNEL static T fetch_inc(shmem_ctx_t ctx, T* dest, int pe) {
-    return fetch<AmoOp::fetch_add>(ctx, dest, T(1), T(0), pe);
+    return fetch<AmoOp::fetch_add>(ctx, dest, T(1), pe);
   }
   RAILSHMEM_KERNEL static void fetch_inc_nbi(shmem_ctx_t ctx, T* fetched, T* dest, int pe) {
-    fetch_nbi<AmoOp::fetch_add>(ctx, fetched, dest, T(1), T(0), pe);
+    fetch_nbi<AmoOp::fetch_add>(ctx, fetched, dest, T(1), pe);
   }
   RAILSHMEM_KERNEL static T read(shmem_ctx_t ctx, const T* source, int pe) {
-    return fetch<AmoOp::fetch>(ctx, source, T(0), T(0), pe);
+    return fetch<AmoOp::fetch>(ctx, source, T(0), pe);
   }
   RAILSHMEM_KERNEL static void read_nbi(shmem_ctx_t ctx, T* fetched, const T* source, int pe) {
-    fetch_nbi<AmoOp::fetch>(ctx, fetched, source, T(0), T(0), pe);
+    fetch_nbi<AmoOp::fetch>(ctx, fetched, source, T(0), pe);
   }
   RAILSHMEM_KERNEL static T compare_swap(shmem_ctx_t ctx, T* dest, T cond, T operand, int pe) {
-    return fetch<AmoOp::compare_swap>(ctx, dest, operand, cond, pe);
+    return fetch<AmoOp::compare_swap>(ctx, dest, operand, pe, cond);
   }
   RAILSHMEM_KERNEL static void compare_swap_nbi(shmem_ctx_t ctx, T* fetched, T* dest, T cond, T operand, int pe) {
-    fetch_nbi<AmoOp::compare_swap>(ctx, fetched, dest, operand, cond, pe);
-  }
-  template <AmoOp kOp>
-  RAILSHMEM_KERNEL static T fetch_with(shmem_ctx_t ctx, T* dest, T operand, int pe) {
-    return fetch<kOp>(ctx, dest, operand, T(0), pe);
-  }
-  template <AmoOp kOp>
-  RAILSHMEM_KERNEL static void fetch_with_nbi(shmem_ctx_t ctx, T* fetched, T* dest, T operand, int pe) {
-    fetch_nbi<kOp>(ctx, fetched, dest, operand, T(0), pe);
+    fetch_nbi<AmoOp::compare_swap>(ctx, fetched, dest, operand, pe, cond);
   }
 };
 

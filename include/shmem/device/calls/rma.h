@@ -18,22 +18,26 @@ struct Mover {
   RAILSHMEM_KERNEL static void put(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
     const WorldView& world = this_world();
     const Peer peer = peer_of(world, ctx, pe);
-    finish(world, DeviceCall::put, putmem<Scope>(world, dest, source, nelems * kBytes, peer), pe, dest);
+    const ChannelStatus status = putmem<Scope>(world, dest, source, nelems * kBytes, peer, Completion::now);
+    finish(world, DeviceCall::put, status, pe, dest);
   }
   RAILSHMEM_KERNEL static void put_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
     const WorldView& world = this_world();
     const Peer peer = peer_of(world, ctx, pe);
-    finish(world, DeviceCall::put_nbi, putmem_nbi<Scope>(world, dest, source, nelems * kBytes, peer), pe, dest);
+    const ChannelStatus status = putmem<Scope>(world, dest, source, nelems * kBytes, peer, Completion::later);
+    finish(world, DeviceCall::put_nbi, status, pe, dest);
   }
   RAILSHMEM_KERNEL static void get(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
     const WorldView& world = this_world();
     const Peer peer = peer_of(world, ctx, pe);
-    finish(world, DeviceCall::get, getmem<Scope>(world, dest, source, nelems * kBytes, peer), pe, source);
+    const ChannelStatus status = getmem<Scope>(world, dest, source, nelems * kBytes, peer, Completion::now);
+    finish(world, DeviceCall::get, status, pe, source);
   }
   RAILSHMEM_KERNEL static void get_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
     const WorldView& world = this_world();
     const Peer peer = peer_of(world, ctx, pe);
-    finish(world, DeviceCall::get_nbi, getmem_nbi<Scope>(world, dest, source, nelems * kBytes, peer), pe, source);
+    const ChannelStatus status = getmem<Scope>(world, dest, source, nelems * kBytes, peer, Completion::later);
+    finish(world, DeviceCall::get_nbi, status, pe, source);
   }
   RAILSHMEM_KERNEL static void iput(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
                                     size_t nelems, int pe) {

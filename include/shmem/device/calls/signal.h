@@ -24,14 +24,14 @@ struct Signaller {
                                           uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
     const WorldView& world = this_world();
     const ChannelStatus status = putmem_signal<Scope>(world, dest, source, nelems * kBytes, sig_addr, signal,
-                                                      signal_op_of(sig_op), peer_of(world, ctx, pe));
+                                                      signal_op_of(sig_op), peer_of(world, ctx, pe), Completion::now);
     finish(world, DeviceCall::put_signal, status, pe, dest);
   }
   RAILSHMEM_KERNEL static void put_signal_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
                                               uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
     const WorldView& world = this_world();
-    const ChannelStatus status = putmem_signal_nbi<Scope>(world, dest, source, nelems * kBytes, sig_addr, signal,
-                                                          signal_op_of(sig_op), peer_of(world, ctx, pe));
+    const ChannelStatus status = putmem_signal<Scope>(world, dest, source, nelems * kBytes, sig_addr, signal,
+                                                      signal_op_of(sig_op), peer_of(world, ctx, pe), Completion::later);
     finish(world, DeviceCall::put_signal_nbi, status, pe, dest);
   }
 };

@@ -1220,107 +1220,107 @@ RAILSHMEM_BOTH_BODY void shmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t
 }
 RAILSHMEM_BOTH_BODY int shmem_int_atomic_fetch_add(int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int shmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long shmem_long_atomic_fetch_add(long* dest, long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_long_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long shmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long* dest, long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_long_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long long shmem_longlong_atomic_fetch_add(long long* dest, long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_longlong_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long long shmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long* dest, long long value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_longlong_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_uint_atomic_fetch_add(unsigned int* dest, unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_ctx_uint_atomic_fetch_add(shmem_ctx_t ctx, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ulong_atomic_fetch_add(unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ctx_ulong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ulonglong_atomic_fetch_add(unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ctx_ulonglong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_int32_atomic_fetch_add(int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_ctx_int32_atomic_fetch_add(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_int64_atomic_fetch_add(int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_ctx_int64_atomic_fetch_add(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_uint32_atomic_fetch_add(uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t* dest, uint32_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_uint64_atomic_fetch_add(uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t* dest, uint64_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY size_t shmem_size_atomic_fetch_add(size_t* dest, size_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_size_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY size_t shmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t* dest, size_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_size_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY ptrdiff_t shmem_ptrdiff_atomic_fetch_add(ptrdiff_t* dest, ptrdiff_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ptrdiff_atomic_fetch_add(dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ptrdiff_atomic_fetch_add(ctx, dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch<railshmem::AmoOp::fetch_add>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int_atomic_add(int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int_atomic_add(dest, value, pe),
@@ -1643,115 +1643,115 @@ RAILSHMEM_BOTH_BODY void shmem_ctx_ptrdiff_atomic_fetch_inc_nbi(shmem_ctx_t ctx,
 }
 RAILSHMEM_BOTH_BODY void shmem_int_atomic_fetch_add_nbi(int* fetch, int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int_atomic_fetch_add_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_long_atomic_fetch_add_nbi(long* fetch, long* dest, long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_long_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_long_atomic_fetch_add_nbi(shmem_ctx_t ctx, long* fetch, long* dest, long value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_long_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_longlong_atomic_fetch_add_nbi(long long* fetch, long long* dest, long long value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_longlong_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_longlong_atomic_fetch_add_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest,
     long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_longlong_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint_atomic_fetch_add_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulong_atomic_fetch_add_nbi(unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulong_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned long* fetch,
     unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulonglong_atomic_fetch_add_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulonglong_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int32_atomic_fetch_add_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int32_atomic_fetch_add_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest,
     int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int64_atomic_fetch_add_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int64_atomic_fetch_add_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest,
     int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint32_atomic_fetch_add_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint32_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
     uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint64_atomic_fetch_add_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint64_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_size_atomic_fetch_add_nbi(size_t* fetch, size_t* dest, size_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_size_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest,
     size_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_size_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ptrdiff_atomic_fetch_add_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ptrdiff_atomic_fetch_add_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest,
     ptrdiff_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ptrdiff_atomic_fetch_add_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch_nbi<railshmem::AmoOp::fetch_add>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY float shmem_float_atomic_fetch(const float* source, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_float_atomic_fetch(source, pe),
@@ -1981,120 +1981,120 @@ RAILSHMEM_BOTH_BODY void shmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t
 }
 RAILSHMEM_BOTH_BODY float shmem_float_atomic_swap(float* dest, float value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_float_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<float>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<float>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY float shmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float* dest, float value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_float_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<float>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<float>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY double shmem_double_atomic_swap(double* dest, double value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_double_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<double>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<double>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY double shmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double* dest, double value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_double_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<double>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<double>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int shmem_int_atomic_swap(int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int shmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long shmem_long_atomic_swap(long* dest, long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_long_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long shmem_ctx_long_atomic_swap(shmem_ctx_t ctx, long* dest, long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_long_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long long shmem_longlong_atomic_swap(long long* dest, long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_longlong_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY long long shmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long* dest, long long value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_longlong_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_uint_atomic_swap(unsigned int* dest, unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ulong_atomic_swap(unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ulonglong_atomic_swap(unsigned long long* dest, unsigned long long value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ctx_ulonglong_atomic_swap(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_int32_atomic_swap(int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_ctx_int32_atomic_swap(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_int64_atomic_swap(int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_ctx_int64_atomic_swap(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_uint32_atomic_swap(uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_ctx_uint32_atomic_swap(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_uint64_atomic_swap(uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_ctx_uint64_atomic_swap(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY size_t shmem_size_atomic_swap(size_t* dest, size_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_size_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY size_t shmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t* dest, size_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_size_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY ptrdiff_t shmem_ptrdiff_atomic_swap(ptrdiff_t* dest, ptrdiff_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ptrdiff_atomic_swap(dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY ptrdiff_t shmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ptrdiff_atomic_swap(ctx, dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch<railshmem::AmoOp::swap>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_float_atomic_fetch_nbi(float* fetch, const float* source, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_float_atomic_fetch_nbi(fetch, source, pe),
@@ -2221,314 +2221,314 @@ RAILSHMEM_BOTH_BODY void shmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptr
 }
 RAILSHMEM_BOTH_BODY void shmem_float_atomic_swap_nbi(float* fetch, float* dest, float value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_float_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<float>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<float>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_float_atomic_swap_nbi(shmem_ctx_t ctx, float* fetch, float* dest, float value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_float_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<float>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<float>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_double_atomic_swap_nbi(double* fetch, double* dest, double value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_double_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<double>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<double>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_double_atomic_swap_nbi(shmem_ctx_t ctx, double* fetch, double* dest, double value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_double_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<double>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<double>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int_atomic_swap_nbi(int* fetch, int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int_atomic_swap_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_long_atomic_swap_nbi(long* fetch, long* dest, long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_long_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_long_atomic_swap_nbi(shmem_ctx_t ctx, long* fetch, long* dest, long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_long_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<long>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_longlong_atomic_swap_nbi(long long* fetch, long long* dest, long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_longlong_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_longlong_atomic_swap_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest,
     long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_longlong_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<long long>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<long long>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint_atomic_swap_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint_atomic_swap_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulong_atomic_swap_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulong_atomic_swap_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulonglong_atomic_swap_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulonglong_atomic_swap_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int32_atomic_swap_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int32_atomic_swap_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest,
     int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int64_atomic_swap_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int64_atomic_swap_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest,
     int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint32_atomic_swap_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint32_atomic_swap_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
     uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint64_atomic_swap_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint64_atomic_swap_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_size_atomic_swap_nbi(size_t* fetch, size_t* dest, size_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_size_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_size_atomic_swap_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_size_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<size_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<size_t>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ptrdiff_atomic_swap_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ptrdiff_atomic_swap_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch_nbi<railshmem::AmoOp::swap>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest,
     ptrdiff_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ptrdiff_atomic_swap_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<ptrdiff_t>::template fetch_with_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<ptrdiff_t>::template fetch_nbi<railshmem::AmoOp::swap>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_uint_atomic_fetch_and(unsigned int* dest, unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_and(dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_ctx_uint_atomic_fetch_and(shmem_ctx_t ctx, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_and(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ulong_atomic_fetch_and(unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_and(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ctx_ulong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_and(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ulonglong_atomic_fetch_and(unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_and(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_and(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_int32_atomic_fetch_and(int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_and(dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_ctx_int32_atomic_fetch_and(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_and(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_int64_atomic_fetch_and(int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_and(dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_and(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_uint32_atomic_fetch_and(uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_and(dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t* dest, uint32_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_and(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_uint64_atomic_fetch_and(uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_and(dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t* dest, uint64_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_and(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_and>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_uint_atomic_fetch_or(unsigned int* dest, unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_or(dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_or(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ulong_atomic_fetch_or(unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_or(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_or(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ulonglong_atomic_fetch_or(unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_or(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_or(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_int32_atomic_fetch_or(int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_or(dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_ctx_int32_atomic_fetch_or(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_or(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_int64_atomic_fetch_or(int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_or(dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_ctx_int64_atomic_fetch_or(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_or(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_uint32_atomic_fetch_or(uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_or(dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_or(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_uint64_atomic_fetch_or(uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_or(dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_or(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_or>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_uint_atomic_fetch_xor(unsigned int* dest, unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_xor(dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned int shmem_ctx_uint_atomic_fetch_xor(shmem_ctx_t ctx, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_xor(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ulong_atomic_fetch_xor(unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_xor(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long shmem_ctx_ulong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_xor(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ulonglong_atomic_fetch_xor(unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_xor(dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY unsigned long long shmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_xor(ctx, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_int32_atomic_fetch_xor(int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_xor(dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int32_t shmem_ctx_int32_atomic_fetch_xor(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_xor(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_int64_atomic_fetch_xor(int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_xor(dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY int64_t shmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_xor(ctx, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_uint32_atomic_fetch_xor(uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_xor(dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint32_t shmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t* dest, uint32_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_xor(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_uint64_atomic_fetch_xor(uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_xor(dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t* dest, uint64_t value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_xor(ctx, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch<railshmem::AmoOp::fetch_xor>(ctx, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint_atomic_and(unsigned int* dest, unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_and(dest, value, pe),
@@ -2704,200 +2704,200 @@ RAILSHMEM_BOTH_BODY void shmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t* 
 RAILSHMEM_BOTH_BODY void shmem_uint_atomic_fetch_and_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_and_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_and_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulong_atomic_fetch_and_nbi(unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_and_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulong_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned long* fetch,
     unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_and_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulonglong_atomic_fetch_and_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_and_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulonglong_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_and_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int32_atomic_fetch_and_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_and_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int32_atomic_fetch_and_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest,
     int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_and_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int64_atomic_fetch_and_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_and_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int64_atomic_fetch_and_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest,
     int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_and_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint32_atomic_fetch_and_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_and_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint32_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
     uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_and_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint64_atomic_fetch_and_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_and_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_and_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_and>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint_atomic_fetch_or_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_or_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_or_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulong_atomic_fetch_or_nbi(unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_or_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long* fetch,
     unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_or_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulonglong_atomic_fetch_or_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_or_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulonglong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_or_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int32_atomic_fetch_or_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_or_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int32_atomic_fetch_or_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest,
     int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_or_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int64_atomic_fetch_or_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_or_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int64_atomic_fetch_or_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest,
     int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_or_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint32_atomic_fetch_or_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_or_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
     uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_or_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint64_atomic_fetch_or_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_or_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_or_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_or>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint_atomic_fetch_xor_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint_atomic_fetch_xor_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned int>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned int>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulong_atomic_fetch_xor_nbi(unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulong_atomic_fetch_xor_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulong_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned long* fetch,
     unsigned long* dest, unsigned long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulong_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ulonglong_atomic_fetch_xor_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ulonglong_atomic_fetch_xor_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_ulonglong_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_ulonglong_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<unsigned long long>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<unsigned long long>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int32_atomic_fetch_xor_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int32_atomic_fetch_xor_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int32_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest,
     int32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int32_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int32_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_int64_atomic_fetch_xor_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_int64_atomic_fetch_xor_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_int64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest,
     int64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_int64_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<int64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<int64_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint32_atomic_fetch_xor_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint32_atomic_fetch_xor_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint32_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
     uint32_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint32_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint32_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint32_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_uint64_atomic_fetch_xor_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_uint64_atomic_fetch_xor_nbi(fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(SHMEM_CTX_DEFAULT, fetch, dest, value, pe)));
 }
 RAILSHMEM_BOTH_BODY void shmem_ctx_uint64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe) {
   return RAILSHMEM_SIDE(railshmem_host_ctx_uint64_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe),
-      (railshmem::device::Atomics<uint64_t>::template fetch_with_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
+      (railshmem::device::Atomics<uint64_t>::template fetch_nbi<railshmem::AmoOp::fetch_xor>(ctx, fetch, dest, value, pe)));
 }
 
 #endif

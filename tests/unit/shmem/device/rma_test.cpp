@@ -14,6 +14,8 @@
 namespace railshmem {
 namespace {
 
+using device::Completion;
+
 constexpr uint64_t kHeap = 4096;
 constexpr int kMe = 0, kMapped = 1, kFar = 2;
 
@@ -69,13 +71,15 @@ TEST_P(DeviceRma, PutAndGetOfEverySmallSizeAndOffset) {
   for (uint64_t nbytes = 0; nbytes <= 40; ++nbytes) {
     for (uint64_t at = 0; at < 17; ++at) {
       std::memset(theirs(), 0xee, kHeap);
-      ASSERT_EQ(device::putmem_nbi(world_, mine() + 100 + at, mine() + 3, nbytes, GetParam()), ChannelStatus::ok);
+      ASSERT_EQ(device::putmem(world_, mine() + 100 + at, mine() + 3, nbytes, GetParam(), Completion::later),
+                ChannelStatus::ok);
       ASSERT_EQ(device::quiet(world_), ChannelStatus::ok);
       ASSERT_EQ(std::memcmp(theirs() + 100 + at, mine() + 3, nbytes), 0);
       ASSERT_EQ(theirs()[100 + at + nbytes], 0xee);
       ASSERT_EQ(theirs()[99 + at], 0xee);
       unsigned char back[64] = {};
-      ASSERT_EQ(device::getmem(world_, back, mine() + 100 + at, nbytes, GetParam()), ChannelStatus::ok);
+      ASSERT_EQ(device::getmem(world_, back, mine() + 100 + at, nbytes, GetParam(), Completion::now),
+                ChannelStatus::ok);
       ASSERT_EQ(std::memcmp(back, mine() + 3, nbytes), 0);
       ASSERT_EQ(back[nbytes], 0);
     }
@@ -86,7 +90,8 @@ TEST_P(DeviceRma, BlockingPutReleasesItsSource) {
   unsigned char source[100];
   for (int round = 0; round < 200; ++round) {
     std::memset(source, round, sizeof source);
-    ASSERT_EQ(device::putmem(world_, mine() + round, source, sizeof source, GetParam()), ChannelStatus::ok);
+    ASSERT_EQ(device::putmem(world_, mine() + round, source, sizeof source, GetParam(), Completion::now),
+              ChannelStatus::ok);
   }
   ASSERT_EQ(device::quiet(world_), ChannelStatus::ok);
   for (int round = 0; round < 200; ++round) EXPECT_EQ(theirs()[round], static_cast<unsigned char>(round));
@@ -96,7 +101,7 @@ TEST_P(DeviceRma, SignalFollowsItsData) {
   for (const uint64_t nbytes : {0u, 1u, 8u, 9u, 1000u}) {
     std::memset(theirs(), 0, kHeap);
     uint64_t* const signal = words(mine()) + 300;
-    device::putmem_signal_nbi(world_, mine() + 8, mine(), nbytes, signal, 5, SignalOp::set, GetParam());
+    device::putmem_signal(world_, mine() + 8, mine(), nbytes, signal, 5, SignalOp::set, GetParam(), Completion::later);
     device::signal_update(world_, signal, 2, SignalOp::add, GetParam());
     const uint64_t end = portable::clock_ns() + 20'000'000'000;
     while (portable::load_acquire(words(theirs()) + 300) != 7) {
@@ -124,7 +129,7 @@ T fetch(const WorldView& world, T* dest, AmoOp op, T operand, T compare, int pe)
 
 template <class T>
 void run_atomics(const WorldView& world, T* dest, int pe) {
-  ASSERT_EQ(device::amo(world, dest, AmoOp::set, T{12}, pe), ChannelStatus::ok);
+  ASSERT_EQ(device::amo(world, dest, AmoOp::set, T{12}, T{0}, pe), ChannelStatus::ok);
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_add, static_cast<T>(~T{0}), T{0}, pe), T{12});
   EXPECT_EQ(fetch(world, dest, AmoOp::compare_swap, T{7}, T{10}, pe), T{11});
   EXPECT_EQ(fetch(world, dest, AmoOp::compare_swap, T{7}, T{11}, pe), T{11});
@@ -132,7 +137,7 @@ void run_atomics(const WorldView& world, T* dest, int pe) {
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_and, T{3}, T{0}, pe), T{6});
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_or, T{9}, T{0}, pe), T{2});
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch_xor, T{1}, T{0}, pe), T{11});
-  ASSERT_EQ(device::amo(world, dest, AmoOp::add, T{5}, pe), ChannelStatus::ok);
+  ASSERT_EQ(device::amo(world, dest, AmoOp::add, T{5}, T{0}, pe), ChannelStatus::ok);
   EXPECT_EQ(fetch(world, dest, AmoOp::fetch, T{0}, T{0}, pe), T{15});
 }
 
