@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/heap/task_list.h"
+#include "src/globals/task_list.h"
 
 #include <fcntl.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "src/base/error.h"
-#include "src/heap/raw_syscall.h"
+#include "src/globals/raw_syscall.h"
 
 namespace railshmem {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/heap/shared_data.h"
+#include "src/globals/shared_data.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,10 +11,10 @@
 #include <sstream>
 
 #include "src/base/error.h"
-#include "src/heap/fork_guard.h"
+#include "src/globals/fork_guard.h"
+#include "src/globals/page_mover.h"
+#include "src/globals/thread_park.h"
 #include "src/heap/memory_file.h"
-#include "src/heap/page_mover.h"
-#include "src/heap/thread_park.h"
 
 namespace railshmem {
 namespace {

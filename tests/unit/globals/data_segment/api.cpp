@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/heap/data_segment/api.h"
+#include "tests/unit/globals/data_segment/api.h"
 
 #include <cstdio>
 
-#include "src/heap/shared_data.h"
+#include "src/globals/shared_data.h"
 
 extern "C" {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/heap/fork_guard.h"
+#include "src/globals/fork_guard.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "src/base/cpu.h"
-#include "src/heap/raw_syscall.h"
-#include "src/heap/shared_data.h"
+#include "src/globals/raw_syscall.h"
+#include "src/globals/shared_data.h"
 
 namespace railshmem {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/heap/page_mover.h"
+#include "src/globals/page_mover.h"
 
 #include <sys/mman.h>
 
 #include <cerrno>
 #include <cstdint>
 
-#include "src/heap/raw_syscall.h"
+#include "src/globals/raw_syscall.h"
 
 namespace railshmem {
 namespace {

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/unit/heap/data_segment/api.h"
+#include "tests/unit/globals/data_segment/api.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // A forked child gets its own copy of a shared range: it would scribble on its parent's globals otherwise.
 #pragma once
 
-#include "src/heap/page_mover.h"
+#include "src/globals/page_mover.h"
 
 namespace railshmem {
 

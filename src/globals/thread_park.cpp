@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/heap/thread_park.h"
+#include "src/globals/thread_park.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,8 +8,8 @@
 
 #include "src/base/cpu.h"
 #include "src/base/error.h"
-#include "src/heap/raw_syscall.h"
-#include "src/heap/task_list.h"
+#include "src/globals/raw_syscall.h"
+#include "src/globals/task_list.h"
 
 // The real function: ThreadSanitizer's sigaction() defers handlers to the next interceptor, which a spinning thread
 // never reaches. Weak, because only glibc has it.

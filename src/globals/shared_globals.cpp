@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/world/shared_globals.h"
+#include "src/globals/shared_globals.h"
 
 #include "src/base/align.h"
 #include "src/base/error.h"

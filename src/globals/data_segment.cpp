@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/heap/data_segment.h"
+#include "src/globals/data_segment.h"
 
 #include <elf.h>
 #include <link.h>

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "src/base/unique.h"
-#include "src/heap/data_segment.h"
+#include "src/globals/data_segment.h"
 
 namespace railshmem {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "src/globals/shared_data.h"
 #include "src/heap/load_store.h"
-#include "src/heap/shared_data.h"
 #include "src/plugin/bootstrap.h"
 #include "src/plugin/segment.h"
 #include "src/rma/pe_state.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The unit test binary on itself; tests/unit/heap/data_segment has a program for what needs one.
-#include "src/heap/data_segment.h"
+// The unit test binary on itself; tests/unit/globals/data_segment has a program for what needs one.
+#include "src/globals/data_segment.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-#include "src/heap/shared_data.h"
+#include "src/globals/shared_data.h"
 
 namespace railshmem {
 namespace {
