@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
-#include "src/collective/blocks.h"
+#include "src/collective/collectives.h"
 #include "src/rma/strided.h"
 
 namespace railshmem {

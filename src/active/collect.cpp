@@ -3,8 +3,7 @@
 
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
-#include "src/collective/blocks.h"
-#include "src/collective/collect.h"
+#include "src/collective/collectives.h"
 
 namespace railshmem {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/reduce.h"
-
 #include "src/api/probe.h"
 #include "src/api/reductions.h"
 #include "src/api/team_call.h"
 #include "src/check/collective.h"
-#include "src/collective/scan.h"
+#include "src/collective/collectives.h"
+#include "src/collective/reduction.h"
 #include "src/rma/put_get.h"
 
 namespace railshmem {

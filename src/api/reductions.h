@@ -4,7 +4,7 @@
 
 #include "src/api/entry.h"
 #include "src/collective/reduce_ops.h"
-#include "src/collective/scan.h"
+#include "src/collective/reduction.h"
 
 namespace railshmem {
 

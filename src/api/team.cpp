@@ -10,7 +10,7 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/check/agreement.h"
-#include "src/collective/sync.h"
+#include "src/collective/collectives.h"
 
 using namespace railshmem;
 

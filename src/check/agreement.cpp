@@ -7,9 +7,9 @@
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
+#include "src/collective/collectives.h"
 #include "src/collective/control_block.h"
 #include "src/collective/link.h"
-#include "src/collective/sync.h"
 
 namespace railshmem::check {
 namespace {

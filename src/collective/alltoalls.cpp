@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/alltoalls.h"
+#include "src/collective/collectives.h"
 
 #include <algorithm>
 
 #include "src/base/log.h"
-#include "src/collective/blocks.h"
 #include "src/collective/flags.h"
 #include "src/collective/operand.h"
 #include "src/collective/spaced_copy.h"

@@ -94,6 +94,9 @@ enum class Scan : uint8_t { inclusive, exclusive };
 /// Prefix sums of `part` of all members' sources into their dests; otherwise as combine_part().
 void scan_part(Team& team, const Reduction& job, Scan scan, Part part) noexcept;
 
+/// Reduces over several nodes: first within each node, then among their leaders, then out within each node.
+void reduce_over_nodes(Team& team, const Reduction& job) noexcept;
+
 /// Copies elements of this PE's dest to the dest of member `to`.
 void deliver(Team& team, const Reduction& job, int to, Part part) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/gather_chunks.h"
+#include "src/collective/blocks.h"
 
 #include "src/collective/chunk_loop.h"
 #include "src/collective/spread.h"
