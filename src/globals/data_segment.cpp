@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/base/align.h"
+#include "src/base/fingerprint.h"
 
 namespace railshmem {
 namespace {
@@ -61,7 +62,7 @@ std::vector<Range> writable_ranges(const Executable& program, size_t page) {
 void hash_into(unsigned char* out, const void* bytes, size_t nbytes) {
   uint64_t hash = 0;
   std::memcpy(&hash, out, sizeof hash);
-  for (size_t i = 0; i < nbytes; ++i) hash = (hash ^ static_cast<const unsigned char*>(bytes)[i]) * 1099511628211u;
+  hash = fnv1a({static_cast<const char*>(bytes), nbytes}, hash);
   std::memcpy(out, &hash, sizeof hash);
 }
 

@@ -7,21 +7,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "src/base/error.h"
+#include "src/base/fingerprint.h"
 
 namespace railshmem {
 namespace {
-
-uint64_t host_hash() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
 
 const char* remedy(int error) {
   switch (error) {
@@ -44,7 +35,7 @@ const char* remedy(int error) {
 UniqueFd try_open(const PeerFd& peer, std::string& why) {
   const auto pid = static_cast<long long>(peer.pid);
   const auto number = static_cast<long long>(peer.fd);
-  if (peer.host != host_hash()) {
+  if (peer.host != kernel_id()) {
     why = text("process %lld runs on another host", pid);
     return UniqueFd();
   }
@@ -71,7 +62,7 @@ UniqueFd try_open(const PeerFd& peer, std::string& why) {
 PeerFd describe_fd(int fd) {
   struct stat found {};
   check_errno(fstat(fd, &found) == 0, "fstat");
-  return PeerFd{getpid(), fd, found.st_dev, found.st_ino, host_hash()};
+  return PeerFd{getpid(), fd, found.st_dev, found.st_ino, kernel_id()};
 }
 
 UniqueFd open_peer_fd(const PeerFd& peer) {

@@ -16,7 +16,7 @@ struct PeerFd {
   int64_t fd = -1;
   uint64_t device = 0;  ///< with the inode: proves that the peer found this file, not one of another process
   uint64_t inode = 0;
-  uint64_t host = 0;  ///< hash of the kernel's boot id, which all containers of a host share
+  uint64_t host = 0;  ///< see kernel_id()
 };
 static_assert(std::is_trivially_copyable_v<PeerFd> && sizeof(PeerFd) == 40);
 
