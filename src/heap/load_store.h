@@ -9,7 +9,7 @@
 
 #include "src/base/env.h"
 #include "src/heap/node_arena.h"
-#include "src/heap/peer_fd.h"
+#include "src/heap/memory_file.h"
 
 namespace railshmem {
 
