@@ -12,8 +12,8 @@
 #include <string>
 
 #include "src/base/error.h"
-#include "src/base/fd_message.h"
 #include "src/base/fingerprint.h"
+#include "src/base/host_socket.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434  // on all architectures, since Linux 5.3

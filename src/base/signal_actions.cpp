@@ -17,4 +17,10 @@ KeptSignalActions::~KeptSignalActions() {
   }
 }
 
+void block_signals() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
 }  // namespace railshmem

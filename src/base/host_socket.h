@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// File descriptors over sockets between processes of one host.
+// Sockets between processes of one host, and file descriptors over them.
 #pragma once
 
 #include <sys/socket.h>
 #include <sys/un.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
 
 #include "src/base/unique.h"
 
@@ -23,6 +27,22 @@ class AbstractAddress {
 
 /// Whether a process of this user, or of root, is at the other end.
 bool is_trusted(int socket) noexcept;
+
+/// 128 random bits. Throws Error.
+std::array<uint64_t, 2> unguessable();
+
+/// A socket of message boundaries (SOCK_SEQPACKET) that does not block, at an abstract address.
+struct PrivateSocket {
+  UniqueFd listener;  ///< none where the system allows no such socket
+  std::string name;   ///< at most 39 characters; for AbstractAddress
+};
+
+/// Throws Error only where there are no random numbers. Where there is no socket it logs why, for debugging.
+PrivateSocket listen_privately();
+
+/// The next client, once poll() says that there is one: it has 1 s for each message, because the next client waits
+/// meanwhile. Empty when it is not to be trusted.
+UniqueFd accept_trusted(int listener) noexcept;
 
 /// One descriptor in a message of one byte. False, with errno, when it was not sent.
 bool send_fd(int socket, int fd) noexcept;
