@@ -7,7 +7,7 @@
 
 #include "shmemx.h"
 #include "src/base/align.h"
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/limit.h"
 #include "src/base/log.h"
