@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/base/unique.h"
-#include "src/observe/event.h"
+#include "src/observe/kind.h"
 
 namespace railshmem::observe {
 
