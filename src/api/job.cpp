@@ -22,7 +22,7 @@
 #include "src/base/log.h"
 #include "src/base/shm_files.h"
 #include "src/base/witness.h"
-#include "src/check/agreement.h"
+#include "src/check/collective.h"
 #include "src/observe/observer.h"
 #include "src/rma/liveness.h"
 

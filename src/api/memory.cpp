@@ -8,7 +8,7 @@
 #include "src/api/probe.h"
 #include "src/base/align.h"
 #include "src/base/log.h"
-#include "src/check/agreement.h"
+#include "src/check/collective.h"
 #include "src/rma/put_get.h"
 
 using namespace railshmem;
