@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "src/api/collective.h"
 #include "src/api/probe.h"
-#include "src/api/reductions.h"
 #include "src/api/team_call.h"
 #include "src/check/collective.h"
 #include "src/collective/collectives.h"
