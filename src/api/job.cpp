@@ -245,6 +245,11 @@ void finish_failed(int status) {
   if (Process& p = process(); p.world && !t_world) p.world->when_all_finish({});  // it runs on, and the watch ends here
 }
 
+World& must_run(const char* function) {
+  if (!running()) throw Error("the library is not running; call shmem_init first");
+  return world(function);
+}
+
 bool running() noexcept {
   return process().running.load(std::memory_order_relaxed) || t_world;
 }
