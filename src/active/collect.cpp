@@ -8,8 +8,8 @@
 namespace railshmem {
 namespace {
 
-constexpr int kFewMembers = 4;        // so many messages from each member cost less than rounds that wait
-constexpr size_t kSmallBlock = 2048;  // above, the bytes count and not the messages
+constexpr int kFewMembers = 4;        // up to here a message to each member costs less than rounds that wait
+constexpr size_t kSmallBlock = 2048;  // for longer blocks bytes decide the time, not messages
 
 /// Every member sends its block to every other, and waits for all.
 void send_to_all(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {

@@ -8,8 +8,7 @@
 
 namespace railshmem {
 
-// ---- that move data
-// --------------------------------------------------------------------------------------------------
+// ---- collectives that move data ----
 
 int broadcast_call(const char* function, shmem_team_t handle, void* dest, const void* source, size_t nelems,
                    size_t element, int root) noexcept;
@@ -22,8 +21,7 @@ int alltoall_call(const char* function, shmem_team_t handle, void* dest, const v
 int alltoalls_call(const char* function, shmem_team_t handle, void* dest, const void* source, ptrdiff_t dst,
                    ptrdiff_t sst, size_t nelems, size_t element) noexcept;
 
-// ---- that compute
-// ----------------------------------------------------------------------------------------------------
+// ---- collectives that compute ----
 
 /// What one of the names says.
 struct Reducer {

@@ -23,7 +23,7 @@ uint64_t kernel_id();
 /// of one kernel count as two hosts, as containers do. Throws Error.
 uint64_t host_id();
 
-/// Equal for processes that see each other under one number each. Throws Error.
+/// Equal for processes of one PID namespace, in which a process has one number for all. Throws Error.
 uint64_t pid_namespace();
 
 }  // namespace railshmem

@@ -8,8 +8,8 @@
 
 namespace railshmem {
 
-/// Gives every signal back, when it goes out of scope, what it did when this was made. For the loading of libraries
-/// whose constructors install handlers: what a signal does is the program's to say.
+/// Restores, at the end of its scope, the action that each signal had at the begin. For the loading of libraries whose
+/// constructors install handlers.
 class KeptSignalActions {
  public:
   KeptSignalActions() noexcept;

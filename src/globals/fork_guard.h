@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A forked child gets its own copy of a shared range: it would scribble on its parent's globals otherwise.
+// A forked child gets its own copy of a shared range; without the copy it would write into its parent's globals.
 #pragma once
 
 #include "src/globals/page_mover.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holding every other thread of the process for a moment, so that memory can be moved under their feet.
+// Holds every other thread of the process for a moment, so that memory can be moved that these threads use.
 #pragma once
 
 #include <csignal>
