@@ -25,7 +25,7 @@ CHECK = ["src/active"] + ACTIVE
 GPU = ["src/cuda", "src/heap", "src/channel"]
 STREAM = ["src/collective"] + COLLECTIVE + GPU + ["src/gpu"]
 EXECUTOR = ["src/stream"] + STREAM
-WORLD = CHECK + GPU + ["src/executor", "src/gpu", "src/stream", "src/observe"]
+WORLD = CHECK + GPU + ["src/globals", "src/executor", "src/gpu", "src/stream", "src/observe"]
 TRANSPORT = ["src/proxy", "src/channel", "src/heap", "src/topology", "src/observe"] + PLUGIN
 
 LAYERS = [
@@ -36,8 +36,7 @@ LAYERS = [
     Layer("src/plugin", "the contracts: `bootstrap.h`, `network.h`, `rail.h`, `segment.h`", BASE + PUBLIC),
     Layer("src/topology", "which PEs form a node, where PEs and devices are (hwloc), how a host's PEs share its NICs", BASE),
     Layer("src/channel", "command ring between kernels (or threads) and the proxy, completion watermark", BASE + PUBLIC),
-    Layer("src/heap", "symmetric memory: memfd, node arena, allocator, the executable's global objects; contract `load_store.h`",
-          PLUGIN + PUBLIC),
+    Layer("src/heap", "symmetric memory: memfd, node arena, allocator; contract `load_store.h`", PLUGIN + PUBLIC),
     Layer("src/cuda", "GPUs, by the CUDA driver that is loaded at run time: contexts, memory and the arena in which peers see it, pinned "
           "memory, copies and atomics by copy engines", PLUGIN + PUBLIC),
     Layer("src/gpu", "the device heap and what kernels need of a PE: choice of the heap, attaching, channels, tables, views, the watch over "
@@ -52,6 +51,8 @@ LAYERS = [
     Layer("src/proxy/target", "who executes peers' requests", FAILOVER + ["src/proxy/source", "src/proxy/staging", "src/observe"]),
     Layer("src/proxy/flush", "data is visible before its signal", FAILOVER + ["src/proxy/target", "src/proxy/source"]),
     Layer("src/rma", "the data path: where an address lives, put, get, AMO, signal, wait, fence, quiet, locks", RMA + PUBLIC),
+    Layer("src/globals", "the executable's global objects as symmetric memory: found, moved into a memfd while other threads are held, "
+          "mapped by the node's PEs", ["src/heap"] + TEAM),
     Layer("src/team", "a team: PEs, nodes, area of symmetric flags; the arithmetic of splits", TEAM + PUBLIC),
     Layer("src/plan", "which way a collective takes: the table of crossovers, and plans as pure functions", BASE + PUBLIC),
     Layer("src/collective", "what the members of a team do together: synchronise, move data, reduce, scan, agree", COLLECTIVE + PUBLIC),

@@ -119,7 +119,13 @@ const Register put_bw({"put_bw",
                        {Scope::block},
                        true,
                        run_put});
-const Register get_bw({"get_bw", "get_nbi in the same way", Part::one_sided, kSizes, {Scope::block}, true, run_get});
+const Register get_bw({"get_bw",
+                       "get_nbi by --ctas blocks that share each message",
+                       Part::one_sided,
+                       kSizes,
+                       {Scope::block},
+                       true,
+                       run_get});
 const Register p_bw({"p_bw",
                      "8-byte p by every thread of --ctas blocks",
                      Part::one_sided,

@@ -43,7 +43,7 @@ void floor_memcpy_pair(Context& context) {
 }
 
 const Register bench({"floor_memcpy_pair",
-                      "floor_memcpy while a second process does the same, for one of them: GB/s",
+                      "floor_memcpy while a second process copies too, for one of the two: GB/s",
                       Place::floor,
                       {8, 4 << 20},
                       floor_memcpy_pair});

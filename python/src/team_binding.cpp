@@ -23,7 +23,7 @@ void bind_team(nanobind::module_& module) {
           "from_group",
           [](nb::handle group) { return nb::module_::import_("railshmem._groups").attr("team_of")(group); },
           nb::arg("group"),
-          "Makes the team of the processes of a torch.distributed group, numbered as there.\n\n"
+          "Makes the team of the processes of a torch.distributed group, with their ranks in the group.\n\n"
           "Collective over the group. Their PEs are in ascending or descending order, or at one stride; RuntimeError\n"
           "where they are not, and where this process is not in the group.")
       .def("split_strided", &Team::split_strided, nb::arg("start"), nb::arg("stride"), nb::arg("size"),

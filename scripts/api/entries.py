@@ -4,7 +4,7 @@ import re
 
 from text import MARK, wrapped
 
-HEADERS = {"reduce": "reductions", "reducescatter": "reductions", "reduce16": "reductions", "stream": "stream_calls"}
+HEADERS = {"reduce": "collective", "reducescatter": "collective", "reduce16": "collective", "stream": "stream_calls"}
 MORE = {"deprecated": ["atomic", "wait"], "stream": []}
 
 

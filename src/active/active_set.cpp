@@ -19,7 +19,7 @@ static_assert(SHMEM_SYNC_SIZE == kSyncWords && SHMEM_BARRIER_SYNC_SIZE == kSyncW
               SHMEM_ALLTOALLS_SYNC_SIZE == kSyncWords);
 static_assert(sync_index(SyncWord::fell) < kSyncWords && sizeof(long) == sizeof(uint64_t));
 
-/// Sets that cannot be.
+/// Ends the job where the three numbers describe no set of this job's PEs.
 void check_triplet(const ActiveSet& set, const ActiveTriplet& triplet) noexcept {
   const int npes = set.state.npes;
   if (triplet.start < 0 || triplet.start >= npes) [[unlikely]]
@@ -35,7 +35,7 @@ void check_triplet(const ActiveSet& set, const ActiveTriplet& triplet) noexcept 
         triplet.start, triplet.log_stride, triplet.size, static_cast<long long>(last), all_pes(npes).c_str());
 }
 
-/// The contents tell little at entry: faster members may have added to them already.
+/// Does not look at the contents: faster members may have added to them already.
 void check_psync(const ActiveSet& set, const long* psync) noexcept {
   if (!psync) [[unlikely]]
     die("%s: pSync is NULL; pass a symmetric array of %d longs, all SHMEM_SYNC_VALUE", set.function, kSyncWords);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
-#include "src/collective/blocks.h"
+#include "src/collective/collectives.h"
 #include "src/rma/strided.h"
 
 namespace railshmem {
@@ -13,7 +13,7 @@ void await_all(const ActiveSet& set) noexcept {
 
 }  // namespace
 
-/// Everybody begins with another partner.
+/// Each member begins with the member after it, so that no member gets all first messages.
 void active_alltoall(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {
   if (nbytes == 0) return;
   if (set.team) return alltoall(*set.team, set.function, dest, source, nbytes);

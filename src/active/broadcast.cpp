@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/broadcast.h"
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
 #include "src/active/tree.h"
+#include "src/collective/collectives.h"
 
 namespace railshmem {
 

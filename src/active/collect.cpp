@@ -3,14 +3,13 @@
 
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
-#include "src/collective/blocks.h"
-#include "src/collective/collect.h"
+#include "src/collective/collectives.h"
 
 namespace railshmem {
 namespace {
 
-constexpr int kFewMembers = 4;        // so many messages from each member cost less than rounds that wait
-constexpr size_t kSmallBlock = 2048;  // above, the bytes count and not the messages
+constexpr int kFewMembers = 4;        // up to here a message to each member costs less than rounds that wait
+constexpr size_t kSmallBlock = 2048;  // for longer blocks bytes decide the time, not messages
 
 /// Every member sends its block to every other, and waits for all.
 void send_to_all(const ActiveSet& set, void* dest, const void* source, size_t nbytes) noexcept {

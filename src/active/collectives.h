@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/active/active_set.h"
-#include "src/collective/alltoalls.h"
+#include "src/collective/collectives.h"
 #include "src/collective/reduction.h"
 
 namespace railshmem {

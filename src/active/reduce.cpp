@@ -2,13 +2,12 @@
 //
 // Neither algorithm needs memory beyond dest and a block on the stack; pWrk is not used. Only the set and the number of
 // elements decide the order in which operands combine, so the bits of a result do not change from run to run.
-#include "src/collective/reduce.h"
-
 #include <algorithm>
 
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
 #include "src/active/tree.h"
+#include "src/collective/collectives.h"
 
 namespace railshmem {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/sync.h"
 #include "src/active/arrivals.h"
 #include "src/active/collectives.h"
+#include "src/collective/collectives.h"
 
 namespace railshmem {
 

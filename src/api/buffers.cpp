@@ -9,13 +9,8 @@ using namespace railshmem;
 
 namespace {
 
-World& running_world(const char* function) {
-  if (!job::running()) throw Error("the library is not running; call shmem_init first");
-  return job::world(function);
-}
-
 UserBuffers& buffers(const char* function) {
-  return running_world(function).user_buffers();
+  return job::must_run(function).user_buffers();
 }
 
 }  // namespace
@@ -39,13 +34,13 @@ void* shmemx_buffer_register_symmetric(void* addr, size_t nbytes, int flags) {
   void* symmetric = nullptr;
   guard(name, [&] {
     if (flags != 0) throw Error(text("flags are 0x%x; none are known, pass 0", static_cast<unsigned>(flags)));
-    symmetric = running_world(name).register_symmetric(addr, nbytes);
+    symmetric = job::must_run(name).register_symmetric(addr, nbytes);
   });
   return symmetric;
 }
 
 int shmemx_buffer_unregister_symmetric(void* addr, size_t nbytes) {
   constexpr const char* name = "shmemx_buffer_unregister_symmetric";
-  return guard(name, [&] { running_world(name).unregister_symmetric(addr, nbytes); });
+  return guard(name, [&] { job::must_run(name).unregister_symmetric(addr, nbytes); });
 }
 }

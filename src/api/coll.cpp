@@ -10,7 +10,7 @@
 #include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/base/error.h"
-#include "src/check/agreement.h"
+#include "src/check/collective.h"
 #include "src/collective/operand.h"
 #include "src/executor/executors.h"
 #include "src/gpu/stream_side.h"

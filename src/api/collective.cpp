@@ -4,10 +4,7 @@
 #include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/check/collective.h"
-#include "src/collective/alltoalls.h"
-#include "src/collective/blocks.h"
-#include "src/collective/broadcast.h"
-#include "src/collective/collect.h"
+#include "src/collective/collectives.h"
 #include "src/rma/put_get.h"
 
 namespace railshmem {

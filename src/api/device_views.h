@@ -23,12 +23,12 @@ class DeviceViews {
   /// Tells units apart.
   using Key = const void*;
 
-  /// The process's.
+  /// Returns the one of this process.
   static DeviceViews& instance() noexcept;
 
   /// A unit that comes while there is a view gets it at once. Returns what is wrong with it, or nothing.
   std::string add(Key key, Fill fill, size_t nbytes, unsigned version);
-  /// False: there is none.
+  /// Returns false where there is no unit of this key.
   bool remove(Key key) noexcept;
   /// Whether the program has kernels that may communicate.
   bool any() const;

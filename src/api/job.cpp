@@ -22,7 +22,7 @@
 #include "src/base/log.h"
 #include "src/base/shm_files.h"
 #include "src/base/witness.h"
-#include "src/check/agreement.h"
+#include "src/check/collective.h"
 #include "src/observe/observer.h"
 #include "src/rma/liveness.h"
 
@@ -243,6 +243,11 @@ void finish_failed(int status) {
     });
   finish();
   if (Process& p = process(); p.world && !t_world) p.world->when_all_finish({});  // it runs on, and the watch ends here
+}
+
+World& must_run(const char* function) {
+  if (!running()) throw Error("the library is not running; call shmem_init first");
+  return world(function);
 }
 
 bool running() noexcept {

@@ -26,6 +26,9 @@ int thread_level() noexcept;
 /// The running World; ends the job with a message naming `function` when there is none.
 World& world(const char* function) noexcept;
 
+/// world() for calls that report by a status: throws Error when there is none.
+World& must_run(const char* function);
+
 /// Ends every PE with `status`.
 [[noreturn]] void exit_all(int status) noexcept;
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The symmetric heap: every name of include/shmem/memory.h and the old shmalloc family.
-#include <exception>
-
 #include "shmemx.h"
 #include "src/api/entry.h"
+#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
 #include "src/base/align.h"
 #include "src/base/log.h"
-#include "src/check/agreement.h"
+#include "src/check/collective.h"
 #include "src/rma/put_get.h"
 
 using namespace railshmem;
@@ -101,13 +100,7 @@ void* shmemx_malloc_host(size_t size) {
 
 int shmemx_attach_device(void) {
   World& world = job::world("shmemx_attach_device");
-  try {
-    world.attach_gpu();
-    return 0;
-  } catch (const std::exception& error) {
-    log_error("shmemx_attach_device: %s", error.what());
-    return 1;
-  }
+  return guard("shmemx_attach_device", [&] { world.attach_gpu(); });
 }
 
 void* pshmalloc(size_t size) {

@@ -6,7 +6,7 @@
 #include "src/api/entry.h"
 #include "src/api/job.h"
 #include "src/api/probe.h"
-#include "src/check/agreement.h"
+#include "src/check/collective.h"
 #include "src/rma/place.h"
 
 using namespace railshmem;

@@ -10,8 +10,7 @@ using namespace railshmem;
 namespace {
 
 PeerBuffers& gpu_buffers(const char* function) {
-  if (!job::running()) throw Error("the library is not running; call shmem_init first");
-  World& world = job::world(function);
+  World& world = job::must_run(function);
   if (PeerBuffers* const buffers = world.peer_buffers()) return *buffers;
   throw Error(world.why_no_streams());
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "src/api/entry.h"
+#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/base/log.h"
 
@@ -19,14 +20,10 @@ int try_start(const char* function, int requested, int* provided, const Bootstra
               requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
     return 1;
   }
-  try {
+  return guard(function, [&] {
     const int granted = job::start(requested, request);
     if (provided) *provided = granted;
-    return 0;
-  } catch (const std::exception& e) {
-    log_error("%s: %s", function, e.what());
-    return 1;
-  }
+  });
 }
 
 /// The finalize that start_pes implies.

@@ -5,6 +5,7 @@
 #include "src/api/entry.h"
 #include "src/rma/put_get.h"
 #include "src/rma/signal.h"
+#include "src/rma/wait.h"
 
 namespace railshmem {
 
@@ -21,7 +22,17 @@ template <bool kNbi>
   run_call<&signal_only>(entry, observe::Kind::signal, sizeof(uint64_t), {signal.address}, signal, entry.pe);
 }
 
-uint64_t fetch_signal(const char* function, const uint64_t* word) noexcept;
-uint64_t wait_for_signal(const char* function, uint64_t* word, int cmp, uint64_t value) noexcept;
+inline uint64_t fetch_signal(const char* function, const uint64_t* word) noexcept {
+  PeState& state = pe_state(function);
+  if (!word) die_null_variable(function);
+  if (state.network) net_progress(*state.network);  // a polling loop must drive what it polls for
+  return load_variable(state.device, word);
+}
+
+inline uint64_t wait_for_signal(const char* function, uint64_t* word, int cmp, uint64_t value) noexcept {
+  PeState& state = pe_state(function);
+  RAILSHMEM_PROBE_PLAIN(wait, function, sizeof(uint64_t));
+  return wait_until<uint64_t>(state, function, word, cmp, value);
+}
 
 }  // namespace railshmem

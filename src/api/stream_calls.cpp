@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "src/api/job.h"
-#include "src/api/stream_width.h"
 #include "src/base/log.h"
 #include "src/gpu/stream_side.h"
 #include "src/rma/signal.h"
@@ -17,6 +16,15 @@ using cuda::StreamCall;
 using cuda::StreamStep;
 using cuda::StreamWidth;
 using cuda::StridedWay;
+
+// Who moves so many bytes of a put_signal fastest (decision 0044). Copy engines need a kernel behind them that tells
+// the other PE, and going from one to the other takes longer than a kernel copies.
+constexpr size_t kByBlock = size_t{64} << 10;
+constexpr size_t kByCluster = size_t{8} << 20;  // the most that a kernel moves; more is for copy engines
+
+StreamWidth width_of(size_t nbytes) noexcept {
+  return nbytes <= kByBlock ? StreamWidth::block : StreamWidth::cluster;
+}
 
 /// Blocks for elements of a mapped PE: four elements a thread, and no more than leave room on the GPU for others.
 uint32_t strided_grid(const Strides& strides) noexcept {

@@ -9,8 +9,8 @@
 #include "src/api/team_call.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
-#include "src/check/agreement.h"
-#include "src/collective/sync.h"
+#include "src/check/collective.h"
+#include "src/collective/collectives.h"
 
 using namespace railshmem;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the CPU offers to a spinning thread.
+// What the CPU offers to a spinning thread, and which CPUs there are.
 #pragma once
 
 #include <sched.h>
 #include <time.h>
 
 #include <cstdint>
+#include <string>
 
 namespace railshmem {
 
@@ -44,6 +45,20 @@ inline int usable_cpus() noexcept {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return CPU_COUNT(&set);
+}
+
+/// A set of CPUs as Linux writes it: "0-3,8". Empty for none.
+inline std::string cpu_list(const cpu_set_t& cpus) {
+  std::string list;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &cpus)) continue;
+    int last = cpu;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &cpus)) ++last;
+    list += (list.empty() ? "" : ",") + std::to_string(cpu);
+    if (last > cpu) list += "-" + std::to_string(last);
+    cpu = last;
+  }
+  return list;
 }
 
 }  // namespace railshmem

@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,17 +12,11 @@
 #include <utility>
 
 #include "src/base/error.h"
-#include "src/base/fd_message.h"
+#include "src/base/host_socket.h"
 #include "src/base/log.h"
-#include "src/base/private_socket.h"
+#include "src/base/signal_actions.h"
 
 namespace railshmem {
-namespace {
-
-constexpr timeval kClientPatience{1, 0};  // who connects sends its key at once; the next one waits meanwhile
-
-}  // namespace
-
 FdOffer::FdOffer(FdOffer&& other) noexcept
     : offers_(other.offers_), fd_(std::move(other.fd_)), ticket_(other.ticket_) {}
 
@@ -76,30 +68,24 @@ void FdOffers::start() {
 }
 
 void FdOffers::serve() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);  // signals are the program's
+  block_signals();
   for (;;) {
     std::array<pollfd, 2> waits{{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
     if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
     if (waits[1].revents != 0) return;
     if ((waits[0].revents & POLLIN) == 0) continue;
-    const UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (connection) answer(connection.get());
+    if (const UniqueFd client = accept_trusted(listener_.get())) answer(client.get());
   }
 }
 
 /// Sends a descriptor to a client that knows its key. A client that does not gets nothing, and cannot tell why.
-void FdOffers::answer(int connection) noexcept {
-  if (!is_trusted(connection)) return;
-  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kClientPatience, sizeof kClientPatience);
-  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &kClientPatience, sizeof kClientPatience);
+void FdOffers::answer(int client) noexcept {
   std::array<uint64_t, 2> key{};
-  if (recv(connection, key.data(), sizeof key, 0) != sizeof key) return;
+  if (recv(client, key.data(), sizeof key, 0) != sizeof key) return;
   const std::lock_guard lock(mutex_);  // while it is sent: its owner may close it once it is withdrawn
   const auto found = std::find_if(offers_.begin(), offers_.end(), [&](const Entry& offer) { return offer.key == key; });
   if (found == offers_.end()) return;
-  if (!send_fd(connection, found->fd)) log_debug("a peer did not get a file descriptor: %s", std::strerror(errno));
+  if (!send_fd(client, found->fd)) log_debug("a peer did not get a file descriptor: %s", std::strerror(errno));
 }
 
 }  // namespace railshmem

@@ -55,7 +55,7 @@ class FdOffers {
   void withdraw(const FdTicket& ticket) noexcept;
   void start();
   void serve() noexcept;
-  void answer(int connection) noexcept;
+  void answer(int client) noexcept;
 
   std::mutex mutex_;
   std::vector<Entry> offers_;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -13,7 +12,8 @@
 #include <string>
 
 #include "src/base/error.h"
-#include "src/base/fd_message.h"
+#include "src/base/fingerprint.h"
+#include "src/base/host_socket.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434  // on all architectures, since Linux 5.3
@@ -45,13 +45,8 @@ uint64_t start_of(int64_t pid) {
   return 0;
 }
 
-uint64_t own_pid_namespace() {
-  struct stat found {};
-  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
-}
-
 UniqueFd take_by_pidfd(const FdTicket& ticket, std::string& why) {
-  if (ticket.pid_namespace != own_pid_namespace()) {
+  if (ticket.pid_namespace != pid_namespace()) {
     why = "it runs in another PID namespace";
     return UniqueFd();
   }
@@ -111,7 +106,7 @@ UniqueFd take_by_socket(const FdTicket& ticket, std::string& why) {
 
 void sign_ticket(FdTicket& ticket) {
   ticket.pid = getpid();
-  ticket.pid_namespace = own_pid_namespace();
+  ticket.pid_namespace = pid_namespace();
   ticket.started = start_of(ticket.pid);
 }
 

@@ -11,7 +11,7 @@
 
 #include "src/base/cpu.h"
 #include "src/base/error.h"
-#include "src/base/fd_message.h"
+#include "src/base/host_socket.h"
 #include "src/base/limit.h"
 
 namespace railshmem {

@@ -3,9 +3,7 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,14 +12,12 @@
 #include <utility>
 
 #include "src/base/error.h"
-#include "src/base/fd_message.h"
+#include "src/base/host_socket.h"
 #include "src/base/log.h"
-#include "src/base/private_socket.h"
+#include "src/base/signal_actions.h"
 
 namespace railshmem {
 namespace {
-
-constexpr timeval kClientPatience{1, 0};  // who connects sends its message at once; the next one waits meanwhile
 
 void raise_event(const UniqueFd& event) noexcept {
   const uint64_t one = 1;
@@ -58,9 +54,7 @@ void Mailbox::wake() noexcept {
 }
 
 void Mailbox::serve() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);  // signals are the program's
+  block_signals();
   bool begun = !work_.begin;
   for (;;) {
     std::array<pollfd, 3> waits{{{stop_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}}};
@@ -75,25 +69,21 @@ void Mailbox::serve() noexcept {
       if (waits[1].revents != 0 && read(wake_.get(), &wakes, sizeof wakes) == sizeof wakes && work_.woken)
         work_.woken();
       if ((waits[2].revents & POLLIN) == 0) continue;
-      const UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (connection) serve_client(connection.get());
+      if (const UniqueFd client = accept_trusted(listener_.get())) serve_client(client.get());
     } catch (const std::exception& error) {
       log_error("a message of a peer on this host: %s", error.what());
     }
   }
 }
 
-void Mailbox::serve_client(int connection) {
-  if (!is_trusted(connection)) return;
-  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kClientPatience, sizeof kClientPatience);
-  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &kClientPatience, sizeof kClientPatience);
+void Mailbox::serve_client(int client) {
   Mail message(sizeof address_.key + kLongestMail);
-  const ssize_t got = recv(connection, message.data(), message.size(), 0);
+  const ssize_t got = recv(client, message.data(), message.size(), 0);
   if (got < static_cast<ssize_t>(sizeof address_.key)) return;
   if (std::memcmp(message.data(), address_.key.data(), sizeof address_.key) != 0) return;
   const Mail answer = work_.answer(std::span(message).first(static_cast<size_t>(got)).subspan(sizeof address_.key));
   if (answer.empty()) return;
-  if (send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) < 0)
+  if (send(client, answer.data(), answer.size(), MSG_NOSIGNAL) < 0)
     log_debug("a peer on this host did not wait for its answer: %s", std::strerror(errno));
 }
 

@@ -49,7 +49,7 @@ class Mailbox {
 
  private:
   void serve() noexcept;
-  void serve_client(int connection);
+  void serve_client(int client);
 
   const MailWork work_;
   MailAddress address_;

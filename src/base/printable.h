@@ -12,7 +12,7 @@ namespace railshmem {
 /// are no UTF-8 as \xNN. Ends before the first character that `room` bytes cannot take; returns the bytes written.
 size_t write_printable(char* out, size_t room, std::string_view text) noexcept;
 
-/// The whole of it as a string.
+/// Returns all of `text` in that form.
 std::string printable(std::string_view text);
 
 }  // namespace railshmem

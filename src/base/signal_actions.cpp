@@ -12,9 +12,15 @@ KeptSignalActions::~KeptSignalActions() {
     const struct sigaction& before = before_[static_cast<size_t>(signal)];
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) != 0) continue;
-    // Both members share their place; a handler of three arguments is compared as what it is stored as.
+    // sa_handler and sa_sigaction share their memory, so this compares handlers of three arguments, too.
     if (now.sa_handler != before.sa_handler) sigaction(signal, &before, nullptr);
   }
+}
+
+void block_signals() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 }  // namespace railshmem

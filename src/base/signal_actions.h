@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Signals of the process, kept as they are while foreign code is loaded.
+// Signals are the program's: code of the library and of others changes nothing about them.
 #pragma once
 
 #include <csignal>
@@ -8,8 +8,8 @@
 
 namespace railshmem {
 
-/// Gives every signal back, when it goes out of scope, what it did when this was made. For the loading of libraries
-/// whose constructors install handlers: what a signal does is the program's to say.
+/// Restores, at the end of its scope, the action that each signal had at the begin. For the loading of libraries whose
+/// constructors install handlers.
 class KeptSignalActions {
  public:
   KeptSignalActions() noexcept;
@@ -21,5 +21,8 @@ class KeptSignalActions {
   static constexpr int kSignals = 32;  // the classic ones, from 1 on; nobody's constructor takes a real-time signal
   std::array<struct sigaction, kSignals> before_{};
 };
+
+/// Blocks every signal in the calling thread, which is one of the library's own.
+void block_signals() noexcept;
 
 }  // namespace railshmem

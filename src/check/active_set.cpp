@@ -25,14 +25,8 @@ void check_psync(const ActiveSet& set) noexcept {
 void check_active_call(Team* world, const ActiveSet& set, const ActiveTriplet& triplet,
                        const ActiveArguments& arguments) noexcept {
   const size_t nbytes = arguments.nelems * arguments.element;
-  const Buffer dest{"dest", arguments.dest, nbytes};
-  const Buffer source{"source", arguments.source, nbytes};
-  must_be_symmetric(set.state, set.function, dest);
-  must_be_symmetric(set.state, set.function, source);
-  if (arguments.in_place == InPlace::allowed)
-    may_be_in_place(set.function, dest, source);
-  else
-    must_not_overlap(set.function, dest, source);
+  check_operands(set.state, set.function, {"dest", arguments.dest, nbytes}, {"source", arguments.source, nbytes},
+                 arguments.in_place);
   if (!world || set.size() != world->size()) return;
   check_psync(set);
   CollectiveCall call(set.state, set.function);

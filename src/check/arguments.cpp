@@ -87,8 +87,19 @@ void must_not_overlap(const char* function, const Buffer& one, const Buffer& oth
   if (overlap(one, other)) die_overlap(function, one, other);
 }
 
-void may_be_in_place(const char* function, const Buffer& one, const Buffer& other) noexcept {
-  if (one.address != other.address) must_not_overlap(function, one, other);
+void check_operands(const PeState& state, const char* function, const Buffer& dest, const Buffer& source,
+                    InPlace in_place) noexcept {
+  must_be_symmetric(state, function, dest);
+  must_be_symmetric(state, function, source);
+  if (in_place == InPlace::forbidden || dest.address != source.address) must_not_overlap(function, dest, source);
+}
+
+size_t strided_bytes(size_t nelems, ptrdiff_t stride, size_t element) noexcept {
+  size_t elements = 0;
+  size_t nbytes = 0;
+  if (nelems == 0 || stride < 1) return 0;
+  if (__builtin_mul_overflow(nelems - 1, static_cast<size_t>(stride), &elements)) return 0;
+  return __builtin_mul_overflow(elements + 1, element, &nbytes) ? 0 : nbytes;
 }
 
 void check_transfer(const PeState& state, const char* function, const void* symmetric, const void* local, size_t nbytes,

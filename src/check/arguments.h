@@ -22,8 +22,17 @@ void must_not_cross(const PeState& state, const char* function, const Buffer& bu
 
 /// Two buffers may not share memory.
 void must_not_overlap(const char* function, const Buffer& one, const Buffer& other) noexcept;
-/// Two buffers may not share memory, unless both begin at one address.
-void may_be_in_place(const char* function, const Buffer& one, const Buffer& other) noexcept;
+
+enum class InPlace : uint8_t { forbidden, allowed };
+
+/// Checks the buffers of a collective: both must be symmetric, and must not overlap unless `in_place` lets both begin
+/// at one address.
+void check_operands(const PeState& state, const char* function, const Buffer& dest, const Buffer& source,
+                    InPlace in_place) noexcept;
+
+/// Bytes from the begin of the first to the end of the last of n elements that lie `stride` apart; 0 for values that
+/// the call itself refuses.
+size_t strided_bytes(size_t nelems, ptrdiff_t stride, size_t element) noexcept;
 
 /// Checks a put or a get. `symmetric` is the address whose copy on PE `pe` is meant; a null `local` is not checked.
 /// Where a caller names itself, `symmetric` may be any memory, and a warning says so.

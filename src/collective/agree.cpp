@@ -16,7 +16,8 @@ void combine(Ballot& all, const Ballot& other) noexcept {
 }  // namespace
 
 /// Dissemination: after round r a ballot covers 2^(r+1) members. Some count twice at the end, which changes neither an
-/// AND nor a maximum. Who returns has heard of all, so lines are used in turn as full exchanges ask for.
+/// AND nor a maximum. A member that returns has heard of all others, as a
+/// full exchange demands, so lines may be used in turn.
 Ballot agree(Team& team, const char* function, const Ballot& mine) noexcept {
   const uint64_t number = begin_exchange(team);
   const int size = team.size();

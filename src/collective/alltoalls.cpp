@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/alltoalls.h"
+#include "src/collective/collectives.h"
 
 #include <algorithm>
 
 #include "src/base/log.h"
-#include "src/collective/blocks.h"
 #include "src/collective/flags.h"
 #include "src/collective/operand.h"
 #include "src/collective/spaced_copy.h"
@@ -125,7 +124,7 @@ void by_packing(const Spaced& call) noexcept {
       spaced_copy(copies, call.dest + call.place(from) + done * call.to_step, call.to_step, part_of(from), call.element,
                   call.element, n);
     }
-    copies.finish();  // before the part of the next round but one
+    copies.finish();  // the round after the next one writes over these parts
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "src/collective/blocks_network.h"
+#include "src/collective/blocks.h"
 #include "src/rma/put_get.h"
 
 namespace railshmem {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/collective/blocks.h"
 
-#include "src/collective/blocks_gathered.h"
-#include "src/collective/blocks_network.h"
-#include "src/collective/blocks_node.h"
-#include "src/collective/gather_chunks.h"
+#include "src/collective/collectives.h"
 #include "src/collective/operand.h"
-#include "src/collective/sync.h"
 #include "src/rma/put_get.h"
 
 namespace railshmem {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/blocks_gathered.h"
+#include "src/collective/blocks.h"
 
 #include <algorithm>
 

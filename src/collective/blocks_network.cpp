@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/blocks_network.h"
+#include "src/collective/blocks.h"
 
 #include "src/collective/flags.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/collective/broadcast.h"
 
-#include "src/collective/broadcast_network.h"
-#include "src/collective/broadcast_node.h"
+#include "src/collective/collectives.h"
 #include "src/collective/flags.h"
 
 namespace railshmem {

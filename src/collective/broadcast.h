@@ -1,15 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast: one member's data to all members.
+// Broadcast: between nodes to one member of each, the giver, who hands the data to the other members of its node.
 #pragma once
 
+#include "src/collective/operand.h"
 #include "src/team/team.h"
 
 namespace railshmem {
 
-enum class RootDest : uint8_t { written, untouched };  ///< the team form writes dest on the root, the old form does not
+/// One broadcast, as every member calls it.
+struct Broadcast {
+  Team& team;
+  const char* function;
+  std::byte* dest;
+  const std::byte* source;
+  size_t nbytes;
+  int root;
+  uint64_t number;  ///< of begin_arrival()
+  Operand dest_operand;
 
-/// nbytes of `source` on member `root` (which must exist) to `dest` on all.
-void broadcast(Team& team, const char* function, void* dest, const void* source, size_t nbytes, int root,
-               RootDest on_root = RootDest::written) noexcept;
+  /// What this PE hands on: the root its source, others what they got.
+  const std::byte* data() const noexcept { return team.rank == root ? source : dest; }
+};
+
+/// The giver hands its data to the other members of its node: copies it there, or tells them to fetch it.
+class NodeBroadcast {
+ public:
+  NodeBroadcast(const Broadcast& call, int giver) noexcept;
+
+  /// By the giver, once it has the data.
+  void give() const noexcept;
+  /// By the giver: returns when nobody needs its data any more.
+  void finish() const noexcept;
+  /// By the others.
+  void take() const noexcept;
+
+ private:
+  const Broadcast& call_;
+  const int giver_;
+  Operand data_;  ///< of the giver; looked up only where it is fetched
+  bool pulls_ = false;
+};
+
+/// The member that deals with the other nodes: the root on its own node, the leader on the others.
+int broadcast_giver(const Broadcast& call, int node) noexcept;
+
+/// Called by the givers; on return they have the data, and have sent on what they had to.
+void broadcast_by_sending(const Broadcast& call) noexcept;
+void broadcast_by_tree(const Broadcast& call) noexcept;
+void broadcast_by_scatter(const Broadcast& call) noexcept;
 
 }  // namespace railshmem

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/broadcast_network.h"
+#include "src/collective/broadcast.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/broadcast_node.h"
+#include "src/collective/broadcast.h"
 
 #include "src/collective/flags.h"
 #include "src/rma/copy.h"

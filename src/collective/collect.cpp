@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/collect.h"
+#include "src/collective/collectives.h"
 
 #include "src/collective/announcement.h"
 #include "src/collective/flags.h"

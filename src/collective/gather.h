@@ -29,14 +29,14 @@ inline void await_node(Team& team, const char* function) noexcept {
            [&] { return reached(team.here(0, kGatheredAt), arrivals_due(team)); });
 }
 
-/// Who worked: lets the others go.
+/// Called by the member that worked: lets the others go on.
 inline void answer_node(Team& team) noexcept {
   // release: pairs with await_answer().
   __atomic_store_n(reinterpret_cast<uint64_t*>(team.here(0, kAnsweredAt)), team.gathers, __ATOMIC_RELEASE);
 }
 
 inline void await_answer(Team& team, const char* function) noexcept {
-  // On one node the last to come works, else the leader.
+  // On one node the last member to come works; over several nodes each leader does.
   const int working = team.nodes.one_node() ? -1 : team.nodes.members[0];
   wait_for(team.state, member(team, function, working),
            [&] { return reached(team.here(0, kAnsweredAt), team.gathers); });

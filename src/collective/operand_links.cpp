@@ -10,7 +10,7 @@ bool OwnPiece::turn(NodeSums& sums, Background& background, size_t element, bool
   bool moved = false;
   for (size_t chunk = ready_; chunk < std::min(cut_.count(), ready_ + kOperandWindow); ++chunk)
     moved |= advance(chunk, sums, background, element);
-  // In their order, so that the window is one for all links.
+  // Chunks are given up in their order, so that one window serves all links.
   for (; ready_ < cut_.count() && slots_[ready_ % kOperandWindow].state == State::final; ++ready_) {
     slots_[ready_ % kOperandWindow].state = State::idle;
     for (Link& link : links_) link.receiver.use(ready_);

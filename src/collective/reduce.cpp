@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/reduce.h"
+#include "src/collective/collectives.h"
 
-#include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
-#include "src/collective/reduce_nodes.h"
-#include "src/collective/sync.h"
 #include "src/plan/choice.h"
 
 namespace railshmem {

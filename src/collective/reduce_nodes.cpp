@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/reduce_nodes.h"
-
 #include <cstring>
 
+#include "src/collective/collectives.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
 #include "src/collective/reduce_chunks.h"
-#include "src/collective/sync.h"
+#include "src/collective/reduction.h"
 #include "src/plan/choice.h"
 
 namespace railshmem {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/reducescatter.h"
+#include "src/collective/collectives.h"
 
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "src/base/log.h"
-#include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/reduce_chunks.h"
-#include "src/collective/sync.h"
 #include "src/plan/choice.h"
 
 namespace railshmem {

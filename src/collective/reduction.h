@@ -22,7 +22,7 @@ struct Reduction {
   const std::byte* source;
   ReduceOp op;
   TypeKind kind;
-  // Other values than these only in calls of streams.
+  // Only calls in the order of a stream have other values than these.
   Rounding rounding = Rounding::each;
   Scaling scaling = Scaling::none;
   double factor = 0;  ///< Scaling::factor
@@ -86,13 +86,16 @@ struct Operands {
 void combine_part(Team& team, const Reduction& job, const Operands& operands, const Ranks& writers, Part part) noexcept;
 
 /// Combines `part` of the operands of all members at the symmetric address `from` into this PE's dest: those of a node
-/// in rank order, the nodes' results in node order. Otherwise as combine_part(), by the CPU.
+/// in rank order, the nodes' results in node order. By the CPU; combine_part() says what must hold.
 void combine_by_node(Team& team, const Reduction& job, const std::byte* from, Part part) noexcept;
 
 enum class Scan : uint8_t { inclusive, exclusive };
 
-/// Prefix sums of `part` of all members' sources into their dests; otherwise as combine_part().
+/// Prefix sums of `part` of all members' sources into their dests; combine_part() says what must hold.
 void scan_part(Team& team, const Reduction& job, Scan scan, Part part) noexcept;
+
+/// Reduces over several nodes: first within each node, then among their leaders, then out within each node.
+void reduce_over_nodes(Team& team, const Reduction& job) noexcept;
 
 /// Copies elements of this PE's dest to the dest of member `to`.
 void deliver(Team& team, const Reduction& job, int to, Part part) noexcept;

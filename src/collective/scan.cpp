@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/scan.h"
+#include "src/collective/collectives.h"
 
 #include <cstring>
 
-#include "src/collective/device_operands.h"
 #include "src/collective/exchange.h"
 #include "src/collective/gather.h"
-#include "src/collective/sync.h"
 #include "src/plan/choice.h"
 
 namespace railshmem {

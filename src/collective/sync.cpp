@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/sync.h"
+#include "src/collective/collectives.h"
 
 #include "src/collective/gather.h"
 #include "src/collective/link.h"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/executor/host_collective.h"
 
-#include "src/collective/blocks.h"
-#include "src/collective/broadcast.h"
-#include "src/collective/reduce.h"
-#include "src/collective/reducescatter.h"
-#include "src/collective/sync.h"
+#include "src/collective/collectives.h"
 
 namespace railshmem {
 

@@ -8,10 +8,9 @@
 #include "src/collective/background.h"
 #include "src/collective/blocks.h"
 #include "src/collective/chunk_loop.h"
-#include "src/collective/gather_chunks.h"
+#include "src/collective/collectives.h"
 #include "src/collective/producers.h"
 #include "src/collective/reduce_chunks.h"
-#include "src/collective/reducescatter.h"
 #include "src/executor/host_collective.h"
 #include "src/executor/symmetry_vote.h"
 

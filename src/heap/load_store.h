@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "src/base/env.h"
+#include "src/heap/memory_file.h"
 #include "src/heap/node_arena.h"
-#include "src/heap/peer_fd.h"
 
 namespace railshmem {
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace railshmem::observe {
 
@@ -45,5 +46,17 @@ enum class Engine : uint8_t {
   copying_ticks,  ///< from their starts until they were seen to be over
 };
 inline constexpr size_t kEngineSums = 9;
+
+/// One bar of the timeline.
+struct Event {
+  uint64_t began;  ///< ticks
+  uint64_t ended;
+  const char* name;      ///< a literal of the library
+  const char* category;  ///< a literal of the library
+  uint64_t nbytes;
+  int32_t pe;  ///< the other PE; -1: none
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(Event) == 48 && std::is_trivially_copyable_v<Event>);
 
 }  // namespace railshmem::observe

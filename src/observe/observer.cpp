@@ -12,7 +12,7 @@
 namespace railshmem::observe {
 namespace {
 
-/// The log of the calling thread, and whose.
+/// The log of the calling thread, and the id of the Observer that the log belongs to.
 struct Mine {
   uint64_t observer = 0;
   ThreadLog* log = nullptr;

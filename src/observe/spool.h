@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/base/unique.h"
-#include "src/observe/event.h"
+#include "src/observe/kind.h"
 
 namespace railshmem::observe {
 
@@ -19,7 +19,7 @@ class Spool {
 
   /// False when the limit is reached or the disk is full; then the events are lost.
   bool append(int thread, std::span<const Event> events) noexcept;
-  /// Calls with every batch in the order of append().
+  /// Calls `take` with every batch, in the order of append().
   void read(const std::function<void(int thread, std::span<const Event>)>& take) const;
 
  private:

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "src/observe/counters.h"
-#include "src/observe/event.h"
+#include "src/observe/kind.h"
 
 namespace railshmem::observe {
 

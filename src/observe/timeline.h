@@ -12,7 +12,7 @@
 
 #include "src/base/unique.h"
 #include "src/observe/clock.h"
-#include "src/observe/event.h"
+#include "src/observe/kind.h"
 
 namespace railshmem::observe {
 

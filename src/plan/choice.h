@@ -23,12 +23,12 @@ enum class Collective : uint8_t {
   kCount
 };
 
-/// Of host calls, node: every member loads and stores the memory of every other; network: some do not. stream: calls in
-/// the order of a stream, among members whose GPUs map each other's memory. unreached: such calls where some member
-/// does not reach another one's buffer, or no member knows the sizes of the others' blocks.
+/// Host calls: node where every member loads and stores the memory of every other, else network. Calls in the order of
+/// a stream, among members whose GPUs map each other's memory: unreached where some member does not reach another one's
+/// buffer, or no member knows the sizes of the others' blocks, else stream.
 enum class Reach : uint8_t { node, network, stream, unreached, kCount };
 
-/// What they do is said in choice_table.inc; collectives share names where they share the idea.
+/// choice_table.inc says what each does. Algorithms of several collectives share a name where they share the idea.
 enum class Algorithm : uint8_t {
   line,
   push,

@@ -13,8 +13,8 @@
 
 namespace railshmem {
 
-/// What is asked. Every field has one value on all members, so all members make one plan. Where buffers lie is no such
-/// thing: a plan works with any, and its steps find out together.
+/// What is asked. Every field has one value on all members, so all members make one plan. There is no field for where
+/// buffers lie, which members do not know of each other: a plan works with any buffers, and its steps find out.
 struct Question {
   Collective collective;
   size_t nbytes;  ///< that one member hands to one other; of reduce: of the vector
@@ -60,7 +60,7 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept;
 /// In one line: "fcollect of 65536 bytes among 2 members: packets; exchange by 32 blocks of 128 threads".
 std::string explain(const Question& question, const Plan& plan);
 
-/// Of the parts of an all-reduce by parts: a multiple of what a thread handles at a time.
+/// Bytes of each part of an all-reduce by parts: a multiple of what a thread handles at a time.
 size_t part_nbytes(size_t nbytes, int members) noexcept;
 
 }  // namespace railshmem

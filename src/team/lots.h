@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Symmetric memory of the library for collectives between nodes, beside the teams' areas: for data that does not lie
-// where others reach it, or not yet.
+// Symmetric memory of the library for collectives between nodes, beside the teams' areas: for data whose place other
+// PEs do not reach, or may not write to yet.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace railshmem {
 
-/// Lots of one segment, all of one size, at equal offsets on all PEs. A team takes one when it first needs it, and
-/// keeps it. Its number comes from the team's slot, so all members take one lot; it may be another team's already on
-/// some of them. Any number of threads.
+/// Lots of one segment, all of one size, at equal offsets on all PEs. A team takes a lot when the team first needs one,
+/// and keeps the lot. The lot's number comes from the team's slot, so all members ask for one lot; on some of them
+/// another team may have that lot. Any number of threads.
 class Lots {
  public:
   /// Makes sure that a lot is backed by memory. Throws Error.
@@ -26,7 +26,7 @@ class Lots {
   /// Lot `number`, modulo their count. Null where it is taken, or where there is no memory for it.
   std::byte* take(size_t number) noexcept;
   void give_back(const std::byte* lot) noexcept;
-  /// Of a lot; equal on all PEs.
+  /// Bytes of a lot; equal on all PEs.
   size_t nbytes() const noexcept { return nbytes_; }
 
  private:

@@ -53,7 +53,7 @@ struct Team {
   shmem_team_t handle() const noexcept {
     return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
   }
-  /// Of its lots. Slots 1 and 2 are teams without any.
+  /// Number of the team's lots (Lots::take). Slots 1 and 2 are teams that take no lot.
   size_t lot_number() const noexcept { return static_cast<size_t>(std::max(slot, 2) - 2) * 2 + (for_streams ? 1 : 0); }
   /// Largest number that any collective of this team has used.
   uint64_t highest_number() const noexcept;

@@ -20,7 +20,7 @@ struct alignas(64) ExchangeLine {
   std::byte payload[56];
 };
 
-/// What tells a member that chunks have come from another one: chunk n sets word n modulo kChunkWindow to n.
+/// What tells a member that chunks have come from another one: chunk n sets word n modulo kWindow to n.
 struct alignas(64) ChunkSignals {
   static constexpr uint64_t kWindow = 8;  ///< chunks that may be on their way at once
 
@@ -79,7 +79,7 @@ class TeamAreaLayout {
   size_t chunk_grant(LinkKind kind, int rank) const noexcept {
     return line(5 + kLinkKinds + static_cast<size_t>(kind), rank);
   }
-  /// Scratch memory for a collective that knows that nobody uses it any more.
+  /// Scratch memory, for a collective that knows that no other collective uses the scratch memory any more.
   size_t scratch() const noexcept { return align_up(line(5 + 2 * kLinkKinds, 0), size_t{4096}); }
   /// SHMEM_CHECK: what this member calls.
   size_t record() const noexcept { return slots() + 2 * (kSlotBytes + kIncomingBytes); }

@@ -57,13 +57,17 @@ void Machine::Destroy::operator()(hwloc_topology* tree) const noexcept {
   hwloc_topology_destroy(tree);
 }
 
-Machine Machine::read() {
-  Machine machine;
+hwloc_topology* Machine::begin() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw std::bad_alloc();
-  machine.tree_.reset(raw);
+  tree_.reset(raw);
   keep_what_counts(raw);
-  if (hwloc_topology_load(raw) != 0) {
+  return raw;
+}
+
+Machine Machine::read() {
+  Machine machine;
+  if (hwloc_topology_load(machine.begin()) != 0) {
     log_info("hwloc cannot read this machine: NICs are chosen without regard to their distance");
     machine.tree_.reset();
   }
@@ -72,10 +76,7 @@ Machine Machine::read() {
 
 Machine Machine::from_xml(const std::string& xml) {
   Machine machine;
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) throw std::bad_alloc();
-  machine.tree_.reset(raw);
-  keep_what_counts(raw);
+  const hwloc_topology_t raw = machine.begin();
   if (hwloc_topology_set_xmlbuffer(raw, xml.c_str(), static_cast<int>(xml.size() + 1)) != 0 ||
       hwloc_topology_load(raw) != 0)
     throw Error("hwloc cannot read this description of a machine");

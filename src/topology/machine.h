@@ -31,6 +31,9 @@ class Machine {
   struct Destroy {
     void operator()(hwloc_topology* tree) const noexcept;
   };
+  /// Begins a tree, which is yet to be loaded.
+  hwloc_topology* begin();
+
   std::unique_ptr<hwloc_topology, Destroy> tree_;  ///< null: nothing is known
 };
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 

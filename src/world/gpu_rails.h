@@ -21,7 +21,7 @@ namespace railshmem {
 /// still reach the GPU memory of other PEs.
 class GpuRails {
  public:
-  /// How rails are flushed until a GPU is attached: so long they write host memory only.
+  /// How rails are flushed until a GPU is attached. Until then rails write host memory only.
   static FlushChoice flush_at_start(const Env& env, bool device_heap);
 
   /// Collective. `memory` must be attached; all arguments outlive this. `flush_offset`: see Network::use_flush().

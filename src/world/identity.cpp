@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/identity.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "src/base/error.h"
+#include "src/base/fingerprint.h"
 #include "src/base/quantity.h"
-#include "src/topology/host_id.h"
 #include "src/world/heap_size.h"
 
 namespace railshmem {
@@ -23,12 +22,9 @@ uint64_t as_number(const std::vector<TransportKind>& list) {
   return number;
 }
 
-/// FNV-1a, because std::hash may differ between the PEs' standard libraries. 0 for an empty text.
+/// 0 for an empty text.
 uint64_t as_number(std::string_view in) {
-  uint64_t number = 0;
-  for (const char c : in)
-    number = ((number ? number : 0xcbf29ce484222325) ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return number;
+  return in.empty() ? 0 : fnv1a(in);
 }
 
 void must_agree(const char* what, uint64_t mine, uint64_t theirs, int me, int pe) {
@@ -48,11 +44,9 @@ void sizes_must_agree(uint64_t mine, uint64_t theirs, int me, int pe) {
 }  // namespace
 
 Identity make_identity(const Env& env) {
-  struct stat pid_namespace {};
-  check_errno(stat("/proc/self/ns/pid", &pid_namespace) == 0, "stat of /proc/self/ns/pid");
   Identity mine{};
   mine.host = host_id();
-  mine.pid_namespace = pid_namespace.st_ino;
+  mine.pid_namespace = pid_namespace();
   mine.symmetric_size = env.symmetric_size;
   if (env.symmetric_size == kAutomaticSize) mine.memory_for_heaps = memory_for_heaps(env);
   mine.node_size = env.node_size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/proxy_place.h"
 
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/topology/machine.h"

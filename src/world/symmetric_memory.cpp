@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/quantity.h"
-#include "src/collective/sync.h"
+#include "src/collective/collectives.h"
 #include "src/rma/ordering.h"
 
 namespace railshmem {

@@ -56,8 +56,9 @@ class TeamMeeting {
  public:
   TeamMeeting(TeamDesks& desks, Context& context, const char* function, uint64_t id, int size, int index) noexcept;
 
-  /// Returns with the notes of all when every member has left one. Empty where the desk is used again already: another
-  /// member's call has returned, and that after this very round, since none comes further without this PE.
+  /// Returns with the notes of all when every member has left one. Empty where the desk serves another
+  /// meeting already. Then another member's call has returned, and only after this round: no member gets further
+  /// without this PE.
   std::vector<TeamNote> exchange(const TeamNote& mine);
 
  private:

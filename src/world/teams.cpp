@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/collective/agree.h"
-#include "src/collective/sync.h"
+#include "src/collective/collectives.h"
 #include "src/rma/context_table.h"
 #include "src/rma/ordering.h"
 

@@ -7,13 +7,13 @@
 
 #include "shmemx.h"
 #include "src/base/align.h"
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/limit.h"
 #include "src/base/log.h"
 #include "src/base/quantity.h"
+#include "src/collective/collectives.h"
 #include "src/collective/control_block.h"
-#include "src/collective/sync.h"
 #include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
 #include "src/cuda/local_devices.h"
@@ -30,12 +30,12 @@
 namespace railshmem {
 namespace {
 
-// Of which half takes what other nodes send. Lots in host memory cost memory only where teams use them.
+// Half of a lot takes what other nodes send. Lots in host memory cost memory only where teams use them.
 constexpr size_t kHostLotBytes = size_t{8} << 20;
 constexpr size_t kHostLots = 4;
 constexpr size_t kMostDeviceLotBytes = size_t{8} << 20;
 constexpr size_t kDeviceLots = 16;       // two a team
-constexpr size_t kDeviceLotsShare = 16;  // of what the heap may grow to, all lots together take this part at most
+constexpr size_t kDeviceLotsShare = 16;  // all lots together take at most this part of what the heap may grow to
 
 uint32_t log2_ring_slots(uint64_t slots) {
   if (slots < 64 || slots > 65536 || !is_power_of_two(slots))
@@ -101,8 +101,8 @@ World::~World() {
   if (node_collectives_ && node_collectives_->forget_all()) stay_for_graphs();
 }
 
-/// Graphs live on that captured collectives of a node. What their kernels use stays as long as the process, so that a
-/// launch ends with a message. Never destroyed: the GPU's context may be gone by then.
+/// Graphs that captured collectives of a node outlive the World. What their kernels use stays as long as the process,
+/// so that a launch ends with a message. Never destroyed: the GPU's context may be gone by then.
 void World::stay_for_graphs() noexcept {
   struct Rest {
     std::unique_ptr<DeviceMemory> memory;

@@ -9,6 +9,7 @@
 
 #include "src/active/active_sets.h"
 #include "src/executor/executors.h"
+#include "src/globals/shared_globals.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/device_side.h"
 #include "src/gpu/header_layout.h"
@@ -37,7 +38,6 @@
 #include "src/world/gpu_rails.h"
 #include "src/world/heap_size.h"
 #include "src/world/identity.h"
-#include "src/world/shared_globals.h"
 #include "src/world/symmetric_memory.h"
 #include "src/world/teams.h"
 #include "src/world/user_buffers.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 
 #if RAILSHMEM_HAVE_HWLOC

@@ -11,7 +11,7 @@
 #include "bootstrap/common/deadline.h"
 #include "bootstrap/local/oshrun/binding.h"
 #include "bootstrap/local/protocol.h"
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/shm_files.h"
 
 namespace railshmem::oshrun {

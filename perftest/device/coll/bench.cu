@@ -33,7 +33,7 @@ class Case {
   }
   void enqueue() const { coll::enqueue(call_, context_.stream()); }
 
-  /// Whether a call gives the same result again, that is does not change its source.
+  /// Whether a call does not change its source, so that a second call gives an equal result.
   bool repeats() const { return !context_.options.in_place || kind_ == Kind::allgather; }
 
   /// Waits for the calls so far and compares. Collective.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gemm_beside: a product of bf16 matrices on all PEs at once, alone, beside eight all-gathers on another stream, and
-// beside bare copies of the same bytes by copy engines, in turns. Rows: gemm_alone, gemm_beside_allgather and
+// beside bare copies of those bytes by copy engines, in turns. Rows: gemm_alone, gemm_beside_allgather and
 // gemm_beside_copies; "latency" is the product's time, "span" the time until product and company are both done.
 #include <array>
 

@@ -3,7 +3,7 @@
 //
 // What include/shmem/reduce16.h declares.
 #include "shmem/reduce16.h"
-#include "src/api/reductions.h"
+#include "src/api/collective.h"
 
 // clang-format off
 

@@ -3,7 +3,7 @@
 //
 // What include/shmem/reducescatter.h declares.
 #include "shmem/reducescatter.h"
-#include "src/api/reductions.h"
+#include "src/api/collective.h"
 
 // clang-format off
 

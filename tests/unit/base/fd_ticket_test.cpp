@@ -14,8 +14,8 @@
 
 #include "src/base/cpu.h"
 #include "src/base/error.h"
-#include "src/base/fd_message.h"
 #include "src/base/fd_offers.h"
+#include "src/base/host_socket.h"
 #include "tests/support/forked.h"
 
 namespace railshmem {

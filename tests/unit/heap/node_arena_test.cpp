@@ -3,15 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
 
 #include "src/base/error.h"
 #include "src/heap/heap.h"
-#include "src/heap/peer_fd.h"
 
 namespace railshmem {
 namespace {
@@ -88,46 +85,6 @@ TEST(NodeArena, MappingOutsideASlotIsAnError) {
   EXPECT_THROW(arena.map_own(0, memory.fd(), 4 * kMebi), Error);
   EXPECT_THROW(arena.map_own(0, memory.fd(), 2 * kMebi, 4096), Error);
   EXPECT_THROW(arena.map_own(0, -1, kMebi), Error);
-}
-
-TEST(PeerFd, ChildWritesIntoTheParentsMemory) {
-  HostMemory memory(2 * kMebi, HugePagesMode::off);
-  NodeArena arena(1, 2 * kMebi);
-  std::byte* mine = arena.map_own(0, memory.fd(), memory.nbytes());
-  const PeerFd card = describe_fd(memory.fd());
-  const pid_t child = fork();
-  if (child == 0) {
-    const UniqueFd fd = open_peer_fd(card);
-    NodeArena theirs(2, 2 * kMebi);
-    theirs.map_peer(1, fd.get(), 2 * kMebi)[100] = std::byte{7};
-    _exit(0);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  EXPECT_EQ(mine[100], std::byte{7});
-}
-
-TEST(PeerFd, UnreachablePeerIsToldApartAndNamed) {
-  HostMemory memory(2 * kMebi, HugePagesMode::off);
-  HostMemory other(2 * kMebi, HugePagesMode::off);
-  std::string why;
-  EXPECT_TRUE(can_open_peer(describe_fd(memory.fd()), &why));
-  EXPECT_EQ(why, "");
-  PeerFd gone = describe_fd(memory.fd());
-  gone.pid = 0x7ffffffe;
-  EXPECT_FALSE(can_open_peer(gone, &why));
-  EXPECT_NE(why.find("process 2147483646"), std::string::npos) << why;
-  EXPECT_NE(why.find("PID namespace"), std::string::npos) << why;
-  PeerFd namesake = describe_fd(memory.fd());
-  namesake.fd = other.fd();
-  EXPECT_FALSE(can_open_peer(namesake));
-  PeerFd far = describe_fd(memory.fd());
-  far.host ^= 1;
-  EXPECT_FALSE(can_open_peer(far, &why));
-  EXPECT_NE(why.find("another host"), std::string::npos) << why;
-  EXPECT_THROW(open_peer_fd(gone), Error);
-  EXPECT_THROW(describe_fd(-1), Error);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <thread>
 
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 
 namespace railshmem {

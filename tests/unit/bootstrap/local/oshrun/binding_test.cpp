@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bootstrap/local/oshrun/binding.h"
-#include "src/base/cpu_list.h"
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 
 namespace railshmem::oshrun {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/host_socket.h"
+
+#include <sys/random.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+namespace railshmem {
+namespace {
+
+constexpr int kWaiting = 128;             // clients that have connected and are not served yet
+constexpr timeval kClientPatience{1, 0};  // who connects sends its message at once; the next one waits meanwhile
+
+/// A message of one byte with room for one descriptor. It points into itself.
+struct FdMessage {
+  FdMessage() noexcept {
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+  }
+  FdMessage(const FdMessage&) = delete;
+
+  char byte = 0;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
+  msghdr header{};
+};
+
+}  // namespace
+
+AbstractAddress::AbstractAddress(const char* name) noexcept {
+  address_.sun_family = AF_UNIX;
+  const size_t length = std::min(std::strlen(name), sizeof address_.sun_path - 1);
+  std::memcpy(address_.sun_path + 1, name, length);
+  nbytes_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+}
+
+bool is_trusted(int socket) noexcept {
+  ucred other{};
+  socklen_t nbytes = sizeof other;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &nbytes) == 0 &&
+         (other.uid == geteuid() || other.uid == 0);
+}
+
+std::array<uint64_t, 2> unguessable() {
+  std::array<uint64_t, 2> number{};
+  check_errno(getrandom(number.data(), sizeof number, 0) == sizeof number, "getrandom");
+  return number;
+}
+
+PrivateSocket listen_privately() {
+  PrivateSocket made;
+  made.listener = UniqueFd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  made.name = text("railshmem-%016llx", static_cast<unsigned long long>(unguessable()[0]));
+  const AbstractAddress address(made.name.c_str());
+  if (made.listener && bind(made.listener.get(), address.get(), address.nbytes()) == 0 &&
+      listen(made.listener.get(), kWaiting) == 0)
+    return made;
+  log_debug("no socket for peers of this host: %s", std::strerror(errno));
+  return {};
+}
+
+UniqueFd accept_trusted(int listener) noexcept {
+  UniqueFd client(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  if (!client || !is_trusted(client.get())) return {};
+  setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &kClientPatience, sizeof kClientPatience);
+  setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &kClientPatience, sizeof kClientPatience);
+  return client;
+}
+
+bool send_fd(int socket, int fd) noexcept {
+  FdMessage message;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message.header);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  return sendmsg(socket, &message.header, MSG_NOSIGNAL) == 1;
+}
+
+UniqueFd receive_fd(int socket) noexcept {
+  FdMessage message;
+  ssize_t got = 0;
+  do {
+    got = recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return UniqueFd();
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message.header);
+  if (got == 0 || header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int))) {
+    errno = (message.header.msg_flags & MSG_CTRUNC) != 0 ? EMFILE : ENOENT;
+    return UniqueFd();
+  }
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  return UniqueFd(fd);
+}
+
+}  // namespace railshmem
