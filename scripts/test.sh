@@ -108,6 +108,7 @@ skipped() {
   grep -q 'RailSHMEM BITCODE: ON' "$logs/release.configure" || why="$why python.triton and python.numba: no clang 19 or 20;"
   grep -q 'RailSHMEM PYTHON: ON' "$logs/release.configure" || why="$why python.*: no Python 3.10 with headers and nanobind;"
   build/python/venv/bin/python3 -c 'import torch' 2>/dev/null || why="$why railshmem.torch: no torch;"
+  command -v gdb >/dev/null || why="$why path.architecture: no gdb;"
   [ "$(id -u)" -eq 0 ] || why="$why two hosts in network namespaces: not root;"
   [ -e /dev/infiniband ] || why="$why RDMA NICs: no /dev/infiniband;"
   [ -z "$quick" ] || why="$why sanitizer builds: not asked for;"
