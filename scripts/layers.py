@@ -18,7 +18,7 @@ PROXY = ["src/proxy/rails"] + PLUGIN
 POST = ["src/proxy/post"] + PROXY
 FAILOVER = ["src/proxy/failover"] + POST
 RMA = ["src/topology"] + PLUGIN
-TEAM = ["src/rma"] + RMA
+TEAM = ["src/rma", "src/observe"] + RMA
 COLLECTIVE = ["src/plan", "src/team"] + TEAM
 ACTIVE = ["src/collective"] + COLLECTIVE
 CHECK = ["src/active"] + ACTIVE
@@ -50,7 +50,7 @@ LAYERS = [
     Layer("src/proxy/source", "the source's side of every operation", FAILOVER + ["src/proxy/staging"]),
     Layer("src/proxy/target", "who executes peers' requests", FAILOVER + ["src/proxy/source", "src/proxy/staging", "src/observe"]),
     Layer("src/proxy/flush", "data is visible before its signal", FAILOVER + ["src/proxy/target", "src/proxy/source"]),
-    Layer("src/rma", "the data path: where an address lives, put, get, AMO, signal, wait, fence, quiet, locks", RMA + PUBLIC),
+    Layer("src/rma", "the data path: where an address lives, put, get, AMO, signal, wait, fence, quiet, locks", ["src/observe"] + RMA + PUBLIC),
     Layer("src/globals", "the executable's global objects as symmetric memory: found, moved into a memfd while other threads are held, "
           "mapped by the node's PEs", ["src/heap"] + TEAM),
     Layer("src/team", "a team: PEs, nodes, area of symmetric flags; the arithmetic of splits", TEAM + PUBLIC),

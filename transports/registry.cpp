@@ -46,7 +46,7 @@ auto with_host(Network& network, Call&& call) noexcept {
 
 }  // namespace
 
-void net_issue(Network& network, Op& op) noexcept {
+void net_issue(Network& network, Op&& op) noexcept {
 #if RAILSHMEM_HAVE_OFI
   if (is_ofi(network)) [[likely]]
     return ofi_host(network).issue(op);

@@ -5,7 +5,7 @@ import re
 from text import MARK, wrapped
 
 HEADERS = {"reduce": "collective", "reducescatter": "collective", "reduce16": "collective", "stream": "stream_calls"}
-MORE = {"deprecated": ["atomic", "wait"], "stream": []}
+MORE = {"deprecated": ["atomic", "wait"], "stream": [], "rma": ["api/entry", "rma/put_get", "rma/strided"]}
 
 
 def call(function):
@@ -38,7 +38,7 @@ def family_entries(table, family):
         return None
     name = family["name"]
     own = MORE.get(name, []) or [HEADERS.get(name, name)]
-    includes = [f'#include "src/api/{header}.h"' for header in own]
+    includes = [f'#include "src/{header if "/" in header else "api/" + header}.h"' for header in own]
     if family.get("extension"):
         includes.insert(0, f'#include "shmem/{name}.h"')
     aliases = [alias(f) for f in functions if f.prefix != "shmemx_"]

@@ -3,10 +3,10 @@
 
 #include "src/active/collectives.h"
 #include "src/api/job.h"
-#include "src/api/probe.h"
 #include "src/base/log.h"
 #include "src/check/active_set.h"
 #include "src/rma/ordering.h"
+#include "src/rma/probe.h"
 
 namespace railshmem {
 namespace {

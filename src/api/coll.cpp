@@ -7,13 +7,13 @@
 
 #include "src/api/guard.h"
 #include "src/api/job.h"
-#include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/base/error.h"
 #include "src/check/collective.h"
 #include "src/collective/operand.h"
 #include "src/executor/executors.h"
 #include "src/gpu/stream_side.h"
+#include "src/rma/probe.h"
 #include "src/stream/node_collectives.h"
 
 using namespace railshmem;

@@ -2,12 +2,12 @@
 // Contexts and sessions: every name of include/shmem/context.h.
 #include "shmem/context.h"
 
-#include "src/api/call.h"
 #include "src/api/entry.h"
-#include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/base/log.h"
 #include "src/check/arguments.h"
+#include "src/rma/call.h"
+#include "src/rma/probe.h"
 #include "src/rma/session.h"
 
 using namespace railshmem;

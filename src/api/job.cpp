@@ -17,7 +17,6 @@
 
 #include "shmem/types.h"
 #include "src/api/device_views.h"
-#include "src/api/probe.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/shm_files.h"
@@ -25,6 +24,7 @@
 #include "src/check/collective.h"
 #include "src/observe/observer.h"
 #include "src/rma/liveness.h"
+#include "src/rma/probe.h"
 
 namespace railshmem::job {
 namespace {

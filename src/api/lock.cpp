@@ -3,7 +3,7 @@
 #include "src/rma/lock.h"
 
 #include "src/api/entry.h"
-#include "src/api/probe.h"
+#include "src/rma/probe.h"
 
 using namespace railshmem;
 

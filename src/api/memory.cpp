@@ -4,10 +4,10 @@
 #include "src/api/entry.h"
 #include "src/api/guard.h"
 #include "src/api/job.h"
-#include "src/api/probe.h"
 #include "src/base/align.h"
 #include "src/base/log.h"
 #include "src/check/collective.h"
+#include "src/rma/probe.h"
 #include "src/rma/put_get.h"
 
 using namespace railshmem;

@@ -2,12 +2,12 @@
 // Ordering and synchronisation of all PEs: every name of include/shmem/ordering.h.
 #include "src/rma/ordering.h"
 
-#include "src/api/call.h"
 #include "src/api/entry.h"
 #include "src/api/job.h"
-#include "src/api/probe.h"
 #include "src/check/collective.h"
+#include "src/rma/call.h"
 #include "src/rma/place.h"
+#include "src/rma/probe.h"
 
 using namespace railshmem;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/api/probe.h"
+#include "src/rma/probe.h"
 
 #include "src/check/arguments.h"
 #include "src/observe/observer.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of teams that compute.
 #include "src/api/collective.h"
-#include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/check/collective.h"
 #include "src/collective/collectives.h"
 #include "src/collective/reduction.h"
+#include "src/rma/probe.h"
 #include "src/rma/put_get.h"
 
 namespace railshmem {

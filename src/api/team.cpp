@@ -5,12 +5,12 @@
 #include "shmemx.h"
 #include "src/api/entry.h"
 #include "src/api/guard.h"
-#include "src/api/probe.h"
 #include "src/api/team_call.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/check/collective.h"
 #include "src/collective/collectives.h"
+#include "src/rma/probe.h"
 
 using namespace railshmem;
 

@@ -3,11 +3,11 @@
 
 #include <cstdio>
 
-#include "src/api/probe.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
 #include "src/check/call_site.h"
+#include "src/rma/probe.h"
 
 namespace railshmem {
 

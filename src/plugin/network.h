@@ -125,10 +125,7 @@ std::unique_ptr<Network> make_network(const NetworkConfig& config);
 /// (Local::awaited), or at once (Local::lent); the rest is complete at the context's quiet. The signal of a put_signal
 /// is never visible before the data. The target's CPU executes an AMO once, so that it is atomic with the atomics of
 /// the target's node. Uses `op` up.
-void net_issue(Network&, Op& op) noexcept;
-inline void net_issue(Network& network, Op&& op) noexcept {
-  net_issue(network, op);
-}
+void net_issue(Network&, Op&& op) noexcept;
 /// Sends a flag of the library: the target raises the flag's 8 bytes to `value` (release), and never lowers them. No
 /// quiet waits for a flag.
 void net_flag(Network&, Remote to, uint64_t value) noexcept;

@@ -77,8 +77,9 @@ struct Outcome {
 /// What a put does not have is not set, and a copy is made field by field, so that a put can stay in registers where
 /// only copies of it are handed on: a proxy thread makes tens of millions a second.
 struct Op {
-  Op() noexcept {}
+  Op() noexcept = default;
   [[gnu::always_inline]] Op(const Op& other) noexcept { *this = other; }
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): field by field, so that nothing is lost
   [[gnu::always_inline]] Op& operator=(const Op& other) noexcept {
     kind = other.kind;
     use = other.use;
@@ -96,7 +97,11 @@ struct Op {
     outcome.channel = other.outcome.channel;
     outcome.ticket = other.outcome.ticket;
     outcome.tickets = other.outcome.tickets;
+    // GCC does not see that operations of the other kinds have set it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
     if (kind != OpKind::put && kind != OpKind::get) detail = other.detail;
+#pragma GCC diagnostic pop
     return *this;
   }
   [[gnu::always_inline]] Op(OpKind k, Local u, NetContext* context, Remote place, const void* memory, size_t n) noexcept
@@ -126,11 +131,17 @@ struct Op {
     NetAmo amo;        ///< of an AMO; of a flag, `operand` is its value
   } detail;
 
-  bool local_is_ours() const noexcept { return use == Local::ours; }
+  bool local_is_ours() const noexcept {
+    return use == Local::ours;
+  }
   /// Whether the source may change once a rail has accepted the operation.
-  bool is_copied() const noexcept { return use >= Local::copied; }
+  bool is_copied() const noexcept {
+    return use >= Local::copied;
+  }
   /// Whether data goes to the peer.
-  bool puts() const noexcept { return kind == OpKind::put || kind == OpKind::put_signal; }
+  bool puts() const noexcept {
+    return kind == OpKind::put || kind == OpKind::put_signal;
+  }
 };
 
 [[gnu::always_inline]] inline Op put_op(NetContext& scope, Remote to, const void* source, size_t nbytes,

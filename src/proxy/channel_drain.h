@@ -42,23 +42,13 @@ class ChannelDrain {
         break;
       }
       const Command c = decode(*slot);
-      if (c.op == CommandOp::fence || is_empty(c)) [[unlikely]] {
-        scope_.fences += c.op == CommandOp::fence;
-        const uint64_t ticket = channel_.next();
-        channel_.pop();
-        channel_.complete(ticket);
+      if (!is_put(c) || c.nbytes == 0) [[unlikely]] {
+        if (!pass_on_other(*slot)) break;
         continue;
       }
       uint64_t value = c.value;
-      const Op op = operation(c, &value);
-      const Post posted = issue(op, scope_.fences);
-      if (posted != Post::ok) [[unlikely]] {
-        const Op other = op;  // its address is known to others; `op` may stay in registers
-        if (!settle(other, value, posted)) break;
-      }
-      channel_.pop(op.outcome.tickets);
-      if (posted == Post::failed) [[unlikely]]
-        finish_commands(op.outcome);
+      if (!pass_on(put(c, &value), value)) [[unlikely]]
+        break;
     }
     channel_.publish();
     return moved || channel_.next() != begin;
@@ -72,86 +62,105 @@ class ChannelDrain {
   static constexpr uint64_t kCommandsPerPass = 32;  // more starves reaping, and reaping frees what `again` waits for
   static constexpr uint64_t kMostFolded = 64;
 
-  /// The operation of a command. `value` holds the command's value, where data comes inside the command.
-  [[gnu::always_inline]] Op operation(const Command& c, uint64_t* value) noexcept {
+  static bool is_inline(const Command& c) noexcept {
+    return c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal;
+  }
+  static bool is_put(const Command& c) noexcept { return c.op == CommandOp::put || c.op == CommandOp::put_inline; }
+  static bool is_empty(const Command& c) noexcept { return c.nbytes == 0 && (is_put(c) || c.op == CommandOp::get); }
+
+  /// The operation of a put, and what all operations have. `value` holds the command's value, where data comes inside
+  /// the command.
+  [[gnu::always_inline]] Op put(const Command& c, uint64_t* value) noexcept {
     if (c.pe >= static_cast<uint32_t>(npes_) || c.segment >= kSegments) [[unlikely]]
       die_strange_target(c.pe, c.segment, npes_);
-    const bool in_command = c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal;
-    Op op(OpKind::put, in_command ? Local::ours : Local::lent, &scope_,
+    Op op(OpKind::put, is_inline(c) ? Local::ours : Local::lent, &scope_,
           {static_cast<int>(c.pe), static_cast<SegmentId>(c.segment), c.remote_offset},
-          in_command ? value : reinterpret_cast<const void*>(c.local), c.nbytes);
+          is_inline(c) ? value : reinterpret_cast<const void*>(c.local), c.nbytes);
     op.outcome.channel = &channel_;
     op.outcome.ticket = channel_.next();
-    if (c.op != CommandOp::put && c.op != CommandOp::put_inline) [[unlikely]]
-      complete_operation(c, op);
     return op;
   }
-  /// Fills in what a put does not have.
-  [[gnu::always_inline]] void complete_operation(const Command& c, Op& op) noexcept {
+  /// The operation of any command but a fence.
+  Op operation(const Command& c, uint64_t* value) noexcept {
+    Op op = put(c, value);
     switch (c.op) {
+      case CommandOp::put:
+      case CommandOp::put_inline:
+        break;
       case CommandOp::get:
         op.kind = OpKind::get;
-        return;
+        break;
       case CommandOp::put_signal:
       case CommandOp::put_inline_signal:
       case CommandOp::signal:
         if (c.op == CommandOp::signal) op.nbytes = 0;
         op.kind = op.nbytes > 0 ? OpKind::put_signal : OpKind::signal;
         op.detail.signal = {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op};
-        return;
+        break;
       case CommandOp::amo:
         op.kind = OpKind::amo;
         op.detail.amo = {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare};
         if (c.amo_op == AmoOp::add) fold(c, op);
-        return;
+        break;
       default:
         die_strange_command(c.op);
     }
+    return op;
+  }
+
+  /// Hands one command on that is not a put: most are puts, so this is out of their way. False: the command stays in
+  /// the ring.
+  [[gnu::noinline]] bool pass_on_other(const Slot& slot) noexcept {
+    const Command c = decode(slot);
+    if (c.op == CommandOp::fence || is_empty(c)) {
+      scope_.fences += c.op == CommandOp::fence;
+      const uint64_t ticket = channel_.next();
+      channel_.pop();
+      channel_.complete(ticket);
+      return true;
+    }
+    uint64_t value = c.value;
+    return pass_on(operation(c, &value), value);
+  }
+  /// Issues the operation of the command at the ring's head, or puts the operation aside. False: the command stays in
+  /// the ring.
+  [[gnu::always_inline]] bool pass_on(const Op& op, uint64_t value) noexcept {
+    Post posted = Post::behind;
+    if (op.kind == OpKind::get || !parked_.waits_for(op.remote.pe)) [[likely]] {
+      if (nudger_ != nullptr) [[unlikely]]
+        nudger_->nudge(op.remote.pe);
+      posted = initiator_.issue(op, scope_.fences);
+    }
+    if (posted == Post::ok) [[likely]] {
+      channel_.pop(op.outcome.tickets);
+      return true;
+    }
+    const Op other = op;  // its address is known to others; `op` may stay in registers
+    return settle(other, value, posted);
   }
 
   /// Threads of a kernel that add to one word do so in a row: their additions become one.
-  [[gnu::always_inline]] void fold(const Command& c, Op& op) noexcept {
-    const auto [sum, tickets] = folded(c);
-    op.detail.amo.operand = sum;
-    op.outcome.tickets = tickets;
-  }
-  struct Folded {
-    uint64_t sum;
-    uint32_t tickets;
-  };
-  [[gnu::noinline]] Folded folded(const Command c) noexcept {
-    Folded all{c.value, 1};
+  void fold(const Command& c, Op& op) noexcept {
     const uint64_t most = std::min(kMostFolded, channel_.room());
-    for (; all.tickets < most; ++all.tickets) {
-      const Slot* const slot = channel_.ring().head(all.tickets);
-      if (slot == nullptr) break;
+    for (uint32_t& tickets = op.outcome.tickets; tickets < most; ++tickets) {
+      const Slot* const slot = channel_.ring().head(tickets);
+      if (slot == nullptr) return;
       const Command next = decode(*slot);
       if (next.op != CommandOp::amo || next.amo_op != AmoOp::add || next.pe != c.pe || next.segment != c.segment ||
           next.remote_offset != c.remote_offset || next.nbytes != c.nbytes)
-        break;
-      all.sum += next.value;  // for a word of 4 bytes the target takes the low half
+        return;
+      op.detail.amo.operand += next.value;  // for a word of 4 bytes the target takes the low half
     }
-    return all;
   }
 
-  static bool is_empty(const Command& c) noexcept {
-    return c.nbytes == 0 && (c.op == CommandOp::put || c.op == CommandOp::put_inline || c.op == CommandOp::get);
-  }
-
-  /// `behind`: the operation stands behind a fence that holds it back, or behind operations that wait for their fence.
-  [[gnu::always_inline]] Post issue(const Op& op, uint32_t epoch) noexcept {
-    if (parked_.waits_for(op.remote.pe) && op.kind != OpKind::get) [[unlikely]]
-      return Post::behind;
-    if (nudger_ != nullptr) [[unlikely]]
-      nudger_->nudge(op.remote.pe);
-    return initiator_.issue(op, epoch);
-  }
   /// What becomes of an operation that was not accepted. False: its command stays in the ring.
   [[gnu::noinline]] bool settle(const Op& op, uint64_t value, Post posted) noexcept {
-    if (posted == Post::failed) return true;
-    stuck_ = posted == Post::again || parked_.full();
-    if (!stuck_) parked_.add(op, value, scope_.fences);
-    return !stuck_;
+    stuck_ = posted == Post::again || (posted == Post::behind && parked_.full());
+    if (stuck_) return false;
+    if (posted == Post::behind) parked_.add(op, value, scope_.fences);
+    channel_.pop(op.outcome.tickets);
+    if (posted == Post::failed) finish_commands(op.outcome);
+    return true;
   }
 
   /// Issues an operation that was put aside. False: it must wait, or there is no room now.

@@ -22,15 +22,20 @@ inline bool doze(Sleeper& sleeper, std::span<const int> fds, uint64_t limit_ns, 
   return traffic;
 }
 
-/// A step that `move_on` makes, which tells whether anything moved. `observer` null: nobody records.
-template <class MoveOn>
-bool recorded_step(observe::Observer* observer, MoveOn&& move_on) noexcept {
-  if (!observer) [[likely]]
-    return move_on();
-  const uint64_t began = observer->ticks();
-  const bool moved = move_on();
-  if (moved) observer->did("progress", began, 0, -1);
-  return moved;
-}
+/// Records one step of a thread, from here to tell(). `observer` null: nobody records.
+class StepRecord {
+ public:
+  explicit StepRecord(observe::Observer* observer) noexcept
+      : observer_(observer), began_(observer ? observer->ticks() : 0) {}
+  /// The step is over; `moved`: something moved.
+  void tell(bool moved) const noexcept {
+    if (observer_ && moved) [[unlikely]]
+      observer_->did("progress", began_, 0, -1);
+  }
+
+ private:
+  observe::Observer* const observer_;
+  const uint64_t began_;
+};
 
 }  // namespace railshmem

@@ -2,7 +2,7 @@
 // Turns any Fabric into a Network.
 //
 //   host threads       ── HostSide ── Initiator ── rails of Port::host
-//                            │ help()
+//                            │ try_step()
 //   thread of ProxyLoop ── ProxySide ── Initiator + Responder ── rails of Port::proxy
 //   thread of RingLoop  ── RingSide ── Initiator ── rails of Port::rings        one such row for each thread that
 //                                                                               SHMEM_PROXY_THREADS adds

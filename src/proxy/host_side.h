@@ -132,7 +132,7 @@ class HostSide {
     // Peers' updates, for which the thread waits, come to the proxy endpoint. A stream of requests there must not keep
     // the host endpoint waiting.
     thread_local uint32_t turn = 0;
-    const bool helped = proxy_.help();
+    const bool helped = proxy_.try_step(ProxySide<R>::Stepper::waiting_host);
     if ((helped && ++turn % 8 != 0) || pending() == 0 || !port_.try_enter_idle()) return helped;
     const bool moved = poll();
     leave();
@@ -272,7 +272,7 @@ class HostSide {
         cpu_pause();
       }
       const Turn turn = patience.turn(moves());
-      if (turn == Turn::help && entry.inside()) proxy_.help();
+      if (turn == Turn::help && entry.inside()) proxy_.try_step(ProxySide<R>::Stepper::waiting_host);
       if (turn == Turn::give_up) {
         if (!entry.inside()) port_.enter();  // what is outstanding is read inside
         give_up(what);
@@ -296,7 +296,7 @@ class HostSide {
       poll();
       if (done()) return;
       const Turn turn = patience.turn(moves());
-      if (turn == Turn::help) proxy_.help();
+      if (turn == Turn::help) proxy_.try_step(ProxySide<R>::Stepper::waiting_host);
       if (turn == Turn::give_up) give_up(what);
       port_.pass();
     }

@@ -11,7 +11,6 @@
 #include "src/proxy/doze.h"
 #include "src/proxy/host_side.h"
 #include "src/proxy/kernel_pace.h"
-#include "src/proxy/loop_config.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/proxy_thread.h"
 #include "src/proxy/sleeper.h"
@@ -55,7 +54,7 @@ class ProxyLoop {
         doze({}, helper_nap_ns_, "stay away");
         continue;
       }
-      if (proxy_.try_step() | visit_host()) {
+      if (proxy_.try_step(ProxySide<R>::Stepper::proxy_thread) | visit_host()) {
         idle_since = 0;
         nap_ns_ = kFirstNapNs;
         continue;

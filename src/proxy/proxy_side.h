@@ -48,21 +48,25 @@ class ProxySide {
   /// Sets how requests are held back from now on. Called inside alone().
   void use_flush(const FlushPlan& plan) { gate_.use(plan); }
 
-  /// One bounded step, unless another thread is at it. True when something moved.
-  bool try_step() noexcept {
-    if (!lock_.try_lock()) return false;
-    const bool moved = step();
-    lock_.unlock();
-    return moved;
-  }
-
-  /// One bounded step by a host thread that waits, unless another thread is at it. Leaves a sign by which the proxy
-  /// thread stays away. True when something moved.
-  bool help() noexcept {
+  enum class Stepper : uint8_t { proxy_thread, waiting_host };
+  /// One bounded step, unless another thread is at it. A host thread that waits leaves a sign by which the proxy thread
+  /// stays away. True when something moved.
+  bool try_step(Stepper stepper) noexcept {
     if (!lock_.try_lock()) return false;
     // relaxed: a hint; written under the lock, so no increment is lost
-    helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    const bool moved = step();
+    if (stepper == Stepper::waiting_host) helps_.store(helps() + 1, std::memory_order_relaxed);
+    const StepRecord record(observer_);
+    bool moved =
+        initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) { gate_.arrive(r, bytes, nbytes); });
+    if (gate_.holds()) moved |= gate_.step();
+    if (responder_.owes_answers()) moved |= responder_.flush(gate_.counts());
+    for (auto& drain : drains_) moved |= drain->step();
+    bool kernels_moved = false;
+    for (auto& drain : kernel_drains_) kernels_moved |= drain->step();
+    // relaxed: a hint; written under the lock, so no increment is lost
+    if (kernels_moved) kernel_moves_.store(kernel_moves() + 1, std::memory_order_relaxed);
+    moved |= kernels_moved;
+    record.tell(moved);
     lock_.unlock();
     return moved;
   }
@@ -135,7 +139,7 @@ class ProxySide {
     const uint64_t began = now_ns();
     while (initiator_.flushes_in_flight()) {
       if (now_ns() - began > kPatienceNs) return false;
-      try_step();
+      try_step(Stepper::proxy_thread);
     }
     return !initiator_.abandoned();  // then nobody knows
   }
@@ -146,28 +150,6 @@ class ProxySide {
   struct Unlock {
     void operator()(TryLock* lock) const noexcept { lock->unlock(); }
   };
-
-  bool step() noexcept {
-    return recorded_step(observer_, [this] { return move_on(); });
-  }
-
-  bool move_on() noexcept {
-    bool moved =
-        initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) { gate_.arrive(r, bytes, nbytes); });
-    if (gate_.holds()) moved |= gate_.step();
-    if (responder_.owes_answers()) moved |= responder_.flush(gate_.counts());
-    for (auto& drain : drains_) moved |= drain->step();
-    if (!kernel_drains_.empty()) moved |= serve_kernels();
-    return moved;
-  }
-
-  bool serve_kernels() noexcept {
-    bool moved = false;
-    for (auto& drain : kernel_drains_) moved |= drain->step();
-    // relaxed: a hint; written under the lock, so no increment is lost
-    if (moved) kernel_moves_.store(kernel_moves() + 1, std::memory_order_relaxed);
-    return moved;
-  }
 
   const int npes_;
   observe::Observer* const observer_;  ///< null: nobody records

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all proxy threads have: a name, an end, and errands.
+// What all proxy threads have: settings, a name, an end, and errands.
 #pragma once
 
 #include <pthread.h>
@@ -10,12 +10,25 @@
 #include <thread>
 
 #include "src/base/log.h"
+#include "src/observe/observer.h"
 #include "src/proxy/errands.h"
 #include "src/proxy/kernel_pace.h"
-#include "src/proxy/loop_config.h"
+#include "src/proxy/rails/tuning.h"
 #include "src/proxy/sleeper.h"
 
 namespace railshmem {
+
+/// How the proxy threads of a PE wait.
+struct LoopConfig {
+  int pe;
+  bool oversubscribed;
+  uint64_t spin_ns;         ///< without work before it rests
+  uint64_t nap_ns;          ///< longest rest where nothing would wake it
+  uint64_t kernel_spin_ns;  ///< after a kernel's last command, before it rests
+  uint64_t kernel_nap_ns;   ///< its rests while kernels have channels
+  Tuning tuning;
+  observe::Observer* observer = nullptr;  ///< records rests; null: nobody
+};
 
 /// A loop's last member: `run` uses the others. It ends when goes_on() says no.
 class ProxyThread {

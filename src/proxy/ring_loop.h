@@ -9,7 +9,6 @@
 #include "src/base/cpu.h"
 #include "src/proxy/doze.h"
 #include "src/proxy/kernel_pace.h"
-#include "src/proxy/loop_config.h"
 #include "src/proxy/proxy_thread.h"
 #include "src/proxy/ring_side.h"
 #include "src/proxy/sleeper.h"

@@ -47,9 +47,18 @@ class RingSide {
   /// One bounded step, unless somebody is alone(). True when something moved.
   bool try_step() noexcept {
     if (!lock_.try_lock()) return false;
-    const bool moved = step();
+    const StepRecord record(observer_);
+    news_.learn(initiator_);
+    const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
+      die("a request of %zu bytes arrived at an endpoint that executes none, over %s; do all PEs run the same build?",
+          nbytes, initiator_.rails()[r].name().c_str());
+    });
+    bool drained = false;
+    for (auto& drain : drains_) drained |= drain->step();
+    moves_ += drained;
+    record.tell(moved | drained);
     lock_.unlock();
-    return moved;
+    return moved | drained;
   }
 
   /// Runs `body`, which may throw, while the thread does not use the rails. Steps are bounded, so the wait is short.
@@ -79,22 +88,6 @@ class RingSide {
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
 
  private:
-  bool step() noexcept {
-    return recorded_step(observer_, [this] { return move_on(); });
-  }
-
-  bool move_on() noexcept {
-    news_.learn(initiator_);
-    const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
-      die("a request of %zu bytes arrived at an endpoint that executes none, over %s; do all PEs run the same build?",
-          nbytes, initiator_.rails()[r].name().c_str());
-    });
-    bool drained = false;
-    for (auto& drain : drains_) drained |= drain->step();
-    moves_ += drained;
-    return moved | drained;
-  }
-
   const int npes_;
   const bool nudges_;
   observe::Observer* const observer_;  ///< null: nobody records

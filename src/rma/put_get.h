@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/rma/copy.h"
+#include "src/rma/entry.h"
 #include "src/rma/place.h"
 
 namespace railshmem {
@@ -109,6 +110,38 @@ template <class T>
   if (__builtin_mul_overflow(nelems, element, &nbytes)) [[unlikely]]
     die_overflow(function, nelems, element, pe);
   return nbytes;
+}
+
+// ---- as calls of the program ---------------------------------------------------------------------------------------
+
+/// kOperation: put or put_nbi.
+template <auto kOperation>
+[[gnu::always_inline]] inline void put_block(const Entry& entry, void* dest, const void* source, size_t nelems,
+                                             size_t element) noexcept {
+  const size_t nbytes = total_bytes(entry.function, nelems, element, entry.pe);
+  if (entry.state.observer) [[unlikely]]
+    return observed(kOperation, entry.state, entry.context,
+                    {observe::Kind::put, entry.function, nbytes, entry.pe, dest, source}, dest, source, nbytes,
+                    entry.pe);
+  kOperation(entry.state, entry.context, entry.function, dest, source, nbytes, entry.pe);
+}
+
+/// kOperation: get or get_nbi.
+template <auto kOperation>
+[[gnu::always_inline]] inline void get_block(const Entry& entry, void* dest, const void* source, size_t nelems,
+                                             size_t element) noexcept {
+  const size_t nbytes = total_bytes(entry.function, nelems, element, entry.pe);
+  run_call<kOperation>(entry, observe::Kind::get, nbytes, {source, dest}, dest, source, nbytes, entry.pe);
+}
+
+template <class T>
+[[gnu::always_inline]] inline void put_one(const Entry& entry, T* dest, T value) noexcept {
+  run_call<&put_value<T>>(entry, observe::Kind::put, sizeof(T), {dest}, dest, value, entry.pe);
+}
+
+template <class T>
+[[gnu::always_inline]] inline T get_one(const Entry& entry, const T* source) noexcept {
+  return run_call<&get_value<T>>(entry, observe::Kind::get, sizeof(T), {source}, source, entry.pe);
 }
 
 }  // namespace railshmem

@@ -2,7 +2,7 @@
 // Strided and block-strided access (OpenSHMEM 1.6 section 9.6.1): nblocks blocks of `block` bytes.
 #pragma once
 
-#include "src/rma/pe_state.h"
+#include "src/rma/entry.h"
 
 namespace railshmem {
 
@@ -24,5 +24,20 @@ void strided_put(PeState& state, Context& context, const char* function, void* d
 /// Returns when the data is in `dest`.
 void strided_get(PeState& state, Context& context, const char* function, void* dest, const void* source,
                  const Strides& strides, int pe) noexcept;
+
+/// strided_put() and strided_get() as calls of the program.
+inline void put_strided(const Entry& entry, void* dest, const void* source, const Strides& strides) noexcept {
+  const Probe probe(
+      entry.state, &entry.context,
+      {observe::Kind::put, entry.function, strides.element * strides.block * strides.nblocks, entry.pe, dest});
+  strided_put(entry.state, entry.context, entry.function, dest, source, strides, entry.pe);
+}
+
+inline void get_strided(const Entry& entry, void* dest, const void* source, const Strides& strides) noexcept {
+  const Probe probe(
+      entry.state, &entry.context,
+      {observe::Kind::get, entry.function, strides.element * strides.block * strides.nblocks, entry.pe, source});
+  strided_get(entry.state, entry.context, entry.function, dest, source, strides, entry.pe);
+}
 
 }  // namespace railshmem

@@ -37,7 +37,7 @@ auto with_host(Network& network, Call&& call) noexcept {
 
 }  // namespace
 
-void net_issue(Network& network, Op& op) noexcept {
+void net_issue(Network& network, Op&& op) noexcept {
   with_host(network, [&](auto& host) { host.issue(op); });
 }
 

@@ -67,6 +67,7 @@ class Failover {
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
     cell.in_flight = false;
+    cell.one_event = false;
     switch (cell.what.kind) {
       case OpKind::answer:
         desk_.cells.give(cell);  // a peer that misses the answer will ask

@@ -53,10 +53,11 @@ struct OpCell : OpSlot {
   uint32_t parent = kNoCell;
   uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
   uint32_t index = 0;
-  uint32_t issue = 0;    ///< of a put or get: the order in which they were issued
-  bool is_word = false;  ///< a put of at most 8 bytes, which a peer may poll
-  SegmentId segment{};   ///< of the remote memory
-  uint8_t rail = 0;      ///< that the operation, or its request, was posted on
+  uint32_t issue = 0;      ///< of a put or get: the order in which they were issued
+  bool is_word = false;    ///< a put of at most 8 bytes, which a peer may poll
+  bool one_event = false;  ///< a put of one write: the event of the write ends the operation
+  SegmentId segment{};     ///< of the remote memory
+  uint8_t rail = 0;        ///< that the operation, or its request, was posted on
   SignalOp signal_op{};
   SegmentId signal_segment{};
   uint64_t remote_offset = 0;  ///< of a put or get, or a piece of one
@@ -102,16 +103,25 @@ class CellPool {
   }
 
   /// A cell with every field at its default, or null when all are in flight.
-  [[gnu::always_inline]] OpCell* take(const Operation& what) noexcept {
-    OpCell* const cell = pop(what);
+  OpCell* take(const Operation& what) noexcept {
+    OpCell* const cell = take_for_data(what);
     if (cell == nullptr) return nullptr;
-    cell->in_flight = false;
-    cell->parts_left = 0;
-    cell->next = kNoCell;
     cell->is_word = false;
+    cell->one_event = false;
     cell->scope = nullptr;
     cell->outcome.channel = nullptr;
     return cell;
+  }
+  /// A cell for a put, get or put_signal, which sets the fields that take() sets beyond these.
+  [[gnu::always_inline]] OpCell* take_for_data(const Operation& what) noexcept {
+    if (free_ == kNoCell) [[unlikely]]
+      return nullptr;
+    OpCell& cell = cells_[free_];
+    free_ = cell.next;
+    cell.what = what;
+    cell.next = kNoCell;
+    ++in_use_;
+    return &cell;
   }
   void give(OpCell& cell) noexcept {
     cell.then = Then::nothing;
@@ -129,7 +139,10 @@ class CellPool {
     cell.outcome.done = nullptr;
     cell.outcome.tickets = 1;
     cell.fetch = nullptr;
-    push(cell);
+    cell.what.kind = OpKind::none;
+    cell.next = free_;
+    free_ = cell.index;
+    --in_use_;
   }
 
   /// This cell's kMaxMessage bytes. Pages are touched at first use only, so idle cells cost no memory.
@@ -148,21 +161,6 @@ class CellPool {
   }
 
  private:
-  [[gnu::always_inline]] OpCell* pop(const Operation& what) noexcept {
-    if (free_ == kNoCell) return nullptr;
-    OpCell& cell = cells_[free_];
-    free_ = cell.next;
-    cell.what = what;
-    ++in_use_;
-    return &cell;
-  }
-  [[gnu::always_inline]] void push(OpCell& cell) noexcept {
-    cell.what.kind = OpKind::none;
-    cell.next = free_;
-    free_ = cell.index;
-    --in_use_;
-  }
-
   std::vector<OpCell> cells_;  ///< free cells are cleared, except for the fields that take() sets
   std::unique_ptr<std::byte[]> buffers_;
   uint32_t free_ = kNoCell;

@@ -8,15 +8,34 @@
 #include <cstring>
 #include <span>
 
+#include "src/base/log.h"
+#include "src/plugin/port.h"
+#include "src/plugin/rail_keeper.h"
 #include "src/proxy/post/cell_pool.h"
-#include "src/proxy/post/initiator_config.h"
 #include "src/proxy/post/letterhead.h"
 #include "src/proxy/post/operation.h"
 #include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/rail_set.h"
+#include "src/proxy/rails/tuning.h"
 #include "src/proxy/rails/word_order.h"
 
 namespace railshmem {
+
+class StagingPart;
+
+/// The identity of an endpoint, and what its initiator may use.
+struct InitiatorConfig {
+  Port port;
+  int pe;
+  int npes;
+  size_t cells;
+  Tuning tuning{};
+  RailKeeper* keeper = nullptr;          ///< opens dead rails anew; null: they stay dead
+  StagingPart* staging = nullptr;        ///< null: rails reach all memory
+  const DirectMemory* direct = nullptr;  ///< GPU memory that rails reach without staging; null: none
+  bool proves_rails = false;     ///< peers use a reopened rail only after it has reached this PE itself; see Flusher
+  size_t ports = ports_with(1);  ///< of each PE
+};
 
 template <Rail R>
 class Desk {
@@ -50,10 +69,11 @@ class Desk {
   /// A cell that holds a put, get or put_signal, or one with data for its target; null when all cells are in flight.
   /// Nobody waits for the cell until count_in().
   [[gnu::always_inline]] OpCell* hold(const Op& op) noexcept {
-    OpCell* const cell = cells.take({op.kind, op.remote.pe, op.nbytes});
+    OpCell* const cell = cells.take_for_data({op.kind, op.remote.pe, op.nbytes});
     if (cell == nullptr) [[unlikely]]
       return nullptr;
     cell->parts_left = 1;
+    cell->one_event = false;
     cell->issue = issued_++;
     cell->segment = op.remote.segment;
     cell->remote_offset = op.remote.offset;
@@ -63,8 +83,9 @@ class Desk {
     if (op.is_copied() && (op.nbytes > rails.traits().inject || !rails.single())) copy_source(*cell);
     return cell;
   }
-  /// The operation of `cell` is on its way: its context waits for it, and `outcome` hears of its end.
-  [[gnu::always_inline]] void count_in(OpCell& cell, NetContext* scope, const Outcome& outcome) noexcept {
+  /// The operation of `cell`, which is `what`, is on its way: its context waits for it, and `outcome` hears of its end.
+  [[gnu::always_inline]] void count_in(OpCell& cell, const Operation& what, NetContext* scope,
+                                       const Outcome& outcome) noexcept {
     // Copied word by word: the words stay in registers, while a copy of the whole struct would wait for the stores that
     // made it (decision 0037).
     cell.outcome.done = outcome.done;
@@ -72,7 +93,7 @@ class Desk {
     cell.outcome.ticket = outcome.ticket;
     cell.outcome.tickets = outcome.tickets;
     cell.scope = scope;
-    if (scope != nullptr) scope->opened(cell.what);
+    if (scope != nullptr) scope->opened(what);
   }
   /// The operation goes on only if somebody polls.
   void make_lasting(OpCell& cell) noexcept {
@@ -149,6 +170,19 @@ class Desk {
       carrier->in_flight = true;
     }
     return account(posted, what, r, nbytes, carrier != nullptr);
+  }
+
+  [[gnu::cold]] void log_cells() const {
+    for (uint32_t i = 0; i < cells.size(); ++i) {
+      const OpCell& cell = cells[i];
+      if (cell.what.kind == OpKind::none) continue;
+      log_debug(
+          "cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
+          "lost request %d, then %d, part of %d",
+          i, describe(cell.what).c_str(), cell.rail, rails.usable(cell.what.pe), cell.parts_left, cell.in_flight,
+          cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
+          static_cast<int>(cell.parent));
+    }
   }
 
   /// Copies the source into the cell's buffer.

@@ -233,7 +233,7 @@ class Requests {
       if (posted == Post::again) desk_.cells.give(cell);
       return posted;
     }
-    desk_.count_in(cell, scope, outcome);
+    desk_.count_in(cell, cell.what, scope, outcome);
     if (answer == Answer::none) return posted;
     outbox_.add(desk_.cells, cell);
     if (answer == Answer::acknowledge) {

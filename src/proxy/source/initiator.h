@@ -89,11 +89,48 @@ class Initiator {
   /// `behind` nothing happened. `behind`: the operation would pass operations before fence number `epoch` of its
   /// context, and must wait for those to its PE. Returns `failed` only while leaving: the operation is over, and its
   /// outcome was not told.
-  [[gnu::always_inline]] Post issue(const Op& op, uint32_t epoch) noexcept {
-    if (is_plain_put(op, epoch)) [[likely]]
-      return issue_whole(op);
-    Op other = op;  // its address is known to others; `op` may stay in registers
-    return issue_other(other, epoch);
+  /// kMayGo: the operation goes as one write or read, and was looked at already.
+  template <bool kMayGo = false>
+  [[gnu::always_inline]] Post issue(Op op, uint32_t epoch) noexcept {
+    if constexpr (!kMayGo) {
+      if (!is_plain_put(op, epoch)) [[unlikely]] {
+        Op other = op;  // others know its address; `op` may stay in registers
+        if (const std::optional<Post> done = issue_other(other, epoch)) return *done;
+        op.remote = other.remote;
+      }
+      if (op.kind != OpKind::put) __builtin_unreachable();  // issue_other() issues all others
+    }
+    // One write or read, over the first rail that takes it.
+    const bool signals = op.kind == OpKind::put_signal;
+    const int pe = op.remote.pe;
+    if (signals && !requests_.may_send(pe)) return Post::again;
+    OpCell* const cell = desk_.hold(op);
+    if (cell == nullptr) [[unlikely]]
+      return Post::again;
+    auto [r, left] = desk_.ways(*cell, signals ? requests_.rail_for(pe) : desk_.rails.pick(pe));
+    Post posted = Post::again;
+    for (; left != 0; r = desk_.rails.after(r, left)) {
+      R& rail = desk_.rails[r];
+      posted =
+          desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)));
+      if (posted != Post::again) [[likely]]
+        break;
+      left &= ~(RailMask{1} << r);
+    }
+    if (posted != Post::ok) [[unlikely]] {
+      desk_.cells.give(*cell);
+      return posted;
+    }
+    cell->one_event = op.kind == OpKind::put;
+    if (cell->is_word) desk_.words.posted(pe, r);
+    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.scope, op.outcome);
+    if (signals || op.nbytes > kMaxMessage) [[unlikely]]
+      desk_.make_lasting(*cell);
+    if (signals) {
+      cell->owes_signal(op.detail.signal);
+      requests_.follow_with_signal(*cell);
+    }
+    return Post::ok;
   }
   Post issue(const Op& op) noexcept { return issue(op, op.scope->fences); }
 
@@ -103,7 +140,7 @@ class Initiator {
   /// Sends a flag, for which no context waits.
   Post flag(Remote to, uint64_t value) noexcept {
     Op op = flag_op(to, value);
-    return issue_other(op, 0);
+    return *issue_other(op, 0);  // a flag is a message
   }
 
   /// Sends a message that nobody answers or waits for: the responder's acknowledgements and replies. It takes rail `r`
@@ -212,7 +249,10 @@ class Initiator {
     if (const Operation one = desk_.cells.any_in_flight(); one.kind != OpKind::none)
       line += text("%s%zu operations in flight, one of them a %s", line.empty() ? "" : ", ", desk_.cells.in_use(),
                    describe(one).c_str());
-    if (log_enabled(LogLevel::debug)) log_cells();
+    if (log_enabled(LogLevel::debug)) {
+      desk_.log_cells();
+      log_debug("%s", transfers_.describe_bulks().c_str());
+    }
     return line;
   }
 
@@ -221,77 +261,32 @@ class Initiator {
   static constexpr size_t kBatchesPerTurn = 4;       // more than a channel posts in a turn, so few cells are in use
   static constexpr uint32_t kTurnsPerIdleRail = 16;  // a look at a rail where nothing is expected costs a system call
 
-  [[gnu::cold]] void log_cells() const {
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      const OpCell& cell = desk_.cells[i];
-      if (cell.what.kind == OpKind::none) continue;
-      log_debug(
-          "cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
-          "lost request %d, then %d, part of %d",
-          i, describe(cell.what).c_str(), cell.rail, desk_.rails.usable(cell.what.pe), cell.parts_left, cell.in_flight,
-          cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
-          static_cast<int>(cell.parent));
-    }
-    log_debug("%s", transfers_.describe_bulks().c_str());
-  }
-
-  /// Posts the held write. False when it cannot leave now, or when it failed and everything was given up with it.
-  [[gnu::always_inline]] bool ready() noexcept {
-    return !desk_.abandoned && transfers_.release_held() && !desk_.abandoned;
-  }
-  Post refusal() const noexcept { return desk_.abandoned ? Post::failed : Post::again; }
-
   /// A put_signal of this size is one message; a longer one is writes and then a message.
   bool travels_inline(size_t nbytes) const noexcept {
     return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
   }
   /// Whether nothing but the post is to be done for an operation.
   [[gnu::always_inline]] bool is_plain_put(const Op& op, uint32_t epoch) noexcept {
-    return op.kind == OpKind::put && op.route <= Route::whole && !staged_ && !desk_.abandoned && !transfers_.holds() &&
-           transfers_.goes_whole(OpKind::put, op.nbytes) && op.scope->peer(op.remote.pe).epoch == epoch;
+    if (op.kind != OpKind::put || op.route > Route::whole) return false;
+    // One branch for all: none of them is ever taken in a stream of puts.
+    const bool special = staged_.has_value() | desk_.abandoned | transfers_.holds() |
+                         !transfers_.goes_whole(OpKind::put, op.nbytes) | (op.scope->peer(op.remote.pe).epoch != epoch);
+    return !special;
   }
 
-  /// Posts one write or read, over the first rail that takes it.
-  [[gnu::always_inline]] Post issue_whole(const Op& op) noexcept {
-    const bool signals = op.kind == OpKind::put_signal;
-    const int pe = op.remote.pe;
-    if (signals && !requests_.may_send(pe)) return Post::again;
-    OpCell* const cell = desk_.hold(op);
-    if (cell == nullptr) [[unlikely]]
-      return Post::again;
-    auto [r, left] = desk_.ways(*cell, signals ? requests_.rail_for(pe) : desk_.rails.pick(pe));
-    Post posted = Post::again;
-    for (; left != 0; r = desk_.rails.after(r, left)) {
-      R& rail = desk_.rails[r];
-      posted =
-          desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)));
-      if (posted != Post::again) [[likely]]
-        break;
-      left &= ~(RailMask{1} << r);
-    }
-    if (posted != Post::ok) [[unlikely]] {
-      desk_.cells.give(*cell);
-      return posted;
-    }
-    if (cell->is_word) desk_.words.posted(pe, r);
-    desk_.count_in(*cell, op.scope, op.outcome);
-    if (signals || op.nbytes > kMaxMessage) [[unlikely]]
-      desk_.make_lasting(*cell);
-    if (signals) {
-      cell->owes_signal(op.detail.signal);
-      requests_.follow_with_signal(*cell);
-    }
-    return Post::ok;
-  }
-  [[gnu::noinline]] Post issue_other(Op& op, uint32_t epoch) noexcept {
+  /// Chooses the route and looks whether the operation may go now. Issues it, unless it is a put that may go as one
+  /// write: then nothing is returned, and op.remote is the place as rails know it.
+  [[gnu::noinline]] std::optional<Post> issue_other(Op& op, uint32_t epoch) noexcept {
     if (desk_.abandoned) return Post::failed;
     if (op.route == Route::open) choose_route(op);
     if (!in_order(op, epoch)) return Post::behind;
     if (op.route == Route::held) return transfers_.hold(op);
-    if (!ready()) return refusal();
+    if (!transfers_.release_held()) return Post::again;
+    if (desk_.abandoned) return Post::failed;  // with the held write
     switch (op.route) {
       case Route::whole:
-        return issue_whole(op);
+        if (op.kind == OpKind::put) return std::nullopt;
+        return issue<true>(op, epoch);
       case Route::pieces:
         return issue_pieces(op);
       case Route::message:
@@ -374,14 +369,16 @@ class Initiator {
     if (slot == nullptr || desk_.abandoned) return;
     OpCell& part = static_cast<OpCell&>(*slot);
     desk_.rails.came(part.rail);
-    part.in_flight = false;
-    if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
-    if (part.what.kind == OpKind::put && part.parent == kNoCell && part.parts_left == 1) [[likely]]
+    if (part.one_event) [[likely]] {
+      desk_.rails.paths.moved(part.rail, part.what.pe);
       desk_.end(part);
-    else
+    } else {
       part_completed(part);
+    }
   }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
+    part.in_flight = false;
+    if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece)
       return finish_part(part);  // for a staged piece this ends only its request
     OpCell& whole = desk_.cells[part.parent];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/api/call.h"
+#include "src/rma/call.h"
 
 #include "src/base/log.h"
 #include "src/base/pe_list.h"

@@ -20,7 +20,7 @@ struct Call {
   const void* local = nullptr;      ///< this PE's side
 };
 
-/// Cold halves of Probe.
+/// Cold halves of Probe, defined in src/api/probe.cpp: they check arguments by src/check.
 [[gnu::cold, gnu::noinline]] void begin_call(PeState& state, const Context* context, observe::Kind kind,
                                              const char* function, uint64_t nbytes, int pe, const void* symmetric,
                                              const void* local) noexcept;
