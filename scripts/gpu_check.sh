@@ -115,6 +115,7 @@ kernels() {
   local name=$1 pes=$2
   shift 2
   check "kernels.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
+  check "blocking_calls.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_blocking_calls)"
   check "own_memory.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
   check "own_pe.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_pe)"
   check "shapes.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_shapes)"

@@ -8,24 +8,35 @@
 #include "src/plugin/execute.h"
 
 namespace railshmem::cuda {
-BounceLane::BounceLane(const DeviceContext& gpu) : gpu_(gpu), pinned_(gpu, kMost), lane_(gpu) {}
+
+BounceLane::BounceLane(const DeviceContext& gpu, const PlainCopies* plain)
+    : gpu_(gpu), plain_(plain), pinned_(gpu, kMost), lane_(gpu) {}
 
 bool BounceLane::is_pageable(const void* address) const noexcept {
   return inspect(gpu_.driver(), address).kind == MemoryOf::host;
 }
 
+/// No side is pageable, unless the copy is long and a call of the program.
+void BounceLane::start(void* to, const void* from, size_t nbytes) noexcept {
+  if (plain_ == nullptr || !plain_->are_for(to, from)) {
+    lane_.start(to, from, nbytes);
+    return;
+  }
+  lane_.start_other("cuLaunchKernel", [&](Stream stream) { return plain_->give(to, from, nbytes, stream); });
+}
+
 void BounceLane::add(void* to, const void* from, size_t nbytes) noexcept {
   const bool in = nbytes <= kMost && is_pageable(from), out = nbytes <= kMost && !in && is_pageable(to);
   if (!in && !out) {
-    lane_.start(to, from, nbytes);
+    start(to, from, nbytes);
     return;
   }
   std::byte* const bounce = take(nbytes);
   if (in) {
     copy_whole(bounce, static_cast<const std::byte*>(from), nbytes);
-    lane_.start(to, bounce, nbytes);
+    start(to, bounce, nbytes);
   } else {
-    lane_.start(bounce, from, nbytes);
+    start(bounce, from, nbytes);
     out_[outs_++] = {to, bounce, nbytes};
   }
 }

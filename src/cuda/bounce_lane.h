@@ -7,6 +7,7 @@
 
 #include "src/cuda/copy_lane.h"
 #include "src/cuda/pinned.h"
+#include "src/cuda/plain_copies.h"
 #include "src/plugin/device_access.h"
 
 namespace railshmem::cuda {
@@ -23,8 +24,8 @@ namespace railshmem::cuda {
 /// One thread at a time. Needs the device's context.
 class BounceLane {
  public:
-  /// Throws Error.
-  explicit BounceLane(const DeviceContext& gpu);
+  /// `plain` may be null: copy engines copy everything. Throws Error.
+  explicit BounceLane(const DeviceContext& gpu, const PlainCopies* plain = nullptr);
 
   /// Starts a copy, one side of which is the GPU's. An aligned word appears whole. Ends the job when the driver
   /// refuses.
@@ -40,8 +41,10 @@ class BounceLane {
 
   bool is_pageable(const void* address) const noexcept;
   std::byte* take(size_t nbytes) noexcept;
+  void start(void* to, const void* from, size_t nbytes) noexcept;
 
   const DeviceContext& gpu_;
+  const PlainCopies* const plain_;
   PinnedMemory pinned_;  // before the lane, whose destructor waits for copies
   CopyLane lane_;
   size_t used_ = 0;                         ///< of the pinned memory, by copies under way

@@ -16,8 +16,12 @@ void adopt_thread(const DeviceContext& gpu) {
   t_adopted = gpu.context();
 }
 
+bool is_adopted(const DeviceContext& gpu) noexcept {
+  return t_adopted == gpu.context();
+}
+
 ContextGuard::ContextGuard(const DeviceContext& gpu, For purpose) noexcept : gpu_(gpu) {
-  if (t_adopted == gpu.context()) return;
+  if (is_adopted(gpu)) return;
   const Driver& driver = gpu.driver();
   const char* call = "cuCtxGetCurrent";
   Context found = nullptr;

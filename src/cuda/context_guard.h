@@ -11,6 +11,8 @@ namespace railshmem::cuda {
 /// Binds a thread of the library (the proxy) to this context, also for times when somebody captures a graph. Guards for
 /// this context then cost the thread one comparison. Throws Error.
 void adopt_thread(const DeviceContext& gpu);
+/// Whether the calling thread is one that adopt_thread() bound to this context.
+bool is_adopted(const DeviceContext& gpu) noexcept;
 
 /// Makes the context current while this lives, and the thread's own context again afterwards. A thread that waits in
 /// the library does the proxy's work. So it may be a thread of the program, with a context of another device or none.

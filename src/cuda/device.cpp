@@ -59,35 +59,50 @@ DeviceContext DeviceContext::current(const Driver& driver) {
     throw Error("no GPU is chosen in this thread; call cudaSetDevice, or make a context current, first");
   Device device = 0;
   cuda::check(driver, driver.context_device(&device), "cuCtxGetDevice");
-  return DeviceContext(driver, device, found, retain_if_primary(driver, device, found));
+  return DeviceContext(driver, device, found,
+                       retain_if_primary(driver, device, found) ? Hold::reference : Hold::nothing);
 }
 
 DeviceContext DeviceContext::primary(const Driver& driver, Device device) {
   Context found = nullptr;
   if (const Result result = driver.primary_retain(&found, device); result != kSuccess)
     throw Error(text("GPU %d cannot be used: %s", device, explain(driver, result).c_str()));
-  return DeviceContext(driver, device, found, true);
+  return DeviceContext(driver, device, found, Hold::reference);
 }
 
-DeviceContext::DeviceContext(const Driver& driver, Device device, Context context, bool retained) try
+DeviceContext DeviceContext::beside(const DeviceContext& other) {
+  const Driver& driver = other.driver();
+  need(driver, Calls::contexts, "a context of the library's own");
+  Context made = nullptr, popped = nullptr;
+  other.check(driver.context_create(&made, 0, other.device()), "cuCtxCreate");
+  other.check(driver.pop_context(&popped), "cuCtxPopCurrent");  // it was made current
+  return DeviceContext(driver, other.device(), made, Hold::all);
+}
+
+DeviceContext::DeviceContext(const Driver& driver, Device device, Context context, Hold hold) try
     : driver_(&driver),
       context_(context),
-      retained_(retained),
+      hold_(hold),
       about_(describe_device(driver, device)),
       capabilities_(capabilities_of(driver, device)) {
 } catch (...) {
-  if (retained) driver.primary_release(device);
+  let_go(driver, device, context, hold);
 }
 
 DeviceContext::DeviceContext(DeviceContext&& other) noexcept
     : driver_(other.driver_),
       context_(other.context_),
-      retained_(std::exchange(other.retained_, false)),
+      hold_(std::exchange(other.hold_, Hold::nothing)),
       about_(std::move(other.about_)),
       capabilities_(other.capabilities_) {}
 
+Result DeviceContext::let_go(const Driver& driver, Device device, Context context, Hold hold) noexcept {
+  if (hold == Hold::nothing) return kSuccess;
+  return hold == Hold::all ? driver.context_destroy(context) : driver.primary_release(device);
+}
+
 DeviceContext::~DeviceContext() {
-  if (retained_) log_failure(driver_->primary_release(device()), "cuDevicePrimaryCtxRelease");
+  log_failure(let_go(*driver_, device(), context_, hold_), "letting go of a context");
 }
 
 void DeviceContext::check(Result result, const char* call) const {

@@ -35,6 +35,10 @@ class DeviceContext {
   static DeviceContext current(const Driver& driver);
   /// The primary context of a device; does not make it current. Throws Error.
   static DeviceContext primary(const Driver& driver, Device device);
+  /// A new context on the GPU of another one. Calls in it do not wait for a lock that a call of the program holds in
+  /// the other one (docs/decisions/0064). Its kernels and those of the other context take turns on the multiprocessors.
+  /// Throws Error.
+  static DeviceContext beside(const DeviceContext& other);
 
   DeviceContext(DeviceContext&& other) noexcept;
   DeviceContext& operator=(DeviceContext&&) = delete;
@@ -56,11 +60,14 @@ class DeviceContext {
   void log_failure(Result result, const char* call) const noexcept;
 
  private:
-  DeviceContext(const Driver& driver, Device device, Context context, bool retained);
+  /// What of the context is ours: nothing, one reference to a primary context, or the context itself.
+  enum class Hold : uint8_t { nothing, reference, all };
+  DeviceContext(const Driver& driver, Device device, Context context, Hold hold);
+  static Result let_go(const Driver& driver, Device device, Context context, Hold hold) noexcept;
 
   const Driver* driver_;
   Context context_;
-  bool retained_;  ///< one reference to the primary context is ours
+  Hold hold_;
   LocalDevice about_;
   DeviceCapabilities capabilities_;
 };

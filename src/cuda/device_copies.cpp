@@ -31,8 +31,8 @@ class DeviceCopies::Turn {
   Lane* lane_ = nullptr;
 };
 
-DeviceCopies::DeviceCopies(const DeviceContext& gpu)
-    : gpu_(gpu), lanes_{{Lane(gpu), Lane(gpu), Lane(gpu), Lane(gpu)}} {}
+DeviceCopies::DeviceCopies(const DeviceContext& gpu, const PlainCopies* plain)
+    : gpu_(gpu), lanes_{{Lane(gpu, plain), Lane(gpu, plain), Lane(gpu, plain), Lane(gpu, plain)}} {}
 
 void DeviceCopies::copy(void* to, const void* from, size_t nbytes) noexcept {
   if (nbytes == 0) return;

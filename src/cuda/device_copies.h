@@ -17,8 +17,8 @@ namespace railshmem::cuda {
 /// may wait for what this PE is about to send.
 class DeviceCopies {
  public:
-  /// Throws Error.
-  explicit DeviceCopies(const DeviceContext& gpu);
+  /// `plain` may be null: copy engines copy everything. Throws Error.
+  explicit DeviceCopies(const DeviceContext& gpu, const PlainCopies* plain = nullptr);
 
   /// Either side may be of this GPU, of another that it reaches, or of the host. An aligned word appears whole.
   void copy(void* to, const void* from, size_t nbytes) noexcept;
@@ -29,7 +29,7 @@ class DeviceCopies {
  private:
   static constexpr size_t kLanes = 4;  // GPUs have 2 to 10 copy engines; more threads than lanes take turns
   struct Lane {
-    explicit Lane(const DeviceContext& gpu) : copies(gpu) {}
+    Lane(const DeviceContext& gpu, const PlainCopies* plain) : copies(gpu, plain) {}
     std::atomic<bool> taken{false};
     BounceLane copies;
   };

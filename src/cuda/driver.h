@@ -14,6 +14,7 @@ namespace railshmem::cuda {
 /// What functions are for. Those of a group are all there or, where the driver is too old for one, some are null.
 enum class Calls : uint8_t {
   core,
+  contexts,
   memory,
   ipc,
   pools,

@@ -45,10 +45,19 @@ std::optional<Coll> without_lists(const Coll& coll) noexcept {
   return plain;
 }
 
+/// Whether rails send from there although a call of the program waits in the driver: such a call may hold the lock that
+/// copies of other GPU memory ask for (docs/decisions/0064).
+bool is_in_heap(const Coll& coll, const void* source, size_t nbytes) noexcept {
+  uintptr_t offset = 0;
+  const PeState& state = coll.team.state;
+  return nbytes == 0 || find_segment(state, source, nbytes, &offset) == &state.segment[static_cast<int>(SegmentId::device)];
+}
+
 bool are_symmetric(const Coll& coll, const std::optional<Coll>& plain) noexcept {
   SymmetryVote vote(coll.team.state);
   const size_t all = coll.nbytes * static_cast<size_t>(coll.team.size());
-  if (!plain || (coll.kind == CollKind::alltoall && plain->dest == plain->source)) {
+  if (!plain || (coll.kind == CollKind::alltoall &&
+                 (plain->dest == plain->source || !is_in_heap(coll, plain->source, all)))) {
     vote.refuse();
   } else if (coll.kind == CollKind::reducescatter) {
     vote.ask(plain->source, all);
@@ -68,15 +77,15 @@ class Slices {
       : coll_(coll),
         team_(coll.team),
         room_(room),
-        blocks_(coll.deals() || coll.collects() || counts() ? members() : 1) {}
+        blocks_(exchanges() ? 2 * members() : coll.deals() || coll.collects() ? members() : 1) {}
 
   void run() noexcept {
-    if (coll_.kind == CollKind::alltoall || counts()) return exchange();
+    if (exchanges()) return exchange();
     for (size_t at = 0; at < coll_.nbytes; at += slice()) one(at, std::min(slice(), coll_.nbytes - at));
   }
 
  private:
-  bool counts() const noexcept { return coll_.kind == CollKind::alltoallv; }
+  bool exchanges() const noexcept { return coll_.kind == CollKind::alltoall || coll_.kind == CollKind::alltoallv; }
   size_t members() const noexcept { return static_cast<size_t>(team_.size()); }
   /// Bytes of a block in the room; a multiple of every element.
   size_t slice() const noexcept { return align_down(room_.size() / blocks_, size_t{64}); }
@@ -90,7 +99,12 @@ class Slices {
     part.source = room_.data();
     part.dest = room_.data();
     if (coll_.reduces()) bring(deals ? members() : 1, at, nbytes);
-    if (!coll_.reduces()) part.source = coll_.sends(team_.rank) > 0 ? coll_.source_for(team_.rank) + at : nullptr;
+    if (coll_.kind == CollKind::broadcast && team_.rank == coll_.root) part.source = coll_.source_for(team_.rank) + at;
+    if (collects) {
+      std::byte* const own = room_.data() + static_cast<size_t>(team_.rank) * nbytes;
+      copy_own(team_.state.device, own, coll_.source_for(team_.rank) + at, nbytes);
+      part.source = own;
+    }
     if (coll_.kind == CollKind::reducescatter) part.dest = coll_.dest_from(0) + at;
     run_host_collective(part);
     if (coll_.kind == CollKind::reducescatter) return;
@@ -118,9 +132,16 @@ class Slices {
     sync(team_, coll_.function);  // everybody's room is free
     const uint64_t number = begin_exchange(team_);
     std::byte* const place = room_.data() + static_cast<size_t>(team_.rank) * slice();
+    const auto sent = [this](int to) { return room_.data() + (members() + static_cast<size_t>(to)) * slice(); };
+    {
+      CopyBatch copies(team_.state.device);
+      for (int to = 0; to < team_.size(); ++to)
+        if (const size_t n = length(coll_.sends(to)); to != team_.rank && n > 0)
+          copies.add(sent(to), coll_.source_for(to) + at, n);
+    }
     for (int i = 1; i < team_.size(); ++i) {
       const int to = ahead(team_, team_.rank, i);
-      push(team_, coll_.function, to, place, coll_.source_for(to) + at, length(coll_.sends(to)),
+      push(team_, coll_.function, to, place, sent(to), length(coll_.sends(to)),
            team_.area.exchange(number, team_.rank), number);
     }
     await_exchange(team_, coll_.function, number);
@@ -143,7 +164,15 @@ class Slices {
 
 void run_with_any_buffers(const Coll& coll) noexcept {
   const std::optional<Coll> plain = without_lists(coll);
-  if (are_symmetric(coll, plain)) return run_host_collective(*plain);
+  if (are_symmetric(coll, plain)) {
+    Coll direct = *plain;
+    if (coll.kind == CollKind::allgather && !is_in_heap(coll, direct.source, coll.nbytes)) {
+      std::byte* const own = static_cast<std::byte*>(direct.dest) + static_cast<size_t>(coll.team.rank) * coll.nbytes;
+      copy_own(coll.team.state.device, own, direct.source, coll.nbytes);
+      direct.source = own;
+    }
+    return run_host_collective(direct);
+  }
   const std::span<std::byte> lot = lot_of(coll.team, coll.function, Memory::device);
   const std::span<std::byte> room = lot.subspan(lot.size() / 2);
   if (room.size() / 64 < static_cast<size_t>(coll.team.size()))

@@ -31,9 +31,9 @@ std::byte* new_page(size_t nbytes) {
 
 }  // namespace
 
-Executors::Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network* network,
-                     std::function<Team&(const Team&)> twin_of)
-    : gpu_(gpu), side_(side), network_(network), twin_of_(std::move(twin_of)) {}
+Executors::Executors(const cuda::DeviceContext& gpu, const cuda::DeviceContext& working_gpu, StreamSide& side,
+                     Network* network, std::function<Team&(const Team&)> twin_of)
+    : gpu_(gpu), working_gpu_(working_gpu), side_(side), network_(network), twin_of_(std::move(twin_of)) {}
 
 Executors::~Executors() {
   constexpr const char* kWhy = "shmem_finalize has been called";
@@ -83,7 +83,7 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
   // Now, while no stream waits for the executor: the driver may hold up the creation of streams until others are idle.
   queue_of(twin, "a collective between nodes");
   auto executor = std::make_unique<TeamExecutor>(TeamExecutor::Config{
-      host, team.state.me, name_of(team), team.state.spin.share_cpus, [this] { cuda::adopt_thread(gpu_); },
+      host, team.state.me, name_of(team), team.state.spin.share_cpus, [this] { cuda::adopt_thread(working_gpu_); },
       [&twin](const StreamedCollective& call) { call.run(twin); }});
   return works_
       .emplace(team.handle(), TeamWork{host, device, std::move(executor), std::make_unique<GraphHolds>(nullptr)})

@@ -19,9 +19,10 @@ namespace railshmem {
 /// Any number of threads may call give().
 class Executors {
  public:
-  /// `network` is null where all PEs are mapped. `twin_of` gives the Team with which the library runs collectives of a
+  /// Threads work in the context of `working_gpu`; streams are of that of `gpu`. `network` is null where all PEs are
+  /// mapped. `twin_of` gives the Team with which the library runs collectives of a
   /// team beside the program's own. All arguments outlive this.
-  Executors(const cuda::DeviceContext& gpu, StreamSide& side, Network* network,
+  Executors(const cuda::DeviceContext& gpu, const cuda::DeviceContext& working_gpu, StreamSide& side, Network* network,
             std::function<Team&(const Team&)> twin_of);
   Executors(const Executors&) = delete;
   /// Waits for the calls that run now. Where graphs live on that captured calls, their launch ends the job with a
@@ -65,6 +66,7 @@ class Executors {
   };
 
   const cuda::DeviceContext& gpu_;
+  const cuda::DeviceContext& working_gpu_;
   StreamSide& side_;
   Network* const network_;
   const std::function<Team&(const Team&)> twin_of_;

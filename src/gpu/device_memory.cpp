@@ -57,6 +57,17 @@ void DeviceMemory::attach() {
   bootstrap_.barrier();  // the header is zero on all PEs
 }
 
+void DeviceMemory::work_beside_program() noexcept {
+  try {
+    beside_ = std::make_unique<cuda::DeviceContext>(cuda::DeviceContext::beside(*gpu_));
+  } catch (const std::exception& error) {
+    log_info(
+        "the library has no context of its own on this GPU: %s; synchronize a stream before cudaFree and before copies "
+        "that block on the default stream, where collectives or puts over the network are under way",
+        error.what());
+  }
+}
+
 /// The GPU that the program has made current. Where none is current, the PEs of a host take the GPUs in turn, and the
 /// program works with that GPU too.
 cuda::DeviceContext DeviceMemory::choose_gpu() const {

@@ -46,6 +46,9 @@ class DeviceMemory {
   /// Collective. Takes the GPU that is current on this thread. Where none is current, the PEs of a host take the GPUs
   /// in turn. Maps the headers of the heaps of the node's PEs. Throws Error naming the PE that cannot.
   void attach();
+  /// After attach(): has threads of the library work in a context of the library's own, so that they go on while a call
+  /// of the program waits in the driver. Goes on without where the driver gives none.
+  void work_beside_program() noexcept;
   bool attached() const noexcept { return gpu_ != nullptr; }
   /// Whether every PE of the node has mapped the memory of all others; if not, only the network reaches them.
   bool reaches_node() const noexcept { return reaches_node_; }
@@ -89,8 +92,11 @@ class DeviceMemory {
   FdOffers& offers() noexcept { return offers_; }
   /// The GPU of each PE; only after attach().
   const std::vector<cuda::Uuid>& gpu_of_pe() const noexcept { return gpu_of_pe_; }
-  /// This PE's GPU; only after attach().
+  /// This PE's GPU, in the program's context; only after attach().
   const cuda::DeviceContext& gpu() const noexcept { return *gpu_; }
+  /// Where copies and reductions for peers are made: the context of work_beside_program(), or the program's.
+  const cuda::DeviceContext& working_gpu() const noexcept { return beside_ ? *beside_ : *gpu_; }
+  /// In the program's context.
   cuda::DeviceCopies& copies() noexcept { return *copies_; }
   std::string describe() const;
 
@@ -112,6 +118,7 @@ class DeviceMemory {
   const NodeLayout& layout_;
   const DeviceMemoryConfig config_;
   std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached; outlives the members below, which use it
+  std::unique_ptr<cuda::DeviceContext> beside_;  ///< null: none; see work_beside_program()
   std::vector<cuda::Uuid> gpu_of_pe_;
   cuda::DeviceArena arena_;
   FdOffers offers_;

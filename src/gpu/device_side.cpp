@@ -22,6 +22,24 @@ void copy_by_cpu(const DeviceCopy& copy) noexcept {
 
 }  // namespace
 
+DeviceSide::DeviceSide(DeviceMemory& memory) : memory_(memory) {
+  try {
+    load_words();
+  } catch (const std::exception& error) {
+    log_debug("no atomic operations of the host on device memory: %s", error.what());
+  }
+  load_reducer();
+  copies_ = &memory.copies();
+  if (&memory.working_gpu() != &memory.gpu()) work_beside_program();
+}
+
+void DeviceSide::work_beside_program() {
+  const cuda::DeviceContext& gpu = memory_.working_gpu();
+  if (reducer_) plain_.emplace(gpu, memory_.addresses(), *reducer_);
+  beside_ = std::make_unique<cuda::DeviceCopies>(gpu, plain_ ? &*plain_ : nullptr);
+  copies_ = beside_.get();
+}
+
 void DeviceSide::load_words() {
   std::call_once(words_made_, [this] { words_ = std::make_unique<cuda::WordKernel>(memory_.gpu()); });
 }
@@ -30,20 +48,11 @@ void DeviceSide::load_reducer() noexcept {
   if (!cuda::ReduceKernel::available()) return;
   std::call_once(reducer_made_, [this] {
     try {
-      reducer_ = std::make_unique<cuda::ReduceKernel>(memory_.gpu());
+      reducer_ = std::make_unique<cuda::ReduceKernel>(memory_.working_gpu());
     } catch (const std::exception& error) {
       log_warn("the CPU computes reductions on device memory: %s", error.what());
     }
   });
-}
-
-void DeviceSide::load_kernels() noexcept {
-  try {
-    load_words();
-  } catch (const std::exception& error) {
-    log_debug("no atomic operations of the host on device memory: %s", error.what());
-  }
-  load_reducer();
 }
 
 bool DeviceSide::in_heaps(const void* address) const noexcept {
@@ -56,7 +65,7 @@ bool DeviceSide::is_device(const void* address) noexcept {
 }
 
 void DeviceSide::copy(void* to, const void* from, size_t nbytes) noexcept {
-  if (is_device(to) || is_device(from)) return memory_.copies().copy(to, from, nbytes);
+  if (is_device(to) || is_device(from)) return copies_->copy(to, from, nbytes);
   copy_by_cpu({to, from, nbytes});
 }
 
@@ -70,10 +79,10 @@ void DeviceSide::copy_all(std::span<const DeviceCopy> copies) noexcept {
     }
     by_engine[count++] = copy;
     if (count < by_engine.size()) continue;
-    memory_.copies().copy_all(by_engine);
+    copies_->copy_all(by_engine);
     count = 0;
   }
-  memory_.copies().copy_all({by_engine.data(), count});
+  copies_->copy_all({by_engine.data(), count});
 }
 
 bool DeviceSide::has_reducer() noexcept {
@@ -89,7 +98,7 @@ bool DeviceSide::reduce(const DeviceReduction& reduction) noexcept {
 
 std::unique_ptr<DeviceQueue> DeviceSide::make_queue() {
   load_reducer();
-  return std::make_unique<LaneQueue>(memory_.gpu(), reducer_.get(), *this);
+  return std::make_unique<LaneQueue>(memory_.working_gpu(), reducer_.get(), plain_ ? &*plain_ : nullptr, *this);
 }
 
 uint64_t DeviceSide::amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept {

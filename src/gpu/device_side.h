@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
+#include "src/cuda/plain_copies.h"
 #include "src/cuda/reduce_kernel.h"
 #include "src/cuda/word_kernel.h"
 #include "src/gpu/device_memory.h"
@@ -15,10 +17,8 @@ namespace railshmem {
 class DeviceSide final : public DeviceAccess {
  public:
   /// `memory` must be attached, and outlive this.
-  explicit DeviceSide(DeviceMemory& memory) noexcept : memory_(memory) {}
-
-  /// Loads the library's kernels now: loading them later could wait for kernels that wait for this PE.
-  void load_kernels() noexcept;
+  /// Loads the library's kernels: loading them later could wait for kernels that wait for this PE. Throws Error.
+  explicit DeviceSide(DeviceMemory& memory);
 
   bool is_device(const void* address) noexcept override;
   void copy(void* to, const void* from, size_t nbytes) noexcept override;
@@ -35,12 +35,16 @@ class DeviceSide final : public DeviceAccess {
   void load_words();
   void load_reducer() noexcept;
   bool in_heaps(const void* address) const noexcept;
+  void work_beside_program();
 
   DeviceMemory& memory_;
   std::once_flag words_made_;
   std::unique_ptr<cuda::WordKernel> words_;  ///< made at first use
   std::once_flag reducer_made_;
   std::unique_ptr<cuda::ReduceKernel> reducer_;  ///< made at first use
+  std::optional<cuda::PlainCopies> plain_;       ///< where the library has a context of its own, and kernels
+  std::unique_ptr<cuda::DeviceCopies> beside_;   ///< in that context; null where there is none
+  cuda::DeviceCopies* copies_;                   ///< whichever there is
 };
 
 }  // namespace railshmem

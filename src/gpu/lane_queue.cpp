@@ -7,9 +7,11 @@
 
 namespace railshmem {
 
-LaneQueue::LaneQueue(const cuda::DeviceContext& gpu, cuda::ReduceKernel* reducer, DeviceAccess& access)
+LaneQueue::LaneQueue(const cuda::DeviceContext& gpu, cuda::ReduceKernel* reducer, const cuda::PlainCopies* plain,
+                     DeviceAccess& access)
     : gpu_(gpu),
       reducer_(reducer),
+      plain_(plain),
       access_(access),
       word_(gpu, sizeof(uint64_t)),
       lanes_{
@@ -23,7 +25,11 @@ DeviceQueue::Ticket LaneQueue::copy(const DeviceCopy& copy, size_t lane) noexcep
   }
   const cuda::ContextGuard guard(gpu_);
   lane %= kLanes;
-  return ticket_of(lane, lanes_[lane].start(copy.to, copy.from, copy.nbytes));
+  if (plain_ == nullptr || !plain_->are_for(copy.to, copy.from))
+    return ticket_of(lane, lanes_[lane].start(copy.to, copy.from, copy.nbytes));
+  return ticket_of(lane, lanes_[lane].start_other("cuLaunchKernel", [&](cuda::Stream stream) {
+    return plain_->give(copy.to, copy.from, copy.nbytes, stream);
+  }));
 }
 
 DeviceQueue::Ticket LaneQueue::reduce(const DeviceReduction& reduction) noexcept {

@@ -6,6 +6,7 @@
 
 #include "src/cuda/copy_lane.h"
 #include "src/cuda/pinned.h"
+#include "src/cuda/plain_copies.h"
 #include "src/cuda/reduce_kernel.h"
 #include "src/plugin/device_access.h"
 
@@ -14,8 +15,10 @@ namespace railshmem {
 /// The program's streams neither wait for these streams nor keep them waiting.
 class LaneQueue final : public DeviceQueue {
  public:
-  /// `reducer` is null where the library has no kernel. All arguments outlive this. Throws Error.
-  LaneQueue(const cuda::DeviceContext& gpu, cuda::ReduceKernel* reducer, DeviceAccess& access);
+  /// `reducer` is null where the library has no kernel; `plain` is null where copy engines copy everything. All
+  /// arguments outlive this. Throws Error.
+  LaneQueue(const cuda::DeviceContext& gpu, cuda::ReduceKernel* reducer, const cuda::PlainCopies* plain,
+            DeviceAccess& access);
 
   Ticket copy(const DeviceCopy& copy, size_t lane) noexcept override;
   Ticket reduce(const DeviceReduction& reduction) noexcept override;
@@ -29,6 +32,7 @@ class LaneQueue final : public DeviceQueue {
 
   const cuda::DeviceContext& gpu_;
   cuda::ReduceKernel* const reducer_;
+  const cuda::PlainCopies* const plain_;
   DeviceAccess& access_;
   cuda::PinnedMemory word_;  // before the lanes, whose destructors wait for copies
   std::array<cuda::CopyLane, kLanes + 1> lanes_;

@@ -186,12 +186,11 @@ void World::attach_gpu() {
   if (!device_memory_ || device_memory_->attached()) return;
   device_memory_->attach();
   if (network_) {
-    // The copies and flushes of proxy threads then need no change of context.
-    network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->gpu()); });
+    device_memory_->work_beside_program();
+    // The copies of proxy threads then need no change of context.
+    network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->working_gpu()); });
     place_proxy(device_memory_->gpu().pci());
-  }
-  if (network_) {
-    copiers_->bind(cuda::make_cuda_copiers(device_memory_->gpu(), device_memory_->addresses()));
+    copiers_->bind(cuda::make_cuda_copiers(device_memory_->working_gpu(), device_memory_->addresses()));
     gpu_rails_ = std::make_unique<GpuRails>(env_, *network_, bootstrap_, *device_memory_, header_layout().flush,
                                             layout_.members.size());
     device_memory_->listen([this] { gpu_rails_->expose(); });
@@ -202,7 +201,6 @@ void World::attach_gpu() {
   }
   device_side_ = std::make_unique<DeviceSide>(*device_memory_);
   buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
-  device_side_->load_kernels();
   state_.device = device_side_.get();
   SegmentView& view = state_.segment[static_cast<int>(SegmentId::device)];
   view.base = reinterpret_cast<uintptr_t>(device_memory_->base());
@@ -294,7 +292,7 @@ void World::make_stream_side(const WorldView& view) {
     node_collectives_ =
         std::make_unique<NodeCollectives>(*device_memory_, *peer_buffers_, view, choice_, env_.teams_max);
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
-    executors_ = std::make_unique<Executors>(device_memory_->gpu(), *stream_side_, network_.get(),
+    executors_ = std::make_unique<Executors>(device_memory_->gpu(), device_memory_->working_gpu(), *stream_side_, network_.get(),
                                              [this](const Team& team) -> Team& { return teams_->for_streams(team); });
     teams_->when_gone([this](const Team& team) {
       executors_->leave(team);

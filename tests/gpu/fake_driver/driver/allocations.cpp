@@ -102,7 +102,7 @@ Result cuMemFree_v2(Address address) {
   if (found == s.allocations.end() || !found->second.fd || (found->second.opened > 0 && found->second.pool == nullptr))
     return kInvalidValue;
   const Context mine = fake_context();
-  fake_wait_until(call, [&] {
+  fake_wait_locked(call, mine, [&] {
     return std::all_of(s.streams.begin(), s.streams.end(),
                        [&](const FakeStream& stream) { return stream->context != mine || stream->work.empty(); });
   });

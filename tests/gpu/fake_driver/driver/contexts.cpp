@@ -204,6 +204,19 @@ Result cuDevicePrimaryCtxGetState(Device device, unsigned* flags, int* active) {
   *active = s.retained[static_cast<size_t>(device)] > 0;
   return kSuccess;
 }
+Result cuCtxCreate_v2(Context* context, unsigned flags, Device device) {
+  FAKE_CALL(start);
+  if (!fake_is_device(s, device)) return kInvalidDevice;
+  if (flags != 0) return kInvalidValue;
+  s.contexts.push_back(std::make_unique<ContextObject>(ContextObject{device, false}));
+  s.created.insert(*context = s.contexts.back().get());
+  fake_thread().contexts.push_back(*context);
+  return kSuccess;
+}
+Result cuCtxDestroy_v2(Context context) {
+  FAKE_CALL(start);
+  return s.created.erase(context) == 1 ? kSuccess : kInvalidContext;
+}
 Result cuThreadExchangeStreamCaptureMode(CaptureMode* mode) {
   FAKE_CALL(start);
   std::swap(*mode, fake_thread().mode);

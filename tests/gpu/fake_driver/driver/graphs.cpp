@@ -77,6 +77,7 @@ Result cuGraphLaunch(Graph ready, Stream handle) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || s.ready_graphs.count(ready) == 0) return kInvalidHandle;
+  fake_enter(call, stream->context);
   const std::vector<FakeNode> nodes = ready->nodes;
   for (const FakeNode& node : nodes) fake_give_node(s, stream, node);
   fake_give(s, stream, [held = ready->references] { return held != nullptr; });

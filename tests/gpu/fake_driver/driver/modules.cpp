@@ -119,6 +119,7 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
   if (stream == nullptr || function == nullptr || extra != nullptr || grid_x * grid_y * grid_z == 0 ||
       block_x * block_y * block_z == 0 || block_x * block_y * block_z > 1024)
     return kInvalidValue;
+  fake_enter(call, stream->context);
   const auto values = std::make_shared<KernelArguments>(*function->kernel, parameters);
   const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, values->pointers.data()};
   fake_give_node(s, stream, node_of([kernel = function->kernel, launch, values] { kernel->body(launch); }));

@@ -188,6 +188,7 @@ std::string FakeDriver::leaks() const {
   add(list, state_->libraries.size(), "librarie");
   add(list, static_cast<size_t>(std::accumulate(state_->retained.begin(), state_->retained.end(), 0)),
       "retained context");
+  add(list, state_->created.size(), "created context");
   add(list, fake_thread().contexts.size(), "context of this thread");
   return list;
 }

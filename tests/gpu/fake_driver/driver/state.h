@@ -19,6 +19,7 @@ namespace railshmem::cuda {
 struct ContextObject {
   Device device;
   bool primary;
+  bool locked = false;  ///< a call waits, and calls that need the context wait for it
 };
 
 /// One piece of a stream's work.
@@ -167,6 +168,7 @@ struct FakeState {
   uint64_t last_buffer_id = 0;
 
   std::vector<std::unique_ptr<ContextObject>> contexts;
+  std::set<Context> created;  ///< by cuCtxCreate, and not destroyed
   std::vector<ContextObject> primaries;
   std::vector<int> retained;
 
@@ -281,5 +283,11 @@ void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run
 /// Appends work that keeps something while it runs, so that each launch of a graph makes its own.
 void fake_give_node(FakeState& s, const FakeStream& stream, const FakeNode& node);
 void fake_wait_until(FakeCall& call, const std::function<bool()>& reached);
+/// Waits until no other call holds a context's lock.
+void fake_enter(FakeCall& call, Context context);
+/// For a copy: also the context of plain memory, whichever context the copy is made in.
+void fake_enter_owner(FakeCall& call, Address address);
+/// Waits with the lock of a context, as calls that block do.
+void fake_wait_locked(FakeCall& call, Context context, const std::function<bool()>& reached);
 
 }  // namespace railshmem::cuda

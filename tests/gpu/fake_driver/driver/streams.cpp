@@ -125,6 +125,9 @@ Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const 
   const Device device = stream->context->device;
   if (!fake_usable(s, to, nbytes, device) || !fake_usable(s, from, nbytes, device)) return kInvalidValue;
   const bool from_pageable = fake_is_pageable(s, from), to_pageable = fake_is_pageable(s, to);
+  fake_enter(call, stream->context);
+  fake_enter_owner(call, to);
+  fake_enter_owner(call, from);
   if (from_pageable || to_pageable) fake_wait_until(call, [&s] { return !s.pageable_taken; });
   if (from_pageable && !to_pageable) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(pointer_to(from), pointer_to(from) + nbytes);
@@ -135,7 +138,12 @@ Result give_copy(FakeCall& call, Address to, Address from, size_t nbytes, const 
   fake_give(s, stream, [&s, to, from, nbytes] { return move_bytes(s, to, from, nbytes), true; });
   if (to_pageable) {
     s.pageable_taken = true;
-    fake_wait_until(call, [stream, until = stream->given] { return stream->over >= until; });
+    const auto over = [stream, until = stream->given] { return stream->over >= until; };
+    if (s.default_streams[stream->context] == stream) {
+      fake_wait_locked(call, stream->context, over);
+    } else {
+      fake_wait_until(call, over);
+    }
     s.pageable_taken = false;
     s.changed.notify_all();
   }
@@ -180,6 +188,23 @@ void fake_give(FakeState& s, const FakeStream& stream, std::function<bool()> run
 
 void fake_wait_until(FakeCall& call, const std::function<bool()>& reached) {
   while (!reached()) call.state().changed.wait_for(call.lock(), std::chrono::milliseconds(1));
+}
+
+void fake_enter(FakeCall& call, Context context) {
+  fake_wait_until(call, [context] { return !context->locked; });
+}
+void fake_enter_owner(FakeCall& call, Address address) {
+  FakeState& s = call.state();
+  const auto plain = fake_find(s.allocations, address);
+  if (plain == s.allocations.end() || plain->second.device < 0) return;
+  fake_enter(call, &s.primaries[static_cast<size_t>(plain->second.device)]);
+}
+void fake_wait_locked(FakeCall& call, Context context, const std::function<bool()>& reached) {
+  fake_enter(call, context);
+  context->locked = true;
+  fake_wait_until(call, reached);
+  context->locked = false;
+  call.state().changed.notify_all();
 }
 
 extern "C" {
@@ -248,6 +273,7 @@ Result cuEventRecord(Event event, Stream handle) {
   FAKE_CALL(context);
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || s.events.count(event) == 0 || event->context != stream->context) return kInvalidHandle;
+  fake_enter(call, stream->context);
   event->stream = stream;
   event->until = stream->given;
   event->capture = stream->capture;
@@ -275,7 +301,7 @@ Result cuMemcpy(Address to, Address from, size_t nbytes) {
   FAKE_CALL(undisturbed);
   const FakeStream legacy = fake_stream(s, nullptr);
   const Result result = give_copy(call, to, from, nbytes, legacy);
-  fake_wait_until(call, [&, until = legacy->given] { return legacy->over >= until; });
+  fake_wait_locked(call, legacy->context, [&, until = legacy->given] { return legacy->over >= until; });
   return result;
 }
 Result cuMemcpyAsync(Address to, Address from, size_t nbytes, Stream handle) {
@@ -287,6 +313,7 @@ Result cuMemsetD8Async(Address to, unsigned char value, size_t nbytes, Stream ha
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
   if (fake_is_pageable(s, to) || !fake_usable(s, to, nbytes, stream->context->device)) return kInvalidValue;
+  fake_enter(call, stream->context);
   fake_give(s, stream, [=, &s] { return std::memset(fake_bytes(s, to), value, nbytes), true; });
   return kSuccess;
 }
@@ -296,6 +323,7 @@ Result cuMemcpyBatchAsync_v2(Address* to, Address* from, size_t* nbytes, size_t 
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr || handle == nullptr) return kInvalidHandle;  // the legacy stream is refused
   if (count == 0 || attributes == 0 || first_of_attributes[0] != 0) return kInvalidValue;
+  fake_enter(call, stream->context);
   std::vector<size_t> order(count);
   for (size_t i = 0; i < count; ++i) {
     if (!fake_usable(s, to[i], nbytes[i], stream->context->device) ||
