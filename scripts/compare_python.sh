@@ -9,6 +9,7 @@
 # PYTHON   a Python with torch, for that package                 (default: python3)
 # DEVICE   cuda, or cpu: a try of the programs with small models, gloo for NCCL and no C    (default: cuda)
 # BUDGET   seconds after which no run begins and a running one is ended    (default: 230)
+# LIMIT    seconds after which one run is ended                            (default: 100)
 # ROWS     folder that keeps rows, traces and outputs            (default: a new one in /tmp)
 # FSDP_OPTIONS, DDP_OPTIONS   more options for python/bench/fsdp_step.py and ddp_step.py
 # A run that fails is named below the table, with the end of its output; the other runs go on.
@@ -16,7 +17,7 @@
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 case ${1:-} in ?*)
-  sed -n '3,16p' "$0" >&2
+  sed -n '3,17p' "$0" >&2
   exit 2
   ;;
 esac
@@ -63,7 +64,6 @@ export LD_LIBRARY_PATH=$from/lib:$from${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:/usr
 export PYTHONPATH=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH}
 export SHMEM_TIMEOUT=60 SHMEM_WAIT_TIMEOUT=60 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTRACE=1 PYTHONDONTWRITEBYTECODE=1
 export OMP_NUM_THREADS=4
-[ "$device" = cpu ] || export SHMEM_HEAP_KIND=device
 bench=$root/python/bench
 
 # job NAME NAME=VALUE... COMMAND...: two PEs; what it printed goes to NAME.log.
@@ -74,6 +74,7 @@ job() {
     echo "$name: not begun: BUDGET of $budget s is spent" | tee -a "$rows/failed"
     return
   fi
+  [ "$left" -le "${LIMIT:-100}" ] || left=${LIMIT:-100}
   timeout -k 5 "$left" "$(program oshrun)" -n 2 --timeout "$left" env "$@" >"$rows/$name.log" 2>&1 </dev/null
   status=$?
   echo "compare_python.sh: $name: status $status, $((SECONDS - began)) s" >&2
@@ -116,7 +117,7 @@ turn() {
         ;;
       triton)
         [ "$device" = cuda ] || continue
-        SHMEM_SYMMETRIC_SIZE=256M ours "ours_triton_$round" triton_ping_pong.py
+        SHMEM_HEAP_KIND=device SHMEM_SYMMETRIC_SIZE=256M ours "ours_triton_$round" triton_ping_pong.py
         for threads in 128 256; do
           SHMEM_SYMMETRIC_SIZE=256M theirs "c_pingpong_${threads}_$round" put_signal_pingpong --scope warp,block \
             --threads $threads --sizes 8,1K,16K --iters 2000 --repetitions 11 --validate

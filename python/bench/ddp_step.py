@@ -25,7 +25,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     job.add_options(parser)
     transformer.add_options(parser, {"layers": 12, "hidden": 768, "heads": 12, "vocab": 16000, "sequence": 1024, "batch": 8,
-                                     "steps": 20, "warmup": 5, "rounds": 7, "losses": 3})
+                                     "steps": 15, "warmup": 4, "rounds": 5, "losses": 3})
     parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
     return parser.parse_args()
 
@@ -45,7 +45,7 @@ def replicas(options):
 
 def main():
     options = parse()
-    job.start_ranks(options.device, "cpu:gloo,cuda:railshmem" if options.device == "cuda" else "railshmem")
+    job.start_ranks(options.device, "cpu:gloo,cuda:railshmem")
     rows = job.Rows(options.out)
     made, tokens = replicas(options), transformer.tokens_of(options)
     found = [transformer.losses(model, optimizer, tokens, options.losses) for model, optimizer in made.values()]

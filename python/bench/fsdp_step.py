@@ -91,7 +91,7 @@ def compare_losses(model, installation, tokens, options, rows):
             for parameter, kept in zip(model.parameters(), state):
                 parameter.copy_(kept)
         use(model, installation, kind.split()[0])
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
         found[kind] = transformer.losses(model, optimizer, tokens, options.losses)
     torch.use_deterministic_algorithms(False)
     for kind, mine in found.items():
