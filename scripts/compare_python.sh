@@ -131,7 +131,7 @@ for part in $only; do
     fsdp)
       # A fixed workspace: products give equal bits in every run.
       # shellcheck disable=SC2086
-      CUBLAS_WORKSPACE_CONFIG=:4096:8 SHMEM_SYMMETRIC_SIZE=4G ours ours_fsdp fsdp_step.py "${on[@]}" ${small[@]+"${small[@]}"} \
+      CUBLAS_WORKSPACE_CONFIG=:4096:8 SHMEM_SYMMETRIC_SIZE=1G ours ours_fsdp fsdp_step.py "${on[@]}" ${small[@]+"${small[@]}"} \
         --trace "$rows" --rounds 3 --steps 6 --warmup 2 ${FSDP_OPTIONS:-}
       ;;
     ddp)

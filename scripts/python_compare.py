@@ -66,22 +66,36 @@ def against(name, ours, peer, unit, limit):
             verdict(None if ratio is None else ratio <= limit)]
 
 
-def beyond(name, ours, peer):
-    """A line whose difference has a limit."""
+def beyond(name, ours, peer, calls_in_it=1):
+    """A line whose difference has a limit, for each call."""
     more = ours - peer if ours is not None and peer is not None else None
-    return [name, number(ours, "us"), number(peer, "us"), "" if more is None else f"{more:+.2f} us", f"<= +{OVERHEAD:g} us",
-            verdict(None if more is None else more <= OVERHEAD)]
+    limit = OVERHEAD * calls_in_it
+    return [name, number(ours, "us"), number(peer, "us"), "" if more is None else f"{more:+.2f} us",
+            f"<= +{limit:g} us" + (f" for {calls_in_it} calls" if calls_in_it > 1 else ""), verdict(None if more is None else more <= limit)]
 
 
 def calls(ours, theirs):
     titles = {"put": "put", "put_signal": "put_signal", "fcollect": "all_gather", "reduce": "all_reduce"}
-    for kind, what in (("on_cpu", "time of the CPU"), ("on_stream", "call by call on the stream")):
-        for name, title in titles.items():
-            bench = f"{name}_{kind}"
-            for nbytes in (16 if name == "fcollect" else 8, 8 * KI):
-                extra = {"put_on_stream": ", quiet", "put_signal_on_stream": ", there and back"}.get(bench, "")
-                key = {"bytes": nbytes, "metric": "latency"}
-                yield beyond(f"{title}{extra}, {size_text(nbytes)}, {what}", median(ours, bench, **key), median(theirs, bench, **key))
+    for name, title in titles.items():
+        for nbytes in sizes_of(name):
+            yield beyond(f"{title}, {size_text(nbytes)}, time of the CPU", *latencies(ours, theirs, f"{name}_on_cpu", nbytes))
+    for nbytes in sizes_of("put"):
+        speeds = [median(rows, "put_on_stream", bytes=nbytes, metric="bandwidth") for rows in (ours, theirs)]
+        yield beyond(f"put, {size_text(nbytes)}, one after the other on the stream", *(nbytes / speed * 1e-3 if speed else None for speed in speeds))
+    # A put and its quiet, or a put_signal and a wait, are two calls.
+    for name, title, count in (("put", "put and quiet", 2), ("put_signal", "put_signal there and back", 2), ("fcollect", "all_gather", 1),
+                               ("reduce", "all_reduce", 1)):
+        for nbytes in sizes_of(name):
+            yield beyond(f"{title}, {size_text(nbytes)}, one after the other on the stream",
+                         *latencies(ours, theirs, f"{name}_on_stream", nbytes), count)
+
+
+def sizes_of(name):
+    return (16 if name == "fcollect" else 8, 8 * KI)  # two words are gathered
+
+
+def latencies(ours, theirs, bench, nbytes):
+    return [median(rows, bench, bytes=nbytes, metric="latency") for rows in (ours, theirs)]
 
 
 def collectives(ours, theirs):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times a step of DistributedDataParallel by the process group "cuda:railshmem" and by NCCL's (gloo's on CPUs), in turns.
 
-    SHMEM_SYMMETRIC_SIZE=1G oshrun -n 2 python python/bench/ddp_step.py      # 2 GPUs, some 110M parameters, bfloat16
+    oshrun -n 2 python python/bench/ddp_step.py                              # 2 GPUs, some 110M parameters, bfloat16
     oshrun -n 2 python python/bench/ddp_step.py --device cpu --layers 2 --hidden 64 --heads 4 --vocab 100 --sequence 32
 
 Two replicas of one model are trained, one by each group; buckets have their default size. Rows: the median step of each, of

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times an FSDP2 training step of a transformer with RailSHMEM's collectives and without them, in turns.
 
-    SHMEM_SYMMETRIC_SIZE=4G oshrun -n 2 python python/bench/fsdp_step.py     # 2 GPUs, about 1B parameters, NCCL
+    oshrun -n 2 python python/bench/fsdp_step.py                             # 2 GPUs, about 1B parameters, NCCL
     oshrun -n 2 python python/bench/fsdp_step.py --device cpu --layers 2 --hidden 64 --heads 4 --vocab 100 --sequence 32
 
 One model is trained throughout; only its collectives change: those of the reference backend ("nccl", or gloo on CPUs),

@@ -7,7 +7,8 @@ gives to the calls of C.
     oshrun -n 2 shmem_gpu_perf put_on_stream put_signal_on_stream fcollect_on_stream reduce_on_stream --sizes 8,8K
 
 ..._on_cpu: microseconds that a call keeps the CPU. ..._on_stream: microseconds of one of many calls that follow each other;
-put_on_stream has a quiet behind each put, and put_signal_on_stream is there and back.
+put_on_stream has a quiet behind each put in its rows of latency, one behind all puts in those of bandwidth; put_signal_on_stream
+is there and back.
 """
 import argparse
 
@@ -80,7 +81,15 @@ def measure(nbytes, options, rows):
                                            ("reduce_on_stream", nbytes, calls.all_reduce, True)):
         time = job.stream_time(options.device, options.calls, call if alone or all_of_them else nothing, options.repetitions)
         rows.add(bench, time, bytes=size, metric="latency")
+    time = job.stream_time(options.device, 1, lambda: puts(calls, options.puts) if alone else None, options.repetitions) / options.puts
+    rows.add("put_on_stream", nbytes / time * 1e-3, "GB/s", bytes=nbytes, metric="bandwidth")
     calls.free()
+
+
+def puts(calls, count):
+    for _ in range(count):
+        calls.put()
+    rt.quiet(calls.device)
 
 
 def nothing():
@@ -91,6 +100,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     job.add_options(parser)
     parser.add_argument("--calls", type=int, default=200, help="that follow each other on the stream; default: 200")
+    parser.add_argument("--puts", type=int, default=2000, help="before one quiet, for the bandwidth; default: 2000")
     parser.add_argument("--repetitions", type=int, default=21, help="of which the median counts; default: 21")
     options = parser.parse_args()
     job.start(options.device)

@@ -41,7 +41,9 @@ def goals():
             return {"bench": bench, "bytes": nbytes, "metric": "latency", "value": value, "unit": "us", **more}
 
         write(folder, "ours_calls_1.json", [call("put_on_cpu", 3.0, 8), call("reduce_on_cpu", 9.0, 8)])
-        write(folder, "ours_calls_2.json", [call("put_on_cpu", 5.0, 8)])
+        write(folder, "ours_calls_2.json", [call("put_on_cpu", 5.0, 8), call("put_on_stream", 10.0, 8),
+                                            {**call("put_on_stream", 0.002, 8), "metric": "bandwidth"}])
+        write(folder, "c_calls_2.json", [call("put_on_stream", 7.0, 8), {**call("put_on_stream", 0.008, 8), "metric": "bandwidth"}])
         # Bandwidths stand beside latencies, and do not count.
         write(folder, "c_calls_1.json", [call("put_on_cpu", 2.5, 8), call("reduce_on_cpu", 4.0, 8),
                                          {**call("put_on_cpu", 99, 8), "metric": "bandwidth"}])
@@ -56,6 +58,10 @@ def goals():
         expect(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
         expect(lines["put, 8 B, time of the CPU"][1:] == ["4 us", "2.5 us", "+1.50 us", "<= +2 us", "met"], f"put: {lines}")
         expect(lines["all_reduce, 8 B, time of the CPU"][5] == "**missed**", "an overhead of 5 us is missed")
+        puts = lines["put, 8 B, one after the other on the stream"]
+        expect(puts[1:] == ["4 us", "1 us", "+3.00 us", "<= +2 us", "**missed**"], f"8 bytes by GB/s: {puts}")
+        pair = lines["put and quiet, 8 B, one after the other on the stream"]
+        expect(pair[3:] == ["+3.00 us", "<= +4 us for 2 calls", "met"], f"two calls: {pair}")
         expect(lines["put_signal, 8 B, time of the CPU"][5] == "not measured", "what is not there is not measured")
         expect(lines["all_gather, 1 MiB, stream"][3:] == ["1.040", "<= 1.05", "met"], "all_gather")
         expect(lines["all_reduce, 1 MiB, stream"][5] == "**missed**", "all_reduce")
