@@ -25,8 +25,6 @@ def read(folder, who):
     """The rows of all files of one side; one object a line. A line that was cut off by the end of a process is left out."""
     rows = []
     for path in sorted(glob.glob(os.path.join(folder, f"{who}_*.json"))):
-        if os.path.basename(path).startswith("fsdp_"):
-            continue
         with open(path, encoding="utf-8") as file:
             for line in file:
                 try:
