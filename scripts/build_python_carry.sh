@@ -29,9 +29,12 @@ suffix=$("$python" -c 'import sys, sysconfig; print(".abi3.so" if sys.version_in
 stable=''
 [ "$suffix" != .abi3.so ] || stable=-DPy_LIMITED_API=0x030C0000
 
-plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-[a-z-]*\.so' || true)
+targets=$(cmake --build "$build" --target help)
+plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' || true)
+device=''
+! echo "$targets" | grep -Eq '(^|[ /])railshmem_device(:|$)' || device=railshmem_device
 # shellcheck disable=SC2016,SC2086
-cmake --build "$build" --parallel "${JOBS:-1}" --target railshmem oshrun $plugins
+cmake --build "$build" --parallel "${JOBS:-1}" --target railshmem oshrun $plugins $device
 package=$carry/python/railshmem
 rm -rf "$carry/python"
 mkdir -p "$package" "$carry/bin" "$carry/lib/railshmem"
@@ -40,6 +43,11 @@ mkdir -p "$package" "$carry/bin" "$carry/lib/railshmem"
   cp "python/railshmem/$file" "$package/$file"
 done
 cp -R include "$package/include"
+# The device functions, for kernels of Triton and Numba.
+mkdir -p "$package/lib/railshmem"
+find "$build/railshmem" -name 'librailshmem_device.*' -exec cp {} "$package/lib/railshmem/" \;
+[ -e "$package/lib/railshmem/librailshmem_device.bc" ] ||
+  echo "build_python_carry.sh: SKIPPED: librailshmem_device.bc, which kernels of Triton need; it takes clang 19 or 20" >&2
 
 # shellcheck disable=SC2016,SC2086
 "${CXX:-c++}" -std=c++20 -O2 -DNDEBUG $stable -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -ffunction-sections -fdata-sections \
