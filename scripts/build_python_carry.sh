@@ -29,7 +29,7 @@ suffix=$("$python" -c 'import sys, sysconfig; print(".abi3.so" if sys.version_in
 stable=''
 [ "$suffix" != .abi3.so ] || stable=-DPy_LIMITED_API=0x030C0000
 
-plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-[a-z-]*\.so' || true)
+plugins=$(cmake --build "$build" --target help | grep -o '^librailshmem-[a-z-]*\.so' | grep -v overlap || true)
 # shellcheck disable=SC2016,SC2086
 cmake --build "$build" --parallel "${JOBS:-1}" --target railshmem oshrun $plugins
 package=$carry/python/railshmem
