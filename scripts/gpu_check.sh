@@ -40,8 +40,15 @@ from=${FROM:-$root/build/gpu-carry}
 [ -d "$from" ] || from=$root/build/release
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
+# cuBLASLt: of a wheel, as PyTorch uses it, else of the toolkit.
+cublas=$("${PYTHON:-python3}" -c '
+import glob, importlib.util, os
+spec = importlib.util.find_spec("nvidia")
+for place in spec.submodule_search_locations if spec else []:
+    for found in glob.glob(os.path.join(place, "*", "lib", "libcublasLt.so.*")):
+        print(os.path.dirname(found), end=":")' 2>/dev/null || true)
 # The toolkit last: NVRTC.
-export LD_LIBRARY_PATH=$from/lib:$from${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:/usr/local/cuda/lib64
+export LD_LIBRARY_PATH=$from/lib:$from:$from/overlap${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:$cublas/usr/local/cuda/lib64
 export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTRACE=1
 
 # program NAME: prints the path of a program, in either kind of folder.
@@ -195,6 +202,14 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
   coll_benches tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
+# Products that hide collectives: bit for bit, and the bench on short shapes.
+for pes in $counts; do
+  check "overlap.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program overlap)"
+done
+check overlap.shm.2 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm "$(program oshrun)" -n 2 --timeout 140 \
+  "$(program overlap)" 100
+check perf.overlap.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" ag_gemm gemm_rs --shapes 4096x4096x4096 \
+  --pieces auto,whole,1,4 --repetitions 3
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
 check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <regex>
 
 #include "perftest/harness/size_options.h"
 
@@ -34,6 +35,15 @@ CLI::Validator any_of(const std::map<std::string, T>& names) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : names) keys.push_back(key);
   return CLI::IsMember(keys);
+}
+
+/// Refuses words that are not of this form.
+CLI::Validator matches(const char* form, const char* meaning) {
+  return CLI::Validator(
+      [form, meaning](const std::string& word) {
+        return std::regex_match(word, std::regex(form)) ? std::string() : "'" + word + "' is not " + meaning;
+      },
+      meaning);
 }
 
 template <class T>
@@ -79,6 +89,14 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
       ->check(any_of(memories()));
   app.add_option("--dtype", raw.dtype, "Collectives: type of an element: " + list_of(dtypes()))
       ->check(any_of(dtypes()));
+  app.add_option("--shapes", options.shapes,
+                 "Overlapped products: rows of all PEs x depth x columns, as 8192x8192x4096")
+      ->delimiter(',')
+      ->check(matches("[1-9][0-9]*x[1-9][0-9]*x[1-9][0-9]*", "MxKxN"));
+  app.add_option("--pieces", options.pieces,
+                 "Overlapped products: pieces of a PE's rows, whole, or auto; several in turn")
+      ->delimiter(',')
+      ->check(matches("[1-9]|[1-5][0-9]|6[0-4]|whole|auto", "1 to 64, whole or auto"));
   app.add_option("--timeout", options.timeout, "Seconds after which a kernel is given up")
       ->check(CLI::Range(1.0, 3600.0));
   app.add_flag("--validate", common.validate, "Compare every byte of a round before each row that moves data");

@@ -23,7 +23,9 @@ struct Options {
   bool in_place = false;               ///< collectives: source and dest overlap
   std::vector<coll::Memory> memories;  ///< collectives: of their buffers, in turn; empty = heap
   coll::Dtype dtype = coll::Dtype::float32;
-  double timeout = 60;  ///< seconds after which a kernel counts as hung
+  std::vector<std::string> shapes;  ///< overlapped products: MxKxN each; empty = the bench's own
+  std::vector<std::string> pieces;  ///< overlapped products: numbers, "whole" or "auto", in turn; empty = auto
+  double timeout = 60;              ///< seconds after which a kernel counts as hung
 };
 
 /// As perf::Parsed: never prints and never exits.

@@ -33,14 +33,15 @@ std::string text_of(const std::optional<double>& value) {
 std::string variant_cells(const Row& row) {
   if (!row.variant) return ",,,";
   const Variant& v = *row.variant;
-  return v.order + ',' + v.memory + ',' + v.dtype + ',' + (v.in_place ? "yes" : "no");
+  return v.order + (v.shape.empty() ? "" : ' ' + v.shape) + ',' + v.memory + ',' + v.dtype + ',' +
+         (v.in_place ? "yes" : "no");
 }
 /// As the table shows them: how it was called, and the bandwidths.
 std::string variant_text(const Row& row) {
   if (!row.variant) return "";
   const Variant& v = *row.variant;
   std::string text = v.order;
-  for (const std::string& word : {v.memory, v.dtype, std::string(v.in_place ? "in-place" : "")})
+  for (const std::string& word : {v.memory, v.dtype, std::string(v.in_place ? "in-place" : ""), v.shape})
     if (!word.empty()) text += ' ' + word;
   char line[128];
   snprintf(line, sizeof line, "  %-34s %10s %10s", text.c_str(), text_of(row.algorithm_bandwidth).c_str(),
@@ -61,6 +62,7 @@ void write_json(std::ostream& out, const std::vector<Row>& rows, const Stamp& st
       json["memory"] = row.variant->memory;
       json["dtype"] = row.variant->dtype;
       json["in_place"] = row.variant->in_place;
+      if (!row.variant->shape.empty()) json["shape"] = row.variant->shape;
     }
     if (row.algorithm_bandwidth) json["algbw"] = rounded(*row.algorithm_bandwidth);
     if (row.bus_bandwidth) json["busbw"] = rounded(*row.bus_bandwidth);

@@ -16,6 +16,7 @@ struct Variant {
   std::string memory;  ///< kind of memory of its buffers: heap, registered, unregistered
   std::string dtype;
   bool in_place = false;
+  std::string shape = {};  ///< of an overlapped product, and its pieces
 };
 
 struct Row {

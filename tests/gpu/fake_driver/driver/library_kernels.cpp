@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the library's own kernels do, on the CPU: the fake driver cannot run a GPU's code.
+#include "overlap/kernels/sum.h"
 #include "src/cuda/kernels/reduce.h"
 #include "src/plugin/execute.h"
 #include "tests/gpu/fake_driver/driver/state.h"
@@ -42,12 +43,22 @@ void reduce(const FakeLaunch& launch) {
   for (uint64_t thread = 0; thread < threads; ++thread) kernels::reduce(reduction, thread, threads);
 }
 
+/// overlap/kernels/sum.cu
+void overlap_sum(const FakeLaunch& launch) {
+  auto call = value<overlap::SumCall>(launch, 0);
+  for (uint32_t k = 0; k < call.n; ++k) call.operand[k] = seen(const_cast<void*>(call.operand[k]));
+  call.dest = seen(call.dest);
+  const auto threads = uint64_t{launch.grid[0]} * launch.block[0];
+  for (uint64_t thread = 0; thread < threads; ++thread) overlap::kernels::sum(call, thread, threads);
+}
+
 }  // namespace
 
 const FakeModule& library_kernels() {
   static const FakeModule module = [] {
     FakeModule made{{{"railshmem_word_amo", {{8, 4, 4, 8, 8, 8}, word_amo}},
-                     {"railshmem_reduce", {{sizeof(DeviceReduction)}, reduce}}},
+                     {"railshmem_reduce", {{sizeof(DeviceReduction)}, reduce}},
+                     {"railshmem_overlap_sum", {{sizeof(overlap::SumCall)}, overlap_sum}}},
                     {}};
     if (add_stream_kernels) add_stream_kernels(made);
     return made;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What both calls do alike.
+#include <vector>
+
+#include "overlap/handle.h"
+#include "src/base/error.h"
+
+namespace railshmem::overlap {
+namespace {
+
+bool is_captured(Stream stream) {
+  constexpr int kNot = 0;
+  int status = kNot;
+  must(driver().stream_capturing(stream, &status), "cuStreamIsCapturing");
+  return status != kNot;
+}
+
+}  // namespace
+
+void CallProducts::prepare(size_t nrows, const void* a, const void* c) {
+  if (gemm_.asked.product == nullptr) state_.products.prepare(gemm_, nrows, a, c);
+}
+
+void CallProducts::give(size_t first_row, size_t nrows, const void* a, void* c) noexcept {
+  if (!failure_.empty()) return;
+  try {
+    if (gemm_.asked.product == nullptr) return state_.products.give(gemm_, nrows, a, c, stream_);
+    const int status = gemm_.asked.product(gemm_.asked.argument, first_row, nrows, a, c, stream_);
+    if (status != 0)
+      failure_ = text("the program's product of rows %zu to %zu returned %d", first_row, first_row + nrows - 1, status);
+  } catch (const std::exception& e) {
+    failure_ = e.what();
+  }
+}
+
+void CallProducts::finish() const {
+  if (!failure_.empty()) throw Error(failure_ + "; the result of this call is undefined");
+}
+
+void tell_come(const State& state, Stream stream) {
+  std::vector<WordOp> ops;
+  for (int i = 1; i < state.n; ++i) ops.push_back(write_word(state.workspace.of(state.behind(i)).come + state.me, 1));
+  give_words(ops, stream);
+}
+
+Cut cut_of(const State& state, const Gemm& gemm, Stream stream) {
+  const shmemx_gemm_t& asked = gemm.asked;
+  // Between nodes the collective's branch and that of the products wait for each other by words. A graph does not
+  // promise that two branches run at once.
+  if (!state.mapped && is_captured(stream)) return cut_rows(gemm.rows, 0);
+  const int forced = asked.pieces != 0 ? asked.pieces : state.pieces;
+  if (forced != 0) return cut_rows(gemm.rows, forced == SHMEMX_PIECES_WHOLE ? 0 : static_cast<size_t>(forced));
+  const size_t element = gemm.way == Way::gather ? gemm.element : gemm.result_element;
+  return cut_rows(gemm.rows, suggested_pieces(gemm.way, {state.n, state.nodes, asked.m, asked.n, asked.k, element}));
+}
+
+}  // namespace railshmem::overlap

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The CUDA driver, opened at run time without its headers: only what this library needs of it.
+#pragma once
+
+#include <shmemx.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace railshmem::overlap {
+
+using Result = int;        ///< CUresult
+using Address = uint64_t;  ///< CUdeviceptr
+using Stream = shmemx_stream_t;
+using Event = struct CUevent_st*;
+using Module = struct CUmod_st*;
+using Function = struct CUfunc_st*;
+
+inline Address address_of(const void* pointer) noexcept {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+
+/// CUstreamBatchMemOpParams, of waits for and writes to words of 64 bits.
+struct WordOp {
+  int op;
+  unsigned unused = 0;
+  Address address = 0;
+  uint64_t value = 0;
+  unsigned flags = 0;
+  Address alias = 0;
+  uint64_t rest = 0;
+};
+inline WordOp write_word(const void* word, uint64_t value) noexcept {
+  constexpr int kWrite64 = 5;
+  return {kWrite64, 0, address_of(word), value, 0, 0, 0};  // behind what the stream did before, visible to all
+}
+/// For words that order nothing: the others may see it before what the stream did earlier.
+inline WordOp write_word_at_once(const void* word, uint64_t value) noexcept {
+  constexpr unsigned kNoBarrier = 1;
+  WordOp op = write_word(word, value);
+  op.flags = kNoBarrier;
+  return op;
+}
+inline WordOp await_word(const void* word, uint64_t value) noexcept {
+  constexpr int kWait64 = 4;
+  constexpr unsigned kEqual = 1;
+  return {kWait64, 0, address_of(word), value, kEqual, 0, 0};
+}
+
+struct DriverCalls {
+#define CALL(member, symbol, ...) Result (*member)(__VA_ARGS__) = nullptr;
+#include "overlap/driver_calls.inc"
+#undef CALL
+};
+
+/// The driver of this process. Throws Error where there is none, or one that is too old.
+const DriverCalls& driver();
+
+/// Throws Error that names the call where the driver refuses it.
+void must(Result result, const char* call);
+/// Appends the operations to the stream, in order.
+void give_words(std::span<WordOp> ops, Stream stream);
+
+}  // namespace railshmem::overlap

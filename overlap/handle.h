@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a handle of the program stands for.
+#pragma once
+
+#include "overlap/lanes.h"
+#include "overlap/lt_products.h"
+#include "overlap/sums.h"
+#include "overlap/watch.h"
+#include "overlap/workspace.h"
+
+/// One call at a time. All members of the team make the calls in one order.
+struct shmemx_overlap {
+  shmem_team_t team;
+  int me, n;    ///< rank, members
+  int nodes;    ///< that have members
+  bool mapped;  ///< all members map each other's memory: copy engines carry pieces. Else the library's collectives do.
+  int pieces;   ///< of SHMEM_OVERLAP; 0: by shape
+  railshmem::overlap::Workspace workspace;
+  railshmem::overlap::Lanes lanes;
+  railshmem::overlap::Watch watch;  ///< mark k: for member k to come; mark n + k: for what it does then
+  railshmem::overlap::Sums sums;
+  railshmem::overlap::LtProducts products;
+
+  /// Members in the order of a ring that begins behind this one: i is 1 to n - 1.
+  int behind(int i) const noexcept { return (me + i) % n; }
+  size_t come_mark(int member) const noexcept { return static_cast<size_t>(member); }
+  size_t later_mark(int member) const noexcept { return static_cast<size_t>(n + member); }
+};
+
+namespace railshmem::overlap {
+
+using State = ::shmemx_overlap;
+
+/// The products of one call: the caller's or cuBLASLt's. Where one fails the others are left out, but the call goes on,
+/// because the other members wait for its words.
+class CallProducts {
+ public:
+  CallProducts(State& state, const Gemm& gemm, Stream stream) : state_(state), gemm_(gemm), stream_(stream) {}
+
+  /// Throws Error where the product cannot be computed; nothing has happened yet.
+  void prepare(size_t nrows, const void* a, const void* c);
+  void give(size_t first_row, size_t nrows, const void* a, void* c) noexcept;
+  /// Throws Error where a product failed.
+  void finish() const;
+
+ private:
+  State& state_;
+  const Gemm& gemm_;
+  const Stream stream_;
+  std::string failure_;
+};
+
+/// Tells all other members that this one has come, behind what the stream did before.
+void tell_come(const State& state, Stream stream);
+
+/// The two calls, on streams. Throw Error.
+void gather_and_multiply(State& state, const Gemm& gemm, Stream stream);
+void multiply_and_scatter(State& state, const Gemm& gemm, Stream stream);
+
+/// How the rows of a member are cut in this call. Throws Error where the stream is none.
+Cut cut_of(const State& state, const Gemm& gemm, Stream stream);
+
+}  // namespace railshmem::overlap

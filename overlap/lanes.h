@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Streams of a handle beside the program's: two that copy, and one that adds up.
+#pragma once
+
+#include <array>
+
+#include "overlap/driver.h"
+
+namespace railshmem::overlap {
+
+class Lanes {
+ public:
+  // One copy engine fills a link; with a second one a peer that is late does not hold up the next.
+  static constexpr size_t kCopying = 2;
+
+  Lanes();
+  ~Lanes();
+  Lanes(const Lanes&) = delete;
+
+  Stream copying(size_t i) const noexcept { return streams_[i % kCopying]; }
+  Stream adding() const noexcept { return streams_[kCopying]; }
+  /// What `later` is given from now on waits for what `earlier` has been given so far.
+  void follow(Stream later, Stream earlier) const {
+    mark(earlier);
+    follow_mark(later);
+  }
+  /// The two halves of follow(), with other work given between them. There is one mark.
+  void mark(Stream earlier) const;
+  void follow_mark(Stream later) const;
+
+ private:
+  std::array<Stream, kCopying + 1> streams_{};
+  Event event_ = nullptr;
+};
+
+}  // namespace railshmem::overlap

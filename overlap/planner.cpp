@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "overlap/planner.h"
+
+#include <algorithm>
+
+namespace railshmem::overlap {
+namespace {
+
+// Of an H100 or H200. Where another GPU differs the number of pieces is less than the best, and the result the same.
+constexpr double kFlops = 650e12;    // of a product in bf16
+constexpr double kLink = 370e9;      // bytes a second from GPU to GPU by one copy engine
+constexpr double kNetwork = 45e9;    // bytes a second of a rail of 400 Gbit/s
+constexpr size_t kTile = 128 * 256;  // elements of the result that a block computes
+constexpr size_t kWave = 132;        // blocks that a GPU runs at once
+constexpr double kMeeting = 8e-6;    // seconds until a peer's first bytes move
+
+size_t tiles(size_t rows, size_t n) noexcept {
+  return (rows * n + kTile - 1) / kTile;
+}
+
+/// The most pieces that are still `waves` waves long each.
+size_t most_pieces(size_t rows, size_t n, size_t waves) noexcept {
+  return std::clamp<size_t>(tiles(rows, n) / (waves * kWave), 1, kMostPieces);
+}
+
+}  // namespace
+
+size_t suggested_pieces(Way way, const Shape& shape) noexcept {
+  if (shape.npes < 2) return 1;
+  const size_t rows = shape.m / static_cast<size_t>(shape.npes);
+  // A product of less than a wave takes as long as one of a wave: cutting it would cost more than the bytes.
+  if (rows == 0 || tiles(rows, shape.n) < kWave) return 0;
+  const double product =
+      2.0 * static_cast<double>(rows) * static_cast<double>(shape.n) * static_cast<double>(shape.k) / kFlops;
+  const size_t columns = way == Way::gather ? shape.k : shape.n;
+  const double bytes = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(shape.element);
+  const double copy = bytes / (shape.nodes > 1 ? kNetwork : kLink);
+  if (product < kMeeting) return 0;
+  // What nothing hides: of the gather, the time by which the first piece is later than the own rows' product; of the
+  // scatter, the sum of the last piece, which is read and written at the speed of memory.
+  if (way == Way::scatter) return std::min<size_t>(shape.nodes > 1 ? 8 : 2, most_pieces(rows, shape.n, 4));
+  if (kMeeting + copy <= product) return 1;
+  const double pieces = copy / std::max(product - kMeeting, kMeeting);
+  return std::min(static_cast<size_t>(std::min(pieces, static_cast<double>(kMostPieces))) + 1,
+                  most_pieces(rows, shape.n, 2));
+}
+
+Cut cut_rows(size_t rows, size_t pieces) noexcept {
+  if (pieces == 0 || rows == 0) return {true, rows, 1};
+  const size_t wanted = std::min({pieces, rows, kMostPieces});
+  size_t piece = (rows + wanted - 1) / wanted;
+  if (piece >= kTileRows) piece = (piece + kTileRows - 1) / kTileRows * kTileRows;
+  piece = std::min(piece, rows);
+  return {false, piece, (rows + piece - 1) / piece};
+}
+
+}  // namespace railshmem::overlap

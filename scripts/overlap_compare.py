@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prints overlapped products beside the product alone, beside copies, NCCL and PyTorch, with goals, as markdown tables.
+
+usage: overlap_compare.py FILE...
+
+FILEs hold JSON rows of shmem_gpu_perf ag_gemm gemm_rs and of overlap_torch.py; rows of several runs become their median.
+Shares are times of the product alone by the time in question, both of one process; more is better. A goal that is missed
+is told in the table and does not count as a failure. Exit status 1 where rows of ours are missing.
+"""
+import collections
+import statistics
+import sys
+
+import perf_rows
+
+# Of two H200s: most time against the product beside its bytes, and least share of the product alone.
+GOALS = {
+    ("ag_gemm", "32768x16384x8192"): (1.01, 0.97), ("ag_gemm", "16384x16384x8192"): (1.01, 0.97),
+    ("ag_gemm", "8192x8192x8192"): (1.03, 0.95), ("ag_gemm", "8192x8192x28672"): (1.03, 0.95),
+    ("ag_gemm", "4096x8192x4096"): (1.10, 0.90),
+    ("gemm_rs", "32768x8192x8192"): (None, 1.0), ("gemm_rs", "16384x8192x8192"): (None, 1.0),
+    ("gemm_rs", "8192x4096x8192"): (None, 0.95), ("gemm_rs", "4096x4096x4096"): (None, 0.82),
+}
+TITLES = {"ag_gemm": "All-gather + product", "gemm_rs": "Product + reduce-scatter"}
+
+
+def collect(rows):
+    """{(bench, shape, way, pieces): median}, in the order of first appearance."""
+    values = collections.OrderedDict()
+    for row in rows:
+        bench = next((name for name in TITLES if row["bench"].startswith(name)), None)
+        if bench is None:
+            continue
+        shape, _, pieces = row["shape"].partition(" ")
+        values.setdefault((bench, shape, row["bench"][len(bench) + 1:], pieces), []).append(row["value"])
+    return collections.OrderedDict((key, statistics.median(found)) for key, found in values.items())
+
+
+def share(alone, time):
+    """Three digits, or a dash."""
+    return f"{alone / time:.3f}" if alone and time else "-"
+
+
+def verdict(value, goal, at_most):
+    """The value with its goal."""
+    if value is None:
+        return "-"
+    if goal is None:
+        return f"{value:.3f}"
+    met = value <= goal if at_most else value >= goal
+    return f"{'**' if met else ''}{value:.3f}{'**' if met else ''} ({'<=' if at_most else '>='} {goal:g})"
+
+
+def table(bench, medians):
+    """One line for each shape and each number of pieces."""
+    yield f"## {TITLES[bench]} (M x K x N), shares of the product alone"
+    yield ""
+    yield "| shape | pieces | alone us | ours us | beside | sequential | NCCL then product | PyTorch fused | ours, share | ours / beside |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for (name, shape, way, pieces), ours in medians.items():
+        if name != bench or way != "ours":
+            continue
+        at = lambda which: medians.get((bench, shape, which, ""))  # noqa: E731
+        alone, beside, torch_alone = at("alone"), at("beside"), at("torch_alone")
+        most, least = GOALS.get((bench, shape), (None, None))
+        yield (f"| {shape} | {pieces} | {alone:.0f} | {ours:.0f} | {share(alone, beside)} | {share(alone, at('sequential'))} | "
+               f"{share(torch_alone, at('torch_nccl'))} | {share(torch_alone, at('torch_fused'))} | "
+               f"{verdict(alone / ours, least, False)} | {verdict(ours / beside if beside else None, most, True)} |")
+    yield ""
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    rows = perf_rows.read(sys.argv[1:])
+    medians = collect(rows)
+    for machine in sorted({f"{row.get('gpu', '?')}, {row.get('version', '?')}, {row['pes']} PEs" for row in rows}):
+        print(machine)
+    print()
+    for bench in (bench for bench in TITLES if any(name == bench for name, _, _, _ in medians)):
+        print("\n".join(table(bench, medians)))
+    if not any(way == "ours" for _, _, way, _ in medians):
+        sys.exit("overlap_compare.py: no row of ours")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Overlapped products whose product is the program's own, on the CPU: every cut of the rows, both calls, in place and
+// apart, call by call and from a graph, against a product in double precision. For drivers whose memory the CPU can
+// use.
+#include <algorithm>
+
+#include "tests/gpu/multi_gpu/overlap_rig.h"
+
+namespace {
+
+using namespace railshmem::multi;
+using railshmem::multi::load;
+
+int failures = 0, me = 0, npes = 0;
+
+void expect(bool well, const std::string& what) {
+  if (well) return;
+  std::printf("FAILED %s: PE %d\n", what.c_str(), me);
+  ++failures;
+}
+
+struct Case {
+  size_t rows, n, k;  ///< rows: of a member
+  int type, result_type, pieces;
+  bool in_place;
+  size_t ldc;
+};
+
+std::string name_of(const char* call, const Case& one) {
+  return std::string(call) + ", " + std::to_string(one.rows) + " rows each, n " + std::to_string(one.n) + ", k " +
+         std::to_string(one.k) + ", pieces " + std::to_string(one.pieces) + (one.in_place ? ", in place" : "");
+}
+
+shmemx_gemm_t gemm_of(const Case& one, const Handle& handle, CpuProduct& product) {
+  shmemx_gemm_t gemm = SHMEMX_GEMM_INITIALIZER;
+  gemm.handle = handle.get();
+  gemm.m = one.rows * static_cast<size_t>(npes);
+  gemm.n = one.n;
+  gemm.k = one.k;
+  gemm.type = one.type;
+  gemm.result_type = one.result_type;
+  gemm.pieces = one.pieces;
+  gemm.ldc = one.ldc;
+  gemm.product = CpuProduct::give;
+  gemm.argument = &product;
+  return gemm;
+}
+
+/// Rounds of a call, the last ones from a graph. `fill(round)` writes the operands, `right(round)` looks at the result.
+template <class Fill, class Give, class Right>
+void rounds(const StreamDriver& driver, Fill&& fill, Give&& give, Right&& right) {
+  constexpr int kRounds = 5, kCaptured = 2;
+  void* graph = nullptr;
+  for (int round = 0; round < kRounds; ++round) {
+    fill(round);
+    if (round == kCaptured && driver.graphs()) graph = driver.capture(give);
+    graph != nullptr ? driver.launch(graph) : give();
+    driver.synchronize();
+    right(round);
+  }
+  shmem_barrier_all();
+  if (graph != nullptr) driver.call("cuGraphExecDestroy", graph);
+}
+
+/// The operand of a member is overwritten as soon as its own stream is over: others must have read it by then.
+void gather(const StreamDriver& driver, const Handle& handle, const Case& one) {
+  const size_t m = one.rows * static_cast<size_t>(npes);
+  const std::string name = name_of("all-gather + product", one);
+  const Symmetric gathered(m * one.k * element_of(one.type)), apart(one.rows * one.k * element_of(one.type));
+  const Symmetric b(one.k * one.n * element_of(one.type)), c(m * one.ldc * element_of(one.result_type));
+  CpuProduct product{&driver, one.n, one.k, one.ldc, one.type, one.result_type, b.at()};
+  shmemx_gemm_t gemm = gemm_of(one, handle, product);
+  std::byte* const own = gathered.at() + static_cast<size_t>(me) * one.rows * one.k * element_of(one.type);
+  gemm.a = one.in_place ? own : apart.at();
+  gemm.b = b.at();
+  gemm.c = c.at();
+  gemm.gathered = gathered.at();
+  const auto operand = [&](int pe, int round) {
+    return made(one.rows, one.k, one.type, static_cast<uint32_t>(round * 64 + pe), Values::whole);
+  };
+  rounds(
+      driver,
+      [&](int round) {
+        const Matrix mine = operand(me, round), right = made(one.k, one.n, one.type, 1000u + me, Values::whole);
+        driver.upload(const_cast<void*>(gemm.a), mine.bytes.data(), mine.bytes.size());
+        driver.upload(b.at(), right.bytes.data(), right.bytes.size());
+      },
+      [&] { expect(shmemx_ag_gemm_on_stream(&gemm, driver.stream) == 0, name + " was refused"); },
+      [&](int round) {
+        Matrix result(m, one.ldc, one.result_type), all(m, one.k, one.type);
+        driver.download(result.bytes.data(), c.at(), result.bytes.size());
+        driver.download(all.bytes.data(), gathered.at(), all.bytes.size());
+        const Matrix right = made(one.k, one.n, one.type, 1000u + me, Values::whole);
+        bool well = true, came = true;
+        for (int pe = 0; pe < npes; ++pe) {
+          Matrix left = operand(pe, round);
+          came &= std::memcmp(all.row(static_cast<size_t>(pe) * one.rows), left.row(0), left.bytes.size()) == 0;
+          for (size_t i = 0; i < one.rows; ++i)
+            for (size_t j = 0; j < one.n; ++j) {
+              double sum = 0;
+              for (size_t l = 0; l < one.k; ++l) sum += left.at(i, l) * right.at(l, j);
+              well &= result.at(static_cast<size_t>(pe) * one.rows + i, j) == sum;
+            }
+        }
+        expect(well, name + ", round " + std::to_string(round));
+        expect(came, name + ", round " + std::to_string(round) + ": the gathered rows");
+      });
+}
+
+void scatter(const StreamDriver& driver, const Handle& handle, const Case& one) {
+  const size_t m = one.rows * static_cast<size_t>(npes);
+  const std::string name = name_of("product + reduce-scatter", one);
+  const Symmetric a(m * one.k * element_of(one.type)), b(one.k * one.n * element_of(one.type));
+  const Symmetric c(one.rows * one.n * element_of(one.result_type));
+  CpuProduct product{&driver, one.n, one.k, one.n, one.type, one.result_type, b.at()};
+  shmemx_gemm_t gemm = gemm_of(one, handle, product);
+  gemm.ldc = 0;
+  gemm.a = a.at();
+  gemm.b = b.at();
+  gemm.c = c.at();
+  const auto left = [&](int pe, int round) {
+    return made(m, one.k, one.type, static_cast<uint32_t>(round * 64 + pe), Values::whole);
+  };
+  const auto right = [&](int pe) {
+    return made(one.k, one.n, one.type, 1000u + static_cast<uint32_t>(pe), Values::whole);
+  };
+  rounds(
+      driver,
+      [&](int round) {
+        const Matrix mine = left(me, round), second = right(me);
+        driver.upload(a.at(), mine.bytes.data(), mine.bytes.size());
+        driver.upload(b.at(), second.bytes.data(), second.bytes.size());
+      },
+      [&] { expect(shmemx_gemm_rs_on_stream(&gemm, driver.stream) == 0, name + " was refused"); },
+      [&](int round) {
+        Matrix result(one.rows, one.n, one.result_type);
+        driver.download(result.bytes.data(), c.at(), result.bytes.size());
+        std::vector<double> sums(one.rows * one.n);
+        for (int pe = 0; pe < npes; ++pe) {
+          const Matrix first = left(pe, round), second = right(pe);
+          for (size_t i = 0; i < one.rows; ++i)
+            for (size_t j = 0; j < one.n; ++j)
+              for (size_t l = 0; l < one.k; ++l)
+                sums[i * one.n + j] += first.at(static_cast<size_t>(me) * one.rows + i, l) * second.at(l, j);
+        }
+        bool well = true;
+        for (size_t i = 0; i < sums.size(); ++i) well &= load(result.bytes.data(), i, one.result_type) == sums[i];
+        expect(well, name + ", round " + std::to_string(round));
+      });
+}
+
+/// A product of the program's that fails: the call says so, and the other members still get what they wait for.
+void refusal(const StreamDriver& driver, const Handle& handle) {
+  const Case one{8, 4, 4, SHMEMX_DATATYPE_FLOAT, SHMEMX_DATATYPE_FLOAT, 2, true, 4};
+  const size_t m = one.rows * static_cast<size_t>(npes);
+  const Symmetric gathered(m * one.k * sizeof(float)), b(one.k * one.n * sizeof(float)), c(m * one.n * sizeof(float));
+  CpuProduct product{&driver, one.n, one.k, one.ldc, one.type, one.result_type, b.at()};
+  product.refuse = me == 0 ? 0 : -1;
+  shmemx_gemm_t gemm = gemm_of(one, handle, product);
+  gemm.gathered = gathered.at();
+  gemm.a = gathered.at() + static_cast<size_t>(me) * one.rows * one.k * sizeof(float);
+  gemm.b = b.at();
+  gemm.c = c.at();
+  const int status = shmemx_ag_gemm_on_stream(&gemm, driver.stream);
+  driver.synchronize();
+  expect((status != 0) == (me == 0), "a product that fails");
+  shmem_barrier_all();
+}
+
+}  // namespace
+
+int main() {
+  shmem_init();
+  if (shmemx_attach_device() != 0) return 1;
+  me = shmem_my_pe();
+  npes = shmem_n_pes();
+  {
+    const StreamDriver driver;
+    const Handle handle(SHMEM_TEAM_WORLD, size_t{1} << 20);
+    constexpr int kFloat = SHMEMX_DATATYPE_FLOAT, kHalf = SHMEMX_DATATYPE_HALF, kBfloat = SHMEMX_DATATYPE_BFLOAT16;
+    for (const int pieces : {SHMEMX_PIECES_WHOLE, 0, 1, 2, 3, 7, SHMEMX_PIECES_MOST}) {
+      gather(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, true, 7});
+      gather(driver, handle, {10, 8, 16, kBfloat, kBfloat, pieces, false, 11});
+      scatter(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, false, 7});
+      scatter(driver, handle, {10, 8, 16, kBfloat, kFloat, pieces, false, 8});
+    }
+    for (const int pieces : {1, 2, 4}) {
+      gather(driver, handle, {300, 3, 4, kHalf, kFloat, pieces, true, 3});
+      scatter(driver, handle, {300, 3, 4, kHalf, kHalf, pieces, false, 3});
+      scatter(driver, handle, {300, 5, 2, kBfloat, kBfloat, pieces, false, 5});
+    }
+    gather(driver, handle, {1, 1, 1, kFloat, kFloat, 1, true, 1});
+    scatter(driver, handle, {1, 1, 1, kFloat, kFloat, 1, false, 1});
+    refusal(driver, handle);
+  }
+  shmem_barrier_all();
+  if (failures == 0 && me == 0) std::printf("ok\n");
+  shmem_finalize();
+  return failures == 0 ? 0 : 1;
+}
