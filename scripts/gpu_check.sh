@@ -239,6 +239,7 @@ for folder in distributed fsdp; do
   ranks $folder direct 2
   ranks $folder two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
+ranks symm_mem direct 2 SHMEM_HEAP_KIND=device  # compiles the backend first; all members are on one node
 
 # example NAME PROGRAM PES [OPTION...] [-- NAME=VALUE...]: what it printed goes below the table.
 example() {
