@@ -81,7 +81,7 @@ def _limit() -> float:
 def _compiled() -> ModuleType:
     """The extension. The first PE of each host compiles it, if nobody has, while the others wait."""
     if not hasattr(torch._C, "_distributed_c10d") or not hasattr(torch._C._distributed_c10d, "_SymmetricMemory"):
-        raise RuntimeError(f"{_FUNCTION}: torch {torch.__version__} has no symmetric memory; install torch 2.9 or newer")
+        raise RuntimeError(f"{_FUNCTION}: torch {torch.__version__} has no symmetric memory; install torch 2.11")
     try:
         from torch.utils import cpp_extension
     except ImportError as error:
