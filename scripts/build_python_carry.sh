@@ -38,7 +38,7 @@ cmake --build "$build" --parallel "${JOBS:-1}" --target railshmem oshrun $plugin
 package=$carry/python/railshmem
 rm -rf "$carry/python"
 mkdir -p "$package" "$carry/bin" "$carry/lib/railshmem"
-(cd python/railshmem && find . -name '*.py' -o -name py.typed) | while read -r file; do
+(cd python/railshmem && find . -name '*.py' -o -name '*.cpp' -o -name '*.h' -o -name py.typed) | while read -r file; do
   mkdir -p "$package/$(dirname "$file")"
   cp "python/railshmem/$file" "$package/$file"
 done

@@ -255,6 +255,12 @@ for folder in distributed fsdp; do
   ranks $folder direct 2
   ranks $folder two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
+ranks symm_mem direct 2  # compiles the backend first; all members are on one node
+package=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH}
+if PYTHONPATH=$package "$python" -c 'import railshmem.symm_mem, pytest, torch; assert torch.cuda.is_available()' 2>"$logs/python.log"; then
+  check python.symm_mem.ends 300 1 env "PYTHONPATH=$package" PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -x -rs \
+    -p no:cacheprovider "$root/python/tests/jobs/test_symm_mem_ends.py"
+fi
 
 # example NAME PROGRAM PES [OPTION...] [-- NAME=VALUE...]: what it printed goes below the table.
 example() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The backend RAILSHMEM of torch.distributed._symmetric_memory, for CPU tensors on the symmetric heap.
+"""The backend RAILSHMEM of torch.distributed._symmetric_memory, for tensors on the symmetric heap.
 
     railshmem.init()
     railshmem.symm_mem.enable(64 << 20)                           # compiles the backend once, and selects it
@@ -8,7 +8,8 @@
     handle.get_buffer(peer, (1000,), torch.float32)               # the peer's tensor
     handle.barrier()
 
-The members of a group are on one node. CUDA tensors go by the backends that torch has itself.
+The members of a group are on one node. With enable(nbytes, device="cuda") and device="cuda" this is memory of GPUs, and signals
+are in the order of streams.
 """
 from railshmem.symm_mem._enable import enable
 

@@ -16,9 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "_cuda.h"
+
 namespace {
 
 namespace symm = c10d::symmetric_memory;
+using railshmem_symm_mem::Signals;
 
 /// Memory of the symmetric heap that is handed out locally, and where PEs find each other's. Addresses of functions of
 /// the module _core and of the library, so that this file links neither.
@@ -26,19 +29,31 @@ struct Pool {
   void* (*take)(ssize_t nbytes, int device, void* stream);
   void (*give_back)(void* memory, ssize_t nbytes, int device, void* stream);
   void* (*peer)(const void* symmetric, int pe);  ///< shmem_ptr()
+  void (*query_initialized)(int*);               ///< shmem_query_initialized()
   uintptr_t begin;
   int pe;
-  double limit_s;  ///< of waits for which torch gives no limit; 0: none
+  double limit_s;    ///< of waits for which torch gives no limit; 0: none
+  Signals* signals;  ///< memory of the GPU; null: of the host. Never given up
+
+  double limit(size_t timeout_ms) const { return timeout_ms > 0 ? static_cast<double>(timeout_ms) / 1000 : limit_s; }
+  c10::Device device() const { return signals ? signals->device() : c10::Device(c10::DeviceType::CPU); }
+  void require_running(const char* function) const {
+    int running = 0;
+    query_initialized(&running);
+    TORCH_CHECK(running != 0, "railshmem.symm_mem: ", function,
+                ": railshmem.finalize() has given the memory back; call it last, and drop such tensors before");
+  }
 };
 
 /// What the members of a group tell each other at a rendezvous.
 struct Card {
   uint64_t offset;  ///< of the allocation in the pool
   uint64_t nbytes;
+  uint64_t inside;  ///< of the tensor's storage in the allocation; operators of torch take it as equal everywhere
   int64_t pe;
 };
 
-constexpr size_t kAlign = 64;
+constexpr size_t kAlign = 64;  // of a signal pad
 size_t aligned(size_t nbytes) {
   return (nbytes + kAlign - 1) / kAlign * kAlign;
 }
@@ -99,16 +114,37 @@ class Memory : public symm::SymmetricMemory {
 
   std::vector<void*> get_buffer_ptrs() override { return buffers_; }
   std::vector<void*> get_signal_pad_ptrs() override { return pads_; }
-  void** get_buffer_ptrs_dev() override { return buffers_.data(); }
-  void** get_signal_pad_ptrs_dev() override { return pads_.data(); }
   size_t get_buffer_size() override { return nbytes_; }
   size_t get_offset() override { return offset_; }
   bool has_multicast_support() override { return false; }
   void* get_multicast_ptr() override { return nullptr; }
   int get_rank() override { return rank_; }
   int get_world_size() override { return static_cast<int>(buffers_.size()); }
-  c10::Device get_device() override { return {c10::DeviceType::CPU}; }
+  c10::Device get_device() override { return pool_.device(); }
   bool world_within_direct_access() override { return true; }
+
+ protected:
+  void check(const char* function, int channel, int peer) {
+    pool_.require_running(function);
+    const size_t channels = symm::get_signal_pad_size() / sizeof(uint32_t) / buffers_.size();
+    TORCH_CHECK_VALUE(channel >= 0 && static_cast<size_t>(channel) < channels, "railshmem.symm_mem: ", function,
+                      ": channel ", channel, " does not exist; there are channels 0 to ", channels - 1);
+    TORCH_CHECK_VALUE(peer >= 0 && peer < get_world_size(), "railshmem.symm_mem: ", function, ": rank ", peer,
+                      " does not exist; the group has ranks 0 to ", get_world_size() - 1);
+  }
+
+  const Pool pool_;
+  std::vector<void*> buffers_, pads_;  ///< by rank, as addresses here
+  const size_t nbytes_, offset_;
+  const int rank_;
+};
+
+/// Signals are words that threads of the CPUs change.
+class HostMemory : public Memory {
+ public:
+  using Memory::Memory;
+  void** get_buffer_ptrs_dev() override { return buffers_.data(); }
+  void** get_signal_pad_ptrs_dev() override { return pads_.data(); }
 
   void barrier(int channel, size_t timeout_ms) override {
     check("barrier", channel, 0);
@@ -127,13 +163,6 @@ class Memory : public symm::SymmetricMemory {
   }
 
  private:
-  void check(const char* function, int channel, int peer) {
-    const size_t channels = symm::get_signal_pad_size() / sizeof(uint32_t) / buffers_.size();
-    TORCH_CHECK_VALUE(channel >= 0 && static_cast<size_t>(channel) < channels, "railshmem.symm_mem: ", function,
-                      ": channel ", channel, " does not exist; there are channels 0 to ", channels - 1);
-    TORCH_CHECK_VALUE(peer >= 0 && peer < get_world_size(), "railshmem.symm_mem: ", function, ": rank ", peer,
-                      " does not exist; the group has ranks 0 to ", get_world_size() - 1);
-  }
   std::atomic_ref<uint32_t> word(int at, int channel, int from) {
     return std::atomic_ref<uint32_t>(static_cast<uint32_t*>(pads_[at])[channel * get_world_size() + from]);
   }
@@ -155,28 +184,66 @@ class Memory : public symm::SymmetricMemory {
   template <class Late>
   void change(std::atomic_ref<uint32_t> word, uint32_t from, uint32_t to, std::memory_order order, size_t timeout_ms,
               Late&& late) {
-    const double limit = timeout_ms > 0 ? static_cast<double>(timeout_ms) / 1000 : pool_.limit_s;
+    const double limit = pool_.limit(timeout_ms);
     for (uint32_t found = from; !word.compare_exchange_strong(found, to, order, std::memory_order_relaxed);
          found = from)
       if (!await_value(word, from, limit)) late(limit);
   }
+};
 
-  const Pool pool_;
-  std::vector<void*> buffers_, pads_;  ///< by rank, as addresses here
-  const size_t nbytes_, offset_;
-  const int rank_;
+/// Signals are words that kernels change, on the current stream; a graph may capture them.
+class DeviceMemory : public Memory {
+ public:
+  template <class... Arguments>
+  explicit DeviceMemory(Arguments&&... arguments) : Memory(std::forward<Arguments>(arguments)...) {
+    const auto members = static_cast<int64_t>(buffers_.size());
+    at::Tensor addresses = at::empty({2, members}, at::kLong);
+    for (int64_t rank = 0; rank < members; ++rank) {
+      addresses.data_ptr<int64_t>()[rank] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(buffers_[rank]));
+      addresses.data_ptr<int64_t>()[members + rank] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(pads_[rank]));
+    }
+    addresses_ = addresses.to(get_device());
+    pool_.signals->synchronize();  // kernels on all streams may read them
+  }
+  void** get_buffer_ptrs_dev() override { return static_cast<void**>(addresses_.data_ptr()); }
+  void** get_signal_pad_ptrs_dev() override { return get_buffer_ptrs_dev() + buffers_.size(); }
+
+  void barrier(int channel, size_t timeout_ms) override {
+    check("barrier", channel, 0);
+    launch(channel, 0, get_world_size(), rank_, Signals::both, timeout_ms);
+  }
+  void put_signal(int dst_rank, int channel, size_t timeout_ms) override {
+    check("put_signal", channel, dst_rank);
+    launch(channel, dst_rank, dst_rank + 1, -1, Signals::put, timeout_ms);
+  }
+  void wait_signal(int src_rank, int channel, size_t timeout_ms) override {
+    check("wait_signal", channel, src_rank);
+    launch(channel, src_rank, src_rank + 1, -1, Signals::wait, timeout_ms);
+  }
+
+ private:
+  void launch(int channel, int first, int last, int skip, Signals::Steps steps, size_t timeout_ms) {
+    pool_.signals->launch(get_signal_pad_ptrs_dev(), rank_, get_world_size(), channel, first, last, skip, steps,
+                          pool_.limit(timeout_ms));
+  }
+  at::Tensor addresses_;  ///< on the GPU: of buffers, then of pads
 };
 
 class Allocator : public symm::SymmetricMemoryAllocator {
  public:
   Allocator(const Pool& pool, py::function meeting) : pool_(pool), meeting_(std::move(meeting)) {}
 
-  void* alloc(size_t nbytes, int, const std::optional<std::string>& group) override {
+  void* alloc(size_t nbytes, int device, const std::optional<std::string>& group) override {
+    pool_.require_running("empty");
+    const int ours = pool_.device().index();
+    TORCH_CHECK_VALUE(pool_.signals == nullptr || device < 0 || device == ours,
+                      "railshmem.symm_mem: empty: device is cuda:", device,
+                      ", and the symmetric heap of this PE is on cuda:", ours, "; pass that device");
     const size_t all = aligned(nbytes) + symm::get_signal_pad_size();
     void* const memory = pool_.take(static_cast<ssize_t>(all), -1, nullptr);
     TORCH_CHECK_WITH(OutOfMemoryError, memory != nullptr, "railshmem.symm_mem: there is no room for ", nbytes,
                      " bytes and a signal pad; pass more bytes to railshmem.symm_mem.enable()");
-    std::memset(static_cast<char*>(memory) + aligned(nbytes), 0, symm::get_signal_pad_size());
+    clear(static_cast<char*>(memory) + aligned(nbytes), symm::get_signal_pad_size());
     const std::lock_guard lock(mutex_);
     blocks_[reinterpret_cast<uintptr_t>(memory)] = {nbytes, group, {}};
     return memory;
@@ -186,7 +253,7 @@ class Allocator : public symm::SymmetricMemoryAllocator {
       const std::lock_guard lock(mutex_);
       blocks_.erase(reinterpret_cast<uintptr_t>(memory));
     }
-    pool_.give_back(memory, 0, -1, nullptr);
+    pool_.give_back(memory, 0, -1, nullptr);  // Nothing waits here: Python's garbage collector may drop a tensor.
   }
   size_t get_alloc_size(void* memory) override {
     const std::lock_guard lock(mutex_);
@@ -195,6 +262,7 @@ class Allocator : public symm::SymmetricMemoryAllocator {
 
   /// Collective over the group. Members may have the memory at any places of their pools.
   c10::intrusive_ptr<symm::SymmetricMemory> rendezvous(void* memory, const std::optional<std::string>& named) override {
+    pool_.require_running("rendezvous");
     std::string group;
     Card mine{};
     uintptr_t begin = 0;
@@ -202,20 +270,20 @@ class Allocator : public symm::SymmetricMemoryAllocator {
       const std::lock_guard lock(mutex_);
       const auto block = find(memory);
       begin = block->first;
-      mine = {begin - pool_.begin, block->second.nbytes, pool_.pe};
+      mine = {begin - pool_.begin, block->second.nbytes, offset(memory, begin), pool_.pe};
       TORCH_CHECK_VALUE(named || block->second.group, "railshmem.symm_mem: rendezvous: no group is named; pass one");
       group = named ? *named : *block->second.group;
       const auto known = block->second.groups.find(group);
       if (known != block->second.groups.end() && known->second->get_offset() == offset(memory, begin))
         return known->second;
     }
-    auto shared = meet(mine, group, offset(memory, begin));
+    auto shared = meet(mine, group);
     const std::lock_guard lock(mutex_);
     find(memory)->second.groups[group] = shared;
     return shared;
   }
   bool has_multicast_support(int) override { return false; }
-  c10::DeviceType supported_device_type() override { return c10::DeviceType::CPU; }
+  c10::DeviceType supported_device_type() override { return pool_.device().type(); }
   std::string name() override { return "RAILSHMEM"; }
 
  private:
@@ -235,7 +303,7 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     return std::prev(block);
   }
 
-  c10::intrusive_ptr<Memory> meet(const Card& mine, const std::string& name, size_t offset) {
+  c10::intrusive_ptr<Memory> meet(const Card& mine, const std::string& name) {
     int me = 0, members = 0;
     c10::intrusive_ptr<c10d::Store> store;
     {
@@ -245,22 +313,56 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     const Released released;
     const auto* const bytes = reinterpret_cast<const uint8_t*>(&mine);
     store->set(std::to_string(me), std::vector<uint8_t>(bytes, bytes + sizeof mine));
-    std::vector<void*> buffers;
+    std::vector<Card> cards;
     for (int rank = 0; rank < members; ++rank) {
       const std::vector<uint8_t> told = store->get(std::to_string(rank));
       Card card{};
       TORCH_CHECK(told.size() == sizeof card, "railshmem.symm_mem: rendezvous: rank ", rank, " told ", told.size(),
                   " bytes");
       std::memcpy(&card, told.data(), sizeof card);
-      TORCH_CHECK_VALUE(card.nbytes == mine.nbytes, "railshmem.symm_mem: rendezvous: rank ", rank, " has ", card.nbytes,
-                        " bytes, and rank ", me, " has ", mine.nbytes, "; all members must pass tensors of one size");
-      void* const there = pool_.peer(reinterpret_cast<void*>(pool_.begin), static_cast<int>(card.pe));
-      TORCH_CHECK(there != nullptr, "railshmem.symm_mem: rendezvous: rank ", rank, " (PE ", card.pe,
-                  ") is on another node, whose memory is not mapped here; use a group of one node, or "
-                  "railshmem.torch.put and get");
-      buffers.push_back(static_cast<char*>(there) + card.offset);
+      cards.push_back(card);
     }
-    return c10::make_intrusive<Memory>(pool_, std::move(buffers), mine.nbytes, offset, me);
+    require_equal(cards, me, &Card::nbytes, " bytes", "all members must pass tensors of one size");
+    require_equal(cards, me, &Card::inside, " bytes before the tensor in its allocation",
+                  "operators would read another place there; make and drop tensors of equal sizes in one order");
+    std::vector<void*> buffers;
+    for (int rank = 0; rank < members; ++rank) {
+      void* const there = pool_.peer(reinterpret_cast<void*>(pool_.begin), static_cast<int>(cards[rank].pe));
+      TORCH_CHECK(
+          there != nullptr, "railshmem.symm_mem: rendezvous: the memory of rank ", rank, " (PE ", cards[rank].pe,
+          ") is not mapped here, as that of another node; use a group of one node, or railshmem.torch.put and get");
+      buffers.push_back(static_cast<char*>(there) + cards[rank].offset);
+    }
+    if (pool_.signals)
+      return c10::make_intrusive<DeviceMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
+    return c10::make_intrusive<HostMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
+  }
+  /// Names all ranks that have another value than this one.
+  static void require_equal(const std::vector<Card>& cards, int me, uint64_t Card::*value, const char* of,
+                            const char* remedy) {
+    std::string others;
+    for (size_t rank = 0; rank < cards.size(); ++rank)
+      if (cards[rank].*value != cards[me].*value)
+        others += "rank " + std::to_string(rank) + " has " + std::to_string(cards[rank].*value) + of + ", ";
+    TORCH_CHECK_VALUE(others.empty(), "railshmem.symm_mem: rendezvous: ", others, "and rank ", me, " has ",
+                      cards[me].*value, "; ", remedy);
+  }
+  /// A GPU may still work on what was there before, so its work is done first.
+  void clear(char* pad, size_t nbytes) {
+    if (!pool_.signals) {
+      std::memset(pad, 0, nbytes);
+      return;
+    }
+    const Released released;
+    pool_.signals->throw_report();
+    pool_.signals->synchronize();
+    const auto on_gpu = at::TensorOptions().dtype(at::kByte).device(pool_.device());
+    at::for_blob(pad, {static_cast<int64_t>(nbytes)})
+        .options(on_gpu)
+        .target_device(pool_.device())
+        .make_tensor()
+        .zero_();
+    pool_.signals->synchronize();
   }
 
   const Pool pool_;
@@ -269,14 +371,20 @@ class Allocator : public symm::SymmetricMemoryAllocator {
   Blocks blocks_;     ///< by address
 };
 
-void enable(uintptr_t take, uintptr_t give_back, uintptr_t peer, uintptr_t begin, int pe, double limit_s,
-            py::function meeting) {
+/// device: of the GPU; -1 for memory of the host.
+void enable(uintptr_t take, uintptr_t give_back, uintptr_t peer, uintptr_t query_initialized, uintptr_t begin, int pe,
+            double limit_s, int device, py::function meeting) {
   const Pool pool{reinterpret_cast<decltype(Pool::take)>(take),
                   reinterpret_cast<decltype(Pool::give_back)>(give_back),
                   reinterpret_cast<decltype(Pool::peer)>(peer),
+                  reinterpret_cast<decltype(Pool::query_initialized)>(query_initialized),
                   begin,
                   pe,
-                  limit_s};
+                  limit_s,
+                  device < 0 ? nullptr : new Signals(device)};
+  if (pool.signals)
+    py::module_::import("atexit").attr("register")(
+        py::cpp_function([signals = pool.signals] { signals->print_report(); }));
   auto allocator = c10::make_intrusive<Allocator>(pool, std::move(meeting));
   symm::register_availability("RAILSHMEM", std::move(allocator));
 }

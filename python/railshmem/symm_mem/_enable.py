@@ -20,45 +20,57 @@ import torch.distributed as dist
 
 from railshmem import _core
 from railshmem._names import name_of
+from railshmem.torch import _gpu
 
 _FUNCTION = "railshmem.symm_mem.enable"
 _NAME = "RAILSHMEM"
 _SOURCE = pathlib.Path(__file__).with_name("_backend.cpp")
+_HEADER = pathlib.Path(__file__).with_name("_cuda.h")
 #: Seconds that the library waits where SHMEM_WAIT_TIMEOUT is not set.
 _LIMIT = 3600.0
 #: Seconds between two meetings of the PEs while a compiler runs.
 _MEET_S = 1.0
-_enabled = False
+_enabled: set[str] = set()
 
 
-def enable(nbytes: int) -> None:
-    """Makes CPU tensors of torch.distributed._symmetric_memory lie on the symmetric heap, and selects the backend RAILSHMEM.
+def enable(nbytes: int, device: torch.device | str | int = "cpu") -> None:
+    """Makes tensors of torch.distributed._symmetric_memory lie on the symmetric heap, and selects the backend RAILSHMEM.
 
-    Collective over all PEs, once in a process, with equal nbytes: so much of the heap is set aside, and empty() hands it out
+    For CPU tensors, or with device="cuda" for those of a GPU, whose memory is the heap's then; one call for each kind, before
+    the first such tensor. Collective over all PEs, with equal nbytes: so much of the heap is set aside, and empty() hands it out
     locally. Each tensor also takes a signal pad (get_signal_pad_size()). Tensors of the ranks may lie at different
     places. Freeing them is local; the memory is given back by finalize(), behind which no such tensor may be touched.
 
     The backend is a C++ file that the first call compiles, in some 20 seconds, and keeps in torch's folder of extensions
-    (TORCH_EXTENSIONS_DIR). Raises RuntimeError where it cannot be compiled (it needs a C++20 compiler, ninja and Python's
-    headers), where torch has no symmetric memory, or at a second call; MemoryError on every PE where the heap has no room;
+    (TORCH_EXTENSIONS_DIR). It needs no CUDA toolkit. Raises RuntimeError where it cannot be compiled (it needs a C++20 compiler, ninja and Python's
+    headers), where torch has no symmetric memory, where the heap is not in the memory of that GPU, or at a second call; MemoryError on every PE where the heap has no room;
     ValueError for nbytes.
     """
-    global _enabled
     if nbytes < 1:
         raise ValueError(f"{_FUNCTION}: nbytes is {nbytes}; it must be a number of bytes, 1 or more")
-    if _enabled:
-        raise RuntimeError(f"{_FUNCTION}: the backend {_NAME} is in use already; call enable() once")
+    device = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"{_FUNCTION}: device is {device}; pass 'cpu' or 'cuda'")
+    if device.type in _enabled:
+        raise RuntimeError(f"{_FUNCTION}: the backend {_NAME} is in use already for device {device.type}; call enable() once for it")
     extension = _compiled()
-    number, begin = _core.make_pool(_FUNCTION, nbytes, name_of(f"symm_mem.enable({nbytes})", depth=1), on_host=True)
-    functions = ctypes.CDLL(_core.__file__)  # finds shmem_ptr, too: the module links the library
+    name = name_of(f"symm_mem.enable({nbytes})", depth=1)
+    if device.type == "cuda":
+        device = _gpu.take(device, _FUNCTION)
+        with torch.cuda.device(device):
+            number, begin = _core.make_pool(_FUNCTION, nbytes, name)
+    else:
+        number, begin = _core.make_pool(_FUNCTION, nbytes, name, on_host=True)
+    functions = ctypes.CDLL(_core.__file__)  # finds functions of the library, too: the module links it
 
     def address(name: str) -> int:
         return ctypes.cast(getattr(functions, name), ctypes.c_void_p).value or 0
 
-    extension.enable(address(f"railshmem_pool_take_{number}"), address("railshmem_pool_give_back"), address("shmem_ptr"), begin,
-                     _core.my_pe(), _limit(), _meeting)
+    extension.enable(address(f"railshmem_pool_take_{number}"), address("railshmem_pool_give_back"), address("shmem_ptr"),
+                     address("shmem_query_initialized"), begin, _core.my_pe(), _limit(),
+                     -1 if device.index is None or device.type == "cpu" else device.index, _meeting)
     torch._C._distributed_c10d._SymmetricMemory.set_backend(_NAME)
-    _enabled = True
+    _enabled.add(device.type)
 
 
 def _limit() -> float:
@@ -69,12 +81,12 @@ def _limit() -> float:
 def _compiled() -> ModuleType:
     """The extension. The first PE of each host compiles it, if nobody has, while the others wait."""
     if not hasattr(torch._C, "_distributed_c10d") or not hasattr(torch._C._distributed_c10d, "_SymmetricMemory"):
-        raise RuntimeError(f"{_FUNCTION}: torch {torch.__version__} has no symmetric memory; install torch 2.9 or newer")
+        raise RuntimeError(f"{_FUNCTION}: torch {torch.__version__} has no symmetric memory; install torch 2.11")
     try:
         from torch.utils import cpp_extension
     except ImportError as error:
         raise RuntimeError(f"{_FUNCTION}: torch cannot compile extensions: {error}; pip install setuptools") from error
-    built_for = f"{torch.__version__} {sys.version} {platform.machine()} ".encode() + _SOURCE.read_bytes()
+    built_for = f"{torch.__version__} {sys.version} {platform.machine()} ".encode() + _SOURCE.read_bytes() + _HEADER.read_bytes()
     name = f"railshmem_symm_mem_{hashlib.sha256(built_for).hexdigest()[:16]}"
     library = pathlib.Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cpp_extension.get_default_build_root()) / f"{name}.so"
     host = int.from_bytes(hashlib.sha256(socket.gethostname().encode()).digest()[:8], "little")

@@ -17,13 +17,6 @@ import railshmem.torch as rt
 POOL = 8 << 20
 
 
-@pytest.fixture(scope="session", autouse=True)
-def backend(job):
-    with pytest.raises(ValueError, match="nbytes is 0"):
-        railshmem.symm_mem.enable(0)
-    railshmem.symm_mem.enable(POOL)
-
-
 def meet(nelems, dtype=torch.float32, group=None):
     t = symm_mem.empty(nelems, dtype=dtype, device="cpu")
     return t, symm_mem.rendezvous(t, group or dist.group.WORLD)
@@ -31,6 +24,14 @@ def meet(nelems, dtype=torch.float32, group=None):
 
 def test_the_backend_is_selected():
     assert symm_mem.get_backend("cpu") == "RAILSHMEM"
+
+
+def test_other_devices_are_refused():
+    with pytest.raises(ValueError, match="device is meta; pass 'cpu' or 'cuda'"):
+        railshmem.symm_mem.enable(POOL, device="meta")
+    if not torch.cuda.is_available():
+        with pytest.raises(RuntimeError, match="torch finds no CUDA device"):
+            railshmem.symm_mem.enable(POOL, device="cuda")
 
 
 def test_once_in_a_process():
@@ -188,6 +189,16 @@ def test_ranks_and_channels_that_do_not_exist(npes):
 def test_other_tensors_are_refused():
     with pytest.raises(ValueError, match="not of torch.distributed._symmetric_memory.empty"):
         symm_mem.rendezvous(torch.zeros(4), dist.group.WORLD)
+
+
+def test_offsets_that_differ_are_named(me, npes):
+    if npes == 1:
+        pytest.skip("a PE alone agrees with itself")
+    t = symm_mem.empty(1024, dtype=torch.uint8, device="cpu")
+    part = torch.from_numpy(t.numpy()[16 * me:])  # its storage begins there
+    others = ", ".join(f"rank {rank} has {16 * rank} bytes before the tensor in its allocation" for rank in range(npes) if rank != me)
+    with pytest.raises(ValueError, match=f"rendezvous: {others}, and rank {me} has {16 * me}; .* in one order"):
+        symm_mem.rendezvous(part, dist.group.WORLD)
 
 
 def test_sizes_that_differ_are_named(me, npes):
