@@ -18,6 +18,7 @@ CollKernels::CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const W
       direct_combine_(kernels_.find("railshmem_coll_direct_combine")),
       begin_(kernels_.find("railshmem_coll_begin")),
       end_(kernels_.find("railshmem_coll_end")),
+      own_block_(kernels_.find("railshmem_coll_own_block")),
       pieces_(kernels_.find("railshmem_coll_pieces")) {}
 
 Result CollKernels::give(const EvenMoveCall& call, Grid grid, Stream stream) const noexcept {
@@ -48,6 +49,9 @@ Result CollKernels::give(const DirectCombineCall& call, Grid grid, Stream stream
 
 Result CollKernels::give(const PieceCombineCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(pieces_, grid.blocks, grid.threads, call, stream);
+}
+Result CollKernels::give(const OwnBlockCall& call, Grid grid, Stream stream) const noexcept {
+  return kernels_.launch(own_block_, grid.blocks, grid.threads, call, stream);
 }
 Result CollKernels::begin(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(begin_, grid.blocks, grid.threads, call, stream);

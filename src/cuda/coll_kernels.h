@@ -34,6 +34,8 @@ class CollKernels {
   Result give(const DirectMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const PieceCombineCall& call, Grid grid, Stream stream) const noexcept;
+  /// Members need not launch it with equal blocks.
+  Result give(const OwnBlockCall& call, Grid grid, Stream stream) const noexcept;
   /// The kernels before and behind the copies of engines.
   Result begin(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result end(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
@@ -48,7 +50,8 @@ class CollKernels {
 
   const LoadedKernels kernels_;
   const Sums float_, half_, bfloat16_;
-  const Function move_even_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_, pieces_;
+  const Function move_even_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_, own_block_,
+      pieces_;
 };
 
 }  // namespace railshmem::cuda

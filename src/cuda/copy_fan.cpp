@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/cuda/copy_fan.h"
 
-#include <algorithm>
-
 #include "src/cuda/context_guard.h"
 
 namespace railshmem::cuda {
@@ -25,9 +23,13 @@ Result CopyFan::copy(const Chain& chain, Stream stream) noexcept {
   return kSuccess;
 }
 
-Result CopyFan::give(std::span<const Chain> chains, Stream stream) noexcept {
+Result CopyFan::give(const Work& first, std::span<const Chain> chains, const Work& beside, Stream stream) noexcept {
   const Driver& driver = gpu_.driver();
-  if (chains.size() <= 1) return chains.empty() ? kSuccess : copy(chains[0], stream);
+  const size_t width = width_of(chains) + (beside ? 1 : 0);
+  if (width == 0) {
+    const Result result = first ? first(stream) : kSuccess;
+    return result != kSuccess || chains.empty() ? result : copy(chains[0], stream);
+  }
   uint64_t capture = 0;
   int status = kCapturingNot;
   if (tells_captures_) {
@@ -36,9 +38,8 @@ Result CopyFan::give(std::span<const Chain> chains, Stream stream) noexcept {
   }
   const std::lock_guard lock(mutex_);
   Set* set = nullptr;
-  const Result found =
-      find_set(status == kCapturing ? capture : 0, std::min(chains.size() - 1, kMostStreams - 1), &set);
-  return found == kSuccess ? use(*set, chains, stream) : found;
+  const Result found = find_set(status == kCapturing ? capture : 0, width, &set);
+  return found == kSuccess ? give_all(*set, first, chains, beside, stream) : found;
 }
 
 /// Whether nobody's capture holds the set.
@@ -67,22 +68,46 @@ Result CopyFan::find_set(uint64_t capture, size_t width, Set** found) noexcept {
   return result;
 }
 
-/// The program's stream takes its share of the chains too.
-Result CopyFan::use(Set& set, std::span<const Chain> chains, Stream stream) noexcept {
+/// Streams [begin, end) of the set wait for what the stream has been given.
+Result CopyFan::fork(Set& set, size_t begin, size_t end, Stream stream) noexcept {
+  if (begin == end) return kSuccess;
   const Driver& driver = gpu_.driver();
-  const size_t width = std::min(chains.size() - 1, set.streams.size());
   Result result = driver.event_record(set.fork, stream);
-  for (size_t i = 0; i < width && result == kSuccess; ++i)
+  for (size_t i = begin; i < end && result == kSuccess; ++i)
     result = driver.stream_wait_event(set.streams[i], set.fork, 0);
-  for (size_t i = 0; i < chains.size() && result == kSuccess; ++i) {
-    const size_t lane = i % (width + 1);
-    result = copy(chains[i], lane == 0 ? stream : set.streams[lane - 1]);
-  }
-  for (size_t i = 0; i < width && result == kSuccess; ++i) {
+  return result;
+}
+
+/// The stream waits for streams [begin, end) of the set.
+Result CopyFan::join(Set& set, size_t begin, size_t end, Stream stream) noexcept {
+  const Driver& driver = gpu_.driver();
+  Result result = kSuccess;
+  for (size_t i = begin; i < end && result == kSuccess; ++i) {
     result = driver.event_record(set.joins[i], set.streams[i]);
     if (result == kSuccess) result = driver.stream_wait_event(stream, set.joins[i], 0);
   }
   return result;
+}
+
+/// `beside` has the stream behind those of the copies, which nothing else is given meanwhile.
+Result CopyFan::give_all(Set& set, const Work& first, std::span<const Chain> chains, const Work& beside,
+                         Stream stream) noexcept {
+  const size_t own = width_of(chains), end = own + (beside ? 1 : 0);
+  Result result = fork(set, own, end, stream);
+  if (result == kSuccess && beside) result = beside(set.streams[own]);
+  if (result == kSuccess && first) result = first(stream);
+  if (result == kSuccess) result = give_chains(set, chains, stream);
+  return result == kSuccess ? join(set, own, end, stream) : result;
+}
+
+Result CopyFan::give_chains(Set& set, std::span<const Chain> chains, Stream stream) noexcept {
+  const size_t width = width_of(chains);
+  Result result = fork(set, 0, width, stream);
+  for (size_t i = 0; i < chains.size() && result == kSuccess; ++i) {
+    const size_t lane = i % (width + 1);
+    result = copy(chains[i], lane == 0 ? stream : set.streams[lane - 1]);
+  }
+  return result == kSuccess ? join(set, 0, width, stream) : result;
 }
 
 }  // namespace railshmem::cuda

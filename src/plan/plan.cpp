@@ -20,6 +20,10 @@ constexpr size_t kRelayed = kManyThreads * kUnit;  // bytes of a block's slice a
 // the time of copies that did reach it, so only long ones have many.
 constexpr size_t kEndBlocks = 32;
 constexpr size_t kOfEndBlock = size_t{64} << 10;
+// Of the kernel that copies the own block beside the engines. With two members it is done before the link is, and takes
+// no bandwidth from the engines, as more blocks would. With more members the link takes a block from each other one.
+constexpr size_t kOwnBlocks = 16;
+constexpr size_t kOfOwnBlock = size_t{64} << 10;
 
 size_t units_of(size_t nbytes) noexcept {
   return (nbytes + kUnit - 1) / kUnit;
@@ -50,6 +54,17 @@ Step relay(const Question& question, size_t nbytes) noexcept {
 
 Step end(const Question& question) noexcept {
   return {StepKind::end, capped(question, std::max(kEndBlocks, question.nbytes / kOfEndBlock)), kManyThreads};
+}
+
+/// The own block goes by an engine where the program allows fewer blocks than keep up with the link. A broadcast has
+/// none beside copies.
+Step copies(const Question& question) noexcept {
+  if (question.members < 2 || question.collective == Collective::broadcast) return {StepKind::copies};
+  const auto others = static_cast<size_t>(question.members - 1);
+  const size_t enough = (kOwnBlocks + others - 1) / others;
+  if (capped(question, enough) < enough) return {StepKind::copies};
+  const size_t blocks = std::min(enough, (question.nbytes + kOfOwnBlock - 1) / kOfOwnBlock);
+  return {StepKind::copies, capped(question, blocks), kManyThreads};
 }
 
 /// What there is where the way of the plan is not there for some member.
@@ -106,7 +121,7 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept {
       break;
     case Algorithm::engines:
       plan.add({StepKind::begin, 1, kFewThreads});
-      plan.add({StepKind::copies});
+      plan.add(copies(question));
       plan.add(end(question));
       break;
     case Algorithm::relay:
@@ -125,6 +140,7 @@ std::string explain(const Question& question, const Plan& plan) {
                           std::string(name_of(plan.algorithm)).c_str());
   for (const Step& step : plan) {
     line += text("; %s", words_of(step.kind));
+    if (step.kind == StepKind::copies && step.blocks != 0) line += " beside a kernel for the own block";
     if (step.blocks != 0) line += text(" (%s of %u threads)", counted(step.blocks, "block").c_str(), step.threads);
   }
   return line + otherwise(question, plan);

@@ -28,7 +28,7 @@ enum class StepKind : uint8_t {
   exchange,  ///< a kernel: packets
   direct,    ///< a kernel: members meet, move or reduce from buffer to buffer, meet
   begin,     ///< a kernel: members meet and tell each other where their buffers are
-  copies,    ///< copy engines fetch from all other members
+  copies,    ///< copy engines fetch from all other members; its blocks, if any, copy the own block beside that
   end,       ///< a kernel: does what the copies could not do; members meet
   relay,     ///< a kernel: slices through scratch memory
 };

@@ -15,6 +15,7 @@ using cuda::DirectMoveCall;
 using cuda::EngineMoveCall;
 using cuda::MoveCall;
 using cuda::MoveSizesCall;
+using cuda::OwnBlockCall;
 
 /// One collective on its way into a stream, and the step that is next.
 struct NodeCollectives::Job {
@@ -195,16 +196,23 @@ void NodeCollectives::move_by_engines(const Job& job) {
     call.expected[k] = of_member(coll, like, coll.nbytes, k);
     if (call.expected[k] != nullptr) fetched.push_back({{call.direct.move.dest[k], call.expected[k], coll.nbytes}});
   }
-  // The own block: by engines only beside others, because the kernel would wait for it.
-  if (from_dest) {
-    call.expected[me] = call.direct.move.source[me];
-  } else if (!fetched.empty() && coll.receives(me) != 0) {
-    call.expected[me] = call.direct.move.source[me];
-    fetched.push_back({{call.direct.move.dest[me], call.expected[me], coll.nbytes}});
-  }
   const auto grid = [](const Step& step) { return cuda::CollKernels::Grid{step.blocks, step.threads}; };
-  must(kernels_.begin(call, grid(job.plan.steps[0]), job.stream), "cuLaunchKernel");
-  must(copies_.give(fetched, job.stream), "cuMemcpyAsync");
+  // The own block goes beside others only: the kernel behind the copies would wait for it.
+  const Step& copies = job.plan.steps[1];
+  const OwnBlockCall own{call.direct.move.dest[me], call.direct.move.source[me], coll.nbytes};
+  cuda::CopyFan::Work beside;
+  if (from_dest) {
+    call.expected[me] = own.source;
+  } else if (!fetched.empty() && coll.receives(me) != 0) {
+    call.expected[me] = own.source;
+    if (copies.blocks == 0) {
+      fetched.push_back({{own.dest, own.source, own.nbytes}});
+    } else {
+      beside = [&](cuda::Stream stream) { return kernels_.give(own, grid(copies), stream); };
+    }
+  }
+  const auto meet = [&](cuda::Stream stream) { return kernels_.begin(call, grid(job.plan.steps[0]), stream); };
+  must(copies_.give(meet, fetched, beside, job.stream), "cuLaunchKernel or cuMemcpyAsync");
   must(kernels_.end(call, grid(job.plan.steps[2]), job.stream), "cuLaunchKernel");
 }
 

@@ -72,6 +72,11 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_own_block(const __grid_constant__ OwnBlockCall call) {
+  kernels::run_own_block(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_end(const __grid_constant__ EngineMoveCall call) {
   __shared__ uint32_t shared;
   kernels::run_end(call, &shared);

@@ -211,11 +211,19 @@ struct PieceCombineCall {
   uint64_t* done;  ///< a counter for each piece of the result, raised by one; the call's number is what it becomes
 };
 
+/// Copies the own block of a move beside the engines.
+struct OwnBlockCall {
+  void* dest;
+  const void* source;
+  uint64_t nbytes;
+};
+
 /// The others' blocks for a member, found when all have come to the call.
 struct Heard {
   uint64_t source[kMostMembers];
-  uint32_t missing;  ///< not 0: some member does not reach some buffer
-  uint32_t failed;   ///< not 0: some member did not come
+  uint32_t missing;    ///< not 0: some member does not reach some buffer
+  uint32_t failed;     ///< not 0: some member did not come
+  uint32_t unfetched;  ///< not 0: the copies leave out some block, or take it from a wrong place
 };
 
 static_assert(std::is_trivially_copyable_v<MoveSizesCall> && std::is_trivially_copyable_v<CombineCall>);

@@ -12,8 +12,9 @@ namespace railshmem::cuda::kernels {
 struct Found {
   const void* source[kMostMembers];
   void* dest[kMostMembers];
-  uint32_t missing;  ///< not 0: some member does not reach some buffer
-  uint32_t failed;   ///< not 0: some member did not come; nothing is touched then
+  uint32_t missing;    ///< not 0: some member does not reach some buffer
+  uint32_t failed;     ///< not 0: some member did not come; nothing is touched then
+  uint32_t unfetched;  ///< Heard's
 };
 
 /// All members have come to the call: their sources are ready, and their dests may be written. Takes no fence, of which
@@ -23,7 +24,7 @@ struct Found {
 RAILSHMEM_KERNEL inline void meet_first(Talk& talk, const Whereabouts& where, Found& found) {
   const auto rank = static_cast<int>(threads::thread_in_row());
   const auto size = static_cast<int>(threads::row_size());
-  if (rank == 0) found.missing = found.failed = 0;
+  if (rank == 0) found.missing = found.failed = found.unfetched = 0;
   talk.next();
   threads::sync_block();
   // Told before anything is waited for: a thread may stand for several members.

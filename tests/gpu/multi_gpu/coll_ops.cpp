@@ -100,6 +100,7 @@ class Cases {
     std::byte* const dest = buffers_.dest(type.nbytes);
     std::byte* const source = in_place ? dest + size(type, n) * static_cast<size_t>(me) : buffers_.source(type.nbytes);
     one.coll.collective = SHMEMX_COLL_ALLGATHER;
+    one.coll.max_blocks = list ? 1 : 0;  // lists have limited kernels too
     one.coll.source = source;
     std::vector<void*> dests;
     for (int k = 0; k < npes; ++k) dests.push_back(place(dest, type, n, list ? npes - 1 - k : k));
@@ -163,6 +164,7 @@ class Cases {
     std::byte* const dest = buffers_.dest(type.nbytes);
     std::byte* const source = in_place ? dest : buffers_.source(type.nbytes);
     one.coll.collective = SHMEMX_COLL_ALLTOALL;
+    one.coll.max_blocks = list ? 1 : 0;  // lists have limited kernels too
     std::vector<void*> dests;
     std::vector<const void*> sources;
     for (int k = 0; k < npes; ++k) {

@@ -30,7 +30,7 @@ TEST(Plan, EverySizeAndNumberOfMembersHasOne) {
         const Plan plan = make_plan(question(collective, nbytes, members), choice);
         ASSERT_GT(plan.nsteps, 0u);
         for (const Step& step : plan) {
-          if (step.kind == StepKind::copies) continue;
+          if (step.kind == StepKind::copies && step.blocks == 0) continue;
           ASSERT_GE(step.blocks, 1u);
           ASSERT_LE(step.blocks, 128u);
           ASSERT_TRUE(step.threads >= 32 && step.threads <= 512 && step.threads % 32 == 0) << step.threads;
@@ -142,6 +142,29 @@ TEST(Plan, TheProgramLimitsBlocks) {
   }
 }
 
+/// As many blocks as keep up with the link, which brings a block from each other member.
+TEST(Plan, TheOwnBlockGoesByFewBlocksBesideTheCopies) {
+  const Choice choice{"fcollect=engines,alltoall=engines,broadcast=engines"};
+  const auto copies_of = [&](Collective collective, size_t nbytes, int members, uint32_t max_blocks) {
+    Question asked = question(collective, nbytes, members);
+    asked.max_blocks = max_blocks;
+    const Step step = make_plan(asked, choice).steps[1];
+    EXPECT_EQ(step.kind, StepKind::copies);
+    return step.blocks;
+  };
+  for (const Collective collective : {Collective::fcollect, Collective::alltoall}) {
+    EXPECT_EQ(copies_of(collective, size_t{1} << 29, 2, 0), 16u);
+    EXPECT_EQ(copies_of(collective, size_t{1} << 29, 4, 0), 6u);
+    EXPECT_EQ(copies_of(collective, size_t{1} << 29, 64, 0), 1u);
+    EXPECT_EQ(copies_of(collective, 100000, 2, 0), 2u);
+    EXPECT_EQ(copies_of(collective, size_t{1} << 29, 2, 16), 16u);
+    EXPECT_EQ(copies_of(collective, size_t{1} << 29, 2, 15), 0u) << "an engine is faster than so few blocks";
+    EXPECT_EQ(copies_of(collective, size_t{1} << 29, 4, 6), 6u);
+    EXPECT_EQ(copies_of(collective, size_t{1} << 29, 1, 0), 0u) << "nothing is fetched";
+  }
+  EXPECT_EQ(copies_of(Collective::broadcast, size_t{1} << 29, 2, 0), 0u);
+}
+
 TEST(Plan, VariablesForceAWay) {
   const Choice choice{"fcollect=engines,reduce=parts"};
   EXPECT_EQ(make_plan(question(Collective::fcollect, 8, 2), choice).algorithm, Algorithm::engines);
@@ -164,6 +187,19 @@ TEST(Plan, ItsLineSaysWhichWayAndHowManyBlocks) {
             "fcollect of 65536 bytes among 2 members: packets; exchange of packets (32 blocks of 128 threads)");
   EXPECT_EQ(explain(asked, make_plan(asked, Choice("fcollect=relay"))),
             "fcollect of 65536 bytes among 2 members: relay; slices through scratch memory (8 blocks of 512 threads)");
+}
+
+TEST(Plan, ItsLineSaysWhatRunsBesideCopies) {
+  Question asked = question(Collective::fcollect, size_t{1} << 29, 2);
+  EXPECT_EQ(explain(asked, make_plan(asked, Choice())),
+            "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines "
+            "beside a kernel for the own block (16 blocks of 512 threads); meeting (128 blocks of 512 threads); relay "
+            "where a buffer is not reached");
+  asked.max_blocks = 8;
+  EXPECT_EQ(
+      explain(asked, make_plan(asked, Choice())),
+      "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines; "
+      "meeting (8 blocks of 512 threads); relay where a buffer is not reached");
 }
 
 TEST(Plan, ItsLineSaysWhatHappensWhereABufferIsNotReached) {

@@ -74,6 +74,8 @@ void add_stream_kernels(FakeModule& module) {
   });
   module.kernels["railshmem_coll_begin"] = coll<EngineMoveCall>(
       [](const EngineMoveCall& call) { kernels::run_begin(call, emulation::shared<kernels::Found>("found")); });
+  module.kernels["railshmem_coll_own_block"] =
+      coll<OwnBlockCall>([](const OwnBlockCall& call) { kernels::run_own_block(call); });
   module.kernels["railshmem_coll_end"] = coll<EngineMoveCall>(
       [](const EngineMoveCall& call) { kernels::run_end(call, &emulation::shared<uint32_t>("shared")); });
   module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
