@@ -46,6 +46,12 @@ def device(request):
     return request.param
 
 
+@pytest.fixture
+def settle(device):
+    """Waits for puts and gets of ordinary CUDA memory, before a test looks; see "Rules" in docs/python.md."""
+    return torch.cuda.synchronize if device == "cuda" else lambda: None
+
+
 class Tensors:
     """Makes symmetric tensors that are freed, in one order, when the test ends."""
 

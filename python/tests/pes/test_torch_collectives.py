@@ -111,13 +111,13 @@ def test_reductions_are_torchs(tensors, op, dtype, me, npes):
 
 
 def test_numbers_of_16_bits_are_rounded_once(tensors, device, npes):
-    """256 + 1 is no bfloat16: rounded in each step, the ones of all PEs but the first would be lost. Nodes round their
-    sums, and the sum of these."""
+    """256 + 1 is no bfloat16: rounded in each step, the ones of all PEs but the first would be lost. Of GPU memory nodes
+    round their sums, and then the sum of these."""
     t = tensors(1, dtype=torch.bfloat16)
     t.fill_(256.0 if railshmem.my_pe() == 0 else 1.0)
     rt.all_reduce(t)
     values = torch.tensor([256.0] + [1.0] * (npes - 1))
-    nodes = values.split(int(os.environ.get("SHMEM_NODE_SIZE", npes)))
+    nodes = values.split(int(os.environ.get("SHMEM_NODE_SIZE", npes)) if device == "cuda" else npes)
     sums = torch.stack([node.sum().to(torch.bfloat16).float() for node in nodes])
     assert t.item() == sums.sum().to(torch.bfloat16).item()
 

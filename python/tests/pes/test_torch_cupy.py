@@ -52,6 +52,7 @@ def test_an_array_of_cupy_is_put_and_gathered(t, me, npes, way):
         mine = cupy.full(N, 50 + me, dtype=cupy.float32)  # ordinary memory of CuPy's
         rt.put(t[me], torch.as_tensor(mine, device="cuda"), (me + 1) % npes)
         rt.barrier(device="cuda")
+        torch.cuda.synchronize()  # a put of ordinary memory: see "Rules" in docs/python.md
         left = (me - 1) % npes
         assert bool((array[left] == 50 + left).all())
     torch.cuda.synchronize()

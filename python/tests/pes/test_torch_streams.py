@@ -110,9 +110,11 @@ def test_tensors_of_a_pool_are_symmetric(pool, me, npes):
         a, b = torch.zeros(1000, device="cuda"), torch.full((3000,), float(me), device="cuda")
     for tensor in (a, b, b[100:]):
         rt.check_symmetric(tensor)
-    railshmem.barrier_all()
+    torch.cuda.synchronize()
+    railshmem.barrier_all()  # all tensors have their first values
     rt.put(a, torch.full((1000,), 1.0 + me, device="cuda"), (me + 1) % npes)
     rt.barrier(device="cuda")
+    torch.cuda.synchronize()  # a put of ordinary memory: see "Rules" in docs/python.md
     assert a[:2].tolist() == [(me - 1) % npes + 1.0] * 2
     rt.all_reduce(b)
     assert b[0].item() == sum(range(npes))
