@@ -50,14 +50,15 @@ std::optional<Coll> without_lists(const Coll& coll) noexcept {
 bool is_in_heap(const Coll& coll, const void* source, size_t nbytes) noexcept {
   uintptr_t offset = 0;
   const PeState& state = coll.team.state;
-  return nbytes == 0 || find_segment(state, source, nbytes, &offset) == &state.segment[static_cast<int>(SegmentId::device)];
+  return nbytes == 0 ||
+         find_segment(state, source, nbytes, &offset) == &state.segment[static_cast<int>(SegmentId::device)];
 }
 
 bool are_symmetric(const Coll& coll, const std::optional<Coll>& plain) noexcept {
   SymmetryVote vote(coll.team.state);
   const size_t all = coll.nbytes * static_cast<size_t>(coll.team.size());
-  if (!plain || (coll.kind == CollKind::alltoall &&
-                 (plain->dest == plain->source || !is_in_heap(coll, plain->source, all)))) {
+  if (!plain ||
+      (coll.kind == CollKind::alltoall && (plain->dest == plain->source || !is_in_heap(coll, plain->source, all)))) {
     vote.refuse();
   } else if (coll.kind == CollKind::reducescatter) {
     vote.ask(plain->source, all);
@@ -77,7 +78,9 @@ class Slices {
       : coll_(coll),
         team_(coll.team),
         room_(room),
-        blocks_(exchanges() ? 2 * members() : coll.deals() || coll.collects() ? members() : 1) {}
+        blocks_(exchanges()                       ? 2 * members()
+                : coll.deals() || coll.collects() ? members()
+                                                  : 1) {}
 
   void run() noexcept {
     if (exchanges()) return exchange();
@@ -141,8 +144,8 @@ class Slices {
     }
     for (int i = 1; i < team_.size(); ++i) {
       const int to = ahead(team_, team_.rank, i);
-      push(team_, coll_.function, to, place, sent(to), length(coll_.sends(to)),
-           team_.area.exchange(number, team_.rank), number);
+      push(team_, coll_.function, to, place, sent(to), length(coll_.sends(to)), team_.area.exchange(number, team_.rank),
+           number);
     }
     await_exchange(team_, coll_.function, number);
     settle(team_);  // dest may be source

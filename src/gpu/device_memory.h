@@ -117,7 +117,7 @@ class DeviceMemory {
   Bootstrap& bootstrap_;
   const NodeLayout& layout_;
   const DeviceMemoryConfig config_;
-  std::unique_ptr<cuda::DeviceContext> gpu_;  ///< null: not attached; outlives the members below, which use it
+  std::unique_ptr<cuda::DeviceContext> gpu_;     ///< null: not attached; outlives the members below, which use it
   std::unique_ptr<cuda::DeviceContext> beside_;  ///< null: none; see work_beside_program()
   std::vector<cuda::Uuid> gpu_of_pe_;
   cuda::DeviceArena arena_;

@@ -292,8 +292,9 @@ void World::make_stream_side(const WorldView& view) {
     node_collectives_ =
         std::make_unique<NodeCollectives>(*device_memory_, *peer_buffers_, view, choice_, env_.teams_max);
     stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
-    executors_ = std::make_unique<Executors>(device_memory_->gpu(), device_memory_->working_gpu(), *stream_side_, network_.get(),
-                                             [this](const Team& team) -> Team& { return teams_->for_streams(team); });
+    executors_ =
+        std::make_unique<Executors>(device_memory_->gpu(), device_memory_->working_gpu(), *stream_side_, network_.get(),
+                                    [this](const Team& team) -> Team& { return teams_->for_streams(team); });
     teams_->when_gone([this](const Team& team) {
       executors_->leave(team);
       node_collectives_->forget(team);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of CUDA that block, right behind a kernel that puts, gets and updates words of other PEs: cudaMemcpy on the
-// default stream, and cudaFree. They hold a lock of the driver until the kernel is over, and the kernel waits for threads
-// of the library, which must not need that lock.
+// default stream, and cudaFree. They hold a lock of the driver until the kernel is over, and the kernel waits for
+// threads of the library, which must not need that lock.
 #include <vector>
 
 #include "tests/gpu/multi_gpu/gpu_pes.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that block, right behind a collective on a stream: copies between GPU memory and pageable host memory, on a
-// stream of the program's and on the legacy default stream, and cuMemFree. The driver keeps the program's thread in such
-// a call until the collective has ended, and holds locks meanwhile, which the library's own threads must not need. The
-// buffers lie in the heap, or in plain memory (cuMemAlloc). One PE comes late, so that the others are in their calls
-// before the collective moves.
+// stream of the program's and on the legacy default stream, and cuMemFree. The driver keeps the program's thread in
+// such a call until the collective has ended, and holds locks meanwhile, which the library's own threads must not need.
+// The buffers lie in the heap, or in plain memory (cuMemAlloc). One PE comes late, so that the others are in their
+// calls before the collective moves.
 #include <shmem.h>
 #include <shmemx.h>
 #include <unistd.h>
@@ -101,12 +101,15 @@ void check(const StreamDriver& driver, const Scene& scene, Kind kind, size_t n, 
 
 }  // namespace
 
-int main() {
+/// `pageable_copies heap`: only buffers in the heap.
+int main(int argc, char** argv) {
+  const bool heap_only = argc > 1 && std::strcmp(argv[1], "heap") == 0;
   shmem_init();
   me = shmem_my_pe();
   npes = shmem_n_pes();
   {
-    const Arrays heap{static_cast<long*>(shmem_malloc(array_nbytes())), static_cast<long*>(shmem_malloc(array_nbytes()))};
+    const Arrays heap{static_cast<long*>(shmem_malloc(array_nbytes())),
+                      static_cast<long*>(shmem_malloc(array_nbytes()))};
     const StreamDriver driver;  // the first allocation has chosen the GPU
     const Arrays plain{static_cast<long*>(allocate(driver, array_nbytes())),
                        static_cast<long*>(allocate(driver, array_nbytes()))};
@@ -116,12 +119,14 @@ int main() {
                             {"plain memory, the default stream", plain, nullptr, false},
                             {"plain memory, a stream, and cuMemFree", plain, driver.stream, true}};
     int round = 0;
-    for (const Scene& scene : scenes)
+    for (const Scene& scene : scenes) {
+      if (heap_only && scene.arrays.source != heap.source) continue;
       for (const size_t n : kSizes)
         for (const Kind kind : kKinds) {
           if (me == 0) std::fprintf(stderr, "%s: %s of %zu elements\n", scene.name, kNames[static_cast<int>(kind)], n);
           for (int again = 0; again < npes + 1; ++again) check(driver, scene, kind, n, round++);
         }
+    }
     shmem_barrier_all();
   }
   if (me == 0 && failures == 0) std::printf("pageable_copies: all right\n");
