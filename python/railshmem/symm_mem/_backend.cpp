@@ -266,6 +266,7 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     std::string group;
     Card mine{};
     uintptr_t begin = 0;
+    int me = 0;
     {
       const std::lock_guard lock(mutex_);
       const auto block = find(memory);
@@ -277,7 +278,11 @@ class Allocator : public symm::SymmetricMemoryAllocator {
       if (known != block->second.groups.end() && known->second->get_offset() == offset(memory, begin))
         return known->second;
     }
-    auto shared = meet(mine, group);
+    const std::vector<Card> cards = exchange(mine, group, me);
+    // Each member compares all cards, so that all of them raise, with Python's lock as the call had it.
+    const std::string wrong = difference(cards, me);
+    TORCH_CHECK_VALUE(wrong.empty(), "railshmem.symm_mem: rendezvous: ", wrong);
+    auto shared = map(cards, me);
     const std::lock_guard lock(mutex_);
     find(memory)->second.groups[group] = shared;
     return shared;
@@ -303,49 +308,55 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     return std::prev(block);
   }
 
-  c10::intrusive_ptr<Memory> meet(const Card& mine, const std::string& name) {
-    int me = 0, members = 0;
+  /// The cards of all members by rank; me becomes this process's rank.
+  std::vector<Card> exchange(const Card& mine, const std::string& name, int& me) {
+    int members = 0;
     c10::intrusive_ptr<c10d::Store> store;
     {
       const py::gil_scoped_acquire gil;
       std::tie(me, members, store) = meeting_(name).cast<std::tuple<int, int, c10::intrusive_ptr<c10d::Store>>>();
     }
+    std::vector<Card> cards(members);
     const Released released;
     const auto* const bytes = reinterpret_cast<const uint8_t*>(&mine);
     store->set(std::to_string(me), std::vector<uint8_t>(bytes, bytes + sizeof mine));
-    std::vector<Card> cards;
     for (int rank = 0; rank < members; ++rank) {
       const std::vector<uint8_t> told = store->get(std::to_string(rank));
-      Card card{};
-      TORCH_CHECK(told.size() == sizeof card, "railshmem.symm_mem: rendezvous: rank ", rank, " told ", told.size(),
+      TORCH_CHECK(told.size() == sizeof mine, "railshmem.symm_mem: rendezvous: rank ", rank, " told ", told.size(),
                   " bytes");
-      std::memcpy(&card, told.data(), sizeof card);
-      cards.push_back(card);
+      std::memcpy(&cards[rank], told.data(), sizeof mine);
     }
-    require_equal(cards, me, &Card::nbytes, " bytes", "all members must pass tensors of one size");
-    require_equal(cards, me, &Card::inside, " bytes before the tensor in its allocation",
-                  "operators would read another place there; make and drop tensors of equal sizes in one order");
+    return cards;
+  }
+  /// What the members must have equal and do not; empty: nothing.
+  static std::string difference(const std::vector<Card>& cards, int me) {
+    const std::string sizes = unequal(cards, me, &Card::nbytes, " bytes", "all members must pass tensors of one size");
+    if (!sizes.empty()) return sizes;
+    return unequal(cards, me, &Card::inside, " bytes before the tensor in its allocation",
+                   "operators would read another place there; make and drop tensors of equal sizes in one order");
+  }
+  /// Names all ranks that have another value than this one.
+  static std::string unequal(const std::vector<Card>& cards, int me, uint64_t Card::*value, const char* of,
+                             const char* remedy) {
+    std::string others;
+    for (size_t rank = 0; rank < cards.size(); ++rank)
+      if (cards[rank].*value != cards[me].*value)
+        others += c10::str("rank ", rank, " has ", cards[rank].*value, of, ", ");
+    return others.empty() ? others : c10::str(others, "and rank ", me, " has ", cards[me].*value, "; ", remedy);
+  }
+  c10::intrusive_ptr<Memory> map(const std::vector<Card>& cards, int me) {
     std::vector<void*> buffers;
-    for (int rank = 0; rank < members; ++rank) {
+    for (size_t rank = 0; rank < cards.size(); ++rank) {
       void* const there = pool_.peer(reinterpret_cast<void*>(pool_.begin), static_cast<int>(cards[rank].pe));
       TORCH_CHECK(
           there != nullptr, "railshmem.symm_mem: rendezvous: the memory of rank ", rank, " (PE ", cards[rank].pe,
           ") is not mapped here, as that of another node; use a group of one node, or railshmem.torch.put and get");
       buffers.push_back(static_cast<char*>(there) + cards[rank].offset);
     }
-    if (pool_.signals)
-      return c10::make_intrusive<DeviceMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
-    return c10::make_intrusive<HostMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
-  }
-  /// Names all ranks that have another value than this one.
-  static void require_equal(const std::vector<Card>& cards, int me, uint64_t Card::*value, const char* of,
-                            const char* remedy) {
-    std::string others;
-    for (size_t rank = 0; rank < cards.size(); ++rank)
-      if (cards[rank].*value != cards[me].*value)
-        others += "rank " + std::to_string(rank) + " has " + std::to_string(cards[rank].*value) + of + ", ";
-    TORCH_CHECK_VALUE(others.empty(), "railshmem.symm_mem: rendezvous: ", others, "and rank ", me, " has ",
-                      cards[me].*value, "; ", remedy);
+    const Card& mine = cards[me];
+    if (!pool_.signals) return c10::make_intrusive<HostMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
+    const Released released;
+    return c10::make_intrusive<DeviceMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
   }
   /// A GPU may still work on what was there before, so its work is done first.
   void clear(char* pad, size_t nbytes) {
