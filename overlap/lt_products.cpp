@@ -38,7 +38,8 @@ lt::Epilogue epilogue_of(const shmemx_gemm_t& asked) noexcept {
 std::string named(const Gemm& gemm, size_t nrows, const void* a, const void* c, const void* workspace, size_t nbytes) {
   const shmemx_gemm_t& asked = gemm.asked;
   return text(
-      "product of %zu x %zu by %zu x %zu with leading dimensions %zu, %zu, %zu, types %d and %d, compute %d, transposed "
+      "product of %zu x %zu by %zu x %zu with leading dimensions %zu, %zu, %zu, types %d and %d, compute %d, "
+      "transposed "
       "%d and %d, activation %d, alpha %g, beta %g; a %p, b %p, c %p and bias %p are multiples of %u, %u, %u and %u "
       "bytes; workspace %p is one of %u and has %zu",
       nrows, asked.k, asked.k, asked.n, gemm.lda, gemm.ldb, gemm.ldc, asked.type, asked.result_type, asked.compute,
@@ -172,9 +173,9 @@ void LtProducts::give(const Gemm& gemm, size_t nrows, const void* a, void* c, sh
   const Product& product = product_of(gemm, nrows, a, c);
   if (gemm.asked.bias != nullptr) product.set(lt::OperationField::bias, gemm.asked.bias);
   const auto alpha = static_cast<float>(gemm.asked.alpha), beta = static_cast<float>(gemm.asked.beta);
-  const lt::Status status = lt::library().multiply(
-      handle_, product.operation.get(), &alpha, gemm.asked.b, product.b.get(), a, product.a.get(), &beta, c,
-      product.c.get(), c, product.c.get(), &product.algorithm, workspace_, nbytes_, stream);
+  const lt::Status status = lt::library().multiply(handle_, product.operation.get(), &alpha, gemm.asked.b,
+                                                   product.b.get(), a, product.a.get(), &beta, c, product.c.get(), c,
+                                                   product.c.get(), &product.algorithm, workspace_, nbytes_, stream);
   if (status != 0)
     lt::must(status, ("cublasLtMatmul refused the " + named(gemm, nrows, a, c, workspace_, nbytes_)).c_str());
 }

@@ -12,14 +12,16 @@ namespace {
 
 constexpr size_t kAlign = 256;
 
-/// From `memory` to the next multiple of kAlign. Bases of heaps are multiples of more, so that all members skip as much.
+/// From `memory` to the next multiple of kAlign. Bases of heaps are multiples of more, so that all members skip as
+/// much.
 size_t skipped(const void* memory) noexcept {
   return (kAlign - reinterpret_cast<uintptr_t>(memory) % kAlign) % kAlign;
 }
 
 Words words_at(std::byte* base, size_t n) noexcept {
   auto* const first = reinterpret_cast<uint64_t*>(base);
-  uint64_t *const arrived = first + 2 * n, *const ready = arrived + n * kMostPieces, *const done = ready + n * kMostPieces;
+  uint64_t *const arrived = first + 2 * n, *const ready = arrived + n * kMostPieces,
+                  *const done = ready + n * kMostPieces;
   return {first, first + n, arrived, ready, done, done + kMostPieces};
 }
 

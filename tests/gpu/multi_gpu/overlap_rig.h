@@ -80,8 +80,8 @@ class Symmetric {
   std::byte* const at_;
 };
 
-/// A handle and its workspace, which begins where shmem_malloc might begin it. Collective over all PEs; the team's members
-/// alone have a handle.
+/// A handle and its workspace, which begins where shmem_malloc might begin it. Collective over all PEs; the team's
+/// members alone have a handle.
 class Handle {
  public:
   Handle(shmem_team_t team, size_t partial_nbytes)
