@@ -2,6 +2,7 @@
 // The C names.
 #include <shmemx_overlap.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -114,7 +115,10 @@ int shmemx_overlap_create(shmem_team_t team, void* workspace, size_t nbytes, shm
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_overlap_t");
     std::unique_ptr<State> made = make(team, workspace, nbytes);
     const Stream stream = made->lanes.adding();
-    must(driver().fill_async(address_of(workspace), 0, Workspace::words_nbytes(made->n), stream), "cuMemsetD8Async");
+    must(driver().fill_async(address_of(made->workspace.words()), 0, Workspace::words_nbytes(made->n), stream),
+         "cuMemsetD8Async");
+    std::array one{write_word(made->workspace.mine().one, 1)};
+    give_words(one, stream);
     must(driver().stream_synchronize(stream), "cuStreamSynchronize");
     if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
     *handle = made.release();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What both calls do alike.
-#include <vector>
-
 #include "overlap/handle.h"
 #include "src/base/error.h"
 
@@ -37,10 +35,13 @@ void CallProducts::finish() const {
   if (!failure_.empty()) throw Error(failure_ + "; the result of this call is undefined");
 }
 
+void tell(const State& state, uint64_t* word, Stream stream) {
+  must(driver().copy_async(address_of(word), address_of(state.workspace.mine().one), sizeof *word, stream),
+       "cuMemcpyAsync of a word");
+}
+
 void tell_come(const State& state, Stream stream) {
-  std::vector<WordOp> ops;
-  for (int i = 1; i < state.n; ++i) ops.push_back(write_word(state.workspace.of(state.behind(i)).come + state.me, 1));
-  give_words(ops, stream);
+  for (int i = 1; i < state.n; ++i) tell(state, state.workspace.of(state.behind(i)).come + state.me, stream);
 }
 
 Cut cut_of(const State& state, const Gemm& gemm, Stream stream) {

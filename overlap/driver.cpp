@@ -45,7 +45,14 @@ void must(Result result, const char* call) {
 void give_words(std::span<WordOp> ops, Stream stream) {
   for (size_t at = 0; at < ops.size(); at += kMostAtOnce) {
     const size_t count = std::min(kMostAtOnce, ops.size() - at);
-    must(driver().stream_words(stream, static_cast<unsigned>(count), &ops[at], 0), "cuStreamBatchMemOp");
+    const Result result = driver().stream_words(stream, static_cast<unsigned>(count), &ops[at], 0);
+    if (result != 0)
+      must(result,
+           text("cuStreamBatchMemOp of %zu operations, the first of which is %d on %p with value %llu and flags "
+                "%u",
+                count, ops[at].op, pointer_of(ops[at].address), static_cast<unsigned long long>(ops[at].value),
+                ops[at].flags)
+               .c_str());
   }
 }
 

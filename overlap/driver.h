@@ -21,7 +21,12 @@ inline Address address_of(const void* pointer) noexcept {
   return reinterpret_cast<uintptr_t>(pointer);
 }
 
-/// CUstreamBatchMemOpParams, of waits for and writes to words of 64 bits.
+inline void* pointer_of(Address address) noexcept {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): for messages
+}
+
+/// CUstreamBatchMemOpParams, of waits for and writes to words of 64 bits. In pinned memory or memory of this PE's GPU:
+/// drivers refuse memory of a peer's GPU. Writes have no flags: this version of the call refuses them.
 struct WordOp {
   int op;
   unsigned unused = 0;
@@ -34,13 +39,6 @@ struct WordOp {
 inline WordOp write_word(const void* word, uint64_t value) noexcept {
   constexpr int kWrite64 = 5;
   return {kWrite64, 0, address_of(word), value, 0, 0, 0};  // behind what the stream did before, visible to all
-}
-/// For words that order nothing: the others may see it before what the stream did earlier.
-inline WordOp write_word_at_once(const void* word, uint64_t value) noexcept {
-  constexpr unsigned kNoBarrier = 1;
-  WordOp op = write_word(word, value);
-  op.flags = kNoBarrier;
-  return op;
 }
 inline WordOp await_word(const void* word, uint64_t value) noexcept {
   constexpr int kWait64 = 4;

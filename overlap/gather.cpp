@@ -122,8 +122,7 @@ class Gather {
          "cuMemcpyAsync");
     state_.lanes.mark(lane);
     if (!piece.last) return;
-    std::array over{write_word(state_.workspace.of(k).taken + state_.me, 1)};
-    give_words(over, lane);
+    tell(state_, state_.workspace.of(k).taken + state_.me, lane);
   }
 
   /// The program may overwrite its rows behind the call.

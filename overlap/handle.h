@@ -50,6 +50,8 @@ class CallProducts {
   std::string failure_;
 };
 
+/// Sets a word of a member whose memory is mapped, behind what the stream did before. A copy engine does it.
+void tell(const State& state, uint64_t* word, Stream stream);
 /// Tells all other members that this one has come, behind what the stream did before.
 void tell_come(const State& state, Stream stream);
 

@@ -34,6 +34,20 @@ lt::Epilogue epilogue_of(const shmemx_gemm_t& asked) noexcept {
   }
 }
 
+/// For messages: all that cuBLASLt looks at.
+std::string named(const Gemm& gemm, size_t nrows, const void* a, const void* c, const void* workspace, size_t nbytes) {
+  const shmemx_gemm_t& asked = gemm.asked;
+  return text(
+      "product of %zu x %zu by %zu x %zu with leading dimensions %zu, %zu, %zu, types %d and %d, compute %d, "
+      "transposed "
+      "%d and %d, activation %d, alpha %g, beta %g; a %p, b %p, c %p and bias %p are multiples of %u, %u, %u and %u "
+      "bytes; workspace %p is one of %u and has %zu",
+      nrows, asked.k, asked.k, asked.n, gemm.lda, gemm.ldb, gemm.ldc, asked.type, asked.result_type, asked.compute,
+      asked.transposed_a, asked.transposed_b, asked.activation, asked.alpha, asked.beta, a, asked.b, c, asked.bias,
+      alignment_of(a), alignment_of(asked.b), alignment_of(c), alignment_of(asked.bias), workspace,
+      alignment_of(workspace), nbytes);
+}
+
 /// Owners of cuBLASLt's descriptions.
 struct CloseOperation {
   void operator()(lt::Operation operation) const { lt::library().operation_destroy(operation); }
@@ -57,13 +71,13 @@ Layout layout(lt::DataType type, size_t rows, size_t columns, size_t leading) {
 
 /// cuBLASLt goes column by column, so it multiplies the transposes: c' = b' a'.
 struct LtProducts::Product {
-  Product(lt::Handle handle, const Gemm& gemm, size_t nrows, size_t workspace, const void* address_a,
-          const void* address_c)
+  Product(lt::Handle handle, const Gemm& gemm, size_t nrows, const void* workspace, size_t nbytes,
+          const void* address_a, const void* address_c)
       : a(stored(type_of(gemm.asked.type), nrows, gemm.asked.k, gemm.lda, gemm.asked.transposed_a)),
         b(stored(type_of(gemm.asked.type), gemm.asked.k, gemm.asked.n, gemm.ldb, gemm.asked.transposed_b)),
         c(stored(type_of(gemm.asked.result_type), nrows, gemm.asked.n, gemm.ldc, 0)) {
     describe(gemm.asked);
-    choose(handle, gemm, nrows, workspace, address_a, address_c);
+    choose(handle, gemm, nrows, workspace, nbytes, address_a, address_c);
   }
 
   /// A matrix of rows x columns, or its transpose, as cuBLASLt sees it.
@@ -88,8 +102,8 @@ struct LtProducts::Product {
     if (asked.bias != nullptr) set(lt::OperationField::bias, asked.bias);
   }
 
-  void choose(lt::Handle handle, const Gemm& gemm, size_t nrows, size_t workspace, const void* address_a,
-              const void* address_c) {
+  void choose(lt::Handle handle, const Gemm& gemm, size_t nrows, const void* workspace, size_t nbytes,
+              const void* address_a, const void* address_c) {
     const lt::Calls& calls = lt::library();
     lt::Preference made = nullptr;
     lt::must(calls.preference_create(&made), "cublasLtMatmulPreferenceCreate");
@@ -97,7 +111,7 @@ struct LtProducts::Product {
     const auto prefer = [&](lt::PreferenceField field, auto value) {
       lt::must(calls.preference_set(made, field, &value, sizeof value), "cublasLtMatmulPreferenceSetAttribute");
     };
-    prefer(lt::PreferenceField::workspace, static_cast<uint64_t>(workspace));
+    prefer(lt::PreferenceField::workspace, static_cast<uint64_t>(nbytes));
     prefer(lt::PreferenceField::alignment_a, uint32_t{alignment_of(gemm.asked.b)});
     prefer(lt::PreferenceField::alignment_b, uint32_t{alignment_of(address_a)});
     prefer(lt::PreferenceField::alignment_c, uint32_t{alignment_of(address_c)});
@@ -107,11 +121,9 @@ struct LtProducts::Product {
     const lt::Status status =
         calls.find(handle, operation.get(), b.get(), a.get(), c.get(), c.get(), made, 1, &found, &count);
     if (status != 0 || count == 0 || found.state != 0)
-      throw Error(text(
-          "cuBLASLt has no product of %zu x %zu by %zu x %zu with types %d and %d, compute %d, activation %d and "
-          "leading dimensions %zu, %zu, %zu: %s; rows that begin at multiples of 16 bytes fit best",
-          nrows, gemm.asked.k, gemm.asked.k, gemm.asked.n, gemm.asked.type, gemm.asked.result_type, gemm.asked.compute,
-          gemm.asked.activation, gemm.lda, gemm.ldb, gemm.ldc, calls.status_name(status != 0 ? status : found.state)));
+      throw Error(text("cuBLASLt has no %s: %s; rows that begin at multiples of 16 bytes fit best",
+                       named(gemm, nrows, address_a, address_c, workspace, nbytes).c_str(),
+                       calls.status_name(status != 0 ? status : found.state)));
     algorithm = found.algorithm;
   }
 
@@ -148,7 +160,7 @@ LtProducts::Product& LtProducts::product_of(const Gemm& gemm, size_t nrows, cons
   std::unique_ptr<Product>& product = products_[key];
   if (product == nullptr) {
     if (handle_ == nullptr) lt::must(lt::library().create(&handle_), "cublasLtCreate");
-    product = std::make_unique<Product>(handle_, gemm, nrows, nbytes_, a, c);
+    product = std::make_unique<Product>(handle_, gemm, nrows, workspace_, nbytes_, a, c);
   }
   return *product;
 }
@@ -161,10 +173,11 @@ void LtProducts::give(const Gemm& gemm, size_t nrows, const void* a, void* c, sh
   const Product& product = product_of(gemm, nrows, a, c);
   if (gemm.asked.bias != nullptr) product.set(lt::OperationField::bias, gemm.asked.bias);
   const auto alpha = static_cast<float>(gemm.asked.alpha), beta = static_cast<float>(gemm.asked.beta);
-  lt::must(lt::library().multiply(handle_, product.operation.get(), &alpha, gemm.asked.b, product.b.get(), a,
-                                  product.a.get(), &beta, c, product.c.get(), c, product.c.get(), &product.algorithm,
-                                  workspace_, nbytes_, stream),
-           "cublasLtMatmul");
+  const lt::Status status = lt::library().multiply(handle_, product.operation.get(), &alpha, gemm.asked.b,
+                                                   product.b.get(), a, product.a.get(), &beta, c, product.c.get(), c,
+                                                   product.c.get(), &product.algorithm, workspace_, nbytes_, stream);
+  if (status != 0)
+    lt::must(status, ("cublasLtMatmul refused the " + named(gemm, nrows, a, c, workspace_, nbytes_)).c_str());
 }
 
 }  // namespace railshmem::overlap

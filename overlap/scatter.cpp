@@ -131,8 +131,7 @@ class Scatter {
     must(driver().copy_async(address_of(come(k, state_.me) + row * row_nbytes()), address_of(target(i, row)),
                              nrows * row_nbytes(), lane),
          "cuMemcpyAsync");
-    std::array there{write_word(arrived(k, state_.me, p), 1)};
-    give_words(there, lane);
+    tell(state_, arrived(k, state_.me, p), lane);
   }
 
   /// Own rows are in dest already, so the sum goes in place.

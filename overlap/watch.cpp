@@ -36,8 +36,7 @@ Watch::~Watch() {
 }
 
 std::array<WordOp, 4> Watch::hold_ops(size_t mark, uint64_t* word) const noexcept {
-  return {write_word_at_once(marks_ + mark, kWaits), await_word(word, 1), write_word(word, 0),
-          write_word_at_once(marks_ + mark, 0)};
+  return {write_word(marks_ + mark, kWaits), await_word(word, 1), write_word(word, 0), write_word(marks_ + mark, 0)};
 }
 
 void Watch::hold(Stream stream, size_t mark, uint64_t* word) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The symmetric memory of a handle: words by which members tell each other how far they are, room for cuBLASLt, and
-// room for results on their way. All words are 0 between calls, so that a graph can wait for constants.
+// room for results on their way. All words but `one` are 0 between calls, so that a graph can wait for constants.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@ struct Words {
   uint64_t* arrived;  ///< [n * kMostPieces] piece p of member k is here, which another PE or thread brought
   uint64_t* ready;    ///< [n * kMostPieces] between nodes: piece p for member k is computed
   uint64_t* done;     ///< [kMostPieces] between nodes: piece p of the result is here
+  uint64_t* one;      ///< is always 1: copy engines take it from here into words of other members
 };
 
 class Workspace {
@@ -30,6 +31,8 @@ class Workspace {
 
   /// For partial results of partial_nbytes together.
   static size_t nbytes(int n, size_t partial_nbytes) noexcept;
+  /// Where the words begin: as far into the memory on every member.
+  std::byte* words() const noexcept { return base_; }
   /// The words and the room for cuBLASLt.
   static size_t words_nbytes(int n) noexcept;
 
@@ -47,7 +50,7 @@ class Workspace {
 
  private:
   const int me_, n_;
-  std::byte* const base_;
+  std::byte* const base_;  ///< a multiple of 256, which cuBLASLt demands of its room
   const size_t nbytes_;
   std::vector<int> pes_;
   std::vector<std::byte*> bases_;  ///< null: not mapped

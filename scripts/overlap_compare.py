@@ -64,9 +64,10 @@ def table(bench, medians):
         at = lambda which: medians.get((bench, shape, which, ""))  # noqa: E731
         alone, beside, torch_alone = at("alone"), at("beside"), at("torch_alone")
         most, least = GOALS.get((bench, shape), (None, None))
-        yield (f"| {shape} | {pieces} | {alone:.0f} | {ours:.0f} | {share(alone, beside)} | {share(alone, at('sequential'))} | "
+        whole = f"{alone:.0f}" if alone else "-"
+        yield (f"| {shape} | {pieces} | {whole} | {ours:.0f} | {share(alone, beside)} | {share(alone, at('sequential'))} | "
                f"{share(torch_alone, at('torch_nccl'))} | {share(torch_alone, at('torch_fused'))} | "
-               f"{verdict(alone / ours, least, False)} | {verdict(ours / beside if beside else None, most, True)} |")
+               f"{verdict(alone / ours if alone else None, least, False)} | {verdict(ours / beside if beside else None, most, True)} |")
     yield ""
 
 

@@ -82,6 +82,11 @@ class Handle {
   shmemx_overlap_t handle_ = nullptr;
 };
 
+/// The library refused a call: it has said why, and nothing waits.
+struct Refused : std::runtime_error {
+  Refused() : std::runtime_error("the library refused a call") {}
+};
+
 /// Matrices of one shape, and what is measured on them.
 class Layer {
  public:
@@ -154,7 +159,7 @@ class Layer {
 
  private:
   static void must(int status) {
-    if (status != 0) throw std::runtime_error("the library refused a call");
+    if (status != 0) throw Refused();
   }
   shmemx_gemm_t product() const {
     shmemx_gemm_t gemm = SHMEMX_GEMM_INITIALIZER;
@@ -203,6 +208,22 @@ struct Candidate {
   std::vector<double> seconds = {};
 };
 
+/// Whether all PEs could make the calls. It finds algorithms, and warms up.
+bool works(Context& context, long calls, const Candidate& candidate) {
+  bool well = true;
+  context.barrier();
+  try {
+    for (long i = 0; i < calls; ++i) candidate.call();
+  } catch (const Refused&) {
+    well = false;
+  }
+  context.finish();
+  well = context.all(well);
+  if (!well && context.first())
+    fprintf(stderr, "shmem_gpu_perf: REFUSED %s %s\n", candidate.name.c_str(), candidate.shape.c_str());
+  return well;
+}
+
 std::vector<Candidate> candidates_of(Context& context, Layer& layer, const std::string& bench, const Shape& shape) {
   std::vector<Candidate> candidates{{bench + "_alone", shape.name, [&layer] { layer.alone(); }}};
   const Symmetric probe(16);
@@ -220,7 +241,8 @@ std::vector<Candidate> candidates_of(Context& context, Layer& layer, const std::
   return candidates;
 }
 
-void run_shape(Context& context, shmem_team_t alone, Way way, const std::string& bench, const Shape& shape) {
+/// Returns how many candidates were refused; the others have rows.
+size_t run_shape(Context& context, shmem_team_t alone, Way way, const std::string& bench, const Shape& shape) {
   if (shape.m % static_cast<size_t>(context.npes) != 0)
     throw std::runtime_error(shape.name + ": PEs do not divide the rows");
   Layer layer(context, alone, way, shape);
@@ -229,7 +251,8 @@ void run_shape(Context& context, shmem_team_t alone, Way way, const std::string&
   const double product =
       2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) / 650e12;
   const long calls = context.options.common.iters.value_or(std::clamp(static_cast<long>(20e-3 / product), 2L, 40L));
-  for (Candidate& candidate : candidates) seconds_of(context, calls, candidate.call);  // finds algorithms, warms up
+  const size_t refused =
+      std::erase_if(candidates, [&](const Candidate& candidate) { return !works(context, calls, candidate); });
   for (int i = 0; i < context.options.common.repetitions; ++i)
     for (Candidate& candidate : candidates) candidate.seconds.push_back(seconds_of(context, calls, candidate.call));
   for (const Candidate& candidate : candidates) {
@@ -240,6 +263,7 @@ void run_shape(Context& context, shmem_team_t alone, Way way, const std::string&
     set_time(row, candidate.seconds, static_cast<double>(calls));
     context.add(std::move(row));
   }
+  return refused;
 }
 
 bool has_cublas() {
@@ -255,8 +279,10 @@ void run(Context& context, Way way, const char* bench, const std::vector<std::st
     return;
   }
   const shmem_team_t alone = team_of_one(context);
+  size_t refused = 0;
   for (const std::string& text : context.options.shapes.empty() ? usual : context.options.shapes)
-    run_shape(context, alone, way, bench, shape_of(text));
+    refused += run_shape(context, alone, way, bench, shape_of(text));
+  context.agree(refused == 0);  // the run fails, behind its other rows
   context.barrier();
   shmem_team_destroy(alone);
 }

@@ -157,6 +157,8 @@ TEST(FakeDriver, StreamsWaitForWordsAndWriteThem) {
   EXPECT_EQ(words[3], 6u);
   int plain = 0;
   EXPECT_EQ(driver.stream_write_32(stream, address_of(&plain), 1, 0), kInvalidValue) << "pageable";
+  EXPECT_EQ(driver.stream_write_64(stream, address_of(words), 1, kWordWriteNoBarrier), kInvalidValue)
+      << "the second version of the call has no such flag";
   driver.stream_destroy(stream);
   rig.fake.release(device);
 }

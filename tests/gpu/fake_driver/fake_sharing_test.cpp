@@ -209,6 +209,9 @@ TEST(FakeSharing, FabricHandlesAreBytes) {
         rig.driver.memory_map(range, kFakePiece, 0, handle, 0) != kSuccess ||
         rig.driver.memory_set_access(range, kFakePiece, &access, 1) != kSuccess)
       return "not mapped";
+    if (rig.driver.stream_write_64(nullptr, range + 64, 1, 0) != kInvalidValue ||
+        rig.driver.stream_wait_64(nullptr, range + 64, 1, kWordEquals) != kInvalidValue)
+      return "words of streams in memory of another process";
     return rig.read(range, 6) == "fabric" ? "" : "reads " + rig.read(range, 6);
   });
   SharingRig rig(0, {.devices = 2, .attributes = {{Attribute::handle_type_fabric, 1}}});

@@ -112,9 +112,11 @@ struct Own {
   const Rig* rig;
   const shmemx_gemm_t* gemm;
   size_t rows_done = 0;
-  static int give(void* argument, size_t, size_t nrows, const void* a, void* c, shmemx_stream_t stream) {
+  std::vector<std::pair<size_t, size_t>> cut = {};  ///< first row and rows of each call, as the library makes them
+  static int give(void* argument, size_t first_row, size_t nrows, const void* a, void* c, shmemx_stream_t stream) {
     Own& own = *static_cast<Own*>(argument);
     own.rows_done += nrows;
+    own.cut.emplace_back(first_row, nrows);
     return multiply_alone(*own.rig, *own.gemm, nrows, a, c, stream);
   }
 };
@@ -201,7 +203,31 @@ void gather(const Rig& rig, const Case& one, bool own_product) {
   shmem_barrier_all();
 }
 
-/// This PE computes all members' products of its part, and adds them up as the library promises.
+/// The products of this PE's rows, as the library has them computed: cuBLASLt may add up otherwise where it multiplies
+/// other rows at once. First row, in the part, and rows.
+std::vector<std::pair<size_t, size_t>> cut_of_own_part(const Rig& rig, const Case& one, shmemx_gemm_t gemm,
+                                                       const std::string& name) {
+  shmemx_gemm_t alone = gemm;
+  Own own{&rig, &alone};
+  gemm.product = Own::give;
+  gemm.argument = &own;
+  expect(shmemx_gemm_rs_on_stream(&gemm, rig.driver.stream) == 0, name + ", the caller's product, was refused");
+  rig.driver.synchronize();
+  expect(own.rows_done == gemm.m, name + ": rows of the caller's product");
+  const size_t first = static_cast<size_t>(me) * one.rows;
+  std::vector<std::pair<size_t, size_t>> cut;
+  for (const auto& [row, nrows] : own.cut) {
+    if (row + nrows <= first || row >= first + one.rows) continue;
+    const bool inside = row >= first && row + nrows <= first + one.rows;
+    expect(inside, name + ": a product of rows of several members");
+    if (inside) cut.emplace_back(row - first, nrows);
+  }
+  return cut;
+}
+
+/// This PE computes all members' products of its part, and adds them up as the library promises. cuBLASLt chooses by
+/// the alignment of addresses, too: a member's results fill whole blocks of 256 bytes, so that it is that of the
+/// library's room for results.
 void scatter(const Rig& rig, const Case& one) {
   const std::string name =
       std::string("product + reduce-scatter, ") + one.name + ", pieces " + std::to_string(one.pieces);
@@ -210,15 +236,19 @@ void scatter(const Rig& rig, const Case& one) {
   gemm.a = rig.a.at();
   upload(rig, rig.a.at(), left(one, me, 0, m));
   upload(rig, rig.b.at(), right(one, me));
+  Matrix result(one.rows, one.n, one.result_type), part(one.rows, one.n, one.result_type), own = part;
+  const auto cut = cut_of_own_part(rig, one, gemm, name);
+  rig.driver.download(own.bytes.data(), rig.c.at(), own.bytes.size());
+  expect(part.bytes.size() % 256 == 0, name + ": the test's shape does not fill blocks of 256 bytes");
   expect(shmemx_gemm_rs_on_stream(&gemm, rig.driver.stream) == 0, name + " was refused");
   rig.driver.synchronize();
-  Matrix result(one.rows, one.n, one.result_type), part(one.rows, one.n, one.result_type);
   rig.driver.download(result.bytes.data(), rig.c.at(), result.bytes.size());
+  expect(result.bytes == own.bytes, name + ": the caller's product, which is cuBLASLt's");
   std::vector<float> sums(one.rows * one.n);
   for (int pe = 0; pe < npes; ++pe) {
     upload(rig, rig.a.at(), left(one, pe, 0, m));
     upload(rig, rig.b.at(), right(one, pe));
-    for (const auto& [at, nrows] : pieces_of(one.rows, one.pieces)) {
+    for (const auto& [at, nrows] : cut) {
       const size_t row = static_cast<size_t>(me) * one.rows + at;
       const std::byte* const from = rig.a.at() + row * (one.transposed_a != 0 ? 1 : one.k) * element_of(one.type);
       expect(multiply_alone(rig, gemm, nrows, from, rig.expected.at() + at * part.row_nbytes(), rig.driver.stream) == 0,

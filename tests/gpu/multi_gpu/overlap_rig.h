@@ -80,12 +80,14 @@ class Symmetric {
   std::byte* const at_;
 };
 
-/// A handle and its workspace. Collective over all PEs; the team's members alone have a handle.
+/// A handle and its workspace, which begins where shmem_malloc might begin it. Collective over all PEs; the team's
+/// members alone have a handle.
 class Handle {
  public:
-  Handle(shmem_team_t team, size_t partial_nbytes) : memory_(shmemx_overlap_workspace(team, partial_nbytes)) {
+  Handle(shmem_team_t team, size_t partial_nbytes)
+      : memory_(kSkipped + shmemx_overlap_workspace(team, partial_nbytes)) {
     const size_t nbytes = shmemx_overlap_workspace(team, partial_nbytes);
-    if (shmemx_overlap_create(team, memory_.at(), nbytes, &handle_) != 0) shmem_global_exit(2);
+    if (shmemx_overlap_create(team, memory_.at() + kSkipped, nbytes, &handle_) != 0) shmem_global_exit(2);
   }
   ~Handle() {
     shmem_barrier_all();
@@ -95,6 +97,7 @@ class Handle {
   shmemx_overlap_t get() const { return handle_; }
 
  private:
+  static constexpr size_t kSkipped = 64;
   const Symmetric memory_;
   shmemx_overlap_t handle_ = nullptr;
 };

@@ -56,7 +56,7 @@ SAME(offsetof(WordOp, flags), offsetof(Theirs, writeValue.flags));
 TEST(OverlapAbi, WordOperationsAreTheDrivers) {
   EXPECT_EQ(write_word(nullptr, 1).op, CU_STREAM_MEM_OP_WRITE_VALUE_64);
   EXPECT_EQ(write_word(nullptr, 1).flags, unsigned{CU_STREAM_WRITE_VALUE_DEFAULT});
-  EXPECT_EQ(write_word_at_once(nullptr, 1).flags, unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER});
+  EXPECT_EQ(write_word(nullptr, 1).flags, unsigned{CU_STREAM_WRITE_VALUE_DEFAULT});
   EXPECT_EQ(await_word(nullptr, 1).op, CU_STREAM_MEM_OP_WAIT_VALUE_64);
   EXPECT_EQ(await_word(nullptr, 1).flags, unsigned{CU_STREAM_WAIT_VALUE_EQ});
 }

@@ -30,6 +30,7 @@ struct LtPreference {
 namespace {
 
 constexpr Status kInvalid = 7, kUnsupported = 15;
+constexpr size_t kWorkspaceAlignment = 256;  // as cuBLASLt demands it on Hopper
 
 size_t nbytes_of(DataType type) {
   return type == DataType::float32 ? sizeof(float) : sizeof(Half);
@@ -179,7 +180,7 @@ FAKE Status cublasLtMatmul(Handle, Operation operation, const void* alpha, const
                            Layout layout_d, const Algorithm* algorithm, void* workspace, size_t,
                            shmemx_stream_t stream) {
   if (!fits(*operation, *layout_a, *layout_b, *layout_d) || c != d || workspace == nullptr ||
-      algorithm->data[0] != layout_d->columns)
+      reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0 || algorithm->data[0] != layout_d->columns)
     return kInvalid;
   if (reinterpret_cast<uintptr_t>(a) % nbytes_of(layout_a->type) != 0) return kInvalid;
   given().push_back(

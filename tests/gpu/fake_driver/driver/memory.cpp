@@ -67,6 +67,7 @@ MemoryHandle keep(FakeState& s, UniqueFd fd, size_t nbytes, int home, size_t* us
   memory->nbytes = nbytes;
   memory->home = home;
   memory->used = used;
+  memory->imported = used == nullptr;
   s.handles[++s.last_handle] = memory;
   return s.last_handle;
 }
@@ -105,6 +106,10 @@ std::byte* fake_bytes(const FakeState& s, Address address) {
 }
 bool fake_is_device_memory(FakeState& s, Address address) {
   return fake_find(s.mappings, address) != s.mappings.end() || fake_find(s.allocations, address) != s.allocations.end();
+}
+bool fake_is_imported(FakeState& s, Address address) {
+  const auto mapping = fake_find(s.mappings, address);
+  return mapping != s.mappings.end() && mapping->second.memory->imported;
 }
 bool fake_is_pageable(FakeState& s, Address address) {
   return !fake_is_device_memory(s, address) && fake_find(s.pinned, address) == s.pinned.end();

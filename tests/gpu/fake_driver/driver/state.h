@@ -55,6 +55,7 @@ struct FakePhysical {
   size_t nbytes = 0;
   int home = 0;  ///< GPU of the machine
   AllocationProperties properties = {};
+  bool imported = false;
   size_t* used = nullptr;  ///< of the device that it was made on, here
   ~FakePhysical() {
     if (used != nullptr) *used -= nbytes;
@@ -260,6 +261,8 @@ auto fake_find(Map& map, Address address) {
 bool fake_usable(const FakeState& s, Address address, size_t nbytes, Device device);
 bool fake_is_pageable(FakeState& s, Address address);
 bool fake_is_device_memory(FakeState& s, Address address);
+/// Whether it is mapped from a handle that was imported.
+bool fake_is_imported(FakeState& s, Address address);
 
 /// Where copy engines and kernels find what is at an address; not beyond the end of its reservation.
 std::byte* fake_bytes(const FakeState& s, Address address);

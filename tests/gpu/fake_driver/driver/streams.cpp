@@ -106,7 +106,10 @@ Result give_word_op(FakeState& s, Stream handle, const StreamWordOp& op) {
   if (op.address % (wide ? 8 : 4) != 0 || !fake_usable(s, op.address, wide ? 8 : 4, stream->context->device) ||
       fake_is_pageable(s, op.address))
     return kInvalidValue;
-  if (op.op == WordOp::wait_32 || op.op == WordOp::wait_64) {
+  const bool waits = op.op == WordOp::wait_32 || op.op == WordOp::wait_64;
+  // The second version of these calls knows no flag of writes. No driver promises words in memory of another process.
+  if ((!waits && op.flags != 0) || fake_is_imported(s, op.address)) return kInvalidValue;
+  if (waits) {
     fake_give(s, stream, [&s, op, wide] {
       return condition_holds(address_of(fake_bytes(s, op.address)), op.value, op.flags, wide);
     });
