@@ -61,7 +61,7 @@ typedef struct {
   int datatype;                  ///< SHMEMX_DATATYPE_*
   int op;                        ///< SHMEMX_OP_*, of reduce-scatter and all-reduce
   int root;                      ///< of a broadcast: rank within the team
-  int max_blocks;                ///< blocks of a kernel at most, on all members; 0: as many as the size pays for
+  int max_blocks;                ///< blocks of a kernel at most; 0: as many as the size pays for
   int flags;                     ///< 0
   size_t nelems;                 ///< elements, see SHMEMX_COLL_*
   const void* source;            ///< NULL where `sources` is given, and on other members than a broadcast's root

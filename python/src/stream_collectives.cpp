@@ -164,7 +164,7 @@ using Splits = std::optional<std::vector<size_t>>;
 
 void coll_on_stream(const char* function, const char* collective, nb::handle to, nb::handle from, const Team* team,
                     const char* op, double factor, int root, const Splits& dest_counts, const Splits& source_counts,
-                    int max_blocks, nb::handle stream) {
+                    nb::handle stream) {
   require_running(function);
   const Side dest(function, "output", to, Access::write), source(function, "input", from, Access::read);
   require_one_type(function, dest.first(), source.first());
@@ -181,8 +181,6 @@ void coll_on_stream(const char* function, const char* collective, nb::handle to,
   if (reduces) coll.op = value_of(kOps, op);
   coll.factor = factor;
   coll.root = root;
-  if (max_blocks < 0) value_error(text(function, ": max_blocks is ", max_blocks, ", and 0 stands for no limit"));
-  coll.max_blocks = max_blocks;
   if (coll.collective == SHMEMX_COLL_BROADCAST && (root < 0 || static_cast<size_t>(root) >= npes))
     value_error(text(function, ": root is ", root, ", and the team has the members 0 to ", npes - 1));
   coll.nelems = nelems_of(function, coll.collective, dest, source, npes) * unit;
@@ -218,8 +216,7 @@ void bind_stream_collectives(nb::module_& module) {
   module.def("coll_on_stream", coll_on_stream, nb::arg("function"), nb::arg("collective"), nb::arg("output").none(),
              nb::arg("input").none(), nb::arg("team").none() = nb::none(), nb::arg("op") = "", nb::arg("factor") = 1.0,
              nb::arg("root") = 0, nb::arg("output_counts").none() = nb::none(),
-             nb::arg("input_counts").none() = nb::none(), nb::arg("max_blocks") = 0,
-             nb::arg("stream").none() = nb::none());
+             nb::arg("input_counts").none() = nb::none(), nb::arg("stream").none() = nb::none());
 }
 
 }  // namespace railshmem::python

@@ -25,9 +25,6 @@ constexpr size_t kOfEndBlock = size_t{64} << 10;
 constexpr size_t kOwnBlocks = 16;
 constexpr size_t kOfOwnBlock = size_t{64} << 10;
 
-// Kernels of fewer than kOwnBlocks blocks do not fill a link. From here on copy engines, which need no block, are sooner.
-constexpr size_t kFewBlocksByEngines = size_t{1} << 20;
-
 size_t units_of(size_t nbytes) noexcept {
   return (nbytes + kUnit - 1) / kUnit;
 }
@@ -70,13 +67,6 @@ Step copies(const Question& question) noexcept {
   return {StepKind::copies, capped(question, blocks), kManyThreads};
 }
 
-/// Whether a move that the table gives to a kernel goes by engines, because the program leaves the kernel few blocks.
-bool by_engines_for_few_blocks(const Question& question, const Choice& choice) noexcept {
-  if (question.max_blocks == 0 || question.max_blocks >= kOwnBlocks || question.nbytes < kFewBlocksByEngines)
-    return false;
-  return choice.first(question.collective, Reach::stream, question.members, Algorithm::engines) != ~size_t{0};
-}
-
 /// What there is where the way of the plan is not there for some member.
 std::string otherwise(const Question& question, const Plan& plan) {
   if (question.sizes_differ && plan.algorithm == Algorithm::packets && plan.relay_from != ~size_t{0})
@@ -115,8 +105,6 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept {
   plan.relay_from = choice.first(question.collective, Reach::unreached, question.members, Algorithm::relay);
   if (!question.sizes_differ) {
     plan.algorithm = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
-    if (plan.algorithm == Algorithm::direct && by_engines_for_few_blocks(question, choice))
-      plan.algorithm = Algorithm::engines;
   } else if (plan.relay_from == 0) {
     plan.algorithm = Algorithm::relay;
   }

@@ -23,10 +23,8 @@ class DeviceCollectives:
     the stream that used it before.
     """
 
-    def __init__(self, team: Team, rank: int, size: int, gather_blocks: int = 0):
-        """gather_blocks: the blocks of a kernel that gathers, at most; 0: no limit."""
+    def __init__(self, team: Team, rank: int, size: int):
         self._team, self._rank, self._size = team, rank, size
-        self._gather_blocks = gather_blocks
         self._last: tuple[torch.cuda.Stream, torch.cuda.Event, bool] | None = None
         self._side: dict[torch.device, torch.cuda.Stream] = {}
 
@@ -62,7 +60,7 @@ class DeviceCollectives:
         """Joins the sources of all members in output, by rank."""
         if source.numel():
             with scattered([output]) as (whole,):
-                rt.all_gather(whole, gathered(source), team=self._team, max_blocks=self._gather_blocks)
+                rt.all_gather(whole, gathered(source), team=self._team)
 
     def all_reduce(self, tensor: torch.Tensor, operation: Operation) -> None:
         """Combines the tensors of all members element by element, in each."""

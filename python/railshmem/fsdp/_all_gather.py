@@ -34,8 +34,7 @@ class AllGather(_fsdp_api.AllGather):
         self._device = None
         if self._host is None:
             from railshmem.distributed._device import DeviceCollectives
-            # Gathers run beside products, to which copy engines leave the multiprocessors.
-            self._device = DeviceCollectives(self._members.team, self._members.rank, self._members.size, gather_blocks=1)
+            self._device = DeviceCollectives(self._members.team, self._members.rank, self._members.size)
         self._lane = Lane("all-gather")
 
     def allocate(self, size: Sequence[int | torch.SymInt], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:

@@ -29,17 +29,15 @@ _Result = Any  # torch.distributed.Work or None, where torch has torch.distribut
 
 
 def all_gather(output: Tensors, input: torch.Tensor, team: _Team | None = None, async_op: bool = False,
-               stream: _Stream | None = None, max_blocks: int = 0) -> _Result:
+               stream: _Stream | None = None) -> _Result:
     """Joins the inputs of all members in output, by their numbers.
 
     output has n_pes times the elements of input, or is a list of n_pes tensors of its size. input may be this member's block
-    of output. On the CPU a tensor output is symmetric; tensors of a list may be any. max_blocks limits the blocks of a kernel
-    on the GPU, equally on all members; 0 is no limit. With less than 16, inputs from 1 MiB on go by copy engines, which
-    leave the multiprocessors to others.
+    of output. On the CPU a tensor output is symmetric; tensors of a list may be any.
     """
     function = "railshmem.torch.all_gather"
     if _first(function, input).is_cuda:
-        return _on_stream(function, "all_gather", output, input, team, async_op, stream, max_blocks=max_blocks)
+        return _on_stream(function, "all_gather", output, input, team, async_op, stream)
     _no_stream(function, stream)
     _host.all_gather(function, output, input, team)
     return _work.done() if async_op else None

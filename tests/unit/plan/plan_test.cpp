@@ -142,24 +142,6 @@ TEST(Plan, TheProgramLimitsBlocks) {
   }
 }
 
-/// A kernel of few blocks does not fill a link, and copy engines need none.
-TEST(Plan, LongMovesGoByEnginesWhereTheProgramLeavesFewBlocks) {
-  const auto way_of = [](Collective collective, size_t nbytes, uint32_t max_blocks, const char* forced = "") {
-    Question asked = question(collective, nbytes, 2);
-    asked.max_blocks = max_blocks;
-    return make_plan(asked, Choice(forced)).algorithm;
-  };
-  for (const Collective collective : {Collective::fcollect, Collective::alltoall}) {
-    EXPECT_EQ(way_of(collective, size_t{1} << 24, 0), Algorithm::direct);
-    EXPECT_EQ(way_of(collective, size_t{1} << 24, 16), Algorithm::direct);
-    EXPECT_EQ(way_of(collective, size_t{1} << 24, 15), Algorithm::engines);
-    EXPECT_EQ(way_of(collective, size_t{1} << 20, 1), Algorithm::engines);
-    EXPECT_EQ(way_of(collective, (size_t{1} << 20) - 1, 1), Algorithm::direct);
-  }
-  EXPECT_EQ(way_of(Collective::fcollect, size_t{1} << 24, 1, "fcollect=direct"), Algorithm::direct);
-  EXPECT_EQ(way_of(Collective::reduce, size_t{1} << 24, 1), Algorithm::direct) << "engines do not reduce";
-}
-
 /// As many blocks as keep up with the link, which brings a block from each other member.
 TEST(Plan, TheOwnBlockGoesByFewBlocksBesideTheCopies) {
   const Choice choice{"fcollect=engines,alltoall=engines,broadcast=engines"};
