@@ -122,14 +122,16 @@ kernels() {
   local name=$1 pes=$2
   shift 2
   check "kernels.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_kernels)"
-  check "blocking_calls.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_blocking_calls)"
+  check "blocking_calls.$name.$pes" 150 "$pes" env SHMEM_GPU_CONTEXT=own "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_blocking_calls)"
   check "own_memory.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_memory)"
   check "own_pe.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_own_pe)"
   check "shapes.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_shapes)"
   check "compat_names.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_compat_names)"
   local program
+  local context
   for program in device_collectives pageable_copies stream_nodes stream_ops stream_own stream_parts topology; do
-    check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device SHMEM_COLLECTIVE_CHUNK=65536 "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
+    [ "$program" = pageable_copies ] && context=own || context=program
+    check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device SHMEM_COLLECTIVE_CHUNK=65536 SHMEM_GPU_CONTEXT=$context "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
       "$(program "$program")"
   done
   local loaded=(sh -c 'exit 77')

@@ -2,6 +2,8 @@
 """The job: its beginning and end, who takes part, and what orders or completes communication."""
 from __future__ import annotations
 
+import os
+
 import warnings
 from typing import Any
 
@@ -35,6 +37,8 @@ def init(*, uid: bytes | None = None, rank: int | None = None, size: int | None 
     if device is not None:
         from railshmem.torch import _gpu
         device = _gpu.choose(device)
+    # A program of PyTorch blocks in CUDA (t.item()) behind any collective.
+    os.environ.setdefault("SHMEM_GPU_CONTEXT", "own")
     _core.init(uid, rank or 0, size or 0)
     if uid is not None and (_core.my_pe(), _core.n_pes()) != (rank, size):
         at = f"PE {_core.my_pe()} of {_core.n_pes()}"

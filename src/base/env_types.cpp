@@ -201,6 +201,9 @@ OfiProgressMode OfiProgress::parse(std::string_view value) {
                                              {"thread", OfiProgressMode::thread}}});
 }
 
+GpuContextMode GpuContext::parse(std::string_view value) {
+  return choose<GpuContextMode, 2>(value, {{{"program", GpuContextMode::program}, {"own", GpuContextMode::own}}});
+}
 OfiHmemMode OfiHmem::parse(std::string_view value) {
   return choose<OfiHmemMode, 4>(value, {{{"auto", OfiHmemMode::automatic},
                                          {"hmem", OfiHmemMode::hmem},

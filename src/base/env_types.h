@@ -18,6 +18,7 @@ enum class HugePagesMode : uint8_t { automatic, on, off };
 enum class DataSegmentMode : uint8_t { automatic, shared, network, off };
 enum class FlushMode : uint8_t { automatic, none, cuda, read, write_read };
 enum class OfiHmemMode : uint8_t { automatic, hmem, dmabuf, staging };
+enum class GpuContextMode : uint8_t { program, own };
 enum class OfiProgressMode : uint8_t { automatic, manual, thread };
 
 /// On which CPUs a thread is to run. Of several lists the PEs of a host take one each, in turn.
@@ -99,6 +100,10 @@ struct DataSegment {
 struct OfiProgress {
   using Value = OfiProgressMode;
   static Value parse(std::string_view);
+};
+struct GpuContext {
+  using Value = GpuContextMode;
+  static Value parse(std::string_view value);
 };
 struct OfiHmem {
   using Value = OfiHmemMode;

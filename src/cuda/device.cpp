@@ -76,11 +76,7 @@ DeviceContext DeviceContext::beside(const DeviceContext& other) {
   Context made = nullptr, popped = nullptr;
   other.check(driver.context_create(&made, 0, other.device()), "cuCtxCreate");
   other.check(driver.pop_context(&popped), "cuCtxPopCurrent");  // it was made current
-  DeviceContext context(driver, other.device(), made, Hold::all);
-  // A word that a stream stores waits until this context has its turn on the multiprocessors: 2 ms behind a kernel of
-  // the other one. A copy engine's copy does not.
-  context.capabilities_.words_of_64_bits = false;
-  return context;
+  return DeviceContext(driver, other.device(), made, Hold::all);
 }
 
 DeviceContext::DeviceContext(const Driver& driver, Device device, Context context, Hold hold) try

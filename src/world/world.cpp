@@ -186,7 +186,7 @@ void World::attach_gpu() {
   if (!device_memory_ || device_memory_->attached()) return;
   device_memory_->attach();
   if (network_) {
-    device_memory_->work_beside_program();
+    if (env_.gpu_context == GpuContextMode::own) device_memory_->work_beside_program();
     // The copies of proxy threads then need no change of context.
     network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->working_gpu()); });
     place_proxy(device_memory_->gpu().pci());
