@@ -190,14 +190,10 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   collectives parts "$pes" reduce=parts
   collectives direct "$pes" fcollect=direct,alltoall=direct,reduce=direct,reducescatter=direct
   collectives engines "$pes" fcollect=engines,alltoall=engines,broadcast=engines
-  # Long enough for the table to relay plain memory, and all-to-alls with counts.
-  [ "$pes" -ne 2 ] || collectives by_size_long 2 '' 300000
-  relay=fcollect=relay,alltoall=relay,reduce=relay,reducescatter=relay,broadcast=relay
-  collectives relay "$pes" $relay
-  collectives relay_long "$pes" $relay 100000
-  # Behind a meeting that finds memory which peers do not reach.
-  collectives relay_direct "$pes" $relay,fcollect=direct,alltoall=direct,reduce=direct,reducescatter=direct 100000
-  collectives relay_engines "$pes" $relay,fcollect=engines,alltoall=engines,broadcast=engines 100000
+  # Long enough for direct and engines by the table, also behind a meeting that finds memory which peers do not reach.
+  collectives by_size_long "$pes" '' 300000
+  collectives packets_long "$pes" fcollect=packets,alltoall=packets,reduce=packets,reducescatter=packets,broadcast=packets 100000
+  collectives engines_long "$pes" fcollect=engines,alltoall=engines,broadcast=engines 100000
 done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
@@ -326,6 +322,19 @@ if [ -n "$sanitize" ]; then
     check "$program.memcheck" 300 1 env SHMEM_HEAP_KIND=device "$sanitizer" --tool memcheck --report-api-errors no \
       --error-exitcode 3 "$(program "$program")"
   done
+  # Kernels of collectives that talk with those of another GPU, by each way.
+  if [ "$gpus" -gt 1 ]; then
+    for tool in memcheck racecheck; do
+      for way in '' packets direct engines; do
+        ways=${way:+fcollect=$way,alltoall=$way}
+        case $way in packets | direct) ways=$ways,reduce=$way,reducescatter=$way ;; esac
+        check "perf.coll.$tool.${way:-by_size}" 150 2 env "SHMEM_COLLECTIVES=$ways" SHMEM_SYMMETRIC_SIZE=256M SHMEM_TIMEOUT=60 \
+          SHMEM_WAIT_TIMEOUT=60 "$(program oshrun)" -n 2 --timeout 140 "$sanitizer" --tool "$tool" --report-api-errors no \
+          --error-exitcode 3 "$(program shmem_gpu_perf)" allgather reducescatter allreduce alltoall --validate --dtype float \
+          --memory heap,unregistered --sizes 8K,256K,4M --iters 1 --repetitions 1
+      done
+    done
+  fi
 fi
 
 wait

@@ -11,6 +11,7 @@ CollKernels::CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const W
       half_(kernels_, "railshmem_coll_sum_half"),
       bfloat16_(kernels_, "railshmem_coll_sum_bfloat16"),
       move_even_(kernels_.find("railshmem_coll_move_even")),
+      move_even_long_(kernels_.find("railshmem_coll_move_even_long")),
       move_(kernels_.find("railshmem_coll_move")),
       move_sizes_(kernels_.find("railshmem_coll_move_sizes")),
       combine_(kernels_.find("railshmem_coll_combine")),
@@ -21,8 +22,8 @@ CollKernels::CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const W
       own_block_(kernels_.find("railshmem_coll_own_block")),
       pieces_(kernels_.find("railshmem_coll_pieces")) {}
 
-Result CollKernels::give(const EvenMoveCall& call, Grid grid, Stream stream) const noexcept {
-  return kernels_.launch(move_even_, grid.blocks, grid.threads, call, stream);
+Result CollKernels::give(const EvenMoveCall& call, uint32_t units, Grid grid, Stream stream) const noexcept {
+  return kernels_.launch(units == 1 ? move_even_ : move_even_long_, grid.blocks, grid.threads, call, stream);
 }
 Result CollKernels::give(const MoveCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(move_, grid.blocks, grid.threads, call, stream);
@@ -33,9 +34,10 @@ Result CollKernels::give(const MoveSizesCall& call, Grid grid, Stream stream) co
 bool CollKernels::has_own_kernel(TypeKind kind, ReduceOp op) noexcept {
   return op == ReduceOp::sum && (kind == TypeKind::f32 || kind == TypeKind::f16 || kind == TypeKind::bf16);
 }
-Result CollKernels::give(const EvenCombineCall& call, Grid grid, Stream stream) const noexcept {
+Result CollKernels::give(const EvenCombineCall& call, uint32_t units, Grid grid, Stream stream) const noexcept {
   const Sums& sums = call.kind == TypeKind::f32 ? float_ : call.kind == TypeKind::f16 ? half_ : bfloat16_;
-  return kernels_.launch(call.two_steps != 0 ? sums.parts : sums.whole, grid.blocks, grid.threads, call, stream);
+  const Function one_step = units == 1 ? sums.whole : sums.whole_long;
+  return kernels_.launch(call.two_steps != 0 ? sums.parts : one_step, grid.blocks, grid.threads, call, stream);
 }
 Result CollKernels::give(const CombineCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(combine_, grid.blocks, grid.threads, call, stream);

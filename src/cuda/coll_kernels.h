@@ -23,13 +23,14 @@ class CollKernels {
   /// Gives the kernels another view of the job. Throws Error.
   void show(DeviceCopies& copies, const WorldView& view) const { kernels_.show(copies, view); }
 
-  /// Appends the call to a stream. The driver's word.
-  Result give(const EvenMoveCall& call, Grid grid, Stream stream) const noexcept;
+  /// Appends the call to a stream. The driver's word. Those of even blocks: `units` is how many a thread handles at a
+  /// time, one or cuda::kUnitsOfThread; a kernel with several is slower to start, and sends fewer packets.
+  Result give(const EvenMoveCall& call, uint32_t units, Grid grid, Stream stream) const noexcept;
   Result give(const MoveCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const MoveSizesCall& call, Grid grid, Stream stream) const noexcept;
   /// Whether there is a kernel for these calls alone.
   static bool has_own_kernel(TypeKind kind, ReduceOp op) noexcept;
-  Result give(const EvenCombineCall& call, Grid grid, Stream stream) const noexcept;
+  Result give(const EvenCombineCall& call, uint32_t units, Grid grid, Stream stream) const noexcept;
   Result give(const CombineCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept;
@@ -41,17 +42,19 @@ class CollKernels {
   Result end(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
 
  private:
-  /// Of one type; in one step, and in two.
+  /// Of one type; in one step, in one step of several units a thread, and in two steps.
   struct Sums {
     Sums(const LoadedKernels& kernels, const std::string& name)
-        : whole(kernels.find(name.c_str())), parts(kernels.find((name + "_parts").c_str())) {}
-    Function whole, parts;
+        : whole(kernels.find(name.c_str())),
+          whole_long(kernels.find((name + "_long").c_str())),
+          parts(kernels.find((name + "_parts").c_str())) {}
+    Function whole, whole_long, parts;
   };
 
   const LoadedKernels kernels_;
   const Sums float_, half_, bfloat16_;
-  const Function move_even_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_, own_block_,
-      pieces_;
+  const Function move_even_, move_even_long_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_,
+      own_block_, pieces_;
 };
 
 }  // namespace railshmem::cuda

@@ -18,6 +18,12 @@ std::optional<size_t> OffsetAllocator::allocate(size_t nbytes, size_t align) {
   if (nbytes == 0 || nbytes > capacity_ || !is_power_of_two(align)) return std::nullopt;
   const size_t need = align_up(nbytes, kGranule);
   align = std::max(align, kGranule);
+  if (need >= kLong && align < kLongAlign)
+    if (const auto offset = allocate_at(need, kLongAlign)) return offset;
+  return allocate_at(need, align);
+}
+
+std::optional<size_t> OffsetAllocator::allocate_at(size_t need, size_t align) {
   for (auto hole = holes_.lower_bound({need, 0}); hole != holes_.end(); ++hole) {
     const auto [length, offset] = *hole;
     const size_t pad = (~offset + 1) & (align - 1);  // modular: align_up() could wrap for the largest alignments

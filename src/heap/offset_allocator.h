@@ -15,12 +15,16 @@ namespace railshmem {
 /// PEs that make one sequence of calls get one sequence of offsets: no address, clock or hash takes part.
 /// The smallest hole that fits is used; of equally small holes, the lowest. A request fails only when no hole holds
 /// `nbytes` at a multiple of `align`.
-/// O(log blocks). For an `align` above kGranule the search may also visit misaligned holes, all of them shorter than
-/// nbytes + align. Not thread-safe: callers serialise.
+/// O(log blocks). For an alignment above kGranule the search may also visit misaligned holes, all of them shorter than
+/// nbytes and that alignment together. Not thread-safe: callers serialise.
 class OffsetAllocator {
  public:
   /// Unit of sizes and the least alignment: two objects never share a cache line, so atomics do not fight.
   static constexpr size_t kGranule = 64;
+  /// Where objects of kLong bytes and more begin while there is room for that. A warp of a GPU moves 512 bytes at a
+  /// time, in lines of 128: where an object begins between two lines, each move takes one line more, over a link too.
+  static constexpr size_t kLongAlign = 512;
+  static constexpr size_t kLong = 4096;
 
   /// Manages `nbytes`, rounded down to a multiple of kGranule.
   explicit OffsetAllocator(size_t nbytes);
@@ -51,6 +55,7 @@ class OffsetAllocator {
   };
   using Blocks = std::map<size_t, Block>;
 
+  std::optional<size_t> allocate_at(size_t need, size_t align);
   void add_hole(size_t offset, size_t nbytes);
   void drop_hole(Blocks::iterator hole);
   void note_end(size_t end) noexcept;

@@ -112,17 +112,6 @@ void Choice::use(std::string_view collective, std::string_view algorithm) {
              std::string(collective).c_str(), std::string(algorithm).c_str(), describe_algorithms().c_str()));
 }
 
-size_t Choice::first(Collective collective, Reach reach, int members, Algorithm algorithm) const noexcept {
-  size_t from = 0;
-  for (const ChoiceRow& row : rows_[index(collective, reach)]) {
-    if (members > row.up_to_members || from > row.up_to_bytes) continue;
-    if (row.algorithm == algorithm) return from;
-    if (row.up_to_bytes == size_t{kAny}) break;
-    from = row.up_to_bytes + 1;
-  }
-  return kAny;
-}
-
 std::string_view name_of(Algorithm algorithm) noexcept {
   for (const Exists& e : kExisting)
     if (e.algorithm == algorithm) return e.name;

@@ -24,9 +24,8 @@ enum class Collective : uint8_t {
 };
 
 /// Host calls: node where every member loads and stores the memory of every other, else network. Calls in the order of
-/// a stream, among members whose GPUs map each other's memory: unreached where some member does not reach another one's
-/// buffer, or no member knows the sizes of the others' blocks, else stream.
-enum class Reach : uint8_t { node, network, stream, unreached, kCount };
+/// a stream, among members whose GPUs map each other's memory: stream.
+enum class Reach : uint8_t { node, network, stream, kCount };
 
 /// choice_table.inc says what each does. Algorithms of several collectives share a name where they share the idea.
 enum class Algorithm : uint8_t {
@@ -44,8 +43,7 @@ enum class Algorithm : uint8_t {
   packed,
   packets,
   parts,
-  engines,
-  relay
+  engines
 };
 
 struct ChoiceRow {
@@ -65,9 +63,6 @@ class Choice {
     while (nbytes > row->up_to_bytes || members > row->up_to_members) ++row;  // the last row of a list takes all
     return row->algorithm;
   }
-
-  /// The smallest number of bytes for which pick() returns `algorithm`; ~0 where there is none.
-  size_t first(Collective collective, Reach reach, int members, Algorithm algorithm) const noexcept;
 
  private:
   static constexpr size_t kReaches = static_cast<size_t>(Reach::kCount);

@@ -10,14 +10,15 @@
 namespace railshmem {
 namespace {
 
-constexpr size_t kUnit = 16;         // bytes that a thread handles at a time
-constexpr size_t kFewThreads = 128;  // short vectors: a block each for many multiprocessors, which store at once
+constexpr size_t kUnit = 16;           // bytes
+constexpr uint32_t kManyUnits = 3;     // that a thread handles at a time: four packets carry three, two carry one
+constexpr size_t kOneUnitBlocks = 64;  // of kManyThreads: up to so many, one unit a thread
+constexpr size_t kFewThreads = 128;    // short vectors: a block each for many multiprocessors, which store at once
 constexpr size_t kManyThreads = 512;
 constexpr size_t kFewBlocks = 32;  // from more on, blocks of many threads
 constexpr uint32_t kMostBlocks = 128;
-constexpr size_t kRelayed = kManyThreads * kUnit;  // bytes of a block's slice at least
-// Of the kernel behind copies: it may have to relay all that the copies could not reach. Each block adds a little to
-// the time of copies that did reach it, so only long ones have many.
+// Of the kernel behind copies: it may have to send all that the copies could not reach. Each block adds a little to the
+// time of copies that did reach it, so only long ones have many.
 constexpr size_t kEndBlocks = 32;
 constexpr size_t kOfEndBlock = size_t{64} << 10;
 // Of the kernel that copies the own block beside the engines. With two members it is done before the link is, and takes
@@ -34,22 +35,24 @@ uint32_t capped(const Question& question, size_t blocks) noexcept {
   return static_cast<uint32_t>(std::clamp<size_t>(blocks, 1, most));
 }
 
-/// One unit a thread as long as there are blocks for that.
+/// One unit a thread where they are few: these kernels are short. Otherwise as many blocks as need one exchange for
+/// all.
 Step exchange(const Question& question, size_t nbytes) noexcept {
   const size_t units = units_of(nbytes);
-  const bool few = units <= kFewThreads * kFewBlocks;
-  const size_t threads = few ? kFewThreads : kManyThreads;
-  return {StepKind::exchange, capped(question, (units + threads - 1) / threads), static_cast<uint32_t>(threads)};
+  const size_t threads = units <= kFewThreads * kFewBlocks ? kFewThreads : kManyThreads;
+  const auto blocks_for = [&](size_t of_thread) {
+    return capped(question, (units + threads * of_thread - 1) / (threads * of_thread));
+  };
+  const uint32_t blocks = blocks_for(1);
+  if (units <= std::min<size_t>(blocks, kOneUnitBlocks) * threads)
+    return {StepKind::exchange, blocks, static_cast<uint32_t>(threads), 1};
+  return {StepKind::exchange, blocks_for(kManyUnits), static_cast<uint32_t>(threads), kManyUnits};
 }
 
 /// Eight vectors of a thread are under way at once; a block for less than that would only add to the meetings.
 Step direct(const Question& question, size_t nbytes) noexcept {
   constexpr size_t kOfBlock = kManyThreads * kUnit * 4;
   return {StepKind::direct, capped(question, (nbytes + kOfBlock - 1) / kOfBlock), kManyThreads};
-}
-
-Step relay(const Question& question, size_t nbytes) noexcept {
-  return {StepKind::relay, capped(question, (nbytes + kRelayed - 1) / kRelayed), kManyThreads};
 }
 
 Step end(const Question& question) noexcept {
@@ -68,11 +71,9 @@ Step copies(const Question& question) noexcept {
 }
 
 /// What there is where the way of the plan is not there for some member.
-std::string otherwise(const Question& question, const Plan& plan) {
-  if (question.sizes_differ && plan.algorithm == Algorithm::packets && plan.relay_from != ~size_t{0})
-    return text("; relay if a block has %zu bytes or more", plan.relay_from);
-  if (plan.algorithm != Algorithm::direct && plan.algorithm != Algorithm::engines) return "";
-  return text("; %s where a buffer is not reached", question.nbytes >= plan.relay_from ? "relay" : "packets");
+std::string otherwise(const Plan& plan) {
+  const bool reaches = plan.algorithm == Algorithm::direct || plan.algorithm == Algorithm::engines;
+  return reaches ? "; packets where a buffer is not reached" : "";
 }
 
 const char* words_of(StepKind kind) noexcept {
@@ -87,8 +88,6 @@ const char* words_of(StepKind kind) noexcept {
       return "copies by engines";
     case StepKind::end:
       return "meeting";
-    case StepKind::relay:
-      return "slices through scratch memory";
   }
   return "?";
 }
@@ -102,14 +101,10 @@ size_t part_nbytes(size_t nbytes, int members) noexcept {
 
 Plan make_plan(const Question& question, const Choice& choice) noexcept {
   Plan plan{Algorithm::packets};
-  plan.relay_from = choice.first(question.collective, Reach::unreached, question.members, Algorithm::relay);
-  if (!question.sizes_differ) {
+  if (!question.sizes_differ)
     plan.algorithm = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
-  } else if (plan.relay_from == 0) {
-    plan.algorithm = Algorithm::relay;
-  }
   // Of sizes that nobody knows: as many blocks as the largest pay for.
-  const size_t nbytes = question.sizes_differ ? kMostBlocks * kManyThreads * kUnit : question.nbytes;
+  const size_t nbytes = question.sizes_differ ? kMostBlocks * kManyThreads * kManyUnits * kUnit : question.nbytes;
   const bool reduces = question.collective == Collective::reduce;
   const size_t part = reduces ? part_nbytes(nbytes, question.members) : nbytes;
   switch (plan.algorithm) {
@@ -123,9 +118,6 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept {
       plan.add({StepKind::begin, 1, kFewThreads});
       plan.add(copies(question));
       plan.add(end(question));
-      break;
-    case Algorithm::relay:
-      plan.add(relay(question, part));
       break;
     default:
       plan.add(exchange(question, nbytes));
@@ -143,7 +135,7 @@ std::string explain(const Question& question, const Plan& plan) {
     if (step.kind == StepKind::copies && step.blocks != 0) line += " beside a kernel for the own block";
     if (step.blocks != 0) line += text(" (%s of %u threads)", counted(step.blocks, "block").c_str(), step.threads);
   }
-  return line + otherwise(question, plan);
+  return line + otherwise(plan);
 }
 
 }  // namespace railshmem

@@ -30,22 +30,19 @@ enum class StepKind : uint8_t {
   begin,     ///< a kernel: members meet and tell each other where their buffers are
   copies,    ///< copy engines fetch from all other members; its blocks, if any, copy the own block beside that
   end,       ///< a kernel: does what the copies could not do; members meet
-  relay,     ///< a kernel: slices through scratch memory
 };
 
 struct Step {
   StepKind kind;
   uint32_t blocks = 0;   ///< of a kernel
   uint32_t threads = 0;  ///< of each block
+  uint32_t units = 0;    ///< of an exchange: 16 bytes each, that a thread handles at a time
 };
 
 struct Plan {
   static constexpr size_t kMost = 3;
 
   Algorithm algorithm;
-  /// Where some member does not reach some buffer, or no member knows the sizes of others: from so many bytes on slices
-  /// are relayed, below that there are packets. ~0: always packets.
-  size_t relay_from = ~size_t{0};
   std::array<Step, kMost> steps{};
   size_t nsteps = 0;
 

@@ -62,19 +62,10 @@ Call combine_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& mem
   return call;
 }
 
-/// Where a member does not reach a buffer.
-cuda::Unreached unreached_of(const Coll& coll, const Plan& plan) noexcept {
-  return coll.nbytes >= plan.relay_from ? cuda::Unreached::relay : cuda::Unreached::packets;
-}
-
-/// A move whose blocks have sizes of their own, or that is relayed.
-MoveSizesCall sized_move_of(const Coll& coll, const Plan& plan, const cuda::CollMembers& members) noexcept {
-  MoveSizesCall call{move_of(coll, members), {}, {}, ~uint64_t{0}};
-  if (coll.kind == CollKind::alltoallv) {
-    call.move.nbytes = ~uint64_t{0};
-    call.relay_from = plan.relay_from;
-  }
-  if (plan.algorithm == Algorithm::relay) call.relay_from = 0;
+/// A move whose blocks have sizes of their own.
+MoveSizesCall sized_move_of(const Coll& coll, const cuda::CollMembers& members) noexcept {
+  MoveSizesCall call{move_of(coll, members), {}, {}};
+  if (coll.kind == CollKind::alltoallv) call.move.nbytes = ~uint64_t{0};
   for (int k = 0; k < members.n; ++k) {
     call.send_nbytes[k] = coll.sends(k);
     call.receive_nbytes[k] = coll.receives(k);
@@ -100,7 +91,12 @@ void NodeCollectives::must(cuda::Result result, const char* call) const noexcept
 
 template <class Call>
 void NodeCollectives::launch(const Job& job, const Call& call) const noexcept {
-  must(kernels_.give(call, {job.step.blocks, job.step.threads}, job.stream), "cuLaunchKernel");
+  const cuda::CollKernels::Grid grid{job.step.blocks, job.step.threads};
+  if constexpr (std::is_same_v<Call, cuda::EvenMoveCall> || std::is_same_v<Call, cuda::EvenCombineCall>) {
+    must(kernels_.give(call, job.step.units, grid, job.stream), "cuLaunchKernel");
+  } else {
+    must(kernels_.give(call, grid, job.stream), "cuLaunchKernel");
+  }
 }
 
 bool NodeCollectives::serves(const Team& team) const noexcept {
@@ -137,11 +133,9 @@ void NodeCollectives::combine(const Job& job) {
     // A part that the vector does not reach has no bytes; nobody looks there.
     call.source.at[k] = call.two_steps != 0 ? source + static_cast<size_t>(k) * call.nbytes : source;
   }
-  if (job.step.kind == StepKind::relay) return launch(job, DirectCombineCall{call, {}, cuda::Unreached::relay_anyway});
   if (job.step.kind != StepKind::direct) return launch(job, call);
   const Touched touched{true, call.two_steps != 0};
-  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched, job.stream),
-                                unreached_of(coll, job.plan)});
+  launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched, job.stream)});
 }
 
 void NodeCollectives::move(const Job& job) {
@@ -151,12 +145,10 @@ void NodeCollectives::move(const Job& job) {
                   cuda::EvenMoveCall{job.scratch.members(), coll.nbytes, even(coll.source, coll.deals(), coll.nbytes),
                                      even(coll.dest, true, coll.nbytes)});
   const bool sized = coll.kind == CollKind::broadcast || coll.kind == CollKind::alltoallv;
-  if (job.step.kind == StepKind::relay || sized)
-    return launch(job, sized_move_of(coll, job.plan, job.scratch.members()));
+  if (sized) return launch(job, sized_move_of(coll, job.scratch.members()));
   const MoveCall call = move_of(coll, job.scratch.members());
   if (job.step.kind != StepKind::direct) return launch(job, call);
-  launch(job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream),
-                             unreached_of(coll, job.plan)});
+  launch(job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream)});
 }
 
 /// Every member fetches. It takes the others' buffers to lie in their heaps where its own lie in its heap; the kernel
@@ -165,10 +157,7 @@ void NodeCollectives::move_by_engines(const Job& job) {
   const Coll& coll = job.coll;
   const int me = coll.team.rank;
   const bool broadcast = coll.kind == CollKind::broadcast;
-  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}, unreached_of(coll, job.plan)},
-                      nullptr,
-                      broadcast ? coll.root : -1,
-                      {}};
+  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, nullptr, broadcast ? coll.root : -1, {}};
   WhereaboutsOf mine(buffers_, job.scratch.pes(), me, job.stream);
   const auto sends = [&](int k) { return coll.sends(k); };
   mine.tell(

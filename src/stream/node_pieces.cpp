@@ -38,7 +38,7 @@ void NodeCollectives::gather_pieces(const Coll& coll, size_t piece_nbytes, uint6
   const cuda::CollMembers& members = scratch.members();
   const int me = members.me;
   const bool in_place = coll.source_for(me) == coll.dest_from(me);
-  cuda::EngineMoveCall call{{{members, coll.nbytes, {}, {}}, {}, cuda::Unreached::packets}, arrived, -1, {}};
+  cuda::EngineMoveCall call{{{members, coll.nbytes, {}, {}}, {}}, arrived, -1, {}};
   WhereaboutsOf mine(buffers_, scratch.pes(), me, stream);
   mine.tell(
       call.direct.where.source, [&](int k) { return coll.source_for(k); }, [&](int) { return coll.nbytes; });

@@ -64,7 +64,7 @@ ChunkCard TeamScratch::make_own(cuda::DeviceCopies& copies, const Team& team) {
 
 void TeamScratch::close(cuda::DeviceCopies& copies) {
   std::array<uint64_t, ScratchLayout::kMostBlocks> numbers;
-  numbers.fill(ScratchLayout::kClosed);
+  numbers.fill(ScratchLayout::kClosed + ScratchLayout::kRenewal - 1);  // a kernel's first exchange finds out
   const auto me = static_cast<size_t>(members_.me);
   copies.copy(arena_.address(me, ScratchLayout(members_.n).number(0)), numbers.data(), sizeof numbers);
   // What late kernels send to others lands here, at places of this member where they look for nothing.

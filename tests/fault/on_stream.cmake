@@ -90,7 +90,7 @@ fault_test(stream_coll_differs OPTIONS ${on_stream_env} --env SHMEM_CHECK=1 --ex
 fault_test(stream_coll_lonely OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=5
            --expect "PE 1: error: .*shmem_coll_on_stream in a kernel .*: PE 0 did not come to it" --expect SHMEM_WAIT_TIMEOUT
            COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> lonely)
-fault_test(stream_coll_lonely_relay OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=5 --env SHMEM_COLLECTIVES=reduce=relay
+fault_test(stream_coll_lonely_direct OPTIONS ${on_stream_env} --env SHMEM_WAIT_TIMEOUT=5 --env SHMEM_COLLECTIVES=reduce=direct
            --expect "PE 1: error: .*shmem_coll_on_stream in a kernel .*: PE 0 did not come to it" --expect SHMEM_WAIT_TIMEOUT
            COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_coll> lonely)
 

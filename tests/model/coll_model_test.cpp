@@ -47,32 +47,32 @@ namespace {
 using namespace cuda;
 
 constexpr int kCalls = 3;
-constexpr uint64_t kSliceWords = 1024;  ///< of the smallest slices; the first one of each tells them apart
 
 /// Members with scratch memory, and numbers for each call.
 struct Node {
   Node(Explorer& with, int members) : explorer(with), n(members), stride(ScratchLayout(members).nbytes()) {
     scratch.resize(static_cast<size_t>(n) * stride / sizeof(Packet) + 1);
   }
-  /// Makes the scratch memory what it was: what one thread of block 0 uses, without what lies in slots.
-  void reset() {
+  /// Makes the scratch memory what it was behind exchange `number`: what one thread of block 0 uses. `stale`: all
+  /// places hold packets with the numbers of exchanges soon to come, kept from long ago.
+  void reset(uint64_t number, bool stale) {
     const ScratchLayout layout(n);
     for (int me = 0; me < n; ++me) {
       unsigned char* const mine = reinterpret_cast<unsigned char*>(scratch.data()) + static_cast<uint64_t>(me) * stride;
       const auto clear = [mine](uint32_t at) { *reinterpret_cast<Packet*>(mine + at) = {}; };
       clear(layout.number(0));
-      clear(layout.relayed(0));
-      for (int k = 0; k < n; ++k) {
-        *reinterpret_cast<uint64_t*>(mine + layout.sent(0, k)) = 0;
-        *reinterpret_cast<uint64_t*>(mine + layout.taken(0, k)) = 0;
-      }
+      *reinterpret_cast<uint64_t*>(mine + layout.number(0)) = number;
       for (uint32_t i = 0; i < 2 * static_cast<uint32_t>(n) * ScratchLayout::kTokens; ++i)
         clear(layout.tokens(0, 0, 0) + i * static_cast<uint32_t>(sizeof(Packet)));
       for (uint32_t set = 0; set < 4; ++set)
         for (int from = 0; from < n; ++from)
-          for (uint32_t half = 0; half < 2; ++half)
-            clear(layout.packets(set / 2, set % 2, 0, from) +
-                  half * kCollThreads * static_cast<uint32_t>(sizeof(Packet)));
+          for (uint32_t i = 0; i < ScratchLayout::kPacketsOfThread; ++i) {
+            const uint32_t at =
+                layout.packets(set / 2, set % 2, 0, from) + i * kCollThreads * static_cast<uint32_t>(sizeof(Packet));
+            // The next number behind the renewal that is odd or even as those of the set.
+            const uint64_t next = ScratchLayout::kRenewal + (set % 2 == 1 ? 1 : 2);
+            *reinterpret_cast<Packet*>(mine + at) = {0, stale ? next << 32 : 0};
+          }
     }
   }
 
@@ -81,13 +81,14 @@ struct Node {
     return call * 1000 + static_cast<uint64_t>(from) * 100 + static_cast<uint64_t>(to) * 10 + unit;
   }
 
-  /// An all-to-all of blocks of `units` units, again and again.
+  /// An all-to-all of blocks of `units` units, again and again, kUnits in an exchange.
+  template <uint32_t kUnits>
   void exchange(int me, uint64_t units) {
     std::vector<uint64_t> source(static_cast<size_t>(n) * units * 2), dest(source.size());
     for (uint64_t call = 1; call <= kCalls; ++call) {
       for (int k = 0; k < n; ++k)
         for (uint64_t i = 0; i < 2 * units; ++i) source[static_cast<size_t>(k) * 2 * units + i] = word(me, k, call, i);
-      kernels::run_move(
+      kernels::run_move<kUnits>(
           EvenMoveCall{members(me), units * kUnit, {source.data(), units * kUnit}, {dest.data(), units * kUnit}});
       for (int k = 0; k < n; ++k)
         for (uint64_t i = 0; i < 2 * units; ++i)
@@ -110,67 +111,9 @@ struct Node {
         broadcast.send_nbytes[k] = me == 0 ? kUnit : 0;
         broadcast.receive_nbytes[k] = k == 0 ? kUnit : 0;
       }
-      broadcast.relay_from = ~uint64_t{0};
       uint64_t most = 0;
-      uint32_t failed = 0;
-      kernels::run_move_sizes(broadcast, &most, &failed);
+      kernels::run_move_sizes(broadcast, &most);
       explorer.require(dest == source, "a broadcast has other data");
-    }
-  }
-
-  /// An all-to-all with counts whose blocks are relayed in `slices` slices, with nothing in the block from the last
-  /// member to the first one.
-  void relay(int me, uint64_t slices) {
-    const uint64_t words = slices * kSliceWords, nbytes = words * sizeof(uint64_t);
-    std::vector<uint64_t> source(static_cast<size_t>(n) * words), dest(source.size());
-    const auto size = [&](int from, int to) { return from == n - 1 && to == 0 ? 0 : nbytes; };
-    for (uint64_t call = 1; call <= kCalls; ++call) {
-      MoveSizesCall asked{};
-      asked.move.members = members(me);
-      asked.move.nbytes = ~uint64_t{0};
-      for (int k = 0; k < n; ++k) {
-        for (uint64_t i = 0; i < slices; ++i)
-          source[static_cast<size_t>(k) * words + i * kSliceWords] = word(me, k, call, i);
-        asked.move.source.at[k] = source.data() + static_cast<size_t>(k) * words;
-        asked.move.dest.at[k] = dest.data() + static_cast<size_t>(k) * words;
-        asked.send_nbytes[k] = size(me, k);
-        asked.receive_nbytes[k] = size(k, me);
-      }
-      uint64_t most = 0;
-      uint32_t failed = 0;
-      kernels::run_move_sizes(asked, &most, &failed);
-      for (int k = 0; k < n; ++k)
-        for (uint64_t i = 0; i < slices && size(k, me) != 0; ++i)
-          explorer.require(dest[static_cast<size_t>(k) * words + i * kSliceWords] == word(k, me, call, i),
-                           "a slice has other data");
-    }
-  }
-
-  /// An all-reduce whose parts are relayed in `slices` slices, in place.
-  void relay_sums(int me, uint64_t slices) {
-    const uint64_t words = slices * kSliceWords;
-    std::vector<uint64_t> vector(static_cast<size_t>(n) * words);
-    for (uint64_t call = 1; call <= kCalls; ++call) {
-      for (size_t i = 0; i < vector.size(); i += kSliceWords) vector[i] = word(me, 0, call, i / kSliceWords);
-      DirectCombineCall asked{};
-      CombineCall& combine = asked.combine;
-      combine.members = members(me);
-      combine.op = ReduceOp::sum;
-      combine.kind = TypeKind::u64;
-      combine.two_steps = 1;
-      combine.nbytes = words * sizeof(uint64_t);
-      combine.whole = vector.size() * sizeof(uint64_t);
-      combine.dest = vector.data();
-      for (int k = 0; k < n; ++k) combine.source.at[k] = vector.data() + static_cast<size_t>(k) * words;
-      asked.unreached = Unreached::relay_anyway;
-      kernels::Found found{};
-      DeviceReduction part{};
-      kernels::run_direct_combine(asked, found, part);
-      for (size_t i = 0; i < vector.size(); i += kSliceWords) {
-        uint64_t sum = 0;
-        for (int k = 0; k < n; ++k) sum += word(k, 0, call, i / kSliceWords);
-        explorer.require(vector[i] == sum, "a relayed sum has other operands");
-      }
     }
   }
 
@@ -216,12 +159,12 @@ struct Node {
 };
 
 template <class Run>
-size_t explore(int preemptions, int members, Run&& run) {
+size_t explore(int preemptions, int members, Run&& run, uint64_t number = 0, bool stale = false) {
   threads::threadIdx = threads::blockIdx = {0, 0, 0};
   Explorer explorer(preemptions);
   const auto node = std::make_unique<Node>(explorer, members);
   const size_t schedules = explorer.run([&] {
-    node->reset();
+    node->reset(number, stale);
     std::vector<Explorer::Body> bodies;
     for (int me = 0; me < members; ++me) bodies.push_back([&run, &node, me] { run(*node, me); });
     return bodies;
@@ -231,15 +174,29 @@ size_t explore(int preemptions, int members, Run&& run) {
 }
 
 TEST(CollModel, TwoMembersExchangeAgainAndAgain) {
-  EXPECT_GT(explore(2, 2, [](Node& node, int me) { node.exchange(me, 1); }), 100u);
+  EXPECT_GT(explore(2, 2, [](Node& node, int me) { node.exchange<1>(me, 1); }), 100u);
 }
 
 TEST(CollModel, SeveralExchangesOfOneKernel) {
-  EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.exchange(me, 3); }), 100u);
+  EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.exchange<kUnitsOfThread>(me, 4); }), 100u);
+  EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.exchange<1>(me, 3); }), 100u);
+}
+
+/// The places hold packets whose numbers come again behind the renewal.
+TEST(CollModel, PlacesAreRenewedBeforeNumbersComeAgain) {
+  EXPECT_GT(explore(
+                1, 2, [](Node& node, int me) { node.exchange<1>(me, 1); }, ScratchLayout::kRenewal - 1, true),
+            100u);
+}
+
+TEST(CollModel, ThreeMembersRenewTheirPlaces) {
+  EXPECT_GT(explore(
+                1, 3, [](Node& node, int me) { node.exchange<1>(me, 1); }, ScratchLayout::kRenewal - 1, true),
+            100u);
 }
 
 TEST(CollModel, ThreeMembersExchange) {
-  EXPECT_GT(explore(1, 3, [](Node& node, int me) { node.exchange(me, 1); }), 100u);
+  EXPECT_GT(explore(1, 3, [](Node& node, int me) { node.exchange<1>(me, 1); }), 100u);
 }
 
 TEST(CollModel, MembersWithoutDataKeepARootFromRunningAhead) {
@@ -248,24 +205,6 @@ TEST(CollModel, MembersWithoutDataKeepARootFromRunningAhead) {
 
 TEST(CollModel, SourcesMayChangeAndResultsAreThereBehindACall) {
   EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.reduce(me); }), 100u);
-}
-
-/// Three calls of three slices go round rings of four slots twice.
-TEST(CollModel, RelayedSlicesGoRoundTheirRings) {
-  EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.relay(me, 3); }), 100u);
-}
-
-TEST(CollModel, MembersRelayCallsAhead) {
-  EXPECT_GT(explore(2, 2, [](Node& node, int me) { node.relay(me, 1); }), 100u);
-}
-
-TEST(CollModel, ThreeMembersRelay) {
-  EXPECT_GT(explore(1, 3, [](Node& node, int me) { node.relay(me, 1); }), 100u);
-}
-
-/// Operands and results share rings: four slots are just enough.
-TEST(CollModel, RelayedSumsNeverWaitForEachOther) {
-  EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.relay_sums(me, 3); }), 100u);
 }
 
 }  // namespace

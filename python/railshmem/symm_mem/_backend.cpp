@@ -17,10 +17,12 @@
 #include <vector>
 
 #include "_cuda.h"
+#include "_words.h"
 
 namespace {
 
 namespace symm = c10d::symmetric_memory;
+using railshmem_symm_mem::joined;
 using railshmem_symm_mem::Signals;
 
 /// Memory of the symmetric heap that is handed out locally, and where PEs find each other's. Addresses of functions of
@@ -40,8 +42,9 @@ struct Pool {
   void require_running(const char* function) const {
     int running = 0;
     query_initialized(&running);
-    TORCH_CHECK(running != 0, "railshmem.symm_mem: ", function,
-                ": railshmem.finalize() has given the memory back; call it last, and drop such tensors before");
+    TORCH_CHECK(running != 0,
+                joined("railshmem.symm_mem: ", function,
+                       ": railshmem.finalize() has given the memory back; call it last, and drop such tensors before"));
   }
 };
 
@@ -127,10 +130,12 @@ class Memory : public symm::SymmetricMemory {
   void check(const char* function, int channel, int peer) {
     pool_.require_running(function);
     const size_t channels = symm::get_signal_pad_size() / sizeof(uint32_t) / buffers_.size();
-    TORCH_CHECK_VALUE(channel >= 0 && static_cast<size_t>(channel) < channels, "railshmem.symm_mem: ", function,
-                      ": channel ", channel, " does not exist; there are channels 0 to ", channels - 1);
-    TORCH_CHECK_VALUE(peer >= 0 && peer < get_world_size(), "railshmem.symm_mem: ", function, ": rank ", peer,
-                      " does not exist; the group has ranks 0 to ", get_world_size() - 1);
+    TORCH_CHECK_VALUE(channel >= 0 && static_cast<size_t>(channel) < channels,
+                      joined("railshmem.symm_mem: ", function, ": channel ", channel,
+                             " does not exist; there are channels 0 to ", channels - 1));
+    TORCH_CHECK_VALUE(peer >= 0 && peer < get_world_size(),
+                      joined("railshmem.symm_mem: ", function, ": rank ", peer,
+                             " does not exist; the group has ranks 0 to ", get_world_size() - 1));
   }
 
   const Pool pool_;
@@ -170,15 +175,15 @@ class HostMemory : public Memory {
   void signal(const char* function, int peer, int channel, size_t timeout_ms) {
     // release: pairs with the peer's await(), which then sees what was stored here before.
     change(word(peer, channel, rank_), 0, 1, std::memory_order_release, timeout_ms, [&](double limit) {
-      TORCH_CHECK(false, "railshmem.symm_mem: ", function, ": rank ", peer,
-                  " has not taken the signal before on channel ", channel, " within ", limit, " s");
+      TORCH_CHECK(false, joined("railshmem.symm_mem: ", function, ": rank ", peer,
+                                " has not taken the signal before on channel ", channel, " within ", limit, " s"));
     });
   }
   /// Sets the peer's word here from 1 to 0.
   void await(const char* function, int peer, int channel, size_t timeout_ms) {
     change(word(rank_, channel, peer), 1, 0, std::memory_order_acquire, timeout_ms, [&](double limit) {
-      TORCH_CHECK(false, "railshmem.symm_mem: ", function, ": rank ", peer, " has not signalled on channel ", channel,
-                  " within ", limit, " s; does it make this call, too?");
+      TORCH_CHECK(false, joined("railshmem.symm_mem: ", function, ": rank ", peer, " has not signalled on channel ",
+                                channel, " within ", limit, " s; does it make this call, too?"));
     });
   }
   template <class Late>
@@ -237,12 +242,13 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     pool_.require_running("empty");
     const int ours = pool_.device().index();
     TORCH_CHECK_VALUE(pool_.signals == nullptr || device < 0 || device == ours,
-                      "railshmem.symm_mem: empty: device is cuda:", device,
-                      ", and the symmetric heap of this PE is on cuda:", ours, "; pass that device");
+                      joined("railshmem.symm_mem: empty: device is cuda:", device,
+                             ", and the symmetric heap of this PE is on cuda:", ours, "; pass that device"));
     const size_t all = aligned(nbytes) + symm::get_signal_pad_size();
     void* const memory = pool_.take(static_cast<ssize_t>(all), -1, nullptr);
-    TORCH_CHECK_WITH(OutOfMemoryError, memory != nullptr, "railshmem.symm_mem: there is no room for ", nbytes,
-                     " bytes and a signal pad; pass more bytes to railshmem.symm_mem.enable()");
+    TORCH_CHECK_WITH(OutOfMemoryError, memory != nullptr,
+                     joined("railshmem.symm_mem: there is no room for ", nbytes,
+                            " bytes and a signal pad; pass more bytes to railshmem.symm_mem.enable()"));
     clear(static_cast<char*>(memory) + aligned(nbytes), symm::get_signal_pad_size());
     const std::lock_guard lock(mutex_);
     blocks_[reinterpret_cast<uintptr_t>(memory)] = {nbytes, group, {}};
@@ -281,7 +287,7 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     const std::vector<Card> cards = exchange(mine, group, me);
     // Each member compares all cards, so that all of them raise, with Python's lock as the call had it.
     const std::string wrong = difference(cards, me);
-    TORCH_CHECK_VALUE(wrong.empty(), "railshmem.symm_mem: rendezvous: ", wrong);
+    TORCH_CHECK_VALUE(wrong.empty(), joined("railshmem.symm_mem: rendezvous: ", wrong));
     auto shared = map(cards, me);
     const std::lock_guard lock(mutex_);
     find(memory)->second.groups[group] = shared;
@@ -322,8 +328,8 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     store->set(std::to_string(me), std::vector<uint8_t>(bytes, bytes + sizeof mine));
     for (int rank = 0; rank < members; ++rank) {
       const std::vector<uint8_t> told = store->get(std::to_string(rank));
-      TORCH_CHECK(told.size() == sizeof mine, "railshmem.symm_mem: rendezvous: rank ", rank, " told ", told.size(),
-                  " bytes");
+      TORCH_CHECK(told.size() == sizeof mine,
+                  joined("railshmem.symm_mem: rendezvous: rank ", rank, " told ", told.size(), " bytes"));
       std::memcpy(&cards[rank], told.data(), sizeof mine);
     }
     return cards;
@@ -341,16 +347,17 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     std::string others;
     for (size_t rank = 0; rank < cards.size(); ++rank)
       if (cards[rank].*value != cards[me].*value)
-        others += c10::str("rank ", rank, " has ", cards[rank].*value, of, ", ");
-    return others.empty() ? others : c10::str(others, "and rank ", me, " has ", cards[me].*value, "; ", remedy);
+        others += joined("rank ", rank, " has ", cards[rank].*value, of, ", ");
+    return others.empty() ? others : joined(others, "and rank ", me, " has ", cards[me].*value, "; ", remedy);
   }
   c10::intrusive_ptr<Memory> map(const std::vector<Card>& cards, int me) {
     std::vector<void*> buffers;
     for (size_t rank = 0; rank < cards.size(); ++rank) {
       void* const there = pool_.peer(reinterpret_cast<void*>(pool_.begin), static_cast<int>(cards[rank].pe));
-      TORCH_CHECK(
-          there != nullptr, "railshmem.symm_mem: rendezvous: the memory of rank ", rank, " (PE ", cards[rank].pe,
-          ") is not mapped here, as that of another node; use a group of one node, or railshmem.torch.put and get");
+      TORCH_CHECK(there != nullptr,
+                  joined("railshmem.symm_mem: rendezvous: the memory of rank ", rank, " (PE ", cards[rank].pe,
+                         ") is not mapped here, as that of another node; use a group of one node, or "
+                         "railshmem.torch.put and get"));
       buffers.push_back(static_cast<char*>(there) + cards[rank].offset);
     }
     const Card& mine = cards[me];

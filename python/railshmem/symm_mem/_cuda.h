@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <string>
 
+#include "_words.h"
+
 namespace railshmem_symm_mem {
 
 /// For each rank from first to last - 1 but skip: sets this rank's word at that rank from 0 to 1 (steps has bit 0),
@@ -104,7 +106,7 @@ class Signals {
 
   explicit Signals(int device) : device_(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device)) {
     driver_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    TORCH_CHECK(driver_ != nullptr, "railshmem.symm_mem.enable: the CUDA driver cannot be opened: ", dlerror());
+    TORCH_CHECK(driver_ != nullptr, joined("railshmem.symm_mem.enable: the CUDA driver cannot be opened: ", dlerror()));
     find(load_, "cuModuleLoadData");
     find(function_of_, "cuModuleGetFunction");
     find(launch_, "cuLaunchKernel");
@@ -166,14 +168,14 @@ class Signals {
   template <class Function>
   void find(Function& function, const char* name) {
     function = reinterpret_cast<Function>(dlsym(driver_, name));
-    TORCH_CHECK(function != nullptr, "railshmem.symm_mem.enable: the CUDA driver has no ", name);
+    TORCH_CHECK(function != nullptr, joined("railshmem.symm_mem.enable: the CUDA driver has no ", name));
   }
   void check(int status, const char* call) {
     if (status == 0) return;
     throw_report();
     const char* text = nullptr;
     name_(status, &text);
-    TORCH_CHECK(false, "railshmem.symm_mem: ", call, ": ", text ? text : "unknown error", " (", status, ")");
+    TORCH_CHECK(false, joined("railshmem.symm_mem: ", call, ": ", text ? text : "unknown error", " (", status, ")"));
   }
 
   const c10::Device device_;

@@ -25,7 +25,7 @@ from railshmem.torch import _gpu
 _FUNCTION = "railshmem.symm_mem.enable"
 _NAME = "RAILSHMEM"
 _SOURCE = pathlib.Path(__file__).with_name("_backend.cpp")
-_HEADER = pathlib.Path(__file__).with_name("_cuda.h")
+_HEADERS = [pathlib.Path(__file__).with_name(name) for name in ("_cuda.h", "_words.h")]
 #: Seconds that the library waits where SHMEM_WAIT_TIMEOUT is not set.
 _LIMIT = 3600.0
 #: Seconds between two meetings of the PEs while a compiler runs.
@@ -86,7 +86,8 @@ def _compiled() -> ModuleType:
         from torch.utils import cpp_extension
     except ImportError as error:
         raise RuntimeError(f"{_FUNCTION}: torch cannot compile extensions: {error}; pip install setuptools") from error
-    built_for = f"{torch.__version__} {sys.version} {platform.machine()} ".encode() + _SOURCE.read_bytes() + _HEADER.read_bytes()
+    built_for = f"{torch.__version__} {sys.version} {platform.machine()} ".encode()
+    built_for += b"".join(file.read_bytes() for file in [_SOURCE, *_HEADERS])
     name = f"railshmem_symm_mem_{hashlib.sha256(built_for).hexdigest()[:16]}"
     library = pathlib.Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cpp_extension.get_default_build_root()) / f"{name}.so"
     host = int.from_bytes(hashlib.sha256(socket.gethostname().encode()).digest()[:8], "little")

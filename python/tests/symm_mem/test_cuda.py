@@ -165,7 +165,6 @@ def test_other_tensors_are_refused():
         symm_mem.rendezvous(torch.zeros(4, device="cuda"), dist.group.WORLD)
 
 
-@pytest.mark.skip(reason="torch's rendezvous dies of a segmentation fault here on GPUs; see docs/python.md")
 def test_unequal_offsets_are_named(me, npes):
     if npes == 1:
         pytest.skip("a PE alone agrees with itself")

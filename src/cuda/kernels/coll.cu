@@ -7,51 +7,72 @@
 using namespace railshmem::cuda;
 
 // Half of a multiprocessor's registers at most, to find a place beside kernels of the program.
+// Of one unit a thread, and of kUnitsOfThread.
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_move_even(const __grid_constant__ EvenMoveCall call) {
-  kernels::run_move(call);
+  kernels::run_move<1>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_move_even_long(const __grid_constant__ EvenMoveCall call) {
+  kernels::run_move<kUnitsOfThread>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_move(const __grid_constant__ MoveCall call) {
-  kernels::run_move(call);
+  kernels::run_move<kUnitsOfThread>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_move_sizes(const __grid_constant__ MoveSizesCall call) {
   __shared__ uint64_t most;
-  __shared__ uint32_t failed;
-  kernels::run_move_sizes(call, &most, &failed);
+  kernels::run_move_sizes(call, &most);
+}
+
+// Sums of one type: in one step, in one step of long vectors, and in two steps.
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_float(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<1, float, false>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
-    railshmem_coll_sum_float(const __grid_constant__ EvenCombineCall call) {
-  kernels::run_sum<float, false>(call);
+    railshmem_coll_sum_float_long(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<kUnitsOfThread, float, false>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_sum_float_parts(const __grid_constant__ EvenCombineCall call) {
-  kernels::run_sum<float, true>(call);
+  kernels::run_sum<1, float, true>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_sum_half(const __grid_constant__ EvenCombineCall call) {
-  kernels::run_sum<railshmem::Half, false>(call);
+  kernels::run_sum<1, railshmem::Half, false>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_half_long(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<kUnitsOfThread, railshmem::Half, false>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_sum_half_parts(const __grid_constant__ EvenCombineCall call) {
-  kernels::run_sum<railshmem::Half, true>(call);
+  kernels::run_sum<1, railshmem::Half, true>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_sum_bfloat16(const __grid_constant__ EvenCombineCall call) {
-  kernels::run_sum<railshmem::Bfloat16, false>(call);
+  kernels::run_sum<1, railshmem::Bfloat16, false>(call);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_sum_bfloat16_long(const __grid_constant__ EvenCombineCall call) {
+  kernels::run_sum<kUnitsOfThread, railshmem::Bfloat16, false>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_sum_bfloat16_parts(const __grid_constant__ EvenCombineCall call) {
-  kernels::run_sum<railshmem::Bfloat16, true>(call);
+  kernels::run_sum<1, railshmem::Bfloat16, true>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)

@@ -13,8 +13,10 @@ namespace railshmem::cuda {
 /// Members of a node that a kernel serves at most.
 inline constexpr int kMostMembers = 64;
 inline constexpr uint32_t kCollThreads = 512;  ///< of a block, at most
-/// Bytes of the vector that one thread handles at a time: two packets carry them.
+/// Bytes of a vector that are sent, combined and stored together.
 inline constexpr uint32_t kUnit = 16;
+/// Units of one thread in an exchange, at most. A packet carries 12 bytes, so four packets carry them.
+inline constexpr uint32_t kUnitsOfThread = 3;
 
 /// Where things lie in the scratch memory of each member, in bytes from its start. Blocks are numbered within a kernel;
 /// block b of every member's kernel talks with block b of the others only. So a block's places and numbers are its own,
@@ -23,31 +25,22 @@ class ScratchLayout {
  public:
   static constexpr uint32_t kMostBlocks = 128;
   static constexpr uint32_t kTokens = 2;  ///< packets of a meeting from each member
-  static constexpr uint32_t kSlots = 4;   ///< of a ring through which a block of one member sends to another member
+  static constexpr uint32_t kPacketsOfThread = kUnitsOfThread + 1;
+  /// Packets carry the lower half of their exchange's number. Exchanges whose numbers are multiples of this one renew
+  /// the places of packets: no place keeps a packet until its number could come again.
+  static constexpr uint64_t kRenewal = uint64_t{1} << 31;
   /// Numbers from here on say that the team has gone. No real exchange gets there.
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
 
   RAILSHMEM_HD explicit ScratchLayout(int members) : members_(static_cast<uint32_t>(members)) {}
 
-  /// Blocks that exchange packets at most: their places for all members take 16 MiB.
+  /// Blocks that exchange packets at most: their places for all members take 32 MiB.
   RAILSHMEM_HD uint32_t packet_blocks() const {
     const uint32_t blocks = 256 / members_;
     return blocks > kMostBlocks ? kMostBlocks : blocks;
   }
   /// The number of the last exchange or meeting of a block: uint64_t. Only this member's own kernels use it.
   RAILSHMEM_HD uint32_t number(uint32_t block) const { return block * static_cast<uint32_t>(sizeof(uint64_t)); }
-  /// Blocks that relay slices at most: the rings of all members take 32 MiB, with two or three members 16.
-  RAILSHMEM_HD uint32_t relay_blocks() const {
-    const uint32_t others = members_ > 1 ? members_ - 1 : 1;
-    const uint32_t blocks = (uint32_t{32} << 20) / (others * kSlots * slot_nbytes());
-    return blocks > kMostBlocks ? kMostBlocks : blocks;
-  }
-  /// Of a slot of a ring. A block pays for one fence with each slice that it sends to all others, so two members have
-  /// the larger ones.
-  RAILSHMEM_HD uint32_t slot_nbytes() const { return members_ > 2 ? 16384 : 32768; }
-  /// Slices that a block has sent to each other member and taken from it in all calls so far: uint64_t. Only this
-  /// member's own kernels use it.
-  RAILSHMEM_HD uint32_t relayed(uint32_t block) const { return 1024 + number(block); }
   /// The PE of member k: int32_t. For messages.
   RAILSHMEM_HD uint32_t pe(int member) const {
     return 2048 + static_cast<uint32_t>(member) * static_cast<uint32_t>(sizeof(int32_t));
@@ -63,37 +56,19 @@ class ScratchLayout {
     const uint32_t row = (block * 2 + odd(number)) * members_ + static_cast<uint32_t>(from);
     return kHead + row * kTokenBytes;
   }
-  /// Slices of member `from` that are in this member's ring, or were: uint64_t, stored by that member.
-  RAILSHMEM_HD uint32_t sent(uint32_t block, int from) const { return kCounters + counter(block, from); }
-  /// Slices of this member that member `by` has taken out of its ring: uint64_t, stored by that member.
-  RAILSHMEM_HD uint32_t taken(uint32_t block, int by) const {
-    return kCounters + kMostBlocks * kMostMembers * static_cast<uint32_t>(sizeof(uint64_t)) + counter(block, by);
-  }
-  /// The packets of a member for exchange `number` of a block: two for each thread. `area` is 0, or 1 for the second
-  /// half of an exchange.
+  /// The packets of a member for exchange `number` of a block: kPacketsOfThread rows of one for each thread. `area` is
+  /// 0, or 1 for the second half of an exchange.
   RAILSHMEM_HD uint32_t packets(uint32_t area, uint64_t number, uint32_t block, int from) const {
     const uint32_t row = ((block * 2 + area) * 2 + odd(number)) * members_ + static_cast<uint32_t>(from);
     return kPackets + row * kBlockBytes;
   }
-  /// The slot for slice `number` from a member, in the scratch memory of member `to`. Rings are no places of packets:
-  /// data in them could look like a packet.
-  RAILSHMEM_HD uint32_t slot(uint64_t number, uint32_t block, int from, int to) const {
-    const auto other = static_cast<uint32_t>(from < to ? from : from - 1);
-    const uint32_t row = (block * (members_ - 1) + other) * kSlots + static_cast<uint32_t>(number) % kSlots;
-    return packets(0, 0, packet_blocks(), 0) + row * slot_nbytes();
-  }
-  RAILSHMEM_HD uint32_t nbytes() const { return slot(0, relay_blocks(), 0, 1); }
+  RAILSHMEM_HD uint32_t nbytes() const { return packets(0, 0, packet_blocks(), 0); }
 
  private:
   static constexpr uint32_t kHead = 4096;
   static constexpr uint32_t kTokenBytes = kTokens * static_cast<uint32_t>(sizeof(Packet));
-  static constexpr uint32_t kBlockBytes = 2 * kCollThreads * static_cast<uint32_t>(sizeof(Packet));
-  static constexpr uint32_t kCounters = kHead + 2 * kMostBlocks * kMostMembers * kTokenBytes;
-  static constexpr uint32_t kPackets =
-      kCounters + 2 * kMostBlocks * kMostMembers * static_cast<uint32_t>(sizeof(uint64_t));
-  RAILSHMEM_HD static uint32_t counter(uint32_t block, int member) {
-    return (block * kMostMembers + static_cast<uint32_t>(member)) * static_cast<uint32_t>(sizeof(uint64_t));
-  }
+  static constexpr uint32_t kBlockBytes = kPacketsOfThread * kCollThreads * static_cast<uint32_t>(sizeof(Packet));
+  static constexpr uint32_t kPackets = kHead + 2 * kMostBlocks * kMostMembers * kTokenBytes;
   RAILSHMEM_HD static uint32_t odd(uint64_t number) { return static_cast<uint32_t>(number) & 1; }
   uint32_t members_;
 };
@@ -136,12 +111,11 @@ struct MoveCallOf {
 using EvenMoveCall = MoveCallOf<EvenBlocks>;
 using MoveCall = MoveCallOf<ListedBlocks>;
 
-/// Moves blocks of any sizes. Broadcast, all-to-all with counts, and what is relayed.
+/// Moves blocks of any sizes. Broadcast, and all-to-all with counts.
 struct MoveSizesCall {
   MoveCall move;                       ///< its nbytes is the largest block of all members; ~0: the members find out
   uint64_t send_nbytes[kMostMembers];  ///< for member k
   uint64_t receive_nbytes[kMostMembers];
-  uint64_t relay_from;  ///< relays slices where the largest block has so many bytes or more, else packets
 };
 
 /// Reduces: operand k of this member is its part of the result of member k. Reduce-scatter, and all-reduce in one step
@@ -171,19 +145,15 @@ struct Whereabouts {
   uint64_t dest[kMostMembers];    ///< to tell member k: where it writes
 };
 
-/// What members do where some member does not reach some buffer. relay_anyway: they do not meet to find out, and relay.
-enum class Unreached : uint32_t { packets, relay, relay_anyway };
-
-/// A move or a combination that goes straight between the members' buffers.
+/// A move or a combination that goes straight between the members' buffers, or by packets where some member does not
+/// reach some buffer.
 struct DirectMoveCall {
   MoveCall move;
   Whereabouts where;
-  Unreached unreached;
 };
 struct DirectCombineCall {
   CombineCall combine;
   Whereabouts where;
-  Unreached unreached;
 };
 
 /// A move by copy engines, between two kernels. They fetch from where this member takes the others' blocks to lie.

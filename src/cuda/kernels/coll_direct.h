@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/cuda/kernels/coll_copy.h"
-#include "src/cuda/kernels/coll_relay_calls.h"
+#include "src/cuda/kernels/coll_packets.h"
 
 namespace railshmem::cuda::kernels {
 
@@ -98,35 +98,23 @@ RAILSHMEM_KERNEL inline void run_direct_move(const DirectMoveCall& c, Found& fou
   meet_first(talk, c.where, found);
   if (found.failed != 0) return talk.close(c.move.dest[talk.me()]);
   if (found.missing != 0) {
-    const auto all = [nbytes = c.move.nbytes](int) { return nbytes; };
-    if (c.unreached == Unreached::relay) {
-      relay_move(c.move, c.move.nbytes, &found.failed, all, all);
-    } else {
-      move_packets(talk, c.move);
-    }
+    move_packets<kUnitsOfThread>(talk, c.move);
   } else {
     store_blocks(talk, c.move, found);
   }
-  if (found.failed == 0) meet_last(talk, Did::store);
+  meet_last(talk, Did::store);
   talk.close(c.move.dest[talk.me()]);
 }
 
 /// Reduce-scatter, and all-reduce by parts: every member computes its part from all sources. In an all-reduce it stores
-/// the result at all members. What is relayed anyway goes by this kernel too: reduce() for all types is most of it.
+/// the result at all members.
 RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Found& found, DeviceReduction& part) {
   const CombineCall& call = c.combine;
   Talk talk(call.members);
-  const bool meets = c.unreached != Unreached::relay_anyway;
-  if (meets) {
-    meet_first(talk, c.where, found);
-    if (found.failed != 0) return talk.close(call.dest);
-  }
-  if (!meets || found.missing != 0) {
-    if (c.unreached != Unreached::packets) {
-      relay_combine(call, &found.failed, part);
-    } else {
-      combine_packets(talk, call, meeting_of(call), call.two_steps != 0);
-    }
+  meet_first(talk, c.where, found);
+  if (found.failed != 0) return talk.close(call.dest);
+  if (found.missing != 0) {
+    combine_packets<kUnitsOfThread>(talk, call, meeting_of(call), call.two_steps != 0);
   } else {
     const bool to_all = call.two_steps != 0;
     const uint64_t begin = to_all ? static_cast<uint64_t>(talk.me()) * call.nbytes : 0;
@@ -146,9 +134,9 @@ RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Foun
       if (!to_all) part.results[0] = call.dest;
     }
     threads::sync_block();
-    reduce_share(part, rank_in_grid(), threads_in_grid());
+    reduce(part, rank_in_grid(), threads_in_grid());
   }
-  if (meets && found.failed == 0) meet_last(talk, call.two_steps != 0 ? Did::store : Did::load);
+  meet_last(talk, call.two_steps != 0 ? Did::store : Did::load);
   talk.close(call.dest);
 }
 

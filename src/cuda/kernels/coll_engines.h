@@ -90,13 +90,8 @@ RAILSHMEM_KERNEL inline void run_end(const EngineMoveCall& c, uint32_t* shared) 
   const auto sends = [&c](int k) { return sends_to_all(c, k) ? c.direct.move.nbytes : 0; };
   if (heard.missing != 0) {
     const auto sends_all = [nbytes = sends(me)](int) { return nbytes; };
-    if (c.direct.unreached == Unreached::relay) {
-      relay_move(move, move.nbytes, shared, sends_all, sends);
-      if (*shared != 0) return;
-    } else {
-      move_sizes(talk, move, move.nbytes, sends_all, sends);
-      talk.close(move.dest[me]);
-    }
+    move_sizes(talk, move, move.nbytes, sends_all, sends);
+    talk.close(move.dest[me]);
   } else {
     const auto source = [&](int k) -> const void* {
       if (k == me) return move.source[me];

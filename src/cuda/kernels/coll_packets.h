@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of a node by packets that carry their own number: one trip over the link is all that a unit takes, and
-// buffers may be any memory of this GPU. For CUDA, and for threads that stand for kernels.
+// buffers may be any memory of this GPU. A thread handles one unit at a time in short calls, whose kernels are short
+// too, and kUnitsOfThread in long ones, whose packets carry more. For CUDA, and for threads that stand for kernels.
 #pragma once
 
 #include "src/cuda/kernels/coll_talk.h"
 #include "src/cuda/kernels/reduce.h"
 
 namespace railshmem::cuda::kernels {
-
-/// Calls `exchange(first)` for each exchange of this block, in which thread t handles unit first + t of `units`. A
-/// block without units takes no part. All members have equal units, blocks and threads.
-template <class Exchange>
-RAILSHMEM_KERNEL inline void in_exchanges(Talk& talk, uint64_t units, Exchange&& exchange) {
-  const uint32_t blocks = talk.blocks_with_packets();
-  if (threads::block_in_row() >= blocks) return;
-  const uint64_t step = static_cast<uint64_t>(threads::row_size()) * blocks;
-  RAILSHMEM_NO_UNROLL
-  for (uint64_t first = static_cast<uint64_t>(threads::row_size()) * threads::block_in_row(); first < units;
-       first += step) {
-    talk.next();
-    exchange(first + threads::thread_in_row());
-    if (first + step < units) threads::sync_block();  // see Talk
-  }
-}
 
 RAILSHMEM_KERNEL inline const unsigned char* bytes_at(const void* base, uint64_t at) {
   return static_cast<const unsigned char*>(base) + at;
@@ -31,34 +16,117 @@ RAILSHMEM_KERNEL inline unsigned char* bytes_at(void* base, uint64_t at) {
   return static_cast<unsigned char*>(base) + at;
 }
 
+/// The units of a thread in an exchange, of `units` in all.
+template <uint32_t kUnits>
+class Share {
+ public:
+  RAILSHMEM_KERNEL Share(uint64_t first, uint64_t step, uint64_t units)
+      : at_(first * kUnit), step_(step * kUnit), count_(0) {
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < kUnits; ++i) count_ += first + i * step < units ? 1 : 0;
+  }
+  RAILSHMEM_KERNEL uint32_t count() const { return count_; }
+  /// How many of them a vector of `nbytes` has.
+  RAILSHMEM_KERNEL uint32_t count_in(uint64_t nbytes) const {
+    uint32_t count = 0;
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < kUnits; ++i) count += i < count_ && at(i) < nbytes ? 1 : 0;
+    return count;
+  }
+
+  /// The units of a vector of `nbytes`, with zeros behind its end. All loads are on their way at once, unless the
+  /// vector begins or ends within a unit.
+  RAILSHMEM_KERNEL Units<kUnits> load(const void* from, uint64_t nbytes) const {
+    if constexpr (kUnits == 1) return {load_unit(bytes_at(from, at_), left_of(nbytes, at_))};
+    if (!is_whole(from, nbytes)) return load_ragged_units(from, nbytes, *this);
+    Units<kUnits> units{};
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < kUnits; ++i) {
+      if (i < count_) units.at[i] = copying::load(reinterpret_cast<const Unit*>(bytes_at(from, at(i))));
+    }
+    return units;
+  }
+  RAILSHMEM_KERNEL void store(void* to, uint64_t nbytes, const Units<kUnits>& units) const {
+    if constexpr (kUnits == 1) return store_unit(bytes_at(to, at_), units.at[0], left_of(nbytes, at_));
+    if (!is_whole(to, nbytes)) return store_ragged_units(to, nbytes, units, *this);
+    RAILSHMEM_UNROLL
+    for (uint32_t i = 0; i < kUnits; ++i) {
+      if (i < count_) copying::store(reinterpret_cast<Unit*>(bytes_at(to, at(i))), units.at[i]);
+    }
+  }
+
+ private:
+  /// Where unit i begins in a vector, in bytes.
+  RAILSHMEM_KERNEL uint64_t at(uint32_t i) const { return at_ + i * step_; }
+  /// Whether the vector has all of these units, each where a unit may lie.
+  RAILSHMEM_KERNEL bool is_whole(const void* vector, uint64_t nbytes) const {
+    return reinterpret_cast<uintptr_t>(vector) % kUnit == 0 && (count_ == 0 || at(count_ - 1) + kUnit <= nbytes);
+  }
+  RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE static Units<kUnits> load_ragged_units(const void* from, uint64_t nbytes,
+                                                                                Share share) {
+    Units<kUnits> units{};
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t i = 0; i < share.count_; ++i) {
+      const uint64_t left = left_of(nbytes, share.at(i));  // an empty vector has no address
+      if (left > 0) units.at[i] = load_unit(bytes_at(from, share.at(i)), left);
+    }
+    return units;
+  }
+  RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE static void store_ragged_units(void* to, uint64_t nbytes, Units<kUnits> units,
+                                                                        Share share) {
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t i = 0; i < share.count_; ++i) {
+      const uint64_t left = left_of(nbytes, share.at(i));
+      if (left > 0) store_unit(bytes_at(to, share.at(i)), units.at[i], left);
+    }
+  }
+
+  uint64_t at_, step_;
+  uint32_t count_;
+};
+
+/// Calls `exchange(share)` for each exchange of this block. A block without units takes no part. All members have equal
+/// units, blocks and threads. The threads of all blocks take units in turn: few units are spread over all of them.
+template <uint32_t kUnits, class Exchange>
+RAILSHMEM_KERNEL inline void in_exchanges(Talk& talk, uint64_t units, Exchange&& exchange) {
+  const uint32_t blocks = talk.blocks_with_packets();
+  if (threads::block_in_row() >= blocks) return;
+  const uint64_t step = static_cast<uint64_t>(threads::row_size()) * blocks;
+  RAILSHMEM_NO_UNROLL
+  for (uint64_t first = static_cast<uint64_t>(threads::row_size()) * threads::block_in_row(); first < units;
+       first += step * kUnits) {
+    talk.next();
+    exchange(Share<kUnits>(first + threads::thread_in_row(), step, units));
+    if (first + step * kUnits < units) threads::sync_block();  // see Talk
+  }
+}
+
 /// All-gather and all-to-all.
-template <class Call>
+template <uint32_t kUnits, class Call>
 RAILSHMEM_KERNEL inline void move_packets(Talk& talk, const Call& c) {
-  const uint64_t units = (c.nbytes + kUnit - 1) / kUnit;
-  in_exchanges(talk, units, [&](uint64_t unit) {
-    if (unit >= units) return;
-    const uint64_t at = unit * kUnit, left = c.nbytes - at;
+  in_exchanges<kUnits>(talk, (c.nbytes + kUnit - 1) / kUnit, [&](const Share<kUnits>& share) {
+    if (share.count() == 0) return;
     const void* const own = c.source[talk.me()];
-    const Unit kept = load_unit(bytes_at(own, at), left);
+    const Units<kUnits> kept = share.load(own, c.nbytes);
     RAILSHMEM_NO_UNROLL
     for (int i = 1; i < talk.n(); ++i) {
       const int to = talk.after(i);
       const void* const source = c.source[to];
-      talk.send(0, to, source == own ? kept : load_unit(bytes_at(source, at), left));
+      talk.send(0, to, source == own ? kept : share.load(source, c.nbytes), share.count());
     }
     void* const own_dest = c.dest[talk.me()];
-    if (own_dest != own) store_unit(bytes_at(own_dest, at), kept, left);
+    if (own_dest != own) share.store(own_dest, c.nbytes, kept);
     RAILSHMEM_NO_UNROLL
     for (int i = talk.n() - 1; i > 0; --i) {
       const int from = talk.after(i);
-      store_unit(bytes_at(c.dest[from], at), talk.receive(0, from), left);
+      share.store(c.dest[from], c.nbytes, talk.receive<kUnits>(0, from, share.count()));
     }
   });
 }
-template <class Call>
+template <uint32_t kUnits, class Call>
 RAILSHMEM_KERNEL inline void run_move(const Call& c) {
   Talk talk(c.members);
-  move_packets(talk, c);
+  move_packets<kUnits>(talk, c);
   talk.close(c.dest[talk.me()]);
 }
 
@@ -86,32 +154,35 @@ RAILSHMEM_KERNEL inline uint64_t agree_on_most(Talk& talk, const MoveSizesCall& 
 template <class Sends, class Receives>
 RAILSHMEM_KERNEL inline void move_sizes(Talk& talk, const MoveCall& c, uint64_t most, Sends&& sends,
                                         Receives&& receives) {
+  using Mine = Share<kUnitsOfThread>;
   const bool speaks = threads::thread_in_row() == 0;
-  in_exchanges(talk, (most + kUnit - 1) / kUnit, [&](uint64_t unit) {
-    const uint64_t at = unit * kUnit;
+  in_exchanges<kUnitsOfThread>(talk, (most + kUnit - 1) / kUnit, [&](const Mine& share) {
     const int me = talk.me();
-    const uint64_t own_left = left_of(sends(me), at);
-    const Unit kept = own_left > 0 ? load_unit(bytes_at(c.source[me], at), own_left) : Unit{0, 0};
+    const Units<kUnitsOfThread> kept = share.load(c.source[me], sends(me));
     RAILSHMEM_NO_UNROLL
     for (int i = 1; i < talk.n(); ++i) {
       const int to = talk.after(i);
-      const uint64_t left = left_of(sends(to), at);
-      if (left > 0) {
-        talk.send(0, to, load_unit(bytes_at(c.source[to], at), left));
-      } else if (speaks) {
-        talk.send(0, to, {0, 0});
-      }
+      const uint32_t count = share.count_in(sends(to));
+      if (count > 0 || speaks) talk.send(0, to, share.load(c.source[to], sends(to)), count);
     }
-    if (own_left > 0 && c.dest[me] != c.source[me]) store_unit(bytes_at(c.dest[me], at), kept, own_left);
+    if (c.dest[me] != c.source[me]) share.store(c.dest[me], sends(me), kept);
     RAILSHMEM_NO_UNROLL
     for (int i = talk.n() - 1; i > 0; --i) {
       const int from = talk.after(i);
-      const uint64_t left = left_of(receives(from), at);
-      if (left == 0 && !speaks) continue;
-      const Unit unit_in = talk.receive(0, from);
-      if (left > 0) store_unit(bytes_at(c.dest[from], at), unit_in, left);
+      const uint32_t count = share.count_in(receives(from));
+      if (count == 0 && !speaks) continue;
+      share.store(c.dest[from], receives(from), talk.receive<kUnitsOfThread>(0, from, count));
     }
   });
+}
+
+/// Broadcast, and all-to-all with counts. `shared` is of the block.
+RAILSHMEM_KERNEL inline void run_move_sizes(const MoveSizesCall& c, uint64_t* shared) {
+  Talk talk(c.move.members);
+  move_sizes(
+      talk, c.move, agree_on_most(talk, c, shared), [&c](int k) { return c.send_nbytes[k]; },
+      [&c](int k) { return c.receive_nbytes[k]; });
+  talk.close(c.move.dest[talk.me()]);
 }
 
 /// How a kernel's operands meet: any type and operation, known when it runs.
@@ -152,65 +223,77 @@ struct SumMeeting {
   }
 };
 
-/// The combination of all members' units, in the order of ranks; `own` is this member's.
+/// The combination of unit i of all members, in the order of ranks; `own` is this member's.
 template <class Meet>
-RAILSHMEM_KERNEL inline Unit combine_units(Talk& talk, const Meet& meet, Unit own) {
-  if constexpr (requires { meet.of_two(own, own); }) {
-    if (talk.n() == 2) {
-      const Unit other = talk.receive(0, 1 - talk.me());
-      return talk.me() == 0 ? meet.of_two(own, other) : meet.of_two(other, own);
-    }
-  }
+RAILSHMEM_KERNEL inline Unit combine_unit(Talk& talk, const Meet& meet, uint32_t i, Unit own) {
   Unit units[kMostMembers];
   RAILSHMEM_NO_UNROLL
   for (int first = 0; first < talk.n(); first += Talk::kGroup) {
     const int left = talk.n() - first, count = left < Talk::kGroup ? left : Talk::kGroup;
     Unit group[Talk::kGroup];
-    talk.receive_group(first, count, own, group);
+    talk.receive_group(first, count, i, own, group);
     RAILSHMEM_UNROLL
-    for (int i = 0; i < Talk::kGroup; ++i) {
-      if (i < count) units[first + i] = group[i];
+    for (int k = 0; k < Talk::kGroup; ++k) {
+      if (k < count) units[first + k] = group[k];
     }
   }
   return meet.of(units);
 }
+template <uint32_t kUnits, class Meet>
+RAILSHMEM_KERNEL inline Units<kUnits> combine_units(Talk& talk, const Meet& meet, const Units<kUnits>& own,
+                                                    uint32_t count) {
+  Units<kUnits> results{};
+  if constexpr (requires { meet.of_two(own.at[0], own.at[0]); }) {
+    if (talk.n() == 2) {
+      const Units<kUnits> other = talk.receive<kUnits>(0, 1 - talk.me(), count);
+      RAILSHMEM_UNROLL
+      for (uint32_t i = 0; i < kUnits; ++i)
+        results.at[i] = talk.me() == 0 ? meet.of_two(own.at[i], other.at[i]) : meet.of_two(other.at[i], own.at[i]);
+      return results;
+    }
+  }
+  if constexpr (kUnits == 1) {
+    results.at[0] = combine_unit(talk, meet, 0, own.at[0]);
+  } else {
+    const Units<kUnits> mine = own;  // indexed as it runs, so in memory; `own` stays in registers
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t i = 0; i < count; ++i) results.at[i] = combine_unit(talk, meet, i, mine.at[i]);
+  }
+  return results;
+}
 
 /// Reduce-scatter and all-reduce. `parts` is c.two_steps, as a type where it is known when the kernel is compiled.
-template <class Call, class Meet, class Parts>
+template <uint32_t kUnits, class Call, class Meet, class Parts>
 RAILSHMEM_KERNEL inline void combine_packets(Talk& talk, const Call& c, const Meet& meet, Parts parts) {
-  const uint64_t units = (c.nbytes + kUnit - 1) / kUnit;
   const int me = talk.me();
-  // How much of part k there is behind a place in it.
-  const auto left = [&](int part, uint64_t at) {
-    const uint64_t in_part = c.nbytes - at;
-    if constexpr (std::is_same_v<Parts, std::false_type>) return in_part;
-    if (!parts) return in_part;
-    const uint64_t in_vector = left_of(c.whole, static_cast<uint64_t>(part) * c.nbytes + at);
-    return in_part < in_vector ? in_part : in_vector;
+  // Bytes of part k.
+  const auto nbytes = [&](int part) {
+    if constexpr (std::is_same_v<Parts, std::false_type>) return c.nbytes;
+    if (!parts) return c.nbytes;
+    const uint64_t in_vector = left_of(c.whole, static_cast<uint64_t>(part) * c.nbytes);
+    return c.nbytes < in_vector ? c.nbytes : in_vector;
   };
-  in_exchanges(talk, units, [&](uint64_t unit) {
-    if (unit >= units) return;
-    const uint64_t at = unit * kUnit;
+  in_exchanges<kUnits>(talk, (c.nbytes + kUnit - 1) / kUnit, [&](const Share<kUnits>& share) {
+    if (share.count() == 0) return;
     const void* const own = c.source[me];
-    const Unit kept = load_unit(bytes_at(own, at), left(me, at));
+    const Units<kUnits> kept = share.load(own, nbytes(me));
     RAILSHMEM_NO_UNROLL
     for (int i = 1; i < talk.n(); ++i) {
       const int to = talk.after(i);
       const void* const source = c.source[to];
-      talk.send(0, to, source == own ? kept : load_unit(bytes_at(source, at), left(to, at)));
+      talk.send(0, to, source == own ? kept : share.load(source, nbytes(to)), share.count());
     }
-    const Unit result = combine_units(talk, meet, kept);
-    const uint64_t my_place = parts ? static_cast<uint64_t>(me) * c.nbytes : 0;
-    store_unit(bytes_at(c.dest, my_place + at), result, left(me, at));
+    const Units<kUnits> results = combine_units(talk, meet, kept, share.count());
+    share.store(bytes_at(c.dest, parts ? static_cast<uint64_t>(me) * c.nbytes : 0), nbytes(me), results);
     if constexpr (!std::is_same_v<Parts, std::false_type>) {
       if (!parts) return;
       RAILSHMEM_NO_UNROLL
-      for (int i = 1; i < talk.n(); ++i) talk.send(1, talk.after(i), result);
+      for (int i = 1; i < talk.n(); ++i) talk.send(1, talk.after(i), results, share.count());
       RAILSHMEM_NO_UNROLL
       for (int i = talk.n() - 1; i > 0; --i) {
         const int from = talk.after(i);
-        const uint64_t place = static_cast<uint64_t>(from) * c.nbytes;
-        store_unit(bytes_at(c.dest, place + at), talk.receive(1, from), left(from, at));
+        share.store(bytes_at(c.dest, static_cast<uint64_t>(from) * c.nbytes), nbytes(from),
+                    talk.receive<kUnits>(1, from, share.count()));
       }
     }
   });
@@ -222,14 +305,14 @@ RAILSHMEM_KERNEL inline AnyMeeting meeting_of(const Call& c) {
 template <class Call>
 RAILSHMEM_KERNEL inline void run_combine(const Call& c) {
   Talk talk(c.members);
-  combine_packets(talk, c, meeting_of(c), c.two_steps != 0);
+  combine_packets<kUnitsOfThread>(talk, c, meeting_of(c), c.two_steps != 0);
   talk.close(c.dest);
 }
 /// Of calls whose elements are T and whose operation is a sum; kParts: in two steps.
-template <class T, bool kParts>
+template <uint32_t kUnits, class T, bool kParts>
 RAILSHMEM_KERNEL inline void run_sum(const EvenCombineCall& c) {
   Talk talk(c.members);
-  combine_packets(talk, c, SumMeeting<T>{{c.scaling, c.factor, c.members.n}}, std::bool_constant<kParts>());
+  combine_packets<kUnits>(talk, c, SumMeeting<T>{{c.scaling, c.factor, c.members.n}}, std::bool_constant<kParts>());
   talk.close(c.dest);
 }
 

@@ -22,9 +22,15 @@ class Model {
  public:
   explicit Model(size_t capacity) : capacity_(capacity) {}
 
-  /// Where best fit with the lowest offset must place the request; npos when it fits nowhere.
+  /// Where best fit with the lowest offset must place the request; npos when it fits nowhere. Long objects begin where
+  /// GPUs like them to, if they can.
   size_t place(size_t nbytes, size_t align) const {
     const size_t need = align_up(nbytes, kGranule);
+    if (need >= OffsetAllocator::kLong && align < OffsetAllocator::kLongAlign)
+      if (const size_t best = place_at(need, OffsetAllocator::kLongAlign); best != npos) return best;
+    return place_at(need, align);
+  }
+  size_t place_at(size_t need, size_t align) const {
     size_t best = npos;
     size_t best_length = npos;
     const auto consider = [&](size_t offset, size_t end) {
@@ -133,6 +139,19 @@ TEST(OffsetAllocator, TakesTheSmallestHoleThenTheLowest) {
   allocator.check_invariants();
 }
 
+TEST(OffsetAllocator, LongObjectsBeginAtLinesWhereThereIsRoom) {
+  OffsetAllocator allocator(3 * 4096 + kGranule);
+  ASSERT_EQ(allocator.allocate(8), 0u);
+  EXPECT_EQ(allocator.allocate(4096), OffsetAllocator::kLongAlign);
+  EXPECT_EQ(allocator.allocate(4032), OffsetAllocator::kLongAlign + 4096);
+  EXPECT_EQ(allocator.allocate(4096 - OffsetAllocator::kLongAlign + kGranule),
+            OffsetAllocator::kLongAlign + 2 * 4096 - kGranule);
+  EXPECT_EQ(allocator.largest_free(), OffsetAllocator::kLongAlign - kGranule);
+  OffsetAllocator narrow(kGranule + 4096);
+  ASSERT_EQ(narrow.allocate(8), 0u);
+  EXPECT_EQ(narrow.allocate(4096), kGranule) << "no room for the better place";
+}
+
 TEST(OffsetAllocator, ExactFitAtTheVeryEndSucceeds) {
   OffsetAllocator allocator(8192);
   ASSERT_EQ(allocator.allocate(4096 - 64), 0u);
@@ -148,16 +167,16 @@ TEST(OffsetAllocator, ExactFitAtTheVeryEndSucceeds) {
 TEST(OffsetAllocator, MisalignedLongHoleDoesNotHideAnAlignedOne) {
   OffsetAllocator allocator(1u << 16);
   ASSERT_EQ(allocator.allocate(64), 0u);
-  ASSERT_EQ(allocator.allocate(4096), 64u);  // becomes a hole without a multiple of 4096 in it but one
-  ASSERT_EQ(allocator.allocate(64), 4160u);
+  ASSERT_EQ(allocator.allocate(4032), 64u);  // becomes a hole without a multiple of 4096 in it
+  ASSERT_EQ(allocator.allocate(64), 4096u);
   ASSERT_EQ(allocator.allocate(4096, 4096), 8192u);  // becomes the aligned hole
   ASSERT_TRUE(allocator.allocate((1u << 16) - 12288).has_value());
-  ASSERT_TRUE(allocator.allocate(8192 - 4224).has_value());
+  ASSERT_TRUE(allocator.allocate(8192 - 4160).has_value());
   ASSERT_TRUE(allocator.release(64));
   ASSERT_TRUE(allocator.release(8192));
-  EXPECT_EQ(allocator.allocate(4096, 4096), 8192u);
-  EXPECT_EQ(allocator.allocate(4096, 4096), std::nullopt);
-  EXPECT_EQ(allocator.allocate(4096), 64u);
+  EXPECT_EQ(allocator.allocate(4032, 4096), 8192u);
+  EXPECT_EQ(allocator.allocate(4032, 4096), std::nullopt);
+  EXPECT_EQ(allocator.allocate(4032), 64u);
 }
 
 TEST(OffsetAllocator, NonsenseIsRefused) {

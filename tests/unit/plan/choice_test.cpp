@@ -47,23 +47,6 @@ TEST(Choice, OverridesHoldForAllSizesAndLeaveTheRestAlone) {
   EXPECT_EQ(choice.pick(Collective::alltoall, Reach::node, 8, 2), Algorithm::line);
 }
 
-TEST(Choice, ItKnowsFromWhichSizeOnAnAlgorithmIsTaken) {
-  const auto first = [](const Choice& choice, int members, Algorithm algorithm) {
-    return choice.first(Collective::fcollect, Reach::stream, members, algorithm);
-  };
-  const Choice choice;
-  for (const int members : {1, 2, 3, 64}) {
-    for (const Algorithm algorithm : {Algorithm::packets, Algorithm::direct, Algorithm::engines}) {
-      const size_t from = first(choice, members, algorithm);
-      EXPECT_EQ(choice.pick(Collective::fcollect, Reach::stream, from, members), algorithm);
-      if (from == 0) continue;
-      EXPECT_NE(choice.pick(Collective::fcollect, Reach::stream, from - 1, members), algorithm);
-    }
-  }
-  EXPECT_EQ(first(choice, 2, Algorithm::relay), ~size_t{0});
-  EXPECT_EQ(first(Choice("fcollect=relay"), 2, Algorithm::relay), 0u);
-}
-
 TEST(Choice, WhatDoesNotExistIsAnErrorThatListsWhatDoes) {
   for (const char* wrong : {"broadcast=pul", "cast=pull", "broadcast", "=", "broadcast=pull,", "broadcast=pull,,",
                             "alltoall=rails", "broadcast=pull;fcollect=push"}) {

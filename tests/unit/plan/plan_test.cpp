@@ -85,48 +85,24 @@ TEST(Plan, BlocksOfSizesThatNobodyKnowsHaveOnePlan) {
   EXPECT_EQ(other.steps[0].threads, plan.steps[0].threads);
 }
 
-/// The kernel decides, when it knows the largest block of all members.
-TEST(Plan, LongBlocksOfSizesThatNobodyKnowsAreRelayed) {
-  EXPECT_EQ(make_plan(of_any_sizes(0, 2), Choice()).relay_from, (size_t{8} << 20) + 1);
-  EXPECT_EQ(make_plan(of_any_sizes(0, 8), Choice()).relay_from, (size_t{2} << 20) + 1);
-  EXPECT_EQ(make_plan(of_any_sizes(0, 2), Choice("alltoall=packets")).relay_from, ~size_t{0});
-  const Plan forced = make_plan(of_any_sizes(0, 2), Choice("alltoall=relay"));
-  EXPECT_EQ(forced.relay_from, 0u);
-  EXPECT_EQ(kinds_of(forced), std::vector{StepKind::relay});
+/// Two packets carry one unit, four carry three: a thread handles one as long as there are blocks for that.
+TEST(Plan, LongExchangesHaveSeveralUnitsAThread) {
+  const Choice choice{"fcollect=packets"};
+  const auto step = [&](size_t nbytes, uint32_t max_blocks) {
+    Question asked = question(Collective::fcollect, nbytes, 2);
+    asked.max_blocks = max_blocks;
+    return make_plan(asked, choice).steps[0];
+  };
+  EXPECT_EQ(step(8, 0).units, 1u);
+  EXPECT_EQ(step(512 << 10, 0).units, 1u);
+  EXPECT_EQ(step(512 << 10, 0).blocks, 64u);
+  EXPECT_EQ(step((512 << 10) + 1, 0).units, 3u);
+  EXPECT_EQ(step((512 << 10) + 1, 0).blocks, 22u) << "one exchange for all";
+  EXPECT_EQ(step(size_t{1} << 30, 0).blocks, 128u);
+  EXPECT_EQ(step(64 << 10, 8).units, 3u) << "8 blocks of 128 threads have too few threads";
 }
 
-TEST(Plan, LongCallsAreRelayedWhereABufferIsNotReached) {
-  const Choice choice;
-  for (const Collective collective : kPlanned) {
-    for (int members = 2; members <= 64; members *= 2) {
-      const Plan plan = make_plan(question(collective, size_t{16} << 20, members), choice);
-      EXPECT_LE(plan.relay_from, (size_t{8} << 20) + 1);
-      EXPECT_GT(plan.relay_from, size_t{1} << 20);
-    }
-  }
-}
-
-TEST(Plan, AForcedRelayNeedsOneKernelOnly) {
-  const Choice choice{"fcollect=relay,reduce=relay,reducescatter=relay,broadcast=relay,alltoall=relay"};
-  for (const Collective collective : kPlanned) {
-    for (const size_t nbytes : {size_t{8}, size_t{1} << 30}) {
-      const Plan plan = make_plan(question(collective, nbytes, 4), choice);
-      EXPECT_EQ(plan.algorithm, Algorithm::relay);
-      EXPECT_EQ(kinds_of(plan), std::vector{StepKind::relay});
-      EXPECT_EQ(plan.steps[0].blocks, nbytes == 8 ? 1u : 128u);
-      EXPECT_EQ(plan.relay_from, 0u);
-    }
-  }
-}
-
-/// So that tests, and a program whose buffers are never reached, can have the relay behind a meeting at every size.
-TEST(Plan, AWayForcedBehindTheRelayLeavesTheRelayWhereBuffersAreNotReached) {
-  const Plan plan = make_plan(question(Collective::fcollect, 8, 2), Choice("fcollect=relay,fcollect=engines"));
-  EXPECT_EQ(plan.algorithm, Algorithm::engines);
-  EXPECT_EQ(plan.relay_from, 0u);
-}
-
-TEST(Plan, TheKernelBehindLongCopiesHasBlocksToRelayThem) {
+TEST(Plan, TheKernelBehindLongCopiesHasBlocksToSendThem) {
   const Choice choice{"fcollect=engines"};
   EXPECT_EQ(make_plan(question(Collective::fcollect, 1 << 20, 2), choice).steps[2].blocks, 32u);
   EXPECT_EQ(make_plan(question(Collective::fcollect, 64 << 20, 2), choice).steps[2].blocks, 128u);
@@ -185,36 +161,30 @@ TEST(Plan, ItsLineSaysWhichWayAndHowManyBlocks) {
   const Question asked = question(Collective::fcollect, 65536, 2);
   EXPECT_EQ(explain(asked, make_plan(asked, Choice())),
             "fcollect of 65536 bytes among 2 members: packets; exchange of packets (32 blocks of 128 threads)");
-  EXPECT_EQ(explain(asked, make_plan(asked, Choice("fcollect=relay"))),
-            "fcollect of 65536 bytes among 2 members: relay; slices through scratch memory (8 blocks of 512 threads)");
 }
 
 TEST(Plan, ItsLineSaysWhatRunsBesideCopies) {
   Question asked = question(Collective::fcollect, size_t{1} << 29, 2);
-  EXPECT_EQ(explain(asked, make_plan(asked, Choice())),
-            "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines "
-            "beside a kernel for the own block (16 blocks of 512 threads); meeting (128 blocks of 512 threads); relay "
-            "where a buffer is not reached");
+  EXPECT_EQ(
+      explain(asked, make_plan(asked, Choice())),
+      "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines "
+      "beside a kernel for the own block (16 blocks of 512 threads); meeting (128 blocks of 512 threads); packets "
+      "where a buffer is not reached");
   asked.max_blocks = 8;
   EXPECT_EQ(
       explain(asked, make_plan(asked, Choice())),
       "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines; "
-      "meeting (8 blocks of 512 threads); relay where a buffer is not reached");
+      "meeting (8 blocks of 512 threads); packets where a buffer is not reached");
 }
 
 TEST(Plan, ItsLineSaysWhatHappensWhereABufferIsNotReached) {
   const auto line_of = [](const Question& asked) { return explain(asked, make_plan(asked, Choice())); };
-  EXPECT_EQ(
-      line_of(question(Collective::reducescatter, 16 << 20, 2)),
-      "reducescatter of 16777216 bytes among 2 members: direct; from buffer to buffer (128 blocks of 512 threads); "
-      "relay where a buffer is not reached");
-  EXPECT_EQ(line_of(question(Collective::reducescatter, 1 << 20, 2)),
-            "reducescatter of 1048576 bytes among 2 members: direct; from buffer to buffer (64 blocks of 512 threads); "
-            "packets where a buffer is not reached");
+  EXPECT_EQ(line_of(question(Collective::reducescatter, 16 << 20, 2)),
+            "reducescatter of 16777216 bytes among 2 members: direct; from buffer to buffer (128 blocks of 512 "
+            "threads); packets where a buffer is not reached");
   EXPECT_EQ(
       line_of(of_any_sizes(0, 2)),
-      "alltoall of blocks of any sizes among 2 members: packets; exchange of packets (128 blocks of 512 threads); "
-      "relay if a block has 8388609 bytes or more");
+      "alltoall of blocks of any sizes among 2 members: packets; exchange of packets (128 blocks of 512 threads)");
 }
 
 }  // namespace

@@ -36,11 +36,17 @@ FakeKernel coll(Run&& run) {
           }};
 }
 
+template <uint32_t kUnits, class T, bool kParts>
+void add_sum(FakeModule& module, const std::string& name) {
+  module.kernels[name] =
+      coll<EvenCombineCall>([](const EvenCombineCall& call) { kernels::run_sum<kUnits, T, kParts>(call); });
+}
+
 template <class T>
 void add_sums(FakeModule& module, const std::string& name) {
-  module.kernels[name] = coll<EvenCombineCall>([](const EvenCombineCall& call) { kernels::run_sum<T, false>(call); });
-  module.kernels[name + "_parts"] =
-      coll<EvenCombineCall>([](const EvenCombineCall& call) { kernels::run_sum<T, true>(call); });
+  add_sum<1, T, false>(module, name);
+  add_sum<kUnitsOfThread, T, false>(module, name + "_long");
+  add_sum<1, T, true>(module, name + "_parts");
 }
 
 }  // namespace
@@ -56,14 +62,16 @@ void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_stream_words"] =
       kernel<StreamWords>([](const StreamWords& words) { kernels::run_words(words); });
   module.kernels["railshmem_coll_move_even"] =
-      coll<EvenMoveCall>([](const EvenMoveCall& call) { kernels::run_move(call); });
+      coll<EvenMoveCall>([](const EvenMoveCall& call) { kernels::run_move<1>(call); });
+  module.kernels["railshmem_coll_move_even_long"] =
+      coll<EvenMoveCall>([](const EvenMoveCall& call) { kernels::run_move<kUnitsOfThread>(call); });
   add_sums<float>(module, "railshmem_coll_sum_float");
   add_sums<Half>(module, "railshmem_coll_sum_half");
   add_sums<Bfloat16>(module, "railshmem_coll_sum_bfloat16");
-  module.kernels["railshmem_coll_move"] = coll<MoveCall>([](const MoveCall& call) { kernels::run_move(call); });
-  module.kernels["railshmem_coll_move_sizes"] = coll<MoveSizesCall>([](const MoveSizesCall& call) {
-    kernels::run_move_sizes(call, &emulation::shared<uint64_t>("most"), &emulation::shared<uint32_t>("failed"));
-  });
+  module.kernels["railshmem_coll_move"] =
+      coll<MoveCall>([](const MoveCall& call) { kernels::run_move<kUnitsOfThread>(call); });
+  module.kernels["railshmem_coll_move_sizes"] = coll<MoveSizesCall>(
+      [](const MoveSizesCall& call) { kernels::run_move_sizes(call, &emulation::shared<uint64_t>("most")); });
   module.kernels["railshmem_coll_combine"] =
       coll<CombineCall>([](const CombineCall& call) { kernels::run_combine(call); });
   module.kernels["railshmem_coll_direct_move"] = coll<DirectMoveCall>(

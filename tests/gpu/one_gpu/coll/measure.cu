@@ -25,19 +25,17 @@ namespace {
 
 __global__ void empty() {}
 __global__ void __launch_bounds__(kCollThreads, 2) move(const __grid_constant__ EvenMoveCall call) {
-  kernels::run_move(call);
+  kernels::run_move<1>(call);
 }
 __global__ void __launch_bounds__(kCollThreads, 2) sum(const __grid_constant__ EvenCombineCall call) {
-  kernels::run_sum<float, false>(call);
+  kernels::run_sum<1, float, false>(call);
 }
 __global__ void __launch_bounds__(kCollThreads, 2) direct_move(const __grid_constant__ DirectMoveCall call) {
   __shared__ kernels::Found found;
   kernels::run_direct_move(call, found);
 }
-__global__ void __launch_bounds__(kCollThreads, 2) relayed_move(const __grid_constant__ MoveSizesCall call) {
-  __shared__ uint64_t most;
-  __shared__ uint32_t failed;
-  kernels::run_move_sizes(call, &most, &failed);
+__global__ void __launch_bounds__(kCollThreads, 2) move_long(const __grid_constant__ EvenMoveCall call) {
+  kernels::run_move<kUnitsOfThread>(call);
 }
 __global__ void __launch_bounds__(kCollThreads, 1) direct_sum(const __grid_constant__ DirectCombineCall call) {
   __shared__ kernels::Found found;
@@ -151,6 +149,15 @@ struct Bench {
       move<<<blocks, threads, 0, stream>>>({members(me), total / 2, {source[me], 0}, {dest[me], total / 2}});
     });
   }
+  /// Several units a thread: as many blocks as all units need, or kMostBlocks.
+  double gather_long(size_t total) const {
+    return time_of([&](int me, cudaStream_t stream) {
+      const size_t units = total / 2 / kUnit;
+      const auto blocks =
+          static_cast<unsigned>(std::clamp<size_t>(units / kCollThreads, 1, ScratchLayout::kMostBlocks));
+      move_long<<<blocks, kCollThreads, 0, stream>>>({members(me), total / 2, {source[me], 0}, {dest[me], total / 2}});
+    });
+  }
   double reduce(size_t total) const {
     return time_of([&](int me, cudaStream_t stream) {
       unsigned threads = 0;
@@ -170,7 +177,7 @@ struct Bench {
   }
   double gather_directly(size_t total) const {
     return time_of([&](int me, cudaStream_t stream) {
-      DirectMoveCall call{{members(me), total / 2, {}, {}}, {}, Unreached::packets};
+      DirectMoveCall call{{members(me), total / 2, {}, {}}, {}};
       for (int k = 0; k < 2; ++k) {
         call.move.source.at[k] = source[me];
         call.move.dest.at[k] = dest[me] + static_cast<size_t>(k) * total / 2;
@@ -180,28 +187,9 @@ struct Bench {
       direct_move<<<32, 512, 0, stream>>>(call);
     });
   }
-  /// By slices of 8 KiB or more.
-  static unsigned relay_blocks(size_t nbytes) {
-    return static_cast<unsigned>(std::clamp<size_t>(nbytes / (kCollThreads * kUnit), 1, 128));
-  }
-  double gather_relayed(size_t total) const {
-    return time_of([&](int me, cudaStream_t stream) {
-      MoveSizesCall call{{members(me), total / 2, {}, {}}, {}, {}, 0};
-      for (int k = 0; k < 2; ++k) {
-        call.move.source.at[k] = source[me];
-        call.move.dest.at[k] = dest[me] + static_cast<size_t>(k) * total / 2;
-        call.send_nbytes[k] = call.receive_nbytes[k] = total / 2;
-      }
-      relayed_move<<<relay_blocks(total / 2), 512, 0, stream>>>(call);
-    });
-  }
-  double reduce_directly(size_t total) const { return reduce_long(total, Unreached::packets); }
-  /// Both members' blocks must be on the GPU at once.
-  double reduce_relayed(size_t total) const { return reduce_long(total, Unreached::relay_anyway); }
-  double reduce_long(size_t total, Unreached unreached) const {
+  double reduce_directly(size_t total) const {
     return time_of([&](int me, cudaStream_t stream) {
       DirectCombineCall call{};
-      call.unreached = unreached;
       call.combine.members = members(me);
       call.combine.op = ReduceOp::sum;
       call.combine.kind = TypeKind::f32;
@@ -232,11 +220,11 @@ int main() {
       railshmem::cuda::time_of([](int, cudaStream_t stream) { railshmem::cuda::empty<<<1, 32, 0, stream>>>(); }));
   std::printf(
       "| total bytes | all-gather by packets | all-reduce by packets | sketch | all-gather direct | all-reduce direct "
-      "| all-gather relayed | all-reduce relayed |\n");
-  std::printf("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+      "| all-gather by packets of several units |\n");
+  std::printf("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   for (size_t total = 8 << 10; total <= Bench::kLargest; total *= 4)
-    std::printf("| %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", total, bench.gather(total),
-                bench.reduce(total), total <= size_t{1} << 20 ? bench.least(total) : 0.0, bench.gather_directly(total),
-                bench.reduce_directly(total), bench.gather_relayed(total), bench.reduce_relayed(total));
+    std::printf("| %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", total, bench.gather(total), bench.reduce(total),
+                total <= size_t{1} << 20 ? bench.least(total) : 0.0, bench.gather_directly(total),
+                bench.reduce_directly(total), bench.gather_long(total));
   return 0;
 }

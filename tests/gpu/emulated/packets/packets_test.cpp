@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Relayed collectives, with kernels of several blocks and threads for each member and nothing between two calls: who
-// may load and store when. ThreadSanitizer looks on.
+// Collectives by packets, with kernels of several blocks and threads for each member, many exchanges in a call and
+// nothing between two calls: who may load and store when. ThreadSanitizer looks on.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kMembers = 3, kCalls = 4;
 constexpr uint32_t kBlocks = 2, kThreads = 3;
-constexpr uint64_t kSlice = 8192, kRound = kBlocks * ScratchLayout::kSlots * kSlice;  ///< fills all rings once
+constexpr uint64_t kRound =
+    uint64_t{kBlocks} * kThreads * kUnitsOfThread * kUnit;  ///< bytes of an exchange of all blocks
 
 /// Members in one process.
 class Node {
@@ -29,6 +30,7 @@ class Node {
   ~Node() { std::free(scratch_); }
   Node(const Node&) = delete;
 
+  unsigned char* scratch(int me) const { return scratch_ + static_cast<uint64_t>(me) * stride_; }
   CollMembers members(int me) const { return {scratch_, stride_, kMembers, me, kBlocks}; }
   /// Runs `body` for each member at once.
   static void run(const std::function<void(int me)>& body) {
@@ -48,13 +50,13 @@ unsigned char byte_of(int from, int to, int call, uint64_t i) {
   return static_cast<unsigned char>(static_cast<uint64_t>(from * 97 + to * 31 + call * 7) + i + (i >> 8));
 }
 
-/// What a member sends to another one: nothing to some, to others more than a ring has slots for.
+/// What a member sends to another one: nothing to some, to others several exchanges.
 uint64_t nbytes_of(int from, int to) {
-  constexpr uint64_t kSizes[] = {0, kRound / 2 + 13, kRound + 3 * kSlice};
+  constexpr uint64_t kSizes[] = {0, 3 * kRound / 2 + 13, 9 * kRound + 4 * kUnit};
   return kSizes[(from + 2 * to) % 3];
 }
 
-TEST(CollRelay, BlocksOfAnySizesArriveAndSourcesMayChangeBehindACall) {
+TEST(CollPackets, BlocksOfAnySizesArriveAndSourcesMayChangeBehindACall) {
   const Node node;
   Node::run([&node](int me) {
     std::vector<std::vector<unsigned char>> sources, dests;
@@ -74,9 +76,7 @@ TEST(CollRelay, BlocksOfAnySizesArriveAndSourcesMayChangeBehindACall) {
         asked.send_nbytes[k] = nbytes_of(me, k);
         asked.receive_nbytes[k] = nbytes_of(k, me);
       }
-      node.launch([&asked] {
-        kernels::run_move_sizes(asked, &emulation::shared<uint64_t>("most"), &emulation::shared<uint32_t>("failed"));
-      });
+      node.launch([&asked] { kernels::run_move_sizes(asked, &emulation::shared<uint64_t>("most")); });
       for (int k = 0; k < kMembers; ++k)
         for (uint64_t i = 0; i < nbytes_of(k, me); ++i)
           ASSERT_EQ(dests[static_cast<size_t>(k)][i + 1], byte_of(k, me, call, i)) << "from " << k << ", byte " << i;
@@ -84,10 +84,10 @@ TEST(CollRelay, BlocksOfAnySizesArriveAndSourcesMayChangeBehindACall) {
   });
 }
 
-TEST(CollRelay, SumsInPlaceAreEqualOnAllMembers) {
+TEST(CollPackets, SumsInPlaceAreEqualOnAllMembers) {
   const Node node;
-  // The last member's part is shorter than the others', and ends within a slice.
-  constexpr uint64_t kPart = kRound + kSlice, kWhole = kMembers * kPart - kSlice - 52;
+  // The last member's part is shorter than the others', and ends within a unit.
+  constexpr uint64_t kPart = 5 * kRound + 2 * kUnit, kWhole = kMembers * kPart - kRound - 52;
   const auto value = [](int member, int call, uint64_t i) {
     return static_cast<float>((member + 1) * 1000 + call * 100 + static_cast<int>(i % 89));
   };
@@ -95,24 +95,38 @@ TEST(CollRelay, SumsInPlaceAreEqualOnAllMembers) {
     std::vector<float> vector(kWhole / sizeof(float));
     for (int call = 0; call < kCalls; ++call) {
       for (uint64_t i = 0; i < vector.size(); ++i) vector[i] = value(me, call, i);
-      DirectCombineCall asked{};
-      CombineCall& combine = asked.combine;
-      combine.members = node.members(me);
-      combine.op = ReduceOp::sum;
-      combine.kind = TypeKind::f32;
-      combine.two_steps = 1;
-      combine.nbytes = kPart;
-      combine.whole = vector.size() * sizeof(float);
-      combine.dest = vector.data();
+      CombineCall asked{};
+      asked.members = node.members(me);
+      asked.op = ReduceOp::sum;
+      asked.kind = TypeKind::f32;
+      asked.two_steps = 1;
+      asked.nbytes = kPart;
+      asked.whole = vector.size() * sizeof(float);
+      asked.dest = vector.data();
       for (int k = 0; k < kMembers; ++k)
-        combine.source.at[k] = vector.data() + static_cast<uint64_t>(k) * kPart / sizeof(float);
-      asked.unreached = Unreached::relay_anyway;
-      node.launch([&asked] {
-        kernels::run_direct_combine(asked, emulation::shared<kernels::Found>("found"),
-                                    emulation::shared<DeviceReduction>("part"));
-      });
+        asked.source.at[k] = vector.data() + static_cast<uint64_t>(k) * kPart / sizeof(float);
+      node.launch([&asked] { kernels::run_combine(asked); });
       for (uint64_t i = 0; i < vector.size(); ++i)
         ASSERT_EQ(vector[i], value(0, call, i) + value(1, call, i) + value(2, call, i)) << i;
+    }
+  });
+}
+
+/// The numbers of all blocks pass a multiple of ScratchLayout::kRenewal in the middle of a call.
+TEST(CollPackets, AnAllGatherGoesOnWhileItsPlacesAreRenewed) {
+  const Node node;
+  constexpr uint64_t kBytes = 8 * kRound;
+  Node::run([&node](int me) {
+    for (uint32_t block = 0; block < kBlocks; ++block)
+      *reinterpret_cast<uint64_t*>(node.scratch(me) + ScratchLayout(kMembers).number(block)) =
+          ScratchLayout::kRenewal - 4;
+    std::vector<unsigned char> source(kBytes), dest(kMembers * kBytes);
+    for (int call = 0; call < kCalls; ++call) {
+      for (uint64_t i = 0; i < kBytes; ++i) source[i] = byte_of(me, 0, call, i);
+      const EvenMoveCall asked{node.members(me), kBytes, {source.data(), 0}, {dest.data(), kBytes}};
+      node.launch([&asked] { kernels::run_move<kUnitsOfThread>(asked); });
+      for (uint64_t i = 0; i < dest.size(); ++i)
+        ASSERT_EQ(dest[i], byte_of(static_cast<int>(i / kBytes), 0, call, i % kBytes)) << i;
     }
   });
 }
