@@ -53,8 +53,8 @@ struct Team {
   shmem_team_t handle() const noexcept {
     return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
   }
-  /// Number of the team's lots (Lots::take). Slots 1 and 2 are teams that take no lot.
-  size_t lot_number() const noexcept { return static_cast<size_t>(std::max(slot, 2) - 2) * 2 + (for_streams ? 1 : 0); }
+  /// From which lot on the team looks for a free one: teams that look at once begin at different ones.
+  size_t first_lot() const noexcept { return static_cast<size_t>(std::max(slot, 2) - 2) * 2 + (for_streams ? 1 : 0); }
   /// Largest number that any collective of this team has used.
   uint64_t highest_number() const noexcept;
 

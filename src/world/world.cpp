@@ -34,7 +34,7 @@ namespace {
 constexpr size_t kHostLotBytes = size_t{8} << 20;
 constexpr size_t kHostLots = 4;
 constexpr size_t kMostDeviceLotBytes = size_t{8} << 20;
-constexpr size_t kDeviceLots = 16;       // two a team
+constexpr size_t kDeviceLots = 16;       // a team takes one for its host calls, and one for its streams
 constexpr size_t kDeviceLotsShare = 16;  // all lots together take at most this part of what the heap may grow to
 
 uint32_t log2_ring_slots(uint64_t slots) {
