@@ -4,13 +4,16 @@
 # PEs over NVLink, over the network (libfabric's shm and tcp between PEs of this host) and over both, host
 # collectives and stream-ordered calls with graphs, torch tensors of Python, the examples, a short soak
 # (scripts/gpu_soak.sh); prints a table.
-# What needs two GPUs runs beside others of its kind where there are four or more: the times of such rows overlap.
+# What needs two GPUs runs beside others of its kind where there are four or more: the times of such rows overlap. With
+# AT_ONCE so many rows run at once on all GPUs.
 #   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
 # CUDA_VISIBLE_DEVICES   only these
 # PYTHON   a Python with torch, for the package in FROM    (default: python3)
 # NCCL     folder with lib/libnccl.so.2, for the test of windows   (default: that of find_nccl.sh, else the loader's)
+# AT_ONCE  rows at once, which share all GPUs: some three times as fast with 8, where there are CPUs enough; device.memory,
+#          which asks how much memory is free, runs alone   (default: 1, or a row for each two GPUs)
 # ROWS     a regular expression: only the rows whose names match, as '^python'
 # LOGS     folder for the outputs    (default: a new one in /tmp)
 # Exit status: 1 when a test failed, 77 without a GPU.
@@ -21,7 +24,7 @@ case ${1:-} in
   '') ;;
   --sanitize) sanitize=yes ;;
   *)
-    sed -n '3,16p' "$0" >&2
+    sed -n '3,20p' "$0" >&2
     exit 2
     ;;
 esac
@@ -88,8 +91,14 @@ row() {
   esac
 }
 
-# Lane i has the visible GPUs 2i and 2i + 1.
-lanes=$((gpus > 3 ? gpus / 2 : 0))
+# Lane i has the visible GPUs 2i and 2i + 1, or all of them.
+at_once=${AT_ONCE:-0}
+case $at_once in '' | *[!0-9]*)
+  echo "gpu_check.sh: AT_ONCE is '$at_once', which is no number" >&2
+  exit 2
+  ;;
+esac
+lanes=$((at_once > 1 ? at_once : gpus > 3 ? gpus / 2 : 0))
 on_lane=()
 # lane: waits for a free lane and sets the variable lane.
 lane() {
@@ -100,15 +109,17 @@ lane() {
     wait -n
   done
 }
-# check NAME SECONDS GPUS COMMAND...: a row of the table. Two GPUs or less: beside others; else alone.
+# check NAME SECONDS GPUS COMMAND...: a row of the table. Two GPUs or less, or AT_ONCE: beside others; else alone.
 check() {
-  local name=$1 limit=$2 needed=$3 lane
+  local name=$1 limit=$2 needed=$3 lane gpus_of_row
   shift 3
   [[ $name =~ ${ROWS:-.} ]] || return 0
   names+=("$name")
-  if [ "$lanes" -gt 0 ] && [ "$needed" -le 2 ]; then
+  if [ "$lanes" -gt 0 ] && [ "$name" != device.memory ] && { [ "$at_once" -gt 1 ] || [ "$needed" -le 2 ]; }; then
     lane
-    row "$name" "$limit" env "CUDA_VISIBLE_DEVICES=${visible[2 * lane]},${visible[2 * lane + 1]}" "$@" &
+    gpus_of_row=${visible[*]}
+    [ "$at_once" -gt 1 ] || gpus_of_row="${visible[2 * lane]} ${visible[2 * lane + 1]}"
+    row "$name" "$limit" env "CUDA_VISIBLE_DEVICES=${gpus_of_row// /,}" "$@" &
     on_lane[lane]=$!
   else
     wait
