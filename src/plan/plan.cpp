@@ -44,7 +44,7 @@ Step exchange(const Question& question, size_t nbytes) noexcept {
     return capped(question, (units + threads * of_thread - 1) / (threads * of_thread));
   };
   const uint32_t blocks = blocks_for(1);
-  if (units <= std::min<size_t>(blocks, kOneUnitBlocks) * threads)
+  if (units <= std::min({size_t{blocks}, kOneUnitBlocks, packet_blocks(question.members)}) * threads)
     return {StepKind::exchange, blocks, static_cast<uint32_t>(threads), 1};
   return {StepKind::exchange, blocks_for(kManyUnits), static_cast<uint32_t>(threads), kManyUnits};
 }

@@ -36,7 +36,9 @@ struct Step {
   StepKind kind;
   uint32_t blocks = 0;   ///< of a kernel
   uint32_t threads = 0;  ///< of each block
-  uint32_t units = 0;    ///< of an exchange: 16 bytes each, that a thread handles at a time
+  /// Of an exchange: 16 bytes each, that a thread handles at a time. One only where there is a single exchange: kernels
+  /// of several send equal packets then, so members may run either.
+  uint32_t units = 0;
 };
 
 struct Plan {
@@ -56,6 +58,12 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept;
 
 /// In one line: "fcollect of 65536 bytes among 2 members: packets; exchange by 32 blocks of 128 threads".
 std::string explain(const Question& question, const Plan& plan);
+
+/// Blocks of a kernel that exchange packets, at most: their places in the scratch memory of a member are limited.
+constexpr size_t packet_blocks(int members) noexcept {
+  const size_t blocks = 256 / static_cast<size_t>(members);
+  return blocks > 128 ? 128 : blocks;
+}
 
 /// Bytes of each part of an all-reduce by parts: a multiple of what a thread handles at a time.
 size_t part_nbytes(size_t nbytes, int members) noexcept;

@@ -120,12 +120,13 @@ void NodeCollectives::give(const Coll& coll, cuda::Stream stream) {
   coll.reduces() ? combine(job) : move(job);
 }
 
+/// Members may have their sources in different forms, and so run different kernels: those exchange equal packets.
 void NodeCollectives::combine(const Job& job) {
   const Coll& coll = job.coll;
   if (job.step.kind == StepKind::exchange && !coll.sources && cuda::CollKernels::has_own_kernel(coll.type, coll.op)) {
     auto call = combine_of<cuda::EvenCombineCall>(coll, job.plan, job.scratch.members());
     call.source = even(coll.source, coll.deals() || call.two_steps != 0, call.nbytes);
-    return launch(job, call);
+    if (call.two_steps == 0 || job.step.units == 1) return launch(job, call);  // those of two steps have one unit
   }
   auto call = combine_of<CombineCall>(coll, job.plan, job.scratch.members());
   for (int k = 0; k < job.n(); ++k) {

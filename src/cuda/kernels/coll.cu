@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_combine(const __grid_constant__ CombineCall call) {
-  kernels::run_combine(call);
+  kernels::run_combine<kUnitsOfThread>(call);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)

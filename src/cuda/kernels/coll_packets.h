@@ -85,7 +85,8 @@ class Share {
   uint32_t count_;
 };
 
-/// Calls `exchange(share)` for each exchange of this block. A block without units takes no part. All members have equal
+/// Calls `exchange(share)` for each exchange of this block. A kernel of one unit a thread and one of several send equal
+/// packets where one exchange is enough for both. A block without units takes no part. All members have equal
 /// units, blocks and threads. The threads of all blocks take units in turn: few units are spread over all of them.
 template <uint32_t kUnits, class Exchange>
 RAILSHMEM_KERNEL inline void in_exchanges(Talk& talk, uint64_t units, Exchange&& exchange) {
@@ -302,10 +303,10 @@ template <class Call>
 RAILSHMEM_KERNEL inline AnyMeeting meeting_of(const Call& c) {
   return {c.op, c.kind, {c.scaling, c.factor, c.members.n}};
 }
-template <class Call>
+template <uint32_t kUnits, class Call>
 RAILSHMEM_KERNEL inline void run_combine(const Call& c) {
   Talk talk(c.members);
-  combine_packets<kUnitsOfThread>(talk, c, meeting_of(c), c.two_steps != 0);
+  combine_packets<kUnits>(talk, c, meeting_of(c), c.two_steps != 0);
   talk.close(c.dest);
 }
 /// Of calls whose elements are T and whose operation is a sum; kParts: in two steps.

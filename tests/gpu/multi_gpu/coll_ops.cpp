@@ -95,12 +95,12 @@ class Cases {
   Cases(const StreamDriver& driver, Kind kind, size_t largest)
       : driver_(driver), buffers_(driver, kind, largest * 16 * static_cast<size_t>(npes) + 4096), kind_(kind) {}
 
-  void gather(const TypeOf& type, size_t n, bool in_place, bool list) {
+  void gather(const TypeOf& type, size_t n, bool in_place, bool list, bool limited) {
     Case one = make("all-gather", type, n, in_place, list);
     std::byte* const dest = buffers_.dest(type.nbytes);
     std::byte* const source = in_place ? dest + size(type, n) * static_cast<size_t>(me) : buffers_.source(type.nbytes);
     one.coll.collective = SHMEMX_COLL_ALLGATHER;
-    one.coll.max_blocks = list ? 1 : 0;  // lists have limited kernels too
+    one.coll.max_blocks = limited ? 1 : 0;
     one.coll.source = source;
     std::vector<void*> dests;
     for (int k = 0; k < npes; ++k) dests.push_back(place(dest, type, n, list ? npes - 1 - k : k));
@@ -273,11 +273,12 @@ constexpr const TypeOf& kByte = kTypes[4];
 void run_moves(Cases& cases, size_t n) {
   for (const TypeOf* type : {&kFloat, &kByte}) {
     for (const bool in_place : {false, true}) {
-      cases.gather(*type, n, in_place, false);
+      cases.gather(*type, n, in_place, false, false);
       cases.exchange(*type, n, in_place, false);
       cases.broadcast(*type, n, shmem_n_pes() - 1, in_place);
     }
-    cases.gather(*type, n, false, true);
+    cases.gather(*type, n, false, true, true);
+    cases.gather(*type, n, false, shmem_my_pe() % 2 == 1, false);  // members choose their forms for themselves
     cases.exchange(*type, n, false, true);
     cases.exchange_counts(*type, n);
   }
@@ -289,6 +290,7 @@ void run_reductions(Cases& cases, const TypeOf& type, size_t n, int op) {
     cases.reduce_parts(type, n, op, in_place, false);
   }
   cases.reduce_parts(type, n, op, false, true);
+  cases.reduce_parts(type, n, op, false, shmem_my_pe() % 2 == 1);
 }
 
 void run_kind(const StreamDriver& driver, Kind kind, size_t largest) {

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
+
+#include "src/cuda/kernels/coll_call.h"
 
 namespace railshmem {
 namespace {
@@ -83,6 +86,31 @@ TEST(Plan, BlocksOfSizesThatNobodyKnowsHaveOnePlan) {
   EXPECT_EQ(other.algorithm, plan.algorithm);
   EXPECT_EQ(other.steps[0].blocks, plan.steps[0].blocks);
   EXPECT_EQ(other.steps[0].threads, plan.steps[0].threads);
+}
+
+/// Members whose buffers have different forms run kernels of one unit and of several, which then exchange equal
+/// packets.
+TEST(Plan, OneUnitAThreadIsForASingleExchange) {
+  const Choice choice{"fcollect=packets,reduce=parts,reducescatter=packets"};
+  for (int members = 1; members <= 64; ++members) {
+    EXPECT_EQ(packet_blocks(members), cuda::ScratchLayout(members).packet_blocks());
+    for (const uint32_t max_blocks : {0u, 1u, 7u, 40u}) {
+      for (size_t nbytes = 1; nbytes <= size_t{4} << 20; nbytes = nbytes * 5 / 4 + 1) {
+        for (const Collective collective : {Collective::fcollect, Collective::reduce, Collective::reducescatter}) {
+          Question asked = question(collective, nbytes, members);
+          asked.max_blocks = max_blocks;
+          const Step step = make_plan(asked, choice).steps[0];
+          const size_t vector = collective == Collective::reduce ? part_nbytes(nbytes, members) : nbytes;
+          const size_t at_once = std::min<size_t>(step.blocks, packet_blocks(members)) * step.threads * 16;
+          if (step.units == 1) {
+            ASSERT_LE(vector, at_once) << members << " members, " << nbytes << " bytes";
+          } else {
+            ASSERT_EQ(step.units, cuda::kUnitsOfThread);
+          }
+        }
+      }
+    }
+  }
 }
 
 /// Two packets carry one unit, four carry three: a thread handles one as long as there are blocks for that.

@@ -105,9 +105,52 @@ TEST(CollPackets, SumsInPlaceAreEqualOnAllMembers) {
       asked.dest = vector.data();
       for (int k = 0; k < kMembers; ++k)
         asked.source.at[k] = vector.data() + static_cast<uint64_t>(k) * kPart / sizeof(float);
-      node.launch([&asked] { kernels::run_combine(asked); });
+      node.launch([&asked] { kernels::run_combine<kUnitsOfThread>(asked); });
       for (uint64_t i = 0; i < vector.size(); ++i)
         ASSERT_EQ(vector[i], value(0, call, i) + value(1, call, i) + value(2, call, i)) << i;
+    }
+  });
+}
+
+/// Where one exchange is enough, kernels of one unit a thread and of several send equal packets: a member whose blocks
+/// lie side by side runs another kernel than one whose blocks lie anywhere.
+TEST(CollPackets, KernelsOfOneUnitTalkWithThoseOfSeveral) {
+  const Node node;
+  constexpr uint64_t kBytes = uint64_t{kBlocks} * kThreads * kUnit - 5;
+  Node::run([&node](int me) {
+    std::vector<unsigned char> source(kBytes), dest(kMembers * kBytes);
+    std::vector<float> operand(kBytes / sizeof(float)), sum(operand.size());
+    for (int call = 0; call < kCalls; ++call) {
+      for (uint64_t i = 0; i < kBytes; ++i) source[i] = byte_of(me, 0, call, i);
+      for (size_t i = 0; i < operand.size(); ++i)
+        operand[i] = static_cast<float>(me * 100 + call * 10) + static_cast<float>(i);
+      const bool side_by_side = (me + call) % 2 == 0;
+      if (side_by_side) {
+        const EvenMoveCall move{node.members(me), kBytes, {source.data(), 0}, {dest.data(), kBytes}};
+        node.launch([&move] { kernels::run_move<1>(move); });
+      } else {
+        MoveCall move{node.members(me), kBytes, {}, {}};
+        for (int k = 0; k < kMembers; ++k) {
+          move.source.at[k] = source.data();
+          move.dest.at[k] = dest.data() + static_cast<uint64_t>(k) * kBytes;
+        }
+        node.launch([&move] { kernels::run_move<kUnitsOfThread>(move); });
+      }
+      for (uint64_t i = 0; i < dest.size(); ++i)
+        ASSERT_EQ(dest[i], byte_of(static_cast<int>(i / kBytes), 0, call, i % kBytes)) << i;
+      const uint64_t nbytes = operand.size() * sizeof(float);
+      if (side_by_side) {
+        const EvenCombineCall combine{node.members(me), ReduceOp::sum, TypeKind::f32, Scaling::none,      0, 1,
+                                      nbytes,           nbytes,        sum.data(),    {operand.data(), 0}};
+        node.launch([&combine] { kernels::run_sum<1, float, false>(combine); });
+      } else {
+        CombineCall combine{
+            node.members(me), ReduceOp::sum, TypeKind::f32, Scaling::none, 0, 1, nbytes, nbytes, sum.data(), {}};
+        for (int k = 0; k < kMembers; ++k) combine.source.at[k] = operand.data();
+        node.launch([&combine] { kernels::run_combine<kUnitsOfThread>(combine); });
+      }
+      for (size_t i = 0; i < sum.size(); ++i)
+        ASSERT_EQ(sum[i], static_cast<float>(300 + call * 30) + static_cast<float>(3 * i)) << i;
     }
   });
 }

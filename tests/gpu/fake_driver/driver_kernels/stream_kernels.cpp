@@ -36,6 +36,18 @@ FakeKernel coll(Run&& run) {
           }};
 }
 
+/// A kernel of several units a thread. Where the grid is enough for a single exchange it sends what kernels of one unit
+/// send, which other members may run (Step::units). Here grids are smaller, so it has to be such a kernel then.
+template <class Call, class RunOne, class RunSeveral>
+FakeKernel coll_of_any_form(RunOne&& run_one, RunSeveral&& run_several) {
+  const FakeKernel one = coll<Call>(run_one), several = coll<Call>(run_several);
+  return {{sizeof(Call)}, [one, several](const FakeLaunch& launch) {
+            const Call& call = parameter_of<Call>(launch);
+            const uint64_t at_once = uint64_t{std::min(launch.grid[0], call.members.packet_blocks)} * launch.block[0];
+            (call.nbytes <= at_once * kUnit ? one : several).body(launch);
+          }};
+}
+
 template <uint32_t kUnits, class T, bool kParts>
 void add_sum(FakeModule& module, const std::string& name) {
   module.kernels[name] =
@@ -69,11 +81,13 @@ void add_stream_kernels(FakeModule& module) {
   add_sums<Half>(module, "railshmem_coll_sum_half");
   add_sums<Bfloat16>(module, "railshmem_coll_sum_bfloat16");
   module.kernels["railshmem_coll_move"] =
-      coll<MoveCall>([](const MoveCall& call) { kernels::run_move<kUnitsOfThread>(call); });
+      coll_of_any_form<MoveCall>([](const MoveCall& call) { kernels::run_move<1>(call); },
+                                 [](const MoveCall& call) { kernels::run_move<kUnitsOfThread>(call); });
   module.kernels["railshmem_coll_move_sizes"] = coll<MoveSizesCall>(
       [](const MoveSizesCall& call) { kernels::run_move_sizes(call, &emulation::shared<uint64_t>("most")); });
   module.kernels["railshmem_coll_combine"] =
-      coll<CombineCall>([](const CombineCall& call) { kernels::run_combine(call); });
+      coll_of_any_form<CombineCall>([](const CombineCall& call) { kernels::run_combine<1>(call); },
+                                    [](const CombineCall& call) { kernels::run_combine<kUnitsOfThread>(call); });
   module.kernels["railshmem_coll_direct_move"] = coll<DirectMoveCall>(
       [](const DirectMoveCall& call) { kernels::run_direct_move(call, emulation::shared<kernels::Found>("found")); });
   module.kernels["railshmem_coll_direct_combine"] = coll<DirectCombineCall>([](const DirectCombineCall& call) {
