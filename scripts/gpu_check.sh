@@ -200,10 +200,13 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   collectives packets "$pes" fcollect=packets,alltoall=packets,reduce=packets,reducescatter=packets,broadcast=packets
   collectives parts "$pes" reduce=parts
   collectives direct "$pes" fcollect=direct,alltoall=direct,reduce=direct,reducescatter=direct
+  collectives staged "$pes" fcollect=staged,alltoall=staged,reduce=staged,reducescatter=staged
   collectives engines "$pes" fcollect=engines,alltoall=engines,broadcast=engines
   # Long enough for direct and engines by the table, also behind a meeting that finds memory which peers do not reach.
   collectives by_size_long "$pes" '' 300000
   collectives packets_long "$pes" fcollect=packets,alltoall=packets,reduce=packets,reducescatter=packets,broadcast=packets 100000
+  # 100000 elements: chunks of several turns in each block.
+  collectives staged_long "$pes" fcollect=staged,alltoall=staged,reduce=staged,reducescatter=staged 100000
   collectives engines_long "$pes" fcollect=engines,alltoall=engines,broadcast=engines 100000
 done
 for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
@@ -336,9 +339,9 @@ if [ -n "$sanitize" ]; then
       check "$program.$tool" 300 1 env SHMEM_HEAP_KIND=device "$sanitizer" --tool "$tool" --report-api-errors no \
         --error-exitcode 3 "$(program "$program")"
     done
-    for way in '' direct engines; do
+    for way in '' direct staged engines; do
       ways=${way:+fcollect=$way,alltoall=$way}
-      [ "$way" != direct ] || ways=$ways,reduce=$way,reducescatter=$way
+      [ "$way" != direct ] && [ "$way" != staged ] || ways=$ways,reduce=$way,reducescatter=$way
       check "coll_ops.$tool.${way:-by_size}" 300 1 env SHMEM_HEAP_KIND=device "SHMEM_COLLECTIVES=$ways" "$sanitizer" --tool "$tool" \
         --report-api-errors no --error-exitcode 3 "$(program coll_ops)" 3000
     done

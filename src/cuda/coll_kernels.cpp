@@ -7,9 +7,9 @@ namespace railshmem::cuda {
 
 CollKernels::CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const WorldView& view)
     : kernels_(gpu, copies, coll_kernels(), view),
-      float_(kernels_, "railshmem_coll_sum_float"),
-      half_(kernels_, "railshmem_coll_sum_half"),
-      bfloat16_(kernels_, "railshmem_coll_sum_bfloat16"),
+      float_(kernels_, "float"),
+      half_(kernels_, "half"),
+      bfloat16_(kernels_, "bfloat16"),
       move_even_(kernels_.find("railshmem_coll_move_even")),
       move_even_long_(kernels_.find("railshmem_coll_move_even_long")),
       move_(kernels_.find("railshmem_coll_move")),
@@ -17,6 +17,8 @@ CollKernels::CollKernels(const DeviceContext& gpu, DeviceCopies& copies, const W
       combine_(kernels_.find("railshmem_coll_combine")),
       direct_move_(kernels_.find("railshmem_coll_direct_move")),
       direct_combine_(kernels_.find("railshmem_coll_direct_combine")),
+      staged_move_(kernels_.find("railshmem_coll_staged_move")),
+      staged_combine_(kernels_.find("railshmem_coll_staged_combine")),
       begin_(kernels_.find("railshmem_coll_begin")),
       end_(kernels_.find("railshmem_coll_end")),
       own_block_(kernels_.find("railshmem_coll_own_block")),
@@ -35,7 +37,7 @@ bool CollKernels::has_own_kernel(TypeKind kind, ReduceOp op) noexcept {
   return op == ReduceOp::sum && (kind == TypeKind::f32 || kind == TypeKind::f16 || kind == TypeKind::bf16);
 }
 Result CollKernels::give(const EvenCombineCall& call, uint32_t units, Grid grid, Stream stream) const noexcept {
-  const Sums& sums = call.kind == TypeKind::f32 ? float_ : call.kind == TypeKind::f16 ? half_ : bfloat16_;
+  const Sums& sums = sums_of(call.kind);
   const Function one_step = units == 1 ? sums.whole : sums.whole_long;
   return kernels_.launch(call.two_steps != 0 ? sums.parts : one_step, grid.blocks, grid.threads, call, stream);
 }
@@ -47,6 +49,13 @@ Result CollKernels::give(const DirectMoveCall& call, Grid grid, Stream stream) c
 }
 Result CollKernels::give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept {
   return kernels_.launch(direct_combine_, grid.blocks, grid.threads, call, stream);
+}
+Result CollKernels::give_staged(const MoveCall& call, Grid grid, Stream stream) const noexcept {
+  return kernels_.launch(staged_move_, grid.blocks, grid.threads, call, stream);
+}
+Result CollKernels::give_staged(const CombineCall& call, Grid grid, Stream stream) const noexcept {
+  const Function kernel = has_own_kernel(call.kind, call.op) ? sums_of(call.kind).staged : staged_combine_;
+  return kernels_.launch(kernel, grid.blocks, grid.threads, call, stream);
 }
 
 Result CollKernels::give(const PieceCombineCall& call, Grid grid, Stream stream) const noexcept {

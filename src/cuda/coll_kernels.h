@@ -34,6 +34,9 @@ class CollKernels {
   Result give(const CombineCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectMoveCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const DirectCombineCall& call, Grid grid, Stream stream) const noexcept;
+  /// In chunks, through scratch memory of the receivers.
+  Result give_staged(const MoveCall& call, Grid grid, Stream stream) const noexcept;
+  Result give_staged(const CombineCall& call, Grid grid, Stream stream) const noexcept;
   Result give(const PieceCombineCall& call, Grid grid, Stream stream) const noexcept;
   /// Members need not launch it with equal blocks.
   Result give(const OwnBlockCall& call, Grid grid, Stream stream) const noexcept;
@@ -42,19 +45,23 @@ class CollKernels {
   Result end(const EngineMoveCall& call, Grid grid, Stream stream) const noexcept;
 
  private:
-  /// Of one type; in one step, in one step of several units a thread, and in two steps.
+  /// Of one type; by packets in one step, in one step of several units a thread, and in two steps; and staged.
   struct Sums {
-    Sums(const LoadedKernels& kernels, const std::string& name)
-        : whole(kernels.find(name.c_str())),
-          whole_long(kernels.find((name + "_long").c_str())),
-          parts(kernels.find((name + "_parts").c_str())) {}
-    Function whole, whole_long, parts;
+    Sums(const LoadedKernels& kernels, const std::string& type)
+        : whole(kernels.find(("railshmem_coll_sum_" + type).c_str())),
+          whole_long(kernels.find(("railshmem_coll_sum_" + type + "_long").c_str())),
+          parts(kernels.find(("railshmem_coll_sum_" + type + "_parts").c_str())),
+          staged(kernels.find(("railshmem_coll_staged_sum_" + type).c_str())) {}
+    Function whole, whole_long, parts, staged;
   };
+  const Sums& sums_of(TypeKind kind) const noexcept {
+    return kind == TypeKind::f32 ? float_ : kind == TypeKind::f16 ? half_ : bfloat16_;
+  }
 
   const LoadedKernels kernels_;
   const Sums float_, half_, bfloat16_;
-  const Function move_even_, move_even_long_, move_, move_sizes_, combine_, direct_move_, direct_combine_, begin_, end_,
-      own_block_, pieces_;
+  const Function move_even_, move_even_long_, move_, move_sizes_, combine_, direct_move_, direct_combine_, staged_move_,
+      staged_combine_, begin_, end_, own_block_, pieces_;
 };
 
 }  // namespace railshmem::cuda

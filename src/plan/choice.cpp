@@ -103,6 +103,7 @@ void Choice::use(std::string_view collective, std::string_view algorithm) {
   for (const Exists& e : kExisting) {
     if (e.collective_name != collective || e.name != algorithm) continue;
     rows_[index(e.collective, e.reach)] = {{kAny, kAny, e.algorithm}};
+    forced_[index(e.collective, e.reach)] = true;
     found = true;
   }
   if (!found)

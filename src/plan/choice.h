@@ -43,6 +43,7 @@ enum class Algorithm : uint8_t {
   packed,
   packets,
   parts,
+  staged,
   engines
 };
 
@@ -64,6 +65,9 @@ class Choice {
     return row->algorithm;
   }
 
+  /// Whether the program's user has said which algorithm to use.
+  bool is_forced(Collective collective, Reach reach) const noexcept { return forced_[index(collective, reach)]; }
+
  private:
   static constexpr size_t kReaches = static_cast<size_t>(Reach::kCount);
   static size_t index(Collective collective, Reach reach) noexcept {
@@ -72,6 +76,7 @@ class Choice {
   void use(std::string_view collective, std::string_view algorithm);
 
   std::array<std::vector<ChoiceRow>, static_cast<size_t>(Collective::kCount) * kReaches> rows_;
+  std::array<bool, static_cast<size_t>(Collective::kCount) * kReaches> forced_{};
 };
 
 /// The words of choice_table.inc.

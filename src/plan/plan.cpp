@@ -55,6 +55,13 @@ Step direct(const Question& question, size_t nbytes) noexcept {
   return {StepKind::direct, capped(question, (nbytes + kOfBlock - 1) / kOfBlock), kManyThreads};
 }
 
+/// A slot of a block's chunks from all other members together: as many blocks as there are slots full.
+Step staged(const Question& question, size_t nbytes) noexcept {
+  constexpr size_t kSlot = size_t{64} << 10;
+  const auto others = static_cast<size_t>(question.members - 1);
+  return {StepKind::staged, capped(question, (nbytes * others + kSlot - 1) / kSlot), kManyThreads};
+}
+
 Step end(const Question& question) noexcept {
   return {StepKind::end, capped(question, std::max(kEndBlocks, question.nbytes / kOfEndBlock)), kManyThreads};
 }
@@ -70,10 +77,19 @@ Step copies(const Question& question) noexcept {
   return {StepKind::copies, capped(question, blocks), kManyThreads};
 }
 
+Algorithm pick(const Question& question, const Choice& choice) noexcept {
+  if (question.sizes_differ) return Algorithm::packets;
+  const Algorithm picked = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
+  // A kernel that reduces any type takes chunks too slowly: calls it, which saves registers for each chunk.
+  const bool reduces = question.collective == Collective::reduce || question.collective == Collective::reducescatter;
+  const bool is_slow = picked == Algorithm::staged && reduces && !question.own_kernel;
+  return is_slow && !choice.is_forced(question.collective, Reach::stream) ? Algorithm::direct : picked;
+}
+
 /// What there is where the way of the plan is not there for some member.
 std::string otherwise(const Plan& plan) {
-  const bool reaches = plan.algorithm == Algorithm::direct || plan.algorithm == Algorithm::engines;
-  return reaches ? "; packets where a buffer is not reached" : "";
+  if (plan.algorithm == Algorithm::engines) return "; staged where blocks do not lie alike in all heaps";
+  return plan.algorithm == Algorithm::direct ? "; packets, or staged, where a buffer is not reached" : "";
 }
 
 const char* words_of(StepKind kind) noexcept {
@@ -82,6 +98,8 @@ const char* words_of(StepKind kind) noexcept {
       return "exchange of packets";
     case StepKind::direct:
       return "from buffer to buffer";
+    case StepKind::staged:
+      return "chunks through scratch memory";
     case StepKind::begin:
       return "meeting";
     case StepKind::copies:
@@ -100,9 +118,7 @@ size_t part_nbytes(size_t nbytes, int members) noexcept {
 }
 
 Plan make_plan(const Question& question, const Choice& choice) noexcept {
-  Plan plan{Algorithm::packets};
-  if (!question.sizes_differ)
-    plan.algorithm = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
+  Plan plan{pick(question, choice)};
   // Of sizes that nobody knows: as many blocks as the largest pay for.
   const size_t nbytes = question.sizes_differ ? kMostBlocks * kManyThreads * kManyUnits * kUnit : question.nbytes;
   const bool reduces = question.collective == Collective::reduce;
@@ -113,6 +129,9 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept {
       break;
     case Algorithm::direct:
       plan.add(direct(question, part * static_cast<size_t>(question.members)));
+      break;
+    case Algorithm::staged:
+      plan.add(staged(question, part));
       break;
     case Algorithm::engines:
       plan.add({StepKind::begin, 1, kFewThreads});

@@ -22,14 +22,16 @@ struct Question {
   int members;
   bool sizes_differ = false;  ///< members hand each other blocks of sizes that others do not know; nbytes means nothing
   uint32_t max_blocks = 0;    ///< 0: as many as the size pays for
+  bool own_kernel = false;    ///< there is a kernel for reductions of this type and operation alone
 };
 
 enum class StepKind : uint8_t {
   exchange,  ///< a kernel: packets
   direct,    ///< a kernel: members meet, move or reduce from buffer to buffer, meet
-  begin,     ///< a kernel: members meet and tell each other where their buffers are
+  staged,    ///< a kernel: chunks through scratch memory of the receivers
+  begin,     ///< a kernel: members meet and tell each other how their blocks lie
   copies,    ///< copy engines fetch from all other members; its blocks, if any, copy the own block beside that
-  end,       ///< a kernel: does what the copies could not do; members meet
+  end,       ///< a kernel: members meet, or do everything where the copies could not
 };
 
 struct Step {

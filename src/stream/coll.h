@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "include/shmem/detail/reduce_kind.h"
+#include "src/cuda/coll_kernels.h"
 #include "src/plan/plan.h"
 #include "src/team/team.h"
 
@@ -71,8 +72,13 @@ struct Coll {
 inline Question question_of(const Coll& coll) noexcept {
   constexpr Collective kCollectives[] = {Collective::fcollect, Collective::reducescatter, Collective::reduce,
                                          Collective::alltoall, Collective::alltoall,      Collective::broadcast};
-  return {kCollectives[static_cast<int>(coll.kind)], coll.nbytes,    coll.element, coll.team.size(),
-          coll.kind == CollKind::alltoallv,          coll.max_blocks};
+  return {kCollectives[static_cast<int>(coll.kind)],
+          coll.nbytes,
+          coll.element,
+          coll.team.size(),
+          coll.kind == CollKind::alltoallv,
+          coll.max_blocks,
+          cuda::CollKernels::has_own_kernel(coll.type, coll.op)};
 }
 
 }  // namespace railshmem

@@ -30,6 +30,10 @@ struct NodeCollectives::Job {
 
 namespace {
 
+cuda::CollKernels::Grid grid_of(const Step& step) noexcept {
+  return {step.blocks, step.threads};
+}
+
 /// Blocks of an array, none of them in a list.
 template <class T>
 cuda::EvenBlocks<T> even(T* base, bool has_blocks, size_t nbytes) noexcept {
@@ -91,7 +95,7 @@ void NodeCollectives::must(cuda::Result result, const char* call) const noexcept
 
 template <class Call>
 void NodeCollectives::launch(const Job& job, const Call& call) const noexcept {
-  const cuda::CollKernels::Grid grid{job.step.blocks, job.step.threads};
+  const cuda::CollKernels::Grid grid = grid_of(job.step);
   if constexpr (std::is_same_v<Call, cuda::EvenMoveCall> || std::is_same_v<Call, cuda::EvenCombineCall>) {
     must(kernels_.give(call, job.step.units, grid, job.stream), "cuLaunchKernel");
   } else {
@@ -134,6 +138,8 @@ void NodeCollectives::combine(const Job& job) {
     // A part that the vector does not reach has no bytes; nobody looks there.
     call.source.at[k] = call.two_steps != 0 ? source + static_cast<size_t>(k) * call.nbytes : source;
   }
+  if (job.step.kind == StepKind::staged)
+    return must(kernels_.give_staged(call, grid_of(job.step), job.stream), "cuLaunchKernel");
   if (job.step.kind != StepKind::direct) return launch(job, call);
   const Touched touched{true, call.two_steps != 0};
   launch(job, DirectCombineCall{call, direct_whereabouts(job.coll, buffers_, job.scratch.pes(), touched, job.stream)});
@@ -148,62 +154,46 @@ void NodeCollectives::move(const Job& job) {
   const bool sized = coll.kind == CollKind::broadcast || coll.kind == CollKind::alltoallv;
   if (sized) return launch(job, sized_move_of(coll, job.scratch.members()));
   const MoveCall call = move_of(coll, job.scratch.members());
+  if (job.step.kind == StepKind::staged)
+    return must(kernels_.give_staged(call, grid_of(job.step), job.stream), "cuLaunchKernel");
   if (job.step.kind != StepKind::direct) return launch(job, call);
   launch(job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream)});
 }
 
-/// Every member fetches. It takes the others' buffers to lie in their heaps where its own lie in its heap; the kernel
-/// behind the copies knows where they do lie.
+/// Every member fetches. It takes the others' blocks to lie in their heaps where its own lie in its heap; the kernel
+/// behind the copies knows whether they do.
 void NodeCollectives::move_by_engines(const Job& job) {
   const Coll& coll = job.coll;
   const int me = coll.team.rank;
-  const bool broadcast = coll.kind == CollKind::broadcast;
-  EngineMoveCall call{{move_of(coll, job.scratch.members()), {}}, nullptr, broadcast ? coll.root : -1, {}};
-  WhereaboutsOf mine(buffers_, job.scratch.pes(), me, job.stream);
-  const auto sends = [&](int k) { return coll.sends(k); };
-  mine.tell(
-      call.direct.where.source, [&](int k) { return coll.source_for(k); }, sends);
-  // A source that the others do not reach is first copied to this member's own dest, where they may.
-  const std::byte* const own_dest = coll.dest_from(me);
-  const bool in_place = coll.sends(me) > 0 && coll.source_for(me) == own_dest;
-  bool from_dest = in_place;
-  if (!mine.for_all() && !coll.deals()) {
-    mine.start_again();
-    mine.tell(
-        call.direct.where.source, [&](int) { return own_dest; }, sends);
-    from_dest = mine.for_all();
-    const cuda::CopyFan::Chain own{{call.direct.move.dest[me], coll.source_for(me), coll.nbytes}};
-    if (from_dest && !in_place && coll.sends(me) > 0) must(copies_.give({&own, 1}, job.stream), "cuMemcpyAsync");
+  const BlocksPlace place = place_of_blocks(coll, memory_);
+  EngineMoveCall call{move_of(coll, job.scratch.members()), place.number, nullptr,
+                      coll.kind == CollKind::broadcast ? coll.root : -1};
+  const OwnBlockCall own{call.move.dest[me], call.move.source[me], coll.nbytes};
+  bool own_is_there = own.dest == own.source || coll.receives(me) == 0;
+  if (place.number != 0 && place.from_dest && own.dest != own.source && coll.sends(me) > 0) {
+    const cuda::CopyFan::Chain first{{own.dest, own.source, own.nbytes}};
+    must(copies_.give({&first, 1}, job.stream), "cuMemcpyAsync");
+    own_is_there = true;
   }
-  if (spoils_sources(coll)) mine.not_for_all();
-  mine.finish(call.direct.where);
   std::vector<cuda::CopyFan::Chain> fetched;
-  for (int i = 1; i < job.n(); ++i) {
+  for (int i = 1; i < job.n() && place.number != 0; ++i) {
     const int k = (me + i) % job.n();
-    // Where this member keeps all from reaching what they need, the kernel behind the copies does everything.
-    if (coll.receives(k) == 0 || !mine.for_all()) continue;
-    const std::byte* const like = from_dest ? coll.dest_from(k) : coll.source_for(me);
-    call.expected[k] = of_member(coll, like, coll.nbytes, k);
-    if (call.expected[k] != nullptr) fetched.push_back({{call.direct.move.dest[k], call.expected[k], coll.nbytes}});
+    if (coll.receives(k) == 0) continue;
+    const std::byte* const like = place.from_dest ? coll.dest_from(k) : coll.source_for(me);
+    fetched.push_back({{call.move.dest[k], of_member(coll, like, coll.nbytes, k), coll.nbytes}});
   }
-  const auto grid = [](const Step& step) { return cuda::CollKernels::Grid{step.blocks, step.threads}; };
-  // The own block goes beside others only: the kernel behind the copies would wait for it.
   const Step& copies = job.plan.steps[1];
-  const OwnBlockCall own{call.direct.move.dest[me], call.direct.move.source[me], coll.nbytes};
   cuda::CopyFan::Work beside;
-  if (from_dest) {
-    call.expected[me] = own.source;
-  } else if (!fetched.empty() && coll.receives(me) != 0) {
-    call.expected[me] = own.source;
+  if (place.number != 0 && !own_is_there) {
     if (copies.blocks == 0) {
       fetched.push_back({{own.dest, own.source, own.nbytes}});
     } else {
-      beside = [&](cuda::Stream stream) { return kernels_.give(own, grid(copies), stream); };
+      beside = [&](cuda::Stream stream) { return kernels_.give(own, grid_of(copies), stream); };
     }
   }
-  const auto meet = [&](cuda::Stream stream) { return kernels_.begin(call, grid(job.plan.steps[0]), stream); };
+  const auto meet = [&](cuda::Stream stream) { return kernels_.begin(call, grid_of(job.plan.steps[0]), stream); };
   must(copies_.give(meet, fetched, beside, job.stream), "cuLaunchKernel or cuMemcpyAsync");
-  must(kernels_.end(call, grid(job.plan.steps[2]), job.stream), "cuLaunchKernel");
+  must(kernels_.end(call, grid_of(job.plan.steps[2]), job.stream), "cuLaunchKernel");
 }
 
 /// The address here of what lies in the heap of a member where `address` lies in this PE's; null where that is no heap.

@@ -37,24 +37,20 @@ void NodeCollectives::gather_pieces(const Coll& coll, size_t piece_nbytes, uint6
   const TeamScratch& scratch = scratches_.for_call(coll, stream);
   const cuda::CollMembers& members = scratch.members();
   const int me = members.me;
-  const bool in_place = coll.source_for(me) == coll.dest_from(me);
-  cuda::EngineMoveCall call{{{members, coll.nbytes, {}, {}}, {}}, arrived, -1, {}};
-  WhereaboutsOf mine(buffers_, scratch.pes(), me, stream);
-  mine.tell(
-      call.direct.where.source, [&](int k) { return coll.source_for(k); }, [&](int) { return coll.nbytes; });
-  mine.finish(call.direct.where);
+  if (coll.source_for(me) != coll.dest_from(me)) must_have(coll, "source", coll.source_for(me), coll.nbytes, me);
+  const BlocksPlace place = place_of_blocks(coll, memory_);
+  cuda::EngineMoveCall call{{members, coll.nbytes, {}, {}}, place.number, arrived, -1};
   const auto* const number =
       members.scratch + static_cast<size_t>(me) * members.stride + cuda::ScratchLayout(members.n).call();
   std::vector<CopyFan::Chain> chains;
   for (int i = 0; i < members.n; ++i) {
     const int k = (me + i) % members.n;
     std::byte* const dest = coll.dest_from(k);
-    call.direct.move.source.at[k] = coll.source_for(k);
-    call.direct.move.dest.at[k] = dest;
+    call.move.source.at[k] = coll.source_for(k);
+    call.move.dest.at[k] = dest;
     must_have(coll, "dest", dest, coll.nbytes, me);
-    const std::byte* const like = in_place ? dest : coll.source_for(me);
+    const std::byte* const like = place.from_dest ? dest : coll.source_for(me);
     const void* const from = k == me ? coll.source_for(me) : must_have(coll, "source", like, coll.nbytes, k);
-    call.expected[k] = from;
     CopyFan::Chain& chain = chains.emplace_back();
     for (size_t p = 0; p < pieces; ++p) {
       const size_t at = p * piece_nbytes, nbytes = std::min(piece_nbytes, coll.nbytes - at);

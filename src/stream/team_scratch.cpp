@@ -40,8 +40,12 @@ TeamScratch::TeamScratch(const cuda::DeviceContext& gpu, cuda::DeviceCopies& cop
     : arena_(gpu, static_cast<size_t>(team.size()),
              DeviceArena::stride_for(align_up(ScratchLayout(team.size()).nbytes(), DeviceArena::kAlign))),
       chunks_(gpu, arena_, static_cast<size_t>(team.rank), offers),
-      members_{reinterpret_cast<unsigned char*>(arena_.base()), arena_.stride(), team.size(), team.rank,
-               ScratchLayout(team.size()).packet_blocks()} {
+      members_{reinterpret_cast<unsigned char*>(arena_.base()),
+               arena_.stride(),
+               team.size(),
+               team.rank,
+               ScratchLayout(team.size()).packet_blocks(),
+               ScratchLayout(team.size()).chunk_nbytes()} {
   for (int rank = 0; rank < team.size(); ++rank) pes_.push_back(team.pes.pe(rank));
   ChunkCard card;
   together(team, function, [&] { card = make_own(copies, team); });
@@ -56,7 +60,7 @@ ChunkCard TeamScratch::make_own(cuda::DeviceCopies& copies, const Team& team) {
   const ScratchLayout layout(team.size());
   const ChunkCard card = chunks_.grow(layout.nbytes());
   std::byte* const mine = arena_.address(static_cast<size_t>(team.rank));
-  copies.fill(mine, 0, card.nbytes);
+  copies.fill(mine, 0, layout.zeroed());
   static_assert(sizeof(int) == sizeof(int32_t));
   copies.copy(mine + layout.pe(0), pes_.data(), pes_.size() * sizeof(int32_t));
   return card;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "src/cuda/kernels/coll_call.h"
+#include "src/gpu/device_memory.h"
 #include "src/gpu/peer_buffers.h"
 #include "src/stream/coll.h"
 
@@ -41,13 +42,10 @@ class WhereaboutsOf {
     }
   }
   void not_for_all() noexcept { for_all_ = false; }
-  /// Forgets what members cannot reach.
-  void start_again() noexcept { for_all_ = true; }
   /// Marks the words where all members reach what they need.
   void finish(cuda::Whereabouts& where) const noexcept {
     for (size_t k = 0; k < pes_.size() && for_all_; ++k) where.source[k] |= cuda::Whereabouts::kForAll;
   }
-  bool for_all() const noexcept { return for_all_; }
 
  private:
   PeerBuffers& buffers_;
@@ -58,8 +56,16 @@ class WhereaboutsOf {
 };
 
 /// Whether blocks that come to this member may overwrite blocks of its source that another member still reads: an
-/// all-to-all in place, and a reduce-scatter whose result lies in another member's part. Packets do these.
+/// all-to-all in place, and a reduce-scatter whose result lies in another member's part. Packets and chunks do these.
 bool spoils_sources(const Coll& coll) noexcept;
+
+/// Which blocks of this member the others fetch by engines, and a number that members have in common whose blocks lie
+/// alike in their heaps.
+struct BlocksPlace {
+  uint64_t number = 0;     ///< 0: some block lies elsewhere
+  bool from_dest = false;  ///< they fetch from dest, where the own block is or is copied to first; else from the source
+};
+BlocksPlace place_of_blocks(const Coll& coll, const DeviceMemory& memory) noexcept;
 
 /// Of a collective whose kernel goes from buffer to buffer.
 cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std::span<const int> pes, Touched touched,

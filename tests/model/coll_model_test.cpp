@@ -28,6 +28,7 @@ bool is_global(const void*) {
 }
 void fenced() {}
 void sync_block() {}
+void sync_part(uint32_t, uint32_t) {}
 void sync_warp() {}
 uint32_t active_lanes() {
   return 1;
@@ -62,6 +63,12 @@ struct Node {
       const auto clear = [mine](uint32_t at) { *reinterpret_cast<Packet*>(mine + at) = {}; };
       clear(layout.number(0));
       *reinterpret_cast<uint64_t*>(mine + layout.number(0)) = number;
+      const auto clear_word = [mine](uint32_t at) { *reinterpret_cast<uint64_t*>(mine + at) = 0; };
+      clear_word(layout.chunk_number(0));
+      for (int k = 0; k < n; ++k) {
+        clear_word(layout.taken(0, k));
+        for (uint64_t slot = 0; slot < ScratchLayout::kSlots; ++slot) clear_word(layout.arrived(slot, 0, k));
+      }
       for (uint32_t i = 0; i < 2 * static_cast<uint32_t>(n) * ScratchLayout::kTokens; ++i)
         clear(layout.tokens(0, 0, 0) + i * static_cast<uint32_t>(sizeof(Packet)));
       for (uint32_t set = 0; set < 4; ++set)
@@ -76,7 +83,7 @@ struct Node {
     }
   }
 
-  CollMembers members(int me) { return {reinterpret_cast<unsigned char*>(scratch.data()), stride, n, me, 1}; }
+  CollMembers members(int me) { return {reinterpret_cast<unsigned char*>(scratch.data()), stride, n, me, 1, kUnit}; }
   static uint64_t word(int from, int to, uint64_t call, uint64_t unit) {
     return call * 1000 + static_cast<uint64_t>(from) * 100 + static_cast<uint64_t>(to) * 10 + unit;
   }
@@ -141,13 +148,58 @@ struct Node {
         asked.where.dest[k] = reinterpret_cast<uintptr_t>(dest.data());
       }
       kernels::Found found{};
-      DeviceReduction part{};
-      kernels::run_direct_combine(asked, found, part);
+      kernels::Halves halves{};
+      kernels::run_direct_combine(asked, found, halves);
       for (size_t i = 0; i < dest.size(); ++i) {
         uint64_t sum = 0;
         for (int k = 0; k < n; ++k) sum += word(k, 0, call, i);
         explorer.require(dest[i] == sum, "a sum has other operands");
       }
+    }
+  }
+
+  /// An all-reduce in place by chunks of one unit, `chunks` for each member, again and again: more of them than there
+  /// are slots. Then one in which the last member's part is empty.
+  void reduce_staged(int me, uint64_t chunks) {
+    std::vector<uint64_t>& vector = sources[static_cast<size_t>(me)];
+    for (uint64_t call = 1; call <= kCalls; ++call) {
+      const auto parts = static_cast<uint64_t>(call == kCalls ? n - 1 : n);
+      vector.resize(2 * chunks * parts);
+      for (size_t i = 0; i < vector.size(); ++i) portable::store_relaxed(&vector[i], word(me, 0, call, i));
+      CombineCall combine{};
+      combine.members = members(me);
+      combine.op = ReduceOp::sum;
+      combine.kind = TypeKind::u64;
+      combine.two_steps = 1;
+      combine.nbytes = chunks * kUnit;
+      combine.whole = vector.size() * sizeof(uint64_t);
+      combine.dest = vector.data();
+      for (int k = 0; k < n; ++k) combine.source.at[k] = vector.data() + 2 * chunks * static_cast<uint64_t>(k);
+      kernels::Halves halves{};
+      kernels::run_staged_combine(combine, halves);
+      for (size_t i = 0; i < vector.size(); ++i) {
+        uint64_t sum = 0;
+        for (int k = 0; k < n; ++k) sum += word(k, 0, call, i);
+        explorer.require(vector[i] == sum, "a sum has other operands");
+      }
+    }
+  }
+
+  /// A broadcast by chunks from one member after the other, and no meeting in between.
+  void broadcast_staged(int me) {
+    std::array<uint64_t, 6> source{}, dest{};
+    for (uint64_t call = 1; call <= kCalls; ++call) {
+      const int root = static_cast<int>(call) % n;
+      for (size_t i = 0; i < source.size(); ++i) source[i] = word(root, 0, call, i);
+      dest = {};
+      MoveCall broadcast{members(me), sizeof source, {}, {}};
+      for (int k = 0; k < n; ++k) {
+        broadcast.source.at[k] = source.data();
+        broadcast.dest.at[k] = dest.data();
+      }
+      kernels::Halves halves{};
+      kernels::run_staged_move(broadcast, root, halves);
+      explorer.require(dest == source, "a broadcast has other data");
     }
   }
 
@@ -205,6 +257,18 @@ TEST(CollModel, MembersWithoutDataKeepARootFromRunningAhead) {
 
 TEST(CollModel, SourcesMayChangeAndResultsAreThereBehindACall) {
   EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.reduce(me); }), 100u);
+}
+
+TEST(CollModel, ChunksOfTwoMembersAreReducedInPlace) {
+  EXPECT_GT(explore(1, 2, [](Node& node, int me) { node.reduce_staged(me, 3); }), 100u);
+}
+
+TEST(CollModel, ChunksOfThreeMembersAreReducedInPlace) {
+  EXPECT_GT(explore(1, 3, [](Node& node, int me) { node.reduce_staged(me, 1); }), 100u);
+}
+
+TEST(CollModel, ChunksOfOneMemberGoToAll) {
+  EXPECT_GT(explore(1, 3, [](Node& node, int me) { node.broadcast_staged(me); }), 100u);
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 /// One copy in a unit, for code that is rare or big: kernels compile in a fraction of the time, and stay short.
 #define RAILSHMEM_OUT_OF_LINE __attribute__((noinline))
+/// For functions whose arguments are to stay in registers.
+#define RAILSHMEM_INLINE __attribute__((always_inline))
 
 /// For loops whose every turn is to have registers of its own.
 #if defined(__CUDA_ARCH__)

@@ -17,6 +17,7 @@ struct Dim {
   uint32_t x, y, z;
 };
 void sync_block();
+void sync_part(uint32_t part, uint32_t size);
 void sync_warp();
 uint32_t active_lanes();
 uint32_t equal_lanes(uint32_t lanes, uint64_t word);
@@ -133,6 +134,18 @@ RAILSHMEM_HD inline void sync_block() {
   __syncthreads();
 #elif defined(RAILSHMEM_EMULATION)
   emulation::sync_block();
+#endif
+}
+
+/// All `size` threads of one of the block's two parts, 0 or 1, meet, as in sync_block(). Parts end between warps.
+RAILSHMEM_HD inline void sync_part(uint32_t part, uint32_t size) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("bar.sync %0, %1;" ::"r"(part + 1), "r"(size) : "memory");
+#elif defined(RAILSHMEM_EMULATION)
+  emulation::sync_part(part, size);
+#else
+  (void)part;
+  (void)size;
 #endif
 }
 

@@ -83,13 +83,14 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_direct_move(const __grid_constant__ DirectMoveCall call) {
   __shared__ kernels::Found found;
-  kernels::run_direct_move(call, found);
+  __shared__ kernels::Halves halves;
+  kernels::run_direct_move(call, found, halves);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_begin(const __grid_constant__ EngineMoveCall call) {
-  __shared__ kernels::Found found;
-  kernels::run_begin(call, found);
+  __shared__ Heard heard;
+  kernels::run_begin(call, heard);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
@@ -99,16 +100,47 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
     railshmem_coll_end(const __grid_constant__ EngineMoveCall call) {
-  __shared__ uint32_t shared;
-  kernels::run_end(call, &shared);
+  __shared__ kernels::Halves halves;
+  kernels::run_end(call, halves);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
+    railshmem_coll_staged_move(const __grid_constant__ MoveCall call) {
+  __shared__ kernels::Halves halves;
+  kernels::run_staged_move(call, -1, halves);
+}
+
+// Long ones leave fewer registers to others: their halves hide the time of loads by loads in flight.
+extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
+    railshmem_coll_staged_sum_float(const __grid_constant__ CombineCall call) {
+  __shared__ kernels::Halves halves;
+  kernels::run_staged_sum<float>(call, halves);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
+    railshmem_coll_staged_sum_half(const __grid_constant__ CombineCall call) {
+  __shared__ kernels::Halves halves;
+  kernels::run_staged_sum<railshmem::Half>(call, halves);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
+    railshmem_coll_staged_sum_bfloat16(const __grid_constant__ CombineCall call) {
+  __shared__ kernels::Halves halves;
+  kernels::run_staged_sum<railshmem::Bfloat16>(call, halves);
 }
 
 // As many registers as 640 threads would have: the last quarter is for kernels of the program.
 extern "C" __global__ void __launch_bounds__(kCollThreads + 128, 1)
     railshmem_coll_direct_combine(const __grid_constant__ DirectCombineCall call) {
   __shared__ kernels::Found found;
-  __shared__ railshmem::DeviceReduction part;
-  kernels::run_direct_combine(call, found, part);
+  __shared__ kernels::Halves halves;
+  kernels::run_direct_combine(call, found, halves);
+}
+
+extern "C" __global__ void __launch_bounds__(kCollThreads + 128, 1)
+    railshmem_coll_staged_combine(const __grid_constant__ CombineCall call) {
+  __shared__ kernels::Halves halves;
+  kernels::run_staged_combine(call, halves);
 }
 
 extern "C" __global__ void __launch_bounds__(kCollThreads, 1)

@@ -17,6 +17,9 @@ inline constexpr uint32_t kCollThreads = 512;  ///< of a block, at most
 inline constexpr uint32_t kUnit = 16;
 /// Units of one thread in an exchange, at most. A packet carries 12 bytes, so four packets carry them.
 inline constexpr uint32_t kUnitsOfThread = 3;
+/// Blocks from this length on go in chunks through scratch memory where a kernel finds that some member does not reach
+/// some buffer; shorter ones go by packets.
+inline constexpr uint64_t kLongBlock = uint64_t{8} << 20;
 
 /// Where things lie in the scratch memory of each member, in bytes from its start. Blocks are numbered within a kernel;
 /// block b of every member's kernel talks with block b of the others only. So a block's places and numbers are its own,
@@ -26,6 +29,8 @@ class ScratchLayout {
   static constexpr uint32_t kMostBlocks = 128;
   static constexpr uint32_t kTokens = 2;  ///< packets of a meeting from each member
   static constexpr uint32_t kPacketsOfThread = kUnitsOfThread + 1;
+  /// Chunks of a member on their way to each block of another one, at most.
+  static constexpr uint32_t kSlots = 2;
   /// Packets carry the lower half of their exchange's number. Exchanges whose numbers are multiples of this one renew
   /// the places of packets: no place keeps a packet until its number could come again.
   static constexpr uint64_t kRenewal = uint64_t{1} << 31;
@@ -41,14 +46,18 @@ class ScratchLayout {
   }
   /// The number of the last exchange or meeting of a block: uint64_t. Only this member's own kernels use it.
   RAILSHMEM_HD uint32_t number(uint32_t block) const { return block * static_cast<uint32_t>(sizeof(uint64_t)); }
+  /// The number of the last chunk that a block has sent and taken: uint64_t. Only this member's own kernels use it.
+  RAILSHMEM_HD uint32_t chunk_number(uint32_t block) const {
+    return 1024 + block * static_cast<uint32_t>(sizeof(uint64_t));
+  }
   /// The PE of member k: int32_t. For messages.
   RAILSHMEM_HD uint32_t pe(int member) const {
     return 2048 + static_cast<uint32_t>(member) * static_cast<uint32_t>(sizeof(int32_t));
   }
   /// What this member's kernels leave for the collective's next kernel: Heard.
   RAILSHMEM_HD uint32_t heard() const { return 2560; }
-  /// Blocks of a grid that are done: uint64_t; 0 between kernels.
-  RAILSHMEM_HD uint32_t done() const { return 3584; }
+  /// A word that stays 0: uint64_t.
+  RAILSHMEM_HD uint32_t never() const { return 3584; }
   /// The number of the call that raises counters of pieces: uint64_t.
   RAILSHMEM_HD uint32_t call() const { return 3592; }
   /// kTokens packets of a member for meeting `number` of a block.
@@ -62,13 +71,37 @@ class ScratchLayout {
     const uint32_t row = ((block * 2 + area) * 2 + odd(number)) * members_ + static_cast<uint32_t>(from);
     return kPackets + row * kBlockBytes;
   }
-  RAILSHMEM_HD uint32_t nbytes() const { return packets(0, 0, packet_blocks(), 0); }
+  /// Where a member says which of its chunks has come: uint64_t.
+  RAILSHMEM_HD uint32_t arrived(uint64_t number, uint32_t block, int from) const {
+    return words(block) + (static_cast<uint32_t>(number % kSlots) * members_ + static_cast<uint32_t>(from)) * kWord;
+  }
+  /// Where a member says which of this member's chunks it has taken: uint64_t.
+  RAILSHMEM_HD uint32_t taken(uint32_t block, int by) const {
+    return words(block) + (kSlots * members_ + static_cast<uint32_t>(by)) * kWord;
+  }
+  /// A member's chunk for a block of member `to`, in the memory of that member.
+  RAILSHMEM_HD uint32_t chunk(uint64_t number, uint32_t block, int from, int to) const {
+    const int others = from < to ? from : from - 1;  // nobody sends to itself
+    return zeroed() + (block * kSlots + static_cast<uint32_t>(number % kSlots)) * kSlotBytes +
+           static_cast<uint32_t>(others) * chunk_nbytes();
+  }
+  RAILSHMEM_HD uint32_t chunk_nbytes() const { return kSlotBytes / (members_ > 1 ? members_ - 1 : 1) / 512 * 512; }
+  /// What lies behind this need not be zero at first.
+  RAILSHMEM_HD uint32_t zeroed() const { return words(kMostBlocks); }
+  RAILSHMEM_HD uint32_t nbytes() const { return zeroed() + kMostBlocks * kSlots * kSlotBytes; }
 
  private:
   static constexpr uint32_t kHead = 4096;
   static constexpr uint32_t kTokenBytes = kTokens * static_cast<uint32_t>(sizeof(Packet));
   static constexpr uint32_t kBlockBytes = kPacketsOfThread * kCollThreads * static_cast<uint32_t>(sizeof(Packet));
   static constexpr uint32_t kPackets = kHead + 2 * kMostBlocks * kMostMembers * kTokenBytes;
+  static constexpr uint32_t kSlotBytes = uint32_t{64} << 10;  ///< for chunks of all other members together
+  static constexpr uint32_t kWord = sizeof(uint64_t);
+  /// A block's words about chunks.
+  RAILSHMEM_HD uint32_t words(uint32_t block) const {
+    const uint32_t lines = ((kSlots + 1) * members_ * kWord + 127) / 128;
+    return packets(0, 0, packet_blocks(), 0) + block * lines * 128;
+  }
   RAILSHMEM_HD static uint32_t odd(uint64_t number) { return static_cast<uint32_t>(number) & 1; }
   uint32_t members_;
 };
@@ -80,6 +113,7 @@ struct CollMembers {
   int32_t n;
   int32_t me;
   uint32_t packet_blocks;  ///< ScratchLayout's
+  uint32_t chunk;          ///< bytes; ScratchLayout's chunk_nbytes(), or fewer
 };
 
 /// Blocks at one distance from each other, or at one place (step 0). A kernel's parameters take time to load, so short
@@ -145,8 +179,8 @@ struct Whereabouts {
   uint64_t dest[kMostMembers];    ///< to tell member k: where it writes
 };
 
-/// A move or a combination that goes straight between the members' buffers, or by packets where some member does not
-/// reach some buffer.
+/// A move or a combination that goes straight between the members' buffers. Where some member does not reach some
+/// buffer, it goes in chunks through scratch memory, or by packets (kLongBlock).
 struct DirectMoveCall {
   MoveCall move;
   Whereabouts where;
@@ -156,13 +190,15 @@ struct DirectCombineCall {
   Whereabouts where;
 };
 
-/// A move by copy engines, between two kernels. They fetch from where this member takes the others' blocks to lie.
+/// A move by copy engines, between two kernels. They fetch from where this member takes the others' blocks to lie:
+/// where its own lie in its heap.
 struct EngineMoveCall {
-  DirectMoveCall direct;
-  const uint64_t* arrived;             ///< counters of pieces, all equal before the call; may be null
-  int32_t root;                        ///< the only member that sends; -1: all send
-  const void* expected[kMostMembers];  ///< the block of member k for this member, or its own; null: nothing was fetched
-                                       ///< from there
+  MoveCall move;
+  /// Says where this member's blocks lie in its heap: members whose blocks lie alike have one number. 0: elsewhere.
+  /// Where members have different numbers, or 0, the kernel behind the copies does everything.
+  uint64_t place;
+  const uint64_t* arrived;  ///< counters of pieces, all equal before the call; may be null
+  int32_t root;             ///< the only member that sends; -1: all send
 };
 
 /// A reduce-scatter that begins on a piece when the counters of all members say that their piece is ready. Sources and
@@ -188,12 +224,10 @@ struct OwnBlockCall {
   uint64_t nbytes;
 };
 
-/// The others' blocks for a member, found when all have come to the call.
+/// What the kernel before the copies found, for the one behind them.
 struct Heard {
-  uint64_t source[kMostMembers];
-  uint32_t missing;    ///< not 0: some member does not reach some buffer
-  uint32_t failed;     ///< not 0: some member did not come
-  uint32_t unfetched;  ///< not 0: the copies leave out some block, or take it from a wrong place
+  uint32_t differs;  ///< not 0: the copies may have fetched from wrong places, or nothing
+  uint32_t failed;   ///< not 0: some member did not come
 };
 
 static_assert(std::is_trivially_copyable_v<MoveSizesCall> && std::is_trivially_copyable_v<CombineCall>);

@@ -3,8 +3,7 @@
 // when all are done. For CUDA, and for threads that stand for kernels.
 #pragma once
 
-#include "src/cuda/kernels/coll_copy.h"
-#include "src/cuda/kernels/coll_packets.h"
+#include "src/cuda/kernels/coll_staged.h"
 
 namespace railshmem::cuda::kernels {
 
@@ -12,9 +11,8 @@ namespace railshmem::cuda::kernels {
 struct Found {
   const void* source[kMostMembers];
   void* dest[kMostMembers];
-  uint32_t missing;    ///< not 0: some member does not reach some buffer
-  uint32_t failed;     ///< not 0: some member did not come; nothing is touched then
-  uint32_t unfetched;  ///< Heard's
+  uint32_t missing;  ///< not 0: some member does not reach some buffer
+  uint32_t failed;   ///< not 0: some member did not come; nothing is touched then
 };
 
 /// All members have come to the call: their sources are ready, and their dests may be written. Takes no fence, of which
@@ -24,7 +22,7 @@ struct Found {
 RAILSHMEM_KERNEL inline void meet_first(Talk& talk, const Whereabouts& where, Found& found) {
   const auto rank = static_cast<int>(threads::thread_in_row());
   const auto size = static_cast<int>(threads::row_size());
-  if (rank == 0) found.missing = found.failed = found.unfetched = 0;
+  if (rank == 0) found.missing = found.failed = 0;
   talk.next();
   threads::sync_block();
   // Told before anything is waited for: a thread may stand for several members.
@@ -93,10 +91,14 @@ RAILSHMEM_KERNEL inline void store_blocks(Talk& talk, const MoveCall& move, Foun
 }
 
 /// All-gather and all-to-all: every member stores its blocks at the others.
-RAILSHMEM_KERNEL inline void run_direct_move(const DirectMoveCall& c, Found& found) {
+RAILSHMEM_KERNEL inline void run_direct_move(const DirectMoveCall& c, Found& found, Halves& halves) {
   Talk talk(c.move.members);
   meet_first(talk, c.where, found);
   if (found.failed != 0) return talk.close(c.move.dest[talk.me()]);
+  if (found.missing != 0 && c.move.nbytes >= kLongBlock) {
+    talk.close(c.move.dest[talk.me()]);
+    return run_staged_move(c.move, -1, halves);
+  }
   if (found.missing != 0) {
     move_packets<kUnitsOfThread>(talk, c.move);
   } else {
@@ -108,16 +110,21 @@ RAILSHMEM_KERNEL inline void run_direct_move(const DirectMoveCall& c, Found& fou
 
 /// Reduce-scatter, and all-reduce by parts: every member computes its part from all sources. In an all-reduce it stores
 /// the result at all members.
-RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Found& found, DeviceReduction& part) {
+RAILSHMEM_KERNEL inline void run_direct_combine(const DirectCombineCall& c, Found& found, Halves& halves) {
   const CombineCall& call = c.combine;
   Talk talk(call.members);
   meet_first(talk, c.where, found);
   if (found.failed != 0) return talk.close(call.dest);
+  if (found.missing != 0 && call.nbytes >= kLongBlock) {
+    talk.close(call.dest);
+    return run_staged_combine(call, halves);
+  }
   if (found.missing != 0) {
     combine_packets<kUnitsOfThread>(talk, call, meeting_of(call), call.two_steps != 0);
   } else {
     const bool to_all = call.two_steps != 0;
     const uint64_t begin = to_all ? static_cast<uint64_t>(talk.me()) * call.nbytes : 0;
+    DeviceReduction& part = halves.part;
     if (threads::thread_in_row() == 0) {
       const uint64_t left = to_all ? left_of(call.whole, begin) : call.nbytes;
       part.op = call.op;

@@ -187,6 +187,7 @@ class Talk {
     device::finish(device::this_world(), DeviceCall::coll_on_stream, status_, pe, dest);
   }
 
+  RAILSHMEM_KERNEL const CollMembers& members() const { return members_; }
   RAILSHMEM_KERNEL const ScratchLayout& layout() const { return layout_; }
   RAILSHMEM_KERNEL uint32_t block() const { return block_; }
   /// What lies at an offset of this member's scratch memory, or of another member's.
@@ -276,7 +277,7 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline Talk::Renewal Talk::renew(const Co
   if (number >= ScratchLayout::kClosed) {
     if (!well) return {number - 1, ChannelStatus::closed, -1};
     tell_closed();
-    const auto* const never = talk.mine<uint64_t>(talk.layout().done());
+    const auto* const never = talk.mine<uint64_t>(talk.layout().never());
     return {number - 1, device::await_number(device::this_world(), never, ~uint64_t{0}), members.me};
   }
   threads::sync_block();

@@ -49,6 +49,19 @@ struct Scale {
   Scaling scaling;
   double factor;  ///< of each operand, or that divides the sum
   int noperands;
+
+  /// Factors of each operand and of the sum: a product with 1 has the bits of the other factor.
+  RAILSHMEM_HD double before() const { return scaling == Scaling::factor ? factor : 1; }
+  RAILSHMEM_HD double after() const { return scaling == Scaling::average && is_exact() ? 1.0 / noperands : 1; }
+  /// Whether the sum is divided too.
+  RAILSHMEM_HD bool divides() const {
+    return scaling == Scaling::quotient || (scaling == Scaling::average && !is_exact());
+  }
+  RAILSHMEM_HD double divisor() const { return scaling == Scaling::quotient ? factor : noperands; }
+
+ private:
+  /// A product with the inverse has the very bits of the quotient, which takes ten times as long.
+  RAILSHMEM_HD bool is_exact() const { return (noperands & (noperands - 1)) == 0; }
 };
 
 /// Operands of one thread as they meet: as many elements as Values has.
@@ -60,9 +73,7 @@ struct Meeting {
 
   RAILSHMEM_HD static Held hold(T element, const Scale& scale) {
     const Held held = Element<T>::hold(element);
-    if constexpr (kCanScale) {
-      if (scale.scaling == Scaling::factor) return times(held, scale.factor);
-    }
+    if constexpr (kCanScale) return times(held, scale.before());
     return held;
   }
   RAILSHMEM_HD void begin(const Values& first, const Scale& scale) {
@@ -73,18 +84,20 @@ struct Meeting {
     RAILSHMEM_UNROLL
     for (uint32_t i = 0; i < Values::kElements; ++i) at[i] = combine(at[i], hold(next.at[i], scale), Op{});
   }
-  RAILSHMEM_HD Values end(const Scale& scale) const {
+  /// The result; kDivides: scale.divides(), which takes many more instructions.
+  template <bool kDivides>
+  RAILSHMEM_HD Values end_as(const Scale& scale) const {
     Values result;
     RAILSHMEM_UNROLL
     for (uint32_t i = 0; i < Values::kElements; ++i) {
       Held held = at[i];
-      if constexpr (kCanScale) {
-        if (scale.scaling == Scaling::average) held = over(held, scale.noperands);
-        if (scale.scaling == Scaling::quotient) held = over(held, scale.factor);
-      }
+      if constexpr (kCanScale) held = kDivides ? over(held, scale.divisor()) : times(held, scale.after());
       result.at[i] = Element<T>::round(held);
     }
     return result;
+  }
+  RAILSHMEM_HD Values end(const Scale& scale) const {
+    return kCanScale && scale.divides() ? end_as<true>(scale) : end_as<false>(scale);
   }
 };
 
@@ -97,8 +110,8 @@ RAILSHMEM_HD inline bool in_packs(const DeviceReduction& r) {
 }
 
 /// Values first, first + step, ... before `end`; kFlight at a time are read from all operands before they are written
-/// anywhere.
-template <class T, class Op, class Values, int kFlight>
+/// anywhere. Those of the first two operands are on their way at once.
+template <class T, class Op, class Values, int kFlight, bool kDivides>
 RAILSHMEM_HD inline void reduce_run(const DeviceReduction& r, uint64_t first, uint64_t step, uint64_t end) {
   const Scale scale{r.scaling, r.factor, r.noperands};
   RAILSHMEM_NO_UNROLL
@@ -108,40 +121,70 @@ RAILSHMEM_HD inline void reduce_run(const DeviceReduction& r, uint64_t first, ui
       const uint64_t at = from + static_cast<uint64_t>(k) * step;
       return at < end ? at : from;
     };
-    Values next[kFlight];
-    const auto load = [&](const void* operand) {
+    Values one[kFlight], other[kFlight];
+    const auto load = [&](Values(&to)[kFlight], const void* operand) RAILSHMEM_INLINE {
       RAILSHMEM_UNROLL
-      for (int k = 0; k < kFlight; ++k) next[k] = static_cast<const Values*>(operand)[place(k)];
+      for (int k = 0; k < kFlight; ++k) to[k] = static_cast<const Values*>(operand)[place(k)];
     };
-    load(r.operands[0]);
-    RAILSHMEM_UNROLL
-    for (int k = 0; k < kFlight; ++k) sum[k].begin(next[k], scale);
-    RAILSHMEM_NO_UNROLL
-    for (int i = 1; i < r.noperands; ++i) {
-      load(r.operands[i]);
+    const auto begin = [&](const Values(&operand)[kFlight]) RAILSHMEM_INLINE {
       RAILSHMEM_UNROLL
-      for (int k = 0; k < kFlight; ++k) sum[k].add(next[k], scale);
+      for (int k = 0; k < kFlight; ++k) sum[k].begin(operand[k], scale);
+    };
+    const auto add = [&](const Values(&operand)[kFlight]) RAILSHMEM_INLINE {
+      RAILSHMEM_UNROLL
+      for (int k = 0; k < kFlight; ++k) sum[k].add(operand[k], scale);
+    };
+    load(one, r.operands[0]);
+    if (r.noperands == 1) {
+      begin(one);
+    } else {
+      load(other, r.operands[1]);
+      begin(one);
+      add(other);
+    }
+    RAILSHMEM_NO_UNROLL
+    for (int i = 2; i < r.noperands; ++i) {
+      load(one, r.operands[i]);
+      add(one);
     }
     RAILSHMEM_NO_UNROLL
     for (int i = 0; i < r.nresults; ++i) {
       auto* const result = static_cast<Values*>(r.results[i]);
       RAILSHMEM_UNROLL
       for (int k = 0; k < kFlight; ++k) {
-        if (from + static_cast<uint64_t>(k) * step < end) result[place(k)] = sum[k].end(scale);
+        if (from + static_cast<uint64_t>(k) * step < end) result[place(k)] = sum[k].template end_as<kDivides>(scale);
       }
     }
   }
 }
 
-/// The part of thread `first` of `step`. Out of line: the compiler takes much longer for one function with all types.
+/// Loads in flight by thread and operand where a kernel has types of all sizes. Small floats take two or four times the
+/// registers while they are held.
+template <class T>
+inline constexpr int kFlightOf = sizeof(T) >= 4   ? 4
+                                 : sizeof(T) == 2 ? 2
+                                                  : 1;
+
+/// The part of thread `first` of `step`, in a kernel of one type and operation.
+template <class T, class Op, int kFlight>
+RAILSHMEM_HD inline void reduce_only(const DeviceReduction& r, uint64_t first, uint64_t step) {
+  const uint64_t packs = in_packs(r) ? r.nelems / Pack<T>::kElements : 0;
+  const uint64_t behind = packs * Pack<T>::kElements + first;
+  if constexpr (Meeting<T, Op, Single<T>>::kCanScale) {
+    if (Scale{r.scaling, r.factor, r.noperands}.divides()) {
+      reduce_run<T, Op, Pack<T>, 1, true>(r, first, step, packs);
+      return reduce_run<T, Op, Single<T>, 1, true>(r, behind, step, r.nelems);
+    }
+  }
+  reduce_run<T, Op, Pack<T>, kFlight, false>(r, first, step, packs);
+  reduce_run<T, Op, Single<T>, 1, false>(r, behind, step, r.nelems);
+}
+
+/// reduce_only(), out of line: the compiler takes much longer for one function with all types.
 template <class T, class Op>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void reduce_elements(const DeviceReduction& r, uint64_t first,
                                                                uint64_t step) {
-  // Loads in flight by thread and operand. Small floats take two or four times the registers while they are held.
-  constexpr int kFlight = sizeof(T) >= 4 ? 4 : sizeof(T) == 2 ? 2 : 1;
-  const uint64_t packs = in_packs(r) ? r.nelems / Pack<T>::kElements : 0;
-  reduce_run<T, Op, Pack<T>, kFlight>(r, first, step, packs);
-  reduce_run<T, Op, Single<T>, 1>(r, packs * Pack<T>::kElements + first, step, r.nelems);
+  reduce_only<T, Op, kFlightOf<T>>(r, first, step);
 }
 
 /// What host calls reduce on the GPU: no long double, which GPUs do not have, and no small floats, which host calls

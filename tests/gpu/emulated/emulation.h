@@ -83,6 +83,7 @@ struct Block {
 
   const uint32_t size;
   Meeting all;
+  std::array<Meeting, 2> parts;
   std::vector<Warp> warps;
   std::mutex mutex;
   std::map<std::string, std::vector<std::byte>> shared;  ///< by name
@@ -115,6 +116,9 @@ inline void meet(Meeting& meeting, uint32_t size, const char* what) {
 }
 inline void sync_block() {
   meet(this_thread.block->all, this_thread.block->size, "__syncthreads");
+}
+inline void sync_part(uint32_t part, uint32_t size) {
+  meet(this_thread.block->parts[part], size, "bar.sync");
 }
 inline void sync_warp() {
   meet(warp().all, warp().size, "__syncwarp");

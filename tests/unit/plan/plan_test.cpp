@@ -169,6 +169,22 @@ TEST(Plan, TheOwnBlockGoesByFewBlocksBesideTheCopies) {
   EXPECT_EQ(copies_of(Collective::broadcast, size_t{1} << 29, 2, 0), 0u);
 }
 
+/// A slot takes 64 KiB from all others together.
+TEST(Plan, ChunksGoByAsManyBlocksAsHaveSome) {
+  const Choice choice{"fcollect=staged,reduce=staged"};
+  const auto blocks_of = [&](Collective collective, size_t nbytes, int members) {
+    const Plan plan = make_plan(question(collective, nbytes, members), choice);
+    EXPECT_EQ(kinds_of(plan), std::vector{StepKind::staged});
+    return plan.steps[0].blocks;
+  };
+  EXPECT_EQ(blocks_of(Collective::fcollect, 65536, 2), 1u);
+  EXPECT_EQ(blocks_of(Collective::fcollect, 65537, 2), 2u);
+  EXPECT_EQ(blocks_of(Collective::fcollect, 65536, 8), 7u);
+  EXPECT_EQ(blocks_of(Collective::fcollect, 65536, 1), 1u);
+  EXPECT_EQ(blocks_of(Collective::reduce, 4 * 65536, 2), 2u) << "of parts";
+  EXPECT_EQ(blocks_of(Collective::fcollect, size_t{1} << 30, 2), 128u);
+}
+
 TEST(Plan, VariablesForceAWay) {
   const Choice choice{"fcollect=engines,reduce=parts"};
   EXPECT_EQ(make_plan(question(Collective::fcollect, 8, 2), choice).algorithm, Algorithm::engines);
@@ -193,23 +209,29 @@ TEST(Plan, ItsLineSaysWhichWayAndHowManyBlocks) {
 
 TEST(Plan, ItsLineSaysWhatRunsBesideCopies) {
   Question asked = question(Collective::fcollect, size_t{1} << 29, 2);
-  EXPECT_EQ(
-      explain(asked, make_plan(asked, Choice())),
-      "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines "
-      "beside a kernel for the own block (16 blocks of 512 threads); meeting (128 blocks of 512 threads); packets "
-      "where a buffer is not reached");
+  EXPECT_EQ(explain(asked, make_plan(asked, Choice())),
+            "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines "
+            "beside a kernel for the own block (16 blocks of 512 threads); meeting (128 blocks of 512 threads); staged "
+            "where blocks do not lie alike in all heaps");
   asked.max_blocks = 8;
   EXPECT_EQ(
       explain(asked, make_plan(asked, Choice())),
       "fcollect of 536870912 bytes among 2 members: engines; meeting (1 block of 128 threads); copies by engines; "
-      "meeting (8 blocks of 512 threads); packets where a buffer is not reached");
+      "meeting (8 blocks of 512 threads); staged where blocks do not lie alike in all heaps");
 }
 
 TEST(Plan, ItsLineSaysWhatHappensWhereABufferIsNotReached) {
   const auto line_of = [](const Question& asked) { return explain(asked, make_plan(asked, Choice())); };
   EXPECT_EQ(line_of(question(Collective::reducescatter, 16 << 20, 2)),
             "reducescatter of 16777216 bytes among 2 members: direct; from buffer to buffer (128 blocks of 512 "
-            "threads); packets where a buffer is not reached");
+            "threads); packets, or staged, where a buffer is not reached");
+  Question sum = question(Collective::reducescatter, 32 << 20, 2);
+  EXPECT_EQ(make_plan(sum, Choice()).algorithm, Algorithm::direct);
+  EXPECT_EQ(make_plan(sum, Choice("reducescatter=staged")).algorithm, Algorithm::staged);
+  sum.own_kernel = true;
+  EXPECT_EQ(line_of(sum),
+            "reducescatter of 33554432 bytes among 2 members: staged; chunks through scratch memory (128 blocks of 512 "
+            "threads)");
   EXPECT_EQ(
       line_of(of_any_sizes(0, 2)),
       "alltoall of blocks of any sizes among 2 members: packets; exchange of packets (128 blocks of 512 threads)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives by packets, with kernels of several blocks and threads for each member, many exchanges in a call and
-// nothing between two calls: who may load and store when. ThreadSanitizer looks on.
+// Collectives by packets and by chunks, with kernels of several blocks and threads for each member, many exchanges in a
+// call and nothing between two calls: who may load and store when. ThreadSanitizer looks on.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -20,18 +20,31 @@ constexpr uint32_t kBlocks = 2, kThreads = 3;
 constexpr uint64_t kRound =
     uint64_t{kBlocks} * kThreads * kUnitsOfThread * kUnit;  ///< bytes of an exchange of all blocks
 
+constexpr uint32_t kChunk = 10 * kUnit;  ///< bytes
+
 /// Members in one process.
 class Node {
  public:
   Node() : stride_(ScratchLayout(kMembers).nbytes()) {
     scratch_ = static_cast<unsigned char*>(std::calloc(kMembers, stride_));
     view_.timeout_ns = 60'000'000'000;
+    for (int me = 0; me < kMembers; ++me)
+      for (int k = 0; k < kMembers; ++k)
+        *reinterpret_cast<int32_t*>(scratch(me) + ScratchLayout(kMembers).pe(k)) = kFirstPe + k;
   }
   ~Node() { std::free(scratch_); }
   Node(const Node&) = delete;
 
+  static constexpr int kFirstPe = 40;  ///< the PE of member 0
+
+  /// Kernels give up soon, and tell so.
+  void expect_fault(FaultRecord* record, uint32_t* taken) {
+    view_.timeout_ns = 50'000'000;
+    view_.fault = record;
+    view_.fault_taken = taken;
+  }
   unsigned char* scratch(int me) const { return scratch_ + static_cast<uint64_t>(me) * stride_; }
-  CollMembers members(int me) const { return {scratch_, stride_, kMembers, me, kBlocks}; }
+  CollMembers members(int me) const { return {scratch_, stride_, kMembers, me, kBlocks, kChunk}; }
   /// Runs `body` for each member at once.
   static void run(const std::function<void(int me)>& body) {
     std::vector<std::thread> members;
@@ -172,6 +185,99 @@ TEST(CollPackets, AnAllGatherGoesOnWhileItsPlacesAreRenewed) {
         ASSERT_EQ(dest[i], byte_of(static_cast<int>(i / kBytes), 0, call, i % kBytes)) << i;
     }
   });
+}
+
+/// An all-to-all in place: a chunk is overwritten when it has been sent, and not before. More chunks than slots, the
+/// last one shorter.
+TEST(CollChunks, BlocksAreExchangedInPlaceAgainAndAgain) {
+  const Node node;
+  constexpr uint64_t kBytes = kBlocks * 5 * kChunk + 3 * kUnit + 5;
+  Node::run([&node](int me) {
+    std::vector<unsigned char> blocks(kMembers * kBytes);
+    for (int call = 0; call < kCalls; ++call) {
+      MoveCall asked{node.members(me), kBytes, {}, {}};
+      for (int k = 0; k < kMembers; ++k) {
+        unsigned char* const block = blocks.data() + static_cast<uint64_t>(k) * kBytes;
+        for (uint64_t i = 0; i < kBytes; ++i) block[i] = byte_of(me, k, call, i);
+        asked.source.at[k] = asked.dest.at[k] = block;
+      }
+      node.launch([&asked] { kernels::run_staged_move(asked, -1, emulation::shared<kernels::Halves>("halves")); });
+      for (uint64_t i = 0; i < blocks.size(); ++i)
+        ASSERT_EQ(blocks[i], byte_of(static_cast<int>(i / kBytes), me, call, i % kBytes)) << i;
+    }
+  });
+}
+
+/// In between a packet goes from each member to each, in the same blocks.
+TEST(CollChunks, SumsInPlaceAreEqualOnAllMembers) {
+  const Node node;
+  constexpr uint64_t kPart = kBlocks * 4 * kChunk + 2 * kUnit, kWhole = kMembers * kPart - 3 * kChunk - 52;
+  const auto value = [](int member, int call, uint64_t i) {
+    return static_cast<float>((member + 1) * 1000 + call * 100 + static_cast<int>(i % 89));
+  };
+  Node::run([&](int me) {
+    std::vector<float> vector(kWhole / sizeof(float));
+    std::vector<unsigned char> word(kMembers * kUnit);
+    for (int call = 0; call < kCalls; ++call) {
+      for (uint64_t i = 0; i < vector.size(); ++i) vector[i] = value(me, call, i);
+      CombineCall asked{};
+      asked.members = node.members(me);
+      asked.op = ReduceOp::sum;
+      asked.kind = TypeKind::f32;
+      asked.two_steps = 1;
+      asked.nbytes = kPart;
+      asked.whole = vector.size() * sizeof(float);
+      asked.dest = vector.data();
+      for (int k = 0; k < kMembers; ++k)
+        asked.source.at[k] = vector.data() + static_cast<uint64_t>(k) * kPart / sizeof(float);
+      node.launch([&asked] { kernels::run_staged_combine(asked, emulation::shared<kernels::Halves>("halves")); });
+      for (uint64_t i = 0; i < vector.size(); ++i)
+        ASSERT_EQ(vector[i], value(0, call, i) + value(1, call, i) + value(2, call, i)) << i;
+      const EvenMoveCall packet{node.members(me), kUnit, {vector.data(), 0}, {word.data(), kUnit}};
+      node.launch([&packet] { kernels::run_move<1>(packet); });
+    }
+  });
+}
+
+/// The root changes from call to call. A member that is silent must not fall behind by more than the slots.
+TEST(CollChunks, ABroadcastFromEachMemberInTurn) {
+  const Node node;
+  constexpr uint64_t kBytes = kBlocks * 6 * kChunk - 1;
+  Node::run([&node](int me) {
+    std::vector<unsigned char> source(kBytes), dest(kBytes);
+    for (int call = 0; call < 2 * kMembers; ++call) {
+      const int root = call % kMembers;
+      for (uint64_t i = 0; i < kBytes; ++i) source[i] = byte_of(me, 0, call, i);
+      MoveCall asked{node.members(me), kBytes, {}, {}};
+      for (int k = 0; k < kMembers; ++k) {
+        asked.source.at[k] = source.data();
+        asked.dest.at[k] = dest.data();
+      }
+      node.launch([&] { kernels::run_staged_move(asked, root, emulation::shared<kernels::Halves>("halves")); });
+      for (uint64_t i = 0; i < kBytes; ++i) ASSERT_EQ(dest[i], byte_of(root, 0, call, i)) << i;
+    }
+  });
+}
+
+/// A member that does not come: the others end, and name it.
+TEST(CollChunks, AMemberThatDoesNotComeEndsTheOthers) {
+  Node node;
+  FaultRecord record{};
+  uint32_t taken = 0;
+  node.expect_fault(&record, &taken);
+  std::vector<std::thread> members;
+  for (int me = 0; me < kMembers - 1; ++me)
+    members.emplace_back([&node, me] {
+      std::vector<unsigned char> source(kChunk), dest(kMembers * kChunk);
+      MoveCall asked{node.members(me), kChunk, {}, {}};
+      for (int k = 0; k < kMembers; ++k) {
+        asked.source.at[k] = source.data();
+        asked.dest.at[k] = dest.data() + static_cast<uint64_t>(k) * kChunk;
+      }
+      node.launch([&asked] { kernels::run_staged_move(asked, -1, emulation::shared<kernels::Halves>("halves")); });
+    });
+  for (std::thread& member : members) member.join();
+  EXPECT_EQ(record.pe, kMembers - 1 + Node::kFirstPe);
 }
 
 }  // namespace

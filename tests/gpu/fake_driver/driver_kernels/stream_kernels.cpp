@@ -55,7 +55,10 @@ void add_sum(FakeModule& module, const std::string& name) {
 }
 
 template <class T>
-void add_sums(FakeModule& module, const std::string& name) {
+void add_sums(FakeModule& module, const std::string& type) {
+  const std::string name = "railshmem_coll_sum_" + type;
+  module.kernels["railshmem_coll_staged_sum_" + type] = coll<CombineCall>(
+      [](const CombineCall& call) { kernels::run_staged_sum<T>(call, emulation::shared<kernels::Halves>("halves")); });
   add_sum<1, T, false>(module, name);
   add_sum<kUnitsOfThread, T, false>(module, name + "_long");
   add_sum<1, T, true>(module, name + "_parts");
@@ -77,9 +80,9 @@ void add_stream_kernels(FakeModule& module) {
       coll<EvenMoveCall>([](const EvenMoveCall& call) { kernels::run_move<1>(call); });
   module.kernels["railshmem_coll_move_even_long"] =
       coll<EvenMoveCall>([](const EvenMoveCall& call) { kernels::run_move<kUnitsOfThread>(call); });
-  add_sums<float>(module, "railshmem_coll_sum_float");
-  add_sums<Half>(module, "railshmem_coll_sum_half");
-  add_sums<Bfloat16>(module, "railshmem_coll_sum_bfloat16");
+  add_sums<float>(module, "float");
+  add_sums<Half>(module, "half");
+  add_sums<Bfloat16>(module, "bfloat16");
   module.kernels["railshmem_coll_move"] =
       coll_of_any_form<MoveCall>([](const MoveCall& call) { kernels::run_move<1>(call); },
                                  [](const MoveCall& call) { kernels::run_move<kUnitsOfThread>(call); });
@@ -88,18 +91,24 @@ void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_coll_combine"] =
       coll_of_any_form<CombineCall>([](const CombineCall& call) { kernels::run_combine<1>(call); },
                                     [](const CombineCall& call) { kernels::run_combine<kUnitsOfThread>(call); });
-  module.kernels["railshmem_coll_direct_move"] = coll<DirectMoveCall>(
-      [](const DirectMoveCall& call) { kernels::run_direct_move(call, emulation::shared<kernels::Found>("found")); });
+  module.kernels["railshmem_coll_direct_move"] = coll<DirectMoveCall>([](const DirectMoveCall& call) {
+    kernels::run_direct_move(call, emulation::shared<kernels::Found>("found"),
+                             emulation::shared<kernels::Halves>("halves"));
+  });
   module.kernels["railshmem_coll_direct_combine"] = coll<DirectCombineCall>([](const DirectCombineCall& call) {
     kernels::run_direct_combine(call, emulation::shared<kernels::Found>("found"),
-                                emulation::shared<DeviceReduction>("part"));
+                                emulation::shared<kernels::Halves>("halves"));
   });
+  module.kernels["railshmem_coll_staged_move"] = coll<MoveCall>(
+      [](const MoveCall& call) { kernels::run_staged_move(call, -1, emulation::shared<kernels::Halves>("halves")); });
+  module.kernels["railshmem_coll_staged_combine"] = coll<CombineCall>(
+      [](const CombineCall& call) { kernels::run_staged_combine(call, emulation::shared<kernels::Halves>("halves")); });
   module.kernels["railshmem_coll_begin"] = coll<EngineMoveCall>(
-      [](const EngineMoveCall& call) { kernels::run_begin(call, emulation::shared<kernels::Found>("found")); });
+      [](const EngineMoveCall& call) { kernels::run_begin(call, emulation::shared<Heard>("heard")); });
   module.kernels["railshmem_coll_own_block"] =
       coll<OwnBlockCall>([](const OwnBlockCall& call) { kernels::run_own_block(call); });
   module.kernels["railshmem_coll_end"] = coll<EngineMoveCall>(
-      [](const EngineMoveCall& call) { kernels::run_end(call, &emulation::shared<uint32_t>("shared")); });
+      [](const EngineMoveCall& call) { kernels::run_end(call, emulation::shared<kernels::Halves>("halves")); });
   module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
     kernels::run_pieces(call, emulation::shared<DeviceReduction>("part"), &emulation::shared<uint64_t>("number"));
   });

@@ -32,15 +32,16 @@ __global__ void __launch_bounds__(kCollThreads, 2) sum(const __grid_constant__ E
 }
 __global__ void __launch_bounds__(kCollThreads, 2) direct_move(const __grid_constant__ DirectMoveCall call) {
   __shared__ kernels::Found found;
-  kernels::run_direct_move(call, found);
+  __shared__ kernels::Halves halves;
+  kernels::run_direct_move(call, found, halves);
 }
 __global__ void __launch_bounds__(kCollThreads, 2) move_long(const __grid_constant__ EvenMoveCall call) {
   kernels::run_move<kUnitsOfThread>(call);
 }
 __global__ void __launch_bounds__(kCollThreads, 1) direct_sum(const __grid_constant__ DirectCombineCall call) {
   __shared__ kernels::Found found;
-  __shared__ DeviceReduction part;
-  kernels::run_direct_combine(call, found, part);
+  __shared__ kernels::Halves halves;
+  kernels::run_direct_combine(call, found, halves);
 }
 
 /// The least: 16 bytes carry two values and two numbers of the call; the number lies in memory, by block.
@@ -135,7 +136,7 @@ struct Bench {
   uint4* const box[2] = {zeroed<uint4>(4 * kLargest), zeroed<uint4>(4 * kLargest)};
   unsigned* const numbers[2] = {zeroed<unsigned>(4096), zeroed<unsigned>(4096)};
 
-  CollMembers members(int me) const { return {scratch, stride, 2, me, ScratchLayout(2).packet_blocks()}; }
+  CollMembers members(int me) const { return {scratch, stride, 2, me, ScratchLayout(2).packet_blocks(), ScratchLayout(2).chunk_nbytes()}; }
   static dim3 grid(size_t nbytes, unsigned* threads) {
     const size_t units = nbytes / kUnit;
     *threads = units <= 4096 ? 128 : 512;
