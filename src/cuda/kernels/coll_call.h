@@ -46,7 +46,7 @@ class ScratchLayout {
   }
   /// The number of the last exchange or meeting of a block: uint64_t. Only this member's own kernels use it.
   RAILSHMEM_HD uint32_t number(uint32_t block) const { return block * static_cast<uint32_t>(sizeof(uint64_t)); }
-  /// The number of the last chunk that a block has sent and taken: uint64_t. Only this member's own kernels use it.
+  /// The number of the last chunk that a block has sent: uint64_t. Only this member's own kernels use it.
   RAILSHMEM_HD uint32_t chunk_number(uint32_t block) const {
     return 1024 + block * static_cast<uint32_t>(sizeof(uint64_t));
   }

@@ -15,7 +15,6 @@ struct Halves {
   DeviceReduction part;  ///< the chunk that is being reduced
   const void* source[kMostMembers];
   void* dest[kMostMembers];
-  uint64_t sent;        ///< the number of the last chunk that has been sent
   uint64_t stopped[2];  ///< of each half, not 0: it waited for some member in vain
 };
 
@@ -49,11 +48,9 @@ class Stage {
   RAILSHMEM_KERNEL Stage(Talk& talk, Halves& halves)
       : talk_(talk),
         halves_(halves),
-        number_(portable::load_relaxed(talk.mine<uint64_t>(talk.layout().chunk_number(talk.block())))) {
-    if (threads::thread_in_row() == 0) {
-      halves.sent = number_;
-      halves.stopped[Half::kSends] = halves.stopped[Half::kTakes] = 0;
-    }
+        sent_(talk.mine<uint64_t>(talk.layout().chunk_number(talk.block()))),
+        number_(portable::load_relaxed(sent_)) {
+    if (threads::thread_in_row() == 0) halves.stopped[Half::kSends] = halves.stopped[Half::kTakes] = 0;
     threads::sync_block();
   }
 
@@ -86,12 +83,8 @@ class Stage {
     return talk_.mine<unsigned char>(talk_.layout().chunk(chunk.number, talk_.block(), k, talk_.me()));
   }
 
-  /// Ends the block's part: all threads call it once.
-  RAILSHMEM_KERNEL void close(const void* dest) const {
-    if (threads::thread_in_row() == 0)
-      portable::store_relaxed(talk_.mine<uint64_t>(talk_.layout().chunk_number(talk_.block())), number_);
-    talk_.report(dest);
-  }
+  /// Ends the block's part: all threads call it once. The number is stored already.
+  RAILSHMEM_KERNEL void close(const void* dest) const { talk_.report(dest); }
 
  private:
   RAILSHMEM_KERNEL bool has_stopped(uint32_t half) const { return portable::load_relaxed(&halves_.stopped[half]) != 0; }
@@ -131,7 +124,7 @@ class Stage {
       const int to = talk_.after(i);
       portable::store_fenced(talk_.theirs<uint64_t>(to, layout.arrived(chunk.number, talk_.block(), me)), chunk.number);
     }
-    portable::store_fenced(&halves_.sent, chunk.number);
+    portable::store_fenced(sent_, chunk.number);
     return true;
   }
 
@@ -145,8 +138,7 @@ class Stage {
         talk_.await_count(talk_.mine<uint64_t>(layout.arrived(chunk.number, talk_.block(), k)), chunk.number, k);
     }
     if (half.rank == 0) {
-      for (uint32_t turn = 0; portable::load_to_store(&halves_.sent) < chunk.number && !has_stopped(Half::kSends);
-           ++turn)
+      for (uint32_t turn = 0; portable::load_to_store(sent_) < chunk.number && !has_stopped(Half::kSends); ++turn)
         portable::relax(turn);
       if (has_stopped(Half::kSends)) portable::store_relaxed(&halves_.stopped[Half::kTakes], 1);
       prepare(chunk);
@@ -163,7 +155,8 @@ class Stage {
 
   Talk& talk_;
   Halves& halves_;
-  uint64_t number_;
+  uint64_t* const sent_;  ///< the number of the last chunk that this block has sent
+  uint64_t number_;       ///< of the last chunk before
 };
 
 /// All-gather, all-to-all, and a broadcast from member `root`, if that is not negative.

@@ -136,7 +136,9 @@ struct Bench {
   uint4* const box[2] = {zeroed<uint4>(4 * kLargest), zeroed<uint4>(4 * kLargest)};
   unsigned* const numbers[2] = {zeroed<unsigned>(4096), zeroed<unsigned>(4096)};
 
-  CollMembers members(int me) const { return {scratch, stride, 2, me, ScratchLayout(2).packet_blocks(), ScratchLayout(2).chunk_nbytes()}; }
+  CollMembers members(int me) const {
+    return {scratch, stride, 2, me, ScratchLayout(2).packet_blocks(), ScratchLayout(2).chunk_nbytes()};
+  }
   static dim3 grid(size_t nbytes, unsigned* threads) {
     const size_t units = nbytes / kUnit;
     *threads = units <= 4096 ? 128 : 512;
