@@ -13,7 +13,8 @@
 # PYTHON   a Python with torch, for the package in FROM    (default: python3)
 # NCCL     folder with lib/libnccl.so.2, for the test of windows   (default: that of find_nccl.sh, else the loader's)
 # AT_ONCE  rows at once, which share all GPUs: some three times as fast with 8, where there are CPUs enough; device.memory,
-#          which asks how much memory is free, runs alone   (default: 1, or a row for each two GPUs)
+#          which asks how much memory is free, runs alone   (default: 1, or a row for each two GPUs). Not many on one GPU:
+#          there the PEs of a row take turns already, and with 8 coll_ops was not done in time
 # ROWS     a regular expression: only the rows whose names match, as '^python'
 # LOGS     folder for the outputs    (default: a new one in /tmp)
 # Exit status: 1 when a test failed, 77 without a GPU.
