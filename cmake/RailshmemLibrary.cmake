@@ -13,7 +13,8 @@ add_library(railshmem SHARED ${objects})
 set(export_map ${PROJECT_SOURCE_DIR}/src/railshmem.map)
 target_link_options(railshmem PRIVATE -Wl,--version-script=${export_map})
 set_target_properties(railshmem PROPERTIES LINK_DEPENDS ${export_map})
-set_target_properties(railshmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+set(RAILSHMEM_SOVERSION 0)  # docs/abi.md
+set_target_properties(railshmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${RAILSHMEM_SOVERSION})
 target_link_libraries(railshmem PRIVATE Threads::Threads ${libraries} ${CMAKE_DL_LIBS})
 target_include_directories(railshmem INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
