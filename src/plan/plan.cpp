@@ -80,7 +80,8 @@ Step copies(const Question& question) noexcept {
 Algorithm pick(const Question& question, const Choice& choice) noexcept {
   if (question.sizes_differ) return Algorithm::packets;
   const Algorithm picked = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
-  // A kernel that reduces any type takes chunks too slowly: calls it, which saves registers for each chunk.
+  // The kernel of all types and operations takes chunks too slowly: for each chunk it calls a function, which saves and
+  // restores registers.
   const bool reduces = question.collective == Collective::reduce || question.collective == Collective::reducescatter;
   const bool is_slow = picked == Algorithm::staged && reduces && !question.own_kernel;
   return is_slow && !choice.is_forced(question.collective, Reach::stream) ? Algorithm::direct : picked;

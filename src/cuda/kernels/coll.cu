@@ -110,7 +110,8 @@ extern "C" __global__ void __launch_bounds__(kCollThreads, 2)
   kernels::run_staged_move(call, -1, halves);
 }
 
-// Long ones leave fewer registers to others: their halves hide the time of loads by loads in flight.
+// Sums by chunks have all registers of a multiprocessor: half a block's threads keep as many loads under way as a whole
+// block does elsewhere.
 extern "C" __global__ void __launch_bounds__(kCollThreads, 1)
     railshmem_coll_staged_sum_float(const __grid_constant__ CombineCall call) {
   __shared__ kernels::Halves halves;

@@ -50,7 +50,8 @@ struct Scale {
   double factor;  ///< of each operand, or that divides the sum
   int noperands;
 
-  /// Factors of each operand and of the sum: a product with 1 has the bits of the other factor.
+  /// Factors of each operand and of the sum. 1 where there is none: such a product changes no bit, but for those of a
+  /// NaN.
   RAILSHMEM_HD double before() const { return scaling == Scaling::factor ? factor : 1; }
   RAILSHMEM_HD double after() const { return scaling == Scaling::average && is_exact() ? 1.0 / noperands : 1; }
   /// Whether the sum is divided too.

@@ -97,15 +97,14 @@ TEST(CollPackets, BlocksOfAnySizesArriveAndSourcesMayChangeBehindACall) {
   });
 }
 
-TEST(CollPackets, SumsInPlaceAreEqualOnAllMembers) {
-  const Node node;
-  // The last member's part is shorter than the others', and ends within a unit.
-  constexpr uint64_t kPart = 5 * kRound + 2 * kUnit, kWhole = kMembers * kPart - kRound - 52;
+/// All-reduces in place, in two steps, of parts of `part` bytes; `reduce` runs one, and what a program does behind it.
+void expect_sums_in_place(const Node& node, uint64_t part, uint64_t whole,
+                          const std::function<void(const CombineCall& asked)>& reduce) {
   const auto value = [](int member, int call, uint64_t i) {
     return static_cast<float>((member + 1) * 1000 + call * 100 + static_cast<int>(i % 89));
   };
   Node::run([&](int me) {
-    std::vector<float> vector(kWhole / sizeof(float));
+    std::vector<float> vector(whole / sizeof(float));
     for (int call = 0; call < kCalls; ++call) {
       for (uint64_t i = 0; i < vector.size(); ++i) vector[i] = value(me, call, i);
       CombineCall asked{};
@@ -113,15 +112,24 @@ TEST(CollPackets, SumsInPlaceAreEqualOnAllMembers) {
       asked.op = ReduceOp::sum;
       asked.kind = TypeKind::f32;
       asked.two_steps = 1;
-      asked.nbytes = kPart;
+      asked.nbytes = part;
       asked.whole = vector.size() * sizeof(float);
       asked.dest = vector.data();
       for (int k = 0; k < kMembers; ++k)
-        asked.source.at[k] = vector.data() + static_cast<uint64_t>(k) * kPart / sizeof(float);
-      node.launch([&asked] { kernels::run_combine<kUnitsOfThread>(asked); });
+        asked.source.at[k] = vector.data() + static_cast<uint64_t>(k) * part / sizeof(float);
+      reduce(asked);
       for (uint64_t i = 0; i < vector.size(); ++i)
         ASSERT_EQ(vector[i], value(0, call, i) + value(1, call, i) + value(2, call, i)) << i;
     }
+  });
+}
+
+TEST(CollPackets, SumsInPlaceAreEqualOnAllMembers) {
+  const Node node;
+  // The last member's part is shorter than the others', and ends within a unit.
+  constexpr uint64_t kPart = 5 * kRound + 2 * kUnit, kWhole = kMembers * kPart - kRound - 52;
+  expect_sums_in_place(node, kPart, kWhole, [&node](const CombineCall& asked) {
+    node.launch([&asked] { kernels::run_combine<kUnitsOfThread>(asked); });
   });
 }
 
@@ -208,34 +216,15 @@ TEST(CollChunks, BlocksAreExchangedInPlaceAgainAndAgain) {
   });
 }
 
-/// In between a packet goes from each member to each, in the same blocks.
+/// Behind each sum a packet goes from each member to each, in the same blocks.
 TEST(CollChunks, SumsInPlaceAreEqualOnAllMembers) {
   const Node node;
   constexpr uint64_t kPart = kBlocks * 4 * kChunk + 2 * kUnit, kWhole = kMembers * kPart - 3 * kChunk - 52;
-  const auto value = [](int member, int call, uint64_t i) {
-    return static_cast<float>((member + 1) * 1000 + call * 100 + static_cast<int>(i % 89));
-  };
-  Node::run([&](int me) {
-    std::vector<float> vector(kWhole / sizeof(float));
-    std::vector<unsigned char> word(kMembers * kUnit);
-    for (int call = 0; call < kCalls; ++call) {
-      for (uint64_t i = 0; i < vector.size(); ++i) vector[i] = value(me, call, i);
-      CombineCall asked{};
-      asked.members = node.members(me);
-      asked.op = ReduceOp::sum;
-      asked.kind = TypeKind::f32;
-      asked.two_steps = 1;
-      asked.nbytes = kPart;
-      asked.whole = vector.size() * sizeof(float);
-      asked.dest = vector.data();
-      for (int k = 0; k < kMembers; ++k)
-        asked.source.at[k] = vector.data() + static_cast<uint64_t>(k) * kPart / sizeof(float);
-      node.launch([&asked] { kernels::run_staged_combine(asked, emulation::shared<kernels::Halves>("halves")); });
-      for (uint64_t i = 0; i < vector.size(); ++i)
-        ASSERT_EQ(vector[i], value(0, call, i) + value(1, call, i) + value(2, call, i)) << i;
-      const EvenMoveCall packet{node.members(me), kUnit, {vector.data(), 0}, {word.data(), kUnit}};
-      node.launch([&packet] { kernels::run_move<1>(packet); });
-    }
+  expect_sums_in_place(node, kPart, kWhole, [&node](const CombineCall& asked) {
+    node.launch([&asked] { kernels::run_staged_combine(asked, emulation::shared<kernels::Halves>("halves")); });
+    std::vector<unsigned char> units(kMembers * kUnit);
+    const EvenMoveCall packet{asked.members, kUnit, {asked.dest, 0}, {units.data(), kUnit}};
+    node.launch([&packet] { kernels::run_move<1>(packet); });
   });
 }
 
