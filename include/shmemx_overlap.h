@@ -48,8 +48,8 @@ typedef struct {
   size_t size;              ///< sizeof(shmemx_gemm_t) in the caller's version of this header
   shmemx_overlap_t handle;  ///< of shmemx_overlap_create
   size_t m, n, k;           ///< m: rows of all members together, a multiple of N
-  int type;                 ///< of a and b: SHMEMX_DATATYPE_HALF, _BFLOAT16 or _FLOAT
-  int result_type;          ///< of c and bias: `type` or SHMEMX_DATATYPE_FLOAT
+  int type;                 ///< of a and b: SHMEMX_DATATYPE_HALF, _BFLOAT16, _FLOAT, _FLOAT8_E4M3 or _FLOAT8_E5M2
+  int result_type;          ///< of c, bias: `type` or SHMEMX_DATATYPE_FLOAT; of 8-bit floats _HALF, _BFLOAT16, _FLOAT
   int compute;              ///< SHMEMX_COMPUTE_*
   int pieces;               ///< of each member's rows, 1 to 64; 0: as the shape suggests; SHMEMX_PIECES_WHOLE
   int transposed_a;         ///< 1: a is stored as k x m; product + reduce-scatter only
@@ -65,12 +65,15 @@ typedef struct {
   shmemx_product_t
       product;     ///< NULL: cuBLASLt. Else b, bias, activation, compute, alpha and beta are the caller's affair
   void* argument;  ///< for `product`
+  int b_type;      ///< of b, where a and b are 8-bit floats of different kinds; 0: `type`
+  /// In memory of this PE's GPU: factors of the 8-bit floats in a and in b, or NULL. All members give one value for a.
+  const float *a_scale, *b_scale;
 } shmemx_gemm_t;
 
 // clang-format off
 #define SHMEMX_GEMM_INITIALIZER \
   {sizeof(shmemx_gemm_t), NULL, 0, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_COMPUTE_FLOAT, 0, \
-   0, 0, SHMEMX_ACTIVATION_NONE, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 1.0, 0.0, NULL, NULL}
+   0, 0, SHMEMX_ACTIVATION_NONE, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 1.0, 0.0, NULL, NULL, 0, NULL, NULL}
 // clang-format on
 
 RAILSHMEM_BEGIN_C

@@ -81,16 +81,15 @@ std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
                                           {},
                                           {watched, env.wait_timeout_s},
                                           {},
-                                          {room, Workspace::kProducts}});
+                                          {Room{room, Workspace::kProducts}}});
 }
 
 int call(const char* function, Way way, const shmemx_gemm_t* asked, Stream stream) {
   return guarded(function, [&] {
-    if (asked == nullptr || asked->size != sizeof *asked)
-      throw Error("gemm is NULL or its size is not set; begin with SHMEMX_GEMM_INITIALIZER");
-    if (asked->handle == nullptr) throw Error("handle is NULL; make one with shmemx_overlap_create");
-    State& state = *asked->handle;
-    const Gemm gemm = checked(way, asked, state.n);
+    const shmemx_gemm_t whole = complete(asked);
+    if (whole.handle == nullptr) throw Error("handle is NULL; make one with shmemx_overlap_create");
+    State& state = *whole.handle;
+    const Gemm gemm = checked(way, &whole, state.n);
     way == Way::gather ? gather_and_multiply(state, gemm, stream) : multiply_and_scatter(state, gemm, stream);
   });
 }

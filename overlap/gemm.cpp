@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "overlap/gemm.h"
 
+#include <cstring>
+#include <utility>
+
 #include "src/base/error.h"
 
 namespace railshmem::overlap {
@@ -11,7 +14,7 @@ struct TypeFacts {
   Element element;
 };
 
-TypeFacts facts_of(const char* field, int type) {
+TypeFacts facts_of(const char* field, int type, const char* also = "") {
   switch (type) {
     case SHMEMX_DATATYPE_HALF:
       return {2, Element::half};
@@ -20,9 +23,14 @@ TypeFacts facts_of(const char* field, int type) {
     case SHMEMX_DATATYPE_FLOAT:
       return {4, Element::float32};
     default:
-      throw Error(text("%s is %d; it must be SHMEMX_DATATYPE_HALF, SHMEMX_DATATYPE_BFLOAT16 or SHMEMX_DATATYPE_FLOAT",
-                       field, type));
+      throw Error(text("%s is %d; it must be SHMEMX_DATATYPE_HALF, SHMEMX_DATATYPE_BFLOAT16 or SHMEMX_DATATYPE_FLOAT%s",
+                       field, type, also));
   }
+}
+
+size_t operand_nbytes(int type) {
+  if (is_float8(type)) return 1;
+  return facts_of("type", type, ", or for 8-bit floats SHMEMX_DATATYPE_FLOAT8_E4M3 or _E5M2").nbytes;
 }
 
 size_t leading(const char* field, size_t asked, size_t least) {
@@ -64,12 +72,54 @@ void check_product(const shmemx_gemm_t& asked) {
     throw Error(text("compute is SHMEMX_COMPUTE_TF32, but type is %d; TF32 is for SHMEMX_DATATYPE_FLOAT", asked.type));
   if (asked.activation < SHMEMX_ACTIVATION_NONE || asked.activation > SHMEMX_ACTIVATION_GELU)
     throw Error(text("activation is %d; pass a SHMEMX_ACTIVATION_ constant", asked.activation));
-  if (asked.result_type != asked.type && asked.result_type != SHMEMX_DATATYPE_FLOAT)
+  if (asked.result_type != asked.type && asked.result_type != SHMEMX_DATATYPE_FLOAT && !is_float8(asked.type))
     throw Error(
         text("result_type is %d; it must be type, %d, or SHMEMX_DATATYPE_FLOAT", asked.result_type, asked.type));
   if (asked.pieces < SHMEMX_PIECES_WHOLE || asked.pieces > SHMEMX_PIECES_MOST)
     throw Error(text("pieces is %d; it must be 1 to %d, 0 (by shape) or SHMEMX_PIECES_WHOLE", asked.pieces,
                      SHMEMX_PIECES_MOST));
+}
+
+/// What cuBLASLt demands of operands of 8 bits. A message of its own would name no field.
+void check_float8(const Gemm& gemm) {
+  const shmemx_gemm_t& asked = gemm.asked;
+  if (asked.transposed_a != 0 || asked.transposed_b != 1)
+    throw Error(text("transposed_a and transposed_b are %d and %d; 8-bit operands need 0 and 1: store b as n x k",
+                     asked.transposed_a, asked.transposed_b));
+  if (asked.type == SHMEMX_DATATYPE_FLOAT8_E5M2 && gemm.b_type == SHMEMX_DATATYPE_FLOAT8_E5M2)
+    throw Error("a and b are SHMEMX_DATATYPE_FLOAT8_E5M2 both; cuBLASLt needs one of SHMEMX_DATATYPE_FLOAT8_E4M3");
+  constexpr size_t kStep = 16;
+  const auto must_divide = [](const char* field, size_t value) {
+    if (value % kStep != 0)
+      throw Error(text("%s is %zu; 8-bit operands need a multiple of %zu: pad the matrices", field, value, kStep));
+  };
+  must_divide("n", asked.n);
+  must_divide("k", asked.k);
+  must_divide("lda", gemm.lda);
+  must_divide("ldb", gemm.ldb);
+  must_divide("ldc", gemm.ldc);
+  for (const auto& [field, address] : {std::pair{"a", asked.a}, {"b", asked.b}, {"c", asked.c}})
+    if (reinterpret_cast<uintptr_t>(address) % kStep != 0)
+      throw Error(text("%s %p is no multiple of %zu bytes, which 8-bit operands need", field, address, kStep));
+  if (asked.bias != nullptr && asked.result_type == SHMEMX_DATATYPE_FLOAT)
+    throw Error(
+        "bias goes with 8-bit operands only where result_type is SHMEMX_DATATYPE_HALF or SHMEMX_DATATYPE_BFLOAT16");
+  if (reinterpret_cast<uintptr_t>(asked.a_scale) % sizeof(float) != 0 ||
+      reinterpret_cast<uintptr_t>(asked.b_scale) % sizeof(float) != 0)
+    throw Error(text("a_scale %p or b_scale %p is no multiple of a float's %zu bytes",
+                     static_cast<const void*>(asked.a_scale), static_cast<const void*>(asked.b_scale), sizeof(float)));
+}
+
+/// The fields that only operands of 8 bits have.
+void check_operands(const Gemm& gemm) {
+  const shmemx_gemm_t& asked = gemm.asked;
+  if (is_float8(asked.type) != is_float8(gemm.b_type) || (!is_float8(asked.type) && gemm.b_type != asked.type))
+    throw Error(text("b_type is %d and type %d; only 8-bit floats may differ: pass 0", asked.b_type, asked.type));
+  if (asked.product != nullptr) return;
+  if (is_float8(asked.type)) return check_float8(gemm);
+  if (asked.a_scale != nullptr || asked.b_scale != nullptr)
+    throw Error(text("a_scale or b_scale is set, but type is %d; scales are for 8-bit floats: pass NULL, and alpha",
+                     asked.type));
 }
 
 /// What each of the two ways lacks.
@@ -91,10 +141,23 @@ void check_way(const Gemm& gemm) {
 
 }  // namespace
 
+shmemx_gemm_t complete(const shmemx_gemm_t* asked) {
+  constexpr size_t kBeforeFloat8 = offsetof(shmemx_gemm_t, b_type);
+  if (asked == nullptr) throw Error("gemm is NULL; begin with SHMEMX_GEMM_INITIALIZER");
+  if (asked->size != sizeof *asked && asked->size != kBeforeFloat8)
+    throw Error(
+        text("gemm's size is %zu, or its size is not set; begin with SHMEMX_GEMM_INITIALIZER, whose size is %zu",
+             asked->size, sizeof *asked));
+  shmemx_gemm_t whole = SHMEMX_GEMM_INITIALIZER;
+  std::memcpy(&whole, asked, asked->size);
+  return whole;
+}
+
 Gemm checked(Way way, const shmemx_gemm_t* asked, int n) {
   check_sizes(*asked, n);
-  Gemm gemm{way, *asked, asked->m / static_cast<size_t>(n), 0, 0, 0, 0, 0, Element::float32};
-  gemm.element = facts_of("type", asked->type).nbytes;
+  Gemm gemm{way, *asked, asked->m / static_cast<size_t>(n), 0, 0, 0, 0, 0, Element::float32, asked->type};
+  gemm.element = operand_nbytes(asked->type);
+  if (asked->b_type != 0) gemm.b_type = asked->b_type;
   const TypeFacts result = facts_of("result_type", asked->result_type);
   gemm.result_element = result.nbytes;
   gemm.summed = result.element;
@@ -109,6 +172,7 @@ Gemm checked(Way way, const shmemx_gemm_t* asked, int n) {
   check_buffer("c", asked->c, gemm.result_element);
   if (way == Way::gather) check_buffer("gathered", asked->gathered, gemm.element);
   if (asked->product == nullptr) check_buffer("b", asked->b, gemm.element);
+  check_operands(gemm);
   return gemm;
 }
 

@@ -19,11 +19,19 @@ struct Gemm {
   size_t element;         ///< bytes of an element of a and b
   size_t result_element;  ///< of c
   Element summed;         ///< type of c
+  int b_type;             ///< of b
 
   const std::byte* row_of_a(const void* a, size_t row) const noexcept {
     return static_cast<const std::byte*>(a) + row * (asked.transposed_a != 0 ? 1 : lda) * element;
   }
 };
+
+inline bool is_float8(int type) noexcept {
+  return type == SHMEMX_DATATYPE_FLOAT8_E4M3 || type == SHMEMX_DATATYPE_FLOAT8_E5M2;
+}
+
+/// What the program passed, which was perhaps built with an older header, where the struct was shorter. Throws Error.
+shmemx_gemm_t complete(const shmemx_gemm_t* asked);
 
 /// Throws Error that names the field, its value and the remedy. `n`: members of the team.
 Gemm checked(Way way, const shmemx_gemm_t* asked, int n);

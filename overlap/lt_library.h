@@ -17,9 +17,16 @@ using Operation = struct LtOperation*;    ///< cublasLtMatmulDesc_t
 using Layout = struct LtLayout*;          ///< cublasLtMatrixLayout_t
 using Preference = struct LtPreference*;  ///< cublasLtMatmulPreference_t
 
-enum class DataType : int { float32 = 0, half = 2, bfloat16 = 14 };
+enum class DataType : int { float32 = 0, half = 2, bfloat16 = 14, float8_e4m3 = 28, float8_e5m2 = 29 };
 enum class Compute : int { float32 = 68, tf32 = 77 };
-enum class OperationField : int { transposed_a = 3, transposed_b = 4, epilogue = 7, bias = 8 };
+enum class OperationField : int {
+  transposed_a = 3,
+  transposed_b = 4,
+  epilogue = 7,
+  bias = 8,
+  scale_a = 17,
+  scale_b = 18
+};
 enum class Epilogue : uint32_t { none = 1, relu = 2, bias = 4, relu_bias = 6, gelu = 32, gelu_bias = 36 };
 enum class PreferenceField : int { workspace = 1, alignment_a = 5, alignment_b = 6, alignment_c = 7, alignment_d = 8 };
 

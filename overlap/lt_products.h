@@ -3,18 +3,15 @@
 #pragma once
 
 #include <map>
-#include <memory>
-#include <tuple>
 
-#include "overlap/gemm.h"
-#include "overlap/lt_library.h"
+#include "overlap/lt_product.h"
 
 namespace railshmem::overlap {
 
 class LtProducts {
  public:
-  /// workspace: nbytes of GPU memory for products, one at a time.
-  LtProducts(void* workspace, size_t nbytes);
+  /// room: for products, one at a time.
+  LtProducts(const Room& room) : room_(room) {}  // NOLINT(google-explicit-constructor): where a handle is made
   ~LtProducts();
   LtProducts(const LtProducts&) = delete;
 
@@ -24,16 +21,15 @@ class LtProducts {
   void give(const Gemm& gemm, size_t nrows, const void* a, void* c, shmemx_stream_t stream);
 
  private:
-  struct Product;
-  /// What the choice of an algorithm depends on. alignments: of a, b, c and bias, as powers of two.
-  using Key =
-      std::tuple<size_t, size_t, size_t, size_t, size_t, size_t, int, int, int, int, int, int, int, bool, uint64_t>;
-  Product& product_of(const Gemm& gemm, size_t nrows, const void* a, const void* c);
+  struct Chosen {
+    LtProduct product;
+    lt::Algorithm algorithm;
+  };
+  const Chosen& chosen(const ProductKey& key);
 
-  void* const workspace_;
-  const size_t nbytes_;
+  const Room room_;
   lt::Handle handle_ = nullptr;  ///< made at the first product
-  std::map<Key, std::unique_ptr<Product>> products_;
+  std::map<ProductKey, Chosen> products_;
 };
 
 }  // namespace railshmem::overlap

@@ -122,6 +122,61 @@ static int no_cublas(void) {
   gemm.product = NULL;
   return gather();
 }
+/// A call that cuBLASLt would take.
+static void float8(void) {
+  gemm.product = NULL;
+  gemm.type = SHMEMX_DATATYPE_FLOAT8_E4M3;
+  gemm.transposed_b = 1;
+}
+static int older(void) {
+  gemm.size = sizeof gemm - 1;
+  return gather();
+}
+static int b_type(void) {
+  gemm.b_type = SHMEMX_DATATYPE_FLOAT8_E4M3;
+  return gather();
+}
+static int scale(void) {
+  gemm.product = NULL;
+  gemm.a_scale = (const float*)heap;
+  return gather();
+}
+static int float8_layout(void) {
+  float8();
+  gemm.transposed_b = 0;
+  return gather();
+}
+static int float8_kinds(void) {
+  float8();
+  gemm.type = SHMEMX_DATATYPE_FLOAT8_E5M2;
+  return gather();
+}
+static int float8_columns(void) {
+  float8();
+  gemm.n = 24;
+  return gather();
+}
+static int float8_address(void) {
+  float8();
+  gemm.a = (const char*)gemm.a + 8;
+  return scatter();
+}
+static int float8_bias(void) {
+  float8();
+  gemm.result_type = SHMEMX_DATATYPE_FLOAT;
+  gemm.bias = heap;
+  return gather();
+}
+static int float8_scale(void) {
+  float8();
+  gemm.b_scale = (const float*)(heap + 2);
+  return gather();
+}
+static int float8_result(void) {
+  float8();
+  gemm.result_type = SHMEMX_DATATYPE_FLOAT8_E4M3;
+  return gather();
+}
 static int workspace_small(void) {
   shmemx_overlap_t handle;
   return shmemx_overlap_create(SHMEM_TEAM_WORLD, heap, 1000, &handle);
@@ -172,6 +227,16 @@ static const struct {
     {"no_room", no_room},
     {"no_cublas", no_cublas},
     {"setting", setting},
+    {"older", older},
+    {"b_type", b_type},
+    {"scale", scale},
+    {"float8_layout", float8_layout},
+    {"float8_kinds", float8_kinds},
+    {"float8_columns", float8_columns},
+    {"float8_address", float8_address},
+    {"float8_bias", float8_bias},
+    {"float8_scale", float8_scale},
+    {"float8_result", float8_result},
     {"workspace_small", workspace_small},
     {"lonely", lonely},
     {"workspace_elsewhere", workspace_elsewhere},

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Overlapped products of cuBLASLt on GPUs, bit for bit against products of equal pieces without communication: types,
-// layouts, epilogues, every cut, the caller's own product, and a graph that is replayed a thousand times with changing
-// input. Exit status 77 where there is no cuBLASLt.
+// layouts, scales, epilogues, every cut, the caller's own product, and a graph that is replayed a thousand times with
+// changing input. Exit status 77 where there is no cuBLASLt.
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tests/gpu/multi_gpu/overlap_rig.h"
@@ -15,6 +16,8 @@ using namespace railshmem::multi;
 using railshmem::multi::load;
 
 constexpr size_t kMost = 1024 * 512;  // elements of any matrix here
+constexpr double kAlpha = 0.5;
+constexpr std::array kScales{0.75f, 2.0f};  // of a and b
 int failures = 0, me = 0, npes = 0;
 
 void expect(bool well, const std::string& what) {
@@ -31,6 +34,11 @@ struct Case {
   bool bias, in_place;
   double beta;
   int compute;
+  int b_type = 0;       ///< 0: `type`
+  bool scaled = false;  ///< operands have scales
+
+  int right_type() const { return b_type != 0 ? b_type : type; }
+  double factor() const { return kAlpha * (scaled ? double{kScales[0]} * kScales[1] : 1); }
 };
 
 /// Buffers for all cases, and the handles: of the job, and of this PE alone, for products without communication.
@@ -44,11 +52,16 @@ struct Rig {
         b(bytes),
         bias(bytes),
         c(bytes),
-        expected(bytes) {}
+        expected(bytes),
+        scales(sizeof kScales) {
+    driver.upload(scales.at(), kScales.data(), sizeof kScales);
+  }
   static constexpr size_t bytes = kMost * sizeof(float);
   const StreamDriver driver;
   const Handle handle, single;
-  const Symmetric gathered, apart, a, b, bias, c, expected;
+  const Symmetric gathered, apart, a, b, bias, c, expected, scales;
+
+  const float* scale(size_t i) const { return reinterpret_cast<const float*>(scales.at()) + i; }
 };
 
 shmemx_gemm_t gemm_of(const Rig& rig, const Case& one) {
@@ -66,7 +79,10 @@ shmemx_gemm_t gemm_of(const Rig& rig, const Case& one) {
   gemm.activation = one.activation;
   gemm.bias = one.bias ? rig.bias.at() : nullptr;
   gemm.beta = one.beta;
-  gemm.alpha = 0.5;
+  gemm.alpha = kAlpha;
+  gemm.b_type = one.b_type;
+  gemm.a_scale = one.scaled ? rig.scale(0) : nullptr;
+  gemm.b_scale = one.scaled ? rig.scale(1) : nullptr;
   gemm.b = rig.b.at();
   gemm.c = rig.c.at();
   return gemm;
@@ -78,8 +94,8 @@ Matrix left(const Case& one, int pe, int round, size_t rows) {
 }
 Matrix right(const Case& one, int pe) {
   const auto seed = 5000u + static_cast<uint32_t>(pe);
-  return one.transposed_b != 0 ? made(one.n, one.k, one.type, seed, Values::fractions)
-                               : made(one.k, one.n, one.type, seed, Values::fractions);
+  return one.transposed_b != 0 ? made(one.n, one.k, one.right_type(), seed, Values::fractions)
+                               : made(one.k, one.n, one.right_type(), seed, Values::fractions);
 }
 
 /// The rows of a member in pieces, as docs/overlap.md has it: rows and first row of each.
@@ -137,8 +153,8 @@ struct Exact {
   void add(const Case& one, const Matrix& a, const Matrix& b, size_t row, size_t column) {
     for (size_t l = 0; l < one.k; ++l) {
       const double left = one.transposed_a != 0 ? a.at(l, row) : a.at(row, l);
-      const double product = left * (one.transposed_b != 0 ? b.at(column, l) : b.at(l, column));
-      sum += 0.5 * product;
+      const double product = one.factor() * left * (one.transposed_b != 0 ? b.at(column, l) : b.at(l, column));
+      sum += product;
       size += std::fabs(product);
     }
   }
@@ -323,6 +339,35 @@ void replay(const Rig& rig, int replays) {
   rig.driver.call("cuGraphExecDestroy", graph);
 }
 
+bool has_float8(const StreamDriver& driver) {
+  int device = 0, major = 0, minor = 0;
+  driver.call("cuCtxGetDevice", &device);
+  driver.call("cuDeviceGetAttribute", &major, 75, device);
+  driver.call("cuDeviceGetAttribute", &minor, 76, device);
+  return major * 10 + minor >= 89;
+}
+
+/// Operands of 8 bits: both kinds, with scales and without, and all types of results.
+void float8(const Rig& rig, int pieces) {
+  constexpr int kFloat = SHMEMX_DATATYPE_FLOAT, kHalf = SHMEMX_DATATYPE_HALF, kBfloat = SHMEMX_DATATYPE_BFLOAT16;
+  constexpr int kE4m3 = SHMEMX_DATATYPE_FLOAT8_E4M3, kE5m2 = SHMEMX_DATATYPE_FLOAT8_E5M2;
+  constexpr int kNone = SHMEMX_ACTIVATION_NONE, kRelu = SHMEMX_ACTIVATION_RELU;
+  const Case plain{
+      "E4M3 to bf16, scales", 160, 128, 192, kE4m3, kBfloat, pieces, 0, 1, kNone, false, true, 0, 0, 0, true};
+  gather(rig, plain, false);
+  gather(rig, plain, true);
+  gather(rig,
+         {"E4M3 and E5M2 to half, bias and ReLU", 100, 96, 64, kE4m3, kHalf, pieces, 0, 1, kRelu, true, false, 0, 0,
+          kE5m2},
+         false);
+  gather(rig,
+         {"E5M2 and E4M3 to float, scales and beta", 80, 64, 80, kE5m2, kFloat, pieces, 0, 1, kNone, false, true, 1, 0,
+          kE4m3, true},
+         false);
+  scatter(rig, plain);
+  scatter(rig, {"E5M2 and E4M3 to float", 48, 64, 48, kE5m2, kFloat, pieces, 0, 1, kNone, false, false, 0, 0, kE4m3});
+}
+
 bool has_cublas() {
   for (const char* const name : {"libcublasLt.so.13", "libcublasLt.so.12"})
     if (dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return true;
@@ -368,6 +413,7 @@ int main(int argc, char** argv) {
         scatter(rig, {"half, both transposed", 96, 128, 64, kHalf, kHalf, pieces, 1, 1, kNone, false, false, 0, 0});
         scatter(rig, {"bf16 to float", 72, 96, 64, kBfloat, kFloat, pieces, 0, 1, kNone, false, false, 0, 0});
         scatter(rig, {"float", 40, 32, 48, kFloat, kFloat, pieces, 0, 0, kNone, false, false, 0, 0});
+        if (has_float8(rig.driver)) float8(rig, pieces);
       }
     }
     replay(rig, argc > 1 ? std::atoi(argv[1]) : 1000);

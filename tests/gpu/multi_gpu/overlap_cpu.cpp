@@ -3,6 +3,7 @@
 // apart, call by call and from a graph, against a product in double precision. For drivers whose memory the CPU can
 // use.
 #include <algorithm>
+#include <cstddef>
 
 #include "tests/gpu/multi_gpu/overlap_rig.h"
 
@@ -24,6 +25,7 @@ struct Case {
   int type, result_type, pieces;
   bool in_place;
   size_t ldc;
+  bool older = false;  ///< the program was built when shmemx_gemm_t had no fields of 8-bit floats
 };
 
 std::string name_of(const char* call, const Case& one) {
@@ -43,6 +45,10 @@ shmemx_gemm_t gemm_of(const Case& one, const Handle& handle, CpuProduct& product
   gemm.ldc = one.ldc;
   gemm.product = CpuProduct::give;
   gemm.argument = &product;
+  if (one.older) {
+    gemm.size = offsetof(shmemx_gemm_t, b_type);
+    gemm.b_type = -1;  // what lies behind the shorter struct
+  }
   return gemm;
 }
 
@@ -178,6 +184,7 @@ int main() {
     const StreamDriver driver;
     const Handle handle(SHMEM_TEAM_WORLD, size_t{1} << 20);
     constexpr int kFloat = SHMEMX_DATATYPE_FLOAT, kHalf = SHMEMX_DATATYPE_HALF, kBfloat = SHMEMX_DATATYPE_BFLOAT16;
+    constexpr int kE4m3 = SHMEMX_DATATYPE_FLOAT8_E4M3, kE5m2 = SHMEMX_DATATYPE_FLOAT8_E5M2;
     for (const int pieces : {SHMEMX_PIECES_WHOLE, 0, 1, 2, 3, 7, SHMEMX_PIECES_MOST}) {
       gather(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, true, 7});
       gather(driver, handle, {10, 8, 16, kBfloat, kBfloat, pieces, false, 11});
@@ -188,6 +195,11 @@ int main() {
       gather(driver, handle, {300, 3, 4, kHalf, kFloat, pieces, true, 3});
       scatter(driver, handle, {300, 3, 4, kHalf, kHalf, pieces, false, 3});
       scatter(driver, handle, {300, 5, 2, kBfloat, kBfloat, pieces, false, 5});
+    }
+    for (const int pieces : {SHMEMX_PIECES_WHOLE, 3}) {
+      gather(driver, handle, {11, 7, 9, kE4m3, kHalf, pieces, true, 7});
+      scatter(driver, handle, {11, 7, 9, kE5m2, kFloat, pieces, false, 7});
+      gather(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, true, 7, true});
     }
     gather(driver, handle, {1, 1, 1, kFloat, kFloat, 1, true, 1});
     scatter(driver, handle, {1, 1, 1, kFloat, kFloat, 1, false, 1});

@@ -18,11 +18,14 @@
 namespace railshmem::multi {
 
 inline size_t element_of(int type) {
+  if (type == SHMEMX_DATATYPE_FLOAT8_E4M3 || type == SHMEMX_DATATYPE_FLOAT8_E5M2) return sizeof(Float8E4M3);
   return type == SHMEMX_DATATYPE_FLOAT ? sizeof(float) : sizeof(Half);
 }
 inline double load(const void* from, size_t i, int type) {
   if (type == SHMEMX_DATATYPE_FLOAT) return static_cast<const float*>(from)[i];
   if (type == SHMEMX_DATATYPE_HALF) return static_cast<const Half*>(from)[i].value();
+  if (type == SHMEMX_DATATYPE_FLOAT8_E4M3) return static_cast<const Float8E4M3*>(from)[i].value();
+  if (type == SHMEMX_DATATYPE_FLOAT8_E5M2) return static_cast<const Float8E5M2*>(from)[i].value();
   return static_cast<const Bfloat16*>(from)[i].value();
 }
 inline void store(void* to, size_t i, int type, double value) {
@@ -31,6 +34,10 @@ inline void store(void* to, size_t i, int type, double value) {
     static_cast<float*>(to)[i] = rounded;
   } else if (type == SHMEMX_DATATYPE_HALF) {
     static_cast<Half*>(to)[i] = Half(rounded);
+  } else if (type == SHMEMX_DATATYPE_FLOAT8_E4M3) {
+    static_cast<Float8E4M3*>(to)[i] = Float8E4M3(rounded);
+  } else if (type == SHMEMX_DATATYPE_FLOAT8_E5M2) {
+    static_cast<Float8E5M2*>(to)[i] = Float8E5M2(rounded);
   } else {
     static_cast<Bfloat16*>(to)[i] = Bfloat16(rounded);
   }

@@ -20,12 +20,16 @@ namespace {
 SAME(lt::DataType::float32, CUDA_R_32F);
 SAME(lt::DataType::half, CUDA_R_16F);
 SAME(lt::DataType::bfloat16, CUDA_R_16BF);
+SAME(lt::DataType::float8_e4m3, CUDA_R_8F_E4M3);
+SAME(lt::DataType::float8_e5m2, CUDA_R_8F_E5M2);
 SAME(lt::Compute::float32, CUBLAS_COMPUTE_32F);
 SAME(lt::Compute::tf32, CUBLAS_COMPUTE_32F_FAST_TF32);
 SAME(lt::OperationField::transposed_a, CUBLASLT_MATMUL_DESC_TRANSA);
 SAME(lt::OperationField::transposed_b, CUBLASLT_MATMUL_DESC_TRANSB);
 SAME(lt::OperationField::epilogue, CUBLASLT_MATMUL_DESC_EPILOGUE);
 SAME(lt::OperationField::bias, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+SAME(lt::OperationField::scale_a, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER);
+SAME(lt::OperationField::scale_b, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
 SAME(lt::Epilogue::none, CUBLASLT_EPILOGUE_DEFAULT);
 SAME(lt::Epilogue::relu, CUBLASLT_EPILOGUE_RELU);
 SAME(lt::Epilogue::bias, CUBLASLT_EPILOGUE_BIAS);
