@@ -71,17 +71,19 @@ std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
   const std::vector<int> watched = pes_twice(workspace, n);
   void* const room = workspace.products();
   // NOLINTNEXTLINE(modernize-make-unique): its parts cannot be moved, so they are made in place
-  return std::unique_ptr<State>(new State{team,
-                                          me,
-                                          n,
-                                          where.nnodes,
-                                          mapped,
-                                          pieces_of(env.overlap),
-                                          std::move(workspace),
-                                          {},
-                                          {watched, env.wait_timeout_s},
-                                          {},
-                                          {Room{room, Workspace::kProducts}}});
+  return std::unique_ptr<State>(
+      new State{team,
+                me,
+                n,
+                where.nnodes,
+                mapped,
+                pieces_of(env.overlap),
+                std::move(workspace),
+                {},
+                {watched, env.wait_timeout_s},
+                {},
+                {Room{room, Workspace::kProducts},
+                 env.overlap_search ? LtProducts::Choice::search : LtProducts::Choice::heuristic}});
 }
 
 int call(const char* function, Way way, const shmemx_gemm_t* asked, Stream stream) {

@@ -4,19 +4,9 @@
 #include "src/base/error.h"
 
 namespace railshmem::overlap {
-namespace {
-
-bool is_captured(Stream stream) {
-  constexpr int kNot = 0;
-  int status = kNot;
-  must(driver().stream_capturing(stream, &status), "cuStreamIsCapturing");
-  return status != kNot;
-}
-
-}  // namespace
 
 void CallProducts::prepare(size_t nrows, const void* a, const void* c) {
-  if (gemm_.asked.product == nullptr) state_.products.prepare(gemm_, nrows, a, c);
+  if (gemm_.asked.product == nullptr) state_.products.prepare(gemm_, nrows, a, c, stream_);
 }
 
 void CallProducts::give(size_t first_row, size_t nrows, const void* a, void* c) noexcept {

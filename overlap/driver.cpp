@@ -42,6 +42,13 @@ void must(Result result, const char* call) {
   throw Error(text("%s: error %d of the CUDA driver, %s", call, result, why));
 }
 
+bool is_captured(Stream stream) {
+  constexpr int kNot = 0;
+  int status = kNot;
+  must(driver().stream_capturing(stream, &status), "cuStreamIsCapturing");
+  return status != kNot;
+}
+
 void give_words(std::span<WordOp> ops, Stream stream) {
   for (size_t at = 0; at < ops.size(); at += kMostAtOnce) {
     const size_t count = std::min(kMostAtOnce, ops.size() - at);

@@ -22,7 +22,7 @@ inline Address address_of(const void* pointer) noexcept {
 }
 
 inline void* pointer_of(Address address) noexcept {
-  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): for messages
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): the driver counts addresses
 }
 
 /// CUstreamBatchMemOpParams, of waits for and writes to words of 64 bits. In pinned memory or memory of this PE's GPU:
@@ -57,6 +57,8 @@ const DriverCalls& driver();
 
 /// Throws Error that names the call where the driver refuses it.
 void must(Result result, const char* call);
+/// Whether what the stream is given goes into a graph. Throws Error where the stream is none.
+bool is_captured(Stream stream);
 /// Appends the operations to the stream, in order.
 void give_words(std::span<WordOp> ops, Stream stream);
 

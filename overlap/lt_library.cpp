@@ -32,6 +32,7 @@ Calls load() {
   };
   find(calls.create, "cublasLtCreate");
   find(calls.destroy, "cublasLtDestroy");
+  find(calls.version, "cublasLtGetVersion");
   find(calls.status_name, "cublasLtGetStatusName");
   find(calls.operation_create, "cublasLtMatmulDescCreate");
   find(calls.operation_destroy, "cublasLtMatmulDescDestroy");
@@ -42,6 +43,7 @@ Calls load() {
   find(calls.preference_destroy, "cublasLtMatmulPreferenceDestroy");
   find(calls.preference_set, "cublasLtMatmulPreferenceSetAttribute");
   find(calls.find, "cublasLtMatmulAlgoGetHeuristic");
+  find(calls.check, "cublasLtMatmulAlgoCheck");
   find(calls.multiply, "cublasLtMatmul");
   return calls;
 }

@@ -45,6 +45,7 @@ struct Found {
 struct Calls {
   Status (*create)(Handle*);
   Status (*destroy)(Handle);
+  size_t (*version)();
   const char* (*status_name)(Status);
   Status (*operation_create)(Operation*, Compute, DataType scale);
   Status (*operation_destroy)(Operation);
@@ -55,6 +56,7 @@ struct Calls {
   Status (*preference_destroy)(Preference);
   Status (*preference_set)(Preference, PreferenceField, const void*, size_t nbytes);
   Status (*find)(Handle, Operation, Layout a, Layout b, Layout c, Layout d, Preference, int most, Found*, int* count);
+  Status (*check)(Handle, Operation, Layout a, Layout b, Layout c, Layout d, const Algorithm*, Found*);
   Status (*multiply)(Handle, Operation, const void* alpha, const void* a, Layout, const void* b, Layout,
                      const void* beta, const void* c, Layout, void* d, Layout, const Algorithm*, void* workspace,
                      size_t nbytes, shmemx_stream_t);

@@ -101,6 +101,13 @@ std::vector<lt::Algorithm> LtProduct::candidates(lt::Handle handle, size_t room_
   return algorithms;
 }
 
+bool LtProduct::fits(lt::Handle handle, const lt::Algorithm& algorithm, size_t room_nbytes) const {
+  lt::Found found{};
+  return lt::library().check(handle, operation_.get(), b_.get(), a_.get(), c_.get(), c_.get(), &algorithm, &found) ==
+             0 &&
+         found.state == 0 && found.workspace <= room_nbytes;
+}
+
 lt::Status LtProduct::give(lt::Handle handle, const lt::Algorithm& algorithm, const Operands& operands,
                            const Room& room, shmemx_stream_t stream) const {
   if (key_.bias) set(lt::OperationField::bias, operands.bias);

@@ -33,6 +33,8 @@ class LtProduct {
   const ProductKey& key() const noexcept { return key_; }
   /// What cuBLASLt's heuristic proposes, the best first: one or more, `most` at most. Throws Error where there is none.
   std::vector<lt::Algorithm> candidates(lt::Handle handle, size_t room_nbytes, size_t most) const;
+  /// Whether an algorithm that was found elsewhere can compute the product here.
+  bool fits(lt::Handle handle, const lt::Algorithm& algorithm, size_t room_nbytes) const;
   /// Appends the product to the stream.
   lt::Status give(lt::Handle handle, const lt::Algorithm& algorithm, const Operands& operands, const Room& room,
                   shmemx_stream_t stream) const;

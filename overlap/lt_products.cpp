@@ -10,22 +10,35 @@ LtProducts::~LtProducts() {
   if (handle_ != nullptr) lt::library().destroy(handle_);
 }
 
-const LtProducts::Chosen& LtProducts::chosen(const ProductKey& key) {
+const LtProducts::Chosen& LtProducts::chosen(const ProductKey& key, shmemx_stream_t stream) {
   const auto found = products_.find(key);
   if (found != products_.end()) return found->second;
   if (handle_ == nullptr) lt::must(lt::library().create(&handle_), "cublasLtCreate");
   LtProduct product(key);
-  const lt::Algorithm algorithm = product.candidates(handle_, room_.nbytes, 1).front();
+  const lt::Algorithm algorithm =
+      choice_ == Choice::search ? search(product, stream) : product.candidates(handle_, room_.nbytes, 1).front();
   return products_.emplace(key, Chosen{std::move(product), algorithm}).first->second;
 }
 
-void LtProducts::prepare(const Gemm& gemm, size_t nrows, const void* a, const void* c) {
-  chosen(key_of(gemm, nrows, a, c));
+lt::Algorithm LtProducts::search(const LtProduct& product, shmemx_stream_t stream) {
+  constexpr size_t kMost = 8;  // the heuristic's order is good: what it has behind these is seldom the fastest
+  const std::string name =
+      text("%s, cuBLASLt %zu: %s", gpu_name().c_str(), lt::library().version(), text_of(product.key()).c_str());
+  const std::optional<lt::Algorithm> kept = store_.find(name);
+  if (kept && product.fits(handle_, *kept, room_.nbytes)) return *kept;
+  const std::vector<lt::Algorithm> candidates = product.candidates(handle_, room_.nbytes, kMost);
+  if (candidates.size() == 1 || is_captured(stream)) return candidates.front();
+  const std::optional<size_t> fastest = search_.fastest(handle_, product, candidates, room_.nbytes);
+  return fastest ? store_.keep(name, candidates[*fastest], kept) : candidates.front();
+}
+
+void LtProducts::prepare(const Gemm& gemm, size_t nrows, const void* a, const void* c, shmemx_stream_t stream) {
+  chosen(key_of(gemm, nrows, a, c), stream);
 }
 
 void LtProducts::give(const Gemm& gemm, size_t nrows, const void* a, void* c, shmemx_stream_t stream) {
   const shmemx_gemm_t& asked = gemm.asked;
-  const Chosen& known = chosen(key_of(gemm, nrows, a, c));
+  const Chosen& known = chosen(key_of(gemm, nrows, a, c), stream);
   const Operands operands{a,
                           asked.b,
                           c,

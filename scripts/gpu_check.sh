@@ -222,6 +222,8 @@ done
 # It waits in calls that block, while collectives between nodes are under way: in the library's own context (decision 0064).
 check overlap.shm.2 150 2 env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm "$(program oshrun)" -n 2 --timeout 140 \
   "$(program overlap)" 100
+check overlap_search.2 150 2 env SHMEM_HEAP_KIND=device XDG_CACHE_HOME="$(mktemp -d)/railshmem_search" "$(program oshrun)" -n 2 --timeout 140 \
+  "$(program overlap_search)"
 check perf.overlap.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" ag_gemm gemm_rs --shapes 4096x4096x4096 \
   --pieces auto,whole,1,4 --repetitions 3
 # Two nodes on this host: NVLink within, the network between.

@@ -44,7 +44,8 @@ std::vector<std::string> unknown_names(const std::vector<std::string>& environme
 /// The process's own environment as unknown_names() takes it.
 std::vector<std::string> process_environment();
 
-/// The value of a launcher's variable (RANK, PMI_FD, ...); null when the variable is not set or empty.
+/// The value of a variable of a launcher (RANK, PMI_FD, ...) or of the system (HOME, ...); null when the variable is
+/// not set or empty.
 const char* launcher_variable(const char* name) noexcept;
 
 }  // namespace railshmem

@@ -31,6 +31,7 @@ Pool make_pool(FakeState& s, Device device, int handle_types) {
 
 Result allocate(FakeState& s, Address* address, size_t nbytes, Pool pool) {
   FakeAllocation allocation{align_up(nbytes, 4096), pool->device, 0};
+  if (allocation.nbytes > s.options.memory_nbytes - s.used[static_cast<size_t>(pool->device)]) return kOutOfMemory;
   allocation.fd = fake_memory(s, pool->device, allocation.nbytes);
   allocation.pool = pool;
   if (nbytes == 0 || !allocation.fd) return kOutOfMemory;
