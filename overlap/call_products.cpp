@@ -5,14 +5,14 @@
 
 namespace railshmem::overlap {
 
-void CallProducts::prepare(size_t nrows, const void* a, const void* c) {
-  if (gemm_.asked.product == nullptr) state_.products.prepare(gemm_, nrows, a, c, stream_);
+void CallProducts::prepare(size_t nrows, const void* a, const void* c, const void* addend) {
+  if (gemm_.asked.product == nullptr) state_.products.prepare(gemm_, nrows, a, c, addend, stream_);
 }
 
-void CallProducts::give(size_t first_row, size_t nrows, const void* a, void* c) noexcept {
+void CallProducts::give(size_t first_row, size_t nrows, const void* a, void* c, const void* addend) noexcept {
   if (!failure_.empty()) return;
   try {
-    if (gemm_.asked.product == nullptr) return state_.products.give(gemm_, nrows, a, c, stream_);
+    if (gemm_.asked.product == nullptr) return state_.products.give(gemm_, nrows, a, c, addend, stream_);
     const int status = gemm_.asked.product(gemm_.asked.argument, first_row, nrows, a, c, stream_);
     if (status != 0)
       failure_ = text("the program's product of rows %zu to %zu returned %d", first_row, first_row + nrows - 1, status);

@@ -37,9 +37,12 @@ class CallProducts {
  public:
   CallProducts(State& state, const Gemm& gemm, Stream stream) : state_(state), gemm_(gemm), stream_(stream) {}
 
-  /// Throws Error where the product cannot be computed; nothing has happened yet.
-  void prepare(size_t nrows, const void* a, const void* c);
-  void give(size_t first_row, size_t nrows, const void* a, void* c) noexcept;
+  /// cuBLASLt's can be added to other results while they are stored; the program's cannot.
+  bool can_add() const noexcept { return gemm_.asked.product == nullptr; }
+  /// Throws Error where the product cannot be computed; nothing has happened yet. addend: see give().
+  void prepare(size_t nrows, const void* a, const void* c, const void* addend = nullptr);
+  /// c = the product of nrows rows. addend: with can_add(), results that are added to it as float, before it is rounded.
+  void give(size_t first_row, size_t nrows, const void* a, void* c, const void* addend = nullptr) noexcept;
   /// Throws Error where a product failed.
   void finish() const;
 

@@ -11,7 +11,7 @@ constexpr int kHighPriority = -5;  // the driver takes the nearest that it has
 }  // namespace
 
 Lanes::Lanes() {
-  must(driver().event_create(&event_, kWithoutTiming), "cuEventCreate");
+  for (Event& mark : marks_) must(driver().event_create(&mark, kWithoutTiming), "cuEventCreate");
   for (Stream& stream : streams_)
     must(driver().stream_create(&stream, kNonBlocking, kHighPriority), "cuStreamCreateWithPriority");
 }
@@ -19,15 +19,16 @@ Lanes::Lanes() {
 Lanes::~Lanes() {
   for (const Stream stream : streams_)
     if (stream != nullptr) driver().stream_destroy(stream);
-  if (event_ != nullptr) driver().event_destroy(event_);
+  for (const Event mark : marks_)
+    if (mark != nullptr) driver().event_destroy(mark);
 }
 
-void Lanes::mark(Stream earlier) const {
-  must(driver().event_record(event_, earlier), "cuEventRecord");
+void Lanes::mark(Stream earlier, size_t which) const {
+  must(driver().event_record(marks_[which], earlier), "cuEventRecord");
 }
 
-void Lanes::follow_mark(Stream later) const {
-  must(driver().stream_wait_event(later, event_, 0), "cuStreamWaitEvent");
+void Lanes::follow_mark(Stream later, size_t which) const {
+  must(driver().stream_wait_event(later, marks_[which], 0), "cuStreamWaitEvent");
 }
 
 }  // namespace railshmem::overlap

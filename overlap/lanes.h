@@ -5,6 +5,7 @@
 #include <array>
 
 #include "overlap/driver.h"
+#include "overlap/planner.h"
 
 namespace railshmem::overlap {
 
@@ -24,13 +25,13 @@ class Lanes {
     mark(earlier);
     follow_mark(later);
   }
-  /// The two halves of follow(), with other work given between them. There is one mark.
-  void mark(Stream earlier) const;
-  void follow_mark(Stream later) const;
+  /// The two halves of follow(), with other work given between them. follow() uses mark 0, a piece p has mark 1 + p.
+  void mark(Stream earlier, size_t which = 0) const;
+  void follow_mark(Stream later, size_t which = 0) const;
 
  private:
   std::array<Stream, kCopying + 1> streams_{};
-  Event event_ = nullptr;
+  std::array<Event, 1 + kMostPieces> marks_{};
 };
 
 }  // namespace railshmem::overlap

@@ -116,7 +116,7 @@ lt::Status LtProduct::give(lt::Handle handle, const lt::Algorithm& algorithm, co
     set(lt::OperationField::scale_b, operands.a_scale);
   }
   return lt::library().multiply(handle, operation_.get(), &operands.alpha, operands.b, b_.get(), operands.a, a_.get(),
-                                &operands.beta, operands.c, c_.get(), operands.c, c_.get(), &algorithm, room.at,
+                                &operands.beta, operands.added, c_.get(), operands.c, c_.get(), &algorithm, room.at,
                                 room.nbytes, stream);
 }
 

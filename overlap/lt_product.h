@@ -13,6 +13,7 @@ namespace railshmem::overlap {
 /// Where the operands of a product are, and its factors.
 struct Operands {
   const void *a, *b;
+  const void* added;  ///< beta times this is added: c, or results that lie as c does
   void* c;
   const void* bias;
   const float *a_scale, *b_scale;

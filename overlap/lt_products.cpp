@@ -32,21 +32,24 @@ lt::Algorithm LtProducts::search(const LtProduct& product, shmemx_stream_t strea
   return fastest ? store_.keep(name, candidates[*fastest], kept) : candidates.front();
 }
 
-void LtProducts::prepare(const Gemm& gemm, size_t nrows, const void* a, const void* c, shmemx_stream_t stream) {
-  chosen(key_of(gemm, nrows, a, c), stream);
+void LtProducts::prepare(const Gemm& gemm, size_t nrows, const void* a, const void* c, const void* addend,
+                         shmemx_stream_t stream) {
+  chosen(key_of(gemm, nrows, a, c, addend), stream);
 }
 
-void LtProducts::give(const Gemm& gemm, size_t nrows, const void* a, void* c, shmemx_stream_t stream) {
+void LtProducts::give(const Gemm& gemm, size_t nrows, const void* a, void* c, const void* addend,
+                      shmemx_stream_t stream) {
   const shmemx_gemm_t& asked = gemm.asked;
-  const Chosen& known = chosen(key_of(gemm, nrows, a, c), stream);
+  const Chosen& known = chosen(key_of(gemm, nrows, a, c, addend), stream);
   const Operands operands{a,
                           asked.b,
+                          addend != nullptr ? addend : c,
                           c,
                           asked.bias,
                           asked.a_scale,
                           asked.b_scale,
                           static_cast<float>(asked.alpha),
-                          static_cast<float>(asked.beta)};
+                          addend != nullptr ? 1 : static_cast<float>(asked.beta)};
   const lt::Status status = known.product.give(handle_, known.algorithm, operands, room_, stream);
   if (status != 0) lt::must(status, ("cublasLtMatmul refused the " + text_of(known.product.key())).c_str());
 }

@@ -21,9 +21,11 @@ class LtProducts {
 
   /// Chooses the algorithm of a product, which give() then only looks up. It measures nothing where a graph captures
   /// the stream. Throws Error where cuBLASLt has none.
-  void prepare(const Gemm& gemm, size_t nrows, const void* a, const void* c, shmemx_stream_t stream);
-  /// Appends the product of nrows rows, from `a` on, to the stream. Throws Error.
-  void give(const Gemm& gemm, size_t nrows, const void* a, void* c, shmemx_stream_t stream);
+  void prepare(const Gemm& gemm, size_t nrows, const void* a, const void* c, const void* addend,
+               shmemx_stream_t stream);
+  /// Appends the product of nrows rows, from `a` on, to the stream. addend: null, or results that lie as c does, which
+  /// are added in place of beta * c. Throws Error.
+  void give(const Gemm& gemm, size_t nrows, const void* a, void* c, const void* addend, shmemx_stream_t stream);
 
  private:
   struct Chosen {

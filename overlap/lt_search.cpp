@@ -52,6 +52,7 @@ class Scratch {
     operands_ = {at(place_a, key.align_a),
                  at(place_b, key.align_b),
                  at(place_c, key.align_c),
+                 at(place_c, key.align_c),
                  at(place_bias, key.align_bias),
                  scale,
                  scale,

@@ -13,6 +13,8 @@ constexpr double kNetwork = 45e9;    // bytes a second of a rail of 400 Gbit/s
 constexpr size_t kTile = 128 * 256;  // elements of the result that a block computes
 constexpr size_t kWave = 132;        // blocks that a GPU runs at once
 constexpr double kMeeting = 8e-6;    // seconds until a peer's first bytes move
+constexpr double kLaunch = 3e-6;     // seconds between two products
+constexpr size_t kMostOfScatter = 8;
 
 size_t tiles(size_t rows, size_t n) noexcept {
   return (rows * n + kTile - 1) / kTile;
@@ -21,6 +23,32 @@ size_t tiles(size_t rows, size_t n) noexcept {
 /// The most pieces that are still `waves` waves long each.
 size_t most_pieces(size_t rows, size_t n, size_t waves) noexcept {
   return std::clamp<size_t>(tiles(rows, n) / (waves * kWave), 1, kMostPieces);
+}
+
+/// Seconds that product + reduce-scatter of one node takes in so many pieces: whole waves of blocks one behind the other,
+/// and the own rows' product of a piece begins when the last member's has come.
+double scatter_seconds(const Shape& shape, size_t pieces) noexcept {
+  const auto members = static_cast<size_t>(shape.npes);
+  const Cut cut = cut_rows(shape.m / members, pieces);
+  const double wave = 2.0 * kTile * kWave * static_cast<double>(shape.k) / kFlops;
+  const auto waves = static_cast<double>((tiles(cut.piece_rows, shape.n) + kWave - 1) / kWave);
+  const double product = waves * wave + kLaunch;
+  const double copy = static_cast<double>(cut.piece_rows * shape.n * shape.element) / kLink;
+  double computed = static_cast<double>((members - 2) * cut.pieces) * product;  // all but the last member's
+  double own = computed + static_cast<double>(cut.pieces) * product, come = 0;
+  for (size_t p = 0; p < cut.pieces; ++p) {
+    computed += product;
+    come = std::max(come, computed + kMeeting) + copy;
+    own = std::max(own, come) + product;
+  }
+  return own;
+}
+
+size_t pieces_of_scatter(const Shape& shape) noexcept {
+  size_t best = 1;
+  for (size_t pieces = 2; pieces <= kMostOfScatter; ++pieces)
+    if (scatter_seconds(shape, pieces) < scatter_seconds(shape, best)) best = pieces;
+  return best;
 }
 
 }  // namespace
@@ -36,9 +64,9 @@ size_t suggested_pieces(Way way, const Shape& shape) noexcept {
   const double bytes = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(shape.element);
   const double copy = bytes / (shape.nodes > 1 ? kNetwork : kLink);
   if (product < kMeeting) return 0;
-  // What nothing hides: of the gather, the time by which the first piece is later than the own rows' product; of the
-  // scatter, the sum of the last piece, which is read and written at the speed of memory.
-  if (way == Way::scatter) return std::min<size_t>(shape.nodes > 1 ? 8 : 2, most_pieces(rows, shape.n, 4));
+  if (way == Way::scatter)
+    return shape.nodes > 1 ? std::min(kMostOfScatter, most_pieces(rows, shape.n, 4)) : pieces_of_scatter(shape);
+  // What nothing hides of the gather is the time by which the first piece is later than the own rows' product.
   if (kMeeting + copy <= product) return 1;
   const double pieces = copy / std::max(product - kMeeting, kMeeting);
   return std::min(static_cast<size_t>(std::min(pieces, static_cast<double>(kMostPieces))) + 1,

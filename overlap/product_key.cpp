@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "overlap/product_key.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -13,7 +14,8 @@ unsigned alignment_of(const void* address) noexcept {
   return 1u << std::countr_zero(bits);
 }
 
-ProductKey key_of(const Gemm& gemm, size_t nrows, const void* a, const void* c) noexcept {
+ProductKey key_of(const Gemm& gemm, size_t nrows, const void* a, const void* c,
+                  const void* addend) noexcept {
   const shmemx_gemm_t& asked = gemm.asked;
   return {nrows,
           asked.n,
@@ -29,10 +31,10 @@ ProductKey key_of(const Gemm& gemm, size_t nrows, const void* a, const void* c) 
           asked.transposed_b,
           asked.activation,
           asked.bias != nullptr,
-          asked.beta != 0,
+          addend != nullptr || asked.beta != 0,
           alignment_of(a),
           alignment_of(asked.b),
-          alignment_of(c),
+          std::min(alignment_of(c), alignment_of(addend)),
           alignment_of(asked.bias)};
 }
 

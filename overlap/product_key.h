@@ -16,7 +16,7 @@ struct ProductKey {
   int type, b_type, result_type, compute;
   int transposed_a, transposed_b, activation;
   bool bias, adds;                                 ///< adds: beta is not 0
-  unsigned align_a, align_b, align_c, align_bias;  ///< bytes: powers of two, kMostAlignment at most
+  unsigned align_a, align_b, align_c, align_bias;  ///< bytes: powers of two, kMostAlignment at most; c: and what is added
 
   auto operator<=>(const ProductKey&) const = default;
 };
@@ -24,8 +24,8 @@ struct ProductKey {
 inline constexpr unsigned kMostAlignment = 256;  ///< bytes; what cuBLASLt takes for granted otherwise
 unsigned alignment_of(const void* address) noexcept;
 
-/// Of nrows rows of a call, with operands there.
-ProductKey key_of(const Gemm& gemm, size_t nrows, const void* a, const void* c) noexcept;
+/// Of nrows rows of a call, with operands there. addend: null, or what is added instead of beta * c.
+ProductKey key_of(const Gemm& gemm, size_t nrows, const void* a, const void* c, const void* addend) noexcept;
 /// For messages.
 std::string text_of(const ProductKey& key);
 

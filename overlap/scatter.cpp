@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Product + reduce-scatter. The program's stream multiplies the others' rows first; copy engines push each piece to its
-// owner while the next is computed. Own rows come last, and a third stream adds up what has come, piece by piece.
+// owner while the next is computed. Own rows come last. A product of cuBLASLt adds what has come while it stores its
+// results; a product of the program is followed by a kernel that adds up.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -74,7 +75,9 @@ class Scatter {
     if (cut_.whole) return products_.prepare(gemm_.asked.m, gemm_.asked.a, part(0));
     for (int i = 1; i <= state_.n; ++i) {
       const int k = state_.behind(i);
-      each_piece([&](size_t, size_t row, size_t nrows) { products_.prepare(nrows, operand(k, row), target(i, row)); });
+      each_piece([&](size_t, size_t row, size_t nrows) {
+        products_.prepare(nrows, operand(k, row), target(i, row), i == state_.n ? addend(row) : nullptr);
+      });
     }
   }
 
@@ -112,18 +115,24 @@ class Scatter {
         state_.lanes.follow(lane, stream_);
         if (p == 0) state_.watch.hold(lane, state_.come_mark(k), state_.workspace.mine().come + k);
         push(i, p, row, nrows, lane);
+        if (i + 1 == state_.n) receive(p, row, nrows);
       });
     }
-    const Stream adding = state_.lanes.adding();
-    // This member's pieces leave before it waits for others': a graph does not promise that two branches run at once.
-    const size_t lanes = std::min(others(), Lanes::kCopying);
-    for (size_t i = 0; i < lanes; ++i) state_.lanes.follow(adding, state_.lanes.copying(i));
     each_piece([&](size_t p, size_t row, size_t nrows) {
-      products_.give(first_row(state_.me) + row, nrows, operand(state_.me, row), dest(row));
-      state_.lanes.follow(adding, stream_);
-      add(p, row, nrows, adding);
+      if (adds_in_product()) state_.lanes.follow_mark(stream_, 1 + p);
+      products_.give(first_row(state_.me) + row, nrows, operand(state_.me, row), dest(row), addend(row));
+      if (adds_in_product()) return;
+      state_.lanes.follow(state_.lanes.adding(), stream_);
+      add_up(dest(row), row, nrows, Own::added);
     });
-    state_.lanes.follow(stream_, adding);
+    state_.lanes.follow(stream_, state_.lanes.adding());
+  }
+
+  /// Own results need no kernel that adds them, if cuBLASLt makes them and all that they are added to is in one place.
+  bool adds_in_product() const noexcept { return state_.mapped && state_.n > 1 && products_.can_add(); }
+  /// What own rows are added to: the results of the others, or the sum of them.
+  std::byte* addend(size_t row) const noexcept {
+    return adds_in_product() ? come(state_.me, state_.me == 0 ? 1 : 0) + row * row_nbytes() : nullptr;
   }
 
   void push(int i, size_t p, size_t row, size_t nrows, Stream lane) {
@@ -134,18 +143,30 @@ class Scatter {
     tell(state_, arrived(k, state_.me, p), lane);
   }
 
-  /// Own rows are in dest already, so the sum goes in place.
-  void add(size_t p, size_t row, size_t nrows, Stream adding) {
+  /// Waits for the piece of all others. This member's own piece leaves before: a graph does not promise that two
+  /// branches run at once, and two members that each wait first would wait for ever.
+  void receive(size_t p, size_t row, size_t nrows) {
+    const Stream adding = state_.lanes.adding();
+    const size_t lanes = std::min(others(), Lanes::kCopying);
+    for (size_t i = 0; i < lanes; ++i) state_.lanes.follow(adding, state_.lanes.copying(i));
+    for (int k = 0; k < state_.n; ++k)
+      if (k != state_.me) state_.watch.hold(adding, state_.later_mark(k), arrived(state_.me, k, p));
+    if (adds_in_product() && others() > 1) add_up(addend(row), row, nrows, Own::left_out);
+    state_.lanes.mark(adding, 1 + p);
+  }
+
+  /// Adds up the members' results of some own rows in the order of ranks. `to` is one of the operands.
+  enum class Own : uint8_t { added, left_out };
+  void add_up(std::byte* to, size_t row, size_t nrows, Own own) {
     SumCall call{};
     for (int k = 0; k < state_.n; ++k) {
-      if (k != state_.me) state_.watch.hold(adding, state_.later_mark(k), arrived(state_.me, k, p));
-      call.operand[k] = k == state_.me ? dest(row) : come(state_.me, k) + row * row_nbytes();
+      if (k != state_.me) call.operand[call.n++] = come(state_.me, k) + row * row_nbytes();
+      if (k == state_.me && own == Own::added) call.operand[call.n++] = dest(row);
     }
-    call.dest = dest(row);
+    call.dest = to;
     call.nelems = nrows * gemm_.asked.n;
-    call.n = static_cast<uint32_t>(state_.n);
     call.element = gemm_.summed;
-    state_.sums.give(call, adding);
+    state_.sums.give(call, state_.lanes.adding());
   }
 
   /// Between nodes the library's reduce-scatter takes pieces when their words are set, and raises `done` from 0 to 1.

@@ -49,9 +49,16 @@ TEST(OverlapPlanner, MorePiecesWhereTheShardComesLaterThanOwnRowsTake) {
   EXPECT_GE(suggested_pieces(Way::gather, far), suggested_pieces(Way::gather, narrow));
 }
 
-TEST(OverlapPlanner, AScatterIsCutSoThatItsSumsHide) {
+TEST(OverlapPlanner, AScatterIsCutSoThatOwnRowsNeverWait) {
   EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 32768, 8192, 8192, kTwoBytes}), 2u);
-  EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 4096, 4096, 4096, kTwoBytes}), 1u);
+  EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 4096, 4096, 4096, kTwoBytes}), 2u);
+}
+
+TEST(OverlapPlanner, AScatterIsNotCutWhereEachPieceWouldTakeAWave) {
+  // 144 tiles: two waves at once, and two of one piece each; three pieces would take three.
+  EXPECT_LE(suggested_pieces(Way::scatter, {2, 1, 2304, 4096, 65536, kTwoBytes}), 2u);
+  // Bytes that take longer than the products: many pieces, so that the link is never idle.
+  EXPECT_GT(suggested_pieces(Way::scatter, {2, 1, 65536, 8192, 512, kTwoBytes}), 2u);
 }
 
 TEST(OverlapPlanner, AloneThereIsNothingToHide) {

@@ -66,7 +66,7 @@ void store(void* to, size_t i, DataType type, float value) {
 struct Product {
   LtOperation operation;
   LtLayout a, b, d;
-  const void *at_a, *at_b;
+  const void *at_a, *at_b, *at_c;
   void* at_d;
   float alpha, beta;
   size_t algorithm;
@@ -106,7 +106,7 @@ void run(void* argument) {
       }
       const size_t at = j * static_cast<size_t>(p.d.leading) + i;
       float value = p.alpha * scale * sum;
-      if (p.beta != 0) value += p.beta * load(p.at_d, at, p.d.type);
+      if (p.beta != 0) value += p.beta * load(p.at_c, at, p.d.type);
       if ((p.operation.epilogue & 4) != 0) value += load(p.operation.bias, i, p.d.type);
       store(p.at_d, at, p.d.type, activated(p.operation.epilogue, value));
     }
@@ -226,17 +226,17 @@ FAKE Status cublasLtMatmulAlgoCheck(Handle, Operation operation, Layout a, Layou
   return c == d && fits(*operation, *a, *b, *d) && is_known(*algorithm, *d) ? 0 : kUnsupported;
 }
 FAKE Status cublasLtMatmul(Handle, Operation operation, const void* alpha, const void* a, Layout layout_a,
-                           const void* b, Layout layout_b, const void* beta, const void* c, Layout, void* d,
+                           const void* b, Layout layout_b, const void* beta, const void* c, Layout layout_c, void* d,
                            Layout layout_d, const Algorithm* algorithm, void* workspace, size_t,
                            shmemx_stream_t stream) {
-  if (!fits(*operation, *layout_a, *layout_b, *layout_d) || c != d || workspace == nullptr ||
+  if (!fits(*operation, *layout_a, *layout_b, *layout_d) || layout_c != layout_d || workspace == nullptr ||
       reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0 || !is_known(*algorithm, *layout_d))
     return kInvalid;
   const size_t number = algorithm->data[1];
   if (kCosts[number] == 0) return kUnsupported;
   if (reinterpret_cast<uintptr_t>(a) % nbytes_of(layout_a->type) != 0) return kInvalid;
   given().push_back(
-      std::make_unique<Product>(Product{*operation, *layout_a, *layout_b, *layout_d, a, b, d,
+      std::make_unique<Product>(Product{*operation, *layout_a, *layout_b, *layout_d, a, b, c, d,
                                         *static_cast<const float*>(alpha), *static_cast<const float*>(beta), number}));
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   const auto launch =
