@@ -1,11 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Overlapped products on this machine's GPUs: product alone, beside bare copies, our collective then product, ours, NCCL
-# then product, and PyTorch's fused operators, in turns; prints a markdown table with goals.
-#   scripts/compare_overlap.sh [BENCH...]     benches: ag_gemm gemm_rs (default: both)
+# then product, and PyTorch's fused operators, in turns; prints markdown tables with goals.
+#   scripts/compare_overlap.sh [BENCH|GROUP...]     benches: ag_gemm gemm_rs (default: both); groups: usual models small nodes
+#                                                   (default: usual small)
+# usual: the benches' own shapes. models: layers of Llama 7B, 70B and 405B, PES as tensor parallelism. small: 16 to 1024 rows,
+# where ours may take 1.02 of the time of collective then product. nodes: two shapes, each PE a node, over libfabric's shm;
+# beside the bound of a pipeline. NCCL and PyTorch are for the other groups.
 # PES          PEs, one GPU each                              (default: 2)
-# PIECES       of ours, in turn                               (default: auto,1,2,4)
-# SHAPES       MxKxN,... instead of the usual ones of a bench; PyTorch's side takes them for all-gather and reduce-scatter
+# PIECES       of ours, in turn                               (default: auto,1,2,4; small: auto; nodes: auto,1,2,4,8)
+# SHAPES       MxKxN or lists of shmem_gpu_perf,... instead of the usual ones of a bench
+# TOKENS       rows of layers of models                       (default: 8192)
 # ROUNDS       each side runs this often, one after the other (default: 2)
 # REPETITIONS  turns of a run                                 (default: 9)
 # BUDGET       seconds after which no run begins and a running one is ended   (default: 230)
@@ -24,16 +29,20 @@ ours=${OURS:-$carry/bin/shmem_gpu_perf}
 [ -x "$ours" ] || ours=$root/build/release/perftest/shmem_gpu_perf
 # shellcheck source=scripts/gpu_compare_jobs.sh
 . "$root/scripts/gpu_compare_jobs.sh"
-[ $# -gt 0 ] || set -- ag_gemm gemm_rs
-for bench; do
-  case $bench in
-    ag_gemm | gemm_rs) ;;
+benches=()
+groups=()
+for word; do
+  case $word in
+    ag_gemm | gemm_rs) benches+=("$word") ;;
+    usual | models | small | nodes) groups+=("$word") ;;
     *)
-      sed -n '3,16p' "$0" >&2
+      sed -n '3,19p' "$0" >&2
       exit 2
       ;;
   esac
 done
+[ ${#benches[@]} -gt 0 ] || benches=(ag_gemm gemm_rs)
+[ ${#groups[@]} -gt 0 ] || groups=(usual small)
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 [ "$gpus" -ge "$pes" ] || fail "SKIPPED: $gpus GPUs for $pes PEs" 77
 [ -x "$ours" ] || fail "no $ours; build the target shmem_gpu_perf, or scripts/build_gpu_carry.sh"
@@ -58,26 +67,49 @@ time_left() {
   [ "$limit" -le 100 ] || limit=100
   [ "$limit" -ge 10 ]
 }
-shapes=()
-[ -z "${SHAPES:-}" ] || shapes=(--shapes "$SHAPES")
+# options_of GROUP: sets the array options.
+options_of() {
+  options=(--repetitions "$repetitions" --tokens "${TOKENS:-8192}")
+  case $1 in
+    usual)
+      options+=(--pieces "${PIECES:-auto,1,2,4}")
+      [ -z "${SHAPES:-}" ] || options+=(--shapes "$SHAPES")
+      ;;
+    models) options+=(--pieces "${PIECES:-auto,1,2,4}" --shapes 'llama-7b,llama-70b,llama-405b') ;;
+    small) options+=(--pieces "${PIECES:-auto}" --shapes small) ;;
+    nodes) options+=(--pieces "${PIECES:-auto,1,2,4,8}" --shapes '8192x8192x8192,4096x8192x4096') ;;
+  esac
+}
 for ((round = 1; round <= rounds; ++round)); do
-  for bench; do
-    time_left || break 2
-    run ours "$ours" "$rows/ours_${bench}_$round.json" "$bench" --pieces "${PIECES:-auto,1,2,4}" --repetitions "$repetitions" \
-      ${shapes[@]+"${shapes[@]}"}
+  for group in "${groups[@]}"; do
+    options_of "$group"
+    measured=()
+    for bench in "${benches[@]}"; do
+      time_left || break 3
+      if [ "$group" = nodes ]; then
+        SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm run nodes "$ours" "$rows/nodes_${bench}_$round.json" "$bench" "${options[@]}"
+      else
+        file=$rows/ours_${group}_${bench}_$round.json
+        run ours "$ours" "$file" "$bench" "${options[@]}"
+        [ ! -s "$file" ] || measured+=("$file")
+      fi
+    done
+    if [ -z "$has_torch" ] || [ ${#measured[@]} -eq 0 ] || ! time_left; then continue; fi
+    echo "compare_overlap.sh: PyTorch: $group" >&2
+    timeout -k 5 "$limit" "$python" "$root/scripts/overlap_torch.py" --out "$rows/torch_${group}_$round.json" --pes "$pes" \
+      --repetitions "$repetitions" --like "${measured[@]}" >&2 ||
+      echo "compare_overlap.sh: PyTorch's side ended with status $?" >&2
   done
-  if [ -z "$has_torch" ] || ! time_left; then continue; fi
-  echo "compare_overlap.sh: PyTorch" >&2
-  timeout -k 5 "$limit" "$python" "$root/scripts/overlap_torch.py" --out "$rows/torch_$round.json" --pes "$pes" \
-    --repetitions "$repetitions" ${SHAPES:+--ag "$SHAPES" --rs "$SHAPES"} >&2 ||
-    echo "compare_overlap.sh: PyTorch's side ended with status $?" >&2
 done
 
+rows_of nodes
+between=("${found[@]}")
 rows_of ours
-ours_rows=("${found[@]}")
-[ ${#ours_rows[@]} -gt 0 ] || fail "no run of ours gave a row"
+inside=("${found[@]}")
+[ $((${#inside[@]} + ${#between[@]})) -gt 0 ] || fail "no run of ours gave a row"
 rows_of torch
+inside+=("${found[@]}")
 echo
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,power.draw --format=csv,noheader
-python3 "$root/scripts/overlap_compare.py" "${ours_rows[@]}" ${found[@]+"${found[@]}"} || failures=$((failures + 1))
+python3 "$root/scripts/overlap_compare.py" "${inside[@]}" --nodes "${between[@]}" || failures=$((failures + 1))
 [ "$failures" -eq 0 ]

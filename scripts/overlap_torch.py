@@ -3,8 +3,9 @@
 """Measures what PyTorch has beside overlapped products: the product alone, NCCL and the product one behind the other, and
 the fused operators of torch.ops.symm_mem, in turns; one JSON row each, as shmem_gpu_perf writes them.
 
-usage: overlap_torch.py --out FILE [--pes N] [--repetitions R] [--ag MxKxN,...] [--rs MxKxN,...]
+usage: overlap_torch.py --out FILE --like FILE... [--pes N] [--repetitions R]
 
+It measures the shapes of the rows of shmem_gpu_perf in the files after --like.
 PyTorch's symmetric memory and NCCL are told to do without NVLink multicast.
 """
 import argparse
@@ -20,8 +21,8 @@ import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 import torch.multiprocessing as processes  # noqa: E402
 
-AG = "32768x16384x8192,16384x16384x8192,8192x8192x8192,4096x8192x4096,8192x8192x28672"
-RS = "32768x8192x8192,16384x8192x8192,8192x4096x8192,4096x4096x4096"
+import perf_rows  # noqa: E402
+
 TURN_S = 20e-3
 FLOPS = 650e12  # what a GPU of today does; only how many calls a turn has depends on it
 
@@ -81,12 +82,17 @@ def seconds(call, calls):
     return begin.elapsed_time(end) * 1e-3 / calls
 
 
+def shapes_like(paths, bench):
+    """The shapes of a bench in rows of shmem_gpu_perf, in their order."""
+    return dict.fromkeys(row["shape"].split(" ")[0] for row in perf_rows.read(paths) if row["bench"].startswith(bench))
+
+
 def measure(options, rank, group):
     """Rows of all shapes."""
     rows = []
-    for bench, make, shapes in (("ag_gemm", gathers, options.ag), ("gemm_rs", scatters, options.rs)):
-        for shape in shapes.split(","):
-            m, k, n = (int(word) for word in shape.split("x"))
+    for bench, make in (("ag_gemm", gathers), ("gemm_rs", scatters)):
+        for shape in shapes_like(options.like, bench):
+            m, k, n = (int(word) for word in shape.split(":")[-1].split("x"))
             ways = make(group, m, k, n, options.pes)
             calls = min(40, max(2, int(TURN_S / (2.0 * m * k * n / FLOPS))))
             for name in list(ways):
@@ -131,8 +137,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--pes", type=int, default=2)
     parser.add_argument("--repetitions", type=int, default=11)
-    parser.add_argument("--ag", default=AG)
-    parser.add_argument("--rs", default=RS)
+    parser.add_argument("--like", required=True, nargs="+")
     options = parser.parse_args()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -7,6 +7,7 @@
 #include <map>
 #include <regex>
 
+#include "perftest/device/overlap/shapes.h"
 #include "perftest/harness/size_options.h"
 
 namespace railshmem::perf::gpu {
@@ -38,7 +39,7 @@ CLI::Validator any_of(const std::map<std::string, T>& names) {
 }
 
 /// Refuses words that are not of this form.
-CLI::Validator matches(const char* form, const char* meaning) {
+CLI::Validator matches(const std::string& form, const std::string& meaning) {
   return CLI::Validator(
       [form, meaning](const std::string& word) {
         return std::regex_match(word, std::regex(form)) ? std::string() : "'" + word + "' is not " + meaning;
@@ -46,11 +47,16 @@ CLI::Validator matches(const char* form, const char* meaning) {
       meaning);
 }
 
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
 template <class T>
 std::string list_of(const std::map<std::string, T>& names) {
-  std::string text;
-  for (const auto& [key, value] : names) text += (text.empty() ? "" : ", ") + key;
-  return text;
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : names) keys.push_back(key);
+  return joined(keys, ", ");
 }
 
 struct Raw {
@@ -89,10 +95,13 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
       ->check(any_of(memories()));
   app.add_option("--dtype", raw.dtype, "Collectives: type of an element: " + list_of(dtypes()))
       ->check(any_of(dtypes()));
+  const std::string lists = joined(overlap::shape_lists(), ", ");
   app.add_option("--shapes", options.shapes,
-                 "Overlapped products: rows of all PEs x depth x columns, as 8192x8192x4096")
+                 "Overlapped products: rows of all PEs x depth x columns, as 8192x8192x4096, or lists: " + lists)
       ->delimiter(',')
-      ->check(matches("[1-9][0-9]*x[1-9][0-9]*x[1-9][0-9]*", "MxKxN"));
+      ->check(matches("[1-9][0-9]*x[1-9][0-9]*x[1-9][0-9]*|" + joined(overlap::shape_lists(), "|"), "MxKxN, " + lists));
+  app.add_option("--tokens", options.tokens, "Overlapped products: rows of all PEs in the layers of models")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 20));
   app.add_option("--pieces", options.pieces,
                  "Overlapped products: pieces of a PE's rows, whole, or auto; several in turn")
       ->delimiter(',')

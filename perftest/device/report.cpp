@@ -122,6 +122,15 @@ void set_throughput(Row& row, const std::vector<double>& seconds, double amount,
   row.p99 = per_second(percentile(seconds, 0.99));
 }
 
+void set_ratio(Row& row, const std::vector<double>& seconds, const std::vector<double>& others) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(seconds.size(), others.size()); ++i)
+    ratios.push_back(others[i] > 0 ? seconds[i] / others[i] : 0.0);
+  row.value = median(ratios);
+  row.p50 = percentile(ratios, 0.50);
+  row.p99 = percentile(ratios, 0.99);
+}
+
 void set_bandwidths(Row& row, double factor) {
   const double algorithm = row.value > 0 ? static_cast<double>(row.bytes) / row.value * 1e-3 : 0.0;
   row.algorithm_bandwidth = algorithm;

@@ -26,8 +26,8 @@ struct Row {
   unsigned ctas = 1;
   unsigned threads = 1;
   uint64_t bytes = 0;
-  std::string metric;  ///< bandwidth, rate, latency, round_trip, issue
-  std::string unit;    ///< GB/s, Mops/s, us
+  std::string metric;  ///< bandwidth, rate, latency, round_trip, issue, ratio
+  std::string unit;    ///< GB/s, Mops/s, us, ratio
   double value = 0;    ///< median over the repetitions
   double p50 = 0;
   double p99 = 0;  ///< the slow end: 99 of 100 repetitions were at least as good
@@ -53,6 +53,8 @@ Stamp make_stamp();
 void set_time(Row& row, const std::vector<double>& seconds, double operations);
 /// Throughput: `amount` in each repetition, in the row's unit after division by 1e9 (GB/s) or 1e6 (Mops/s).
 void set_throughput(Row& row, const std::vector<double>& seconds, double amount, double scale);
+/// Times by times of something else, which were measured in turns: pair by pair.
+void set_ratio(Row& row, const std::vector<double>& seconds, const std::vector<double>& others);
 
 /// From the row's time, which is in us. `factor`: bus bandwidth by algorithm bandwidth.
 void set_bandwidths(Row& row, double factor);

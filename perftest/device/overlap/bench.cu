@@ -1,36 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ag_gemm and gemm_rs: overlapped products in bf16 on all PEs, in turns with the product alone, with the product beside
-// bare copies of the collective's bytes, on which nothing depends, and with our collective and the product one behind
-// the other. One row each: NAME_alone, NAME_beside, NAME_sequential, NAME_ours.
+// bare copies of the collective's bytes, on which nothing depends, with the collective alone, and with our collective
+// and the product one behind the other. One row each: NAME_alone, NAME_beside, NAME_collective, NAME_sequential,
+// NAME_ours, and NAME_by_sequential, the ratio of the last two.
 #include <dlfcn.h>
 #include <shmem.h>
 #include <shmemx_overlap.h>
 
 #include <functional>
-#include <sstream>
 
 #include "perftest/device/context.cuh"
+#include "perftest/device/overlap/shapes.h"
 
 namespace railshmem::perf::gpu::overlap {
 namespace {
 
-struct Shape {
-  size_t m, k, n;
-  std::string name;
-};
-enum class Way : uint8_t { gather, scatter };
 using Word = uint16_t;  // a bf16
 
 const std::vector<std::string> kGathers{"32768x16384x8192", "16384x16384x8192", "8192x8192x8192", "4096x8192x4096",
                                         "8192x8192x28672"};
 const std::vector<std::string> kScatters{"32768x8192x8192", "16384x8192x8192", "8192x4096x8192", "4096x4096x4096"};
 
-Shape shape_of(const std::string& text) {
-  Shape shape{0, 0, 0, text};
-  char x = 0;
-  std::istringstream(text) >> shape.m >> x >> shape.k >> x >> shape.n;
-  return shape;
-}
 int pieces_of(const std::string& text) {
   if (text == "auto") return 0;
   return text == "whole" ? SHMEMX_PIECES_WHOLE : std::stoi(text);
@@ -148,6 +138,24 @@ class Layer {
     }
   }
 
+  /// The whole collective without a product. A reduce-scatter's sums are of nothing in particular.
+  void collective() {
+    shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
+    const size_t mine = static_cast<size_t>(context_.pe) * block_;
+    coll.nelems = block_;
+    coll.datatype = SHMEMX_DATATYPE_BFLOAT16;
+    if (way_ == Way::gather) {
+      coll.source = a_.as<Word>() + mine;
+      coll.dest = a_.as<Word>();
+    } else {
+      coll.collective = SHMEMX_COLL_REDUCESCATTER;
+      coll.op = SHMEMX_OP_SUM;
+      coll.source = c_.as<Word>();
+      coll.dest = landing_.as<Word>();
+    }
+    must(shmemx_coll_on_stream(&coll, context_.stream()));
+  }
+
   /// The library's own choice.
   int suggested() const {
     const auto pieces = way_ == Way::gather ? shmemx_ag_gemm_pieces : shmemx_gemm_rs_pieces;
@@ -229,6 +237,7 @@ std::vector<Candidate> candidates_of(Context& context, Layer& layer, const std::
   const Symmetric probe(16);
   if (context.all(job::mapped(probe.as<>(), (context.pe + 1) % context.npes) != nullptr))
     candidates.push_back({bench + "_beside", shape.name, [&layer] { layer.beside(); }});
+  candidates.push_back({bench + "_collective", shape.name, [&layer] { layer.collective(); }});
   candidates.push_back({bench + "_sequential", shape.name, [&layer] { layer.together(SHMEMX_PIECES_WHOLE); }});
   const std::vector<std::string> automatic{"auto"};
   for (const std::string& pieces : context.options.pieces.empty() ? automatic : context.options.pieces) {
@@ -243,24 +252,29 @@ std::vector<Candidate> candidates_of(Context& context, Layer& layer, const std::
 
 /// Returns how many candidates were refused; the others have rows.
 size_t run_shape(Context& context, shmem_team_t alone, Way way, const std::string& bench, const Shape& shape) {
-  if (shape.m % static_cast<size_t>(context.npes) != 0)
-    throw std::runtime_error(shape.name + ": PEs do not divide the rows");
   Layer layer(context, alone, way, shape);
   std::vector<Candidate> candidates = candidates_of(context, layer, bench, shape);
   // About 20 ms a turn: operations of a product by what a GPU of today does.
   const double product =
       2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) / 650e12;
-  const long calls = context.options.common.iters.value_or(std::clamp(static_cast<long>(20e-3 / product), 2L, 40L));
+  const long calls = context.options.common.iters.value_or(std::clamp(static_cast<long>(20e-3 / product), 2L, 200L));
   const size_t refused =
       std::erase_if(candidates, [&](const Candidate& candidate) { return !works(context, calls, candidate); });
   for (int i = 0; i < context.options.common.repetitions; ++i)
     for (Candidate& candidate : candidates) candidate.seconds.push_back(seconds_of(context, calls, candidate.call));
+  const auto sequential = std::find_if(candidates.begin(), candidates.end(),
+                                       [](const Candidate& one) { return one.name.ends_with("_sequential"); });
   for (const Candidate& candidate : candidates) {
     Row row = context.row("latency", "us", layer.moved_bytes(), 0, 0);
     row.bench = candidate.name;
     row.variant = Variant{"stream", "heap", "bfloat16", true, candidate.shape};
     row.iters = calls * context.options.common.repetitions;
     set_time(row, candidate.seconds, static_cast<double>(calls));
+    context.add(row);
+    if (sequential == candidates.end() || !candidate.name.ends_with("_ours")) continue;
+    row.bench = bench + "_by_sequential";
+    row.metric = row.unit = "ratio";
+    set_ratio(row, candidate.seconds, sequential->seconds);
     context.add(std::move(row));
   }
   return refused;
@@ -280,15 +294,16 @@ void run(Context& context, Way way, const char* bench, const std::vector<std::st
   }
   const shmem_team_t alone = team_of_one(context);
   size_t refused = 0;
-  for (const std::string& text : context.options.shapes.empty() ? usual : context.options.shapes)
-    refused += run_shape(context, alone, way, bench, shape_of(text));
+  for (const Shape& shape : shapes_of(way, context.options.shapes.empty() ? usual : context.options.shapes,
+                                      context.npes, context.options.tokens))
+    refused += run_shape(context, alone, way, bench, shape);
   context.agree(refused == 0);  // the run fails, behind its other rows
   context.barrier();
   shmem_team_destroy(alone);
 }
 
 const Register gathers({"ag_gemm",
-                        "all-gather under a bf16 product: alone, beside copies, sequential, ours; MxKxN by --shapes",
+                        "all-gather under a bf16 product: alone, beside copies, sequential, ours; --shapes",
                         Part::all,
                         {1, 1},
                         {Scope::thread},

@@ -57,12 +57,22 @@ TEST(PerftestGpuOptions, BadOnesAreNamedWithWhatIsAccepted) {
       {{"put_bw", "--sizes", "8X"}, "'8X' is not a size"},
       {{"put_bw", "--sizes", "8", "--min-bytes", "8"}, "drop --min-bytes"},
       {{"put_bw", "--min-bytes", "1K", "--max-bytes", "8"}, "exceeds --max-bytes"},
+      {{"ag_gemm", "--shapes", "8192x8192"}, "'8192x8192' is not MxKxN, small, llama-7b, llama-70b, llama-405b"},
+      {{"ag_gemm", "--shapes", "small,llama-8b"}, "'llama-8b' is not"},
+      {{"ag_gemm", "--tokens", "0"}, "--tokens"},
       {{"put_bw", "--repetitions", "1001"}, "--repetitions"}};
   for (const auto& [arguments, expected] : cases) {
     const Parsed parsed = parse_gpu(arguments);
     EXPECT_EQ(parsed.exit_status, 2) << expected;
     EXPECT_NE(parsed.message.find(expected), std::string::npos) << parsed.message;
   }
+}
+
+TEST(PerftestGpuOptions, ShapesAreGivenOrNamedLists) {
+  const Parsed parsed = parse_gpu({"ag_gemm", "--shapes", "16x32x64,llama-70b,small", "--tokens", "4096"});
+  ASSERT_FALSE(parsed.exit_status) << parsed.message;
+  EXPECT_EQ(parsed.options.shapes, (std::vector<std::string>{"16x32x64", "llama-70b", "small"}));
+  EXPECT_EQ(parsed.options.tokens, 4096u);
 }
 
 TEST(PerftestGpuOptions, LargeMessagesAreRepeatedLess) {
@@ -84,6 +94,13 @@ TEST(PerftestGpuReport, TimesAndThroughputsHaveTheirUnits) {
   set_throughput(row, seconds, 1e9, 1e9);
   EXPECT_DOUBLE_EQ(row.value, 500);
   EXPECT_DOUBLE_EQ(row.p99, 250) << "the slow end";
+}
+
+TEST(PerftestGpuReport, RatiosAreOfTimesOfOneTurn) {
+  Row row;
+  set_ratio(row, {1, 20, 3}, {2, 10, 3});
+  EXPECT_DOUBLE_EQ(row.value, 1) << "the median of 0.5, 2 and 1";
+  EXPECT_DOUBLE_EQ(row.p99, 2);
 }
 
 TEST(PerftestGpuReport, EachFormatHasTheRow) {
