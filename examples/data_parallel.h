@@ -11,6 +11,9 @@
 
 namespace data_parallel {
 
+using example::blocks;
+using example::noise;
+
 constexpr int kInputs = 32;  // of the model: a thread keeps the weights of an output in registers
 // With at least four samples for each input, the curvature of the loss lies between 0.2 and 2.5. There this rate and
 // momentum about halve the squared distance to the true weights in each step. Twice the rate would diverge, so that a
@@ -36,17 +39,6 @@ inline size_t shard_of(size_t parameters, int npes) {
   return ((parameters + npes - 1) / npes + kUnit - 1) / kUnit * kUnit;
 }
 
-inline int blocks(size_t threads, int of_block) {
-  return static_cast<int>((threads + of_block - 1) / of_block);
-}
-
-/// A number from -1 to 1 that looks random; for a key all PEs get one number, on the host and in kernels.
-__host__ __device__ inline float noise(uint32_t key) {
-  key = (key ^ key >> 16) * 0x7feb352dU;
-  key = (key ^ key >> 15) * 0x846ca68bU;
-  key ^= key >> 16;
-  return static_cast<float>(key >> 8) / static_cast<float>(1 << 23) - 1.0F;
-}
 __host__ __device__ inline float true_weight(size_t parameter) {
   return noise(static_cast<uint32_t>(parameter));
 }

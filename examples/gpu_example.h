@@ -35,11 +35,17 @@ T* on_gpu(size_t n) {
   return memory;
 }
 
+/// The word that follows `name` on the command line; `otherwise` when it is not there.
+inline const char* word(int argc, char** argv, const char* name, const char* otherwise) {
+  for (int i = 1; i + 1 < argc; ++i)
+    if (std::strcmp(argv[i], name) == 0) return argv[i + 1];
+  return otherwise;
+}
+
 /// The number that follows `name` on the command line; `otherwise` when it is not there.
 inline int option(int argc, char** argv, const char* name, int otherwise) {
-  for (int i = 1; i + 1 < argc; ++i)
-    if (std::strcmp(argv[i], name) == 0) return std::atoi(argv[i + 1]);
-  return otherwise;
+  const char* const number = word(argc, argv, name, nullptr);
+  return number == nullptr ? otherwise : std::atoi(number);
 }
 
 /// Whether `name` is on the command line.
@@ -77,6 +83,19 @@ inline int multiprocessors() {
   MUST(cudaGetDevice(&device));
   MUST(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
   return count;
+}
+
+/// Blocks of a kernel with at least that many threads.
+inline int blocks(size_t threads, int of_block) {
+  return static_cast<int>((threads + of_block - 1) / of_block);
+}
+
+/// A number from -1 to 1 that looks random; for a key all PEs get one number, on the host and in kernels.
+__host__ __device__ inline float noise(uint32_t key) {
+  key = (key ^ key >> 16) * 0x7feb352dU;
+  key = (key ^ key >> 15) * 0x846ca68bU;
+  key ^= key >> 16;
+  return static_cast<float>(key >> 8) / static_cast<float>(1 << 23) - 1.0F;
 }
 
 inline double seconds() {

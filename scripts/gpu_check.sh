@@ -303,6 +303,10 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   example direct data_parallel "$pes"
   example direct_graph data_parallel "$pes" --graph
   example direct_registered data_parallel "$pes" --graph --registered
+  shape=$((2048 * pes))x4096x$((4096 * pes))
+  example direct tensor_parallel_mlp "$pes" --shape $shape
+  example direct_graph tensor_parallel_mlp "$pes" --shape $shape --graph
+  example direct_own tensor_parallel_mlp "$pes" --shape $shape --graph --own-product --calls 2
   example direct_by_block moe_dispatch "$pes" --by-block 1
 done
 shm=(SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm)
@@ -315,6 +319,9 @@ example shm cuda_graph 2 -- "${shm[@]}"
 tcp=(SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm')
 example shm data_parallel 2 -- "${shm[@]}"
 example shm_graph data_parallel 2 --graph --registered -- "${shm[@]}"
+example shm tensor_parallel_mlp 2 --shape 4096x4096x8192 -- "${shm[@]}"
+example shm_own tensor_parallel_mlp 2 --shape 2048x2048x4096 --own-product --calls 2 -- SHMEM_OVERLAP=4 "${shm[@]}"
+example shm_graph tensor_parallel_mlp 2 --shape 2048x2048x4096 --graph -- "${shm[@]}"
 example tcp data_parallel 2 -- "${tcp[@]}"
 example tcp_graph data_parallel 2 --graph -- "${tcp[@]}"
 example two_nodes data_parallel $((2 * half)) --graph -- SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
@@ -362,7 +369,7 @@ for name in "${measured[@]}"; do
   [ -e "$logs/$name.log" ] || continue
   echo
   echo "$name:"
-  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|data_parallel|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
+  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|data_parallel|tensor_parallel_mlp|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
 done
 for name in "${names[@]}"; do
   if grep -q FAILED "$logs/$name.row"; then exit 1; fi
