@@ -31,6 +31,12 @@ enum shmemx_compute {
   SHMEMX_COMPUTE_TF32 = 1  ///< operands of type float are rounded to TF32
 };
 
+/// How all-gather + product moves rows inside a node.
+enum shmemx_protocol {
+  SHMEMX_PROTOCOL_GET = 1,  ///< each PE fetches the others' rows when it needs them
+  SHMEMX_PROTOCOL_PUT = 2   ///< each PE pushes its rows to the others
+};
+
 /// For `pieces` of shmemx_gemm_t: no overlap, the whole collective and one product one behind the other.
 #define SHMEMX_PIECES_WHOLE (-1)
 /// Pieces of a member's rows at most.
@@ -65,6 +71,7 @@ typedef struct {
   shmemx_product_t
       product;     ///< NULL: cuBLASLt. Else b, bias, activation, compute, alpha and beta are the caller's affair
   void* argument;  ///< for `product`
+  int protocol;    ///< SHMEMX_PROTOCOL_*, of all-gather + product inside a node; 0: as the shape suggests
   int b_type;      ///< of b, where a and b are 8-bit floats of different kinds; 0: `type`
   /// In memory of this PE's GPU: factors of the 8-bit floats in a and in b, or NULL. All members give one value for a.
   const float *a_scale, *b_scale;
@@ -73,7 +80,7 @@ typedef struct {
 // clang-format off
 #define SHMEMX_GEMM_INITIALIZER \
   {sizeof(shmemx_gemm_t), NULL, 0, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_COMPUTE_FLOAT, 0, \
-   0, 0, SHMEMX_ACTIVATION_NONE, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 1.0, 0.0, NULL, NULL, 0, NULL, NULL}
+   0, 0, SHMEMX_ACTIVATION_NONE, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 1.0, 0.0, NULL, NULL, 0, 0, NULL, NULL}
 // clang-format on
 
 RAILSHMEM_BEGIN_C

@@ -78,6 +78,7 @@ std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
                 where.nnodes,
                 mapped,
                 pieces_of(env.overlap),
+                env.overlap_protocol,
                 std::move(workspace),
                 {},
                 {watched, env.wait_timeout_s},

@@ -78,6 +78,9 @@ void check_product(const shmemx_gemm_t& asked) {
   if (asked.pieces < SHMEMX_PIECES_WHOLE || asked.pieces > SHMEMX_PIECES_MOST)
     throw Error(text("pieces is %d; it must be 1 to %d, 0 (by shape) or SHMEMX_PIECES_WHOLE", asked.pieces,
                      SHMEMX_PIECES_MOST));
+  if (asked.protocol != 0 && asked.protocol != SHMEMX_PROTOCOL_GET && asked.protocol != SHMEMX_PROTOCOL_PUT)
+    throw Error(
+        text("protocol is %d; it must be 0 (by shape), SHMEMX_PROTOCOL_GET or SHMEMX_PROTOCOL_PUT", asked.protocol));
 }
 
 /// What cuBLASLt demands of operands of 8 bits. A message of its own would name no field.
@@ -142,9 +145,9 @@ void check_way(const Gemm& gemm) {
 }  // namespace
 
 shmemx_gemm_t complete(const shmemx_gemm_t* asked) {
-  constexpr size_t kBeforeFloat8 = offsetof(shmemx_gemm_t, b_type);
+  constexpr size_t kOfFirstVersion = offsetof(shmemx_gemm_t, protocol);
   if (asked == nullptr) throw Error("gemm is NULL; begin with SHMEMX_GEMM_INITIALIZER");
-  if (asked->size != sizeof *asked && asked->size != kBeforeFloat8)
+  if (asked->size != sizeof *asked && asked->size != kOfFirstVersion)
     throw Error(
         text("gemm's size is %zu, or its size is not set; begin with SHMEMX_GEMM_INITIALIZER, whose size is %zu",
              asked->size, sizeof *asked));

@@ -7,6 +7,7 @@
 #include "overlap/sums.h"
 #include "overlap/watch.h"
 #include "overlap/workspace.h"
+#include "src/base/env_types.h"
 
 /// One call at a time. All members of the team make the calls in one order.
 struct shmemx_overlap {
@@ -15,6 +16,7 @@ struct shmemx_overlap {
   int nodes;    ///< that have members
   bool mapped;  ///< all members map each other's memory: copy engines carry pieces. Else the library's collectives do.
   int pieces;   ///< of SHMEM_OVERLAP; 0: by shape
+  railshmem::GatherProtocol protocol;  ///< of SHMEM_OVERLAP_PROTOCOL
   railshmem::overlap::Workspace workspace;
   railshmem::overlap::Lanes lanes;
   railshmem::overlap::Watch watch;  ///< mark k: for member k to come; mark n + k: for what it does then

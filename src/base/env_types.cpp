@@ -204,6 +204,12 @@ OfiProgressMode OfiProgress::parse(std::string_view value) {
 GpuContextMode GpuContext::parse(std::string_view value) {
   return choose<GpuContextMode, 2>(value, {{{"program", GpuContextMode::program}, {"own", GpuContextMode::own}}});
 }
+
+GatherProtocol GatherProtocolName::parse(std::string_view value) {
+  return choose<GatherProtocol, 3>(
+      value, {{{"auto", GatherProtocol::automatic}, {"get", GatherProtocol::get}, {"put", GatherProtocol::put}}});
+}
+
 OfiHmemMode OfiHmem::parse(std::string_view value) {
   return choose<OfiHmemMode, 4>(value, {{{"auto", OfiHmemMode::automatic},
                                          {"hmem", OfiHmemMode::hmem},

@@ -18,6 +18,8 @@ enum class HugePagesMode : uint8_t { automatic, on, off };
 enum class DataSegmentMode : uint8_t { automatic, shared, network, off };
 enum class FlushMode : uint8_t { automatic, none, cuda, read, write_read };
 enum class OfiHmemMode : uint8_t { automatic, hmem, dmabuf, staging };
+/// How overlapped products gather their operand inside a node.
+enum class GatherProtocol : uint8_t { automatic, get, put };
 enum class GpuContextMode : uint8_t { program, own };
 enum class OfiProgressMode : uint8_t { automatic, manual, thread };
 
@@ -104,6 +106,10 @@ struct OfiProgress {
 struct GpuContext {
   using Value = GpuContextMode;
   static Value parse(std::string_view value);
+};
+struct GatherProtocolName {
+  using Value = GatherProtocol;
+  static Value parse(std::string_view);
 };
 struct OfiHmem {
   using Value = OfiHmemMode;

@@ -70,6 +70,10 @@ static int pieces(void) {
   gemm.pieces = 65;
   return gather();
 }
+static int protocol(void) {
+  gemm.protocol = 3;
+  return gather();
+}
 static int lda(void) {
   gemm.lda = 100;
   return gather();
@@ -111,6 +115,12 @@ static int misaligned(void) {
 static int unreached(void) {
   gemm.a = outside;
   gemm.pieces = 2;
+  return gather();
+}
+static int unreached_put(void) {
+  gemm.gathered = outside;
+  gemm.pieces = 2;
+  gemm.protocol = SHMEMX_PROTOCOL_PUT;
   return gather();
 }
 static int no_room(void) {
@@ -190,6 +200,11 @@ static int setting(void) {
   setenv("SHMEM_OVERLAP", "some", 1);
   return shmemx_overlap_create(SHMEM_TEAM_WORLD, heap, workspace, &handle);
 }
+static int protocol_setting(void) {
+  shmemx_overlap_t handle;
+  setenv("SHMEM_OVERLAP_PROTOCOL", "some", 1);
+  return shmemx_overlap_create(SHMEM_TEAM_WORLD, heap, workspace, &handle);
+}
 static int destroyed_null(void) {
   return shmemx_overlap_destroy(NULL);
 }
@@ -198,6 +213,11 @@ static int lonely(void) {
   if (gather() != 0) return 0;
   sleep(30);
   return 0;
+}
+/// Nobody says that the other member's room may be written, and no row comes.
+static int lonely_put(void) {
+  gemm.protocol = SHMEMX_PROTOCOL_PUT;
+  return lonely();
 }
 
 static const struct {
@@ -214,6 +234,7 @@ static const struct {
     {"compute", compute},
     {"activation", activation},
     {"pieces", pieces},
+    {"protocol", protocol},
     {"lda", lda},
     {"ldb", ldb},
     {"ldc", ldc},
@@ -224,6 +245,7 @@ static const struct {
     {"no_a", no_a},
     {"misaligned", misaligned},
     {"unreached", unreached},
+    {"unreached_put", unreached_put},
     {"no_room", no_room},
     {"no_cublas", no_cublas},
     {"setting", setting},
@@ -238,7 +260,9 @@ static const struct {
     {"float8_scale", float8_scale},
     {"float8_result", float8_result},
     {"workspace_small", workspace_small},
+    {"protocol_setting", protocol_setting},
     {"lonely", lonely},
+    {"lonely_put", lonely_put},
     {"workspace_elsewhere", workspace_elsewhere},
     {"destroyed_null", destroyed_null},
 };

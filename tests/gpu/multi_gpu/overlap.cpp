@@ -34,6 +34,7 @@ struct Case {
   bool bias, in_place;
   double beta;
   int compute;
+  int protocol = 0;
   int b_type = 0;       ///< 0: `type`
   bool scaled = false;  ///< operands have scales
 
@@ -74,6 +75,7 @@ shmemx_gemm_t gemm_of(const Rig& rig, const Case& one) {
   gemm.result_type = one.result_type;
   gemm.compute = one.compute;
   gemm.pieces = one.pieces;
+  gemm.protocol = one.protocol;
   gemm.transposed_a = one.transposed_a;
   gemm.transposed_b = one.transposed_b;
   gemm.activation = one.activation;
@@ -352,10 +354,10 @@ void scatter(const Rig& rig, const Case& one) {
 }
 
 /// Both calls in one graph, as a layer has them, with new input before each replay.
-void replay(const Rig& rig, int replays) {
+void replay(const Rig& rig, int replays, int protocol) {
   constexpr int kInputs = 4;
-  const Case one{"a graph", 128,  256, 256, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 2, 0, 1, 0,
-                 false,     true, 0,   0};
+  const Case one{"a graph", 128, 256, 256,     SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 2, 0, 1, 0, false,
+                 true,      0,   0,   protocol};
   const size_t shard = one.rows * one.k * element_of(one.type), result = one.rows * one.n * element_of(one.result_type);
   std::byte* const place = rig.gathered.at() + static_cast<size_t>(me) * shard;
   shmemx_gemm_t first = gemm_of(rig, one), second = gemm_of(rig, one);
@@ -414,19 +416,19 @@ void float8(const Rig& rig, int pieces) {
   constexpr int kE4m3 = SHMEMX_DATATYPE_FLOAT8_E4M3, kE5m2 = SHMEMX_DATATYPE_FLOAT8_E5M2;
   constexpr int kNone = SHMEMX_ACTIVATION_NONE, kRelu = SHMEMX_ACTIVATION_RELU;
   const Case plain{
-      "E4M3 to bf16, scales", 160, 128, 192, kE4m3, kBfloat, pieces, 0, 1, kNone, false, true, 0, 0, 0, true};
+      "E4M3 to bf16, scales", 160, 128, 192, kE4m3, kBfloat, pieces, 0, 1, kNone, false, true, 0, 0, 0, 0, true};
   gather(rig, plain, false);
   gather(rig, plain, true);
   gather(rig,
          {"E4M3 and E5M2 to half, bias and ReLU", 100, 96, 64, kE4m3, kHalf, pieces, 0, 1, kRelu, true, false, 0, 0,
-          kE5m2},
+          0, kE5m2},
          false);
   gather(rig,
          {"E5M2 and E4M3 to float, scales and beta", 80, 64, 80, kE5m2, kFloat, pieces, 0, 1, kNone, false, true, 1, 0,
-          kE4m3, true},
+          0, kE4m3, true},
          false);
   scatter(rig, plain);
-  scatter(rig, {"E5M2 and E4M3 to float", 48, 64, 48, kE5m2, kFloat, pieces, 0, 1, kNone, false, false, 0, 0, kE4m3});
+  scatter(rig, {"E5M2 and E4M3 to float", 48, 64, 48, kE5m2, kFloat, pieces, 0, 1, kNone, false, false, 0, 0, 0, kE4m3});
 }
 
 bool has_cublas() {
@@ -456,20 +458,24 @@ int main(int argc, char** argv) {
     const Rig rig(alone);
     constexpr int kFloat = SHMEMX_DATATYPE_FLOAT, kHalf = SHMEMX_DATATYPE_HALF, kBfloat = SHMEMX_DATATYPE_BFLOAT16;
     constexpr int kNone = SHMEMX_ACTIVATION_NONE, kRelu = SHMEMX_ACTIVATION_RELU, kGelu = SHMEMX_ACTIVATION_GELU;
-    constexpr int kTf32 = SHMEMX_COMPUTE_TF32;
+    constexpr int kTf32 = SHMEMX_COMPUTE_TF32, kGet = SHMEMX_PROTOCOL_GET, kPut = SHMEMX_PROTOCOL_PUT;
     for (const int pieces : {SHMEMX_PIECES_WHOLE, 0, 1, 2, 3, 5}) {
       const Case plain{"bf16", 320, 256, 192, kBfloat, kBfloat, pieces, 0, 0, kNone, false, true, 0, 0};
       if (pieces != 0) gather(rig, plain, false);
       if (pieces > 0) {
-        gather(
-            rig,
-            {"half, b transposed, bias and GELU", 200, 128, 96, kHalf, kHalf, pieces, 0, 1, kGelu, true, false, 0, 0},
-            false);
+        gather(rig,
+               {"half, b transposed, bias and GELU, by put", 200, 128, 96, kHalf, kHalf, pieces, 0, 1, kGelu, true,
+                false, 0, 0, kPut},
+               false);
         gather(rig, {"bf16 to float, beta", 130, 64, 64, kBfloat, kFloat, pieces, 0, 1, kNone, false, true, 1, 0},
                false);
         gather(rig, {"float by TF32, ReLU", 100, 96, 64, kFloat, kFloat, pieces, 0, 0, kRelu, false, true, 0, kTf32},
                false);
-        gather(rig, plain, true);
+        for (const int protocol : {kGet, kPut}) {
+          Case forced = plain;
+          forced.protocol = protocol;
+          gather(rig, forced, true);
+        }
         scatter(rig, plain);
         scatter(rig, {"half, both transposed", 96, 128, 64, kHalf, kHalf, pieces, 1, 1, kNone, false, false, 0, 0});
         scatter(rig, {"bf16 to float", 72, 96, 64, kBfloat, kFloat, pieces, 0, 1, kNone, false, false, 0, 0});
@@ -477,7 +483,7 @@ int main(int argc, char** argv) {
         if (has_float8(rig.driver)) float8(rig, pieces);
       }
     }
-    replay(rig, argc > 1 ? std::atoi(argv[1]) : 1000);
+    for (const int protocol : {kGet, kPut}) replay(rig, argc > 1 ? std::atoi(argv[1]) : 1000, protocol);
   }
   shmem_barrier_all();
   if (failures == 0 && me == 0) std::printf("ok\n");

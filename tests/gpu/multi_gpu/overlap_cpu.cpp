@@ -25,12 +25,16 @@ struct Case {
   int type, result_type, pieces;
   bool in_place;
   size_t ldc;
+  int protocol = 0;
   bool older = false;  ///< the program was built when shmemx_gemm_t had no fields of 8-bit floats
 };
 
 std::string name_of(const char* call, const Case& one) {
   return std::string(call) + ", " + std::to_string(one.rows) + " rows each, n " + std::to_string(one.n) + ", k " +
-         std::to_string(one.k) + ", pieces " + std::to_string(one.pieces) + (one.in_place ? ", in place" : "");
+         std::to_string(one.k) + ", pieces " + std::to_string(one.pieces) + (one.in_place ? ", in place" : "") +
+         (one.protocol == 0                     ? ""
+          : one.protocol == SHMEMX_PROTOCOL_GET ? ", by get"
+                                                : ", by put");
 }
 
 shmemx_gemm_t gemm_of(const Case& one, const Handle& handle, CpuProduct& product) {
@@ -42,6 +46,7 @@ shmemx_gemm_t gemm_of(const Case& one, const Handle& handle, CpuProduct& product
   gemm.type = one.type;
   gemm.result_type = one.result_type;
   gemm.pieces = one.pieces;
+  gemm.protocol = one.protocol;
   gemm.ldc = one.ldc;
   gemm.product = CpuProduct::give;
   gemm.argument = &product;
@@ -185,23 +190,27 @@ int main() {
     const Handle handle(SHMEM_TEAM_WORLD, size_t{1} << 20);
     constexpr int kFloat = SHMEMX_DATATYPE_FLOAT, kHalf = SHMEMX_DATATYPE_HALF, kBfloat = SHMEMX_DATATYPE_BFLOAT16;
     constexpr int kE4m3 = SHMEMX_DATATYPE_FLOAT8_E4M3, kE5m2 = SHMEMX_DATATYPE_FLOAT8_E5M2;
+    constexpr int protocols[] = {0, SHMEMX_PROTOCOL_GET, SHMEMX_PROTOCOL_PUT};
     for (const int pieces : {SHMEMX_PIECES_WHOLE, 0, 1, 2, 3, 7, SHMEMX_PIECES_MOST}) {
-      gather(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, true, 7});
-      gather(driver, handle, {10, 8, 16, kBfloat, kBfloat, pieces, false, 11});
+      for (const int protocol : protocols) {
+        gather(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, true, 7, protocol});
+        gather(driver, handle, {10, 8, 16, kBfloat, kBfloat, pieces, false, 11, protocol});
+      }
       scatter(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, false, 7});
       scatter(driver, handle, {10, 8, 16, kBfloat, kFloat, pieces, false, 8});
     }
     for (const int pieces : {1, 2, 4}) {
-      gather(driver, handle, {300, 3, 4, kHalf, kFloat, pieces, true, 3});
+      for (const int protocol : protocols)
+        gather(driver, handle, {300, 3, 4, kHalf, kFloat, pieces, true, 3, protocol});
       scatter(driver, handle, {300, 3, 4, kHalf, kHalf, pieces, false, 3});
       scatter(driver, handle, {300, 5, 2, kBfloat, kBfloat, pieces, false, 5});
     }
     for (const int pieces : {SHMEMX_PIECES_WHOLE, 3}) {
       gather(driver, handle, {11, 7, 9, kE4m3, kHalf, pieces, true, 7});
       scatter(driver, handle, {11, 7, 9, kE5m2, kFloat, pieces, false, 7});
-      gather(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, true, 7, true});
+      gather(driver, handle, {10, 7, 9, kFloat, kFloat, pieces, true, 7, 0, true});
     }
-    gather(driver, handle, {1, 1, 1, kFloat, kFloat, 1, true, 1});
+    for (const int protocol : protocols) gather(driver, handle, {1, 1, 1, kFloat, kFloat, 1, true, 1, protocol});
     scatter(driver, handle, {1, 1, 1, kFloat, kFloat, 1, false, 1});
     refusal(driver, handle);
   }
