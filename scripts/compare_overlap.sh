@@ -9,6 +9,7 @@
 # beside the bound of a pipeline. NCCL and PyTorch are for the other groups.
 # PES          PEs, one GPU each                              (default: 2)
 # PIECES       of ours, in turn                               (default: auto,1,2,4; small: auto; nodes: auto,1,2,4,8)
+# PROTOCOLS    of ours, all-gather inside a node, in turn     (default: usual: get,put; else auto)
 # SHAPES       MxKxN or lists of shmem_gpu_perf,... instead of the usual ones of a bench
 # TOKENS       rows of layers of models                       (default: 8192)
 # ROUNDS       each side runs this often, one after the other (default: 2)
@@ -36,7 +37,7 @@ for word; do
     ag_gemm | gemm_rs) benches+=("$word") ;;
     usual | models | small | nodes) groups+=("$word") ;;
     *)
-      sed -n '3,19p' "$0" >&2
+      sed -n '3,20p' "$0" >&2
       exit 2
       ;;
   esac
@@ -72,7 +73,7 @@ options_of() {
   options=(--repetitions "$repetitions" --tokens "${TOKENS:-8192}")
   case $1 in
     usual)
-      options+=(--pieces "${PIECES:-auto,1,2,4}")
+      options+=(--pieces "${PIECES:-auto,1,2,4}" --protocol "${PROTOCOLS:-get,put}")
       [ -z "${SHAPES:-}" ] || options+=(--shapes "$SHAPES")
       ;;
     models) options+=(--pieces "${PIECES:-auto,1,2,4}" --shapes 'llama-7b,llama-70b,llama-405b') ;;

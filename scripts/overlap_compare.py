@@ -30,7 +30,7 @@ TITLES = {"ag_gemm": "All-gather + product", "gemm_rs": "Product + reduce-scatte
 
 
 def collect(rows):
-    """{(bench, shape, way, pieces): median}, in the order of first appearance."""
+    """{(bench, shape, way, pieces and perhaps protocol): median}, in the order of first appearance."""
     values = collections.OrderedDict()
     for row in rows:
         bench = next((name for name in TITLES if row["bench"].startswith(name)), None)
@@ -67,15 +67,16 @@ def table(bench, medians):
     """One line for each shape and each number of pieces."""
     yield f"## {TITLES[bench]} (M x K x N), shares of the product alone"
     yield ""
-    yield ("| shape | pieces | alone us | ours us | beside | sequential | NCCL then product | PyTorch fused | ours, share | "
+    yield ("| shape | pieces | protocol | alone us | ours us | beside | sequential | NCCL then product | PyTorch fused | ours, share | "
            "ours / beside | ours / sequential |")
-    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    yield "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for shape, pieces, ours, at in ours_of(bench, medians):
         alone, beside, torch_alone = at("alone"), at("beside"), at("torch_alone")
         most, least = GOALS.get((bench, shape), (None, None))
         by_sequential = verdict(at("by_sequential", pieces), SMALL_BY_SEQUENTIAL if shape.startswith(SMALL) else None, True)
         whole = f"{alone:.0f}" if alone else "-"
-        yield (f"| {shape} | {pieces} | {whole} | {ours:.0f} | {share(alone, beside)} | {share(alone, at('sequential'))} | "
+        pieces, _, protocol = pieces.partition(" ")
+        yield (f"| {shape} | {pieces} | {protocol or '-'} | {whole} | {ours:.0f} | {share(alone, beside)} | {share(alone, at('sequential'))} | "
                f"{share(torch_alone, at('torch_nccl'))} | {share(torch_alone, at('torch_fused'))} | "
                f"{verdict(alone / ours if alone else None, least, False)} | {verdict(ours / beside if beside else None, most, True)} | "
                f"{by_sequential} |")

@@ -25,6 +25,9 @@ int pieces_of(const std::string& text) {
   if (text == "auto") return 0;
   return text == "whole" ? SHMEMX_PIECES_WHOLE : std::stoi(text);
 }
+int protocol_of(const std::string& text) {
+  return text == "get" ? SHMEMX_PROTOCOL_GET : text == "put" ? SHMEMX_PROTOCOL_PUT : 0;
+}
 
 /// Random values in (-1, 1): a GPU multiplies zeros with less power, and so faster.
 __global__ void randomize(Word* at, uint64_t n, uint32_t seed) {
@@ -125,10 +128,11 @@ class Layer {
     }
   }
 
-  void together(int pieces) {
+  void together(int pieces, int protocol = 0) {
     shmemx_gemm_t gemm = product();
     gemm.handle = all_.get();
     gemm.pieces = pieces;
+    gemm.protocol = protocol;
     if (way_ == Way::gather) {
       gemm.a = a_.as<Word>() + static_cast<size_t>(context_.pe) * block_;
       gemm.gathered = a_.as<Word>();
@@ -232,7 +236,8 @@ bool works(Context& context, long calls, const Candidate& candidate) {
   return well;
 }
 
-std::vector<Candidate> candidates_of(Context& context, Layer& layer, const std::string& bench, const Shape& shape) {
+std::vector<Candidate> candidates_of(Context& context, Layer& layer, Way way, const std::string& bench,
+                                     const Shape& shape) {
   std::vector<Candidate> candidates{{bench + "_alone", shape.name, [&layer] { layer.alone(); }}};
   const Symmetric probe(16);
   if (context.all(job::mapped(probe.as<>(), (context.pe + 1) % context.npes) != nullptr))
@@ -244,8 +249,10 @@ std::vector<Candidate> candidates_of(Context& context, Layer& layer, const std::
     const int suggested = layer.suggested();
     const std::string text =
         pieces != "auto" ? pieces : "auto=" + (suggested < 0 ? "whole" : std::to_string(suggested));
-    candidates.push_back(
-        {bench + "_ours", shape.name + " " + text, [&layer, n = pieces_of(pieces)] { layer.together(n); }});
+    const bool named = way == Way::gather && !context.options.protocols.empty();
+    for (const std::string& protocol : named ? context.options.protocols : automatic)
+      candidates.push_back({bench + "_ours", shape.name + " " + text + (named ? " " + protocol : ""),
+                            [&layer, n = pieces_of(pieces), how = protocol_of(protocol)] { layer.together(n, how); }});
   }
   return candidates;
 }
@@ -253,7 +260,7 @@ std::vector<Candidate> candidates_of(Context& context, Layer& layer, const std::
 /// Returns how many candidates were refused; the others have rows.
 size_t run_shape(Context& context, shmem_team_t alone, Way way, const std::string& bench, const Shape& shape) {
   Layer layer(context, alone, way, shape);
-  std::vector<Candidate> candidates = candidates_of(context, layer, bench, shape);
+  std::vector<Candidate> candidates = candidates_of(context, layer, way, bench, shape);
   // About 20 ms a turn: operations of a product by what a GPU of today does.
   const double product =
       2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) / 650e12;

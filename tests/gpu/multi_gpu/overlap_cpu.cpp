@@ -26,7 +26,7 @@ struct Case {
   bool in_place;
   size_t ldc;
   int protocol = 0;
-  bool older = false;  ///< the program was built when shmemx_gemm_t had no fields of 8-bit floats
+  bool older = false;  ///< the program was built when shmemx_gemm_t ended with `argument`
 };
 
 std::string name_of(const char* call, const Case& one) {
@@ -51,8 +51,8 @@ shmemx_gemm_t gemm_of(const Case& one, const Handle& handle, CpuProduct& product
   gemm.product = CpuProduct::give;
   gemm.argument = &product;
   if (one.older) {
-    gemm.size = offsetof(shmemx_gemm_t, b_type);
-    gemm.b_type = -1;  // what lies behind the shorter struct
+    gemm.size = offsetof(shmemx_gemm_t, protocol);
+    gemm.protocol = gemm.b_type = -1;  // what lies behind the shorter struct
   }
   return gemm;
 }
