@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "overlap/handle.h"
+#include "overlap/nodes.h"
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
@@ -117,6 +118,7 @@ int shmemx_overlap_create(shmem_team_t team, void* workspace, size_t nbytes, shm
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_overlap_t");
     std::unique_ptr<State> made = make(team, workspace, nbytes);
     const Stream stream = made->lanes.adding();
+    if (!made->mapped) made->node_of = nodes_of_members(team, made->n, made->workspace, stream);
     must(driver().fill_async(address_of(made->workspace.words()), 0, Workspace::words_nbytes(made->n), stream),
          "cuMemsetD8Async");
     std::array one{write_word(made->workspace.mine().one, 1)};

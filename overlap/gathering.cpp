@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "overlap/arrival.h"
 #include "src/base/error.h"
 
 namespace railshmem::overlap {
@@ -23,6 +24,11 @@ Gathering::Piece Gathering::piece(int member, size_t lane, size_t number) const 
 
 std::vector<Gathering::Piece> Gathering::coming() const {
   std::vector<Piece> all;
+  if (!state.mapped) {
+    for (const auto& [member, number] : order_of_arrival(state.node_of, state.me, cut.pieces))
+      all.push_back(piece(member, 0, number));
+    return all;
+  }
   for (int i = 1; i < state.n; ++i)
     for (size_t p = 0; p < cut.pieces; ++p) all.push_back(piece(state.behind(i), static_cast<size_t>(i) - 1, p));
   return all;

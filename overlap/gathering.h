@@ -20,7 +20,8 @@ class Gathering {
     size_t row, nrows;  ///< row: the first one, counted in the part of the rows' owner
     bool first, last;   ///< of the member
   };
-  /// All pieces of the others, in the order in which they are multiplied: of the member behind this one first.
+  /// All pieces of the others, in the order in which they are multiplied: inside a node those of the member behind this
+  /// one first, between nodes as they arrive.
   std::vector<Piece> coming() const;
   /// Own pieces to all others, in the order in which these multiply them: to the member before this one first.
   std::vector<Piece> leaving() const;

@@ -2,6 +2,8 @@
 // What a handle of the program stands for.
 #pragma once
 
+#include <vector>
+
 #include "overlap/lanes.h"
 #include "overlap/lt_products.h"
 #include "overlap/sums.h"
@@ -22,6 +24,7 @@ struct shmemx_overlap {
   railshmem::overlap::Watch watch;  ///< mark k: for member k to come; mark n + k: for what it does then
   railshmem::overlap::Sums sums;
   railshmem::overlap::LtProducts products;
+  std::vector<int> node_of = {};  ///< number of each member's node; empty where all map each other's memory
 
   /// Members in the order of a ring that begins behind this one: i is 1 to n - 1.
   int behind(int i) const noexcept { return (me + i) % n; }

@@ -118,6 +118,53 @@ void gather(const StreamDriver& driver, const Handle& handle, const Case& one) {
       });
 }
 
+/// Own rows, then those that come soonest: inside a node member by member, in a ring; between nodes first pieces before
+/// second ones, and own node's members before the others.
+void expect_order(const CpuProduct& product, const Case& one, const std::string& name) {
+  shmemx_topology_t where{};
+  where.size = sizeof where;
+  expect(shmemx_topology_get(SHMEM_TEAM_WORLD, &where) == 0, "the nodes");
+  std::vector<int> owners;
+  std::vector<size_t> pieces;  // first rows in the owners' parts
+  for (const auto& [first_row, nrows] : product.order) {
+    owners.push_back(static_cast<int>(first_row / one.rows));
+    pieces.push_back(first_row % one.rows);
+  }
+  bool right = !owners.empty() && owners[0] == me;
+  const auto is_near = [](int pe) { return shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_SHARED) >= 0; };
+  for (size_t i = 2; right && i < owners.size(); ++i) {
+    if (where.nnodes == 1) {
+      const auto distance = [](int pe) { return (pe - me + npes) % npes; };
+      right = std::pair(distance(owners[i - 1]), pieces[i - 1]) < std::pair(distance(owners[i]), pieces[i]);
+    } else {
+      const bool was_near = is_near(owners[i - 1]), near = is_near(owners[i]);
+      right = was_near == near ? pieces[i - 1] <= pieces[i] : was_near;
+    }
+  }
+  expect(right, name + ": the order of the products");
+}
+
+/// One call, whose products must come in order.
+void order(const StreamDriver& driver, const Handle& handle) {
+  const Case one{6, 4, 4, SHMEMX_DATATYPE_FLOAT, SHMEMX_DATATYPE_FLOAT, 3, true, 4};
+  const size_t m = one.rows * static_cast<size_t>(npes);
+  const Symmetric gathered(m * one.k * sizeof(float)), b(one.k * one.n * sizeof(float)), c(m * one.n * sizeof(float));
+  for (const int protocol : {SHMEMX_PROTOCOL_GET, SHMEMX_PROTOCOL_PUT}) {
+    CpuProduct product{&driver, one.n, one.k, one.ldc, one.type, one.result_type, b.at()};
+    shmemx_gemm_t gemm = gemm_of(one, handle, product);
+    gemm.protocol = protocol;
+    gemm.gathered = gathered.at();
+    gemm.a = gathered.at() + static_cast<size_t>(me) * one.rows * one.k * sizeof(float);
+    gemm.b = b.at();
+    gemm.c = c.at();
+    expect(shmemx_ag_gemm_on_stream(&gemm, driver.stream) == 0, "a call was refused");
+    driver.synchronize();
+    expect(product.order.size() == 1 + static_cast<size_t>(npes - 1) * 3, "a call's number of products");
+    expect_order(product, one, name_of("all-gather + product", one));
+    shmem_barrier_all();
+  }
+}
+
 void scatter(const StreamDriver& driver, const Handle& handle, const Case& one) {
   const size_t m = one.rows * static_cast<size_t>(npes);
   const std::string name = name_of("product + reduce-scatter", one);
@@ -212,6 +259,7 @@ int main() {
     }
     for (const int protocol : protocols) gather(driver, handle, {1, 1, 1, kFloat, kFloat, 1, true, 1, protocol});
     scatter(driver, handle, {1, 1, 1, kFloat, kFloat, 1, false, 1});
+    order(driver, handle);
     refusal(driver, handle);
   }
   shmem_barrier_all();

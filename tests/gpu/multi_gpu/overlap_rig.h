@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/small_floats.h"
@@ -124,7 +125,8 @@ struct CpuProduct {
     const void* a;
     void* c;
   };
-  std::vector<Work*> given = {};  ///< graphs need them until the end
+  std::vector<std::pair<size_t, size_t>> order = {};  ///< first row and rows of each call, as the library makes them
+  std::vector<Work*> given = {};                      ///< graphs need them until the end
   ~CpuProduct() {
     for (Work* const work : given) delete work;
   }
@@ -139,9 +141,10 @@ struct CpuProduct {
         store(work.c, i * p.ldc + j, p.result_type, sum);
       }
   }
-  static int give(void* argument, size_t, size_t nrows, const void* a, void* c, shmemx_stream_t stream) {
+  static int give(void* argument, size_t first_row, size_t nrows, const void* a, void* c, shmemx_stream_t stream) {
     auto& product = *static_cast<CpuProduct*>(argument);
     if (product.calls++ == product.refuse) return 7;
+    product.order.emplace_back(first_row, nrows);
     product.given.push_back(new Work{&product, nrows, a, c});
     product.driver->call("cuLaunchHostFunc", stream, &CpuProduct::run, static_cast<void*>(product.given.back()));
     return 0;
