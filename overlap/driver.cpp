@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "overlap/driver.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 
 #include "src/base/error.h"
@@ -12,28 +10,7 @@ namespace {
 
 constexpr size_t kMostAtOnce = 256;  // operations that the driver takes in one call
 
-DriverCalls load() {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw Error(text("no CUDA driver: %s; overlapped products need a GPU", dlerror()));
-  DriverCalls calls;
-  const auto find = [&](const char* symbol) {
-    void* const found = dlsym(library, symbol);
-    if (found == nullptr)
-      throw Error(text("the CUDA driver here lacks %s; overlapped products need one of CUDA 11.7 or newer", symbol));
-    return found;
-  };
-#define CALL(member, symbol, ...) calls.member = reinterpret_cast<decltype(calls.member)>(find(#symbol));
-#include "overlap/driver_calls.inc"
-#undef CALL
-  return calls;
-}
-
 }  // namespace
-
-const DriverCalls& driver() {
-  static const DriverCalls calls = load();
-  return calls;
-}
 
 void must(Result result, const char* call) {
   if (result == 0) return;
