@@ -207,6 +207,113 @@ void scatter(const StreamDriver& driver, const Handle& handle, const Case& one) 
       });
 }
 
+/// Calls that follow each other without a wait of the host, with members, products and pieces that are late at random:
+/// a member's rows are overwritten as soon as its own stream allows it.
+class LateCalls {
+ public:
+  LateCalls(const StreamDriver& driver, const Handle& handle)
+      : driver_(driver),
+        handle_(handle),
+        inputs_(kRounds * shard()),
+        gathered_(shard() * static_cast<size_t>(npes)),
+        b_(shape_.k * shape_.n * sizeof(float)),
+        c_(result()),
+        dealt_(result() / static_cast<size_t>(npes)),
+        results_(kRounds * result()),
+        sums_(kRounds * result() / static_cast<size_t>(npes)),
+        product_{&driver, shape_.n, shape_.k, shape_.ldc, shape_.type, shape_.result_type, b_.at()} {
+    product_.late_us = 200;
+    product_.random.seed(static_cast<unsigned>(me) + 1);
+    for (int round = 0; round < kRounds; ++round)
+      upload(inputs_.at() + static_cast<size_t>(round) * shard(), operand(me, round));
+    upload(b_.at(), right(me));
+  }
+
+  void run() {
+    for (int round = 0; round < kRounds; ++round) {
+      std::this_thread::sleep_for(std::chrono::microseconds(product_.random() % 1000));
+      give(round);
+    }
+    driver_.synchronize();
+    for (int round = 0; round < kRounds; ++round) look(round);
+    shmem_barrier_all();
+  }
+
+ private:
+  static constexpr int kRounds = 20;
+  size_t shard() const { return shape_.rows * shape_.k * sizeof(float); }
+  size_t result() const { return shape_.rows * static_cast<size_t>(npes) * shape_.n * sizeof(float); }
+  Matrix operand(int pe, int round) const {
+    return made(shape_.rows, shape_.k, shape_.type, static_cast<uint32_t>(round * 64 + pe), Values::whole);
+  }
+  Matrix right(int pe) const {
+    return made(shape_.k, shape_.n, shape_.type, 1000u + static_cast<uint32_t>(pe), Values::whole);
+  }
+  void upload(std::byte* to, const Matrix& matrix) const {
+    driver_.upload(to, matrix.bytes.data(), matrix.bytes.size());
+  }
+  void copy(std::byte* to, const std::byte* from, size_t nbytes) const {
+    driver_.call("cuMemcpyAsync", static_cast<void*>(to), static_cast<const void*>(from), nbytes, driver_.stream);
+  }
+
+  /// New rows, an all-gather + product of them, and a product + reduce-scatter of what was gathered.
+  void give(int round) {
+    std::minstd_rand shared(static_cast<unsigned>(round) + 1);  // equal on all members
+    shape_.pieces = 1 + static_cast<int>(shared() % 6);
+    shape_.protocol = 1 + static_cast<int>(shared() % 2);
+    std::byte* const own = gathered_.at() + static_cast<size_t>(me) * shard();
+    const auto at = static_cast<size_t>(round);
+    copy(own, inputs_.at() + at * shard(), shard());
+    shmemx_gemm_t gemm = gemm_of(shape_, handle_, product_);
+    gemm.gathered = gathered_.at();
+    gemm.a = own;
+    gemm.b = b_.at();
+    gemm.c = c_.at();
+    expect(shmemx_ag_gemm_on_stream(&gemm, driver_.stream) == 0, "a call of a stream was refused");
+    copy(results_.at() + at * result(), c_.at(), result());
+    gemm.a = gathered_.at();
+    gemm.c = dealt_.at();
+    expect(shmemx_gemm_rs_on_stream(&gemm, driver_.stream) == 0, "a call of a stream was refused");
+    const size_t part = result() / static_cast<size_t>(npes);
+    copy(sums_.at() + at * part, dealt_.at(), part);
+  }
+
+  void look(int round) const {
+    Matrix products(shape_.rows * static_cast<size_t>(npes), shape_.n, shape_.type),
+        sums(shape_.rows, shape_.n, shape_.type);
+    driver_.download(products.bytes.data(), results_.at() + static_cast<size_t>(round) * result(),
+                     products.bytes.size());
+    driver_.download(sums.bytes.data(), sums_.at() + static_cast<size_t>(round) * sums.bytes.size(), sums.bytes.size());
+    bool well = true, added = true;
+    for (int pe = 0; pe < npes; ++pe) {
+      const Matrix rows = operand(pe, round), second = right(me);
+      for (size_t i = 0; i < shape_.rows; ++i)
+        for (size_t j = 0; j < shape_.n; ++j)
+          well &= products.at(static_cast<size_t>(pe) * shape_.rows + i, j) == element(rows, second, i, j);
+    }
+    const Matrix mine = operand(me, round);
+    for (size_t i = 0; i < shape_.rows; ++i)
+      for (size_t j = 0; j < shape_.n; ++j) {
+        double sum = 0;
+        for (int pe = 0; pe < npes; ++pe) sum += element(mine, right(pe), i, j);
+        added &= sums.at(i, j) == sum;
+      }
+    expect(well, "late calls: the products of round " + std::to_string(round));
+    expect(added, "late calls: the sums of round " + std::to_string(round));
+  }
+  double element(const Matrix& a, const Matrix& b, size_t i, size_t j) const {
+    double sum = 0;
+    for (size_t l = 0; l < shape_.k; ++l) sum += a.at(i, l) * b.at(l, j);
+    return sum;
+  }
+
+  const StreamDriver& driver_;
+  const Handle& handle_;
+  Case shape_{6, 4, 4, SHMEMX_DATATYPE_FLOAT, SHMEMX_DATATYPE_FLOAT, 1, true, 4};
+  const Symmetric inputs_, gathered_, b_, c_, dealt_, results_, sums_;
+  CpuProduct product_;
+};
+
 /// A product of the program's that fails: the call says so, and the other members still get what they wait for.
 void refusal(const StreamDriver& driver, const Handle& handle) {
   const Case one{8, 4, 4, SHMEMX_DATATYPE_FLOAT, SHMEMX_DATATYPE_FLOAT, 2, true, 4};
@@ -260,6 +367,7 @@ int main() {
     for (const int protocol : protocols) gather(driver, handle, {1, 1, 1, kFloat, kFloat, 1, true, 1, protocol});
     scatter(driver, handle, {1, 1, 1, kFloat, kFloat, 1, false, 1});
     order(driver, handle);
+    LateCalls(driver, handle).run();
     refusal(driver, handle);
   }
   shmem_barrier_all();

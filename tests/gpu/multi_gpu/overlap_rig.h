@@ -5,11 +5,14 @@
 #include <shmem.h>
 #include <shmemx_overlap.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -117,14 +120,17 @@ struct CpuProduct {
   int type, result_type;
   const void* b;
   int calls = 0;
-  int refuse = -1;  ///< the number of the call that fails
+  int refuse = -1;       ///< the number of the call that fails
+  unsigned late_us = 0;  ///< a product may begin so much later
 
   struct Work {
     const CpuProduct* product;
     size_t nrows;
     const void* a;
     void* c;
+    unsigned late_us;
   };
+  std::minstd_rand random{};
   std::vector<std::pair<size_t, size_t>> order = {};  ///< first row and rows of each call, as the library makes them
   std::vector<Work*> given = {};                      ///< graphs need them until the end
   ~CpuProduct() {
@@ -134,6 +140,7 @@ struct CpuProduct {
   static void run(void* argument) {
     const Work& work = *static_cast<Work*>(argument);
     const CpuProduct& p = *work.product;
+    if (work.late_us != 0) std::this_thread::sleep_for(std::chrono::microseconds(work.late_us));
     for (size_t i = 0; i < work.nrows; ++i)
       for (size_t j = 0; j < p.n; ++j) {
         double sum = 0;
@@ -145,7 +152,8 @@ struct CpuProduct {
     auto& product = *static_cast<CpuProduct*>(argument);
     if (product.calls++ == product.refuse) return 7;
     product.order.emplace_back(first_row, nrows);
-    product.given.push_back(new Work{&product, nrows, a, c});
+    product.given.push_back(new Work{
+        &product, nrows, a, c, product.late_us == 0 ? 0 : static_cast<unsigned>(product.random() % product.late_us)});
     product.driver->call("cuLaunchHostFunc", stream, &CpuProduct::run, static_cast<void*>(product.given.back()));
     return 0;
   }
