@@ -46,7 +46,8 @@ class CallProducts {
   bool can_add() const noexcept { return gemm_.asked.product == nullptr; }
   /// Throws Error where the product cannot be computed; nothing has happened yet. addend: see give().
   void prepare(size_t nrows, const void* a, const void* c, const void* addend = nullptr);
-  /// c = the product of nrows rows. addend: with can_add(), results that are added to it as float, before it is rounded.
+  /// c = the product of nrows rows. addend: with can_add(), results that are added to it as float, before it is
+  /// rounded.
   void give(size_t first_row, size_t nrows, const void* a, void* c, const void* addend = nullptr) noexcept;
   /// Throws Error where a product failed.
   void finish() const;

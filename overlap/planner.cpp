@@ -32,8 +32,8 @@ double bytes_of_member(const Shape& shape, size_t columns) noexcept {
   return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(shape.element);
 }
 
-/// Seconds that product + reduce-scatter of one node takes in so many pieces: whole waves of blocks one behind the other,
-/// and the own rows' product of a piece begins when the last member's has come.
+/// Seconds that product + reduce-scatter of one node takes in so many pieces: whole waves of blocks one behind the
+/// other, and the own rows' product of a piece begins when the last member's has come.
 double scatter_seconds(const Shape& shape, size_t pieces) noexcept {
   const auto members = static_cast<size_t>(shape.npes);
   const Cut cut = cut_rows(shape.m / members, pieces);

@@ -14,8 +14,7 @@ unsigned alignment_of(const void* address) noexcept {
   return 1u << std::countr_zero(bits);
 }
 
-ProductKey key_of(const Gemm& gemm, size_t nrows, const void* a, const void* c,
-                  const void* addend) noexcept {
+ProductKey key_of(const Gemm& gemm, size_t nrows, const void* a, const void* c, const void* addend) noexcept {
   const shmemx_gemm_t& asked = gemm.asked;
   return {nrows,
           asked.n,

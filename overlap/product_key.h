@@ -15,8 +15,9 @@ struct ProductKey {
   size_t lda, ldb, ldc;
   int type, b_type, result_type, compute;
   int transposed_a, transposed_b, activation;
-  bool bias, adds;                                 ///< adds: beta is not 0
-  unsigned align_a, align_b, align_c, align_bias;  ///< bytes: powers of two, kMostAlignment at most; c: and what is added
+  bool bias, adds;  ///< adds: beta is not 0
+  unsigned align_a, align_b, align_c,
+      align_bias;  ///< bytes: powers of two, kMostAlignment at most; c: and what is added
 
   auto operator<=>(const ProductKey&) const = default;
 };

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/model/overlap_machine.h"
+#include "tests/model/overlap_products.h"
 
 namespace railshmem::model {
 namespace {
@@ -19,7 +20,11 @@ constexpr int kCalls = 2;
 constexpr const char* kOtherRow = "a row is not that of its owner in this call";
 constexpr const char* kOtherSum = "a sum has other operands";
 
-enum class Call : uint8_t { get, put, scatter };
+/// scatter: of products of the program, which a kernel adds up. added: of cuBLASLt's, which add what has come.
+enum class Call : uint8_t { get, put, scatter, added };
+bool scatters(Call call) {
+  return call == Call::scatter || call == Call::added;
+}
 
 /// A row of two floats that nobody else has; sums of some rows are exact.
 uint64_t row_of(int member, size_t row, int call) {
@@ -28,6 +33,15 @@ uint64_t row_of(int member, size_t row, int call) {
   uint64_t word = 0;
   std::memcpy(&word, floats, sizeof word);
   return word;
+}
+/// Of two rows, element by element.
+uint64_t added_up(uint64_t row, uint64_t other) {
+  float to[2], from[2];
+  std::memcpy(to, &row, sizeof to);
+  std::memcpy(from, &other, sizeof from);
+  for (int i = 0; i < 2; ++i) to[i] += from[i];
+  std::memcpy(&row, to, sizeof row);
+  return row;
 }
 uint64_t sum_of(int members, size_t row, int call) {
   float sum = 0;
@@ -52,7 +66,7 @@ class Layer {
       for (int k = 0; k < members; ++k) {
         machine_.act_as(k);
         numbers_.push_back(std::make_unique<Number>(Number{this, k, number}));
-        call == Call::scatter ? scatter(*numbers_.back()) : gather(*numbers_.back());
+        scatters(call) ? scatter(*numbers_.back()) : gather(*numbers_.back());
       }
   }
 
@@ -76,8 +90,8 @@ class Layer {
     gemm.pieces = static_cast<int>(rows_);
     gemm.protocol = call_ == Call::put ? SHMEMX_PROTOCOL_PUT : SHMEMX_PROTOCOL_GET;
     gemm.c = machine_.at(number.member, result_);
-    gemm.product = product;
     gemm.argument = &number;
+    if (call_ != Call::added) gemm.product = product;
     return gemm;
   }
 
@@ -102,7 +116,20 @@ class Layer {
 
   void scatter(Number& number) {
     shmemx_gemm_t call = gemm(number);
-    call.a = machine_.at(number.member, gathered_);  // nobody reads it
+    const std::byte* const a = machine_.at(number.member, gathered_);  // nobody reads it
+    call.a = call.b = a;
+    on_product() = [this, a, &number](const GivenProduct& given) {
+      const size_t first_row = static_cast<size_t>(static_cast<const std::byte*>(given.a) - a) / kRow;
+      machine_.give(given.stream, [=, this, &number] {
+        for (size_t i = 0; i < given.nrows; ++i) {
+          machine_.explorer().step();
+          const uint64_t row = row_of(number.member, first_row + i, number.call);
+          const auto* const added = static_cast<const std::byte*>(given.added) + i * kRow;
+          machine_.store(static_cast<std::byte*>(given.c) + i * kRow,
+                         given.beta != 0 ? added_up(row, Machine::load(added)) : row);
+        }
+      });
+    };
     ASSERT_EQ(shmemx_gemm_rs_on_stream(&call, machine_.stream()), 0);
     machine_.give(machine_.stream(), [this, &number] {
       machine_.explorer().step();
@@ -126,7 +153,7 @@ class Layer {
     layer.machine_.give(stream, [=, &layer, &number] {
       for (size_t i = 0; i < nrows; ++i) {
         layer.machine_.explorer().step();
-        if (layer.call_ == Call::scatter) {
+        if (scatters(layer.call_)) {
           layer.machine_.store(static_cast<std::byte*>(c) + i * kRow,
                                row_of(number.member, first_row + i, number.call));
         } else {
@@ -171,9 +198,12 @@ TEST_P(OverlapModel, NobodyWaitsForEverWhereAMemberHasOneQueue) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Calls, OverlapModel, ::testing::Values(Call::get, Call::put, Call::scatter),
+INSTANTIATE_TEST_SUITE_P(Calls, OverlapModel, ::testing::Values(Call::get, Call::put, Call::scatter, Call::added),
                          [](const ::testing::TestParamInfo<Call>& which) {
-                           return which.param == Call::get ? "Get" : which.param == Call::put ? "Put" : "Scatter";
+                           return which.param == Call::get       ? "Get"
+                                  : which.param == Call::put     ? "Put"
+                                  : which.param == Call::scatter ? "Scatter"
+                                                                 : "Added";
                          });
 
 // Without a word some order goes wrong. So the orders above prove something, and each word is needed.
@@ -191,14 +221,17 @@ TEST(OverlapModelWithout, ArrivedRowsAreMultipliedBeforeTheyCome) {
 }
 TEST(OverlapModelWithout, ComeResultsArePushedOverThoseOfTheCallBefore) {
   EXPECT_EQ(wrong(Call::scatter, Without::come), kOtherSum);
+  EXPECT_EQ(wrong(Call::added, Without::come), kOtherSum);
 }
 TEST(OverlapModelWithout, ArrivedResultsAreAddedUpBeforeTheyCome) {
   EXPECT_EQ(wrong(Call::scatter, Without::arrived), kOtherSum);
+  EXPECT_EQ(wrong(Call::added, Without::arrived), kOtherSum);
 }
 TEST(OverlapModelWithout, ClearingWordsOfACallHoldForTheNext) {
   EXPECT_EQ(wrong(Call::get, Without::clearing), kOtherRow);
   EXPECT_EQ(wrong(Call::put, Without::clearing), kOtherRow);
   EXPECT_EQ(wrong(Call::scatter, Without::clearing), kOtherSum);
+  EXPECT_EQ(wrong(Call::added, Without::clearing), kOtherSum);
 }
 
 }  // namespace

@@ -254,8 +254,8 @@ bool adds_in_product(const Rig& rig) {
 /// The members' results of this PE's part, each computed here without communication, and their sum in the order of
 /// ranks, rounded once.
 struct Sums {
-  Sums(const Rig& rig, const Case& one, const shmemx_gemm_t& gemm,
-       const std::vector<std::pair<size_t, size_t>>& cut, const std::string& name)
+  Sums(const Rig& rig, const Case& one, const shmemx_gemm_t& gemm, const std::vector<std::pair<size_t, size_t>>& cut,
+       const std::string& name)
       : all(one.rows, one.n, one.result_type), others(all) {
     const size_t m = one.rows * static_cast<size_t>(npes);
     std::vector<float> sum(one.rows * one.n), sum_of_others(sum);
@@ -317,8 +317,8 @@ void compare_added(const Rig& rig, const Case& one, shmemx_gemm_t gemm, const Su
   expect(result.bytes == expected.bytes, name);
 }
 
-/// cuBLASLt chooses by the alignment of addresses, too: a member's results fill whole blocks of 256 bytes, so that it is
-/// that of the library's room for results.
+/// cuBLASLt chooses by the alignment of addresses, too: a member's results fill whole blocks of 256 bytes, so that it
+/// is that of the library's room for results.
 void scatter(const Rig& rig, const Case& one) {
   const std::string name =
       std::string("product + reduce-scatter, ") + one.name + ", pieces " + std::to_string(one.pieces);
@@ -420,15 +420,16 @@ void float8(const Rig& rig, int pieces) {
   gather(rig, plain, false);
   gather(rig, plain, true);
   gather(rig,
-         {"E4M3 and E5M2 to half, bias and ReLU", 100, 96, 64, kE4m3, kHalf, pieces, 0, 1, kRelu, true, false, 0, 0,
-          0, kE5m2},
+         {"E4M3 and E5M2 to half, bias and ReLU", 100, 96, 64, kE4m3, kHalf, pieces, 0, 1, kRelu, true, false, 0, 0, 0,
+          kE5m2},
          false);
   gather(rig,
          {"E5M2 and E4M3 to float, scales and beta", 80, 64, 80, kE5m2, kFloat, pieces, 0, 1, kNone, false, true, 1, 0,
           0, kE4m3, true},
          false);
   scatter(rig, plain);
-  scatter(rig, {"E5M2 and E4M3 to float", 48, 64, 48, kE5m2, kFloat, pieces, 0, 1, kNone, false, false, 0, 0, 0, kE4m3});
+  scatter(rig,
+          {"E5M2 and E4M3 to float", 48, 64, 48, kE5m2, kFloat, pieces, 0, 1, kNone, false, false, 0, 0, 0, kE4m3});
 }
 
 bool has_cublas() {
