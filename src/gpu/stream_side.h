@@ -40,6 +40,7 @@ class StreamSide {
  private:
   void must(cuda::Result result, const char* call) noexcept;
 
+  const DeviceMemory& memory_;
   const cuda::DeviceContext& gpu_;
   std::atomic<bool> has_words_;  ///< the driver's streams wait for and write words, as far as known
   cuda::StreamKernels kernels_;
