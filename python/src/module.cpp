@@ -13,6 +13,7 @@
 #include "python/src/errors.h"
 #include "python/src/heap.h"
 #include "python/src/members.h"
+#include "python/src/operations.h"
 #include "python/src/pools.h"
 #include "python/src/state.h"
 #include "python/src/stream_collectives.h"
@@ -109,6 +110,7 @@ NB_MODULE(_core, module) {
   bind_waits(module);
   bind_atomics(module);
   bind_collectives(module);
+  bind_operations(module);
   bind_stream_collectives(module);
   bind_members(module);
   bind_device_modules(module);

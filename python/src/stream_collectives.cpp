@@ -11,6 +11,7 @@
 #include "python/src/array.h"
 #include "python/src/device.h"
 #include "python/src/errors.h"
+#include "python/src/operations.h"
 #include "python/src/state.h"
 #include "python/src/team.h"
 #include "python/src/tensor.h"
@@ -56,33 +57,39 @@ struct Name {
 constexpr Name kCollectives[] = {{"all_gather", SHMEMX_COLL_ALLGATHER},   {"reduce_scatter", SHMEMX_COLL_REDUCESCATTER},
                                  {"all_reduce", SHMEMX_COLL_ALLREDUCE},   {"all_to_all", SHMEMX_COLL_ALLTOALL},
                                  {"all_to_all_v", SHMEMX_COLL_ALLTOALLV}, {"broadcast", SHMEMX_COLL_BROADCAST}};
-constexpr Name kOps[] = {{"sum", SHMEMX_OP_SUM}, {"prod", SHMEMX_OP_PROD}, {"min", SHMEMX_OP_MIN},
-                         {"max", SHMEMX_OP_MAX}, {"and", SHMEMX_OP_AND},   {"or", SHMEMX_OP_OR},
-                         {"xor", SHMEMX_OP_XOR}, {"avg", SHMEMX_OP_AVG},   {"premul", SHMEMX_OP_PREMUL_SUM}};
 
-template <size_t N>
-int value_of(const Name (&names)[N], const char* name) {
-  for (const Name& known : names)
+int collective_named(std::string_view name) noexcept {
+  for (const Name& known : kCollectives)
     if (known.name == name) return known.value;
-  return -1;  // railshmem.torch has checked it
+  return -1;  // railshmem.torch has no other name
+}
+
+bool reduces(int collective) noexcept {
+  return collective == SHMEMX_COLL_REDUCESCATTER || collective == SHMEMX_COLL_ALLREDUCE;
+}
+
+/// The tensor, or the first one of the list. Null for an empty list.
+nb::handle first_of(nb::handle object) {
+  if (!nb::isinstance<nb::list>(object)) return object;
+  return PyList_Size(object.ptr()) > 0 ? nb::handle(PyList_GetItem(object.ptr(), 0)) : nb::handle();
 }
 
 /// One side of a collective: a tensor, or a list with a tensor for each member.
 class Side {
  public:
   Side(const char* function, const char* argument, nb::handle object, Access access) : argument_(argument) {
-    if (nb::isinstance<nb::list>(object)) {
-      for (const nb::handle block : nb::borrow<nb::list>(object)) add(function, block, access);
-      if (blocks_.empty()) value_error(text(function, ": ", argument, " is an empty list"));
-    } else {
-      whole_ = true;
-      add(function, object, access);
+    if (!nb::isinstance<nb::list>(object)) {
+      whole_.emplace(function, argument, object, access);
+      require_on_gpu(function, *whole_);
+      return;
     }
+    for (const nb::handle block : nb::borrow<nb::list>(object)) add(function, block, access);
+    if (blocks_.empty()) value_error(text(function, ": ", argument, " is an empty list"));
   }
 
-  const Array& first() const noexcept { return *blocks_.front(); }
+  const Array& first() const noexcept { return whole_ ? *whole_ : *blocks_.front(); }
   /// In all blocks.
-  size_t elements() const noexcept { return first().elements() * blocks_.size(); }
+  size_t elements() const noexcept { return whole_ ? whole_->elements() : first().elements() * blocks_.size(); }
   /// ValueError where a list has another number of tensors than the team has members.
   void require_members(const char* function, size_t npes) const {
     if (!whole_ && blocks_.size() != npes)
@@ -90,17 +97,20 @@ class Side {
                        " PEs"));
   }
   /// Null for a list.
-  void* data() const noexcept { return whole_ ? first().data() : nullptr; }
+  void* data() const noexcept { return whole_ ? whole_->data() : nullptr; }
   /// Null for one tensor.
   void* const* list() const noexcept { return whole_ ? nullptr : addresses_.data(); }
 
  private:
+  void require_on_gpu(const char* function, const Array& array) const {
+    if (array.on_host())
+      type_error(text(function, ": ", argument_, " is in the memory of the CPU, and the call's other tensors are not; ",
+                      "move it with to()"));
+  }
   void add(const char* function, nb::handle object, Access access) {
     blocks_.push_back(std::make_unique<Array>(function, argument_, object, access));
     addresses_.push_back(blocks_.back()->data());
-    if (blocks_.back()->on_host())
-      type_error(text(function, ": ", argument_, " is in the memory of the CPU, and the call's other tensors are not; ",
-                      "move it with to()"));
+    require_on_gpu(function, *blocks_.back());
     require_one_type(function, first(), *blocks_.back());
     if (blocks_.back()->elements() != first().elements())
       value_error(text(function, ": ", argument_, " is a list of tensors of ", first().elements(), " and ",
@@ -108,7 +118,7 @@ class Side {
   }
 
   const char* argument_;
-  bool whole_ = false;
+  std::optional<Array> whole_;  ///< no allocation for the usual form
   std::vector<std::unique_ptr<Array>> blocks_;
   std::vector<void*> addresses_;
 };
@@ -162,24 +172,29 @@ size_t nelems_of(const char* function, int collective, const Side& dest, const S
 
 using Splits = std::optional<std::vector<size_t>>;
 
-void coll_on_stream(const char* function, const char* collective, nb::handle to, nb::handle from, const Team* team,
-                    const char* op, double factor, int root, const Splits& dest_counts, const Splits& source_counts,
-                    nb::handle stream) {
+/// False, and nothing has happened, where input is in the memory of the CPU or is no tensor.
+bool coll_on_stream(const char* function, const char* collective, nb::handle to, nb::handle from, const Team* team,
+                    nb::handle stream, nb::handle op, const std::optional<double>& factor, int root,
+                    const Splits& dest_counts, const Splits& source_counts) {
   require_running(function);
+  if (!is_on_gpu(first_of(from))) return false;
   const Side dest(function, "output", to, Access::write), source(function, "input", from, Access::read);
   require_one_type(function, dest.first(), source.first());
   require_one_device(function, dest.first(), source.first());
   shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
   coll.team = team ? team->use(function) : SHMEM_TEAM_WORLD;
-  coll.collective = value_of(kCollectives, collective);
+  coll.collective = collective_named(collective);
   const auto npes = static_cast<size_t>(shmem_team_n_pes(coll.team));
   dest.require_members(function, npes);
   source.require_members(function, npes);
-  const bool reduces = *op != '\0';
-  coll.datatype = reduces ? datatype_of(function, source.first()) : SHMEMX_DATATYPE_UINT8;
-  const size_t unit = reduces ? 1 : source.first().itemsize();  // what only moves, moves as bytes
-  if (reduces) coll.op = value_of(kOps, op);
-  coll.factor = factor;
+  coll.datatype = SHMEMX_DATATYPE_UINT8;  // what only moves, moves as bytes
+  size_t unit = source.first().itemsize();
+  if (reduces(coll.collective)) {
+    coll.op = operation_of(function, op, factor, source.first()).value;
+    coll.datatype = datatype_of(function, source.first());
+    coll.factor = factor.value_or(0.0);
+    unit = 1;
+  }
   coll.root = root;
   if (coll.collective == SHMEMX_COLL_BROADCAST && (root < 0 || static_cast<size_t>(root) >= npes))
     value_error(text(function, ": root is ", root, ", and the team has the members 0 to ", npes - 1));
@@ -208,15 +223,16 @@ void coll_on_stream(const char* function, const char* collective, nb::handle to,
   if (status != 0) require_device_heap(function);
   if (status != 0)
     state_error(text(function, ": the library refused the call; its message on standard error says why"));
+  return true;
 }
 
 }  // namespace
 
 void bind_stream_collectives(nb::module_& module) {
   module.def("coll_on_stream", coll_on_stream, nb::arg("function"), nb::arg("collective"), nb::arg("output").none(),
-             nb::arg("input").none(), nb::arg("team").none() = nb::none(), nb::arg("op") = "", nb::arg("factor") = 1.0,
-             nb::arg("root") = 0, nb::arg("output_counts").none() = nb::none(),
-             nb::arg("input_counts").none() = nb::none(), nb::arg("stream").none() = nb::none());
+             nb::arg("input").none(), nb::arg("team").none() = nb::none(), nb::arg("stream").none() = nb::none(),
+             nb::arg("op").none() = nb::none(), nb::arg("factor").none() = nb::none(), nb::arg("root") = 0,
+             nb::arg("output_counts").none() = nb::none(), nb::arg("input_counts").none() = nb::none());
 }
 
 }  // namespace railshmem::python

@@ -20,12 +20,17 @@ from typing import Any, Union
 import torch
 
 from railshmem import _core
-from railshmem.torch import _host, _ops, _side, _work
+from railshmem.torch import _host, _work
+from railshmem.torch._side import pending as _pending, stream_of
 
 Tensors = Union[torch.Tensor, "list[torch.Tensor]"]
 _Team = _core.Team
 _Stream = torch.cuda.Stream
 _Result = Any  # torch.distributed.Work or None, where torch has torch.distributed
+
+# The usual call, of CUDA tensors on the current stream, is this alone: each name that is looked up in Python on the way
+# costs some 30 ns, and a helper 100 ns. It returns False for tensors of the CPU.
+_on_stream = _core.coll_on_stream
 
 
 def all_gather(output: Tensors, input: torch.Tensor, team: _Team | None = None, async_op: bool = False,
@@ -36,8 +41,10 @@ def all_gather(output: Tensors, input: torch.Tensor, team: _Team | None = None, 
     of output. On the CPU a tensor output is symmetric; tensors of a list may be any.
     """
     function = "railshmem.torch.all_gather"
+    if not (async_op or _pending) and _on_stream(function, "all_gather", output, input, team, stream and stream.cuda_stream):
+        return None
     if _first(function, input).is_cuda:
-        return _on_stream(function, "all_gather", output, input, team, async_op, stream)
+        return _beside(function, "all_gather", output, input, team, async_op, stream)
     _no_stream(function, stream)
     _host.all_gather(function, output, input, team)
     return _work.done() if async_op else None
@@ -51,10 +58,13 @@ def reduce_scatter(output: torch.Tensor, input: Tensors, op: str = "sum", factor
     block of input. op and factor are those of all_reduce().
     """
     function = "railshmem.torch.reduce_scatter"
+    if not (async_op or _pending) and _on_stream(function, "reduce_scatter", output, input, team, stream and stream.cuda_stream,
+                                                 op, factor):
+        return None
     first = _first(function, input)
-    op = _ops.checked(function, op, factor, first.dtype)
     if first.is_cuda:
-        return _on_stream(function, "reduce_scatter", output, input, team, async_op, stream, op=op, factor=factor or 0.0)
+        return _beside(function, "reduce_scatter", output, input, team, async_op, stream, op, factor)
+    op = _core.checked_op(function, op, factor, first)
     _no_stream(function, stream)
     _host.reduce_scatter(function, output, input, op, factor, team)
     return _work.done() if async_op else None
@@ -71,9 +81,13 @@ def all_reduce(output: torch.Tensor, input: torch.Tensor | None = None, op: str 
     """
     function = "railshmem.torch.all_reduce"
     input = output if input is None else input
-    op = _ops.checked(function, op, factor, _first(function, input).dtype)
-    if input.is_cuda:
-        return _on_stream(function, "all_reduce", output, input, team, async_op, stream, op=op, factor=factor or 0.0)
+    if not (async_op or _pending) and _on_stream(function, "all_reduce", output, input, team, stream and stream.cuda_stream,
+                                                 op, factor):
+        return None
+    first = _first(function, input)
+    if first.is_cuda:
+        return _beside(function, "all_reduce", output, input, team, async_op, stream, op, factor)
+    op = _core.checked_op(function, op, factor, first)
     _no_stream(function, stream)
     _host.all_reduce(function, output, input, op, factor, team)
     return _work.done() if async_op else None
@@ -91,12 +105,13 @@ def all_to_all(output: Tensors, input: Tensors, output_split_sizes: list[int] | 
     """
     function = "railshmem.torch.all_to_all"
     splits = output_split_sizes is not None or input_split_sizes is not None
-    counts = _counts(function, output, output_split_sizes, input, input_split_sizes, team) if splits else None
+    counts = _counts(function, output, output_split_sizes, input, input_split_sizes, team) if splits else (None, None)
+    collective = "all_to_all_v" if splits else "all_to_all"
+    if not (async_op or _pending) and _on_stream(function, collective, output, input, team, stream and stream.cuda_stream,
+                                                 None, None, 0, *counts):
+        return None
     if _first(function, input).is_cuda:
-        if splits:
-            return _on_stream(function, "all_to_all_v", output, input, team, async_op, stream, output_counts=counts[0],
-                              input_counts=counts[1])
-        return _on_stream(function, "all_to_all", output, input, team, async_op, stream)
+        return _beside(function, collective, output, input, team, async_op, stream, None, None, 0, *counts)
     _no_stream(function, stream)
     if splits:
         _host.all_to_all_v(function, output, input, *counts, team)
@@ -109,27 +124,29 @@ def broadcast(tensor: torch.Tensor, root: int, team: _Team | None = None, async_
               stream: _Stream | None = None) -> _Result:
     """Copies the tensor of member root, a number in the team, to the tensor of every member."""
     function = "railshmem.torch.broadcast"
+    if not (async_op or _pending) and _on_stream(function, "broadcast", tensor, tensor, team, stream and stream.cuda_stream,
+                                                 None, None, root):
+        return None
     if _first(function, tensor).is_cuda:
-        return _on_stream(function, "broadcast", tensor, tensor, team, async_op, stream, root=root)
+        return _beside(function, "broadcast", tensor, tensor, team, async_op, stream, None, None, root)
     _no_stream(function, stream)
     _host.broadcast(function, tensor, root, team)
     return _work.done() if async_op else None
 
 
-def _on_stream(function: str, collective: str, output: Tensors, input: Tensors, team: _Team | None, async_op: bool,
-               stream: _Stream | None, **rest: object) -> _Result:
-    if not async_op and not _side.pending:
-        _core.coll_on_stream(function, collective, output, input, team, stream=stream and stream.cuda_stream, **rest)
-        return None
+def _beside(function: str, collective: str, output: Tensors, input: Tensors, team: _Team | None, async_op: bool,
+            stream: _Stream | None, *rest: object) -> _Result:
+    """The call where it is asynchronous, or another one is under way."""
     tensors = [tensor for side in (output, input) for tensor in (side if isinstance(side, list) else [side])]
     device, key = tensors[-1].device, _core.team_key(function, team)
     on = stream or torch.cuda.current_stream(device)
     if async_op and stream is None:
-        on = _side.stream_of(device)
+        on = stream_of(device)
         on.wait_stream(torch.cuda.current_stream(device))
-    if key in _side.pending:
-        on.wait_event(_side.pending.pop(key))
-    _core.coll_on_stream(function, collective, output, input, team, stream=on.cuda_stream, **rest)
+    if key in _pending:
+        on.wait_event(_pending[key])
+    _on_stream(function, collective, output, input, team, on.cuda_stream, *rest)
+    _pending.pop(key, None)  # only now: the call may have raised
     if not async_op:
         return None
     for tensor in tensors:

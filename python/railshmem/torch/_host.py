@@ -9,8 +9,10 @@ from __future__ import annotations
 import torch
 
 from railshmem import _core
-from railshmem.torch import _ops
 
+#: Types that are added up as float32 and rounded once, at the end.
+ROUNDED = frozenset(getattr(torch, name) for name in ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+                    if hasattr(torch, name))
 #: Elements that a composed reduction fetches at once: 1 MiB of float32.
 CHUNK = 1 << 18
 _WIDE = {"sum": torch.add, "avg": torch.add, "premul": torch.add, "prod": torch.mul, "min": torch.minimum,
@@ -97,9 +99,9 @@ def reduce_scatter(function: str, output: torch.Tensor, input: torch.Tensor | li
 
 def _is_native(op: str, dtype: torch.dtype) -> bool:
     """Whether the library reduces it on the host as a stream would: those of 16 bits would be rounded in each step."""
-    if op == "premul" or dtype.itemsize == 1 and dtype in _ops.ROUNDED:
+    if op == "premul" or dtype.itemsize == 1 and dtype in ROUNDED:
         return False
-    return dtype not in _ops.ROUNDED or op in ("min", "max")
+    return dtype not in ROUNDED or op in ("min", "max")
 
 
 def _average(output: torch.Tensor, op: str, team: _Team | None) -> None:
@@ -123,7 +125,7 @@ def _combine(function: str, output: torch.Tensor, source: torch.Tensor, op: str,
 
 
 def _combined(function: str, part: torch.Tensor, op: str, factor: float | None, pes: list[int]) -> torch.Tensor:
-    wide = torch.float32 if part.dtype in _ops.ROUNDED else part.dtype
+    wide = torch.float32 if part.dtype in ROUNDED else part.dtype
     fetched, total = torch.empty_like(part), None
     for pe in pes:
         _core.get(function, fetched, part, pe)

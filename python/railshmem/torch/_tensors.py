@@ -11,6 +11,8 @@ from railshmem._names import name_of
 from railshmem.torch import _gpu
 from railshmem.torch._types import ELEMENTS
 
+_get_default_device = getattr(torch, "get_default_device", None)  # since torch 2.3
+
 
 def empty(*size: int | tuple[int, ...], dtype: torch.dtype | None = None,
           device: torch.device | str | int | None = None) -> torch.Tensor:
@@ -75,8 +77,7 @@ def _make(size: tuple, dtype: torch.dtype | None, device: torch.device | str | i
 
 def default_device() -> torch.device:
     """Returns the device of tensors for which none is named."""
-    get = getattr(torch, "get_default_device", None)  # since torch 2.3
-    return get() if get else torch.device("cpu")
+    return _get_default_device() if _get_default_device else torch.device("cpu")
 
 
 def _make_on_device(nbytes: int, dtype: torch.dtype, shape: torch.Size, device: torch.device, zero: bool,

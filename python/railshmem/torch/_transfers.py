@@ -15,6 +15,7 @@ import torch
 
 from railshmem import _core
 from railshmem.torch._tensors import default_device
+from railshmem.torch._types import current_stream
 
 _Team = _core.Team
 _Stream = torch.cuda.Stream
@@ -90,8 +91,13 @@ def _stream_number(function: str, device: torch.device | str | int | None, strea
     if stream is not None:
         return stream.cuda_stream
     device = default_device() if device is None else torch.device(device)
-    if device.type not in ("cpu", "cuda"):
+    kind = device.type
+    if kind == "cpu":
+        return None
+    if kind != "cuda":
         raise ValueError(f"{function}: device is {device}; accepted: cpu, cuda")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise RuntimeError(f"{function}: torch finds no CUDA device; pass device='cpu'")
-    return None if device.type == "cpu" else torch.cuda.current_stream(device).cuda_stream
+    if not torch.cuda.is_initialized():  # is_available() takes longer than the call
+        if not torch.cuda.is_available():
+            raise RuntimeError(f"{function}: torch finds no CUDA device; pass device='cpu'")
+        torch.cuda.init()
+    return current_stream(torch.cuda.current_device() if device.index is None else device.index)

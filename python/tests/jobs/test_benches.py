@@ -32,6 +32,15 @@ def test_calls_have_the_names_of_those_of_c(tmp_path):
     assert {row["bytes"] for row in rows if row["bench"] == "fcollect_on_cpu"} == {16, 8192}
 
 
+def test_parts_of_calls_add_up(tmp_path):
+    rows = rows_of(tmp_path, "call_parts.py", "--repetitions", "3")
+    for call in ("put", "put_signal"):
+        for nbytes in (8, 8192):
+            parts = {row["part"]: row["value"] for row in rows if (row["call"], row["bytes"]) == (call, nbytes)}
+            whole = parts.pop("whole")
+            assert set(parts) == {"python", "module", "library"} and abs(sum(parts.values()) - whole) < 1e-6 * whole
+
+
 def test_collectives_are_measured_by_size(tmp_path):
     rows = rows_of(tmp_path, "stream_collectives.py", "--sizes", "4096,65536", "--calls", "3", "--repetitions", "3")
     assert {(row["bench"], row["bytes"], row["order"]) for row in rows} == {

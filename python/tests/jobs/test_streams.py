@@ -145,6 +145,100 @@ def test_collectives_of_any_memory(tmp_path):
         """)
 
 
+#: A table of torch's C functions, by which the module sees Plain tensors, and not by their attributes.
+EXCHANGE = """
+class Seen(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+CODES = {"f32": (2, 32), "i64": (0, 64), "u8": (1, 8)}
+
+class Plain:
+    def __init__(self, tensor, shape, strides, device_type=2, lanes=1):
+        self.tensor, self.device_type, self.lanes = tensor, device_type, lanes
+        self.shape, self.strides = [(ctypes.c_int64 * len(numbers))(*numbers) for numbers in (shape, strides)]
+    @property
+    def dtype(self):
+        raise AttributeError("the attribute dtype was read")
+    is_cuda = dtype
+
+class Late(Plain):
+    '''A class of its own: attributes alone say what it is.'''
+    dtype, is_cpu, is_cuda, device = "f32", False, True, Device(0)
+    def is_contiguous(self):
+        return True
+    def numel(self):
+        return 4
+    def data_ptr(self):
+        return self.tensor.address
+
+@ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Seen))
+def see(object, seen):
+    assert type(object) is Plain, object
+    to = seen.contents
+    to.data, to.device_type, to.device, to.ndim = object.tensor.address, object.device_type, 0, len(object.shape)
+    (to.code, to.bits), to.lanes, to.byte_offset = CODES[object.tensor.dtype], object.lanes, 0
+    to.shape, to.strides = (ctypes.cast(numbers, ctypes.POINTER(ctypes.c_int64)) for numbers in (object.shape, object.strides))
+    return 0
+
+asked = []
+@ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+def stream_of(device_type, device, stream):
+    asked.append((device_type, device))
+    stream[0] = None
+    return 0
+
+tables = []
+def capsule(major):
+    see_it, tell_stream = (ctypes.cast(function, ctypes.c_void_p).value for function in (see, stream_of))
+    tables.append((ctypes.c_uint64 * 7)(major | 3 << 32, 0, 0, 0, 0, see_it, tell_stream))
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(tables[-1]), b"dlpack_exchange_api", None)
+
+def refused(kind, text, *arguments):
+    try:
+        _core.put("railshmem.torch.put", *arguments)
+    except kind as error:
+        assert text in str(error), error
+    else:
+        sys.exit("no exception: " + text)
+"""
+
+
+def test_tensors_are_seen_by_the_functions_that_torch_has(tmp_path):
+    job(tmp_path, EXCHANGE + """
+t, here, right = zeros(4), own(4), (me + 1) % npes
+_core.know_torch(Plain, ELEMENTS, lambda device: sys.exit("Python was asked for the stream"), capsule(1))
+flat = Plain(here, (4,), (1,))
+here.fill(*[me + 1.0] * 4)
+_core.put("railshmem.torch.put", Plain(t, (1, 2, 2), (77, 2, 1)), flat, right)
+_core.barrier_on_stream("railshmem.torch.barrier", None, 0)
+assert t.tolist() == [(me - 1) % npes + 1.0] * 4
+def all_reduce(output, input):
+    return _core.coll_on_stream("railshmem.torch.all_reduce", "all_reduce", output, input, op="sum")
+assert all_reduce(Plain(t, (4,), (1,)), Plain(here, (2, 2), (2, 1)))
+assert t.tolist() == [npes * (npes + 1) / 2] * 4
+assert asked == [(2, 0)] * 2, asked
+assert not all_reduce(None, Plain(t, (4,), (1,), device_type=1)) and not all_reduce(None, []) and not all_reduce(None, 3)
+refused(ValueError, "dest is not contiguous", Plain(t, (2, 2), (1, 2)), flat, right)
+refused(ValueError, "dest has 3 elements, and source has 4", Plain(t, (3,), (1,)), flat, right)
+refused(ValueError, "dest is not symmetric", flat, flat, right)
+refused(AttributeError, "dtype was read", Plain(t, (4,), (1,), lanes=2), flat, right)
+refused(AttributeError, "dtype was read", Plain(t, (4,), (1,), device_type=7), flat, right)
+railshmem.barrier_all()
+_core.put("railshmem.torch.put", Late(t, (), ()), Late(here, (), ()), me)
+assert t.tolist() == [me + 1.0] * 4
+for other in (capsule(2), object(), 5, None):
+    _core.know_torch(Plain, ELEMENTS, lambda device: 0, other)
+    refused(AttributeError, "dtype was read", flat, flat, right)
+_core.know_torch(Tensor, ELEMENTS, lambda device: 0)
+railshmem.barrier_all()
+free(t)
+""")
+
+
 def test_mistakes_raise(tmp_path):
     job(tmp_path, """
         t, ordinary = zeros(8), own(8)
@@ -155,6 +249,10 @@ def test_mistakes_raise(tmp_path):
                 (lambda: coll(t, Tensor("f32", t.address, 8, contiguous=False), op="sum"), ValueError, "not contiguous"),
                 (lambda: coll(t, t[0:4], op="sum"), ValueError, "must have"),
                 (lambda: coll(t, own(8, "i64"), op="sum"), TypeError, "convert one of them with to()"),
+                (lambda: coll(t, t), ValueError, "op is None; accepted: sum, prod"),
+                (lambda: coll(t, t, op="xor"), TypeError, "float32, which the operation xor does not take"),
+                (lambda: coll(t, t, op="premul"), ValueError, "op is 'premul' and factor is None"),
+                (lambda: coll(t, t, op="sum", factor=2.0), ValueError, "op is 'sum' and factor is 2.0"),
                 (lambda: coll([t], t[0:4], "all_gather"), ValueError, "a list of 1 tensors, and the team has 2 PEs"),
                 (lambda: coll([t, t[0:3]], t, "all_gather"), ValueError, "they must have one size"),
                 (lambda: coll(t, t, "broadcast", root=2), ValueError, "members 0 to 1"),
