@@ -12,6 +12,7 @@ string(REGEX REPLACE "\n\\$[^\n]* = comdat any" "" text "${text}")
 string(REPLACE "linkonce_odr dso_local" "internal" text "${text}")
 string(REGEX REPLACE ",? comdat( |\n)" "\\1" text "${text}")
 # Structures that are passed by value: Triton's 32-bit addresses of shared and local memory (nvptx-short-ptr) end LLVM's code generator there
-# (3.4 to 3.6: an assertion in SelectionDAG::ReplaceAllUsesWith). So such functions become part of their callers.
+# (3.4 to 3.6: an assertion in SelectionDAG::ReplaceAllUsesWith). The functions of every call take them by address (RAILSHMEM_STRUCT); the
+# few others become part of their callers.
 string(REGEX REPLACE "\n(define internal [^\n]*byval\\([^\n]*) #[0-9]+ {" "\n\\1 alwaysinline convergent mustprogress nounwind {" text "${text}")
 file(WRITE ${OUT} "${text}")

@@ -3,6 +3,7 @@
 // depends on no release of CUDA. To the device headers such a compiler is what NVRTC is: it has no host side.
 #pragma once
 
+#define RAILSHMEM_STRUCTS_BY_ADDRESS
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __host__ __attribute__((host))

@@ -94,8 +94,8 @@ enum class Fetch : uint8_t { nothing, later, now };
 /// The owner's proxy executes the operation; `fetch` is where the old value goes.
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView& world, const HeapPlace& place,
-                                                                AmoOp op, T operand, T compare, Peer peer, T* fetch,
-                                                                Fetch when) {
+                                                                AmoOp op, T operand, T compare,
+                                                                RAILSHMEM_STRUCT(Peer) peer, T* fetch, Fetch when) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   if (op != AmoOp::fetch && op != AmoOp::set && is_promised(place, peer)) return ChannelStatus::promised;
@@ -113,8 +113,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_far(const WorldView&
 
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus amo_elsewhere(const WorldView& world, T* dest, AmoOp op,
-                                                                      T operand, T compare, Peer peer, T* fetch,
-                                                                      Fetch when) {
+                                                                      T operand, T compare, RAILSHMEM_STRUCT(Peer) peer,
+                                                                      T* fetch, Fetch when) {
   const HeapPlace place = reach(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
@@ -138,7 +138,7 @@ template <class T>
 RAILSHMEM_HD inline ChannelStatus amo(const WorldView& world, T* dest, AmoOp op, T operand, T compare, Peer peer,
                                       T* fetch = nullptr, Fetch when = Fetch::nothing) {
   const NearPlace word = amo_place(world, dest, op, peer);
-  if (!word.near) return amo_elsewhere(world, dest, op, operand, compare, peer, fetch, when);
+  if (!word.near) return amo_elsewhere(world, dest, op, operand, compare, Peer(peer), fetch, when);
   const T old = apply_amo(reinterpret_cast<T*>(word.here), op, operand, compare);
   if (when != Fetch::nothing) *fetch = old;
   return ChannelStatus::ok;
@@ -154,7 +154,7 @@ RAILSHMEM_HD inline ChannelStatus amo_fetch(const WorldView& world, T* fetch, T*
     return ChannelStatus::ok;
   }
   T old{0};  // here and not before: a variable whose address a call gets lives in memory
-  const ChannelStatus status = amo_elsewhere(world, dest, op, operand, compare, peer, &old, Fetch::now);
+  const ChannelStatus status = amo_elsewhere(world, dest, op, operand, compare, Peer(peer), &old, Fetch::now);
   *fetch = old;
   return status;
 }

@@ -39,8 +39,9 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_pieces(const WorldVi
 }
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_far(const WorldView& world, const HeapPlace& place,
-                                                                const void* source, uint64_t nbytes, Peer peer,
-                                                                Payload payload, Completion completion) {
+                                                                const void* source, uint64_t nbytes,
+                                                                RAILSHMEM_STRUCT(Peer) peer, Payload payload,
+                                                                Completion completion) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   Command c = command_to(world, CommandOp::put, place, nbytes, peer);
@@ -61,8 +62,8 @@ RAILSHMEM_HD inline ChannelStatus put_value_far(const WorldView& world, const He
 }
 
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView& world, const HeapPlace& place,
-                                                                void* dest, uint64_t nbytes, Peer peer,
-                                                                Completion completion) {
+                                                                void* dest, uint64_t nbytes,
+                                                                RAILSHMEM_STRUCT(Peer) peer, Completion completion) {
   const ChannelStatus refused = refusal(world, place, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   Command c = command_to(world, CommandOp::get, place, nbytes, peer);

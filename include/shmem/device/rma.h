@@ -33,8 +33,9 @@ RAILSHMEM_HD inline void copy_by<ThreadScope>(void* to, const void* from, uint64
 /// Puts to an object that near_place() does not know: it lies in another heap, on another node, or nowhere.
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_elsewhere(const WorldView& world, void* dest,
-                                                                      const void* source, uint64_t nbytes, Peer peer,
-                                                                      Payload payload, Completion completion) {
+                                                                      const void* source, uint64_t nbytes,
+                                                                      RAILSHMEM_STRUCT(Peer) peer, Payload payload,
+                                                                      Completion completion) {
   if (nbytes == 0) return ChannelStatus::ok;
   const HeapPlace place = reach(world, dest, peer.pe);
   if (world.check != 0) {
@@ -55,7 +56,7 @@ RAILSHMEM_HD inline ChannelStatus putmem(const WorldView& world, void* dest, con
   const NearPlace target = near_place(world, dest, nbytes, peer.pe);
   ChannelStatus status = ChannelStatus::ok;
   if (!target.near) {
-    status = put_elsewhere<Scope>(world, dest, source, nbytes, peer, payload, completion);
+    status = put_elsewhere<Scope>(world, dest, source, nbytes, Peer(peer), payload, completion);
   } else {
     copy_by<Scope>(target.here, source, nbytes);
   }
@@ -65,7 +66,8 @@ RAILSHMEM_HD inline ChannelStatus putmem(const WorldView& world, void* dest, con
 
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_elsewhere(const WorldView& world, void* dest,
-                                                                      const void* source, uint64_t nbytes, Peer peer,
+                                                                      const void* source, uint64_t nbytes,
+                                                                      RAILSHMEM_STRUCT(Peer) peer,
                                                                       Completion completion) {
   if (nbytes == 0) return ChannelStatus::ok;
   const HeapPlace place = reach(world, source, peer.pe);
@@ -88,7 +90,7 @@ RAILSHMEM_HD inline ChannelStatus getmem(const WorldView& world, void* dest, con
   const NearPlace origin = near_place(world, source, nbytes, peer.pe);
   ChannelStatus status = ChannelStatus::ok;
   if (!origin.near) {
-    status = get_elsewhere<Scope>(world, dest, source, nbytes, peer, completion);
+    status = get_elsewhere<Scope>(world, dest, source, nbytes, Peer(peer), completion);
   } else {
     copy_by<Scope>(dest, origin.here, nbytes);
   }
@@ -121,7 +123,7 @@ RAILSHMEM_HD inline uint64_t bits_of(T value) {
 /// p() to an object that near_element() does not know. One function for all types, with all that is below it: a thread
 /// that issues alone waits for each instruction.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldView& world, void* dest, uint64_t bits,
-                                                                    uint64_t nbytes, Peer peer) {
+                                                                    uint64_t nbytes, RAILSHMEM_STRUCT(Peer) peer) {
   const HeapPlace place = reach(world, dest, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, nbytes, peer.pe);
@@ -136,14 +138,14 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus p_elsewhere(const WorldV
 template <class T>
 RAILSHMEM_HD inline ChannelStatus p(const WorldView& world, T* dest, T value, Peer peer) {
   const NearPlace target = near_element(world, dest, peer.pe);
-  if (!target.near) return p_elsewhere(world, dest, bits_of(value), sizeof(T), peer);
+  if (!target.near) return p_elsewhere(world, dest, bits_of(value), sizeof(T), Peer(peer));
   *reinterpret_cast<volatile T*>(target.here) = value;
   return ChannelStatus::ok;
 }
 
 template <class T>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus g_elsewhere(const WorldView& world, T* value, const T* source,
-                                                                    Peer peer) {
+                                                                    RAILSHMEM_STRUCT(Peer) peer) {
   const HeapPlace place = reach(world, source, peer.pe);
   if (world.check != 0) {
     const ChannelStatus wrong = check_range(world, place, sizeof(T), peer.pe);
@@ -168,7 +170,7 @@ RAILSHMEM_HD inline ChannelStatus g(const WorldView& world, T* value, const T* s
     return ChannelStatus::ok;
   }
   T fetched{};  // here and not before: a variable whose address a call gets lives in memory
-  const ChannelStatus status = g_elsewhere(world, &fetched, source, peer);
+  const ChannelStatus status = g_elsewhere(world, &fetched, source, Peer(peer));
   *value = fetched;
   return status;
 }

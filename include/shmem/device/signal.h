@@ -25,8 +25,9 @@ RAILSHMEM_HD inline bool is_direct(const HeapPlace& signal, SignalOp op, Peer pe
 /// The signal alone, by the proxy, in the channel of `block`. `written`: the signal comes after everything that this
 /// thread wrote before.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldView& world, const HeapPlace& signal,
-                                                                  uint64_t value, SignalOp op, Peer peer,
-                                                                  Payload payload, uint32_t block) {
+                                                                  uint64_t value, SignalOp op,
+                                                                  RAILSHMEM_STRUCT(Peer) peer, Payload payload,
+                                                                  uint32_t block) {
   const ChannelStatus refused = refusal(world, signal, peer.pe);
   if (refused != ChannelStatus::ok) return refused;
   if (op == SignalOp::add && is_promised(signal, peer)) return ChannelStatus::promised;
@@ -42,8 +43,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldVie
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,
                                                                        const void* source, uint64_t nbytes,
                                                                        const HeapPlace& signal, uint64_t value,
-                                                                       SignalOp op, Peer peer, Payload payload,
-                                                                       Completion completion) {
+                                                                       SignalOp op, RAILSHMEM_STRUCT(Peer) peer,
+                                                                       Payload payload, Completion completion) {
   ChannelStatus status = refusal(world, place, peer.pe);
   if (status == ChannelStatus::ok) status = refusal(world, signal, peer.pe);
   if (status != ChannelStatus::ok) return status;
@@ -81,8 +82,8 @@ template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(const WorldView& world, void* dest,
                                                                              const void* source, uint64_t nbytes,
                                                                              uint64_t* signal, uint64_t value,
-                                                                             SignalOp op, Peer peer, Payload payload,
-                                                                             Completion completion) {
+                                                                             SignalOp op, RAILSHMEM_STRUCT(Peer) peer,
+                                                                             Payload payload, Completion completion) {
   const HeapPlace target = reach(world, signal, peer.pe);
   const HeapPlace place = nbytes == 0 ? target : reach(world, dest, peer.pe);
   if (world.check != 0) {
@@ -125,7 +126,8 @@ RAILSHMEM_HD inline ChannelStatus putmem_signal(const WorldView& world, void* de
   const NearPlace target = near_place(world, nbytes == 0 ? signal : dest, nbytes, peer.pe);
   ChannelStatus status = ChannelStatus::ok;
   if (!flag.near || !target.near) {
-    status = put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, peer, payload, completion);
+    status =
+        put_signal_elsewhere<Scope>(world, dest, source, nbytes, signal, value, op, Peer(peer), payload, completion);
   } else {
     if (nbytes != 0) {
       copy_by<Scope>(target.here, source, nbytes);
@@ -143,7 +145,7 @@ RAILSHMEM_HD inline ChannelStatus signal_update(const WorldView& world, uint64_t
                                                 Peer peer) {
   const NearPlace flag = near_signal(world, signal, op, peer);
   if (!flag.near) {
-    return put_signal_elsewhere<ThreadScope>(world, signal, nullptr, 0, signal, value, op, peer, Payload::written,
+    return put_signal_elsewhere<ThreadScope>(world, signal, nullptr, 0, signal, value, op, Peer(peer), Payload::written,
                                              Completion::later);
   }
   apply_amo(reinterpret_cast<uint64_t*>(flag.here), op == SignalOp::add ? AmoOp::add : AmoOp::set, value, uint64_t{0});

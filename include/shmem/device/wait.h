@@ -133,7 +133,8 @@ class Lookout {
 
 /// Out of line: its registers are not the callers'.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_completed(const ChannelView& channel, uint64_t looking,
-                                                                           uint64_t count, Deadline deadline) {
+                                                                           uint64_t count,
+                                                                           RAILSHMEM_STRUCT(Deadline) deadline) {
   Waiter waiter(channel.ring.error, deadline);
   Lookout lookout(channel.completed_seen, looking);
   for (;;) {

@@ -77,6 +77,14 @@ def test_calls_are_made_once_and_in_order():
                      "getmem_nbi_block", "sync_all_block", "barrier_all_block", "signal_fetch", "ptr"]
 
 
+def test_code_for_other_nodes_is_no_part_of_the_kernel():
+    """Inlined, it would take registers from the kernel's loop, whose variables would then lie in local memory: after each wait
+    they come from behind the L1 cache.
+    """
+    ptx = holds_the_library(compile_kernel(kernels.ping_pong))
+    assert len(re.findall(r"call\.uni .*put_signal_elsewhere", ptx)) == 2  # there and back
+
+
 def test_a_kernel_without_calls_has_no_view():
     assert VIEW not in compile_kernel(kernels.no_call).asm["ptx"]
 

@@ -84,7 +84,7 @@ RAILSHMEM_KERNEL inline void put_value(shmem_ctx_t ctx, T* dest, T value, int pe
     *reinterpret_cast<volatile T*>(target.here) = value;
     return;  // cannot fail, and nothing is looked at: in a loop of stores each instruction counts
   }
-  finish(world, DeviceCall::p, p_elsewhere(world, dest, bits_of(value), sizeof(T), peer), pe, dest);
+  finish(world, DeviceCall::p, p_elsewhere(world, dest, bits_of(value), sizeof(T), Peer(peer)), pe, dest);
 }
 template <class T>
 RAILSHMEM_KERNEL inline T get_value(shmem_ctx_t ctx, const T* source, int pe) {
