@@ -2,7 +2,6 @@
 // The backend RAILSHMEM of torch.distributed._symmetric_memory. __init__.py compiles this file on the user's machine,
 // against the torch that is installed there, because torch's classes for it differ from version to version.
 #include <torch/extension.h>
-#include <torch/csrc/distributed/c10d/symm_mem/SymmetricMemory.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -17,12 +16,14 @@
 #include <vector>
 
 #include "_cuda.h"
+#include "_pads.h"
 #include "_words.h"
 
 namespace {
 
 namespace symm = c10d::symmetric_memory;
 using railshmem_symm_mem::joined;
+using railshmem_symm_mem::pad_nbytes;
 using railshmem_symm_mem::Signals;
 
 /// Memory of the symmetric heap that is handed out locally, and where PEs find each other's. Addresses of functions of
@@ -108,7 +109,7 @@ bool await_value(std::atomic_ref<uint32_t> word, uint32_t value, double limit_s)
 
 /// An allocation as the members of a group see it. Behind its bytes lies the signal pad: a word for each channel and
 /// member, 1 where that member has signalled.
-class Memory : public symm::SymmetricMemory {
+class Memory : public railshmem_symm_mem::SymmetricMemory {
  public:
   Memory(const Pool& pool, std::vector<void*> buffers, size_t nbytes, size_t offset, int rank)
       : pool_(pool), buffers_(std::move(buffers)), nbytes_(nbytes), offset_(offset), rank_(rank) {
@@ -129,7 +130,7 @@ class Memory : public symm::SymmetricMemory {
  protected:
   void check(const char* function, int channel, int peer) {
     pool_.require_running(function);
-    const size_t channels = symm::get_signal_pad_size() / sizeof(uint32_t) / buffers_.size();
+    const size_t channels = pad_nbytes() / sizeof(uint32_t) / buffers_.size();
     TORCH_CHECK_VALUE(channel >= 0 && static_cast<size_t>(channel) < channels,
                       joined("railshmem.symm_mem: ", function, ": channel ", channel,
                              " does not exist; there are channels 0 to ", channels - 1));
@@ -244,12 +245,12 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     TORCH_CHECK_VALUE(pool_.signals == nullptr || device < 0 || device == ours,
                       joined("railshmem.symm_mem: empty: device is cuda:", device,
                              ", and the symmetric heap of this PE is on cuda:", ours, "; pass that device"));
-    const size_t all = aligned(nbytes) + symm::get_signal_pad_size();
+    const size_t all = aligned(nbytes) + pad_nbytes();
     void* const memory = pool_.take(static_cast<ssize_t>(all), -1, nullptr);
     TORCH_CHECK_WITH(OutOfMemoryError, memory != nullptr,
                      joined("railshmem.symm_mem: there is no room for ", nbytes,
                             " bytes and a signal pad; pass more bytes to railshmem.symm_mem.enable()"));
-    clear(static_cast<char*>(memory) + aligned(nbytes), symm::get_signal_pad_size());
+    clear(static_cast<char*>(memory) + aligned(nbytes), pad_nbytes());
     const std::lock_guard lock(mutex_);
     blocks_[reinterpret_cast<uintptr_t>(memory)] = {nbytes, group, {}};
     return memory;

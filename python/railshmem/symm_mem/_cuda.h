@@ -99,6 +99,13 @@ NEXT_STEP:
 }
 )ptx";
 
+/// The current stream of a GPU, as the driver takes it. Without CUDA's headers only Python tells it in every torch.
+inline void* current_stream(c10::Device device) {
+  const py::gil_scoped_acquire gil;
+  const py::object stream = py::module_::import("torch._C").attr("_cuda_getCurrentRawStream")(int{device.index()});
+  return reinterpret_cast<void*>(stream.cast<uintptr_t>());
+}
+
 /// The kernel above on one GPU, for the whole process: the driver is gone before static objects are.
 class Signals {
  public:
@@ -132,13 +139,11 @@ class Signals {
               double limit_s) {
     throw_report();
     const c10::DeviceGuard guard(device_);
-    const c10::impl::VirtualGuardImpl cuda(c10::DeviceType::CUDA);
     uint64_t report = reinterpret_cast<uintptr_t>(report_), limit_ns = static_cast<uint64_t>(limit_s * 1e9);
     uint32_t does = steps;
     void* parameters[] = {&pads, &report, &limit_ns, &rank, &members, &channel, &first, &last, &skip, &does};
     const unsigned threads = std::min(last - first, 1024);  // the most that a block may have
-    check(launch_(kernel_, 1, 1, 1, threads, 1, 1, 0, cuda.getStream(device_).native_handle(), parameters, nullptr),
-          "cuLaunchKernel");
+    check(launch_(kernel_, 1, 1, 1, threads, 1, 1, 0, current_stream(device_), parameters, nullptr), "cuLaunchKernel");
   }
   /// Throws what a kernel that trapped has left.
   void throw_report() {

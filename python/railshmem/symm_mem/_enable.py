@@ -24,8 +24,10 @@ from railshmem.torch import _gpu
 
 _FUNCTION = "railshmem.symm_mem.enable"
 _NAME = "RAILSHMEM"
+#: The oldest torch that the backend compiles against.
+_OLDEST = (2, 9)
 _SOURCE = pathlib.Path(__file__).with_name("_backend.cpp")
-_HEADERS = [pathlib.Path(__file__).with_name(name) for name in ("_cuda.h", "_words.h")]
+_HEADERS = [pathlib.Path(__file__).with_name(name) for name in ("_cuda.h", "_pads.h", "_words.h")]
 #: Seconds that the library waits where SHMEM_WAIT_TIMEOUT is not set.
 _LIMIT = 3600.0
 #: Seconds between two meetings of the PEs while a compiler runs.
@@ -43,7 +45,7 @@ def enable(nbytes: int, device: torch.device | str | int = "cpu") -> None:
 
     The backend is a C++ file that the first call compiles, in some 20 seconds, and keeps in torch's folder of extensions
     (TORCH_EXTENSIONS_DIR). It needs no CUDA toolkit. Raises RuntimeError where it cannot be compiled (it needs a C++20 compiler, ninja and Python's
-    headers), where torch has no symmetric memory, where the heap is not in the memory of that GPU, or at a second call; MemoryError on every PE where the heap has no room;
+    headers), where torch is older than 2.9 or has no symmetric memory, where the heap is not in the memory of that GPU, or at a second call; MemoryError on every PE where the heap has no room;
     ValueError for nbytes.
     """
     if nbytes < 1:
@@ -80,8 +82,10 @@ def _limit() -> float:
 
 def _compiled() -> ModuleType:
     """The extension. The first PE of each host compiles it, if nobody has, while the others wait."""
-    if not hasattr(torch._C, "_distributed_c10d") or not hasattr(torch._C._distributed_c10d, "_SymmetricMemory"):
-        raise RuntimeError(f"{_FUNCTION}: torch {torch.__version__} has no symmetric memory; install torch 2.11")
+    old = tuple(int(number) for number in torch.__version__.split(".")[:2]) < _OLDEST
+    if old or not hasattr(torch._C, "_distributed_c10d") or not hasattr(torch._C._distributed_c10d, "_SymmetricMemory"):
+        raise RuntimeError(f"{_FUNCTION}: torch {torch.__version__} has no symmetric memory that backends can join; install torch "
+                           f"{_OLDEST[0]}.{_OLDEST[1]} or newer")
     try:
         from torch.utils import cpp_extension
     except ImportError as error:

@@ -21,6 +21,14 @@ railshmem.finalize()
 """
 
 
+def test_an_old_torch_is_refused_by_its_version(tmp_path):
+    program = PROGRAM.replace("railshmem.init()", 'import torch; torch.__version__ = "2.8.1+cpu"; railshmem.init()')
+    said = subprocess.run([OSHRUN, "-n", "2", sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True,
+                          env={**os.environ, "TORCH_EXTENSIONS_DIR": str(tmp_path)}).stdout
+    assert said.count("torch 2.8.1+cpu has no symmetric memory that backends can join; install torch 2.9 or newer") == 2, said
+    assert not list(tmp_path.iterdir()), "nothing is compiled"
+
+
 def test_a_compiler_that_fails_is_an_exception_on_all_pes(tmp_path):
     said = subprocess.run([OSHRUN, "-n", "2", sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=True,
                           env={**os.environ, "CXX": "/bin/false", "TORCH_EXTENSIONS_DIR": str(tmp_path)}).stdout
