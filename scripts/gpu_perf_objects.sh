@@ -18,7 +18,7 @@ compile() {
 
 # compile_plain: the sources that know neither CUDA nor a library.
 compile_plain() {
-  for source in perftest/device/*.cpp perftest/device/coll/*.cpp perftest/harness/launcher.cpp perftest/harness/options.cpp \
+  for source in perftest/device/*.cpp perftest/device/coll/*.cpp perftest/device/overlap/*.cpp perftest/harness/launcher.cpp perftest/harness/options.cpp \
     perftest/harness/pattern.cpp perftest/harness/progress.cpp perftest/harness/report.cpp \
     perftest/harness/size_options.cpp perftest/harness/stats.cpp; do
     compile "$source" "${CXX:-c++}" -O1 -Wall -Wextra

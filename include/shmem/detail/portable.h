@@ -13,8 +13,9 @@
 
 /// One copy in a unit, for code that is rare or big: kernels compile in a fraction of the time, and stay short.
 #define RAILSHMEM_OUT_OF_LINE __attribute__((noinline))
-/// How a function out of line takes a struct: by value. In the code for Triton by address, because Triton's LLVM refuses
-/// calls with structs by value. Callers make a copy for the call: a variable whose address a call gets lives in memory.
+/// How a function out of line takes a struct: by value. In the code for Triton by address, because Triton's LLVM
+/// refuses calls with structs by value. Callers make a copy for the call: a variable whose address a call gets lives in
+/// memory.
 #if defined(RAILSHMEM_STRUCTS_BY_ADDRESS)
 #define RAILSHMEM_STRUCT(T) const T&
 #else
