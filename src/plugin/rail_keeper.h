@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -34,26 +33,15 @@ class RailKeeper {
   virtual bool outage(Port port, size_t r) noexcept = 0;
   virtual void mended(Port port, size_t r) noexcept = 0;
 
-  /// Takes the card of a rail that peer `pe` opened anew. Called by the owner of the proxy port. Returns the mask of
-  /// the rails of this PE that talk to that rail: their operations under way to it are lost.
-  virtual uint32_t learn(int pe, std::span<const std::byte> card) = 0;
-  /// Tells the other ports that peer `pe` doubts its paths to this PE, except that of rail `alive`.
-  virtual void doubt_for_others(int pe, size_t alive) noexcept = 0;
+  /// Takes the card of a rail that peer `pe` opened anew. Called by the owner of each port, for its own rails. Returns
+  /// the mask of the rails of this PE that talk to that rail: their operations under way to it are lost.
+  virtual uint32_t learn(Port port, int pe, std::span<const std::byte> card) = 0;
+  /// The mask of the rails of this PE that talk to rail `rail` of peer `pe`.
+  virtual uint32_t rails_to(int pe, size_t rail) = 0;
 
   /// Rails of this PE whose NIC has no link now, as a mask; 0 where the system does not tell. Ports may call often:
   /// only some calls ask the system.
   virtual uint32_t without_link(uint64_t now_ns) noexcept = 0;
-  /// Notes that a rail of peer `pe` has no link, as the peer says. Called by the owner of the proxy port; the other
-  /// ports will learn of it. Returns the mask of the rails of this PE that talk to that rail.
-  virtual uint32_t peer_lost_link(int pe, size_t rail) = 0;
-
-  /// News for ports other than the proxy's. A port's owner calls learn_at(), which takes in all news since the last
-  /// call and hands them on to the functions.
-  using Doubt = std::function<void(int pe, size_t alive)>;
-  using Unlinked = std::function<void(int pe, uint32_t rails)>;
-  virtual bool has_news_for(Port port) const noexcept = 0;
-  using Readdressed = std::function<void(int pe, uint32_t rails)>;
-  virtual void learn_at(Port port, const Doubt& doubt, const Unlinked& unlinked, const Readdressed& readdressed) = 0;
 };
 
 }  // namespace railshmem

@@ -88,8 +88,10 @@ class Engine final : public Network {
     fabric_.connect(without_terms(cards));
     compare_terms(cards, staging_terms());  // after the fabric has checked that all PEs run one version
     if constexpr (ReopensRails<F>) {
-      if (fabric_.rails(Port::proxy).size() > 1)
+      if (fabric_.rails(Port::proxy).size() > 1) {
         keeper_ = std::make_unique<EngineKeeper<F>>(fabric_, ports_with(threads_));
+        news_.emplace(ports_with(threads_));
+      }
     }
     const FlushPlan flush = make_flush_plan();
     InitiatorConfig proxy_config = initiator_config(Port::proxy);
@@ -265,7 +267,8 @@ class Engine final : public Network {
             .keeper = keeper_.get(),
             .staging = staging_ ? &staging_->source(port) : nullptr,
             .direct = &direct_,
-            .ports = ports_with(threads_)};
+            .ports = ports_with(threads_),
+            .news = news_ ? &*news_ : nullptr};
   }
 
   const int pe_;
@@ -283,6 +286,7 @@ class Engine final : public Network {
   FlushMemory flush_memory_;        // outlives the fabric's endpoints, which write into it
   F fabric_;
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
+  std::optional<PeerNews> news_;        ///< what peers say of their rails; empty where `keeper_` is null
   Sleeper sleeper_;
   std::optional<ProxySide<RailType>> proxy_;  // its rails belong to the fabric
   std::optional<HostSide<RailType>> host_;

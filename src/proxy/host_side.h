@@ -9,7 +9,6 @@
 #include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/plugin/network.h"
-#include "src/proxy/failover/peer_news.h"
 #include "src/proxy/patience.h"
 #include "src/proxy/port_lock.h"
 #include "src/proxy/proxy_side.h"
@@ -35,7 +34,6 @@ class HostSide {
         timeout_ns_(limit_ns(config.timeout_s)),
         port_(config.threads),
         initiator_(rails, initiator),
-        news_(initiator.keeper, initiator.port),
         proxy_(proxy),
         sleeper_(sleeper),
         nudger_(initiator_, !proxy.traffic_wakes()) {}
@@ -142,7 +140,9 @@ class HostSide {
   // ---- for the proxy thread ----------------------------------------------------------------------------------------
 
   /// Number of operations that complete only by polling this endpoint.
-  uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed) + news_.waiting(); }
+  uint64_t pending() const noexcept {
+    return pending_.load(std::memory_order_relaxed) + initiator_.failover().has_news();
+  }
   /// Whether some pending operations go on only if somebody polls.
   bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed); }
   /// True when something moved; false also when a host thread is inside.
@@ -166,7 +166,7 @@ class HostSide {
    public:
     explicit Entry(HostSide& side) noexcept : side_(side) {
       side_.port_.enter();
-      side_.learn();
+      side_.initiator_.failover().hear_news();
     }
     ~Entry() {
       if (inside_) side_.leave();
@@ -191,9 +191,6 @@ class HostSide {
     port_.leave();
   }
 
-  /// Learns what happened to peers' rails; called before anything is posted to peers.
-  void learn() noexcept { news_.learn(initiator_); }
-
   /// relaxed: hints for the proxy thread; the state itself is guarded by the port.
   void publish() noexcept {
     pending_.store(initiator_.outstanding(), std::memory_order_relaxed);
@@ -211,7 +208,6 @@ class HostSide {
   }
 
   bool poll() noexcept {
-    learn();  // also here: a call may wait for long, for an operation that goes on only with the news
     const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
       die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
           initiator_.rails()[r].name().c_str());
@@ -318,7 +314,6 @@ class HostSide {
   const uint64_t timeout_ns_;
   PortLock port_;
   Initiator<R> initiator_;
-  PeerNews news_;
   ProxySide<R>& proxy_;
   Sleeper& sleeper_;
   Nudger<R> nudger_;

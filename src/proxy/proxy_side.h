@@ -32,7 +32,7 @@ class ProxySide {
       : npes_(config.npes),
         observer_(observer),
         initiator_(rails, config),
-        responder_(initiator_, segments, config.npes, config.keeper, observer, target_staging),
+        responder_(initiator_, segments, config.npes, observer, target_staging),
         gate_(initiator_, responder_, flush) {}
 
   /// Adds channels to serve. Called before the proxy thread runs, or inside alone().

@@ -16,7 +16,6 @@
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
 #include "src/proxy/doze.h"
-#include "src/proxy/failover/peer_news.h"
 #include "src/proxy/source/initiator.h"
 #include "src/proxy/source/nudger.h"
 #include "src/proxy/try_lock.h"
@@ -33,8 +32,7 @@ class RingSide {
         nudges_(nudges),
         observer_(observer),
         initiator_(rails, config),
-        nudger_(initiator_, true),
-        news_(config.keeper, config.port) {}
+        nudger_(initiator_, true) {}
 
   /// alone(), or before the thread runs.
   void serve(std::span<Channel* const> channels) {
@@ -48,7 +46,6 @@ class RingSide {
   bool try_step() noexcept {
     if (!lock_.try_lock()) return false;
     const StepRecord record(observer_);
-    news_.learn(initiator_);
     const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
       die("a request of %zu bytes arrived at an endpoint that executes none, over %s; do all PEs run the same build?",
           nbytes, initiator_.rails()[r].name().c_str());
@@ -72,7 +69,7 @@ class RingSide {
   // ---- for its thread ----------------------------------------------------------------------------------------------
   /// It has rings, or something to bring to an end.
   bool wanted() const noexcept {
-    return serves_.load(std::memory_order_relaxed) || initiator_.outstanding() > 0 || news_.waiting();
+    return serves_.load(std::memory_order_relaxed) || initiator_.outstanding() > 0 || initiator_.failover().has_news();
   }
   /// Nothing that began here waits for the next step.
   bool at_rest() noexcept {
@@ -94,7 +91,6 @@ class RingSide {
   TryLock lock_;
   Initiator<R> initiator_;
   Nudger<R> nudger_;
-  PeerNews news_;
   std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
   std::atomic<bool> serves_{false};
   uint64_t moves_ = 0;

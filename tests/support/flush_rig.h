@@ -21,7 +21,7 @@ struct FakeKeeper final : RailKeeper {
     reopened.push_back(r);
     return {std::byte{1}};
   }
-  uint32_t learn(int, std::span<const std::byte>) override {
+  uint32_t learn(Port, int, std::span<const std::byte>) override {
     ++learned;
     return 0;
   }
@@ -29,11 +29,8 @@ struct FakeKeeper final : RailKeeper {
   void cut(Port, size_t, std::span<const int>) noexcept override {}
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
-  void doubt_for_others(int, size_t) noexcept override {}
   uint32_t without_link(uint64_t) noexcept override { return 0; }
-  uint32_t peer_lost_link(int, size_t) override { return 0; }
-  bool has_news_for(Port) const noexcept override { return false; }
-  void learn_at(Port, const Doubt&, const Unlinked&, const Readdressed&) override {}
+  uint32_t rails_to(int, size_t) override { return 0; }
 
   std::vector<size_t> reopened;
   int learned = 0;
@@ -48,9 +45,10 @@ struct FlushRig {
       : rails(count), seen_(count), looped_(count) {
     InitiatorConfig config{Port::proxy, kMe, 4, cells, tuning, &keeper};
     config.proves_rails = true;
+    config.news = &news;
     initiator.emplace(std::span(rails), config);
     const Segment segments[] = {{SegmentId::heap, reinterpret_cast<std::byte*>(memory.data()), sizeof memory}};
-    responder.emplace(*initiator, segments, 4, &keeper);
+    responder.emplace(*initiator, segments, 4);
     lines.make(
         count, [](auto) {}, [](auto) {});
     gate.emplace(*initiator, *responder, FlushPlan{policy, device, SegmentId::heap, kOffset, lines.bytes(), timeout_s});
@@ -119,6 +117,7 @@ struct FlushRig {
 
   std::array<uint64_t, 16> memory{};
   FakeKeeper keeper;
+  PeerNews news{ports_with(1)};
   std::vector<ScriptedRail> rails;
   FlushMemory lines;
   std::optional<Initiator<ScriptedRail>> initiator;

@@ -41,7 +41,7 @@ struct StagedRig {
         std::span(&segment, 1), [](auto) { return std::make_unique<LateCopier>(5); }, staged_tuning(), rails.size());
     initiator.emplace(std::span(rails),
                       InitiatorConfig{port, pe, 4, 64, staged_tuning(), nullptr, &staging->source(port)});
-    responder.emplace(*initiator, std::span(&segment, 1), 4, nullptr, nullptr, &staging->target());
+    responder.emplace(*initiator, std::span(&segment, 1), 4, nullptr, &staging->target());
   }
 
   std::byte* base() { return reinterpret_cast<std::byte*>(heap.data()); }

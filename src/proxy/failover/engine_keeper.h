@@ -6,7 +6,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "src/base/log.h"
@@ -41,7 +40,7 @@ concept TellsLinks = requires(const F f) {
 template <class F>
 class EngineKeeper final : public RailKeeper {
  public:
-  EngineKeeper(F& fabric, size_t ports) : fabric_(fabric), dead_(ports), desks_(ports) {}
+  EngineKeeper(F& fabric, size_t ports) : fabric_(fabric), dead_(ports) {}
 
   std::vector<std::byte> reopen(Port port, size_t r) override {
     const std::lock_guard lock(mutex_);
@@ -78,15 +77,13 @@ class EngineKeeper final : public RailKeeper {
     dead_[static_cast<size_t>(port)] &= ~(RailMask{1} << r);
   }
 
-  uint32_t learn(int pe, std::span<const std::byte> card) override {
+  uint32_t learn(Port port, int pe, std::span<const std::byte> card) override {
     const std::lock_guard lock(mutex_);
-    tell_others({pe, 0, 0, {card.begin(), card.end()}});
-    return fabric_.learn(Port::proxy, pe, card);
+    return fabric_.learn(port, pe, card);
   }
-
-  void doubt_for_others(int pe, size_t alive) noexcept override {
+  uint32_t rails_to(int pe, size_t rail) override {
     const std::lock_guard lock(mutex_);
-    tell_others({pe, alive, 0, {}});
+    return fabric_.rails_to(pe, rail);
   }
 
   uint32_t without_link([[maybe_unused]] uint64_t now_ns) noexcept override {
@@ -99,71 +96,15 @@ class EngineKeeper final : public RailKeeper {
     }
     return without_link_.load(std::memory_order_relaxed);
   }
-  uint32_t peer_lost_link(int pe, size_t rail) override {
-    const std::lock_guard lock(mutex_);
-    const uint32_t rails = fabric_.rails_to(pe, rail);
-    if (rails != 0) tell_others({pe, 0, rails, {}});
-    return rails;
-  }
-
-  bool has_news_for(Port port) const noexcept override {
-    // acquire: pairs with tell_others()
-    return desks_[static_cast<size_t>(port)].has_news.load(std::memory_order_acquire);
-  }
-  void learn_at(Port port, const Doubt& doubt, const Unlinked& unlinked, const Readdressed& readdressed) override {
-    for (const News& news : take_news(port)) {
-      if (news.unlinked != 0)
-        unlinked(news.pe, news.unlinked);
-      else if (news.card.empty())
-        doubt(news.pe, news.alive);
-      else
-        readdressed(news.pe, learn_as(port, news));
-    }
-  }
 
  private:
   static constexpr uint64_t kLinkPeriodNs = 15'000'000;  // 2 us per rail; little beside what a failover takes
-
-  struct News {
-    int pe;
-    size_t alive;
-    RailMask unlinked;            ///< 0: a card or a doubt
-    std::vector<std::byte> card;  ///< empty: a doubt
-  };
-
-  /// Where what a port should know waits for it.
-  struct NewsDesk {
-    std::vector<News> news;
-    std::atomic<bool> has_news{false};
-  };
-
-  /// All but the proxy's, which heard it.
-  void tell_others(const News& news) {
-    for (size_t port = 0; port < desks_.size(); ++port) {
-      if (static_cast<Port>(port) == Port::proxy) continue;
-      desks_[port].news.push_back(news);
-      // release: pairs with has_news_for(), though the mutex orders what follows
-      desks_[port].has_news.store(true, std::memory_order_release);
-    }
-  }
-
-  std::vector<News> take_news(Port port) {
-    const std::lock_guard lock(mutex_);
-    NewsDesk& desk = desks_[static_cast<size_t>(port)];
-    desk.has_news.store(false, std::memory_order_relaxed);
-    return std::exchange(desk.news, {});
-  }
-  uint32_t learn_as(Port port, const News& news) {
-    const std::lock_guard lock(mutex_);  // not while the port acts on the news, for which it asks this keeper
-    return fabric_.learn(port, news.pe, news.card);
-  }
 
   F& fabric_;
   std::mutex mutex_;
   std::atomic<uint64_t> links_read_ns_{0};
   std::atomic<uint32_t> without_link_{0};
-  std::vector<RailMask> dead_;   ///< by port: rails with a dead path
-  std::vector<NewsDesk> desks_;  ///< by port
+  std::vector<RailMask> dead_;  ///< by port: rails with a dead path
 };
 
 }  // namespace railshmem

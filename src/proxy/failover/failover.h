@@ -11,6 +11,7 @@
 #pragma once
 
 #include <bit>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "src/base/log.h"
 #include "src/base/witness.h"
 #include "src/proxy/failover/path_watch.h"
+#include "src/proxy/failover/peer_news.h"
 #include "src/proxy/failover/rail_reopener.h"
 #include "src/proxy/failover/replay.h"
 #include "src/proxy/post/desk.h"
@@ -29,10 +31,11 @@ namespace railshmem {
 template <Rail R>
 class Failover {
  public:
-  Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper)
+  Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper, PeerNews* news)
       : desk_(desk),
         requests_(requests),
         keeper_(keeper),
+        news_(news),
         replay_(desk, requests),
         watch_(desk, cards_, keeper),
         reopener_(desk, cards_, keeper) {}
@@ -91,8 +94,20 @@ class Failover {
     if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
   }
 
-  /// Tells that a path of `pe` to this PE is silent; it is not the path of rail `alive`.
-  void doubt(int pe, size_t alive) noexcept { watch_.doubt(pe, alive, now_ns()); }
+  /// Whether peers' news wait for this port. Any thread may ask.
+  bool has_news() const noexcept { return news_ != nullptr && news_->wait_for(desk_.letterhead.port); }
+  /// Acts on peers' news; before anything is posted.
+  void hear_news() noexcept {
+    if (has_news()) [[unlikely]]
+      act_on_news();
+  }
+  /// Tells all ports of this PE what a peer says of its rails; this port acts at once.
+  void tell_news(const News& news) {
+    news_->tell(news);
+    hear_news();
+  }
+  /// Whether peers may have news: this PE knows what to do with them.
+  bool expects_news() const noexcept { return news_ != nullptr; }
 
   /// How long a silent rail may stay silent before it is closed; see is_spared().
   uint64_t patience_ns(size_t r) const noexcept {
@@ -100,27 +115,6 @@ class Failover {
   }
   /// Closes rail `r`: nothing comes over it until it was opened anew.
   void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
-
-  /// Tells that at `pe` the partners of these rails have no link: nothing comes over these paths any more.
-  void unlinked(int pe, RailMask rails) noexcept {
-    const uint64_t now = now_ns();
-    for (RailMask rest = rails & desk_.rails.paths.all(); rest != 0; rest &= rest - 1) {
-      const auto r = static_cast<size_t>(std::countr_zero(rest));
-      if ((desk_.rails.usable(pe) & ~(RailMask{1} << r)) != 0 && !watch_.is_dead(r, pe))
-        down(r, pe, now, Death::no_link_at_peer);
-    }
-  }
-
-  /// Tells that `pe` opened the partners of these rails anew. Messages under way to the old partners are lost, though
-  /// the paths live.
-  void readdressed(int pe, RailMask rails) noexcept {
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      const OpCell& cell = desk_.cells[i];
-      if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
-      if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
-      if (cell.in_flight || (cell.awaits_answer && !cell.lost_request)) down(cell.rail, pe, now_ns(), Death::closing);
-    }
-  }
 
   /// Takes the target's answer to an inquiry.
   void account(const AccountMessage& message) noexcept {
@@ -150,6 +144,50 @@ class Failover {
     AccountMessage account{};
     RailMask hopeless = 0;  ///< those of `rails` without a link: none of their operations can still succeed
   };
+
+  [[gnu::cold, gnu::noinline]] void act_on_news() noexcept {
+    for (const News& news : news_->take(desk_.letterhead.port)) {
+      if (desk_.abandoned) continue;
+      switch (news.what) {
+        case News::What::doubt:
+          watch_.doubt(news.pe, news.rail, now_ns());
+          break;
+        case News::What::no_link:
+          unlinked(news.pe, keeper_->rails_to(news.pe, news.rail));
+          break;
+        case News::What::reopened:
+          learn(news);
+          break;
+      }
+    }
+  }
+
+  /// At `pe` the partners of these rails have no link: nothing comes over these paths any more.
+  void unlinked(int pe, RailMask rails) noexcept {
+    const uint64_t now = now_ns();
+    for (RailMask rest = rails & desk_.rails.paths.all(); rest != 0; rest &= rest - 1) {
+      const auto r = static_cast<size_t>(std::countr_zero(rest));
+      if ((desk_.rails.usable(pe) & ~(RailMask{1} << r)) != 0 && !watch_.is_dead(r, pe))
+        down(r, pe, now, Death::no_link_at_peer);
+    }
+  }
+
+  void learn(const News& news) noexcept {
+    try {
+      readdressed(news.pe, keeper_->learn(desk_.letterhead.port, news.pe, news.card));
+    } catch (const std::exception& error) {
+      log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", news.pe, error.what());
+    }
+  }
+  /// Messages under way to the old partners of the rail that the peer opened anew are lost, though the paths live.
+  void readdressed(int pe, RailMask rails) noexcept {
+    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
+      const OpCell& cell = desk_.cells[i];
+      if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
+      if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
+      if (cell.in_flight || (cell.awaits_answer && !cell.lost_request)) down(cell.rail, pe, now_ns(), Death::closing);
+    }
+  }
 
   Recovery* find(int pe) noexcept {
     for (Recovery& recovery : recoveries_)
@@ -351,6 +389,7 @@ class Failover {
   Desk<R>& desk_;
   Requests<R>& requests_;
   RailKeeper* const keeper_;
+  PeerNews* const news_;  ///< null: no peer has any
   Replay<R> replay_;
   RailCards cards_;
   PathWatch<R> watch_;

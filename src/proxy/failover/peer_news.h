@@ -1,40 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the proxy's endpoint hears of peers' rails, for a port at which no peer's message arrives.
+// What peers say of their rails: the first proxy thread hears it, and each port of this PE must know.
 #pragma once
 
-#include <exception>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
 
-#include "src/base/log.h"
-#include "src/plugin/rail_keeper.h"
+#include "src/plugin/port.h"
 
 namespace railshmem {
 
-/// The news for one port; only the port's owner uses it.
+struct News {
+  enum class What : uint8_t { doubt, no_link, reopened };
+  What what;
+  int pe;                         ///< who says so
+  size_t rail;                    ///< doubt: of this PE, the one that is not doubted. no_link: of the peer
+  std::vector<std::byte> card{};  ///< reopened: how the new rail is reached
+};
+
+/// Keeps the news for each port until the port's owner takes them. Any thread may use it at any time.
 class PeerNews {
  public:
-  /// `keeper` may be null: rails are not opened anew.
-  PeerNews(RailKeeper* keeper, Port port) noexcept : keeper_(keeper), port_(port) {}
+  explicit PeerNews(size_t ports) : desks_(ports) {}
 
-  bool waiting() const noexcept { return keeper_ != nullptr && keeper_->has_news_for(port_); }
-
-  /// Tells the port's initiator; before anything is posted.
-  template <class Initiator>
-  void learn(Initiator& initiator) noexcept {
-    if (!waiting()) [[likely]]
-      return;
-    try {
-      keeper_->learn_at(
-          port_, [&](int pe, size_t alive) { initiator.doubt(pe, alive); },
-          [&](int pe, uint32_t rails) { initiator.unlinked(pe, rails); },
-          [&](int pe, uint32_t rails) { initiator.readdressed(pe, rails); });
-    } catch (const std::exception& error) {
-      log_warn("a peer opened a rail anew, but this PE cannot use it: %s", error.what());
+  void tell(const News& news) {
+    const std::lock_guard lock(mutex_);
+    for (Desk& desk : desks_) {
+      desk.news.push_back(news);
+      // release: pairs with wait_for(), though the mutex orders what follows
+      desk.has_news.store(true, std::memory_order_release);
     }
   }
 
+  bool wait_for(Port port) const noexcept {
+    // acquire: pairs with tell()
+    return desks_[static_cast<size_t>(port)].has_news.load(std::memory_order_acquire);
+  }
+
+  /// What was told since the last call, the oldest first.
+  std::vector<News> take(Port port) {
+    const std::lock_guard lock(mutex_);
+    Desk& desk = desks_[static_cast<size_t>(port)];
+    desk.has_news.store(false, std::memory_order_relaxed);
+    return std::exchange(desk.news, {});
+  }
+
  private:
-  RailKeeper* const keeper_;
-  const Port port_;
+  struct Desk {
+    std::vector<News> news;
+    std::atomic<bool> has_news{false};
+  };
+
+  std::mutex mutex_;
+  std::vector<Desk> desks_;  ///< by port
 };
 
 }  // namespace railshmem

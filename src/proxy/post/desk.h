@@ -21,6 +21,7 @@
 
 namespace railshmem {
 
+class PeerNews;
 class StagingPart;
 
 /// The identity of an endpoint, and what its initiator may use.
@@ -35,6 +36,7 @@ struct InitiatorConfig {
   const DirectMemory* direct = nullptr;  ///< GPU memory that rails reach without staging; null: none
   bool proves_rails = false;     ///< peers use a reopened rail only after it has reached this PE itself; see Flusher
   size_t ports = ports_with(1);  ///< of each PE
+  PeerNews* news = nullptr;      ///< what peers say of their rails; null where `keeper` is
 };
 
 template <Rail R>

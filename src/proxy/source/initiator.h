@@ -31,7 +31,7 @@ class Initiator {
       : desk_(rails, config),
         requests_(desk_, config.npes),
         transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
-        failover_(desk_, requests_, config.keeper),
+        failover_(desk_, requests_, config.keeper, config.news),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
         ports_(config.ports),
         scopes_(config.npes) {
@@ -154,20 +154,9 @@ class Initiator {
     if (!desk_.abandoned) send_answer(r, to, reinterpret_cast<const std::byte*>(&header), sizeof header);
   }
 
-  /// Tells that `pe` doubts all its paths to this PE except that of rail `alive`.
-  void doubt(int pe, size_t alive) noexcept {
-    if (!desk_.rails.single() && !desk_.abandoned) failover_.doubt(pe, alive);
-  }
-
-  /// Tells that at `pe` the partners of these rails have no link.
-  void unlinked(int pe, RailMask rails) noexcept {
-    if (!desk_.rails.single() && !desk_.abandoned) failover_.unlinked(pe, rails);
-  }
-
-  /// Tells that `pe` opened the partners of these rails anew.
-  void readdressed(int pe, RailMask rails) noexcept {
-    if (!desk_.rails.single() && !desk_.abandoned) failover_.readdressed(pe, rails);
-  }
+  /// Peers' news: has_news(), hear_news(), tell_news(). poll() hears the news too.
+  Failover<R>& failover() noexcept { return failover_; }
+  const Failover<R>& failover() const noexcept { return failover_; }
 
   // ---- for Flusher -------------------------------------------------------------------------------------------------
 
@@ -207,6 +196,7 @@ class Initiator {
   /// arrived. Requests of peers go to `on_request(rail, bytes, nbytes)`. True when something moved.
   template <class OnRequest>
   bool poll(OnRequest&& on_request) noexcept {
+    failover_.hear_news();
     transfers_.release_held();  // if there is no room now, the next poll tries again
     bool moved = false;
     const bool all = desk_.letterhead.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;

@@ -28,10 +28,9 @@ template <Rail R>
 class Responder {
  public:
   /// Answers leave through `initiator`, over the rail of the request where that rail can take them.
-  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, RailKeeper* keeper = nullptr,
-            observe::Observer* observer = nullptr, StagingPart* staging = nullptr)
+  Responder(Initiator<R>& initiator, std::span<const Segment> segments, int npes, observe::Observer* observer = nullptr,
+            StagingPart* staging = nullptr)
       : initiator_(initiator),
-        keeper_(keeper),
         ports_(initiator.ports()),
         inbox_(npes, ports_, !initiator.rails().single()),
         answers_(npes, ports_),
@@ -51,7 +50,7 @@ class Responder {
     const Endpoint from{header.pe, header.port};
     if (header.kind == MessageKind::ping) {
       answers_.pong(from, r);
-      if (header.op != 0 && keeper_ != nullptr) hear_news(header, r);
+      if (header.op != 0 && initiator_.failover().expects_news()) pass_on(header, r);
       return;
     }
     if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
@@ -222,24 +221,17 @@ class Responder {
                    "put_signal");
   }
 
-  [[gnu::cold]] void hear_news(const MessageHeader& ping, size_t alive) noexcept {
-    if (ping.op == static_cast<uint8_t>(PingNews::no_link)) {
-      initiator_.unlinked(ping.pe, keeper_->peer_lost_link(ping.pe, ping.cell));
-    } else {
-      initiator_.doubt(ping.pe, alive);
-      keeper_->doubt_for_others(ping.pe, alive);
-    }
+  [[gnu::cold]] void pass_on(const MessageHeader& ping, size_t alive) noexcept {
+    const bool unlinked = ping.op == static_cast<uint8_t>(PingNews::no_link);
+    initiator_.failover().tell_news(unlinked ? News{News::What::no_link, ping.pe, ping.cell}
+                                             : News{News::What::doubt, ping.pe, alive});
   }
 
   [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
-    if (nbytes < sizeof message + message.nbytes || keeper_ == nullptr) refuse(nbytes);
+    if (nbytes < sizeof message + message.nbytes || !initiator_.failover().expects_news()) refuse(nbytes);
     if (!is_news(from, message)) return;
-    try {
-      initiator_.readdressed(message.header.pe,
-                             keeper_->learn(message.header.pe, {bytes + sizeof message, message.nbytes}));
-    } catch (const std::exception& error) {
-      log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", message.header.pe, error.what());
-    }
+    const std::byte* const card = bytes + sizeof message;
+    initiator_.failover().tell_news({News::What::reopened, message.header.pe, 0, {card, card + message.nbytes}});
   }
 
   [[gnu::cold]] bool is_news(Endpoint from, const CardMessage& message) {
@@ -331,8 +323,7 @@ class Responder {
   }
 
   Initiator<R>& initiator_;
-  RailKeeper* const keeper_;  ///< null: a single rail
-  const size_t ports_;        ///< of each peer
+  const size_t ports_;  ///< of each peer
   Inbox inbox_;
   AnswerQueue answers_;
   Inquiries inquiries_;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the two ports of an engine share about its rails: outages are told once, news wait for the host.
+// What the ports of an engine share about its rails: outages are told once, links are read now and then.
 #include "src/proxy/failover/engine_keeper.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace railshmem {
@@ -30,10 +29,6 @@ struct FakeFabric {
   uint32_t unlinked = 0;
 };
 
-const RailKeeper::Doubt kNoDoubt = [](int, size_t) { ADD_FAILURE() << "a doubt"; };
-const RailKeeper::Unlinked kNoUnlinked = [](int, uint32_t) { ADD_FAILURE() << "a link"; };
-const RailKeeper::Readdressed kNoReaddressed = [](int, uint32_t) { ADD_FAILURE() << "a card"; };
-
 TEST(EngineKeeper, AnOutageIsNewsOnceForBothPorts) {
   FakeFabric fabric;
   EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
@@ -48,40 +43,14 @@ TEST(EngineKeeper, AnOutageIsNewsOnceForBothPorts) {
   EXPECT_TRUE(keeper.outage(Port::proxy, 1)) << "the next one";
 }
 
-TEST(EngineKeeper, WhatTheHostMustKnowWaitsForIt) {
-  FakeFabric fabric;
-  EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
-  EXPECT_FALSE(keeper.has_news_for(Port::host));
-  const std::byte card[3] = {};
-  EXPECT_EQ(keeper.learn(7, card), 0b10u);
-  keeper.doubt_for_others(5, 2);
-  ASSERT_EQ(fabric.learned.size(), 1u);
-  EXPECT_EQ(std::get<Port>(fabric.learned[0]), Port::proxy);
-  EXPECT_TRUE(keeper.has_news_for(Port::host));
-  std::vector<std::pair<int, uint32_t>> readdressed;
-  std::vector<std::pair<int, size_t>> doubts;
-  keeper.learn_at(
-      Port::host, [&](int pe, size_t alive) { doubts.emplace_back(pe, alive); }, kNoUnlinked,
-      [&](int pe, uint32_t rails) { readdressed.emplace_back(pe, rails); });
-  EXPECT_EQ(readdressed, (std::vector<std::pair<int, uint32_t>>{{7, 0b10}}));
-  EXPECT_EQ(doubts, (std::vector<std::pair<int, size_t>>{{5, 2}}));
-  EXPECT_EQ(std::get<Port>(fabric.learned.at(1)), Port::host);
-  EXPECT_FALSE(keeper.has_news_for(Port::host));
-}
-
-TEST(EngineKeeper, EachPortButTheProxysLearnsTheNews) {
+TEST(EngineKeeper, EachPortLearnsACardForItsOwnRails) {
   FakeFabric fabric;
   EngineKeeper<FakeFabric> keeper(fabric, ports_with(3));
   const std::byte card[3] = {};
-  keeper.learn(7, card);
-  EXPECT_FALSE(keeper.has_news_for(Port::proxy)) << "it brought them";
-  for (const Port port : {Port::host, port_of_thread(1), port_of_thread(2)}) {
-    EXPECT_TRUE(keeper.has_news_for(port)) << name_of(port);
-    keeper.learn_at(port, kNoDoubt, kNoUnlinked, [](int pe, uint32_t) { EXPECT_EQ(pe, 7); });
-    EXPECT_FALSE(keeper.has_news_for(port)) << name_of(port);
-    EXPECT_EQ(std::get<Port>(fabric.learned.back()), port);
+  for (const Port port : {Port::proxy, Port::host, port_of_thread(2)}) {
+    EXPECT_EQ(keeper.learn(port, 7, card), 0b10u);
+    EXPECT_EQ(fabric.learned.back(), std::make_tuple(port, 7, sizeof card));
   }
-  EXPECT_EQ(fabric.learned.size(), 4u);
   EXPECT_TRUE(keeper.outage(port_of_thread(2), 1));
   EXPECT_FALSE(keeper.outage(Port::host, 1)) << "another port";
 }
@@ -89,19 +58,8 @@ TEST(EngineKeeper, EachPortButTheProxysLearnsTheNews) {
 TEST(EngineKeeper, ALinkThatAPeerHasLostConcernsTheRailsThatTalkToIt) {
   FakeFabric fabric;
   EngineKeeper<FakeFabric> keeper(fabric, ports_with(1));
-  EXPECT_EQ(keeper.peer_lost_link(7, 1), 0u);
-  EXPECT_FALSE(keeper.has_news_for(Port::host));
-  EXPECT_EQ(keeper.peer_lost_link(7, 3), 0b100u);
-  EXPECT_TRUE(keeper.has_news_for(Port::host));
-  std::vector<std::pair<int, uint32_t>> unlinked;
-  keeper.learn_at(
-      Port::host, kNoDoubt,
-      [&](int pe, uint32_t rails) {
-        EXPECT_TRUE(keeper.outage(Port::host, 2)) << "it may use the keeper";
-        unlinked.emplace_back(pe, rails);
-      },
-      kNoReaddressed);
-  EXPECT_EQ(unlinked, (std::vector<std::pair<int, uint32_t>>{{7, 0b100}}));
+  EXPECT_EQ(keeper.rails_to(7, 1), 0u);
+  EXPECT_EQ(keeper.rails_to(7, 3), 0b100u);
 }
 
 TEST(EngineKeeper, LinksAreReadNowAndThenHoweverOftenBothPortsAsk) {

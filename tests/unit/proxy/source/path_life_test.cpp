@@ -34,12 +34,9 @@ class Keeper final : public RailKeeper {
   void cut(Port, size_t, std::span<const int>) noexcept override {}
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
-  uint32_t learn(int, std::span<const std::byte>) override { return 0; }
-  void doubt_for_others(int, size_t) noexcept override {}
+  uint32_t learn(Port, int, std::span<const std::byte>) override { return 0; }
   uint32_t without_link(uint64_t) noexcept override { return unlinked; }
-  uint32_t peer_lost_link(int, size_t) override { return 0; }
-  bool has_news_for(Port) const noexcept override { return false; }
-  void learn_at(Port, const Doubt&, const Unlinked&, const Readdressed&) override {}
+  uint32_t rails_to(int, size_t) override { return 0; }
 
   int reopened = 0;
   uint32_t unlinked = 0;
