@@ -3,12 +3,13 @@
 //
 //   host threads       ── HostSide ── Initiator ── rails of Port::host
 //                            │ try_step()
-//   thread of ProxyLoop ── ProxySide ── Initiator + Responder ── rails of Port::proxy
-//   thread of RingLoop  ── RingSide ── Initiator ── rails of Port::rings        one such row for each thread that
+//   thread of ProxyLoop ── ProxySide ── Initiator + PeerService ── rails of Port::proxy
+//   thread of ProxyLoop ── ProxySide ── Initiator ── rails of Port::rings       one such row for each thread that
 //                                                                               SHMEM_PROXY_THREADS adds
 #pragma once
 
 #include <bit>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,8 +28,6 @@
 #include "src/proxy/proxy_threads.h"
 #include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/tuning.h"
-#include "src/proxy/ring_loop.h"
-#include "src/proxy/ring_side.h"
 #include "src/proxy/sleeper.h"
 #include "src/proxy/staging/staging.h"
 #include "src/proxy/staging/staging_terms.h"
@@ -96,21 +95,21 @@ class Engine final : public Network {
     const FlushPlan flush = make_flush_plan();
     InitiatorConfig proxy_config = initiator_config(Port::proxy);
     proxy_config.proves_rails = flush.uses_rails();
-    proxy_.emplace(fabric_.rails(Port::proxy), segments_, proxy_config, host_config_.observer, flush,
-                   staging_ ? &staging_->target() : nullptr);
-    host_.emplace(fabric_.rails(Port::host), initiator_config(Port::host), host_config_, *proxy_, sleeper_);
+    observe::Observer* const observer = host_config_.observer;
+    proxies_.emplace_back().side.emplace(fabric_.rails(Port::proxy), segments_, proxy_config, observer, flush,
+                                         staging_ ? &staging_->target() : nullptr);
+    host_.emplace(fabric_.rails(Port::host), initiator_config(Port::host), host_config_, first(), proxies_[0].sleeper);
     for (size_t thread = 1; thread < threads_; ++thread) {
       const Port port = port_of_thread(thread);
-      ring_sides_.push_back(std::make_unique<RingSide<RailType>>(fabric_.rails(port), initiator_config(port),
-                                                                 !proxy_->traffic_wakes(), host_config_.observer));
+      proxies_.emplace_back().side.emplace(fabric_.rails(port), initiator_config(port), first().traffic_wakes(),
+                                           observer);
     }
   }
 
   void start(std::span<Channel* const> channels) override {
-    proxy_->serve(channels, Pushers::host_threads);
-    loop_.emplace(*proxy_, *host_, sleeper_, loop_config_);
-    for (size_t i = 0; i < ring_sides_.size(); ++i)
-      ring_loops_.push_back(std::make_unique<RingLoop<RailType>>(*ring_sides_[i], i + 1, loop_config_));
+    first().serve(channels, Pushers::host_threads);
+    for (size_t i = 0; i < proxies_.size(); ++i)
+      proxies_[i].loop.emplace(*proxies_[i].side, i == 0 ? &*host_ : nullptr, proxies_[i].sleeper, i, loop_config_);
   }
 
   /// Threads take channels in turn, as blocks take channels, and keep them. So one initiator knows all commands of a
@@ -118,29 +117,25 @@ class Engine final : public Network {
   void add_channels(std::span<Channel* const> channels) override {
     std::vector<std::vector<Channel*>> shares(threads_);
     for (Channel* channel : channels) shares[channels_++ % threads_].push_back(channel);
-    proxy_->alone([&] { proxy_->serve(shares[0], Pushers::kernels); });
-    loop_->thread().expect_kernels();
-    for (size_t i = 0; i < ring_sides_.size(); ++i) {
-      ring_sides_[i]->alone([&] { ring_sides_[i]->serve(shares[i + 1]); });
-      ring_loops_[i]->thread().expect_kernels();
+    for (size_t i = 0; i < proxies_.size(); ++i) {
+      ProxySide<RailType>& side = *proxies_[i].side;
+      side.alone([&] { side.serve(shares[i], Pushers::kernels); });
+      proxies_[i].loop->thread().expect_kernels();
     }
   }
   void run_on_proxies(const std::function<void()>& task) override {
-    loop_->thread().run_there(task);
-    for (auto& loop : ring_loops_) loop->thread().run_there(task);
+    for (Proxy& proxy : proxies_) proxy.loop->thread().run_there(task);
   }
 
   void prepare_stop() noexcept override {
     host_->ignore_failures();
-    proxy_->ignore_failures();
-    for (auto& side : ring_sides_) side->ignore_failures();
+    for (Proxy& proxy : proxies_) proxy.side->ignore_failures();
   }
   void stop() noexcept override {
-    ring_loops_.clear();
-    loop_.reset();
+    for (size_t i = proxies_.size(); i-- > 0;) proxies_[i].loop.reset();
     // The last acknowledgement of a peer may have been lost with a rail, and the end of a context would wait for it.
     if (host_) host_->forget_all();
-    if (proxy_ && proxy_->settle_flushes())
+    if (!proxies_.empty() && proxies_[0].side && first().settle_flushes())
       flush_memory_.release();
     else
       flush_memory_.abandon();
@@ -182,7 +177,7 @@ class Engine final : public Network {
     alone([&] {
       FlushPlan plan{choice.policy, choice.device, segment_of_piece(0), offset, {}, host_config_.timeout_s};
       lend_flush_memory(plan);
-      proxy_->use_flush(plan);
+      first().use_flush(plan);
       direct_.use_flush(choice);
     });
   }
@@ -205,8 +200,7 @@ class Engine final : public Network {
       for (std::string& row : rails.rows(name_of(port))) rows.push_back(std::move(row));
     };
     add(host_->rails(), Port::host);
-    add(proxy_->rails(), Port::proxy);
-    for (size_t i = 0; i < ring_sides_.size(); ++i) add(ring_sides_[i]->rails(), port_of_thread(i + 1));
+    for (size_t i = 0; i < proxies_.size(); ++i) add(proxies_[i].side->rails(), port_of_thread(i));
     return rows;
   }
   std::string describe() const override {
@@ -214,20 +208,28 @@ class Engine final : public Network {
   }
 
   HostSide<RailType>& host() noexcept { return *host_; }
-  ProxyLoop<RailType>& loop() noexcept { return *loop_; }
+  ProxyLoop<RailType>& loop() noexcept { return *proxies_[0].loop; }
   F& fabric() noexcept { return fabric_; }
 
  private:
-  /// Runs `body` while no thread uses a rail. Locking host before proxy is safe: a thread that works for the proxy
-  /// never waits to enter the host endpoint. Threads of rings wait for no other thread.
+  /// One proxy thread and what it has.
+  struct Proxy {
+    Sleeper sleeper;
+    std::optional<ProxySide<RailType>> side;  ///< its rails belong to the fabric
+    std::optional<ProxyLoop<RailType>> loop;
+  };
+  ProxySide<RailType>& first() noexcept { return *proxies_[0].side; }
+
+  /// Runs `body` while no thread uses a rail. Locking host before proxies is safe: a thread that works for the first
+  /// proxy never waits to enter the host endpoint. Further proxy threads wait for no other thread.
   template <class Body>
   void alone(Body&& body) {
-    host_->alone([&] { proxy_->alone([&] { alone_on_rings(0, body); }); });
+    host_->alone([&] { alone_on_proxies(0, body); });
   }
   template <class Body>
-  void alone_on_rings(size_t first, Body&& body) {
-    if (first == ring_sides_.size()) return body();
-    ring_sides_[first]->alone([&] { alone_on_rings(first + 1, body); });
+  void alone_on_proxies(size_t begin, Body&& body) {
+    if (begin == proxies_.size()) return body();
+    proxies_[begin].side->alone([&] { alone_on_proxies(begin + 1, body); });
   }
 
   StagingTerms staging_terms() const noexcept { return StagingTerms::of(segments_, loop_config_.tuning); }
@@ -287,12 +289,8 @@ class Engine final : public Network {
   F fabric_;
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   std::optional<PeerNews> news_;        ///< what peers say of their rails; empty where `keeper_` is null
-  Sleeper sleeper_;
-  std::optional<ProxySide<RailType>> proxy_;  // its rails belong to the fabric
+  std::deque<Proxy> proxies_;           ///< by thread; others hold the address of each
   std::optional<HostSide<RailType>> host_;
-  std::vector<std::unique_ptr<RingSide<RailType>>> ring_sides_;  ///< of the threads after the first
-  std::optional<ProxyLoop<RailType>> loop_;
-  std::vector<std::unique_ptr<RingLoop<RailType>>> ring_loops_;
   size_t channels_ = 0;  ///< of kernels, handed out so far
 };
 

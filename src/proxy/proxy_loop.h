@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first proxy thread: when it steps, stays away, visits the host endpoint and sleeps.
+// A proxy thread: when it steps and sleeps. The first thread also stays away from helpers and visits the host endpoint.
 #pragma once
 
 #include <sched.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "src/base/cpu.h"
@@ -20,16 +21,17 @@ namespace railshmem {
 template <Rail R>
 class ProxyLoop {
  public:
-  ProxyLoop(ProxySide<R>& proxy, HostSide<R>& host, Sleeper& sleeper, const LoopConfig& config)
+  /// Proxy thread number `number`. `host` is null for all but the first.
+  ProxyLoop(ProxySide<R>& proxy, HostSide<R>* host, Sleeper& sleeper, size_t number, const LoopConfig& config)
       : proxy_(proxy),
         host_(host),
         sleeper_(sleeper),
         config_(config),
-        base_spin_ns_(proxy.traffic_wakes() ? config.spin_ns : std::max(config.spin_ns, kNudgedSpinNs)),
+        base_spin_ns_(proxy.needs_nudges() ? std::max(config.spin_ns, kNudgedSpinNs) : config.spin_ns),
         helper_nap_ns_(
             1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us : config.tuning.helper_nap_us)),
         pace_(config.kernel_spin_ns, config.kernel_nap_ns, config.oversubscribed),
-        thread_("railshmem-proxy", name_of(Port::proxy), sleeper, config, [this] { run(); }) {}
+        thread_(name_of_thread(number), name_of(port_of_thread(number)), sleeper, config, [this] { run(); }) {}
 
   ProxyThread& thread() noexcept { return thread_; }
 
@@ -45,6 +47,11 @@ class ProxyLoop {
   static constexpr uint64_t kSoonNs = 200000;          // a sleep this short was not worth its cost
   static constexpr uint64_t kLongestSpinNs = 2000000;  // sleeping once in 2 ms costs below 1 %
   static constexpr uint64_t kVisitPauseNs = 50000;     // between fruitless visits, each of which costs a membarrier
+
+  /// A name may have 15 letters.
+  static std::string name_of_thread(size_t number) {
+    return number == 0 ? "railshmem-proxy" : "railshmem-prox" + std::to_string(number);
+  }
 
   void run() noexcept {
     uint64_t idle_since = 0;
@@ -88,14 +95,14 @@ class ProxyLoop {
   /// Drives the host's endpoint when it has work and its threads were silent: deferred signals and long transfers move
   /// while the application computes.
   bool visit_host() noexcept {
-    if (host_.pending() == 0) return false;
+    if (!host_has_work()) return false;
     const uint64_t now = now_ns();
-    if (const uint64_t visits = host_.port().visits(); visits != visits_seen_) {
+    if (const uint64_t visits = host_->port().visits(); visits != visits_seen_) {
       visits_seen_ = visits;
       silent_since_ = now;
     }
     if (now - silent_since_ < config_.tuning.host_silence_us * 1000 || now < next_visit_) return false;
-    const bool moved = host_.poll_as_proxy();
+    const bool moved = host_->poll_as_proxy();
     next_visit_ = moved ? 0 : now + kVisitPauseNs;
     return moved;
   }
@@ -113,16 +120,19 @@ class ProxyLoop {
   }
 
   bool sleep(typename ProxySide<R>::Rest depth, uint64_t idle_ns) noexcept {
-    if (depth == ProxySide<R>::Rest::nap || host_.pending() > 0) {
-      const bool deep = depth == ProxySide<R>::Rest::nap && host_.pending() == 0 && idle_ns > kLongIdleNs;
+    if (depth == ProxySide<R>::Rest::nap || host_has_work()) {
+      const bool deep = depth == ProxySide<R>::Rest::nap && !host_has_work() && idle_ns > kLongIdleNs;
       return doze(fds_, next_nap(deep ? kDeepNap * config_.nap_ns : config_.nap_ns), "nap");
     }
+    if (host_ == nullptr) return doze(fds_, kLongestSleepNs, "sleep");
     sleeper_.announce();
-    host_.port().fence().heavy();  // pairs with light() in HostSide::wake_proxy(): we see its work, or it our sleep
-    const bool traffic = !host_.urgent() && doze(fds_, kLongestSleepNs, "sleep");
+    host_->port().fence().heavy();  // pairs with light() in HostSide::wake_proxy(): we see its work, or it our sleep
+    const bool traffic = !host_->urgent() && doze(fds_, kLongestSleepNs, "sleep");
     sleeper_.retract();
     return traffic;
   }
+
+  bool host_has_work() const noexcept { return host_ != nullptr && host_->pending() > 0; }
 
   bool doze(std::span<const int> fds, uint64_t limit_ns, const char* what) noexcept {
     return railshmem::doze(sleeper_, fds, limit_ns, what, config_.observer);
@@ -136,7 +146,7 @@ class ProxyLoop {
   }
 
   ProxySide<R>& proxy_;
-  HostSide<R>& host_;
+  HostSide<R>* const host_;  ///< null: another thread visits it
   Sleeper& sleeper_;
   const LoopConfig config_;
   const uint64_t base_spin_ns_;  ///< without work before it rests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The endpoints of the first proxy thread. They serve peers' requests, this PE's channels of host threads, and a share
-// of the kernels' channels. The proxy thread steps them, or any host thread that waits.
+// The endpoints of a proxy thread, which carry the commands of its share of the kernels' channels. Those of the first
+// thread also serve peers' requests and this PE's channels of host threads; any host thread that waits steps them, too.
 #pragma once
 
 #include <sched.h>
@@ -8,15 +8,18 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/proxy/channel_drain.h"
 #include "src/proxy/doze.h"
-#include "src/proxy/flush/flush_gate.h"
+#include "src/proxy/peer_service.h"
 #include "src/proxy/source/initiator.h"
-#include "src/proxy/target/responder.h"
+#include "src/proxy/source/nudger.h"
 #include "src/proxy/try_lock.h"
 
 namespace railshmem {
@@ -27,17 +30,19 @@ enum class Pushers : uint8_t { host_threads, kernels };
 template <Rail R>
 class ProxySide {
  public:
+  /// Of the first thread.
   ProxySide(std::span<R> rails, std::span<const Segment> segments, const InitiatorConfig& config,
             observe::Observer* observer = nullptr, const FlushPlan& flush = {}, StagingPart* target_staging = nullptr)
-      : npes_(config.npes),
-        observer_(observer),
-        initiator_(rails, config),
-        responder_(initiator_, segments, config.npes, observer, target_staging),
-        gate_(initiator_, responder_, flush) {}
+      : npes_(config.npes), observer_(observer), initiator_(rails, config), traffic_wakes_(has_wait_objects()) {
+    service_.emplace(initiator_, segments, config.npes, observer, flush, target_staging);
+  }
+  /// Of a further thread: nothing arrives but completions and answers. `traffic_wakes` is that of the first thread.
+  ProxySide(std::span<R> rails, const InitiatorConfig& config, bool traffic_wakes, observe::Observer* observer)
+      : npes_(config.npes), observer_(observer), initiator_(rails, config), traffic_wakes_(traffic_wakes) {}
 
   /// Adds channels to serve. Called before the proxy thread runs, or inside alone().
   void serve(std::span<Channel* const> channels, Pushers pushers) {
-    Nudger<R>* const nudger = traffic_wakes() ? nullptr : &nudger_;
+    Nudger<R>* const nudger = traffic_wakes_ ? nullptr : &nudger_;
     auto& drains = pushers == Pushers::kernels ? kernel_drains_ : drains_;
     for (Channel* channel : channels)
       drains.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_, nudger));
@@ -45,8 +50,8 @@ class ProxySide {
     serves_kernels_.store(!kernel_drains_.empty(), std::memory_order_relaxed);
   }
 
-  /// Sets how requests are held back from now on. Called inside alone().
-  void use_flush(const FlushPlan& plan) { gate_.use(plan); }
+  /// Sets how the first thread holds requests back from now on. Called inside alone().
+  void use_flush(const FlushPlan& plan) { service_->use_flush(plan); }
 
   enum class Stepper : uint8_t { proxy_thread, waiting_host };
   /// One bounded step, unless another thread is at it. A host thread that waits leaves a sign by which the proxy thread
@@ -56,10 +61,12 @@ class ProxySide {
     // relaxed: a hint; written under the lock, so no increment is lost
     if (stepper == Stepper::waiting_host) helps_.store(helps() + 1, std::memory_order_relaxed);
     const StepRecord record(observer_);
-    bool moved =
-        initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) { gate_.arrive(r, bytes, nbytes); });
-    if (gate_.holds()) moved |= gate_.step();
-    if (responder_.owes_answers()) moved |= responder_.flush(gate_.counts());
+    bool moved = initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) {
+      if (!service_) [[unlikely]]
+        die_strange_request(r, nbytes);
+      service_->arrive(r, bytes, nbytes);
+    });
+    if (service_) moved |= service_->step();
     for (auto& drain : drains_) moved |= drain->step();
     bool kernels_moved = false;
     for (auto& drain : kernel_drains_) kernels_moved |= drain->step();
@@ -74,17 +81,14 @@ class ProxySide {
   template <class Body>
   void alone(Body&& body) {
     while (!lock_.try_lock()) sched_yield();
-    const std::unique_ptr<TryLock, Unlock> held(&lock_);
+    const std::lock_guard<TryLock> held(lock_, std::adopt_lock);
     body();
   }
 
-  /// True when arriving traffic wakes a sleeping proxy thread.
-  bool traffic_wakes() noexcept {
-    RailSet<R>& rails = initiator_.rails();
-    for (size_t r = 0; r < rails.size(); ++r)
-      if (rails[r].wait_fd() < 0) return false;
-    return true;
-  }
+  /// True when arriving traffic wakes a first proxy thread that sleeps, here and at peers.
+  bool traffic_wakes() const noexcept { return traffic_wakes_; }
+  /// Whether only nudges of peers tell this side early that their traffic comes.
+  bool needs_nudges() const noexcept { return service_.has_value() && !traffic_wakes_; }
   RailSet<R>& rails() noexcept { return initiator_.rails(); }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
   /// Whether kernels have channels here: their commands may come at any time, and nothing wakes the proxy thread then.
@@ -95,7 +99,7 @@ class ProxySide {
   bool at_rest() noexcept {
     if (!lock_.try_lock()) return true;  // a helper is at work
     const auto holds = [](const auto& drain) { return drain->holds(); };
-    const bool rests = !gate_.holds() && std::none_of(drains_.begin(), drains_.end(), holds) &&
+    const bool rests = !(service_ && service_->holds()) && std::none_of(drains_.begin(), drains_.end(), holds) &&
                        std::none_of(kernel_drains_.begin(), kernel_drains_.end(), holds);
     lock_.unlock();
     return rests;
@@ -107,22 +111,9 @@ class ProxySide {
   Rest rest(std::vector<int>& fds, int doorbell) noexcept {
     fds.clear();
     if (!lock_.try_lock()) return Rest::nap;  // a helper is at work
-    Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;
-    if (gate_.holds()) deepest = Rest::none;  // a flush takes less time than a nap
-    for (auto& drain : drains_)
-      if (!drain->channel().arm(doorbell) || drain->holds()) deepest = Rest::none;
-    const bool busy = responder_.owes_answers() || initiator_.needs_polling();
-    for (size_t r = 0; r < initiator_.rails().size(); ++r) {
-      R& rail = initiator_.rails()[r];
-      const int fd = rail.wait_fd();
-      if ((fd < 0 || busy) && deepest == Rest::sleep) deepest = Rest::nap;
-      if (fd >= 0) {
-        fds.push_back(fd);
-        if (!rail.may_sleep()) deepest = Rest::none;
-      }
-    }
+    const Rest depth = service_ ? rest_of_first(fds, doorbell) : rest_of_further();
     lock_.unlock();
-    return deepest;
+    return depth;
   }
 
   void wake_up() noexcept {
@@ -147,17 +138,47 @@ class ProxySide {
  private:
   static constexpr uint64_t kPatienceNs = 500'000'000;  // a rail that takes longer is dead
 
-  struct Unlock {
-    void operator()(TryLock* lock) const noexcept { lock->unlock(); }
-  };
+  bool has_wait_objects() noexcept {
+    RailSet<R>& rails = initiator_.rails();
+    for (size_t r = 0; r < rails.size(); ++r)
+      if (rails[r].wait_fd() < 0) return false;
+    return true;
+  }
+
+  Rest rest_of_first(std::vector<int>& fds, int doorbell) noexcept {
+    Rest deepest = drains_.empty() ? Rest::sleep : Rest::nap;
+    if (service_->holds()) deepest = Rest::none;  // a flush takes less time than a nap
+    for (auto& drain : drains_)
+      if (!drain->channel().arm(doorbell) || drain->holds()) deepest = Rest::none;
+    const bool busy = service_->owes_answers() || initiator_.needs_polling();
+    for (size_t r = 0; r < initiator_.rails().size(); ++r) {
+      R& rail = initiator_.rails()[r];
+      const int fd = rail.wait_fd();
+      if ((fd < 0 || busy) && deepest == Rest::sleep) deepest = Rest::nap;
+      if (fd >= 0) {
+        fds.push_back(fd);
+        if (!rail.may_sleep()) deepest = Rest::none;
+      }
+    }
+    return deepest;
+  }
+  /// Without rings: completions and news are all that may come.
+  Rest rest_of_further() const noexcept {
+    return initiator_.outstanding() > 0 || initiator_.failover().has_news() ? Rest::nap : Rest::sleep;
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] void die_strange_request(size_t r, size_t nbytes) noexcept {
+    die("a request of %zu bytes arrived at an endpoint that executes none, over %s; do all PEs run the same build?",
+        nbytes, initiator_.rails()[r].name().c_str());
+  }
 
   const int npes_;
   observe::Observer* const observer_;  ///< null: nobody records
   TryLock lock_;
   std::atomic<uint64_t> helps_{0};
   Initiator<R> initiator_;
-  Responder<R> responder_;
-  FlushGate<R> gate_;
+  std::optional<PeerService<R>> service_;  ///< empty: a further thread's
+  const bool traffic_wakes_;
   Nudger<R> nudger_{initiator_, true};  ///< for the channels
   std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
   std::vector<std::unique_ptr<ChannelDrain<R>>> kernel_drains_;

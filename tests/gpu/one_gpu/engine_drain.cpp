@@ -43,7 +43,7 @@ Span drain_share(std::span<Channel* const> channels, uint64_t each, uint64_t giv
   const auto finished = [each](Channel* channel) { return channel->next() == each && channel->in_flight() == 0; };
   Span span;
   span.core_speed = core_speed();
-  for (uint32_t turn = 1;; ++turn) {  // what RingSide does at every step
+  for (uint32_t turn = 1;; ++turn) {  // what ProxySide does at every step
     initiator.poll([](size_t, const std::byte*, size_t) {});
     bool moved = false;
     for (auto& drain : drains) moved |= drain->step();
