@@ -7,7 +7,7 @@
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
 #include "src/base/quantity.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 namespace railshmem {
 namespace {

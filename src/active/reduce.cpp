@@ -21,10 +21,10 @@ void combine_from(const ActiveSet& set, const Reduction& job, Part part, const s
   const size_t offset = part.first * job.element;
   std::byte* const into = job.dest + offset;
   from += offset;
-  const Place place = locate(set.state, set.function, from, part.count * job.element, pe);
+  const PeerAddress there = locate(set.state, set.function, from, part.count * job.element, pe);
   DeviceAccess* const device = set.state.device;
   const bool staged = device && (device->is_device(into) || device->is_device(from));
-  if (place.direct && !staged) return job.combine(into, into, place.direct, part.count);
+  if (there.mapped && !staged) return job.combine(into, into, there.mapped, part.count);
   alignas(64) std::byte block[kBlock];
   alignas(64) std::byte own[kBlock];  // a copy of a block of dest, where the CPU cannot use dest
   const size_t step = kBlock / job.element;

@@ -6,7 +6,7 @@
 #include "src/api/job.h"
 #include "src/check/collective.h"
 #include "src/rma/call.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 #include "src/rma/probe.h"
 
 using namespace railshmem;

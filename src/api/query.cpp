@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "src/api/entry.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 using namespace railshmem;
 

@@ -74,9 +74,9 @@ void OnStream::copy(void* to, const void* from, size_t nbytes) noexcept {
 void OnStream::put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
   const size_t nbytes = total_bytes(function_, nelems, element, pe);
   if (nbytes == 0) return check_pe(state_, function_, pe);
-  const Place place = reach(state_, function_, dest, nbytes, pe);
+  const PeerAddress there = reach(state_, function_, dest, nbytes, pe);
   check_local(function_, "source", source, nbytes, pe);
-  if (place.direct) return copy(place.direct, source, nbytes);
+  if (there.mapped) return copy(there.mapped, source, nbytes);
   StreamCall call{nbi ? StreamStep::put_nbi : StreamStep::put};
   call.pe = pe;
   call.dest = dest;
@@ -88,9 +88,9 @@ void OnStream::put(void* dest, const void* source, size_t nelems, size_t element
 void OnStream::get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
   const size_t nbytes = total_bytes(function_, nelems, element, pe);
   if (nbytes == 0) return check_pe(state_, function_, pe);
-  const Place place = reach(state_, function_, source, nbytes, pe);
+  const PeerAddress there = reach(state_, function_, source, nbytes, pe);
   check_local(function_, "dest", dest, nbytes, pe);
-  if (place.direct) return copy(dest, place.direct, nbytes);
+  if (there.mapped) return copy(dest, there.mapped, nbytes);
   StreamCall call{nbi ? StreamStep::get_nbi : StreamStep::get};
   call.pe = pe;
   call.dest = dest;
@@ -114,11 +114,11 @@ void OnStream::iput(void* dest, const void* source, const Strides& s, int pe) no
   const size_t from = checked_span(function_, "source", s.source, s, pe);
   const size_t to = checked_span(function_, "dest", s.dest, s, pe);
   if (s.dest == 1 && s.source == 1) return put(dest, source, s.nblocks, s.element, pe, false);
-  const Place place = reach(state_, function_, dest, to, pe);
+  const PeerAddress there = reach(state_, function_, dest, to, pe);
   check_local(function_, "source", source, from, pe);
   must_be_target("dest", dest);
   must_reach("source", source);
-  give({StridedWay::put, pe, dest, source}, s, place.direct ? strided_grid(s) : 1);
+  give({StridedWay::put, pe, dest, source}, s, there.mapped ? strided_grid(s) : 1);
 }
 
 void OnStream::iget(void* dest, const void* source, const Strides& s, int pe) noexcept {
@@ -127,11 +127,11 @@ void OnStream::iget(void* dest, const void* source, const Strides& s, int pe) no
   const size_t to = checked_span(function_, "dest", s.dest, s, pe);
   const size_t from = checked_span(function_, "source", s.source, s, pe);
   if (s.dest == 1 && s.source == 1) return get(dest, source, s.nblocks, s.element, pe, false);
-  const Place place = reach(state_, function_, source, from, pe);
+  const PeerAddress there = reach(state_, function_, source, from, pe);
   check_local(function_, "dest", dest, to, pe);
   must_be_target("source", source);
   must_reach("dest", dest);
-  give({StridedWay::get, pe, dest, source}, s, place.direct ? strided_grid(s) : 1);
+  give({StridedWay::get, pe, dest, source}, s, there.mapped ? strided_grid(s) : 1);
 }
 
 void OnStream::check_signal(const Signal& signal, int pe) noexcept {
@@ -156,16 +156,16 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
                           bool nbi) noexcept {
   const size_t nbytes = total_bytes(function_, nelems, element, pe);
   if (nbytes == 0) return this->signal(signal, pe);
-  const Place place = reach(state_, function_, dest, nbytes, pe);
+  const PeerAddress there = reach(state_, function_, dest, nbytes, pe);
   check_local(function_, "source", source, nbytes, pe);
   const auto by_kernel = [&] { return nbytes <= kByCluster && near(dest, nbytes) && near(source, nbytes); };
-  if (place.direct && !by_kernel()) {
-    copy(place.direct, source, nbytes);
+  if (there.mapped && !by_kernel()) {
+    copy(there.mapped, source, nbytes);
     return this->signal(signal, pe);  // the stream reaches it when the copy has ended
   }
   check_signal(signal, pe);
-  if (place.direct) must_be_target("the signal", signal.word);
-  StreamCall call{place.direct ? StreamStep::put_signal_near
+  if (there.mapped) must_be_target("the signal", signal.word);
+  StreamCall call{there.mapped ? StreamStep::put_signal_near
                   : nbi        ? StreamStep::put_signal_nbi
                                : StreamStep::put_signal};
   call.code = signal.op;
@@ -175,7 +175,7 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
   call.nbytes = nbytes;
   call.word = signal.word;
   call.value = signal.value;
-  give(call, place.direct ? width_of(nbytes) : StreamWidth::warp);
+  give(call, there.mapped ? width_of(nbytes) : StreamWidth::warp);
 }
 
 void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {

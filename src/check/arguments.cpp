@@ -8,7 +8,7 @@
 #include "shmem/types.h"
 #include "src/base/log.h"
 #include "src/check/call_site.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 namespace railshmem::check {
 namespace {

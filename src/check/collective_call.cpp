@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 namespace railshmem::check {
 

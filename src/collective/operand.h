@@ -4,7 +4,7 @@
 
 #include "src/plan/choice.h"
 #include "src/rma/copy.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 #include "src/team/team.h"
 
 namespace railshmem {

@@ -43,8 +43,8 @@ class OperandStream {
       size_t slot = 0;
       for (size_t i = now.first; i < now.end; ++i) {
         const Item item = at(i);
-        const Place place = locate_operand(item);
-        visit(item.part, item.index, stays(place) ? place.direct : landing(now, slot++), stays(place));
+        const PeerAddress there = locate_operand(item);
+        visit(item.part, item.index, stays(there) ? there.mapped : landing(now, slot++), stays(there));
       }
       now = next;
     }
@@ -69,8 +69,8 @@ class OperandStream {
     const size_t first = i / operands * block_;
     return {{part_.first + first, std::min(block_, part_.count - first)}, static_cast<int>(i % operands)};
   }
-  bool stays(const Place& place) const noexcept { return place.direct && !staged_; }
-  Place locate_operand(const Item& item) const noexcept {
+  bool stays(const PeerAddress& there) const noexcept { return there.mapped && !staged_; }
+  PeerAddress locate_operand(const Item& item) const noexcept {
     return locate(team_.state, job_.function, operands_.from + item.part.first * job_.element,
                   item.part.count * job_.element, team_.pes.pe(operands_.ranks[item.index]));
   }
@@ -82,15 +82,15 @@ class OperandStream {
     Window window{last.end, last.end, 0, 1 - last.half};
     for (; window.end < items_; ++window.end) {
       const Item item = at(window.end);
-      const Place place = locate_operand(item);
-      if (stays(place)) continue;
+      const PeerAddress there = locate_operand(item);
+      if (stays(there)) continue;
       if (window.fetched == slots_) break;
       std::byte* const to = landing(window, window.fetched++);
       const size_t nbytes = item.part.count * job_.element;
-      if (place.direct)
-        copies_.add(to, place.direct, nbytes);
+      if (there.mapped)
+        copies_.add(to, there.mapped, nbytes);
       else
-        net_issue(*team_.state.network, get_op(*team_.context.net, place.remote, to, nbytes, Local::lent));
+        net_issue(*team_.state.network, get_op(*team_.context.net, there.remote, to, nbytes, Local::lent));
     }
     return window;
   }

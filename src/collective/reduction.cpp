@@ -49,17 +49,17 @@ bool combine_on_device(Team& team, const Reduction& job, const Operands& operand
   all.nelems = part.count;
   all.noperands = operands.ranks.size;
   for (int i = 0; i < operands.ranks.size; ++i) {
-    const Place place = locate(state, job.function, from, nbytes, team.pes.pe(operands.ranks[i]));
-    if (!place.direct) return false;
-    all.operands[i] = place.direct;
+    const PeerAddress there = locate(state, job.function, from, nbytes, team.pes.pe(operands.ranks[i]));
+    if (!there.mapped) return false;
+    all.operands[i] = there.mapped;
   }
   all.results[0] = dest;
   all.nresults = 1;
   for (int i = 0; i < writers.size; ++i) {
     if (writers[i] == team.rank) continue;
-    const Place place = locate(state, job.function, dest, nbytes, team.pes.pe(writers[i]));
-    if (!place.direct) return false;
-    all.results[all.nresults++] = place.direct;
+    const PeerAddress there = locate(state, job.function, dest, nbytes, team.pes.pe(writers[i]));
+    if (!there.mapped) return false;
+    all.results[all.nresults++] = there.mapped;
   }
   return state.device->reduce(all);
 }
@@ -71,7 +71,7 @@ void store_result(Team& team, const Reduction& job, const Ranks& writers, Part b
   const size_t nbytes = block.count * job.element;
   CopyBatch copies(team.state.device);
   copies.add(dest, result, nbytes);
-  const auto of = [&](int i) { return locate(team.state, job.function, dest, nbytes, team.pes.pe(writers[i])).direct; };
+  const auto of = [&](int i) { return locate(team.state, job.function, dest, nbytes, team.pes.pe(writers[i])).mapped; };
   for (int i = 0; i < writers.size; ++i)
     if (writers[i] != team.rank && of(i)) copies.add(of(i), result, nbytes);
   copies.finish();

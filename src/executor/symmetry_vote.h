@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/collective/agree.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 namespace railshmem {
 

@@ -8,7 +8,7 @@
 #include "src/plugin/device_access.h"
 #include "src/plugin/execute.h"
 #include "src/rma/copy.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 namespace railshmem {
 
@@ -69,14 +69,14 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline T amo(PeState& state, Context& context, const char* function, AmoOp op, const T* dest,
                                     T operand, T compare, int pe) noexcept {
-  const Place place = reach(state, function, dest, sizeof(T), pe);
+  const PeerAddress there = reach(state, function, dest, sizeof(T), pe);
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
-  if (place.direct) [[likely]]
-    return amo_direct(state, context, place.direct, dest, pe, op, operand, compare);
+  if (there.mapped) [[likely]]
+    return amo_direct(state, context, there.mapped, dest, pe, op, operand, compare);
   check_promise(state, context, function, op, dest, pe);
   return amo_value<T>(
-      amo_by_network(state, context, place.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
+      amo_by_network(state, context, there.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
 }
 
 /// An amo() that compares nothing and returns no old value.
@@ -90,17 +90,17 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void amo_nbi(PeState& state, Context& context, const char* function, AmoOp op, T* fetch,
                                            const T* dest, T operand, T compare, int pe) noexcept {
-  const Place place = reach(state, function, dest, sizeof(T), pe);
+  const PeerAddress there = reach(state, function, dest, sizeof(T), pe);
   check_local(function, "fetch", fetch, sizeof(T), pe);
   if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
     die_misaligned(function, dest, sizeof(T), pe);
-  if (place.direct) [[likely]] {
-    const T old = amo_direct(state, context, place.direct, dest, pe, op, operand, compare);
+  if (there.mapped) [[likely]] {
+    const T old = amo_direct(state, context, there.mapped, dest, pe, op, operand, compare);
     return move_block(state.device, fetch, &old, sizeof old);
   }
   check_promise(state, context, function, op, dest, pe);
   const NetAmo amo{op, sizeof(T), amo_bits(operand), amo_bits(compare)};
-  net_issue(*state.network, amo_op(*context.net, place.remote, amo, fetch, Local::lent));
+  net_issue(*state.network, amo_op(*context.net, there.remote, amo, fetch, Local::lent));
 }
 
 }  // namespace railshmem

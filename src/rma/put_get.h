@@ -4,7 +4,7 @@
 
 #include "src/rma/copy.h"
 #include "src/rma/entry.h"
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 namespace railshmem {
 
@@ -19,13 +19,13 @@ namespace railshmem {
                                        const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  Place place;
-  if (!find_place(state, function, dest, nbytes, pe, &place)) [[unlikely]]
+  PeerAddress there;
+  if (!find_peer_address(state, function, dest, nbytes, pe, &there)) [[unlikely]]
     return put_own(state, function, dest, source, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
-  if (place.direct) [[likely]]
-    return store_block(state.device, place.direct, source, nbytes);
-  net_issue(*state.network, put_op(*context.net, place.remote, source, nbytes, Local::awaited));
+  if (there.mapped) [[likely]]
+    return store_block(state.device, there.mapped, source, nbytes);
+  net_issue(*state.network, put_op(*context.net, there.remote, source, nbytes, Local::awaited));
 }
 
 /// `source` belongs to the library until quiet.
@@ -33,55 +33,55 @@ namespace railshmem {
                                            const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  Place place;
-  if (!find_place(state, function, dest, nbytes, pe, &place)) [[unlikely]]
+  PeerAddress there;
+  if (!find_peer_address(state, function, dest, nbytes, pe, &there)) [[unlikely]]
     return put_own(state, function, dest, source, nbytes, pe);
   check_local(function, "source", source, nbytes, pe);
-  if (place.direct) [[likely]]
-    return store_block(state.device, place.direct, source, nbytes);
-  net_issue(*state.network, put_op(*context.net, place.remote, source, nbytes, Local::lent));
+  if (there.mapped) [[likely]]
+    return store_block(state.device, there.mapped, source, nbytes);
+  net_issue(*state.network, put_op(*context.net, there.remote, source, nbytes, Local::lent));
 }
 
 [[gnu::always_inline]] inline void get(PeState& state, Context& context, const char* function, void* dest,
                                        const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  Place place;
-  if (!find_place(state, function, source, nbytes, pe, &place)) [[unlikely]]
+  PeerAddress there;
+  if (!find_peer_address(state, function, source, nbytes, pe, &there)) [[unlikely]]
     return get_own(state, function, dest, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
-  if (place.direct) [[likely]]
-    return move_block(state.device, dest, place.direct, nbytes);
-  net_issue(*state.network, get_op(*context.net, place.remote, dest, nbytes, Local::awaited));
+  if (there.mapped) [[likely]]
+    return move_block(state.device, dest, there.mapped, nbytes);
+  net_issue(*state.network, get_op(*context.net, there.remote, dest, nbytes, Local::awaited));
 }
 
 [[gnu::always_inline]] inline void get_nbi(PeState& state, Context& context, const char* function, void* dest,
                                            const void* source, size_t nbytes, int pe) noexcept {
   if (nbytes == 0) [[unlikely]]
     return check_pe(state, function, pe);
-  Place place;
-  if (!find_place(state, function, source, nbytes, pe, &place)) [[unlikely]]
+  PeerAddress there;
+  if (!find_peer_address(state, function, source, nbytes, pe, &there)) [[unlikely]]
     return get_own(state, function, dest, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
-  if (place.direct) [[likely]]
-    return move_block(state.device, dest, place.direct, nbytes);
-  net_issue(*state.network, get_op(*context.net, place.remote, dest, nbytes, Local::lent));
+  if (there.mapped) [[likely]]
+    return move_block(state.device, dest, there.mapped, nbytes);
+  net_issue(*state.network, get_op(*context.net, there.remote, dest, nbytes, Local::lent));
 }
 
 /// One element, stored in one access (types of up to 8 bytes).
 template <class T>
 [[gnu::always_inline]] inline void put_value(PeState& state, Context& context, const char* function, T* dest, T value,
                                              int pe) noexcept {
-  const Place place = reach(state, function, dest, sizeof(T), pe);
-  if (!place.direct) [[unlikely]]
-    return net_issue(*state.network, put_op(*context.net, place.remote, &value, sizeof(T), Local::awaited));
+  const PeerAddress there = reach(state, function, dest, sizeof(T), pe);
+  if (!there.mapped) [[unlikely]]
+    return net_issue(*state.network, put_op(*context.net, there.remote, &value, sizeof(T), Local::awaited));
   if (state.device) [[unlikely]]
-    return state.device->copy(place.direct, &value, sizeof(T));
+    return state.device->copy(there.mapped, &value, sizeof(T));
   if constexpr (sizeof(T) <= 8) {
     // relaxed: ordering is the business of fence and quiet; atomic so that a waiting reader sees all of it or nothing.
-    __atomic_store(reinterpret_cast<T*>(place.direct), &value, __ATOMIC_RELAXED);
+    __atomic_store(reinterpret_cast<T*>(there.mapped), &value, __ATOMIC_RELAXED);
   } else {
-    std::memcpy(place.direct, &value, sizeof(T));
+    std::memcpy(there.mapped, &value, sizeof(T));
   }
 }
 
@@ -89,16 +89,16 @@ template <class T>
 [[gnu::always_inline]] inline T get_value(PeState& state, Context& context, const char* function, const T* source,
                                           int pe) noexcept {
   T value;
-  const Place place = reach(state, function, source, sizeof(T), pe);
-  if (!place.direct) [[unlikely]] {
-    net_issue(*state.network, get_op(*context.net, place.remote, &value, sizeof(T), Local::awaited));
+  const PeerAddress there = reach(state, function, source, sizeof(T), pe);
+  if (!there.mapped) [[unlikely]] {
+    net_issue(*state.network, get_op(*context.net, there.remote, &value, sizeof(T), Local::awaited));
   } else if (state.device) [[unlikely]] {
-    state.device->copy(&value, place.direct, sizeof(T));
+    state.device->copy(&value, there.mapped, sizeof(T));
   } else if constexpr (sizeof(T) <= 8) {
     // relaxed: as in put_value.
-    __atomic_load(reinterpret_cast<const T*>(place.direct), &value, __ATOMIC_RELAXED);
+    __atomic_load(reinterpret_cast<const T*>(there.mapped), &value, __ATOMIC_RELAXED);
   } else {
-    std::memcpy(&value, place.direct, sizeof(T));
+    std::memcpy(&value, there.mapped, sizeof(T));
   }
   return value;
 }

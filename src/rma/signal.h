@@ -32,26 +32,26 @@ template <bool Nbi>
 [[gnu::always_inline]] inline void put_signal(PeState& state, Context& context, const char* function, void* dest,
                                               const void* source, size_t nbytes, const SignalTarget& signal,
                                               int pe) noexcept {
-  const Place flag = reach(state, function, signal.address, sizeof(uint64_t), pe);
+  const PeerAddress flag = reach(state, function, signal.address, sizeof(uint64_t), pe);
   if (reinterpret_cast<uintptr_t>(signal.address) % sizeof(uint64_t) != 0) [[unlikely]]
     die_misaligned(function, signal.address, sizeof(uint64_t), pe);
-  Place data{flag.direct, flag.remote};
+  PeerAddress data{flag.mapped, flag.remote};
   if (nbytes) [[likely]] {
     data = reach(state, function, dest, nbytes, pe);
     check_local(function, "source", source, nbytes, pe);
   }
-  if (flag.direct && data.direct) [[likely]] {
-    if (nbytes) store_block(state.device, data.direct, source, nbytes);
-    return update_signal(state, context, flag.direct, signal, pe);
+  if (flag.mapped && data.mapped) [[likely]] {
+    if (nbytes) store_block(state.device, data.mapped, source, nbytes);
+    return update_signal(state, context, flag.mapped, signal, pe);
   }
-  if (flag.direct) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
+  if (flag.mapped) {  // the data's segment is not mapped but the signal's is: complete the one, then set the other
     net_issue(*state.network, put_op(*context.net, data.remote, source, nbytes, Local::awaited));
     net_quiet(*state.network, *context.net);
-    return update_signal(state, context, flag.direct, signal, pe);
+    return update_signal(state, context, flag.mapped, signal, pe);
   }
   check_promise(state, context, function, signal.op == SignalOp::add ? AmoOp::add : AmoOp::set, signal.address, pe);
-  if (data.direct) {
-    if (nbytes) store_block(state.device, data.direct, source, nbytes);
+  if (data.mapped) {
+    if (nbytes) store_block(state.device, data.mapped, source, nbytes);
     nbytes = 0;  // a message follows; the target's proxy sees our stores before it executes it
     data.remote = flag.remote;
   }

@@ -30,17 +30,17 @@ void strided_put(PeState& state, Context& context, const char* function, void* d
   if (s.nblocks == 0 || s.block == 0) return;
   const size_t nbytes = block_bytes(function, s, pe);
   checked_span(function, "source", s.source, s, pe);
-  Place place = reach(state, function, dest, checked_span(function, "dest", s.dest, s, pe), pe);
+  PeerAddress there = reach(state, function, dest, checked_span(function, "dest", s.dest, s, pe), pe);
   check_local(function, "source", source, nbytes, pe);
   const size_t to_step = static_cast<size_t>(s.dest) * s.element;
   const size_t from_step = static_cast<size_t>(s.source) * s.element;
   const auto* from = static_cast<const std::byte*>(source);
   for (size_t i = 0; i < s.nblocks; ++i, from += from_step) {
-    if (place.direct) {
-      move_block(state.device, place.direct + i * to_step, from, nbytes);
+    if (there.mapped) {
+      move_block(state.device, there.mapped + i * to_step, from, nbytes);
     } else {
-      net_issue(*state.network, put_op(*context.net, place.remote, from, nbytes, Local::awaited));
-      place.remote.offset += to_step;
+      net_issue(*state.network, put_op(*context.net, there.remote, from, nbytes, Local::awaited));
+      there.remote.offset += to_step;
     }
   }
 }
@@ -51,21 +51,21 @@ void strided_get(PeState& state, Context& context, const char* function, void* d
   if (s.nblocks == 0 || s.block == 0) return;
   const size_t nbytes = block_bytes(function, s, pe);
   checked_span(function, "dest", s.dest, s, pe);
-  Place place = reach(state, function, source, checked_span(function, "source", s.source, s, pe), pe);
+  PeerAddress there = reach(state, function, source, checked_span(function, "source", s.source, s, pe), pe);
   check_local(function, "dest", dest, nbytes, pe);
   const size_t to_step = static_cast<size_t>(s.dest) * s.element;
   const size_t from_step = static_cast<size_t>(s.source) * s.element;
   auto* to = static_cast<std::byte*>(dest);
   for (size_t i = 0; i < s.nblocks; ++i, to += to_step) {
-    if (place.direct) {
-      move_block(state.device, to, place.direct + i * from_step, nbytes);
+    if (there.mapped) {
+      move_block(state.device, to, there.mapped + i * from_step, nbytes);
     } else {
-      net_issue(*state.network, get_op(*context.net, place.remote, to, nbytes, Local::lent));
-      place.remote.offset += from_step;
+      net_issue(*state.network, get_op(*context.net, there.remote, to, nbytes, Local::lent));
+      there.remote.offset += from_step;
     }
   }
   // The blocks travel together; completing earlier operations of the context as well does no harm.
-  if (!place.direct) net_quiet(*state.network, *context.net);
+  if (!there.mapped) net_quiet(*state.network, *context.net);
 }
 
 }  // namespace railshmem

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where an address of a PE is: reachable by load/store, or a place for the network. Checks every argument.
+// Where an address of a PE is: mapped here, for loads and stores, or told to the network. Checks every argument.
 #pragma once
 
 #include "src/rma/pe_state.h"
 
 namespace railshmem {
 
-/// direct != null: the peer's memory is mapped here. Otherwise `remote` is for the network.
-struct Place {
-  std::byte* direct;
+/// mapped != null: the peer's memory is mapped here. Otherwise `remote` is for the network.
+struct PeerAddress {
+  std::byte* mapped;
   Remote remote;
 };
 
@@ -40,8 +40,8 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
                                      int pe) noexcept;
 
 /// Finds the copy of `pe` of a symmetric address. False where the address is not symmetric.
-[[gnu::always_inline]] inline bool find_place(const PeState& state, const char* function, const void* address,
-                                              size_t nbytes, int pe, Place* place) noexcept {
+[[gnu::always_inline]] inline bool find_peer_address(const PeState& state, const char* function, const void* address,
+                                                     size_t nbytes, int pe, PeerAddress* there) noexcept {
   check_pe(state, function, pe);
   uintptr_t offset = 0;
   const SegmentView* view = find_segment(state, address, nbytes, &offset);
@@ -49,32 +49,33 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
     return false;
   const int slot = state.slot(pe);
   if (static_cast<unsigned>(slot - view->first_slot) < static_cast<unsigned>(view->slots)) [[likely]] {
-    *place = {reinterpret_cast<std::byte*>(view->node_base + static_cast<size_t>(slot) * view->stride + offset), {}};
+    *there = {reinterpret_cast<std::byte*>(view->node_base + static_cast<size_t>(slot) * view->stride + offset), {}};
     return true;
   }
   if (!state.network) [[unlikely]]
     die_unreachable(state, function, address, pe);
-  *place = {nullptr, {pe, static_cast<SegmentId>(view - state.segment), offset}};
+  *there = {nullptr, {pe, static_cast<SegmentId>(view - state.segment), offset}};
   return true;
 }
 
-/// The place of a symmetric address, for collectives and locks. Ends the job where the address is not symmetric.
-[[gnu::always_inline]] inline Place locate(const PeState& state, const char* function, const void* address,
-                                           size_t nbytes, int pe) noexcept {
-  Place place;
-  if (!find_place(state, function, address, nbytes, pe, &place)) [[unlikely]]
+/// The peer address of a symmetric address, for collectives and locks. Ends the job where the address is not symmetric.
+[[gnu::always_inline]] inline PeerAddress locate(const PeState& state, const char* function, const void* address,
+                                                 size_t nbytes, int pe) noexcept {
+  PeerAddress there;
+  if (!find_peer_address(state, function, address, nbytes, pe, &there)) [[unlikely]]
     die_bad_address(state, function, address, nbytes, pe);
-  return place;
+  return there;
 }
 
-/// The place of an address in a call for one PE: a symmetric address, or, where that PE is the caller, any memory of
-/// it. The shortest calls do without reach(): the result of own_address() costs registers on the ordinary path too.
-[[gnu::always_inline]] inline Place reach(const PeState& state, const char* function, const void* address,
-                                          size_t nbytes, int pe) noexcept {
-  Place place;
-  if (!find_place(state, function, address, nbytes, pe, &place)) [[unlikely]]
+/// The peer address of an address in a call for one PE: a symmetric address, or, where that PE is the caller, any
+/// memory of it. The shortest calls do without reach(): the result of own_address() costs registers on the ordinary
+/// path too.
+[[gnu::always_inline]] inline PeerAddress reach(const PeState& state, const char* function, const void* address,
+                                                size_t nbytes, int pe) noexcept {
+  PeerAddress there;
+  if (!find_peer_address(state, function, address, nbytes, pe, &there)) [[unlikely]]
     return {own_address(state, function, address, nbytes, pe), {}};
-  return place;
+  return there;
 }
 
 inline void check_local(const char* function, const char* argument, const void* address, size_t nbytes,

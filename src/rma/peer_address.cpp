@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/rma/place.h"
+#include "src/rma/peer_address.h"
 
 #include <string>
 
