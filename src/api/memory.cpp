@@ -36,7 +36,7 @@ void agree(World& world, const char* name, const void* object, size_t size, size
 Updates updates_of(const char* function, long hints) noexcept {
   constexpr long kDirect = SHMEMX_MALLOC_NODE_ONLY | SHMEMX_MALLOC_SET_ONLY;
   if ((hints & kDirect) == 0) return Updates::any;
-  if ((hints & SHMEMX_MALLOC_OUTSIDE_ONLY) == 0) return Updates::direct;
+  if ((hints & SHMEMX_MALLOC_OUTSIDE_ONLY) == 0) return Updates::node_only;
   log_warn(
       "%s: hints 0x%lx say that the memory is updated from outside the node only, and that it is not; neither counts",
       function, static_cast<unsigned long>(hints));

@@ -117,7 +117,8 @@ std::vector<DeviceMemory::Chunk> DeviceMemory::chunks() const {
 
 void* DeviceMemory::allocate(size_t nbytes, size_t align, Updates updates) {
   if (align > arena_.alignment()) return nullptr;
-  const auto offset = growing([&] { return (updates == Updates::direct ? declared_ : heap_).allocate(nbytes, align); });
+  const auto offset =
+      growing([&] { return (updates == Updates::node_only ? declared_ : heap_).allocate(nbytes, align); });
   return offset ? base() + *offset : nullptr;
 }
 

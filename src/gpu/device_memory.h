@@ -29,8 +29,8 @@ struct DeviceMemoryConfig {
 
 /// Who updates the words of an allocation by atomic operations and signals.
 enum class Updates : uint8_t {
-  any,     ///< every PE may update them
-  direct,  ///< the program declared that other nodes only SET them, so GPUs of the node update them themselves
+  any,        ///< every PE may update them
+  node_only,  ///< the program declared that other nodes only SET them, so GPUs of the node update them themselves
 };
 
 /// All PEs of `bootstrap` make the functions marked "Collective" in one order with equal arguments, and get equal
@@ -69,13 +69,13 @@ class DeviceMemory {
   bool contains(const void* address) const noexcept { return offset_of(address) < nbytes(); }
   /// The Updates of the allocation that holds `address`, which may be any address.
   Updates updates_of(const void* address) const noexcept {
-    return declared_.contains(offset_of(address)) ? Updates::direct : Updates::any;
+    return declared_.contains(offset_of(address)) ? Updates::node_only : Updates::any;
   }
   /// Address of the library's own bytes at the heap's start.
   std::byte* header() const noexcept { return base(); }
   std::byte* base() const noexcept { return arena_.address(static_cast<size_t>(layout_.my_slot)); }
   /// Bytes of addresses, not of memory: three ranges as long as the limit. They are for the heap, for the program's
-  /// buffers (SymmetricBuffers), and for allocations with Updates::direct, which thus lie in one range.
+  /// buffers (SymmetricBuffers), and for allocations with Updates::node_only, which thus lie in one range.
   size_t nbytes() const noexcept { return 3 * config_.limit; }
   size_t limit() const noexcept { return config_.limit; }
   size_t declared_offset() const noexcept { return 2 * config_.limit; }
@@ -105,7 +105,7 @@ class DeviceMemory {
     return static_cast<size_t>(static_cast<const std::byte*>(address) - base());
   }
   DeviceRegion& region_of(const void* object) noexcept {
-    return updates_of(object) == Updates::direct ? declared_ : heap_;
+    return updates_of(object) == Updates::node_only ? declared_ : heap_;
   }
   cuda::DeviceContext choose_gpu() const;
   size_t backed() const noexcept { return heap_.backed() + declared_.backed(); }

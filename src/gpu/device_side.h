@@ -27,7 +27,7 @@ class DeviceSide final : public DeviceAccess {
   bool has_reducer() noexcept override;
   std::unique_ptr<DeviceQueue> make_queue() override;
   bool updates_directly(const void* symmetric) noexcept override {
-    return memory_.updates_of(symmetric) == Updates::direct;
+    return memory_.updates_of(symmetric) == Updates::node_only;
   }
   uint64_t amo(void* word, uint8_t width, AmoOp op, uint64_t operand, uint64_t compare) noexcept override;
 
