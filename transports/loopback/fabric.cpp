@@ -15,24 +15,24 @@ namespace {
 /// Every attached PE of this process, of any job, by a key that is never used twice.
 class Registry {
  public:
-  uint64_t add(std::shared_ptr<Place> place) {
+  uint64_t add(std::shared_ptr<ExposedPe> pe) {
     const std::lock_guard lock(mutex_);
-    places_[++last_] = std::move(place);
+    pes_[++last_] = std::move(pe);
     return last_;
   }
   void remove(uint64_t key) {
     const std::lock_guard lock(mutex_);
-    places_.erase(key);
+    pes_.erase(key);
   }
-  std::shared_ptr<Place> find(uint64_t key) {
+  std::shared_ptr<ExposedPe> find(uint64_t key) {
     const std::lock_guard lock(mutex_);
-    const auto found = places_.find(key);
-    return found == places_.end() ? nullptr : found->second;
+    const auto found = pes_.find(key);
+    return found == pes_.end() ? nullptr : found->second;
   }
 
  private:
   std::mutex mutex_;
-  std::map<uint64_t, std::shared_ptr<Place>> places_;
+  std::map<uint64_t, std::shared_ptr<ExposedPe>> pes_;
   uint64_t last_ = 0;
 };
 
@@ -66,7 +66,7 @@ Fabric::~Fabric() {
 }
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
-  mine_ = std::make_shared<Place>(rails_.size(), options_.rails, options_.depth);
+  mine_ = std::make_shared<ExposedPe>(rails_.size(), options_.rails, options_.depth);
   for (const Segment& segment : segments) mine_->segments[static_cast<size_t>(segment.id)] = segment;
   key_ = registry().add(mine_);
   const std::string host = host_name();
@@ -85,17 +85,17 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
     std::memcpy(&head, cards[pe].data(), sizeof head);
     const std::string host(reinterpret_cast<const char*>(cards[pe].data()) + sizeof head,
                            cards[pe].size() - sizeof head);
-    std::shared_ptr<Place> place;
-    if (head.process == getpid() && head.machine == here) place = registry().find(head.key);
-    if (!place)
+    std::shared_ptr<ExposedPe> exposed;
+    if (head.process == getpid() && head.machine == here) exposed = registry().find(head.key);
+    if (!exposed)
       throw Error(
           text("PE %d is in process %d on %s: loopback connects threads of one process only; set "
                "SHMEM_TRANSPORT to auto",
                head.pe, head.process, host.c_str()));
-    places_.push_back(std::move(place));
+    pes_.push_back(std::move(exposed));
   }
-  for (size_t pe = 0; pe < places_.size(); ++pe) {
-    const auto& boxes = places_[pe]->boxes;
+  for (size_t pe = 0; pe < pes_.size(); ++pe) {
+    const auto& boxes = pes_[pe]->boxes;
     if (boxes.size() != rails_.size())
       throw Error(text("PE %zu has %zu proxy threads where this PE has %zu: set SHMEM_PROXY_THREADS alike", pe,
                        boxes.size() - 1, rails_.size() - 1));
@@ -105,7 +105,7 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
   }
   for (size_t port = 0; port < rails_.size(); ++port)
     for (size_t r = 0; r < options_.rails; ++r)
-      rails_[port].emplace_back(places_, mine_->box(static_cast<Port>(port), r), r, options_);
+      rails_[port].emplace_back(pes_, mine_->box(static_cast<Port>(port), r), r, options_);
 }
 
 std::string Fabric::describe() const {

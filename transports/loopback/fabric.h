@@ -31,9 +31,9 @@ class Fabric {
   const int pe_;
   const int npes_;
   const Options options_;
-  std::shared_ptr<Place> mine_;
+  std::shared_ptr<ExposedPe> mine_;
   uint64_t key_ = 0;                          ///< under which peers find mine_; 0: not attached
-  Places places_;                             ///< by PE
+  ExposedPes pes_;                            ///< by PE
   std::vector<std::vector<RailType>> rails_;  ///< by port
 };
 

@@ -10,8 +10,8 @@
 
 namespace railshmem::loopback {
 
-LoopbackRail::LoopbackRail(const Places& places, Mailbox& inbox, size_t index, const Options& options)
-    : places_(&places),
+LoopbackRail::LoopbackRail(const ExposedPes& pes, Mailbox& inbox, size_t index, const Options& options)
+    : pes_(&pes),
       inbox_(&inbox),
       index_(index),
       traits_{options.inject, options.max_write, kMessageBytes, true},
@@ -40,7 +40,7 @@ Post LoopbackRail::read(const RailRead& read) noexcept {
 Post LoopbackRail::send(const RailSend& send) noexcept {
   if (send.slot != nullptr && full()) return Post::again;
   if (send.nbytes > kMessageBytes || (send.slot == nullptr && send.nbytes > traits_.inject)) return refuse(EMSGSIZE);
-  Mailbox& box = (*places_)[static_cast<size_t>(send.to.pe)]->box(send.to.port, index_);
+  Mailbox& box = (*pes_)[static_cast<size_t>(send.to.pe)]->box(send.to.port, index_);
   if (!box.put(send.bytes, send.nbytes)) return Post::again;
   if (send.slot != nullptr) complete(send.slot);
   return Post::ok;
@@ -68,7 +68,7 @@ void LoopbackRail::release(const RailEvent& event) noexcept {
 }
 
 std::byte* LoopbackRail::reach(const Remote& remote, size_t nbytes) noexcept {
-  const Segment& segment = (*places_)[static_cast<size_t>(remote.pe)]->segments[static_cast<size_t>(remote.segment)];
+  const Segment& segment = (*pes_)[static_cast<size_t>(remote.pe)]->segments[static_cast<size_t>(remote.segment)];
   if (remote.offset > segment.nbytes || nbytes > segment.nbytes - remote.offset) return nullptr;
   return segment.base + remote.offset;
 }

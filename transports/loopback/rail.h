@@ -14,8 +14,8 @@
 namespace railshmem::loopback {
 
 /// What peers can reach of one PE. Shared by its fabric and those of its peers, whichever ends last.
-struct Place {
-  Place(size_t ports, size_t rails, size_t mailbox_depth) : boxes(ports) {
+struct ExposedPe {
+  ExposedPe(size_t ports, size_t rails, size_t mailbox_depth) : boxes(ports) {
     for (auto& of_port : boxes)
       for (size_t r = 0; r < rails; ++r) of_port.push_back(std::make_unique<Mailbox>(mailbox_depth));
   }
@@ -24,7 +24,7 @@ struct Place {
   std::array<Segment, kSegments> segments{};
   std::vector<std::vector<std::unique_ptr<Mailbox>>> boxes;  ///< by port, by rail
 };
-using Places = std::vector<std::shared_ptr<Place>>;
+using ExposedPes = std::vector<std::shared_ptr<ExposedPe>>;
 
 struct Options {
   size_t max_write = size_t{1} << 30;
@@ -37,7 +37,7 @@ struct Options {
 class LoopbackRail {
  public:
   /// Number `index` of its PE.
-  LoopbackRail(const Places& places, Mailbox& inbox, size_t index, const Options& options);
+  LoopbackRail(const ExposedPes& pes, Mailbox& inbox, size_t index, const Options& options);
 
   const RailTraits& traits() const noexcept { return traits_; }
   Post write(const RailWrite& write) noexcept;
@@ -56,7 +56,7 @@ class LoopbackRail {
   bool full() const noexcept { return last_ - first_ == done_.size(); }
   void complete(OpSlot* slot) noexcept { done_[last_++ % done_.size()] = slot; }
 
-  const Places* places_;
+  const ExposedPes* pes_;
   Mailbox* inbox_;
   size_t index_;
   RailTraits traits_;

@@ -126,7 +126,7 @@ class RegistrationCache {
     PageRange pages;
     Entry entry;
   };
-  using Place = typename std::vector<Item>::iterator;
+  using ItemIterator = typename std::vector<Item>::iterator;
 
   bool serves(Entry entry, const PageRange& pages, LocalUse use) const noexcept {
     const Node& node = entries_[entry];
@@ -184,7 +184,7 @@ class RegistrationCache {
     retire(first, last);
   }
 
-  void retire(Place first, Place last) noexcept {
+  void retire(ItemIterator first, ItemIterator last) noexcept {
     for (auto item = first; item != last; ++item) {
       Node& node = entries_[item->entry];
       node.indexed = false;

@@ -19,37 +19,37 @@ namespace railshmem::ofi {
 namespace {
 
 /// An IP address and a port in one form, whichever family they came in: IPv4 as an IPv4-mapped IPv6 address.
-using Place = std::array<std::byte, 18>;
+using SocketAddress = std::array<std::byte, 18>;
 
-std::optional<Place> place_of(std::span<const std::byte> bytes) {
+std::optional<SocketAddress> address_from(std::span<const std::byte> bytes) {
   sa_family_t family = AF_UNSPEC;
   if (bytes.size() < sizeof family) return {};
   std::memcpy(&family, bytes.data() + offsetof(sockaddr, sa_family), sizeof family);
-  Place place{};
+  SocketAddress address{};
   if (family == AF_INET && bytes.size() >= sizeof(sockaddr_in)) {
     sockaddr_in v4{};
     std::memcpy(&v4, bytes.data(), sizeof v4);
-    place[10] = place[11] = std::byte{0xff};
-    std::memcpy(&place[12], &v4.sin_addr, 4);
-    std::memcpy(&place[16], &v4.sin_port, 2);
-    return place;
+    address[10] = address[11] = std::byte{0xff};
+    std::memcpy(&address[12], &v4.sin_addr, 4);
+    std::memcpy(&address[16], &v4.sin_port, 2);
+    return address;
   }
   if (family == AF_INET6 && bytes.size() >= sizeof(sockaddr_in6)) {
     sockaddr_in6 v6{};
     std::memcpy(&v6, bytes.data(), sizeof v6);
-    std::memcpy(&place[0], &v6.sin6_addr, 16);
-    std::memcpy(&place[16], &v6.sin6_port, 2);
-    return place;
+    std::memcpy(&address[0], &v6.sin6_addr, 16);
+    std::memcpy(&address[16], &v6.sin6_port, 2);
+    return address;
   }
   return {};
 }
 
 template <class Name>
-std::optional<Place> place_of_socket(int fd, Name name) {
+std::optional<SocketAddress> address_of_socket(int fd, Name name) {
   sockaddr_storage address{};
   socklen_t nbytes = sizeof address;
   if (name(fd, reinterpret_cast<sockaddr*>(&address), &nbytes) != 0) return {};
-  return place_of(std::as_bytes(std::span(&address, 1)).first(std::min<size_t>(nbytes, sizeof address)));
+  return address_from(std::as_bytes(std::span(&address, 1)).first(std::min<size_t>(nbytes, sizeof address)));
 }
 
 bool is_tcp(int fd) {
@@ -71,14 +71,14 @@ std::vector<int> open_files() {
 }
 
 /// Without the port.
-std::span<const std::byte> interface_of(const Place& place) {
-  return std::span(place).first(16);
+std::span<const std::byte> interface_of(const SocketAddress& address) {
+  return std::span(address).first(16);
 }
 
 struct TcpSocket {
   int fd;
-  Place local;
-  std::optional<Place> remote;  ///< nothing while the connection is being made
+  SocketAddress local;
+  std::optional<SocketAddress> remote;  ///< nothing while the connection is being made
 };
 
 /// Of this process, but for those that listen.
@@ -89,24 +89,24 @@ std::vector<TcpSocket> connections() {
     tcp_info info{};
     socklen_t nbytes = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &nbytes) != 0 || info.tcpi_state == TCP_LISTEN) continue;
-    if (const std::optional<Place> local = place_of_socket(fd, getsockname))
-      all.push_back({fd, *local, place_of_socket(fd, getpeername)});
+    if (const std::optional<SocketAddress> local = address_of_socket(fd, getsockname))
+      all.push_back({fd, *local, address_of_socket(fd, getpeername)});
   }
   return all;
 }
 
-std::vector<Place> places_of(std::span<const std::span<const std::byte>> addresses) {
-  std::vector<Place> places;
-  for (const auto& address : addresses)
-    if (const std::optional<Place> place = place_of(address)) places.push_back(*place);
-  std::sort(places.begin(), places.end());
-  return places;
+std::vector<SocketAddress> addresses_of(std::span<const std::span<const std::byte>> addresses) {
+  std::vector<SocketAddress> found;
+  for (const auto& bytes : addresses)
+    if (const std::optional<SocketAddress> address = address_from(bytes)) found.push_back(*address);
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 /// A connection to one of `theirs`, or that was accepted at `mine` from the interface of one.
-bool joins(const TcpSocket& socket, const Place& mine, const std::vector<Place>& theirs) {
+bool joins(const TcpSocket& socket, const SocketAddress& mine, const std::vector<SocketAddress>& theirs) {
   if (std::binary_search(theirs.begin(), theirs.end(), *socket.remote)) return true;
-  return socket.local == mine && std::any_of(theirs.begin(), theirs.end(), [&](const Place& peer) {
+  return socket.local == mine && std::any_of(theirs.begin(), theirs.end(), [&](const SocketAddress& peer) {
            return std::ranges::equal(interface_of(peer), interface_of(*socket.remote));
          });
 }
@@ -123,9 +123,9 @@ size_t set_option(int fd, int level, int name, Value value) {
 }  // namespace
 
 size_t discard_unsent(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers) {
-  const std::optional<Place> mine = place_of(own);
+  const std::optional<SocketAddress> mine = address_from(own);
   if (!mine) return 0;
-  const std::vector<Place> theirs = places_of(peers);
+  const std::vector<SocketAddress> theirs = addresses_of(peers);
   size_t found = 0;
   for (const TcpSocket& socket : connections())
     if (socket.remote && (socket.local == *mine || std::binary_search(theirs.begin(), theirs.end(), *socket.remote)))
@@ -134,9 +134,9 @@ size_t discard_unsent(std::span<const std::byte> own, std::span<const std::span<
 }
 
 size_t cut(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers) {
-  const std::optional<Place> mine = place_of(own);
+  const std::optional<SocketAddress> mine = address_from(own);
   if (!mine) return 0;
-  const std::vector<Place> theirs = places_of(peers);
+  const std::vector<SocketAddress> theirs = addresses_of(peers);
   size_t found = 0;
   for (const TcpSocket& socket : connections()) {
     if (!socket.remote || !joins(socket, *mine, theirs)) continue;
@@ -148,9 +148,9 @@ size_t cut(std::span<const std::byte> own, std::span<const std::span<const std::
 
 size_t limit_silence(std::span<const std::byte> own, std::span<const std::span<const std::byte>> peers,
                      unsigned timeout_ms) {
-  const std::optional<Place> mine = place_of(own);
+  const std::optional<SocketAddress> mine = address_from(own);
   if (!mine) return 0;
-  const std::vector<Place> theirs = places_of(peers);
+  const std::vector<SocketAddress> theirs = addresses_of(peers);
   const auto is_meant = [&](const TcpSocket& socket) {
     if (!socket.remote) return std::ranges::equal(interface_of(socket.local), interface_of(*mine));
     return joins(socket, *mine, theirs);
