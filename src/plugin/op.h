@@ -13,7 +13,7 @@ namespace railshmem {
 
 class Channel;
 
-/// Completion scope of one OpenSHMEM context: what its quiet waits for. Made and owned by the network.
+/// The completion counts of one OpenSHMEM context: what its quiet waits for. Made and owned by the network.
 class NetContext;
 
 enum class OpKind : uint8_t {
@@ -87,7 +87,7 @@ struct Op {
     is_direct = other.is_direct;
     local_is_far = other.local_is_far;
     across_pieces = other.across_pieces;
-    scope = other.scope;
+    context = other.context;
     remote.pe = other.remote.pe;
     remote.segment = other.remote.segment;
     remote.offset = other.remote.offset;
@@ -104,10 +104,10 @@ struct Op {
 #pragma GCC diagnostic pop
     return *this;
   }
-  [[gnu::always_inline]] Op(OpKind k, Local u, NetContext* context, Remote place, const void* memory, size_t n) noexcept
+  [[gnu::always_inline]] Op(OpKind k, Local u, NetContext* waits, Remote place, const void* memory, size_t n) noexcept
       : kind(k),
         use(u),
-        scope(context),
+        context(waits),
         remote{place.pe, place.segment, place.offset},
         local(static_cast<std::byte*>(const_cast<void*>(memory))),
         nbytes(n) {}
@@ -121,7 +121,7 @@ struct Op {
   /// The operation goes in parts, because rails know one end or both in pieces; `remote` is then the program's place.
   bool across_pieces = false;
 
-  NetContext* scope = nullptr;  ///< null: no context waits for this operation
+  NetContext* context = nullptr;  ///< null: no context waits for this operation
   Remote remote;
   std::byte* local = nullptr;  ///< source of a put, destination of a get, place of a fetched value
   size_t nbytes = 0;           ///< of a put or get more than 0
@@ -144,24 +144,25 @@ struct Op {
   }
 };
 
-[[gnu::always_inline]] inline Op put_op(NetContext& scope, Remote to, const void* source, size_t nbytes,
+[[gnu::always_inline]] inline Op put_op(NetContext& context, Remote to, const void* source, size_t nbytes,
                                         Local use) noexcept {
-  return {OpKind::put, use, &scope, to, source, nbytes};
+  return {OpKind::put, use, &context, to, source, nbytes};
 }
-[[gnu::always_inline]] inline Op get_op(NetContext& scope, Remote from, void* dest, size_t nbytes, Local use) noexcept {
-  return {OpKind::get, use, &scope, from, dest, nbytes};
+[[gnu::always_inline]] inline Op get_op(NetContext& context, Remote from, void* dest, size_t nbytes,
+                                        Local use) noexcept {
+  return {OpKind::get, use, &context, from, dest, nbytes};
 }
 /// Data first, then the signal, in the target's memory. nbytes may be 0: only the signal, to PE `to.pe`.
-[[gnu::always_inline]] inline Op put_signal_op(NetContext& scope, Remote to, const void* source, size_t nbytes,
+[[gnu::always_inline]] inline Op put_signal_op(NetContext& context, Remote to, const void* source, size_t nbytes,
                                                const NetSignal& signal, Local use) noexcept {
-  Op op(nbytes > 0 ? OpKind::put_signal : OpKind::signal, use, &scope, to, source, nbytes);
+  Op op(nbytes > 0 ? OpKind::put_signal : OpKind::signal, use, &context, to, source, nbytes);
   op.detail.signal = signal;
   return op;
 }
 /// `fetch` receives the old value of a fetching operation, amo.width bytes; otherwise it is null.
-[[gnu::always_inline]] inline Op amo_op(NetContext& scope, Remote to, const NetAmo& amo, void* fetch,
+[[gnu::always_inline]] inline Op amo_op(NetContext& context, Remote to, const NetAmo& amo, void* fetch,
                                         Local use) noexcept {
-  Op op(OpKind::amo, use, &scope, to, fetch, amo.width);
+  Op op(OpKind::amo, use, &context, to, fetch, amo.width);
   op.detail.amo = amo;
   return op;
 }

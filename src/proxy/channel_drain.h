@@ -21,7 +21,7 @@ class ChannelDrain {
       : channel_(channel),
         initiator_(initiator),
         nudger_(nudger),
-        scope_(initiator.add_scope()),
+        context_(initiator.add_context()),
         npes_(npes),
         parked_(npes) {}
 
@@ -73,7 +73,7 @@ class ChannelDrain {
   [[gnu::always_inline]] Op put(const Command& c, uint64_t* value) noexcept {
     if (c.pe >= static_cast<uint32_t>(npes_) || c.segment >= kSegments) [[unlikely]]
       die_strange_target(c.pe, c.segment, npes_);
-    Op op(OpKind::put, is_inline(c) ? Local::ours : Local::lent, &scope_,
+    Op op(OpKind::put, is_inline(c) ? Local::ours : Local::lent, &context_,
           {static_cast<int>(c.pe), static_cast<SegmentId>(c.segment), c.remote_offset},
           is_inline(c) ? value : reinterpret_cast<const void*>(c.local), c.nbytes);
     op.outcome.channel = &channel_;
@@ -113,7 +113,7 @@ class ChannelDrain {
   [[gnu::noinline]] bool pass_on_other(const Slot& slot) noexcept {
     const Command c = decode(slot);
     if (c.op == CommandOp::fence || is_empty(c)) {
-      scope_.fences += c.op == CommandOp::fence;
+      context_.fences += c.op == CommandOp::fence;
       const uint64_t ticket = channel_.next();
       channel_.pop();
       channel_.complete(ticket);
@@ -129,7 +129,7 @@ class ChannelDrain {
     if (op.kind == OpKind::get || !parked_.waits_for(op.remote.pe)) [[likely]] {
       if (nudger_ != nullptr) [[unlikely]]
         nudger_->nudge(op.remote.pe);
-      posted = initiator_.issue(op, scope_.fences);
+      posted = initiator_.issue(op, context_.fences);
     }
     if (posted == Post::ok) [[likely]] {
       channel_.pop(op.outcome.tickets);
@@ -157,7 +157,7 @@ class ChannelDrain {
   [[gnu::noinline]] bool settle(const Op& op, uint64_t value, Post posted) noexcept {
     stuck_ = posted == Post::again || (posted == Post::behind && parked_.full());
     if (stuck_) return false;
-    if (posted == Post::behind) parked_.add(op, value, scope_.fences);
+    if (posted == Post::behind) parked_.add(op, value, context_.fences);
     channel_.pop(op.outcome.tickets);
     if (posted == Post::failed) finish_commands(op.outcome);
     return true;
@@ -183,7 +183,7 @@ class ChannelDrain {
   Channel& channel_;
   Initiator<R>& initiator_;
   Nudger<R>* const nudger_;
-  NetContext& scope_;
+  NetContext& context_;
   const int npes_;
   bool stuck_ = false;  ///< the command at the ring's head finds no room
   ParkedOps parked_;

@@ -40,12 +40,12 @@ class HostSide {
 
   NetContext* make_context() {
     const Entry entry(*this);
-    return &initiator_.add_scope();
+    return &initiator_.add_context();
   }
-  void drop_context(NetContext& scope) noexcept {
-    quiet(scope);
+  void drop_context(NetContext& context) noexcept {
+    quiet(context);
     const Entry entry(*this);
-    initiator_.drop_scope(scope);
+    initiator_.drop_context(context);
   }
 
   /// Does what net_issue() promises. Uses `op` up.
@@ -55,17 +55,17 @@ class HostSide {
     bool done = false;
     const bool waits = op.use == Local::awaited && !settles_at_once(op);
     if (waits) op.outcome.done = &done;
-    if (op.route == Route::whole && op.scope->session.batches && op.kind == OpKind::put && op.nbytes <= kMaxMessage &&
+    if (op.route == Route::whole && op.context->session.batches && op.kind == OpKind::put && op.nbytes <= kMaxMessage &&
         !op.is_direct) [[unlikely]]
       op.route = Route::held;
-    wait_for_quiets(*op.scope);
+    wait_for_quiets(*op.context);
     nudger_.nudge(op.remote.pe);
-    Post posted = initiator_.issue(op, op.scope->fences);
+    Post posted = initiator_.issue(op, op.context->fences);
     if (posted == Post::again || posted == Post::behind) [[unlikely]]
       posted = insist(op, posted);
     if (config_.observer) [[unlikely]]
       config_.observer->count(observe::Engine::posted, 1);
-    if (op.route == Route::held) count_announced(*op.scope);
+    if (op.route == Route::held) count_announced(*op.context);
     if (waits && posted == Post::ok) watch(entry, {op.kind, op.remote.pe, op.nbytes}, [&] { return is_told(done); });
   }
 
@@ -78,28 +78,28 @@ class HostSide {
   /// later one. fence() itself does not wait. Where the rail keeps no order, a later operation waits for the earlier
   /// ones to its own target (Initiator::in_order). Gets are not ordered by fence. net_flag() belongs to no context; its
   /// users call quiet.
-  void fence(NetContext& scope) noexcept {
-    if (scope.pending() == 0) return;
+  void fence(NetContext& context) noexcept {
+    if (context.pending() == 0) return;
     const Entry entry(*this);
-    ++scope.fences;
+    ++context.fences;
   }
 
-  void quiet(NetContext& scope) noexcept {
-    if (scope.pending() == 0) return;
+  void quiet(NetContext& context) noexcept {
+    if (context.pending() == 0) return;
     Entry entry(*this);
-    Drain drain(scope);
+    Drain drain(context);
     watch(entry, {OpKind::quiet, -1, 0}, [&] {
       drain.turn();
-      return scope.pending() == 0;
+      return context.pending() == 0;
     });
   }
 
   /// Completes the context's operations that target `pe`.
-  void quiet(NetContext& scope, int pe) noexcept {
-    const PeerCounts& peer = scope.peer(pe);
+  void quiet(NetContext& context, int pe) noexcept {
+    const PeerCounts& peer = context.peer(pe);
     if (peer.pending() == 0) return;
     Entry entry(*this);
-    Drain drain(scope);
+    Drain drain(context);
     watch(entry, {OpKind::quiet, pe, 0}, [&] {
       drain.turn();
       return peer.pending() == 0;
@@ -114,14 +114,14 @@ class HostSide {
   }
 
   /// `total_ops` may be null.
-  void session_start(NetContext& scope, bool batch, const size_t* total_ops) noexcept {
+  void session_start(NetContext& context, bool batch, const size_t* total_ops) noexcept {
     const Entry entry(*this);
-    scope.session.batches |= batch;
-    if (total_ops != nullptr) scope.session.ops_left = *total_ops;
+    context.session.batches |= batch;
+    if (total_ops != nullptr) context.session.ops_left = *total_ops;
   }
-  void session_stop(NetContext& scope) noexcept {
+  void session_stop(NetContext& context) noexcept {
     const Entry entry(*this);
-    scope.session = {};
+    context.session = {};
     wait({OpKind::put, -1, 0}, [&] { return initiator_.release_held(); });
   }
 
@@ -231,7 +231,7 @@ class HostSide {
 
   /// Repeats a post for which there was no room, or which a fence held back, until it is accepted.
   [[gnu::noinline]] Post insist(const Op& op, Post posted) noexcept {
-    const uint32_t epoch = op.scope != nullptr ? op.scope->fences : 0;
+    const uint32_t epoch = op.context != nullptr ? op.context->fences : 0;
     uint64_t refusals = 0;
     const Operation fenced{OpKind::fence, op.remote.pe, 0};
     const Operation itself{op.kind, op.remote.pe, op.nbytes};
@@ -249,8 +249,8 @@ class HostSide {
   }
 
   /// One of the operations that a session announced is issued; the last one leaves at once.
-  void count_announced(NetContext& scope) noexcept {
-    if (scope.session.ops_left != SIZE_MAX && scope.session.ops_left > 0 && --scope.session.ops_left == 0)
+  void count_announced(NetContext& context) noexcept {
+    if (context.session.ops_left != SIZE_MAX && context.session.ops_left > 0 && --context.session.ops_left == 0)
       initiator_.release_held();  // no room: the next poll tries again
   }
 
@@ -304,8 +304,8 @@ class HostSide {
   uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
 
   /// Waits while a quiet of the context waits for all its operations.
-  [[gnu::always_inline]] void wait_for_quiets(NetContext& scope) noexcept {
-    const auto free = [&] { return scope.draining.load(std::memory_order_relaxed) == 0; };
+  [[gnu::always_inline]] void wait_for_quiets(NetContext& context) noexcept {
+    const auto free = [&] { return context.draining.load(std::memory_order_relaxed) == 0; };
     if (!free()) [[unlikely]]
       wait({OpKind::quiet, -1, 0}, free);
   }

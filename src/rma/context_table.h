@@ -19,7 +19,7 @@ namespace railshmem {
 /// destroyed before finalize.
 class ContextTable {
  public:
-  static constexpr size_t kMost = size_t{1} << 16;  // as many completion scopes as a network has
+  static constexpr size_t kMost = size_t{1} << 16;  // as many contexts as a network has
 
   /// Hears of every context before its handle is known, and of its end (`handle` 0).
   using Listener = std::function<void(size_t place, uintptr_t handle, const Context& context)>;

@@ -40,23 +40,23 @@ struct InitiatorRig {
   explicit InitiatorRig(const RigOptions& options = {}) : rails(options.rails), completed_(options.rails) {
     for (ScriptedRail& each : rails) each.shape = options.shape;
     initiator.emplace(std::span(rails), InitiatorConfig{Port::host, 0, 4, options.cells, options.tuning});
-    scope = &initiator->add_scope();
+    context = &initiator->add_context();
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + (i >> 8) * 7);
   }
 
   Op put_of(size_t nbytes, int pe = kPe, Local use = Local::lent) {
-    return put_op(*scope, {pe, SegmentId::heap, 100}, bytes.data(), nbytes, use);
+    return put_op(*context, {pe, SegmentId::heap, 100}, bytes.data(), nbytes, use);
   }
   Post put(size_t nbytes, int pe = kPe, const Outcome& outcome = {}) {
     return issue(*initiator, with(put_of(nbytes, pe), outcome));
   }
   Post put_signal(size_t nbytes, int pe = kPe, const Outcome& outcome = {}) {
     const Remote to{pe, SegmentId::heap, 100};
-    return issue(*initiator, with(put_signal_op(*scope, to, bytes.data(), nbytes, kSignal, Local::lent), outcome));
+    return issue(*initiator, with(put_signal_op(*context, to, bytes.data(), nbytes, kSignal, Local::lent), outcome));
   }
   /// An atomic operation on the word at 8 of `pe`.
   Post amo(const NetAmo& amo, void* fetch = nullptr, int pe = kPe) {
-    return issue(*initiator, amo_op(*scope, {pe, SegmentId::heap, 8}, amo, fetch, Local::lent));
+    return issue(*initiator, amo_op(*context, {pe, SegmentId::heap, 8}, amo, fetch, Local::lent));
   }
   Post add(int pe = kPe) { return amo(kAdd, nullptr, pe); }
 
@@ -64,9 +64,9 @@ struct InitiatorRig {
   bool in_order(OpKind kind, int pe = kPe, NetContext* context = nullptr) {
     Op op = put_of(8, pe);
     op.kind = kind;
-    if (context != nullptr) op.scope = context;
+    if (context != nullptr) op.context = context;
     initiator->choose_route(op);
-    return initiator->in_order(op, op.scope->fences);
+    return initiator->in_order(op, op.context->fences);
   }
 
   bool poll() {
@@ -138,7 +138,7 @@ struct InitiatorRig {
   std::vector<ScriptedRail> rails;
   ScriptedRail& rail = rails[0];
   std::optional<Initiator<ScriptedRail>> initiator;
-  NetContext* scope;
+  NetContext* context;
   std::vector<std::byte> bytes = std::vector<std::byte>(1 << 17);
 
  private:

@@ -113,8 +113,8 @@ class Flusher {
     std::byte* const line = plan_.lines.data() + r * kFlushLine;
     // Two halves of a line: the read's data must not change what the write still sends.
     std::byte* const local = writes ? line : line + kFlushLine / 2;
-    const Post posted = initiator_.loop(r, writes, {initiator_.pe(), plan_.segment, plan_.offset}, local,
-                                        writes ? nullptr : &lane.told);
+    const Post posted = initiator_.loop_back(r, writes, {initiator_.pe(), plan_.segment, plan_.offset}, local,
+                                             writes ? nullptr : &lane.told);
     if (posted == Post::ok) lane.state = writes ? State::read : State::reading;
     if (posted == Post::failed) lane.state = State::done;  // the job is over: everything counts as done
     return posted == Post::ok;

@@ -11,8 +11,8 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "src/proxy/post/message.h"
+#include "src/proxy/post/net_context.h"
 #include "src/proxy/post/operation.h"
-#include "src/proxy/post/scope.h"
 
 namespace railshmem {
 
@@ -63,8 +63,8 @@ struct OpCell : OpSlot {
   uint64_t remote_offset = 0;  ///< of a put or get, or a piece of one
   std::byte* local = nullptr;
   Outcome outcome{};
-  NetContext* scope = nullptr;  ///< null: no context waits for this operation
-  void* fetch = nullptr;        ///< where a reply's value goes
+  NetContext* context = nullptr;  ///< null: no context waits for this operation
+  void* fetch = nullptr;          ///< where a reply's value goes
   uint32_t previous = kNoCell;
   uint32_t sequence = 0;  ///< of a request
   uint64_t staging = 0;   ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied
@@ -108,7 +108,7 @@ class CellPool {
     if (cell == nullptr) return nullptr;
     cell->is_word = false;
     cell->one_event = false;
-    cell->scope = nullptr;
+    cell->context = nullptr;
     cell->outcome.channel = nullptr;
     return cell;
   }

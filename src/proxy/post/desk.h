@@ -86,7 +86,7 @@ class Desk {
     return cell;
   }
   /// The operation of `cell`, which is `what`, is on its way: its context waits for it, and `outcome` hears of its end.
-  [[gnu::always_inline]] void count_in(OpCell& cell, const Operation& what, NetContext* scope,
+  [[gnu::always_inline]] void count_in(OpCell& cell, const Operation& what, NetContext* context,
                                        const Outcome& outcome) noexcept {
     // Copied word by word: the words stay in registers, while a copy of the whole struct would wait for the stores that
     // made it (decision 0037).
@@ -94,8 +94,8 @@ class Desk {
     cell.outcome.channel = outcome.channel;
     cell.outcome.ticket = outcome.ticket;
     cell.outcome.tickets = outcome.tickets;
-    cell.scope = scope;
-    if (scope != nullptr) scope->opened(what);
+    cell.context = context;
+    if (context != nullptr) context->opened(what);
   }
   /// The operation goes on only if somebody polls.
   void make_lasting(OpCell& cell) noexcept {
@@ -104,7 +104,7 @@ class Desk {
   }
   /// The operation is complete.
   [[gnu::always_inline]] void end(OpCell& cell) noexcept {
-    if (cell.scope != nullptr) cell.scope->closed(cell.what);
+    if (cell.context != nullptr) cell.context->closed(cell.what);
     if (cell.is_word) words.completed(cell.what.pe);
     tell(cell.outcome.done);
     finish_commands(cell.outcome);
@@ -159,7 +159,7 @@ class Desk {
   }
 
   /// An access of this PE to its own memory, over rail `r` and no other. Its completion ends the operation.
-  Post loop(OpCell& cell, size_t r, bool writes) noexcept {
+  Post loop_back(OpCell& cell, size_t r, bool writes) noexcept {
     return posted(cell, r, writes ? rails[r].write(cell.write(false)) : rails[r].read(cell.read()));
   }
 

@@ -38,7 +38,7 @@ class NetContext;
 /// that share a context would pay for each other's every quiet.
 class Drain {
  public:
-  explicit Drain(NetContext& scope) noexcept : scope_(scope) {}
+  explicit Drain(NetContext& context) noexcept : context_(context) {}
   inline ~Drain();
   Drain(const Drain&) = delete;
   /// Once per turn of the wait.
@@ -46,7 +46,7 @@ class Drain {
 
  private:
   static constexpr uint32_t kPatience = 1024;  // turns; some 100 us, longer than most quiets take
-  NetContext& scope_;
+  NetContext& context_;
   uint32_t turns_ = 0;
 };
 
@@ -103,10 +103,10 @@ class NetContext {
 };
 
 Drain::~Drain() {
-  if (turns_ >= kPatience) scope_.draining.fetch_sub(1, std::memory_order_relaxed);
+  if (turns_ >= kPatience) context_.draining.fetch_sub(1, std::memory_order_relaxed);
 }
 void Drain::turn() noexcept {
-  if (turns_ < kPatience && ++turns_ == kPatience) scope_.draining.fetch_add(1, std::memory_order_relaxed);
+  if (turns_ < kPatience && ++turns_ == kPatience) context_.draining.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace railshmem

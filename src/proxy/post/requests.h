@@ -28,7 +28,7 @@ class Requests {
     OpCell* const cell = take({op.kind, op.remote.pe, op.nbytes});
     if (cell == nullptr) return Post::again;
     const Written message = write(op, *cell);
-    return request(op.scope, *cell, message.nbytes, message.answer, op.outcome);
+    return request(op.context, *cell, message.nbytes, message.answer, op.outcome);
   }
 
   /// One piece of a get, over any rail: `n` bytes from `at` on.
@@ -226,14 +226,14 @@ class Requests {
   }
 
   /// Sends the message in the cell's buffer over any rail that takes it. The cell stays until the target has answered.
-  Post request(NetContext* scope, OpCell& cell, size_t nbytes, Answer answer, const Outcome& outcome) noexcept {
+  Post request(NetContext* context, OpCell& cell, size_t nbytes, Answer answer, const Outcome& outcome) noexcept {
     cell.request_bytes = static_cast<uint32_t>(nbytes);
     const Post posted = send_anywhere(cell, answer == Answer::none);
     if (posted != Post::ok) {
       if (posted == Post::again) desk_.cells.give(cell);
       return posted;
     }
-    desk_.count_in(cell, cell.what, scope, outcome);
+    desk_.count_in(cell, cell.what, context, outcome);
     if (answer == Answer::none) return posted;
     outbox_.add(desk_.cells, cell);
     if (answer == Answer::acknowledge) {

@@ -36,7 +36,7 @@ class Transfers {
     OpCell* const cell = desk_.hold(op);
     if (cell == nullptr) return nullptr;
     desk_.make_lasting(*cell);
-    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.scope, op.outcome);
+    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
     const size_t piece = as_request(op.kind) ? longest_answer_
                                              : BulkQueue::piece_of(op.nbytes, desk_.rails.size(), desk_.tuning,
                                                                    desk_.rails.traits().max_write);
@@ -103,7 +103,7 @@ class Transfers {
     }
     // The rail copies a held source only when the write leaves, which is after the call.
     if (op.is_copied() && cell->local == op.local) desk_.copy_source(*cell);
-    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.scope, op.outcome);
+    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
     held_.hold(*cell, r);
     if (cell->is_word) desk_.words.posted(pe, r);
     return Post::ok;

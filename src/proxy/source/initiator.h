@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The source's side of every operation: posts on the rails of one port, reaps their events, accounts to scopes.
+// The source's side of every operation: posts on the rails of one port, reaps their events, accounts to contexts.
 //
 // One thread at a time (the caller holds the endpoint). Every post either takes effect as a whole, or returns `again`
 // and leaves the caller all that it needs to repeat the post. Nothing here waits.
@@ -17,8 +17,8 @@
 #include "src/plugin/rail.h"
 #include "src/proxy/failover/failover.h"
 #include "src/proxy/post/desk.h"
+#include "src/proxy/post/net_contexts.h"
 #include "src/proxy/post/requests.h"
-#include "src/proxy/post/scopes.h"
 #include "src/proxy/post/transfers.h"
 #include "src/proxy/staging/staged_transfers.h"
 
@@ -34,7 +34,7 @@ class Initiator {
         failover_(desk_, requests_, config.keeper, config.news),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
         ports_(config.ports),
-        scopes_(config.npes) {
+        contexts_(config.npes) {
     if (max_message_ < sizeof(PutSignalMessage))
       throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", desk_.rails[0].name().c_str(),
                        max_message_, sizeof(PutSignalMessage)));
@@ -45,11 +45,11 @@ class Initiator {
       staged_.emplace(desk_, requests_, *config.staging, max_message_);
     }
   }
-  Initiator(const Initiator&) = delete;  // cells point to its scopes
+  Initiator(const Initiator&) = delete;  // cells point to its contexts
 
-  NetContext& add_scope() { return scopes_.add(); }
-  /// The scope must be quiet.
-  void drop_scope(const NetContext& scope) noexcept { scopes_.drop(scope); }
+  NetContext& add_context() { return contexts_.add(); }
+  /// The context must be quiet.
+  void drop_context(const NetContext& context) noexcept { contexts_.drop(context); }
 
   // ---- posts -------------------------------------------------------------------------------------------------------
 
@@ -71,8 +71,8 @@ class Initiator {
   /// earlier ones to this PE that are still pending. A single rail that keeps order needs no wait. Gets are not ordered
   /// by fence.
   bool in_order(const Op& op, uint32_t epoch) noexcept {
-    if (op.scope == nullptr || op.kind == OpKind::get) return true;
-    PeerCounts& peer = op.scope->peer(op.remote.pe);
+    if (op.context == nullptr || op.kind == OpKind::get) return true;
+    PeerCounts& peer = op.context->peer(op.remote.pe);
     if (peer.epoch == epoch) return true;
     if (peer.ordered() > 0 && desk_.tuning.keeps_order && !desk_.abandoned) {
       const RailTraits& traits = desk_.rails.traits();
@@ -123,7 +123,7 @@ class Initiator {
     }
     cell->one_event = op.kind == OpKind::put;
     if (cell->is_word) desk_.words.posted(pe, r);
-    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.scope, op.outcome);
+    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
     if (signals || op.nbytes > kMaxMessage) [[unlikely]]
       desk_.make_lasting(*cell);
     if (signals) {
@@ -132,7 +132,7 @@ class Initiator {
     }
     return Post::ok;
   }
-  Post issue(const Op& op) noexcept { return issue(op, op.scope->fences); }
+  Post issue(const Op& op) noexcept { return issue(op, op.context->fences); }
 
   /// Posts the held write. False when the rail has no room for it; true also when no write is held.
   bool release_held() noexcept { return transfers_.release_held(); }
@@ -162,7 +162,7 @@ class Initiator {
 
   /// Writes or reads 8 bytes of this PE's own memory over rail `r` and no other. `done` hears of the end; it may be
   /// null.
-  Post loop(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
+  Post loop_back(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
     if (desk_.abandoned) return Post::failed;
     OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
     if (cell == nullptr) return Post::again;
@@ -171,11 +171,11 @@ class Initiator {
     cell->remote_offset = place.offset;
     cell->local = local;
     cell->outcome.done = done;
-    const Post posted = desk_.loop(*cell, r, writes);
+    const Post posted = desk_.loop_back(*cell, r, writes);
     if (posted != Post::ok) desk_.cells.give(*cell);
     return posted;
   }
-  /// Rails that failed an access of loop() since the last call.
+  /// Rails that failed an access of loop_back() since the last call.
   RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
   /// How long a rail that does not reach this PE itself may stay silent before it is closed.
   uint64_t patience_ns(size_t r) const noexcept { return failover_.patience_ns(r); }
@@ -260,7 +260,8 @@ class Initiator {
     if (op.kind != OpKind::put || op.route > Route::whole) return false;
     // One branch for all: none of them is ever taken in a stream of puts.
     const bool special = staged_.has_value() | desk_.abandoned | transfers_.holds() |
-                         !transfers_.goes_whole(OpKind::put, op.nbytes) | (op.scope->peer(op.remote.pe).epoch != epoch);
+                         !transfers_.goes_whole(OpKind::put, op.nbytes) |
+                         (op.context->peer(op.remote.pe).epoch != epoch);
     return !special;
   }
 
@@ -466,7 +467,7 @@ class Initiator {
       desk_.cells.give(cell);
     }
     desk_.lasting = 0;
-    scopes_.clear_all();
+    contexts_.clear_all();
     transfers_.forget();
     if (staged_) staged_->forget();
     requests_.forget();
@@ -479,7 +480,7 @@ class Initiator {
   Failover<R> failover_;
   const size_t max_message_;
   const size_t ports_;
-  Scopes scopes_;
+  NetContexts contexts_;
   uint32_t turn_ = 0;
   bool settled_ = false;  ///< abandon() was called
 };

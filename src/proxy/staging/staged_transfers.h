@@ -68,7 +68,7 @@ class StagedTransfers {
       whole->set_signal(op.detail.signal);
       if (longest(kind) < op.nbytes) whole->then = Then::send_signal;  // else the one piece brings it
     }
-    desk_.count_in(*whole, whole->what, op.scope, op.outcome);
+    desk_.count_in(*whole, whole->what, op.context, op.outcome);
     wholes_.push_back({whole, 0});
     return Post::ok;
   }

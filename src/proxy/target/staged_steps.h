@@ -19,7 +19,7 @@ class StagedSteps {
   StagedSteps(Initiator<R>& initiator, StagingPart& part, const TargetMemory& memory, Inbox& inbox,
               AnswerQueue& answers)
       : initiator_(initiator),
-        scope_(initiator.add_scope()),
+        context_(initiator.add_context()),
         part_(part),
         memory_(memory),
         inbox_(inbox),
@@ -105,7 +105,7 @@ class StagedSteps {
   void move(StagedJob& job, OpKind kind) noexcept {
     job.moved = false;
     const Remote slot{job.from.pe, part_.bounce, job.request.slot};
-    job.transfer = Op(kind, Local::lent, &scope_, slot, part_.at(job.slot), job.request.nbytes);
+    job.transfer = Op(kind, Local::lent, &context_, slot, part_.at(job.slot), job.request.nbytes);
     job.transfer.outcome.done = &job.moved;
     job.transfer.is_direct = true;
     initiator_.choose_route(job.transfer);
@@ -133,7 +133,7 @@ class StagedSteps {
   }
 
   Initiator<R>& initiator_;
-  NetContext& scope_;
+  NetContext& context_;
   StagingPart& part_;
   const TargetMemory& memory_;
   Inbox& inbox_;

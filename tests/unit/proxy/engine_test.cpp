@@ -121,17 +121,17 @@ constexpr size_t kTransfers[] = {1, 7, 8, 63, 64, 65, 1000, 4095, 4096, 4097, 10
 ENGINE_TEST(PutsAndGetsMoveEveryByte) {
   EngineJob<F> job(setup, {.npes = 3});
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     auto& host = job.host(pe);
     const int next = (pe + 1) % job.npes();
     size_t offset = 0;
     for (const size_t n : kTransfers) {
       std::vector<std::byte> bytes = filled(pe, n, n);
-      host_put(host, *scope, heap(next, offset), bytes.data(), n);
+      host_put(host, *context, heap(next, offset), bytes.data(), n);
       std::memset(bytes.data(), 0xee, n);  // the source is ours again
       offset += n + 3;
     }
-    host.quiet(*scope);
+    host.quiet(*context);
     job.barrier();
     const int previous = (pe + job.npes() - 1) % job.npes();
     offset = 0;
@@ -139,13 +139,13 @@ ENGINE_TEST(PutsAndGetsMoveEveryByte) {
       const std::vector<std::byte> expected = filled(previous, n, n);
       EXPECT_EQ(std::memcmp(job.base(pe) + offset, expected.data(), n), 0) << n;
       std::vector<std::byte> got(n);
-      host_get(host, *scope, heap(next, offset), got.data(), n);
+      host_get(host, *context, heap(next, offset), got.data(), n);
       EXPECT_EQ(got, filled(pe, n, n)) << n;
       EXPECT_EQ(job.base(pe)[offset + n], std::byte{0}) << "written beyond the end";
       offset += n + 3;
     }
     job.barrier();
-    job.engine(pe).drop_context(scope);
+    job.engine(pe).drop_context(context);
   });
 }
 
@@ -153,21 +153,21 @@ ENGINE_TEST(QuietWaitsForEverythingOfItsContext) {
   EngineJob<F> job(setup);
   job.run([&](int pe) {
     if (pe != 0) return;  // its proxy alone is the target
-    NetContext* scope = job.engine(0).make_context();
+    NetContext* context = job.engine(0).make_context();
     auto& host = job.host(0);
     for (uint64_t round = 0; round < 50; ++round) {
       const std::vector<std::byte> large = filled(0, round, 20000);
       const uint64_t small = round * 3 + 1;
       std::vector<std::byte> got(20000);
       uint64_t fetched = ~uint64_t{0};
-      host_put_nbi(host, *scope, heap(1, 1024), large.data(), large.size());
-      host_put_nbi(host, *scope, heap(1, 8), &small, 8);
-      host_get_nbi(host, *scope, heap(0, 50000), got.data(), got.size());
-      host_amo(host, *scope, heap(1, 16), {AmoOp::add, 8, 1, 0});
-      host_amo_nbi(host, *scope, heap(1, 24), {AmoOp::fetch_add, 8, 1, 0}, &fetched);
-      host_put_signal_nbi(host, *scope, heap(1, 32), &small, 8, {SegmentId::heap, 40, 1, SignalOp::add});
-      host.quiet(*scope);
-      EXPECT_EQ(scope->pending(), 0u);
+      host_put_nbi(host, *context, heap(1, 1024), large.data(), large.size());
+      host_put_nbi(host, *context, heap(1, 8), &small, 8);
+      host_get_nbi(host, *context, heap(0, 50000), got.data(), got.size());
+      host_amo(host, *context, heap(1, 16), {AmoOp::add, 8, 1, 0});
+      host_amo_nbi(host, *context, heap(1, 24), {AmoOp::fetch_add, 8, 1, 0}, &fetched);
+      host_put_signal_nbi(host, *context, heap(1, 32), &small, 8, {SegmentId::heap, 40, 1, SignalOp::add});
+      host.quiet(*context);
+      EXPECT_EQ(context->pending(), 0u);
       EXPECT_EQ(std::memcmp(job.base(1) + 1024, large.data(), large.size()), 0);
       EXPECT_EQ(job.load(1, 8), small);
       EXPECT_EQ(job.load(1, 16), round + 1);
@@ -185,7 +185,7 @@ int overtaken_signals(const Setup<F>& setup, const Tuning& tuning, int rounds) {
   std::atomic<int> overtaken{0};
   constexpr size_t kSignal = 0, kReady = 8, kData = 64;
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     auto& host = job.host(pe);
     for (int round = 1; round <= rounds; ++round) {
       const size_t n = kTransfers[static_cast<size_t>(round) % std::size(kTransfers)];
@@ -193,12 +193,12 @@ int overtaken_signals(const Setup<F>& setup, const Tuning& tuning, int rounds) {
         const std::vector<std::byte> bytes = filled(0, round, n);
         const NetSignal signal{SegmentId::heap, kSignal, static_cast<uint64_t>(round), SignalOp::set};
         if (round % 2 == 0) {
-          host_put_signal(host, *scope, heap(1, kData), bytes.data(), n, signal);
+          host_put_signal(host, *context, heap(1, kData), bytes.data(), n, signal);
         } else {
-          host_put_signal_nbi(host, *scope, heap(1, kData), bytes.data(), n, signal);
+          host_put_signal_nbi(host, *context, heap(1, kData), bytes.data(), n, signal);
         }
         job.wait_until(0, kReady, static_cast<uint64_t>(round));
-        host.quiet(*scope);
+        host.quiet(*context);
       } else {
         job.wait_until(1, kSignal, static_cast<uint64_t>(round));
         const std::vector<std::byte> expected = filled(0, round, n);
@@ -230,34 +230,34 @@ ENGINE_TEST(AmoTotalsAreExact) {
   EngineJob<F> job(setup, {.npes = 4});
   std::vector<std::vector<uint64_t>> tickets(4);
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     auto& host = job.host(pe);
     for (int i = 0; i < kRounds; ++i) {
-      host_amo(host, *scope, heap(0, 0), {AmoOp::add, 8, 1, 0});
-      host_amo(host, *scope, heap(1, 8), {AmoOp::add, 4, 0xffffffff, 0});
-      if (i % 8 == 0) tickets[pe].push_back(host_amo(host, *scope, heap(2, 16), {AmoOp::fetch_add, 8, 1, 0}));
+      host_amo(host, *context, heap(0, 0), {AmoOp::add, 8, 1, 0});
+      host_amo(host, *context, heap(1, 8), {AmoOp::add, 4, 0xffffffff, 0});
+      if (i % 8 == 0) tickets[pe].push_back(host_amo(host, *context, heap(2, 16), {AmoOp::fetch_add, 8, 1, 0}));
     }
-    host_amo(host, *scope, heap(3, 24), {AmoOp::bit_or, 8, uint64_t{1} << pe, 0});
-    host_amo(host, *scope, heap(3, 32), {AmoOp::bit_xor, 4, uint64_t{1} << pe, 0});
-    host.quiet(*scope);
+    host_amo(host, *context, heap(3, 24), {AmoOp::bit_or, 8, uint64_t{1} << pe, 0});
+    host_amo(host, *context, heap(3, 32), {AmoOp::bit_xor, 4, uint64_t{1} << pe, 0});
+    host.quiet(*context);
     job.barrier();
-    EXPECT_EQ(host_amo(host, *scope, heap(3, 24), {AmoOp::fetch, 8, 0, 0}), 15u);
-    EXPECT_EQ(host_amo(host, *scope, heap(3, 32), {AmoOp::fetch, 4, 0, 0}), 15u);
+    EXPECT_EQ(host_amo(host, *context, heap(3, 24), {AmoOp::fetch, 8, 0, 0}), 15u);
+    EXPECT_EQ(host_amo(host, *context, heap(3, 32), {AmoOp::fetch, 4, 0, 0}), 15u);
     job.barrier();
     if (pe == 0) {
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::swap, 8, 5, 0}), 0u);
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 4}), 5u);
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::compare_swap, 8, 9, 5}), 5u);
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch_and, 8, 8, 0}), 9u);
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch_xor, 8, 1, 0}), 8u);
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch_or, 8, 2, 0}), 9u);
-      host_amo(host, *scope, heap(3, 40), {AmoOp::bit_and, 8, 3, 0});
-      host.fence(*scope);  // or the next one may overtake it
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::swap, 8, 0, 0}), 3u);
-      host_amo(host, *scope, heap(3, 44), {AmoOp::set, 4, 0x12345678, 0});
-      host.fence(*scope);
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 44), {AmoOp::fetch, 4, 0, 0}), 0x12345678u);
-      EXPECT_EQ(host_amo(host, *scope, heap(3, 40), {AmoOp::fetch, 4, 0, 0}), 0u) << "a neighbour changed";
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::swap, 8, 5, 0}), 0u);
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::compare_swap, 8, 9, 4}), 5u);
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::compare_swap, 8, 9, 5}), 5u);
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::fetch_and, 8, 8, 0}), 9u);
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::fetch_xor, 8, 1, 0}), 8u);
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::fetch_or, 8, 2, 0}), 9u);
+      host_amo(host, *context, heap(3, 40), {AmoOp::bit_and, 8, 3, 0});
+      host.fence(*context);  // or the next one may overtake it
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::swap, 8, 0, 0}), 3u);
+      host_amo(host, *context, heap(3, 44), {AmoOp::set, 4, 0x12345678, 0});
+      host.fence(*context);
+      EXPECT_EQ(host_amo(host, *context, heap(3, 44), {AmoOp::fetch, 4, 0, 0}), 0x12345678u);
+      EXPECT_EQ(host_amo(host, *context, heap(3, 40), {AmoOp::fetch, 4, 0, 0}), 0u) << "a neighbour changed";
     }
   });
   EXPECT_EQ(job.load(0, 0), 4u * kRounds);
@@ -273,21 +273,21 @@ int passed_fences(const Setup<F>& setup, const Tuning& tuning, uint64_t rounds) 
   EngineJob<F> job(setup, {.tuning = tuning});
   std::atomic<int> passed{0};
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     auto& host = job.host(pe);
     for (uint64_t round = 1; round <= rounds; ++round) {
       const size_t n = round % 4 < 2 ? 5000 : 20000;
       if (pe == 0) {
         const std::vector<std::byte> bytes = filled(0, round, n);
-        host_put_nbi(host, *scope, heap(1, 64), bytes.data(), bytes.size());
-        host.fence(*scope);
+        host_put_nbi(host, *context, heap(1, 64), bytes.data(), bytes.size());
+        host.fence(*context);
         if (round % 2 == 0) {
-          host_put(host, *scope, heap(1, 0), &round, 8);
+          host_put(host, *context, heap(1, 0), &round, 8);
         } else {
-          host_amo(host, *scope, heap(1, 0), {AmoOp::set, 8, round, 0});
+          host_amo(host, *context, heap(1, 0), {AmoOp::set, 8, round, 0});
         }
         job.wait_until(0, 8, round);
-        host.quiet(*scope);
+        host.quiet(*context);
       } else {
         job.wait_until(1, 0, round);
         if (std::memcmp(job.base(1) + 64, filled(0, round, n).data(), n) != 0) ++passed;
@@ -312,16 +312,16 @@ ENGINE_TEST(EverybodyFloodsEverybodyWithoutDeadlock) {
   EngineJob<F> job(setup, {.npes = 4, .slots = 16});
   constexpr int kRounds = 200;
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     auto& host = job.host(pe);
     const std::vector<std::byte> bytes = filled(pe, 0, 600);
     for (int i = 0; i < kRounds; ++i)
       for (int to = 0; to < job.npes(); ++to) {
-        host_amo(host, *scope, heap(to, 0), {AmoOp::add, 8, 1, 0});
-        host_put_signal_nbi(host, *scope, heap(to, 4096 + 600u * static_cast<unsigned>(pe)), bytes.data(), bytes.size(),
-                            {SegmentId::heap, 8, 1, SignalOp::add});
+        host_amo(host, *context, heap(to, 0), {AmoOp::add, 8, 1, 0});
+        host_put_signal_nbi(host, *context, heap(to, 4096 + 600u * static_cast<unsigned>(pe)), bytes.data(),
+                            bytes.size(), {SegmentId::heap, 8, 1, SignalOp::add});
       }
-    host.quiet(*scope);
+    host.quiet(*context);
   });
   for (int pe = 0; pe < job.npes(); ++pe) {
     EXPECT_EQ(job.load(pe, 0), 4u * kRounds);
@@ -338,20 +338,20 @@ ENGINE_TEST(ThreadsShareHostCalls) {
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t)
       threads.emplace_back([&job, pe, t] {
-        NetContext* scope = job.engine(pe).make_context();
+        NetContext* context = job.engine(pe).make_context();
         auto& host = job.host(pe);
         const int other = 1 - pe;
         for (uint64_t i = 0; i < kRounds; ++i) {
           const uint64_t value = i * 10 + static_cast<uint64_t>(t);
           const uint64_t offset = 64 + 8 * static_cast<uint64_t>(t);
-          host_put(host, *scope, heap(other, offset), &value, 8);
-          host_amo(host, *scope, heap(other, 0), {AmoOp::add, 8, 1, 0});
-          host.quiet(*scope);
+          host_put(host, *context, heap(other, offset), &value, 8);
+          host_amo(host, *context, heap(other, 0), {AmoOp::add, 8, 1, 0});
+          host.quiet(*context);
           uint64_t back = 0;
-          host_get(host, *scope, heap(other, offset), &back, 8);
+          host_get(host, *context, heap(other, offset), &back, 8);
           ASSERT_EQ(back, value);
         }
-        job.engine(pe).drop_context(scope);
+        job.engine(pe).drop_context(context);
       });
     for (auto& thread : threads) thread.join();
   });
@@ -362,14 +362,14 @@ ENGINE_TEST(ThreadsShareHostCalls) {
 ENGINE_TEST(DeferredSignalLeavesWhileTheHostComputes) {
   EngineJob<F> job(setup, {.tuning = {.max_inline = 0}});
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     std::this_thread::sleep_for(5ms);  // the proxies sleep by now
     if (pe == 0) {
       static const std::vector<std::byte> bytes = filled(0, 1, 30000);
-      host_put_signal_nbi(job.host(0), *scope, heap(1, 64), bytes.data(), bytes.size(),
+      host_put_signal_nbi(job.host(0), *context, heap(1, 64), bytes.data(), bytes.size(),
                           {SegmentId::heap, 0, 1, SignalOp::set});
       job.barrier();  // no call until PE 1 has seen the signal
-      job.host(0).quiet(*scope);
+      job.host(0).quiet(*context);
     } else {
       job.wait_until(1, 0, 1);
       EXPECT_EQ(std::memcmp(job.base(1) + 64, filled(0, 1, 30000).data(), 30000), 0);
@@ -455,9 +455,9 @@ ENGINE_TEST(ChannelCommandsCompleteTheirTickets) {
 
 TEST(Engine, ComputingHostIsALiveTarget) {
   EngineJob<Plain> job(kPlain);
-  NetContext* scope = job.engine(0).make_context();
+  NetContext* context = job.engine(0).make_context();
   for (uint64_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(host_amo(job.host(0), *scope, heap(1, 0), {AmoOp::fetch_add, 8, 1, 0}), i);
+    EXPECT_EQ(host_amo(job.host(0), *context, heap(1, 0), {AmoOp::fetch_add, 8, 1, 0}), i);
     std::this_thread::sleep_for(1ms);  // PE 1's proxy goes to sleep and must wake up
   }
 }

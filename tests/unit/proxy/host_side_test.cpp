@@ -121,21 +121,21 @@ TEST(HostSideThreads, ManyWaitersPollForEachOther) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&f, t] {
-      NetContext* scope = f.host->make_context();
+      NetContext* context = f.host->make_context();
       const uint64_t word = 1;
       for (int i = 0; i < 500; ++i) {
-        host_put_nbi(*f.host, *scope, {t % 2 == 0 ? kSlowPe : kFastPe, SegmentId::heap, 0}, &word, 8);
-        f.host->quiet(*scope);
-        EXPECT_EQ(scope->pending(), 0u);
+        host_put_nbi(*f.host, *context, {t % 2 == 0 ? kSlowPe : kFastPe, SegmentId::heap, 0}, &word, 8);
+        f.host->quiet(*context);
+        EXPECT_EQ(context->pending(), 0u);
       }
-      f.host->drop_context(*scope);
+      f.host->drop_context(*context);
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(f.host->pending(), 0u);
 }
 
 /// One thread posts without a pause, the other only wants what it posted before to be complete.
-void complete_beside_a_stream(const std::function<void(HostSide<SlowRail>& host, NetContext& scope)>& complete) {
+void complete_beside_a_stream(const std::function<void(HostSide<SlowRail>& host, NetContext& context)>& complete) {
   Fixture f;
   f.rail.control->fast_ns = 5'000'000;  // as over a network
   NetContext* shared = f.host->make_context();
@@ -160,39 +160,39 @@ void complete_beside_a_stream(const std::function<void(HostSide<SlowRail>& host,
   f.host->drop_context(*shared);
 }
 TEST(HostSideThreads, QuietEndsWhileAnotherThreadGoesOnPosting) {
-  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& scope) { host.quiet(scope); });
+  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& context) { host.quiet(context); });
 }
 TEST(HostSideThreads, QuietOfOneTargetEndsWhileAnotherThreadGoesOnPosting) {
-  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& scope) { host.quiet(scope, kFastPe); });
+  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& context) { host.quiet(context, kFastPe); });
 }
 /// The fence itself returns at once; the put behind it waits.
 TEST(HostSideThreads, PutBehindAFenceEndsWhileAnotherThreadGoesOnPosting) {
-  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& scope) {
+  complete_beside_a_stream([](HostSide<SlowRail>& host, NetContext& context) {
     const uint64_t word = 1;
-    host.fence(scope);
-    host_put_nbi(host, scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
+    host.fence(context);
+    host_put_nbi(host, context, {kFastPe, SegmentId::heap, 0}, &word, 8);
   });
 }
 
 TEST(HostSideFence, OnlyTheNextOperationToThatTargetWaits) {
   Fixture f(HostThreads::one);
-  NetContext* scope = f.host->make_context();
+  NetContext* context = f.host->make_context();
   NetContext* other = f.host->make_context();
   const uint64_t word = 1;
-  host_put_nbi(*f.host, *scope, {kSlowPe, SegmentId::heap, 0}, &word, 8);
-  f.host->fence(*scope);
-  host_put_nbi(*f.host, *scope, {kFastPe, SegmentId::heap, 0}, &word, 8);
+  host_put_nbi(*f.host, *context, {kSlowPe, SegmentId::heap, 0}, &word, 8);
+  f.host->fence(*context);
+  host_put_nbi(*f.host, *context, {kFastPe, SegmentId::heap, 0}, &word, 8);
   host_put_nbi(*f.host, *other, {kSlowPe, SegmentId::heap, 0}, &word, 8);
-  f.host->quiet(*scope, kFastPe);
-  EXPECT_EQ(scope->peer(kSlowPe).writes, 1u) << "none of this waits for the slow target";
+  f.host->quiet(*context, kFastPe);
+  EXPECT_EQ(context->peer(kSlowPe).writes, 1u) << "none of this waits for the slow target";
   std::thread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     f.rail.control->release_slow = true;
   });
-  host_put_nbi(*f.host, *scope, {kSlowPe, SegmentId::heap, 8}, &word, 8);
+  host_put_nbi(*f.host, *context, {kSlowPe, SegmentId::heap, 8}, &word, 8);
   EXPECT_TRUE(f.rail.control->release_slow) << "posted before the put in front of the fence was complete";
   later.join();
-  f.host->drop_context(*scope);
+  f.host->drop_context(*context);
   f.host->drop_context(*other);
 }
 
@@ -203,29 +203,29 @@ TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {
   const InitiatorConfig config{Port::host, 0, 4, 64, {}};
   ProxySide<ScriptedRail> proxy(std::span<ScriptedRail>(&proxy_rail, 1), {}, config);
   HostSide<ScriptedRail> host(std::span<ScriptedRail>(&rail, 1), config, {HostThreads::one, true, 60}, proxy, sleeper);
-  NetContext* scope = host.make_context();
+  NetContext* context = host.make_context();
   const auto writes = [&] { return rail.count('w'); };
   const auto put = [&](int n) {
     static const uint64_t word = 1;
-    for (int i = 0; i < n; ++i) host_put_nbi(host, *scope, {1, SegmentId::heap, 0}, &word, 8);
+    for (int i = 0; i < n; ++i) host_put_nbi(host, *context, {1, SegmentId::heap, 0}, &word, 8);
   };
   const size_t announced = 3;
-  host.session_start(*scope, true, &announced);
+  host.session_start(*context, true, &announced);
   put(2);
   EXPECT_EQ(writes(), 1) << "one is held back";
   put(1);
   EXPECT_EQ(writes(), 3) << "nothing is to follow the third";
   put(1);
   EXPECT_EQ(writes(), 3) << "one more than announced is held like any other";
-  host.session_stop(*scope);
+  host.session_stop(*context);
   EXPECT_EQ(writes(), 4);
   put(1);
   EXPECT_EQ(writes(), 5) << "no session, no batch";
-  host.session_start(*scope, false, nullptr);
+  host.session_start(*context, false, nullptr);
   put(1);
   EXPECT_EQ(writes(), 6) << "a session without batching";
-  host.session_start(*scope, true, nullptr);
-  host.session_start(*scope, false, nullptr);
+  host.session_start(*context, true, nullptr);
+  host.session_start(*context, false, nullptr);
   put(1);
   EXPECT_EQ(writes(), 6) << "a second start takes nothing away";
   EXPECT_TRUE(host.urgent()) << "the proxy thread must look after it";
@@ -234,7 +234,7 @@ TEST(HostSideSession, TheLastOfTheAnnouncedPutsWaitsForNoOther) {
   put(1);
   rail.complete_all_writes();  // the held one is not among them
   const uint64_t large[1024] = {};
-  host_put_nbi(host, *scope, {1, SegmentId::heap, 0}, large, sizeof large);
+  host_put_nbi(host, *context, {1, SegmentId::heap, 0}, large, sizeof large);
   EXPECT_EQ(writes(), 9) << "a large put goes behind the held one";
   put(1);
   host.progress();

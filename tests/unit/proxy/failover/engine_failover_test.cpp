@@ -48,7 +48,7 @@ size_t size_of(uint64_t message) {
 class Worker {
  public:
   Worker(EngineJob<CableFabric>& job, int pe, uint64_t seed) : job_(job), host_(job.host(pe)), pe_(pe), random_(seed) {
-    scope_ = job.engine(pe).make_context();
+    context_ = job.engine(pe).make_context();
   }
 
   void work(std::atomic<bool>& stop, std::atomic<int>& finished) {
@@ -73,7 +73,7 @@ class Worker {
       std::this_thread::yield();
     }
     if (finished.load() < job_.npes()) ++wrong;  // an acknowledgement is lost, or was overwritten
-    host_.quiet(*scope_);
+    host_.quiet(*context_);
   }
 
   uint64_t wrong = 0;
@@ -108,14 +108,14 @@ class Worker {
     std::vector<std::byte> bytes = content(pe_, peer, slot, message);
     if (way == 1) {  // the source stays as it is until the acknowledgement
       out.bytes = std::move(bytes);
-      return host_put_signal_nbi(host_, *scope_, to, out.bytes.data(), out.bytes.size(), signal);
+      return host_put_signal_nbi(host_, *context_, to, out.bytes.data(), out.bytes.size(), signal);
     }
     if (way == 0) {
-      host_put_signal(host_, *scope_, to, bytes.data(), bytes.size(), signal);
+      host_put_signal(host_, *context_, to, bytes.data(), bytes.size(), signal);
     } else {
-      host_put(host_, *scope_, to, bytes.data(), bytes.size());
-      host_.fence(*scope_);
-      host_amo(host_, *scope_, heap(peer, signal.offset), {AmoOp::set, 8, message, 0});
+      host_put(host_, *context_, to, bytes.data(), bytes.size());
+      host_.fence(*context_);
+      host_amo(host_, *context_, heap(peer, signal.offset), {AmoOp::set, 8, message, 0});
     }
     std::fill(bytes.begin(), bytes.end(), std::byte{0xee});
   }
@@ -125,7 +125,7 @@ class Worker {
     if (in.keeps > 0) {
       if (--in.keeps > 0) return;
       compare(peer, slot, in.got);
-      host_put(host_, *scope_, heap(peer, ack_at(pe_, slot)), &in.got, sizeof in.got);
+      host_put(host_, *context_, heap(peer, ack_at(pe_, slot)), &in.got, sizeof in.got);
       return;
     }
     const uint64_t signal = job_.load(pe_, signal_at(peer, slot));
@@ -145,17 +145,17 @@ class Worker {
     const int peer = static_cast<int>(random(static_cast<uint64_t>(job_.npes())));
     switch (random(8)) {
       case 0:
-        tickets.push_back(host_amo(host_, *scope_, heap(0, kTickets), {AmoOp::fetch_add, 8, 1, 0}));
+        tickets.push_back(host_amo(host_, *context_, heap(0, kTickets), {AmoOp::fetch_add, 8, 1, 0}));
         return;
       case 1: {
         const size_t n = 1 + random(kConstantBytes);
         std::vector<std::byte> bytes(n);
-        host_get(host_, *scope_, heap(peer, kConstants), bytes.data(), n);
+        host_get(host_, *context_, heap(peer, kConstants), bytes.data(), n);
         if (std::memcmp(bytes.data(), filled(peer, 0, n).data(), n) != 0) ++wrong;
         return;
       }
       default:
-        host_amo(host_, *scope_, heap(1, kAdded), {AmoOp::add, 8, 1, 0});
+        host_amo(host_, *context_, heap(1, kAdded), {AmoOp::add, 8, 1, 0});
         ++added;
     }
   }
@@ -171,7 +171,7 @@ class Worker {
   HostSide<CableFabric::RailType>& host_;
   const int pe_;
   std::mt19937_64 random_;
-  NetContext* scope_;
+  NetContext* context_;
   Outgoing outgoing_[kPes][kSlots];
   Incoming incoming_[kPes][kSlots];
 };

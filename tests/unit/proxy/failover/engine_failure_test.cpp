@@ -30,10 +30,10 @@ constexpr Setup<FlakyFabric> kFailing{"Failing", [](const NetworkConfig& config,
 
 void put_until_failure(const Setup<FlakyFabric>& setup) {
   EngineJob<FlakyFabric> job(setup, {.npes = 3});
-  NetContext* scope = job.engine(0).make_context();
+  NetContext* context = job.engine(0).make_context();
   const uint64_t value = 1;
-  for (int i = 0; i < 3; ++i) host_put(job.host(0), *scope, heap(2, 0), &value, 8);
-  job.host(0).quiet(*scope);
+  for (int i = 0; i < 3; ++i) host_put(job.host(0), *context, heap(2, 0), &value, 8);
+  job.host(0).quiet(*context);
 }
 
 class EngineDeathTest : public testing::Test {
@@ -67,8 +67,8 @@ class SilentPeer {
     asking().start({});
   }
   Engine<FlakyFabric>& asking() { return *engines_[0]; }
-  void ask(NetContext& scope, bool fetch) {
-    host_amo(asking().host(), scope, heap(1, 0), {fetch ? AmoOp::fetch_add : AmoOp::add, 8, 1, 0});
+  void ask(NetContext& context, bool fetch) {
+    host_amo(asking().host(), context, heap(1, 0), {fetch ? AmoOp::fetch_add : AmoOp::add, 8, 1, 0});
   }
 
  private:
@@ -79,9 +79,9 @@ class SilentPeer {
 
 void ask_a_silent_peer(bool fetch) {
   SilentPeer job;
-  NetContext* scope = job.asking().make_context();
-  job.ask(*scope, fetch);
-  job.asking().host().quiet(*scope);
+  NetContext* context = job.asking().make_context();
+  job.ask(*context, fetch);
+  job.asking().host().quiet(*context);
 }
 TEST_F(EngineDeathTest, SilentPeerIsNamedAfterTheTimeout) {
   EXPECT_EXIT(
@@ -94,22 +94,22 @@ TEST_F(EngineDeathTest, SilentPeerIsNamedAfterTheTimeout) {
 /// Its last acknowledgement may have been lost with a rail, or with the peer, who was free to go.
 TEST(Engine, WhoStopsDoesNotWaitForAnAcknowledgement) {
   SilentPeer job;
-  NetContext* scope = job.asking().make_context();
-  job.ask(*scope, false);
+  NetContext* context = job.asking().make_context();
+  job.ask(*context, false);
   job.asking().prepare_stop();
   job.asking().stop();
-  EXPECT_EQ(scope->pending(), 0u);
-  job.asking().drop_context(scope);  // would end this process after 0.2 s
+  EXPECT_EQ(context->pending(), 0u);
+  job.asking().drop_context(context);  // would end this process after 0.2 s
 }
 
 TEST(Engine, FailuresAfterPrepareStopReleaseWhoWaits) {
   EngineJob<FlakyFabric> job(kFailing<Failure::event>, {.npes = 3});
-  NetContext* scope = job.engine(0).make_context();
+  NetContext* context = job.engine(0).make_context();
   job.engine(0).prepare_stop();
   const uint64_t value = 1;
-  for (int i = 0; i < 5; ++i) host_put(job.host(0), *scope, heap(2, 0), &value, 8);
-  job.host(0).quiet(*scope);
-  EXPECT_EQ(scope->pending(), 0u);
+  for (int i = 0; i < 5; ++i) host_put(job.host(0), *context, heap(2, 0), &value, 8);
+  job.host(0).quiet(*context);
+  EXPECT_EQ(context->pending(), 0u);
 }
 
 }  // namespace

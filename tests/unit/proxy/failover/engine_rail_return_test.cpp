@@ -58,7 +58,7 @@ class RailOutages {
   void post(int pe) {
     set_log_pe(pe);
     auto& host = job_.host(pe);
-    NetContext* const scope = job_.engine(pe).make_context();
+    NetContext* const context = job_.engine(pe).make_context();
     const std::vector<std::byte> bytes(20000);
     const auto mine = static_cast<uint64_t>(pe);  // a place of its own at every target
     for (;;) {
@@ -70,14 +70,14 @@ class RailOutages {
       }
       for (int peer = 0; peer < what_.npes; ++peer) {
         if (peer == pe) continue;
-        host_put_nbi(host, *scope, {peer, SegmentId::heap, 65536 * (1 + mine)}, bytes.data(), bytes.size());
-        host_put_nbi(host, *scope, {peer, SegmentId::heap, 1024 * (1 + mine)}, bytes.data(), 100);
-        host_amo(host, *scope, {peer, SegmentId::heap, 512}, {AmoOp::add, 8, 1, 0});
+        host_put_nbi(host, *context, {peer, SegmentId::heap, 65536 * (1 + mine)}, bytes.data(), bytes.size());
+        host_put_nbi(host, *context, {peer, SegmentId::heap, 1024 * (1 + mine)}, bytes.data(), 100);
+        host_amo(host, *context, {peer, SegmentId::heap, 512}, {AmoOp::add, 8, 1, 0});
       }
-      host.quiet(*scope);
+      host.quiet(*context);
       std::this_thread::yield();
     }
-    host.quiet(*scope);
+    host.quiet(*context);
   }
 
   /// One rail, at one PE or at several, once or a few times in a row; the others are whole.
@@ -162,14 +162,14 @@ Clock::duration pause(bool tells_link, int end) {
       std::this_thread::yield();
     }
   });
-  NetContext* const scope = job.engine(0).make_context();
+  NetContext* const context = job.engine(0).make_context();
   const std::vector<std::byte> bytes(60000);
   Clock::time_point last = Clock::now();
   Clock::duration longest{};
   const auto stream = [&](Clock::duration how_long) {
     for (const auto until = Clock::now() + how_long; Clock::now() < until;) {
-      host_put_nbi(job.host(0), *scope, {1, SegmentId::heap, 65536}, bytes.data(), bytes.size());
-      job.host(0).quiet(*scope);
+      host_put_nbi(job.host(0), *context, {1, SegmentId::heap, 65536}, bytes.data(), bytes.size());
+      job.host(0).quiet(*context);
       const auto now = Clock::now();
       longest = std::max(longest, now - last);
       last = now;

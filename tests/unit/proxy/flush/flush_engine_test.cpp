@@ -27,20 +27,20 @@ constexpr Setup<Stormy> kFlushing{"Flushing", [](const NetworkConfig& config, co
 void signals_follow_their_data(const Setup<Stormy>& setup, FlushPolicy policy) {
   EngineJob<Stormy> job(setup, {.flush = policy, .flush_offset = 512});
   job.run([&](int pe) {
-    NetContext* const scope = job.engine(pe).make_context();
+    NetContext* const context = job.engine(pe).make_context();
     std::vector<uint64_t> data(2000);
     for (uint64_t round = 1; round <= 60; ++round) {
       const int other = 1 - pe;
       std::fill(data.begin(), data.end(), round);
-      host_put_signal(job.host(pe), *scope, {other, SegmentId::heap, 4096}, data.data(), (round % 2 ? 20 : 2000) * 8,
+      host_put_signal(job.host(pe), *context, {other, SegmentId::heap, 4096}, data.data(), (round % 2 ? 20 : 2000) * 8,
                       {SegmentId::heap, 8, round, SignalOp::set});
       job.wait_until(pe, 8, round);
       ASSERT_EQ(job.load(pe, 4096), round);
       ASSERT_EQ(job.load(pe, 4096 + 19 * 8), round);
-      EXPECT_EQ(host_amo(job.host(pe), *scope, {other, SegmentId::heap, 16}, {AmoOp::fetch_add, 8, 1, 0}), round - 1);
+      EXPECT_EQ(host_amo(job.host(pe), *context, {other, SegmentId::heap, 16}, {AmoOp::fetch_add, 8, 1, 0}), round - 1);
       job.barrier();
     }
-    job.host(pe).quiet(*scope);
+    job.host(pe).quiet(*context);
   });
 }
 TEST(FlushEngine, SignalsFollowTheirData) {

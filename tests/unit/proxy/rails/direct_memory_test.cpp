@@ -108,7 +108,7 @@ struct DirectRig {
     config.staging = &staging->source(Port::host);
     config.direct = &direct;
     initiator.emplace(std::span(rails), config);
-    scope = &initiator->add_scope();
+    context = &initiator->add_context();
   }
   ~DirectRig() { initiator->forget_all(); }
 
@@ -117,7 +117,7 @@ struct DirectRig {
     return op.is_direct;
   }
   Op put(const std::byte* from, SegmentId segment, uint64_t offset, size_t nbytes, int pe = 1) {
-    return put_op(*scope, {pe, segment, offset}, from, nbytes, Local::lent);
+    return put_op(*context, {pe, segment, offset}, from, nbytes, Local::lent);
   }
   void turns() {
     for (int i = 0; i < 50; ++i) initiator->poll([](size_t, const std::byte*, size_t) {});
@@ -129,7 +129,7 @@ struct DirectRig {
   DirectMemory direct;
   std::optional<Staging> staging;
   std::optional<Initiator<ScriptedRail>> initiator;
-  NetContext* scope = nullptr;
+  NetContext* context = nullptr;
 };
 
 TEST(DirectTransfer, GoesFromGpuToGpuInOneWriteThatNobodyCopies) {
@@ -147,7 +147,7 @@ TEST(DirectTransfer, GoesFromGpuToGpuInOneWriteThatNobodyCopies) {
   EXPECT_EQ(write.local, rig.gpu.base() + 8);
   rig.rails[0].complete(write.slot);
   rig.turns();
-  EXPECT_EQ(rig.scope->pending(), 0u);
+  EXPECT_EQ(rig.context->pending(), 0u);
 }
 
 TEST(DirectTransfer, AShortPutSignalFromAGpuIsAWriteAndThenAMessage) {
@@ -200,7 +200,7 @@ TEST(DirectTransfer, AcrossPiecesGoesInParts) {
   }
   EXPECT_EQ(nbytes, kLong);
   rig.turns();
-  EXPECT_EQ(rig.scope->pending(), 0u);
+  EXPECT_EQ(rig.context->pending(), 0u);
 }
 
 TEST(DirectTransfer, OthersAreStaged) {

@@ -14,10 +14,10 @@ namespace {
 struct Batch {
   explicit Batch(size_t cells = 64, size_t count = 1) : rails(count) {
     initiator.emplace(std::span(rails), InitiatorConfig{Port::host, 0, 4, cells, {}});
-    scope = &initiator->add_scope();
+    context = &initiator->add_context();
   }
   Op put_of(size_t nbytes, int pe = 3, uint64_t offset = 0, Local use = Local::lent) {
-    return put_op(*scope, {pe, SegmentId::heap, offset}, bytes.data(), nbytes, use);
+    return put_op(*context, {pe, SegmentId::heap, offset}, bytes.data(), nbytes, use);
   }
   Post put(Local use = Local::lent, size_t nbytes = 8) {
     const Post posted = hold(*initiator, put_of(nbytes, 3, nbytes * puts, use));
@@ -40,7 +40,7 @@ struct Batch {
   std::vector<ScriptedRail> rails;
   ScriptedRail& rail = rails[0];
   std::optional<Initiator<ScriptedRail>> initiator;
-  NetContext* scope;
+  NetContext* context;
   std::vector<std::byte> bytes = std::vector<std::byte>(4096, std::byte{7});
   uint64_t puts = 0;
 };
@@ -52,7 +52,7 @@ TEST(Batch, EachWriteButTheLastTellsThatAnotherFollows) {
   for (int i = 0; i < 5; ++i) ASSERT_EQ(b.put(), Post::ok);
   ASSERT_EQ(b.rail.posted.size(), 4u) << "the fifth is held back";
   for (const auto& posted : b.rail.posted) EXPECT_TRUE(posted.more);
-  EXPECT_EQ(b.scope->peer(3).writes, 5u) << "quiet waits for the held one too";
+  EXPECT_EQ(b.context->peer(3).writes, 5u) << "quiet waits for the held one too";
   EXPECT_TRUE(b.initiator->needs_polling()) << "a sleeping proxy thread must look after it";
   ASSERT_TRUE(b.initiator->release_held());
   ASSERT_EQ(b.rail.posted.size(), 5u);
@@ -60,7 +60,7 @@ TEST(Batch, EachWriteButTheLastTellsThatAnotherFollows) {
   EXPECT_FALSE(b.initiator->needs_polling());
   b.rail.complete_all_writes();
   b.poll();
-  EXPECT_EQ(b.scope->pending(), 0u);
+  EXPECT_EQ(b.context->pending(), 0u);
   EXPECT_EQ(b.initiator->outstanding(), 0u);
 }
 
@@ -77,23 +77,23 @@ TEST(Batch, EverythingThatComesBehindReleasesTheHeldWrite) {
   after([](Batch& b) { b.poll(); }, "a wait");
   const Remote place{3, SegmentId::heap, 0};
   after([](Batch& b) { issue(*b.initiator, b.put_of(4096)); }, "a put");
-  after([&](Batch& b) { issue(*b.initiator, get_op(*b.scope, place, b.bytes.data(), 8, Local::lent)); }, "a get");
+  after([&](Batch& b) { issue(*b.initiator, get_op(*b.context, place, b.bytes.data(), 8, Local::lent)); }, "a get");
   after(
       [&](Batch& b) {
-        issue(*b.initiator, put_signal_op(*b.scope, place, b.bytes.data(), 8, kBatchSignal, Local::lent));
+        issue(*b.initiator, put_signal_op(*b.context, place, b.bytes.data(), 8, kBatchSignal, Local::lent));
       },
       "a put with signal");
   after(
       [&](Batch& b) {
-        issue(*b.initiator, amo_op(*b.scope, place, {AmoOp::add, 8, 1, 0}, nullptr, Local::lent));
+        issue(*b.initiator, amo_op(*b.context, place, {AmoOp::add, 8, 1, 0}, nullptr, Local::lent));
       },
       "an atomic");
   after([](Batch& b) { b.initiator->flag({3, SegmentId::heap, 0}, 1); }, "a flag");
   after(
       [](Batch& b) {
-        NetContext& other = b.initiator->add_scope();
+        NetContext& other = b.initiator->add_context();
         Op put = b.put_of(8, 2);
-        put.scope = &other;
+        put.context = &other;
         issue(*b.initiator, put);
       },
       "a put of another context");
@@ -184,7 +184,7 @@ void random_use(size_t rails, unsigned seed) {
   size_t posted = 0;
   for (const ScriptedRail& rail : b.rails) posted += rail.posted.size();
   EXPECT_EQ(posted, b.puts + others);
-  for (int turn = 0; b.scope->pending() > 0; ++turn) {
+  for (int turn = 0; b.context->pending() > 0; ++turn) {
     ASSERT_LT(turn, 10000);
     complete();
   }

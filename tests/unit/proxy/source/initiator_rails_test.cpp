@@ -38,8 +38,8 @@ void stripe(size_t rails, OpKind kind, unsigned seed) {
   const size_t nbytes = 8192 + random() % 100000;
   bool done = false;
   const Remote place{3, SegmentId::heap, 100};
-  const Op op = kind == OpKind::get ? get_op(*f.scope, place, f.bytes.data(), nbytes, Local::lent)
-                                    : put_op(*f.scope, place, f.bytes.data(), nbytes, Local::lent);
+  const Op op = kind == OpKind::get ? get_op(*f.context, place, f.bytes.data(), nbytes, Local::lent)
+                                    : put_op(*f.context, place, f.bytes.data(), nbytes, Local::lent);
   std::vector<OpSlot*> flying;
   std::vector<size_t> seen(rails);
   std::vector<size_t> rail_of;
@@ -69,7 +69,7 @@ void stripe(size_t rails, OpKind kind, unsigned seed) {
   }
   const auto times = coverage(f, nbytes, kind == OpKind::put ? 'w' : 'r');
   EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }));
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
   EXPECT_FALSE(f.initiator->needs_polling());
   for (size_t r = 0; r < rails; ++r) EXPECT_FALSE(f.initiator->rails().waits_for(r));
@@ -92,7 +92,7 @@ TEST(InitiatorRails, LongOperationGoesOverAllRailsAndAShortOneOverOne) {
     for (const auto& posted : rail.posted) EXPECT_LE(posted.nbytes, 16384u);
   }
   f.complete_all();
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
 }
 
 TEST(InitiatorRails, PiecesKeepWithinTheRailsOwnLimit) {
@@ -113,7 +113,7 @@ TEST(InitiatorRails, ARailWithoutRoomStopsNoOther) {
   ASSERT_EQ(f.initiator->flag({2, SegmentId::heap, 0}, 1), Post::ok);
   ASSERT_EQ(f.put(1 << 16, 2), Post::ok);
   f.complete_all();
-  EXPECT_EQ(f.scope->peer(2).writes, 0u) << "the long one is through";
+  EXPECT_EQ(f.context->peer(2).writes, 0u) << "the long one is through";
   EXPECT_EQ(f.rails[0].posted.size(), 0u);
   EXPECT_GT(f.initiator->rails().counts(0).again, 0u);
   f.rails[1].room = 0;
@@ -173,7 +173,7 @@ TEST(InitiatorRails, RequestsToOnePeStayOnOneRailWhileOneIsUnanswered) {
   EXPECT_EQ(f.put(8, 3), Post::ok) << "puts have no order";
   f.acknowledge(48, 0, 3, r);
   f.complete_all();
-  EXPECT_EQ(f.scope->peer(3).messages, 0u);
+  EXPECT_EQ(f.context->peer(3).messages, 0u);
   EXPECT_EQ(f.add(3), Post::ok) << "all answered: free to go elsewhere";
   EXPECT_EQ(used(3).size(), 2u);
 }
@@ -193,12 +193,12 @@ TEST(InitiatorRails, FlagIsAnsweredWhereOneRailMayDieAndTakeItAlong) {
   const auto message = read_message<FlagMessage>(f.rails[f.rail_of_only_post()].posted[0].bytes.data());
   EXPECT_EQ(message.header.answer, Answer::acknowledge);
   EXPECT_EQ(message.header.sequence, 0u);
-  EXPECT_EQ(f.scope->pending(), 0u) << "no quiet waits for it";
+  EXPECT_EQ(f.context->pending(), 0u) << "no quiet waits for it";
   EXPECT_EQ(f.initiator->outstanding(), 1u);
   ASSERT_EQ(f.add(), Post::ok);
   f.acknowledge(2);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
 }
 
 TEST(InitiatorRails, AnswersAreFoundOnWhateverRailTheyCome) {
@@ -215,7 +215,7 @@ TEST(InitiatorRails, AnswersAreFoundOnWhateverRailTheyCome) {
     f.reply(asked, 100 + i, 3, (i * 7) % 4);
     EXPECT_EQ(value, 100 + i);
   }
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   for (size_t r = 0; r < 4; ++r) EXPECT_FALSE(f.initiator->rails().waits_for(r));
 }
 
@@ -254,7 +254,7 @@ TEST(InitiatorRails, SignalWhoseDataTookAnotherRailThanRequestsUnderWayWaits) {
   f.complete_all();
   EXPECT_EQ(f.rails[r].count('s'), 2);
   f.acknowledge(2, 0, 3, r);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
@@ -291,7 +291,7 @@ TEST(InitiatorRails, SignalOfStripedDataWaitsForAllPieces) {
       EXPECT_GT(completions_before_the_signal(f), 0u);
       EXPECT_EQ(f.count('s'), 1);
       f.acknowledge(1);
-      EXPECT_EQ(f.scope->pending(), 0u);
+      EXPECT_EQ(f.context->pending(), 0u);
       EXPECT_EQ(f.initiator->outstanding(), 0u);
     }
 }
@@ -308,16 +308,16 @@ TEST(InitiatorRails, SignalOfShortDataWaitsWhereMessagesOvertake) {
 
 TEST(InitiatorRails, FenceHoldsBackItsOwnTargetAndScopeOnly) {
   InitiatorRig f({.rails = 2, .shape = {64, 1 << 20, 4096, true, true}});
-  NetContext& other = f.initiator->add_scope();
+  NetContext& other = f.initiator->add_context();
   ASSERT_EQ(f.put(8, 3), Post::ok);
-  ++f.scope->fences;
+  ++f.context->fences;
   for (const OpKind kind : {OpKind::put, OpKind::amo, OpKind::put_signal}) {
     EXPECT_FALSE(f.in_order(kind, 3)) << "each rail keeps order, the two together do not";
     EXPECT_TRUE(f.in_order(kind, 2));
     EXPECT_TRUE(f.in_order(kind, 3, &other));
   }
   ASSERT_EQ(f.put(8, 2), Post::ok);
-  ++f.scope->fences;
+  ++f.context->fences;
   EXPECT_FALSE(f.in_order(OpKind::put, 2));
   f.complete_all();
   EXPECT_TRUE(f.in_order(OpKind::put, 3));
@@ -327,7 +327,7 @@ TEST(InitiatorRails, FenceHoldsBackItsOwnTargetAndScopeOnly) {
 TEST(InitiatorRails, FenceWaitsForEveryPieceAndItsSignal) {
   InitiatorRig f({.rails = 3, .cells = 64, .tuning = small_pieces()});
   ASSERT_EQ(f.put_signal(1 << 16, 3), Post::ok);
-  ++f.scope->fences;
+  ++f.context->fences;
   EXPECT_FALSE(f.in_order(OpKind::put, 3));
   f.complete_all();
   EXPECT_FALSE(f.in_order(OpKind::put, 3)) << "the signal is not answered";
@@ -341,11 +341,11 @@ TEST(InitiatorRails, WithoutOrderSignalsAndFencesOvertake) {
   tuning.keeps_order = false;
   InitiatorRig f({.rails = 2, .shape = kUnordered, .cells = 64, .tuning = tuning});
   EXPECT_EQ(completions_before_the_signal(f), 0u);
-  ++f.scope->fences;
+  ++f.context->fences;
   EXPECT_TRUE(f.in_order(OpKind::put, 3));
   f.complete_all();
   f.acknowledge(1);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
@@ -370,7 +370,7 @@ TEST(InitiatorRails, CopiedSourceMayChangeHoweverShortAStripeIs) {
       for (ScriptedRail& rail : f.rails)
         for (const auto& write : rail.posted) EXPECT_EQ(write.bytes[0], first) << nbytes << " of " << stripe_min;
       f.complete_all();
-      EXPECT_EQ(f.scope->pending(), 0u);
+      EXPECT_EQ(f.context->pending(), 0u);
       f.forget_posts();
     }
   }
@@ -390,7 +390,7 @@ TEST(InitiatorRails, FailureOfOneRailWhileLeavingReleasesEverything) {
   f.rails[1].events.push_back({RailEvent::Kind::failed, -5, nullptr, nullptr, 0, nullptr});
   f.poll_all();
   for (const bool each : done) EXPECT_TRUE(each);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
   EXPECT_FALSE(f.initiator->needs_polling());
   f.complete_all();  // late ones

@@ -17,8 +17,8 @@ TEST(Initiator, LongPutIsCutAndCompletesOnceWithItsLastPiece) {
   EXPECT_EQ(f.rail.posted[0].nbytes, 1000u);
   EXPECT_EQ(f.rail.posted[2].nbytes, 500u);
   EXPECT_EQ(f.rail.posted[2].remote.offset, 2100u);
-  EXPECT_EQ(f.scope->peer(3).writes, 1u) << "one put, whatever it was cut into";
-  EXPECT_EQ(f.scope->peer(2).writes, 0u);
+  EXPECT_EQ(f.context->peer(3).writes, 1u) << "one put, whatever it was cut into";
+  EXPECT_EQ(f.context->peer(2).writes, 0u);
   EXPECT_TRUE(f.initiator->needs_polling()) << "its pieces may have to wait for room";
   f.rail.complete(f.rail.posted[2].slot);  // any order
   f.rail.complete(f.rail.posted[0].slot);
@@ -27,8 +27,8 @@ TEST(Initiator, LongPutIsCutAndCompletesOnceWithItsLastPiece) {
   f.rail.complete(f.rail.posted[1].slot);
   f.poll();
   EXPECT_TRUE(done);
-  EXPECT_EQ(f.scope->pending(), 0u);
-  EXPECT_EQ(f.scope->peer(3).writes, 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
+  EXPECT_EQ(f.context->peer(3).writes, 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
   EXPECT_FALSE(f.initiator->needs_polling());
 }
@@ -41,7 +41,7 @@ TEST(Initiator, LongPutIsTakenOverAndGoesOnAsThereIsRoom) {
   f.rail.room = 100;
   f.poll();
   EXPECT_EQ(f.rail.posted.size(), 2u) << "three cells: the put's own and two pieces";
-  while (f.scope->pending() > 0) {
+  while (f.context->pending() > 0) {
     ASSERT_GT(f.complete(0), 0u) << "nothing in flight and yet pending";
     f.poll();
   }
@@ -63,7 +63,7 @@ TEST(Initiator, LongPutsNeverTakeTheLastCellsFromTheirPieces) {
     f.rail.room = 1 << 20;
     f.poll();
     f.complete_all();
-    EXPECT_EQ(f.scope->pending(), 0u);
+    EXPECT_EQ(f.context->pending(), 0u);
     EXPECT_EQ(f.initiator->outstanding(), 0u);
     EXPECT_EQ(f.rail.posted.size(), 3 * taken);
   }
@@ -74,7 +74,7 @@ TEST(Initiator, CopiedSourceMayChange) {
   f.rail.room = 0;
   EXPECT_EQ(issue(*f.initiator, f.put_of(1000, 3, Local::copied)), Post::again);
   EXPECT_EQ(f.initiator->outstanding(), 0u) << "nothing happened";
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   f.rail.room = 1;
   EXPECT_EQ(issue(*f.initiator, f.put_of(1000, 3, Local::copied)), Post::ok);
   EXPECT_NE(f.rail.posted[0].local, f.bytes.data());
@@ -88,7 +88,7 @@ TEST(Initiator, SmallPutSignalIsOneMessage) {
   EXPECT_TRUE(done);
   ASSERT_EQ(f.rail.posted.size(), 1u);
   EXPECT_EQ(f.rail.posted[0].slot, nullptr);
-  EXPECT_EQ(f.scope->peer(3).messages, 1u);
+  EXPECT_EQ(f.context->peer(3).messages, 1u);
   ASSERT_EQ(f.put_signal(4040), Post::ok);
   EXPECT_EQ(f.rail.posted[1].nbytes, 4096u);
   ASSERT_NE(f.rail.posted[1].slot, nullptr);
@@ -96,7 +96,7 @@ TEST(Initiator, SmallPutSignalIsOneMessage) {
   EXPECT_EQ(f.initiator->outstanding(), 1u) << "the first one's cell is free, the second's still has its event to come";
   f.rail.complete(f.rail.posted[1].slot);
   f.poll();
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
@@ -111,16 +111,16 @@ TEST(Initiator, RequestsAreNumberedPerTargetAndKeepTheirCellsUntilAnswered) {
   }
   EXPECT_EQ(f.initiator->outstanding(), 4u);
   f.acknowledge(1, 0b10);  // number 0, and 3, which was never sent: no harm; not 1
-  EXPECT_EQ(f.scope->peer(3).messages, 2u);
+  EXPECT_EQ(f.context->peer(3).messages, 2u);
   f.acknowledge(1, 0b1);  // number 2 has overtaken 1
-  EXPECT_EQ(f.scope->peer(3).messages, 1u);
+  EXPECT_EQ(f.context->peer(3).messages, 1u);
   f.acknowledge(0);  // an old one comes late
-  EXPECT_EQ(f.scope->peer(3).messages, 1u);
+  EXPECT_EQ(f.context->peer(3).messages, 1u);
   f.acknowledge(3);
-  EXPECT_EQ(f.scope->peer(3).messages, 0u);
-  EXPECT_EQ(f.scope->peer(2).messages, 1u) << "another PE's are its own";
+  EXPECT_EQ(f.context->peer(3).messages, 0u);
+  EXPECT_EQ(f.context->peer(2).messages, 1u) << "another PE's are its own";
   f.acknowledge(1, 0, 2);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
@@ -139,14 +139,14 @@ TEST(Initiator, SignalWaitsForAllPiecesOfItsData) {
   f.poll();
   EXPECT_TRUE(done) << "the source is free";
   EXPECT_EQ(f.rail.count('s'), 0);
-  EXPECT_EQ(f.scope->peer(3).messages, 1u);
+  EXPECT_EQ(f.context->peer(3).messages, 1u);
   f.rail.room = 10;
   f.poll();
   EXPECT_EQ(f.rail.count('s'), 1);
   f.poll();
   EXPECT_EQ(f.rail.count('s'), 1) << "exactly once";
   f.acknowledge(1);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
   EXPECT_FALSE(f.initiator->needs_polling());
 }
@@ -161,7 +161,7 @@ TEST(Initiator, SignalFollowsAtOnceWhereTheRailKeepsOrder) {
   EXPECT_EQ(f.initiator->outstanding(), 1u);
   f.complete_all();
   EXPECT_EQ(f.rail.count('s'), 1);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
 }
 
@@ -207,7 +207,7 @@ TEST(Initiator, SeveralRepliesMayShareAMessage) {
   f.rail.deliver(message);
   f.poll_all();
   for (uint64_t i = 0; i < 3; ++i) EXPECT_EQ(fetched[i], 100 + i);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
 }
 
 TEST(Initiator, FetchedValueArrivesWithItsWidth) {
@@ -217,10 +217,10 @@ TEST(Initiator, FetchedValueArrivesWithItsWidth) {
   const auto asked = read_message<AmoMessage>(f.rail.posted[0].bytes.data());
   EXPECT_EQ(asked.header.answer, Answer::reply);
   f.acknowledge(1);
-  EXPECT_EQ(f.scope->pending(), 1u) << "an acknowledgement brings no value";
+  EXPECT_EQ(f.context->pending(), 1u) << "an acknowledgement brings no value";
   f.reply(asked.header, 0x1122334455);
   EXPECT_EQ(value, 0xffffffff22334455u);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
   EXPECT_EQ(f.rail.released, 2);
 }
@@ -242,7 +242,7 @@ TEST(Initiator, SecondReplyToOneRequestChangesNothing) {
   f.reply(second.header, 8);
   EXPECT_EQ(values[0], 5u);
   EXPECT_EQ(values[1], 8u);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
 }
 
 TEST(Initiator, UnansweredRequestsAreBoundedPerTarget) {
@@ -269,7 +269,7 @@ TEST(Initiator, FlagOverOneRailIsNotAnswered) {
   ASSERT_EQ(f.initiator->flag({3, SegmentId::heap, 8}, 7), Post::ok);
   const auto message = read_message<FlagMessage>(f.rail.posted[0].bytes.data());
   EXPECT_EQ(message.header.answer, Answer::none);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 1u) << "until the provider has taken it over";
   f.complete_all();
   EXPECT_EQ(f.initiator->outstanding(), 0u);
@@ -279,26 +279,26 @@ TEST(Initiator, FlagOverOneRailIsNotAnswered) {
 
 TEST(Initiator, ScopesAreReusedAndCountApart) {
   InitiatorRig f;
-  NetContext& other = f.initiator->add_scope();
+  NetContext& other = f.initiator->add_context();
   Op put = f.put_of(8);
-  put.scope = &other;
+  put.context = &other;
   ASSERT_EQ(issue(*f.initiator, put), Post::ok);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(other.pending(), 1u);
   f.complete_all();
   const uint16_t id = other.id;
-  f.initiator->drop_scope(other);
-  EXPECT_EQ(f.initiator->add_scope().id, id);
+  f.initiator->drop_context(other);
+  EXPECT_EQ(f.initiator->add_context().id, id);
 }
 
 // ---- fence ---------------------------------------------------------------------------------------------------------
 
 TEST(Initiator, FenceHoldsBackItsOwnTargetAndScopeOnly) {
   InitiatorRig f;
-  NetContext& other = f.initiator->add_scope();
+  NetContext& other = f.initiator->add_context();
   ASSERT_EQ(f.put(8, 3), Post::ok);
   for (const OpKind kind : {OpKind::put, OpKind::amo}) EXPECT_TRUE(f.in_order(kind, 3));
-  ++f.scope->fences;
+  ++f.context->fences;
   for (const OpKind kind : {OpKind::put, OpKind::amo, OpKind::put_signal}) {
     EXPECT_FALSE(f.in_order(kind, 3)) << "this rail keeps no order";
     EXPECT_TRUE(f.in_order(kind, 2)) << "nothing is pending there";
@@ -312,11 +312,11 @@ TEST(Initiator, FenceHoldsBackItsOwnTargetAndScopeOnly) {
 
 TEST(Initiator, FenceWaitsForUnansweredRequestsButNotForGets) {
   InitiatorRig f({.shape = {64, 1 << 20, 4096, true, true}});
-  ASSERT_EQ(issue(*f.initiator, get_op(*f.scope, {3, SegmentId::heap, 0}, f.bytes.data(), 8, Local::lent)), Post::ok);
-  ++f.scope->fences;
+  ASSERT_EQ(issue(*f.initiator, get_op(*f.context, {3, SegmentId::heap, 0}, f.bytes.data(), 8, Local::lent)), Post::ok);
+  ++f.context->fences;
   EXPECT_TRUE(f.in_order(OpKind::put, 3));
   ASSERT_EQ(f.add(), Post::ok);
-  ++f.scope->fences;
+  ++f.context->fences;
   EXPECT_FALSE(f.in_order(OpKind::put, 3)) << "a write may overtake what the target executes";
   f.acknowledge(1);
   EXPECT_TRUE(f.in_order(OpKind::put, 3));
@@ -325,13 +325,13 @@ TEST(Initiator, FenceWaitsForUnansweredRequestsButNotForGets) {
 TEST(Initiator, SingleRailThatKeepsOrderNeedsNoWaitBehindAFence) {
   InitiatorRig both({.shape = {64, 1 << 20, 4096, true, true}});
   ASSERT_EQ(both.put(8), Post::ok);
-  ++both.scope->fences;
+  ++both.context->fences;
   EXPECT_TRUE(both.in_order(OpKind::put, 3));
   EXPECT_TRUE(both.in_order(OpKind::amo, 3));
 
   InitiatorRig messages({.shape = {64, 1 << 20, 4096, true, false}});
   ASSERT_EQ(messages.put(8), Post::ok);
-  ++messages.scope->fences;
+  ++messages.context->fences;
   EXPECT_TRUE(messages.in_order(OpKind::put_signal, 3)) << "messages stay behind data";
   EXPECT_FALSE(messages.in_order(OpKind::put, 3)) << "another write does not";
   messages.complete_all();
@@ -351,7 +351,7 @@ TEST(Initiator, NothingIsWaitedForOnceAFailureIsIgnored) {
   f.poll();
   f.acknowledge(1);  // a late answer
   EXPECT_TRUE(done);
-  EXPECT_EQ(f.scope->pending(), 0u);
+  EXPECT_EQ(f.context->pending(), 0u);
   EXPECT_EQ(f.initiator->outstanding(), 0u);
   EXPECT_EQ(f.put(8), Post::failed);
   EXPECT_EQ(f.add(), Post::failed);
@@ -371,7 +371,7 @@ TEST(Initiator, OperationBehindAHeldWriteThatFailedIsGivenUpToo) {
     f.poll();
     f.complete_all();
     EXPECT_EQ(f.posted(), 0u) << "nothing goes out any more";
-    EXPECT_EQ(f.scope->pending(), 0u);
+    EXPECT_EQ(f.context->pending(), 0u);
     EXPECT_EQ(f.initiator->outstanding(), 0u);
     EXPECT_FALSE(f.initiator->needs_polling());
   };

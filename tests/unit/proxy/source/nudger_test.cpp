@@ -51,14 +51,14 @@ TEST(Nudge, IsTriedAgainUntilTheRailTakesIt) {
   std::optional<ProxySide<SerialRail>> proxy;
   proxy.emplace(std::span(&proxy_rail, 1), std::span<const Segment>(), config);
   HostSide<SerialRail> host(std::span(&rail, 1), config, HostConfig{HostThreads::one, true, 60}, *proxy, sleeper);
-  NetContext* const scope = host.make_context();
+  NetContext* const context = host.make_context();
   const uint64_t word = 1;
   constexpr int kNudges = 5;  // one in 200 us
   const uint64_t began = now_ns();
   while (rail.messages < kNudges && now_ns() - began < 5'000'000'000)
-    host_put_nbi(host, *scope, {1, SegmentId::heap, 0}, &word, sizeof word);  // always behind the one before
+    host_put_nbi(host, *context, {1, SegmentId::heap, 0}, &word, sizeof word);  // always behind the one before
   EXPECT_GE(rail.messages, kNudges);
-  host.drop_context(*scope);
+  host.drop_context(*context);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class PathLife : public testing::Test {
     tuning.rail_timeout_ns = 8'000'000;
     tuning.quarantine_ns = 1'000'000;
     initiator_.emplace(std::span(rails_), InitiatorConfig{Port::host, 0, 2, 32, tuning, &keeper_});
-    scope_ = &initiator_->add_scope();
+    context_ = &initiator_->add_context();
   }
 
   bool is_usable(size_t r) { return ((initiator_->rails().usable(kPeer) >> r) & 1) != 0; }
@@ -75,7 +75,7 @@ class PathLife : public testing::Test {
 
   /// Two puts on rail 0: one fails, the rail keeps the other and so is closed and opened anew. Rail 1 takes both over.
   void lose_rail_0() {
-    const Op put = put_op(*scope_, {kPeer, SegmentId::heap, 0}, bytes_.data(), 1000, Local::lent);
+    const Op put = put_op(*context_, {kPeer, SegmentId::heap, 0}, bytes_.data(), 1000, Local::lent);
     while (rails_[0].count('w') < 2) {
       ASSERT_EQ(issue(*initiator_, put), Post::ok);
     }
@@ -97,7 +97,7 @@ class PathLife : public testing::Test {
     ASSERT_TRUE(poll_until([&] {
       for (; seen_ < rails_[1].posted.size(); ++seen_)
         if (rails_[1].posted[seen_].slot != nullptr) rails_[1].complete(rails_[1].posted[seen_].slot);
-      return scope_->pending() == 0;
+      return context_->pending() == 0;
     }));
   }
 
@@ -111,7 +111,7 @@ class PathLife : public testing::Test {
   Keeper keeper_;
   std::vector<ScriptedRail> rails_ = std::vector<ScriptedRail>(2);
   std::optional<Initiator<ScriptedRail>> initiator_;
-  NetContext* scope_;
+  NetContext* context_;
   std::vector<std::byte> bytes_ = std::vector<std::byte>(4096);
   size_t seen_ = 0;
 };

@@ -19,10 +19,10 @@ constexpr uint32_t kPiece = 5000;
 /// A put_signal to PE 3 whose request was sent over a rail that then dies.
 struct ReplaySource : StagedRig {
   ReplaySource() : StagedRig(Port::host, 0) {
-    scope = &initiator->add_scope();
+    context = &initiator->add_context();
     const NetSignal signal{SegmentId::heap, kSignalled, 1, SignalOp::add};
     const Remote place{3, SegmentId::heap, kData};
-    EXPECT_EQ(issue(*initiator, put_signal_op(*scope, place, base(), kPiece, signal, Local::lent)), Post::ok);
+    EXPECT_EQ(issue(*initiator, put_signal_op(*context, place, base(), kPiece, signal, Local::lent)), Post::ok);
     until([this] { return rails[0].count('s') + rails[1].count('s') > 0; });
     dead = rail_of(MessageKind::staged_put);
     alive = 1 - dead;
@@ -48,7 +48,7 @@ struct ReplaySource : StagedRig {
   }
   bool slot_is_intact() { return std::memcmp(staging->source(Port::host).at(request.slot), base(), kPiece) == 0; }
 
-  NetContext* scope;
+  NetContext* context;
   size_t dead, alive;
   StagedMessage request;
 };
@@ -65,25 +65,25 @@ TEST(StagingReplay, ARequestThatTheTargetHasNotExecutedIsSentAgainAsItWas) {
   source.complete(source.alive, again[0]);
   source.turns();
   EXPECT_TRUE(source.slot_is_intact()) << "the target has yet to read it";
-  EXPECT_GT(source.scope->pending(), 0u) << "sent is not executed";
+  EXPECT_GT(source.context->pending(), 0u) << "sent is not executed";
   source.acknowledge(1);
-  EXPECT_EQ(source.scope->pending(), 0u);
+  EXPECT_EQ(source.context->pending(), 0u);
 }
 
 TEST(StagingReplay, ARequestThatTheTargetHasExecutedIsNotSentAgain) {
   ReplaySource source;
-  EXPECT_GT(source.scope->pending(), 0u);
+  EXPECT_GT(source.context->pending(), 0u);
   source.account(1);
-  EXPECT_EQ(source.scope->pending(), 0u);
+  EXPECT_EQ(source.context->pending(), 0u);
   EXPECT_TRUE(source.messages(source.alive, MessageKind::staged_put).empty());
 }
 
 /// The rail that a request went over lives, but not the one that brought its acknowledgement.
 TEST(StagingReplay, AnAccountAlsoEndsRequestsOfLivingRails) {
   StagedRig source(Port::host, 0);
-  NetContext& scope = source.initiator->add_scope();
+  NetContext& context = source.initiator->add_context();
   const Remote place{3, SegmentId::heap, kData};
-  ASSERT_EQ(issue(*source.initiator, put_op(scope, place, source.base(), 2 * 8192, Local::lent)), Post::ok);
+  ASSERT_EQ(issue(*source.initiator, put_op(context, place, source.base(), 2 * 8192, Local::lent)), Post::ok);
   source.until([&] { return source.rails[0].count('s') > 0 && source.rails[1].count('s') > 0; });
   source.complete(1, 0);
   source.fail(0, 0);
@@ -95,7 +95,7 @@ TEST(StagingReplay, AnAccountAlsoEndsRequestsOfLivingRails) {
   account.header.sequence = 2;
   source.rails[1].deliver(account);
   source.turns();
-  EXPECT_EQ(scope.pending(), 0u);
+  EXPECT_EQ(context.pending(), 0u);
 }
 
 // ---- the target ----------------------------------------------------------------------------------------------------

@@ -12,12 +12,12 @@ namespace {
 
 struct SourceRig : StagedRig {
   explicit SourceRig(const RailTraits& shape = {0, 1 << 20, 4096, false})
-      : StagedRig(Port::host, 0, shape), scope(&initiator->add_scope()) {}
+      : StagedRig(Port::host, 0, shape), context(&initiator->add_context()) {}
 
   Post put(int pe, size_t nbytes, const NetSignal* signal = nullptr) {
     const Remote to{pe, SegmentId::heap, 0};
-    return issue(*initiator, signal != nullptr ? put_signal_op(*scope, to, base(), nbytes, *signal, Local::lent)
-                                               : put_op(*scope, to, base(), nbytes, Local::lent));
+    return issue(*initiator, signal != nullptr ? put_signal_op(*context, to, base(), nbytes, *signal, Local::lent)
+                                               : put_op(*context, to, base(), nbytes, Local::lent));
   }
   /// Requests for pieces that were sent to `pe`.
   std::vector<StagedMessage> requests(int pe) {
@@ -39,7 +39,7 @@ struct SourceRig : StagedRig {
     turns();
   }
 
-  NetContext* scope;
+  NetContext* context;
 };
 
 /// Two slots, three pieces: the third leaves with the first acknowledgement, without any clock.
@@ -58,7 +58,7 @@ TEST(StagingSource, AnAcknowledgementSendsThePieceThatWaitsForItsSlot) {
   source.acknowledge(3, 3);
   source.complete_all(0);
   source.complete_all(1);
-  EXPECT_EQ(source.scope->pending(), 0u);
+  EXPECT_EQ(source.context->pending(), 0u);
 }
 
 TEST(StagingSource, PiecesOfALongPutGoOverAllRails) {
@@ -99,7 +99,7 @@ TEST(StagingSource, WithoutReadsPutsTravelInsideTheirRequests) {
   source.acknowledge(3, pieces);
   EXPECT_EQ(source.messages(0, MessageKind::signal).size() + source.messages(1, MessageKind::signal).size(), 1u);
   source.acknowledge(3, pieces + 1);
-  EXPECT_EQ(source.scope->pending(), 0u);
+  EXPECT_EQ(source.context->pending(), 0u);
 }
 
 /// One of two slots is held by a request to PE 3, which is being asked what it has executed.
@@ -127,7 +127,7 @@ TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
   const Remote to{3, SegmentId::heap, 0};
   const Remote unstaged{3, SegmentId::data, 0};
   const auto route = [&](const std::byte* from, bool ours) {
-    Op op = put_op(*source.scope, unstaged, from, 1, ours ? Local::ours : Local::lent);
+    Op op = put_op(*source.context, unstaged, from, 1, ours ? Local::ours : Local::lent);
     source.initiator->choose_route(op);
     return op.route;
   };
@@ -136,11 +136,11 @@ TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
   EXPECT_EQ(route(&device[99], true), Route::whole);
   uint64_t copies = 0;
   for (const auto* bytes : {&device, &host}) {
-    ASSERT_EQ(issue(*source.initiator, put_op(*source.scope, to, bytes->data(), 100, Local::lent)), Post::ok);
+    ASSERT_EQ(issue(*source.initiator, put_op(*source.context, to, bytes->data(), 100, Local::lent)), Post::ok);
     source.turns();
     EXPECT_EQ(copier.started(), copies += bytes == &device) << "only what the CPU cannot read";
   }
-  ASSERT_EQ(issue(*source.initiator, put_op(*source.scope, to, device.data(), 8, Local::ours)), Post::ok);
+  ASSERT_EQ(issue(*source.initiator, put_op(*source.context, to, device.data(), 8, Local::ours)), Post::ok);
   source.turns();
   EXPECT_EQ(copier.started(), copies);
   const auto found = source.requests(3);

@@ -90,10 +90,10 @@ TEST(StagingTerms, EnginesCompareThemBeforeAnythingMoves) {
 TEST(StagingTerms, DepthsMayDiffer) {
   Job job(kUneven<0, 3>);
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     const std::vector<std::byte> bytes = filled(pe, 1, 100000);
-    host_put(job.host(pe), *scope, {1 - pe, SegmentId::heap, 0}, bytes.data(), bytes.size());
-    job.host(pe).quiet(*scope);
+    host_put(job.host(pe), *context, {1 - pe, SegmentId::heap, 0}, bytes.data(), bytes.size());
+    job.host(pe).quiet(*context);
     EXPECT_EQ(std::memcmp(job.base(1 - pe), bytes.data(), bytes.size()), 0);
     job.barrier();
   });
@@ -103,19 +103,19 @@ TEST(StagingTerms, DepthsMayDiffer) {
 TEST(StagingFlush, WritesNoSlot) {
   Job job(kUneven<0, 0>, {.flush = FlushPolicy::write_read, .flush_offset = 576});
   job.run([&](int pe) {
-    NetContext* scope = job.engine(pe).make_context();
+    NetContext* context = job.engine(pe).make_context();
     for (uint64_t round = 1; round <= 200; ++round) {
       const std::vector<std::byte> bytes = filled(pe, round, 4096);
       std::vector<std::byte> back(4096);
-      host_put_signal(job.host(pe), *scope, {1 - pe, SegmentId::heap, 4096}, bytes.data(), bytes.size(),
+      host_put_signal(job.host(pe), *context, {1 - pe, SegmentId::heap, 4096}, bytes.data(), bytes.size(),
                       {SegmentId::heap, 0, 1, SignalOp::add});
-      host_get(job.host(pe), *scope, {pe, SegmentId::heap, 1 << 16}, back.data(), back.size());
+      host_get(job.host(pe), *context, {pe, SegmentId::heap, 1 << 16}, back.data(), back.size());
       job.wait_until(pe, 0, round);
       ASSERT_EQ(std::memcmp(job.base(pe) + 4096, filled(1 - pe, round, 4096).data(), 4096), 0) << round;
       ASSERT_EQ(back, std::vector<std::byte>(4096)) << round;
       job.barrier();
     }
-    job.host(pe).quiet(*scope);
+    job.host(pe).quiet(*context);
   });
 }
 

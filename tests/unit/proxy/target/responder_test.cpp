@@ -61,8 +61,8 @@ struct Fixture {
   size_t completed = 0;
   /// Takes all cells, by writes that never complete.
   void take_all_cells() {
-    NetContext& scope = initiator->add_scope();
-    const Op put = put_op(scope, {2, SegmentId::heap, 0}, memory.data(), 128, Local::lent);
+    NetContext& context = initiator->add_context();
+    const Op put = put_op(context, {2, SegmentId::heap, 0}, memory.data(), 128, Local::lent);
     while (issue(*initiator, put) == Post::ok) {
     }
   }
