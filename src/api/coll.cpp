@@ -221,13 +221,13 @@ bool is_empty(const Coll& coll) {
 /// Plans of this job's GPUs. Throws Error where there are none.
 NodeCollectives& plans_of(const Coll& coll) {
   World& world = job::world(coll.function);
-  if (!world.node_collectives()) throw Error(world.why_no_streams());
-  return *world.node_collectives();
+  if (!world.streams()) throw Error(world.why_no_streams());
+  return *world.gpu()->node_collectives();
 }
 
 /// What runs the collective of a team whose members do not all map each other's memory; null for others.
 Executors* far_runner_of(const Coll& coll) {
-  return plans_of(coll).serves(coll.team) ? nullptr : job::world(coll.function).executors();
+  return plans_of(coll).serves(coll.team) ? nullptr : job::world(coll.function).gpu()->executors();
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 PeerBuffers& gpu_buffers(const char* function) {
   World& world = job::must_run(function);
-  if (PeerBuffers* const buffers = world.peer_buffers()) return *buffers;
+  if (AttachedGpu* const gpu = world.gpu()) return gpu->peer_buffers();
   throw Error(world.why_no_streams());
 }
 

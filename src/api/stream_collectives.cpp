@@ -18,10 +18,10 @@ int OnStream::meet(shmem_team_t handle, cuda::StreamStep step) noexcept {
 }
 
 void OnStream::give(const Coll& coll) noexcept {
-  World& world = job::world(function_);
-  NodeCollectives& node = *world.node_collectives();
+  AttachedGpu& gpu = *job::world(function_).gpu();
+  NodeCollectives& node = *gpu.node_collectives();
   const auto stream = reinterpret_cast<cuda::Stream>(stream_);
-  if (!node.serves(coll.team)) return world.executors()->give(coll, Buffers::symmetric, stream);
+  if (!node.serves(coll.team)) return gpu.executors()->give(coll, Buffers::symmetric, stream);
   try {
     node.give(coll, stream);
   } catch (const std::exception& e) {

@@ -5,11 +5,9 @@
 #include <bit>
 #include <cstddef>
 
-#include "shmemx.h"
 #include "src/base/align.h"
 #include "src/base/cpu.h"
 #include "src/base/error.h"
-#include "src/base/limit.h"
 #include "src/base/log.h"
 #include "src/base/quantity.h"
 #include "src/collective/collectives.h"
@@ -18,7 +16,6 @@
 #include "src/cuda/cuda_copier.h"
 #include "src/cuda/local_devices.h"
 #include "src/gpu/late_launches.h"
-#include "src/gpu/view_of.h"
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
 #include "src/rma/ordering.h"
@@ -79,7 +76,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
 
 World::~World() {
   try {
-    executors_.reset();  // their calls need the peers
+    if (gpu_) gpu_->stop_executors();  // their calls need the peers
     contexts_->quiet_all(state_);
     barrier("shmem_finalize");
     liveness_->peers_may_leave();
@@ -87,18 +84,18 @@ World::~World() {
     // By the bootstrap, not over the network: a PE must serve others until all have said that they need nothing more.
     bootstrap_.barrier();
     if (all_finish_) all_finish_();
-    if (state_.device && options_.publish_view) options_.publish_view(nullptr);
+    if (gpu_ && options_.publish_view) options_.publish_view(nullptr);
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());
     if (all_finish_) all_finish_();  // the function may read members that are destroyed next
   }
-  kernel_watch_.reset();
+  if (gpu_) gpu_->stop_watch();
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_, network_.get());
   // If a later step fails, its message must not ask a Liveness that is gone.
   state_.liveness = nullptr;
   state_.observer = nullptr;
-  if (node_collectives_ && node_collectives_->forget_all()) stay_for_graphs();
+  if (gpu_) stay_for_graphs();
 }
 
 /// Graphs that captured collectives of a node outlive the World. What their kernels use stays as long as the process,
@@ -109,17 +106,19 @@ void World::stay_for_graphs() noexcept {
     std::unique_ptr<NodeCollectives> collectives;
     std::unique_ptr<LateLaunches> late;
   };
+  NodeCollectives* const captured = gpu_->forget_teams();
+  if (!captured) return;
   log_warn(
       "graphs live on that captured collectives inside a node, and this PE's device heap with them; do not launch "
       "them, "
       "and destroy them before shmem_finalize");
   try {
     auto late = std::make_unique<LateLaunches>(device_memory_->gpu(), state_.me);
-    node_collectives_->tell_late_launches(late->record());
+    captured->tell_late_launches(late->record());
     static auto& rests = *new std::vector<Rest>;
     rests.push_back({nullptr, nullptr, std::move(late)});
     rests.back().memory = std::move(device_memory_);
-    rests.back().collectives = std::move(node_collectives_);
+    rests.back().collectives = gpu_->release_node_collectives();
   } catch (const std::exception& e) {
     log_debug("nobody looks after graphs that live on: %s", e.what());
   }
@@ -183,39 +182,26 @@ void World::place_proxy(const std::string& gpu) {
 }
 
 void World::attach_gpu() {
-  if (!device_memory_ || device_memory_->attached()) return;
+  if (!device_memory_ || gpu_) return;
   device_memory_->attach();
+  gpu_ = std::make_unique<AttachedGpu>(
+      *device_memory_, bootstrap_,
+      AttachedGpuConfig{env_, layout_, choice_, header_layout(), log2_ring_slots(env_.device_ring_slots),
+                        network_.get(), [this] { return liveness_->dead_peer(); }});
   if (network_) {
     if (env_.gpu_context == GpuContextMode::own) device_memory_->work_beside_program();
     // The copies of proxy threads then need no change of context.
     network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->working_gpu()); });
     place_proxy(device_memory_->gpu().pci());
     copiers_->bind(cuda::make_cuda_copiers(device_memory_->working_gpu(), device_memory_->addresses()));
-    gpu_rails_ = std::make_unique<GpuRails>(env_, *network_, bootstrap_, *device_memory_, header_layout().flush,
-                                            layout_.members.size());
-    device_memory_->listen([this] { gpu_rails_->expose(); });
+    gpu_->open_to_rails();
   }
-  if (const HeaderLayout layout = header_layout(); layout.nlots > 0) {
-    device_lots_ = std::make_unique<Lots>(device_memory_->header() + layout.lots, layout.lot_nbytes, layout.nlots);
-    state_.lots[1] = device_lots_.get();
-  }
-  device_side_ = std::make_unique<DeviceSide>(*device_memory_);
-  buffers_ = std::make_unique<SymmetricBuffers>(*device_memory_, bootstrap_, layout_);
-  state_.device = device_side_.get();
-  SegmentView& view = state_.segment[static_cast<int>(SegmentId::device)];
-  view.base = reinterpret_cast<uintptr_t>(device_memory_->base());
-  view.nbytes = device_memory_->nbytes();
-  const cuda::DeviceArena& arena = device_memory_->arena();
-  view.node_base = reinterpret_cast<uintptr_t>(device_memory_->reaches_node() ? arena.base() : device_memory_->base());
-  view.stride = device_memory_->reaches_node() ? arena.stride() : 0;
-  view.first_slot = device_memory_->reaches_node() ? 0 : layout_.my_slot;
-  view.slots = device_memory_->reaches_node() ? static_cast<int>(layout_.members.size()) : 1;
-  // Copies reach a mapped PE at once, atomics go through its proxy: a fence has to wait for the atomics.
-  state_.mixed_reach |= network_ && view.slots > 1;
-  peer_buffers_ = std::make_unique<PeerBuffers>(
-      *device_memory_, bootstrap_, layout_,
-      PeerBuffersConfig{limit_ns(env_.timeout_s), [this] { return liveness_->dead_peer(); }});
-  show_kernels();
+  gpu_->open_to_host(state_);
+  gpu_->open_to_peers();
+  const WorldView view = gpu_->open_to_kernels(state_, *heap_, *teams_, *contexts_);
+  gpu_->open_to_streams(view, *teams_);
+  if (options_.publish_view) options_.publish_view(&view);
+  bootstrap_.barrier();  // control memory is zero on all PEs
 }
 
 void* World::register_symmetric(void* address, size_t nbytes) {
@@ -225,30 +211,13 @@ void* World::register_symmetric(void* address, size_t nbytes) {
              "Set SHMEM_HEAP_KIND to device, or allocate with shmem_malloc",
              heap_choice_.reason.c_str()));
   attach_gpu();
-  return buffers_->add(address, nbytes);
+  return gpu_->buffers().add(address, nbytes);
 }
 
 void World::unregister_symmetric(const void* symmetric, size_t nbytes) {
-  if (!buffers_) throw Error(text("%p was not returned by shmemx_buffer_register_symmetric", symmetric));
+  if (!gpu_) throw Error(text("%p was not returned by shmemx_buffer_register_symmetric", symmetric));
   barrier("shmemx_buffer_unregister_symmetric");  // no PE's operations on the buffer are under way any more
-  buffers_->remove(static_cast<const std::byte*>(symmetric), nbytes);
-}
-
-/// Shows kernels the teams and contexts of the program.
-void World::show_tables(const HeaderLayout& layout) {
-  kernel_tables_ =
-      std::make_unique<KernelTables>(device_memory_->copies(), device_memory_->header() + layout.tables,
-                                     device_memory_->header() + layout.control, state_.npes, layout.nteams);
-  teams_->show_to(*kernel_tables_);
-  contexts_->listen([this](size_t place, uintptr_t handle, const Context& context) {
-    ContextRow row;
-    row.handle = handle;
-    row.team = reinterpret_cast<uintptr_t>(context.team);
-    row.number = static_cast<uint16_t>(place + 1);
-    row.direct_atomics = (context.options & SHMEMX_CTX_NODE_ONLY) != 0;
-    row.published = (context.options & SHMEMX_CTX_PUBLISHED) != 0;
-    kernel_tables_->set_context(place, row);
-  });
+  gpu_->buffers().remove(static_cast<const std::byte*>(symmetric), nbytes);
 }
 
 HeaderLayout World::header_layout() const {
@@ -262,51 +231,8 @@ HeaderLayout World::header_layout() const {
           lot_nbytes};
 }
 
-/// Gives kernels their view of the job and, where they need the proxy, their channels.
-void World::show_kernels() {
-  kernel_channels_ =
-      std::make_unique<KernelChannels>(device_memory_->gpu(), device_memory_->copies(), device_memory_->header(),
-                                       network_ ? env_.device_rings : 0, log2_ring_slots(env_.device_ring_slots));
-  if (network_) network_->add_channels(kernel_channels_->channels());
-  kernel_watch_ = std::make_unique<KernelWatch>(*kernel_channels_, state_.me, state_.npes,
-                                                [this] { return liveness_->dead_peer(); });
-  const double timeout_s = env_.wait_timeout_s;
-  WorldView kernels = view_of(*device_memory_, layout_,
-                              {state_.me, state_.npes, network_ != nullptr, env_.check,
-                               static_cast<uint64_t>(timeout_s * 1e9), heap_->base(), heap_->nbytes()});
-  kernel_channels_->add_to(kernels);
-  const HeaderLayout layout = header_layout();
-  kernels.control = layout.control;
-  kernels.control_nbytes = layout.control_nbytes;
-  show_tables(layout);
-  kernel_tables_->add_to(kernels);
-  make_stream_side(kernels);
-  if (options_.publish_view) options_.publish_view(&kernels);
-  bootstrap_.barrier();  // control memory is zero on all PEs
-}
-
-/// Loads the library's kernels now, while nothing runs on the GPU. Loading them later could wait for kernels that wait
-/// for this PE.
-void World::make_stream_side(const WorldView& view) {
-  try {
-    node_collectives_ =
-        std::make_unique<NodeCollectives>(*device_memory_, *peer_buffers_, view, choice_, env_.teams_max);
-    stream_side_ = std::make_unique<StreamSide>(*device_memory_, view);
-    executors_ =
-        std::make_unique<Executors>(device_memory_->gpu(), device_memory_->working_gpu(), *stream_side_, network_.get(),
-                                    [this](const Team& team) -> Team& { return teams_->for_streams(team); });
-    teams_->when_gone([this](const Team& team) {
-      executors_->leave(team);
-      node_collectives_->forget(team);
-    });
-  } catch (const Error& e) {
-    no_stream_side_ = e.what();
-    log_info("no stream-ordered calls: %s", e.what());
-  }
-}
-
 std::string World::why_no_streams() const {
-  if (!no_stream_side_.empty()) return no_stream_side_;
+  if (gpu_ && !gpu_->why_no_streams().empty()) return gpu_->why_no_streams();
   if (device_memory_)
     return "this job has no heap in device memory yet; choose a GPU (cudaSetDevice) and call shmemx_attach_device or "
            "shmem_malloc first";
@@ -444,7 +370,7 @@ std::string World::describe() const {
   if (layout_.members.size() > 1)
     out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
   if (network_)
-    out += network_->describe() + proxy_place_ + (gpu_rails_ ? gpu_rails_->describe() : railshmem::describe(flush_));
+    out += network_->describe() + proxy_place_ + (gpu_ ? gpu_->describe_rails() : railshmem::describe(flush_));
   if (network_ && network_->kind == TransportKind::ofi) out += describe_rails(network_config());
   return out;
 }

@@ -8,18 +8,11 @@
 #include <vector>
 
 #include "src/active/active_sets.h"
-#include "src/executor/executors.h"
 #include "src/globals/shared_globals.h"
 #include "src/gpu/device_memory.h"
-#include "src/gpu/device_side.h"
 #include "src/gpu/header_layout.h"
 #include "src/gpu/heap_choice.h"
-#include "src/gpu/kernel_channels.h"
-#include "src/gpu/kernel_watch.h"
 #include "src/gpu/late_copier.h"
-#include "src/gpu/peer_buffers.h"
-#include "src/gpu/stream_side.h"
-#include "src/gpu/symmetric_buffers.h"
 #include "src/heap/heap.h"
 #include "src/heap/load_store.h"
 #include "src/heap/node_arena.h"
@@ -32,10 +25,9 @@
 #include "src/rma/liveness.h"
 #include "src/rma/lock_turns.h"
 #include "src/rma/pe_state.h"
-#include "src/stream/node_collectives.h"
 #include "src/topology/node_layout.h"
+#include "src/world/attached_gpu.h"
 #include "src/world/death_watch.h"
-#include "src/world/gpu_rails.h"
 #include "src/world/heap_size.h"
 #include "src/world/identity.h"
 #include "src/world/symmetric_memory.h"
@@ -72,18 +64,12 @@ class World {
   void sync(const char* function) noexcept;
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
-  /// The heap in device memory; null where the heap is the host's, or the program has not chosen its GPU.
-  const DeviceMemory* device_memory() const noexcept {
-    return device_memory_ && device_memory_->attached() ? device_memory_.get() : nullptr;
-  }
+  /// All that exists only with a GPU; null where the heap is the host's, or the program has not chosen its GPU.
+  AttachedGpu* gpu() noexcept { return gpu_.get(); }
+  /// The heap in device memory; null where gpu() is.
+  const DeviceMemory* device_memory() const noexcept { return gpu_ ? device_memory_.get() : nullptr; }
   /// What stream-ordered calls use; null where there is no GPU, or the library has no kernels.
-  StreamSide* streams() noexcept { return stream_side_.get(); }
-  /// Collectives in stream order inside a node; null where streams() is.
-  NodeCollectives* node_collectives() noexcept { return node_collectives_.get(); }
-  /// Collectives in stream order between nodes; null where streams() is, and without a network.
-  Executors* executors() noexcept { return executors_.get(); }
-  /// Where peers see this PE's GPU memory; null until the program has chosen its GPU.
-  PeerBuffers* peer_buffers() noexcept { return peer_buffers_.get(); }
+  StreamSide* streams() noexcept { return gpu_ ? gpu_->streams() : nullptr; }
   /// Why streams() is null, and what to do.
   std::string why_no_streams() const;
   /// Collective: takes the current GPU for the heap, if the heap is to be in device memory and has no GPU yet. Throws
@@ -101,13 +87,10 @@ class World {
   void make_heap();
   void reach_node_peers();
   void make_device_memory();
-  void show_kernels();
   void place_proxy(const std::string& gpu);
   size_t device_heap_limit() const noexcept;  ///< bytes that one PE's heap may grow to
   size_t host_slot() const noexcept;          ///< of this PE among those of its host
-  void make_stream_side(const WorldView& view);
   void stay_for_graphs() noexcept;
-  void show_tables(const HeaderLayout& layout);
   HeaderLayout header_layout() const;
   void start_network();
   NetworkConfig network_config() const;
@@ -129,32 +112,21 @@ class World {
   HeapSize heap_size_;
   std::unique_ptr<NodeArena> arena_;
   std::unique_ptr<Heap> heap_;
-  std::unique_ptr<DeviceMemory> device_memory_;        ///< null: the heap is the host's
-  std::unique_ptr<DeviceSide> device_side_;            ///< null until the program has chosen its GPU
-  std::unique_ptr<SymmetricBuffers> buffers_;          ///< null until the program has chosen its GPU
-  std::unique_ptr<StreamSide> stream_side_;            ///< null until then, and in a library without kernels
-  std::unique_ptr<NodeCollectives> node_collectives_;  ///< null where stream_side_ is
-  std::string no_stream_side_;                         ///< why stream_side_ is null although there is a GPU
-  std::unique_ptr<KernelTables> kernel_tables_;        ///< null until then, and where no kernels use the library
-  std::unique_ptr<KernelChannels> kernel_channels_;    ///< null until then, and where no kernels use the library
+  std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's
+  std::unique_ptr<Liveness> liveness_;           // before gpu_, whose watch over kernels asks for dead peers
+  std::unique_ptr<AttachedGpu> gpu_;             ///< null until the program has chosen its GPU
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
-  std::unique_ptr<GpuRails> gpu_rails_;  ///< null until the program has chosen its GPU, and without a network
-  std::string proxy_place_;              ///< for describe(); empty: the proxy threads run where the PE does
-  std::unique_ptr<Liveness> liveness_;
-  std::unique_ptr<KernelWatch> kernel_watch_;  ///< null until the program has chosen its GPU
-  std::unique_ptr<PeerBuffers> peer_buffers_;  ///< null until the program has chosen its GPU
-  std::unique_ptr<DeathWatch> death_watch_;    ///< null without a network, or without a limit of time
+  std::string proxy_place_;                  ///< for describe(); empty: the proxy threads run where the PE does
+  std::unique_ptr<DeathWatch> death_watch_;  ///< null without a network, or without a limit of time
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   UserBuffers user_buffers_{state_};
   std::unique_ptr<ContextTable> contexts_;
-  size_t lots_offset_ = 0;             ///< of the host heap's lots from its base
-  std::unique_ptr<Lots> host_lots_;    ///< null without a network
-  std::unique_ptr<Lots> device_lots_;  ///< null until the program has chosen its GPU, and in a job of one node
+  size_t lots_offset_ = 0;           ///< of the host heap's lots from its base
+  std::unique_ptr<Lots> host_lots_;  ///< null without a network
   std::unique_ptr<Teams> teams_;
-  std::unique_ptr<Executors> executors_;  ///< see executors()
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<SymmetricMemory> memory_;
 };

@@ -37,7 +37,7 @@ inline bool is_stopped(int pid) {
 class Rig {
  public:
   Rig()
-      : buffers(*job::world("registered_buffers").peer_buffers()),
+      : buffers(job::world("registered_buffers").gpu()->peer_buffers()),
         everybody(static_cast<size_t>(npes)),
         driver(*cuda::load_driver()),
         calls(test::ProgramCalls::by_name(
