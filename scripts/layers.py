@@ -25,7 +25,7 @@ CHECK = ["src/active"] + ACTIVE
 GPU = ["src/cuda", "src/heap", "src/channel"]
 STREAM = ["src/collective"] + COLLECTIVE + GPU + ["src/gpu"]
 EXECUTOR = ["src/stream"] + STREAM
-WORLD = CHECK + GPU + ["src/globals", "src/executor", "src/gpu", "src/stream", "src/observe"]
+WORLD = CHECK + GPU + ["src/globals", "src/gpu", "src/stream", "src/observe"]
 TRANSPORT = ["src/proxy", "src/channel", "src/heap", "src/topology", "src/observe"] + PLUGIN
 
 LAYERS = [
@@ -56,9 +56,9 @@ LAYERS = [
     Layer("src/team", "a team: PEs, nodes, area of symmetric flags; the arithmetic of splits", TEAM + PUBLIC),
     Layer("src/plan", "which way a collective takes: the table of crossovers, and plans as pure functions", BASE + PUBLIC),
     Layer("src/collective", "what the members of a team do together: synchronise, move data, reduce, scan, agree", COLLECTIVE + PUBLIC),
-    Layer("src/stream", "collectives in the order of a stream, inside a node: scratch memory of a team, and who runs a plan's steps",
+    Layer("src/stream", "what calls put into a stream of the program: copies, kernels, and collectives inside a node (scratch memory of a team, and who runs a plan's steps)",
           STREAM + PUBLIC),
-    Layer("src/executor", "collectives in stream order that the host runs: a thread for each team, which streams trigger and wait for",
+    Layer("src/stream/executor", "collectives in stream order that the host runs: a thread for each team, which streams trigger and wait for",
           EXECUTOR + PUBLIC),
     Layer("src/active", "the old collectives of active sets, with all state in `pSync`", ACTIVE + PUBLIC),
     Layer("src/check", "arguments, and agreement between PEs: `SHMEM_CHECK`", CHECK + PUBLIC),

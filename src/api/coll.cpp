@@ -11,10 +11,10 @@
 #include "src/base/error.h"
 #include "src/check/collective.h"
 #include "src/collective/operand.h"
-#include "src/executor/executors.h"
-#include "src/gpu/stream_side.h"
 #include "src/rma/probe.h"
+#include "src/stream/executor/executors.h"
 #include "src/stream/node_collectives.h"
+#include "src/stream/stream_side.h"
 
 using namespace railshmem;
 

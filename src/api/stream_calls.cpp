@@ -5,9 +5,9 @@
 
 #include "src/api/job.h"
 #include "src/base/log.h"
-#include "src/gpu/stream_side.h"
 #include "src/rma/signal.h"
 #include "src/rma/wait.h"
+#include "src/stream/stream_side.h"
 
 namespace railshmem {
 namespace {

@@ -4,8 +4,8 @@
 #include "src/api/team_call.h"
 #include "src/base/log.h"
 #include "src/collective/operand.h"
-#include "src/gpu/stream_side.h"
 #include "src/stream/node_collectives.h"
+#include "src/stream/stream_side.h"
 
 namespace railshmem {
 

@@ -6,16 +6,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "src/base/env.h"
-#include "src/executor/executors.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/device_side.h"
 #include "src/gpu/header_layout.h"
 #include "src/gpu/kernel_channels.h"
 #include "src/gpu/kernel_watch.h"
 #include "src/gpu/peer_buffers.h"
-#include "src/gpu/stream_side.h"
 #include "src/gpu/symmetric_buffers.h"
 #include "src/heap/heap.h"
 #include "src/plan/choice.h"
@@ -23,7 +22,9 @@
 #include "src/plugin/network.h"
 #include "src/rma/context_table.h"
 #include "src/rma/pe_state.h"
+#include "src/stream/executor/executors.h"
 #include "src/stream/node_collectives.h"
+#include "src/stream/stream_side.h"
 #include "src/team/lots.h"
 #include "src/topology/node_layout.h"
 #include "src/world/gpu_rails.h"
@@ -46,7 +47,8 @@ struct AttachedGpuConfig {
 /// order in which they stand here. Each of them may throw Error; what was opened before stays.
 class AttachedGpu {
  public:
-  /// `memory` must be attached. All arguments, and what `config` refers to, outlive this.
+  /// `memory` must be attached. All arguments, and what `config` refers to, outlive this, but for the network: it must
+  /// live until stop_executors().
   AttachedGpu(DeviceMemory& memory, Bootstrap& bootstrap, AttachedGpuConfig config)
       : memory_(memory), bootstrap_(bootstrap), config_(std::move(config)) {}
   AttachedGpu(const AttachedGpu&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/executor/call_list.h"
+#include "src/stream/executor/call_list.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/executor/host_collective.h"
+#include "src/stream/executor/host_collective.h"
 
 #include "src/collective/collectives.h"
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "src/executor/streamed_collective.h"
+#include "src/stream/executor/streamed_collective.h"
 
 namespace railshmem {
 

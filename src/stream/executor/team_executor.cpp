@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/executor/team_executor.h"
+#include "src/stream/executor/team_executor.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/executor/streamed_collective.h"
+#include "src/stream/executor/streamed_collective.h"
 
-#include "src/executor/any_buffers.h"
-#include "src/executor/host_collective.h"
+#include "src/stream/executor/any_buffers.h"
+#include "src/stream/executor/host_collective.h"
 
 namespace railshmem {
 namespace {

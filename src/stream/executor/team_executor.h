@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "src/cuda/kernels/stream_call.h"
-#include "src/executor/call_list.h"
 #include "src/rma/spin_policy.h"
+#include "src/stream/executor/call_list.h"
 
 namespace railshmem {
 

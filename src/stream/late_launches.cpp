@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/gpu/late_launches.h"
+#include "src/stream/late_launches.h"
 
 #include <pthread.h>
 #include <time.h>

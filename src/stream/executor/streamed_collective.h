@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "src/executor/piece_calls.h"
 #include "src/stream/coll.h"
+#include "src/stream/executor/piece_calls.h"
 
 namespace railshmem {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "src/cuda/pinned.h"
-#include "src/executor/team_executor.h"
 #include "src/gpu/graph_holds.h"
-#include "src/gpu/stream_side.h"
 #include "src/plugin/network.h"
+#include "src/stream/executor/team_executor.h"
+#include "src/stream/stream_side.h"
 #include "src/team/team.h"
 
 namespace railshmem {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/executor/any_buffers.h"
+#include "src/stream/executor/any_buffers.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,9 +10,9 @@
 #include "src/collective/collectives.h"
 #include "src/collective/flags.h"
 #include "src/collective/team_lot.h"
-#include "src/executor/host_collective.h"
-#include "src/executor/symmetry_vote.h"
 #include "src/rma/copy_batch.h"
+#include "src/stream/executor/host_collective.h"
+#include "src/stream/executor/symmetry_vote.h"
 
 namespace railshmem {
 namespace {

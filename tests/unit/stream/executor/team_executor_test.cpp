@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that streams of the fake driver ask for, run by the executor's thread.
-#include "src/executor/team_executor.h"
+#include "src/stream/executor/team_executor.h"
 
 #include <gtest/gtest.h>
 

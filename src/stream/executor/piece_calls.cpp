@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/executor/piece_calls.h"
+#include "src/stream/executor/piece_calls.h"
 
 #include <algorithm>
 #include <vector>
@@ -11,8 +11,8 @@
 #include "src/collective/collectives.h"
 #include "src/collective/producers.h"
 #include "src/collective/reduce_chunks.h"
-#include "src/executor/host_collective.h"
-#include "src/executor/symmetry_vote.h"
+#include "src/stream/executor/host_collective.h"
+#include "src/stream/executor/symmetry_vote.h"
 
 namespace railshmem {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/executor/executors.h"
+#include "src/stream/executor/executors.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/gpu/stream_side.h"
+#include "src/stream/stream_side.h"
 
 #include <array>
 
