@@ -71,7 +71,7 @@ typedef struct {
   shmemx_product_t
       product;     ///< NULL: cuBLASLt. Else b, bias, activation, compute, alpha and beta are the caller's affair
   void* argument;  ///< for `product`
-  int protocol;    ///< SHMEMX_PROTOCOL_*, of all-gather + product inside a node; 0: as the shape suggests
+  int protocol;    ///< SHMEMX_PROTOCOL_*, of all-gather + product inside a node; 0: get, or SHMEM_OVERLAP_PROTOCOL
   int b_type;      ///< of b, where a and b are 8-bit floats of different kinds; 0: `type`
   /// In memory of this PE's GPU: factors of the 8-bit floats in a and in b, or NULL. All members give one value for a.
   const float *a_scale, *b_scale;

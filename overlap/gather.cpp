@@ -20,12 +20,11 @@ void one_behind_the_other(Gathering& call) {
   call.multiply_whole();
 }
 
-/// What the call asks for, over SHMEM_OVERLAP_PROTOCOL, over the shape.
+/// What the call asks for, over SHMEM_OVERLAP_PROTOCOL. Rows are fetched unless one of them says otherwise.
 bool pushes(const Gathering& call) {
   const shmemx_gemm_t& asked = call.gemm.asked;
   if (asked.protocol != 0) return asked.protocol == SHMEMX_PROTOCOL_PUT;
-  if (call.state.protocol != GatherProtocol::automatic) return call.state.protocol == GatherProtocol::put;
-  return pushing_pays({call.state.n, call.state.nodes, asked.m, asked.n, asked.k, call.gemm.element}, call.cut.pieces);
+  return call.state.protocol == GatherProtocol::put;
 }
 
 /// Between nodes the library's all-gather brings the pieces and raises the words, from 0 to 1.

@@ -71,6 +71,15 @@ void LtProduct::describe() {
   set(lt::OperationField::transposed_a, int32_t{key_.transposed_b});
   set(lt::OperationField::transposed_b, int32_t{key_.transposed_a});
   set(lt::OperationField::epilogue, epilogue_of(key_));
+  // Which algorithms there are depends on whether there are scales. Nobody reads them before give().
+  alignas(16) static const float any_scale = 1;
+  set_scales(key_.a_scaled ? &any_scale : nullptr, key_.b_scaled ? &any_scale : nullptr);
+}
+
+void LtProduct::set_scales(const float* a_scale, const float* b_scale) const {
+  if (!is_float8(key_.type)) return;
+  set(lt::OperationField::scale_a, b_scale);
+  set(lt::OperationField::scale_b, a_scale);
 }
 
 std::vector<lt::Algorithm> LtProduct::candidates(lt::Handle handle, size_t room_nbytes, size_t most) const {
@@ -111,10 +120,7 @@ bool LtProduct::fits(lt::Handle handle, const lt::Algorithm& algorithm, size_t r
 lt::Status LtProduct::give(lt::Handle handle, const lt::Algorithm& algorithm, const Operands& operands,
                            const Room& room, shmemx_stream_t stream) const {
   if (key_.bias) set(lt::OperationField::bias, operands.bias);
-  if (is_float8(key_.type)) {
-    set(lt::OperationField::scale_a, operands.b_scale);
-    set(lt::OperationField::scale_b, operands.a_scale);
-  }
+  set_scales(operands.a_scale, operands.b_scale);
   return lt::library().multiply(handle, operation_.get(), &operands.alpha, operands.b, b_.get(), operands.a, a_.get(),
                                 &operands.beta, operands.added, c_.get(), operands.c, c_.get(), &algorithm, room.at,
                                 room.nbytes, stream);

@@ -52,6 +52,8 @@ class LtProduct {
   template <class T>
   void set(lt::OperationField field, const T& value) const;
   void describe();
+  /// Null where there is none.
+  void set_scales(const float* a_scale, const float* b_scale) const;
 
   ProductKey key_;
   Layout a_, b_, c_;

@@ -49,14 +49,10 @@ class Scratch {
     constexpr unsigned char kFill = 0x3c;
     driver().fill_async(base_, kFill, nbytes, stream);
     const auto* const scale = static_cast<const float*>(pointer_of(base_));
-    operands_ = {at(place_a, key.align_a),
-                 at(place_b, key.align_b),
-                 at(place_c, key.align_c),
-                 at(place_c, key.align_c),
-                 at(place_bias, key.align_bias),
-                 scale,
-                 scale,
-                 1,
+    operands_ = {at(place_a, key.align_a),       at(place_b, key.align_b),
+                 at(place_c, key.align_c),       at(place_c, key.align_c),
+                 at(place_bias, key.align_bias), key.a_scaled ? scale : nullptr,
+                 key.b_scaled ? scale : nullptr, 1,
                  key.adds ? 1.0f : 0.0f};
     room_ = {at(place_room, kMostAlignment), room_nbytes};
   }

@@ -9,8 +9,6 @@ namespace {
 // Of an H100 or H200. Where another GPU differs the number of pieces is less than the best, and the result the same.
 constexpr double kFlops = 650e12;    // of a product in bf16
 constexpr double kLink = 370e9;      // bytes a second from GPU to GPU by one copy engine
-constexpr double kPushed = 0.954;    // time of a copy that is pushed by that of one that is fetched: 1370 us by 1436 us
-constexpr double kWord = 4e-6;       // seconds that a word behind a piece, and the wait for it, may take
 constexpr double kNetwork = 45e9;    // bytes a second of a rail of 400 Gbit/s
 constexpr size_t kTile = 128 * 256;  // elements of the result that a block computes
 constexpr size_t kWave = 132;        // blocks that a GPU runs at once
@@ -77,10 +75,6 @@ size_t suggested_pieces(Way way, const Shape& shape) noexcept {
   const double pieces = copy / std::max(product - kMeeting, kMeeting);
   return std::min(static_cast<size_t>(std::min(pieces, static_cast<double>(kMostPieces))) + 1,
                   most_pieces(rows, shape.n, 2));
-}
-
-bool pushing_pays(const Shape& shape, size_t pieces) noexcept {
-  return bytes_of_member(shape, shape.k) / kLink * (1 - kPushed) > static_cast<double>(pieces) * kWord;
 }
 
 Cut cut_rows(size_t rows, size_t pieces) noexcept {

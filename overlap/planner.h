@@ -25,9 +25,6 @@ struct Cut {
 /// What the shape suggests: pieces of each member's rows; 0 stands for whole.
 size_t suggested_pieces(Way way, const Shape& shape) noexcept;
 
-/// Whether the rows of an all-gather inside a node had better be pushed by their owners than fetched by their readers.
-bool pushing_pays(const Shape& shape, size_t pieces) noexcept;
-
 /// The rows of a member in about that many pieces; 0: whole. Long pieces are multiples of kTileRows.
 Cut cut_rows(size_t rows, size_t pieces) noexcept;
 

@@ -15,7 +15,8 @@ struct ProductKey {
   size_t lda, ldb, ldc;
   int type, b_type, result_type, compute;
   int transposed_a, transposed_b, activation;
-  bool bias, adds;  ///< adds: beta is not 0
+  bool bias, adds;          ///< adds: beta is not 0
+  bool a_scaled, b_scaled;  ///< 8-bit floats with a factor
   unsigned align_a, align_b, align_c,
       align_bias;  ///< bytes: powers of two, kMostAlignment at most; c: and what is added
 

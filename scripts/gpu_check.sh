@@ -319,9 +319,10 @@ example shm cuda_graph 2 -- "${shm[@]}"
 tcp=(SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm')
 example shm data_parallel 2 -- "${shm[@]}"
 example shm_graph data_parallel 2 --graph --registered -- "${shm[@]}"
-example shm tensor_parallel_mlp 2 --shape 4096x4096x8192 -- "${shm[@]}"
+# cuBLASLt loads kernels while collectives between nodes are under way: in the library's own context (decision 0064).
+example shm tensor_parallel_mlp 2 --shape 4096x4096x8192 -- SHMEM_GPU_CONTEXT=own "${shm[@]}"
 example shm_own tensor_parallel_mlp 2 --shape 2048x2048x4096 --own-product --calls 2 -- SHMEM_OVERLAP=4 "${shm[@]}"
-example shm_graph tensor_parallel_mlp 2 --shape 2048x2048x4096 --graph -- "${shm[@]}"
+example shm_graph tensor_parallel_mlp 2 --shape 2048x2048x4096 --graph -- SHMEM_GPU_CONTEXT=own "${shm[@]}"
 example tcp data_parallel 2 -- "${tcp[@]}"
 example tcp_graph data_parallel 2 --graph -- "${tcp[@]}"
 example two_nodes data_parallel $((2 * half)) --graph -- SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'

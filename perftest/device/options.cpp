@@ -107,7 +107,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
       ->delimiter(',')
       ->check(matches("[1-9]|[1-5][0-9]|6[0-4]|whole|auto", "1 to 64, whole or auto"));
   app.add_option("--protocol", options.protocols,
-                 "ag_gemm: how rows move inside a node, get, put or auto (by shape); several in turn")
+                 "ag_gemm: how rows move inside a node, get, put or auto; several in turn")
       ->delimiter(',')
       ->check(matches("get|put|auto", "get, put or auto"));
   app.add_option("--timeout", options.timeout, "Seconds after which a kernel is given up")

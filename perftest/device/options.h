@@ -26,7 +26,7 @@ struct Options {
   std::vector<std::string> shapes;     ///< overlapped products: MxKxN or names of lists; empty = the bench's own
   size_t tokens = 8192;                ///< overlapped products: rows of layers of models
   std::vector<std::string> pieces;     ///< overlapped products: numbers, "whole" or "auto", in turn; empty = auto
-  std::vector<std::string> protocols;  ///< all-gather + product: "get", "put", in turn; empty = by shape
+  std::vector<std::string> protocols;  ///< all-gather + product: "get", "put", in turn; empty = auto
   double timeout = 60;                 ///< seconds after which a kernel counts as hung
 };
 

@@ -49,13 +49,6 @@ TEST(OverlapPlanner, MorePiecesWhereTheShardComesLaterThanOwnRowsTake) {
   EXPECT_GE(suggested_pieces(Way::gather, far), suggested_pieces(Way::gather, narrow));
 }
 
-TEST(OverlapPlanner, LongRowsArePushedAndShortOnesFetched) {
-  EXPECT_TRUE(pushing_pays({2, 1, 32768, 8192, 16384, kTwoBytes}, 1));
-  EXPECT_TRUE(pushing_pays({8, 1, 65536, 8192, 16384, kTwoBytes}, 2));
-  EXPECT_FALSE(pushing_pays({2, 1, 1024, 8192, 1024, kTwoBytes}, 1));
-  EXPECT_FALSE(pushing_pays({2, 1, 16384, 8192, 1024, kTwoBytes}, 64)) << "a word behind each piece costs more";
-}
-
 TEST(OverlapPlanner, AScatterIsCutSoThatOwnRowsNeverWait) {
   EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 32768, 8192, 8192, kTwoBytes}), 2u);
   EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 4096, 4096, 4096, kTwoBytes}), 2u);
