@@ -73,7 +73,8 @@ typedef struct {
   void* argument;  ///< for `product`
   int protocol;    ///< SHMEMX_PROTOCOL_*, of all-gather + product inside a node; 0: get, or SHMEM_OVERLAP_PROTOCOL
   int b_type;      ///< of b, where a and b are 8-bit floats of different kinds; 0: `type`
-  /// In memory of this PE's GPU: factors of the 8-bit floats in a and in b, or NULL. All members give one value for a.
+  /// In memory of this PE's GPU, at multiples of 16 bytes: factors of the 8-bit floats in a and in b, or NULL. All
+  /// members give one value for a.
   const float *a_scale, *b_scale;
 } shmemx_gemm_t;
 

@@ -107,10 +107,11 @@ void check_float8(const Gemm& gemm) {
   if (asked.bias != nullptr && asked.result_type == SHMEMX_DATATYPE_FLOAT)
     throw Error(
         "bias goes with 8-bit operands only where result_type is SHMEMX_DATATYPE_HALF or SHMEMX_DATATYPE_BFLOAT16");
-  if (reinterpret_cast<uintptr_t>(asked.a_scale) % sizeof(float) != 0 ||
-      reinterpret_cast<uintptr_t>(asked.b_scale) % sizeof(float) != 0)
-    throw Error(text("a_scale %p or b_scale %p is no multiple of a float's %zu bytes",
-                     static_cast<const void*>(asked.a_scale), static_cast<const void*>(asked.b_scale), sizeof(float)));
+  constexpr size_t kScaleAlignment = 16;  // cuBLASLt refuses the product otherwise
+  for (const float* const scale : {asked.a_scale, asked.b_scale})
+    if (reinterpret_cast<uintptr_t>(scale) % kScaleAlignment != 0)
+      throw Error(text("a_scale or b_scale is %p, which is no multiple of %zu bytes; give each scale memory of its own",
+                       static_cast<const void*>(scale), kScaleAlignment));
 }
 
 /// The fields that only operands of 8 bits have.

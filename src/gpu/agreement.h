@@ -14,7 +14,7 @@ namespace railshmem {
 
 /// What a PE brings to a step, or why it cannot take it. Plain bytes for an allgather.
 template <class Card>
-struct Step {
+struct StepCard {
   Card card{};
   char why[424] = {};  ///< empty: it can
 
@@ -26,8 +26,8 @@ struct NoCard {};
 
 /// Collective. Runs `body`, which returns this PE's card or throws, and exchanges the results.
 template <class Card, class Body>
-std::vector<Step<Card>> take_step(Bootstrap& bootstrap, Body&& body) {
-  Step<Card> mine;
+std::vector<StepCard<Card>> take_step(Bootstrap& bootstrap, Body&& body) {
+  StepCard<Card> mine;
   try {
     mine.card = body();
   } catch (const std::exception& error) {
@@ -40,8 +40,8 @@ std::vector<Step<Card>> take_step(Bootstrap& bootstrap, Body&& body) {
 
 /// The first PE that could not take the step, or -1.
 template <class Card>
-int first_failure(const std::vector<Step<Card>>& steps) noexcept {
-  const auto failed = std::find_if(steps.begin(), steps.end(), [](const Step<Card>& step) { return !step.ok(); });
+int first_failure(const std::vector<StepCard<Card>>& steps) noexcept {
+  const auto failed = std::find_if(steps.begin(), steps.end(), [](const StepCard<Card>& step) { return !step.ok(); });
   return failed == steps.end() ? -1 : static_cast<int>(failed - steps.begin());
 }
 

@@ -17,7 +17,7 @@ struct Extent {
 };
 
 template <class Card>
-void require_all(const std::vector<Step<Card>>& steps) {
+void require_all(const std::vector<StepCard<Card>>& steps) {
   if (const int pe = first_failure(steps); pe >= 0)
     throw Error(text("PE %d: %s", pe, steps[static_cast<size_t>(pe)].why));
 }

@@ -5,7 +5,9 @@
 #include <shmem.h>
 #include <shmemx_overlap.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -73,6 +75,12 @@ inline Matrix made(size_t rows, size_t columns, int type, uint32_t seed, Values 
           values == Values::whole ? static_cast<int>(mixed % 5) - 2 : mixed * 0x1p-31 - 1.0);
   }
   return matrix;
+}
+
+inline double activated(int activation, double value) {
+  if (activation == SHMEMX_ACTIVATION_RELU) return std::max(value, 0.0);
+  if (activation == SHMEMX_ACTIVATION_NONE) return value;
+  return 0.5 * value * (1 + std::tanh(0.7978845608 * (value + 0.044715 * value * value * value)));
 }
 
 /// Symmetric memory of the GPU's heap. Collective.

@@ -34,6 +34,7 @@ struct LtPreference {
 namespace {
 
 constexpr Status kInvalid = 7, kUnsupported = 15;
+constexpr size_t kScaleAlignment = 16;
 constexpr size_t kWorkspaceAlignment = 256;  // as cuBLASLt demands it on Hopper
 
 /// Work of a stream that each algorithm gives; 0: it is refused.
@@ -235,6 +236,8 @@ FAKE Status cublasLtMatmul(Handle, Operation operation, const void* alpha, const
   const size_t number = algorithm->data[1];
   if (kCosts[number] == 0) return kUnsupported;
   if (reinterpret_cast<uintptr_t>(a) % nbytes_of(layout_a->type) != 0) return kInvalid;
+  for (const float* const scale : {operation->scale_a, operation->scale_b})
+    if (reinterpret_cast<uintptr_t>(scale) % kScaleAlignment != 0) return kUnsupported;
   given().push_back(
       std::make_unique<Product>(Product{*operation, *layout_a, *layout_b, *layout_d, a, b, c, d,
                                         *static_cast<const float*>(alpha), *static_cast<const float*>(beta), number}));
