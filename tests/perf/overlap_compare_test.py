@@ -42,6 +42,7 @@ def tables():
         inside = write(folder, "inside.json", [
             row("ag_gemm_alone", 95, known), row("ag_gemm_beside", 99, known), row("ag_gemm_sequential", 125, known), row("ag_gemm_collective", 25, known),
             row("ag_gemm_ours", 100, f"{known} auto=2"), row("ag_gemm_by_sequential", 0.8, f"{known} auto=2"),
+            row("ag_gemm_ours", 104, f"{known} 4 put"), row("ag_gemm_by_sequential", 0.84, f"{known} 4 put"),
             row("ag_gemm_torch_alone", 90, known), row("ag_gemm_torch_fused", 100, known),
             row("ag_gemm_ours", 51, f"{small} auto=whole"), row("ag_gemm_by_sequential", 1.01, f"{small} auto=whole"),
             row("ag_gemm_ours", 70, f"{small} 2"), row("ag_gemm_by_sequential", 1.4, f"{small} 2"),
@@ -49,8 +50,10 @@ def tables():
         done = compare(inside)
         expect(done.returncode == 0, done.stderr)
         lines = cells_of(done.stdout)
-        expect(lines[known, "auto=2"] == ["95", "100", "0.960", "0.760", "-", "0.900", "**0.950** (>= 0.95)", "**1.010** (<= 1.03)", "0.800"],
+        expect(lines[known, "auto=2"] == ["-", "95", "100", "0.960", "0.760", "-", "0.900", "**0.950** (>= 0.95)", "**1.010** (<= 1.03)", "0.800"],
                f"a known shape: {lines[known, 'auto=2']}")
+        expect(lines[known, "4"][0] == "put" and lines[known, "4"][2] == "104" and lines[known, "4"][-1] == "0.840",
+               f"a protocol that was named: {lines[known, '4']}")
         expect(lines[small, "auto=whole"][-1] == "**1.010** (<= 1.02)", f"a small shape: {lines[small, 'auto=whole']}")
         expect(lines[small, "2"][-1] == "1.400 (<= 1.02)", "a goal that is missed")
         expect(lines[layer, "2"][-1] == "1.400", "a layer of a model has no such goal")
