@@ -61,10 +61,10 @@ struct InitiatorRig {
   Post add(int pe = kPe) { return amo(kAdd, nullptr, pe); }
 
   /// Whether an operation of 8 bytes may be issued now.
-  bool in_order(OpKind kind, int pe = kPe, NetContext* context = nullptr) {
+  bool in_order(OpKind kind, int pe = kPe, NetContext* other = nullptr) {
     Op op = put_of(8, pe);
     op.kind = kind;
-    if (context != nullptr) op.context = context;
+    if (other != nullptr) op.context = other;
     initiator->choose_route(op);
     return initiator->in_order(op, op.context->fences);
   }
