@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python package railshmem of the folder python:
-#   scripts/python.sh --install [--torch]   makes the virtual environment build/python/venv, with what the package's build and its
-#                                 tests need; --torch: with PyTorch for CPUs, too (400 MB to fetch, or CUDA's where only that is had)
+#   scripts/python.sh --install [--build | --torch]   makes the virtual environment build/python/venv, with what the package's build
+#                                 and its tests need; --build: without Triton and numba, which only tests need; --torch: with PyTorch
+#                                 for CPUs, too (400 MB to fetch, or CUDA's where only that is had)
 #   scripts/python.sh wheel [ARGUMENT...], sdist, try WHEEL   makes, checks and tries what is published: scripts/python_wheel.sh
 #   scripts/python.sh root [OPTION...] [SUITE]                tries a wheel in a bare Debian: scripts/python_in_root.sh
 # Packages come from PyPI. PYTHON (default python3) is the Python; it needs headers (python3-dev) and venv (python3-venv).
@@ -27,7 +28,10 @@ install() {
     # shellcheck disable=SC2086
     "$venv/bin/python3" $pip install -r python/tests/requirements.txt
   fi
-  [ "${1:-}" != --torch ] || install_torch
+  case ${1:-} in
+    --build) return ;;
+    --torch) install_torch ;;
+  esac
   if "$venv/bin/python3" -c 'import triton, numba.cuda' 2>/dev/null; then return; fi
   # shellcheck disable=SC2086
   "$venv/bin/python3" $pip install -r python/tests/requirements_kernels.txt ||

@@ -119,7 +119,10 @@ if [ -n "$install" ]; then
   step "packages"
   scripts/install_packages.sh test || exit 1
   scripts/docs.sh --install || echo "no mkdocs, so lint.site is skipped"
-  scripts/python.sh --install --torch || echo "no nanobind, numpy or pytest, so python.* is disabled"
+  scripts/python.sh --install --build || echo "no nanobind, numpy or pytest, so python.* is disabled"
+  # Only tests need torch, Triton and numba. They take minutes to fetch and to unpack, so the build does not wait for them.
+  scripts/python.sh --install --torch >"$logs/torch.install" 2>&1 &
+  torch=$!
 fi
 scripts/check_cmake.sh || exit 1
 
@@ -146,6 +149,11 @@ if [ -z "$quick" ]; then
   build_beside &
   beside=$!
   trap 'kill "$beside" 2>/dev/null' EXIT
+fi
+if [ -n "$install" ]; then
+  step "torch"
+  wait "$torch"
+  cat "$logs/torch.install"
 fi
 if [ ${#stages[@]} -eq 0 ]; then
   check release release ${label:+--label-regex "^($label)\$"}

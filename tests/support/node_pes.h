@@ -35,7 +35,8 @@ class NodePes {
     together([&](Pe& pe) {
       const std::vector<uint64_t> hosts(kPes, 7);
       pe.layout = make_node_layout(hosts, pe.bootstrap.pe(), 0, false);
-      const DeviceMemoryConfig config{size_t{16} << 20, 4096, static_cast<size_t>(pe.bootstrap.pe())};
+      const DeviceMemoryConfig config{
+          .limit = size_t{16} << 20, .header_nbytes = 4096, .host_slot = static_cast<size_t>(pe.bootstrap.pe())};
       pe.memory = std::make_unique<DeviceMemory>(fake.driver(), pe.bootstrap, pe.layout, config);
       pe.memory->attach();
       PeerBuffersConfig patience{limit_ns(patience_s), [this] { return death; }};
