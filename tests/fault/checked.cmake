@@ -12,7 +12,7 @@ function(checked name)
   fault_test(check.${name}.p2p OPTIONS --env SHMEM_CHECK=1 --env SHMEM_TIMEOUT=4 --env SHMEM_TRANSPORT=p2p --within 20
              ${expectations} COMMAND ${checked_job})
   if(RAILSHMEM_HAVE_OFI AND NOT name MATCHES "mapped")
-    fault_test(check.${name}.tcp_rxm OPTIONS --env SHMEM_CHECK=1 --env SHMEM_TIMEOUT=4 --provider tcp+ofi_rxm --within 20
+    fault_test(check.${name}.tcp_rxm ONLY_RELEASE OPTIONS --env SHMEM_CHECK=1 --env SHMEM_TIMEOUT=4 --provider tcp+ofi_rxm --within 20
                ${expectations} COMMAND ${checked_job})
   endif()
 endfunction()
