@@ -5,6 +5,7 @@
 //   scratch capture_limits objects   graphs can hold 3 objects                (RAILSHMEM_FAKE_OBJECTS=3): others go
 //   through scratch capture_limits teams     no GPU memory is left for more teams     (RAILSHMEM_FAKE_MEMORY): the call
 //   is refused
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -47,10 +48,9 @@ class CapturedGather {
                       rig_.pattern(pe + 20 * round + seed_, kBlock),
                   "gathered at each replay");
   }
-  /// Whether this PE maps what PE `pe` receives in.
-  bool seen_here(int pe) const {
-    const std::vector<uint64_t> theirs = rig_.all_gather(cuda::address_of(memory_.at(kBlock)));
-    return rig_.buffers.mapped(pe, theirs[static_cast<size_t>(pe)], kBlock) != nullptr;
+  /// Where the other PE receives. All PEs call it together.
+  uint64_t peer_receives_at() const {
+    return rig_.all_gather(cuda::address_of(memory_.at(kBlock)))[static_cast<size_t>(1 - rig_.me)];
   }
 
  private:
@@ -62,13 +62,19 @@ class CapturedGather {
 };
 using Gathers = std::vector<std::unique_ptr<CapturedGather>>;
 
-/// Captures kGraphs graphs and runs all of them twice. Returns how many go from buffer to buffer.
-int capture_many(Rig& rig, Gathers& gathers) {
-  int direct = 0;
+/// Whether this PE maps what the other PE receives in at an address.
+bool is_mapped(const Rig& rig, uint64_t at) {
+  return rig.buffers.mapped(1 - rig.me, at, kBlock) != nullptr;
+}
+
+/// Captures kGraphs graphs and runs all of them twice. Returns where those receive that go from buffer to buffer.
+std::vector<uint64_t> capture_many(Rig& rig, Gathers& gathers) {
+  std::vector<uint64_t> direct;
   for (int i = 0; i < kGraphs; ++i) {
     gathers.push_back(std::make_unique<CapturedGather>(rig, SHMEM_TEAM_WORLD, i));
     rig.expect(gathers.back()->given(), "captured");
-    direct += gathers.back()->seen_here(1 - rig.me) ? 1 : 0;
+    const uint64_t at = gathers.back()->peer_receives_at();
+    if (is_mapped(rig, at)) direct.push_back(at);
   }
   for (int round = 0; round < 2; ++round)
     for (auto& gather : gathers) gather->run(round);
@@ -76,15 +82,21 @@ int capture_many(Rig& rig, Gathers& gathers) {
 }
 
 /// Both limits leave room for `most` graphs that go from buffer to buffer.
-void beyond(Rig& rig, const char* what, int most) {
+void beyond(Rig& rig, const char* what, size_t most) {
   for (int again = 0; again < 2; ++again) {
     rig.step("%d graphs with more %s than there are, time %d", kGraphs, what, again + 1);
     Gathers gathers;
-    const int direct = capture_many(rig, gathers);
-    rig.expect(direct == most, "as many as possible go from buffer to buffer, and also after the first were destroyed");
+    const std::vector<uint64_t> direct = capture_many(rig, gathers);
+    rig.expect(direct.size() == most, "as many as possible go from buffer to buffer, also after others were destroyed");
     rig.barrier();
     gathers.clear();
-    rig.settle();
+    // The driver tells of a graph's end some time later, and a call that may wait for the GPU closes the memory then.
+    rig.expect(rig.comes_true([&] {
+      rig.close_freed();
+      return std::none_of(direct.begin(), direct.end(), [&](uint64_t at) { return is_mapped(rig, at); });
+    }),
+               "the peer's memory is closed when its graph has gone");
+    rig.barrier();
   }
 }
 

@@ -114,9 +114,10 @@ class Rig {
   /// Has every PE close what its peers have freed, so that the next blocks may lie where those lay.
   void settle() {
     barrier();
-    expect(shmemx_mem_free(shmemx_mem_alloc(64)) == 0, "a call that may wait for the GPU");
+    close_freed();
     barrier();
   }
+  void close_freed() { expect(shmemx_mem_free(shmemx_mem_alloc(64)) == 0, "a call that may wait for the GPU"); }
 
   test::ProgramMemory memory(test::Allocator kind, size_t nbytes) const { return {driver, calls, kind, nbytes}; }
   PatternBytes pattern(int pe, size_t nbytes) const {
