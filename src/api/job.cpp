@@ -216,7 +216,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
   p.thread_level = requested_thread_level;
   set_absence(Absence::not_started);
   g_pe_state = &p.world->state();
-  p.running.store(true, std::memory_order_relaxed);
+  p.running.store(true, std::memory_order_release);  // whoever sees it sees the world, too
   return requested_thread_level;
 }
 
@@ -251,7 +251,7 @@ World& must_run(const char* function) {
 }
 
 bool running() noexcept {
-  return process().running.load(std::memory_order_relaxed) || t_world;
+  return process().running.load(std::memory_order_acquire) || t_world;  // acquire: pairs with the store in start()
 }
 int thread_level() noexcept {
   return process().thread_level.load(std::memory_order_relaxed);

@@ -15,7 +15,7 @@ inline void cpu_pause() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  asm volatile("isb");  // waits some ten cycles; "yield" does nothing on most of these processors
 #endif
 }
 

@@ -51,7 +51,7 @@ namespace railshmem {
     return get_own(state, function, dest, source, nbytes, pe);
   check_local(function, "dest", dest, nbytes, pe);
   if (there.mapped) [[likely]]
-    return move_block(state.device, dest, there.mapped, nbytes);
+    return load_block(state.device, dest, there.mapped, nbytes);
   net_issue(*state.network, get_op(*context.net, there.remote, dest, nbytes, Local::awaited));
 }
 
@@ -95,10 +95,10 @@ template <class T>
   } else if (state.device) [[unlikely]] {
     state.device->copy(&value, there.mapped, sizeof(T));
   } else if constexpr (sizeof(T) <= 8) {
-    // relaxed: as in put_value.
-    __atomic_load(reinterpret_cast<const T*>(there.mapped), &value, __ATOMIC_RELAXED);
+    // acquire: as in load_block; atomic as in put_value.
+    __atomic_load(reinterpret_cast<const T*>(there.mapped), &value, __ATOMIC_ACQUIRE);
   } else {
-    std::memcpy(&value, there.mapped, sizeof(T));
+    load_block(nullptr, &value, there.mapped, sizeof(T));
   }
   return value;
 }

@@ -58,7 +58,7 @@ void strided_get(PeState& state, Context& context, const char* function, void* d
   auto* to = static_cast<std::byte*>(dest);
   for (size_t i = 0; i < s.nblocks; ++i, to += to_step) {
     if (there.mapped) {
-      move_block(state.device, to, there.mapped + i * from_step, nbytes);
+      load_block(state.device, to, there.mapped + i * from_step, nbytes);
     } else {
       net_issue(*state.network, get_op(*context.net, there.remote, to, nbytes, Local::lent));
       there.remote.offset += from_step;
