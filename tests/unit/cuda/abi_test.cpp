@@ -16,10 +16,9 @@
 // The header shows this one, which drivers have since 11.3, to nobody but the driver itself.
 extern "C" CUresult CUDAAPI cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                                                       const CUgraphNode**, size_t*);
-#endif
-
 // Drivers have it as ever; headers of CUDA 13 declare its successor only.
 extern "C" CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device);
+#endif
 
 namespace railshmem::cuda {
 namespace {
