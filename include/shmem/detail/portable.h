@@ -338,7 +338,7 @@ RAILSHMEM_HD inline void relax(uint32_t turn) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  asm volatile("isb");
 #endif
 #endif
 }
