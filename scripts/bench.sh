@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Watches the speed of the host's calls: measures benches as ratios to their floors, and says what got worse than the
+# figures that are committed. docs/benchmarks.md says how to read it.
+#   scripts/bench.sh [host] [--quick] [--keep] [--baseline COMMIT] [--build DIR]
+#   scripts/bench.sh gpu [...]      the benches of kernels, on a machine with a GPU
+#   scripts/bench.sh plot           writes docs/figures.md and its plots from all figures
+# Exit status: 0 nothing got worse, 1 something did, 2 no run.
+python=python3
+if [ "${1:-}" = plot ]; then
+  # Debian's modules belong to its own interpreter, which need not be the first on the path.
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import matplotlib' 2>/dev/null; then
+      python=$candidate
+      break
+    fi
+  done
+fi
+exec "$python" "$(dirname "$0")/bench/main.py" "$@"

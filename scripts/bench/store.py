@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kept figures: perftest/figures/KIND.jsonl, a line for each row of each run. KIND is processor and number of CPUs."""
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+import measure
+import stats
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "perftest" / "figures"
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def kind():
+    """intel-xeon-processor-2-cpus: figures of one kind are comparable."""
+    words = re.sub(r"\(.*?\)|@.*|\bCPU\b", "", processor()).lower()
+    return "-".join([*re.findall(r"[a-z0-9.]+", words), str(len(os.sched_getaffinity(0))), "cpus"])
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def stamp():
+    """What all rows of this run say of it. A commit with changes that are not committed ends in "+"."""
+    changed = "+" if git("status", "--porcelain", "--untracked-files=no", "--", "src", "include", "bootstrap", "transports", "perftest/host") else ""
+    return {"commit": git("rev-parse", "--short=10", "HEAD") + changed, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "machine": processor(), "cpus": len(os.sched_getaffinity(0)), "system": platform.release()}
+
+
+def lines(rows, run):
+    for name, row in sorted(rows.items()):
+        yield json.dumps({"row": name, "ratio": float(f"{row.figure.ratio:.5g}"), "noise": round(row.figure.noise, 4), "value": float(f"{row.figure.value:.5g}"),
+                          "unit": row.unit, "to": row.reference, **run})
+
+
+def append(path, rows, run):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines(rows, run))
+
+
+def runs(text, where):
+    """[(run's stamp, {row name: Row})] in the order of the file."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            row = measure.Row(entry["unit"], entry["to"], stats.Figure(entry["ratio"], entry["noise"], entry["value"]))
+            key = (entry["date"], entry["commit"])
+            found.setdefault(key, ({"date": entry["date"], "commit": entry["commit"], "machine": entry["machine"], "cpus": entry["cpus"]}, {}))
+            found[key][1][entry["row"]] = row
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{where}:{number}: this is no row of scripts/bench.sh: {error!r}") from None
+    return list(found.values())
+
+
+def committed(path):
+    """The file as HEAD has it: a run that is not committed yet is no baseline."""
+    return git("show", f"HEAD:{path.relative_to(ROOT)}")
