@@ -14,11 +14,11 @@ foreach(name words reduce stream coll)
   set(image "")
   if(RAILSHMEM_HAVE_CUDA)
     set(image ${fatbin})
-    # Without fused products sums have the bits that the CPU gives them.
+    # Without fused products sums have the bits that the CPU gives them. The driver unpacks compressed images as it loads them.
     add_custom_command(
       OUTPUT ${fatbin}
       COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
-              ${kernel_targets} -o ${fatbin} ${source}
+              -Xfatbin -compress-all ${kernel_targets} -o ${fatbin} ${source}
               -MD -MF ${fatbin}.d
       DEPENDS ${source}
       DEPFILE ${fatbin}.d
