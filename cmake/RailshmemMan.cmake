@@ -26,4 +26,4 @@ add_custom_command(OUTPUT ${man_dir}.written
                            ${man_programs}
                    COMMENT "Man pages" VERBATIM)
 add_custom_target(railshmem_man ALL DEPENDS ${man_dir}.written)
-install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)  # absent where only some targets are built
+install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT doc OPTIONAL)  # absent where only some targets are built

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds packages of the sources (docs/packages.md) and tries them.
+#   scripts/package.sh deb [SUITE]   Debian packages. They are built on this machine and tried in a bare root of its own release;
+#                                    with another SUITE (trixie, ...) they are built in such a root and tried in a second one
+# BUILD   build folder     (default: build/package); the packages are in $BUILD/packages
+# CACHED  a folder that keeps downloaded packages and the compiler cache of roots for the next run
+# Roots need root and debootstrap. Exit status 77: what the trial needs is missing; the packages are built.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${BUILD:-build/package}
+say() { printf 'package.sh: %s\n' "$*"; }
+usage() {
+  sed -n '4,9p' "$0" >&2
+  exit 2
+}
+skip() {
+  say "SKIPPED: $*"
+  exit 77
+}
+
+# build_packages: a build for the prefix /usr, which decides where libraries lie. Programs have a folder of their own, because
+# Open MPI's package has other programs of their names.
+build_packages() {
+  local multiarch
+  multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
+    -DCMAKE_INSTALL_BINDIR="lib/$multiarch/railshmem/bin" -DRAILSHMEM_TESTS=OFF -DRAILSHMEM_EXAMPLES=OFF -DRAILSHMEM_PYTHON=OFF
+  cmake --build "$build"
+  rm -rf "$build/packages"
+  (cd "$build" && cpack -G DEB)
+}
+
+# in_root ROOT SUITE: runs the script on standard input in the root, at the sources of the commit.
+in_root() {
+  local cached=()
+  [ -z "${CACHED:-}" ] || cached=(--cached "$CACHED")
+  printf 'bash -euc %q </dev/null\n' "$(cat)" | scripts/test_in_root.sh "$2" --keep "$1" --shell ${cached[@]+"${cached[@]}"}
+}
+
+try_debs() {
+  local suite=$1 here root
+  here=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  [ "$(id -u)" -eq 0 ] || skip "a root of its own needs mounts: run it as root"
+  command -v debootstrap >/dev/null || skip "no debootstrap: apt-get install debootstrap"
+  root=$(mktemp -d "${TMPDIR:-/var/tmp}/railshmem-package-$suite.XXXXXX")
+  # Nothing is mounted there in this namespace: scripts/test_in_root.sh has its own.
+  # shellcheck disable=SC2064
+  trap "rm -rf --one-file-system '$root' '$root.build'" EXIT
+  if [ "$suite" != "$here" ]; then
+    say "building in a root of $suite"
+    mkdir "$root.build"
+    in_root "$root.build" "$suite" <<'SCRIPT'
+scripts/install_packages.sh build
+apt-get -qq install -y --no-install-recommends dpkg-dev file >/dev/null
+BUILD=build/package scripts/package.sh build-only
+SCRIPT
+    rm -rf "$build/packages.$suite"
+    mkdir -p "$build"
+    cp -R "$root.build/railshmem/build/package/packages" "$build/packages.$suite"
+  else
+    build_packages
+    rm -rf "$build/packages.$suite"
+    cp -R "$build/packages" "$build/packages.$suite"
+  fi
+  say "trying in a bare root of $suite"
+  : | in_root "$root" "$suite"
+  cp -R "$build/packages.$suite" "$root/packages"
+  in_root "$root" "$suite" <<<'tests/install/try_packages.sh /packages /railshmem'
+  say "$suite: $(find "$build/packages.$suite" -maxdepth 1 -name '*.deb' | wc -l) packages in $build/packages.$suite, installed and tried"
+}
+
+case ${1:-} in
+  deb)
+    # shellcheck disable=SC1091
+    try_debs "${2:-$(. /etc/os-release && echo "$VERSION_CODENAME")}"
+    ;;
+  build-only) build_packages ;; # in a root
+  *) usage ;;
+esac
