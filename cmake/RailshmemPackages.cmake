@@ -18,8 +18,8 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_COMPONENTS_ALL "")
-# railshmem_package(COMPONENT NAME SECTION SUMMARY [DEPENDS package...] [RECOMMENDS package...]): a package of each format. It
-# needs exactly this version of our packages that it depends on.
+# railshmem_package(COMPONENT NAME SECTION SUMMARY [DEPENDS package...] [RECOMMENDS package...]): the package of a
+# component. It needs exactly this version of our packages that it depends on.
 macro(railshmem_package component name section summary)
   cmake_parse_arguments(package "" "" "DEPENDS;RECOMMENDS" ${ARGN})
   string(TOUPPER ${component} upper)

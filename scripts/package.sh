@@ -3,9 +3,9 @@
 # Builds packages of the sources (docs/packages.md) and tries them.
 #   scripts/package.sh deb [SUITE]   Debian packages. They are built on this machine and tried in a bare root of its own release;
 #                                    with another SUITE (trixie, ...) they are built in such a root and tried in a second one
-# BUILD   build folder     (default: build/package); the packages are in $BUILD/packages
+# BUILD   build folder     (default: build/package); the packages are in $BUILD/packages.SUITE
 # CACHED  a folder that keeps downloaded packages and the compiler cache of roots for the next run
-# Roots need root and debootstrap. Exit status 77: what the trial needs is missing; the packages are built.
+# Roots need root and debootstrap. Exit status 77: one of both is missing, and nothing was built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/package}

@@ -38,7 +38,7 @@ step "networks by libfabric"
 install librailshmem0-libfabric
 SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' oshrun.railshmem -n 2 --timeout 60 shmem_perf put_lat --sizes 8
 
-step "programs: oshcc, oshc++, CMake, pkg-config, man pages"
+step "programs: oshcc, CMake, pkg-config, man pages"
 install librailshmem-dev railshmem-doc gcc g++ cmake make pkg-config man-db libc6-dev
 work=$(mktemp -d)
 cd "$work"
