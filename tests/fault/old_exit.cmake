@@ -20,8 +20,8 @@ foreach(transport ${transports})
   # Everybody's last words are heard, and nobody is said to have come too late.
   fault_test(old_exit.all.${transport} OPTIONS ${${transport}_settings} --within 10 --status 7 --forbid "PE [0-9]+: (warn|error)"
              --expect "last line of PE 0" --expect "last line of PE 1" --expect "last line of PE 2" COMMAND ${old_exit} all)
-  fault_test(old_exit.fork.${transport} OPTIONS ${${transport}_settings} --within 10 --status 0 --forbid "PE [0-9]+: error"
-             COMMAND ${old_exit} fork)
+  fault_test(old_exit.fork.${transport} OPTIONS ${${transport}_settings} ${children_exit} --within 10 --status 0
+             --forbid "PE [0-9]+: error" COMMAND ${old_exit} fork)
 endforeach()
 # Once all have come, the end may take its time: here PE 0 waits for a reader of its timeline.
 fault_test(old_exit.slow_end OPTIONS --env SHMEM_TRANSPORT=p2p --within 15 --status 7 --forbid "PE [0-9]+: (warn|error)"
