@@ -69,8 +69,7 @@ class Failover {
   /// Keeps the operation of this cell for the replay: the provider gave it up, or its rail was closed.
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
-    cell.in_flight = false;
-    cell.one_event = false;
+    cell.flight = Flight::none;
     switch (cell.what.kind) {
       case OpKind::answer:
         desk_.cells.give(cell);  // a peer that misses the answer will ask
@@ -84,13 +83,13 @@ class Failover {
         break;
       case OpKind::put_signal:
         if (cell.parent != kNoCell) break;
-        if (cell.request_bytes == 0 && (cell.then != Then::nothing || signal_is_copied())) break;
+        if (cell.request_bytes == 0 && (!cell.signal_has_left() || signal_is_copied())) break;
         [[fallthrough]];
       default:  // the carrier of a request, sent again with it
-        if (--cell.parts_left == 0 && !cell.awaits_answer) desk_.end(cell);  // its request was answered already
+        if (--cell.parts_left == 0 && !cell.awaits_answer()) desk_.end(cell);  // its request was answered already
         return;
     }
-    cell.lost_data = true;
+    cell.flight = Flight::lost;
     if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
   }
 
@@ -185,7 +184,7 @@ class Failover {
       const OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
       if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
-      if (cell.in_flight || (cell.awaits_answer && !cell.lost_request)) down(cell.rail, pe, now_ns(), Death::closing);
+      if (cell.in_flight() || cell.request == RequestStage::sent) down(cell.rail, pe, now_ns(), Death::closing);
     }
   }
 
@@ -248,7 +247,7 @@ class Failover {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
-      if (cell.awaits_answer || (cell.rail == r && (cell.in_flight || cell.lost_data))) return true;
+      if (cell.awaits_answer() || (cell.rail == r && cell.flight != Flight::none)) return true;
     }
     return false;
   }
@@ -321,7 +320,7 @@ class Failover {
       const OpCell& cell = desk_.cells[i];
       // The loss of an answer does no harm, and an answer may be what tells the peer of the rail opened for it.
       if (cell.what.kind == OpKind::answer) continue;
-      if (on(cell, recovery) && cell.in_flight) held |= RailMask{1} << cell.rail;
+      if (on(cell, recovery) && cell.in_flight()) held |= RailMask{1} << cell.rail;
     }
     if (held == 0) {
       recovery.stage = Stage::quarantine;
@@ -359,8 +358,8 @@ class Failover {
   /// Marks the requests that went over lost rails: their answers are not expected any more.
   void lose_requests(const Recovery& recovery) noexcept {
     requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
-      if (cell.lost_request || !on(cell, recovery)) return;
-      cell.lost_request = true;
+      if (cell.request != RequestStage::sent || !on(cell, recovery)) return;
+      cell.request = RequestStage::lost;
       desk_.rails.came(cell.rail);
     });
   }

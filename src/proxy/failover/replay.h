@@ -24,8 +24,8 @@ class Replay {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.pe != pe) continue;
-      if (cell.then == Then::repeat_signal) complete = false;
-      if (cell.lost_data) lost.push_back(&cell);
+      if (cell.request == RequestStage::behind_data) complete = false;
+      if (cell.flight == Flight::lost) lost.push_back(&cell);
     }
     std::sort(lost.begin(), lost.end(),
               [](const OpCell* a, const OpCell* b) { return static_cast<int32_t>(a->issue - b->issue) < 0; });
@@ -44,15 +44,15 @@ class Replay {
   bool requests(int pe, const AccountMessage& account, Answered&& answered) noexcept {
     bool complete = true;
     requests_.outbox().for_each(desk_.cells, pe, [&](OpCell& cell) {
-      if (!cell.lost_request) return settle(account, cell, answered);
+      if (cell.request == RequestStage::sent) return settle(account, cell, answered);
       if (!complete) return;
       if (cell.fetch == nullptr && executed(account, cell)) {
-        requests_.outbox().remove(desk_.cells, cell);
-        answered(cell);
-      } else if (cell.then == Then::repeat_signal || cell.lost_data || requests_.repeat(cell) != Post::ok) {
+        requests_.settle(cell, answered);
+      } else if (cell.request == RequestStage::behind_data || cell.flight == Flight::lost ||
+                 requests_.repeat(cell) != Post::ok) {
         complete = false;
       } else {
-        cell.lost_request = false;
+        cell.request = RequestStage::sent;
       }
     });
     return complete;
@@ -69,9 +69,9 @@ class Replay {
   template <class FinishPart>
   bool data(const AccountMessage& account, OpCell& cell, FinishPart&& finish_part) noexcept {
     const int pe = cell.what.pe;
-    const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.then == Then::nothing;
-    if (signalled && (!cell.awaits_answer || executed(account, cell))) {
-      cell.lost_data = false;  // its signal was seen, so the data is not sent again: its reader may be through
+    const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.signal_has_left();
+    if (signalled && (!cell.awaits_answer() || executed(account, cell))) {
+      cell.flight = Flight::none;  // its signal was seen, so the data is not sent again: its reader may be through
       finish_part(cell);
       return true;
     }
@@ -81,20 +81,19 @@ class Replay {
     const Post posted = cell.is_word ? desk_.post(cell, first)
                                      : desk_.try_rails(pe, first, [&](size_t r) { return desk_.post(cell, r); });
     if (posted != Post::ok) return false;
-    cell.lost_data = false;
     if (cell.is_word) desk_.words.moved(pe, first);
     if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
-    if (signalled) cell.then = Then::repeat_signal;
-    return !signalled;
+    if (cell.request != RequestStage::lost) return true;
+    cell.request = RequestStage::behind_data;
+    return false;
   }
 
   /// Ends a request whose path lives but whose answer may have gone over a path that died: nobody sends such an answer
   /// again, unless another answer follows.
   template <class Answered>
   void settle(const AccountMessage& account, OpCell& cell, Answered&& answered) noexcept {
-    if (cell.fetch != nullptr || cell.lost_data || cell.then != Then::nothing || !executed(account, cell)) return;
-    requests_.outbox().remove(desk_.cells, cell);
-    answered(cell);
+    if (cell.fetch == nullptr && cell.flight != Flight::lost && executed(account, cell))
+      requests_.settle(cell, answered);
   }
 
   Desk<R>& desk_;

@@ -75,7 +75,6 @@ class Desk {
     if (cell == nullptr) [[unlikely]]
       return nullptr;
     cell->parts_left = 1;
-    cell->one_event = false;
     cell->issue = issued_++;
     cell->segment = op.remote.segment;
     cell->remote_offset = op.remote.offset;
@@ -150,10 +149,10 @@ class Desk {
                   cell.what.kind == OpKind::get ? rails[r].read(cell.read()) : rails[r].write(cell.write(more)));
   }
   /// Accounts for a write or read of the cell, to which rail `r` said `post`.
-  [[gnu::always_inline]] Post posted(OpCell& cell, size_t r, Post post) noexcept {
+  [[gnu::always_inline]] Post posted(OpCell& cell, size_t r, Post post, Flight flight = Flight::under_way) noexcept {
     if (post == Post::ok) [[likely]] {
       cell.rail = static_cast<uint8_t>(r);
-      cell.in_flight = true;
+      cell.flight = flight;
     }
     return account(post, cell.what, r, cell.what.nbytes, true);
   }
@@ -169,7 +168,7 @@ class Desk {
     const Post posted = rails[r].send({to, bytes, nbytes, carrier});
     if (posted == Post::ok && carrier != nullptr) {
       ++carrier->parts_left;
-      carrier->in_flight = true;
+      carrier->flight = Flight::under_way;
     }
     return account(posted, what, r, nbytes, carrier != nullptr);
   }
@@ -178,12 +177,9 @@ class Desk {
     for (uint32_t i = 0; i < cells.size(); ++i) {
       const OpCell& cell = cells[i];
       if (cell.what.kind == OpKind::none) continue;
-      log_debug(
-          "cell %u: %s, rail %u of usable 0x%x, parts left %u, in flight %d, lost data %d, awaits an answer %d, "
-          "lost request %d, then %d, part of %d",
-          i, describe(cell.what).c_str(), cell.rail, rails.usable(cell.what.pe), cell.parts_left, cell.in_flight,
-          cell.lost_data, cell.awaits_answer, cell.lost_request, static_cast<int>(cell.then),
-          static_cast<int>(cell.parent));
+      log_debug("cell %u: %s, rail %u of usable 0x%x, parts left %u, %s, request: %s, part of %d", i,
+                describe(cell.what).c_str(), cell.rail, rails.usable(cell.what.pe), cell.parts_left,
+                name_of(cell.flight), name_of(cell.request), static_cast<int>(cell.parent));
     }
   }
 

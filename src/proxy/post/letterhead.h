@@ -33,10 +33,10 @@ struct Letterhead {
     message.nbytes = static_cast<uint32_t>(cell.what.nbytes);
     if (signals == nullptr) return message;
     message.brings_signal = true;
-    message.signal_op = signals->signal_op;
-    message.signal_segment = signals->signal_segment;
-    message.signal_offset = signals->signal_offset;
-    message.signal_value = signals->signal_value;
+    message.signal_op = signals->signal.op;
+    message.signal_segment = signals->signal.segment;
+    message.signal_offset = signals->signal.offset;
+    message.signal_value = signals->signal.value;
     return message;
   }
 

@@ -37,7 +37,7 @@ class Outbox {
   void add(CellPool& cells, OpCell& cell) noexcept {
     Peer& peer = at(cell.what.pe);
     cell.sequence = peer.next++;
-    cell.awaits_answer = true;
+    cell.request = RequestStage::sent;
     cell.previous = peer.newest;
     cell.next = kNoCell;
     (peer.newest == kNoCell ? peer.oldest : cells[peer.newest].next) = cell.index;
@@ -49,13 +49,15 @@ class Outbox {
     Peer& peer = at(cell.what.pe);
     (cell.previous == kNoCell ? peer.oldest : cells[cell.previous].next) = cell.next;
     (cell.next == kNoCell ? peer.newest : cells[cell.next].previous) = cell.previous;
-    cell.awaits_answer = false;
+    cell.request = RequestStage::none;
     --total_;
   }
 
-  /// Removes what an acknowledgement covers and hands it to `answered`; fetching requests wait for their reply.
-  template <class Answered>
-  void acknowledge(CellPool& cells, int pe, uint32_t first_missing, uint64_t executed, Answered&& answered) noexcept {
+  /// Calls executed_one(cell) for every request that an acknowledgement covers, which may remove it; fetching requests
+  /// wait for their reply.
+  template <class ExecutedOne>
+  void acknowledge(CellPool& cells, int pe, uint32_t first_missing, uint64_t executed,
+                   ExecutedOne&& executed_one) noexcept {
     for (uint32_t i = at(pe).oldest; i != kNoCell;) {
       OpCell& cell = cells[i];
       i = cell.next;
@@ -64,9 +66,7 @@ class Outbox {
         if (ahead > 64) return;
         if (ahead == 0 || ((executed >> (ahead - 1)) & 1) == 0) continue;
       }
-      if (cell.fetch != nullptr) continue;
-      remove(cells, cell);
-      answered(cell);
+      if (cell.fetch == nullptr) executed_one(cell);
     }
   }
 

@@ -112,7 +112,7 @@ class Requests {
   /// The request that an answer with this header is for. Null: the request was sent twice and is answered already.
   OpCell* awaiting(const MessageHeader& h) noexcept {
     OpCell& cell = desk_.cells[h.cell];
-    return cell.awaits_answer && cell.sequence == h.sequence && cell.what.pe == h.pe ? &cell : nullptr;
+    return is_waiting(cell, h.pe, h.sequence) ? &cell : nullptr;
   }
 
   // ---- answers -----------------------------------------------------------------------------------------------------
@@ -126,8 +126,7 @@ class Requests {
       if (waiting == nullptr) return true;
       OpCell& cell = *waiting;
       copy_whole(static_cast<std::byte*>(cell.fetch), event.bytes + sizeof h, cell.what.nbytes);
-      outbox_.remove(desk_.cells, cell);
-      answered(cell);
+      settle(cell, answered);
       return true;
     }
     if (h.kind == MessageKind::replies) {
@@ -139,12 +138,21 @@ class Requests {
     if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
     if (h.kind == MessageKind::acknowledge) {
       const auto message = read_message<AcknowledgeMessage>(event.bytes);
-      outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed, answered);
+      outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed,
+                          [&](OpCell& cell) { settle(cell, answered); });
       return true;
     }
     if (h.kind != MessageKind::reply) return false;
     take_reply(h.pe, {h.cell, h.sequence, read_message<ReplyMessage>(event.bytes).value}, answered);
     return true;
+  }
+
+  /// The target has executed the request, which goes to answered(cell).
+  template <class Answered>
+  void settle(OpCell& cell, Answered&& answered) noexcept {
+    if (cell.request == RequestStage::sent) desk_.rails.came(cell.rail);
+    outbox_.remove(desk_.cells, cell);
+    answered(cell);
   }
 
   void forget() noexcept {
@@ -153,14 +161,15 @@ class Requests {
   }
 
  private:
+  static bool is_waiting(const OpCell& cell, int pe, uint32_t sequence) noexcept {
+    return cell.awaits_answer() && cell.sequence == sequence && cell.what.pe == pe;
+  }
   template <class Answered>
   void take_reply(int pe, const ReplyItem& reply, Answered&& answered) noexcept {
     OpCell& cell = desk_.cells[reply.cell];
-    // A request that was sent twice is answered twice.
-    if (!cell.awaits_answer || cell.sequence != reply.sequence || cell.what.pe != pe) return;
+    if (!is_waiting(cell, pe, reply.sequence)) return;  // a request that was sent twice is answered twice
     copy_whole(static_cast<std::byte*>(cell.fetch), reinterpret_cast<const std::byte*>(&reply.value), cell.fetch_width);
-    outbox_.remove(desk_.cells, cell);
-    answered(cell);
+    settle(cell, answered);
   }
 
   struct Written {
@@ -271,13 +280,12 @@ class Requests {
     cell.sequence = outbox_.next(cell.what.pe);
     const Post posted = send_signal(cell, r);
     if (posted != Post::ok) return posted == Post::failed;  // on failed the signal is given up with everything else
-    cell.then = Then::nothing;
     outbox_.add(desk_.cells, cell);
     return true;
   }
 
   Post send_signal(OpCell& cell, size_t r) noexcept {
-    const SignalMessage message = desk_.letterhead.signal(cell.signal(), cell);
+    const SignalMessage message = desk_.letterhead.signal(cell.signal, cell);
     const std::byte* bytes = reinterpret_cast<const std::byte*>(&message);
     OpCell* carrier = nullptr;
     if (sizeof message > desk_.rails.traits().inject) {

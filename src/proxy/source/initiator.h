@@ -111,8 +111,8 @@ class Initiator {
     Post posted = Post::again;
     for (; left != 0; r = desk_.rails.after(r, left)) {
       R& rail = desk_.rails[r];
-      posted =
-          desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)));
+      posted = desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)),
+                            op.kind == OpKind::put ? Flight::only_one : Flight::under_way);
       if (posted != Post::again) [[likely]]
         break;
       left &= ~(RailMask{1} << r);
@@ -121,7 +121,6 @@ class Initiator {
       desk_.cells.give(*cell);
       return posted;
     }
-    cell->one_event = op.kind == OpKind::put;
     if (cell->is_word) desk_.words.posted(pe, r);
     desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
     if (signals || op.nbytes > kMaxMessage) [[unlikely]]
@@ -360,7 +359,7 @@ class Initiator {
     if (slot == nullptr || desk_.abandoned) return;
     OpCell& part = static_cast<OpCell&>(*slot);
     desk_.rails.came(part.rail);
-    if (part.one_event) [[likely]] {
+    if (part.flight == Flight::only_one) [[likely]] {
       desk_.rails.paths.moved(part.rail, part.what.pe);
       desk_.end(part);
     } else {
@@ -368,7 +367,7 @@ class Initiator {
     }
   }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
-    part.in_flight = false;
+    part.flight = Flight::none;
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece)
       return finish_part(part);  // for a staged piece this ends only its request
@@ -393,12 +392,17 @@ class Initiator {
       tell(cell.outcome.done);  // the source is free
       cell.outcome.done = nullptr;
     }
-    if (cell.then == Then::send_signal) {
-      requests_.signal_when_possible(cell);
-    } else if (cell.then == Then::repeat_signal) {
-      cell.then = Then::nothing;  // Failover sends the signal
-    } else if (!cell.awaits_answer) {
-      end(cell);
+    switch (cell.request) {
+      case RequestStage::owed:
+        return requests_.signal_when_possible(cell);
+      case RequestStage::behind_data:
+        cell.request = RequestStage::lost;  // Replay sends the signal
+        return;
+      case RequestStage::none:
+        return end(cell);
+      case RequestStage::sent:
+      case RequestStage::lost:
+        return;  // the answer ends the operation
     }
   }
 
@@ -426,7 +430,6 @@ class Initiator {
   }
 
   void answered(OpCell& cell) noexcept {
-    if (!cell.lost_request) desk_.rails.came(cell.rail);
     if (cell.parent != kNoCell && cell.what.kind == OpKind::get) {
       OpCell& whole = desk_.cells[cell.parent];
       desk_.cells.give(cell);

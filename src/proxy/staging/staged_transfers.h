@@ -65,8 +65,8 @@ class StagedTransfers {
     whole->staging = op.nbytes;
     desk_.make_lasting(*whole);
     if (kind == OpKind::put_signal) {
-      whole->set_signal(op.detail.signal);
-      if (longest(kind) < op.nbytes) whole->then = Then::send_signal;  // else the one piece brings it
+      whole->signal = op.detail.signal;
+      if (longest(kind) < op.nbytes) whole->request = RequestStage::owed;  // else the one piece brings it
     }
     desk_.count_in(*whole, whole->what, op.context, op.outcome);
     wholes_.push_back({whole, 0});

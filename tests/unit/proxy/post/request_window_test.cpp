@@ -145,7 +145,7 @@ class Exchange {
   void hear(const Answered& answer) {
     if (answer.is_reply) {
       OpCell& cell = cells_[answer.cell];  // as the initiator: the cell may have another owner by now
-      if (!cell.awaits_answer || cell.sequence != answer.sequence || cell.what.pe != answer.pe) return;
+      if (!cell.awaits_answer() || cell.sequence != answer.sequence || cell.what.pe != answer.pe) return;
       ASSERT_EQ(answer.value, open_[cell.index].id * 10);
       outbox_.remove(cells_, cell);
       close(cell);
@@ -153,6 +153,7 @@ class Exchange {
     }
     outbox_.acknowledge(cells_, answer.pe, answer.sequence, answer.executed, [this](OpCell& cell) {
       EXPECT_EQ(cell.fetch, nullptr) << "a fetch ends with its value";
+      outbox_.remove(cells_, cell);
       close(cell);
     });
   }
@@ -207,6 +208,7 @@ TEST(RequestWindow, AcknowledgementFromBeforeTheWindowCoversNothing) {
   const auto acknowledge = [&](uint32_t first_missing) {
     size_t n = 0;
     outbox.acknowledge(cells, 1, first_missing, 0, [&](OpCell& cell) {
+      outbox.remove(cells, cell);
       cells.give(cell);
       ++n;
     });
