@@ -12,6 +12,7 @@
 #include "python/src/device_modules.h"
 #include "python/src/errors.h"
 #include "python/src/heap.h"
+#include "python/src/leases.h"
 #include "python/src/members.h"
 #include "python/src/operations.h"
 #include "python/src/pools.h"
@@ -105,6 +106,7 @@ NB_MODULE(_core, module) {
   module.def("place_of", place_of, nb::arg("function"), nb::arg("a").none());
   bind_tensors(module);
   bind_pools(module);
+  bind_leases(module);
   bind_team(module);
   bind_transfers(module);
   bind_waits(module);

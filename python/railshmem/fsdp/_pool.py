@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 import warnings
-import weakref
 from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch.utils.dlpack import from_dlpack
 
-from railshmem import numpy as rn
+from railshmem import _core
 from railshmem import torch as rt
-from railshmem.fsdp._blocks import Blocks
+from railshmem.torch._types import ELEMENTS
+
+_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat16": 4, "complex": 5, "bool": 6}
+#: Code of DLPack and bits of the element types that torch's from_dlpack takes in every version; others come as bytes.
+_PACKED = {dtype: (_CODES[kind], 8 * nbytes) for dtype, (kind, nbytes) in ELEMENTS.items()
+           if kind in _CODES and str(dtype) not in ("torch.uint16", "torch.uint32", "torch.uint64")}
 
 
 class Pool:
@@ -33,18 +38,17 @@ class Pool:
         self._memory = rt.empty(nbytes, dtype=torch.uint8, device=self.device)
         self._host = self._memory.numpy() if self.device.type == "cpu" else None
         self._base = self._memory.data_ptr()
-        self._blocks = Blocks(nbytes)
-        self._leases = 0
+        self._leases = _core.Leases(self._base, nbytes, -1 if self._host is not None else self._memory.device.index)
         self._misses = 0
 
     def __repr__(self) -> str:
-        return (f"<railshmem.fsdp.Pool of {self.nbytes} bytes on {self.device}, {self._leases} leases, {self._misses} requests "
+        return (f"<railshmem.fsdp.Pool of {self.nbytes} bytes on {self.device}, {self.leases} leases, {self._misses} requests "
                 "that did not fit>")
 
     @property
     def leases(self) -> int:
         """How many tensors are leased now."""
-        return self._leases
+        return self._leases.count
 
     @property
     def misses(self) -> int:
@@ -56,12 +60,15 @@ class Pool:
 
         Warns the first time that a request did not fit.
         """
-        nbytes = math.prod(size) * dtype.itemsize
-        offset = self._blocks.take(nbytes) if torch.device(device).type == self.device.type and nbytes else None
-        if offset is None:
-            self._count_miss(nbytes)
+        packed = _PACKED.get(dtype)
+        capsule = None
+        if torch.device(device).type == self.device.type and all(size):
+            capsule = self._leases.take(size, *packed) if packed else self._leases.take([*size, dtype.itemsize], 1, 8)
+        if capsule is None:
+            self._count_miss(math.prod(size) * dtype.itemsize)
             return torch.empty(*size, dtype=dtype, device=device)
-        return self._leased(offset, nbytes).view(dtype).view(*size)
+        tensor = from_dlpack(capsule)  # the lease ends when torch lets go of the tensor's storage
+        return tensor if packed else tensor.view(dtype).view(*size)
 
     def offset_of(self, tensor: torch.Tensor) -> int | None:
         """Returns where in the pool a tensor begins, in bytes; None where it is not of the pool."""
@@ -77,35 +84,8 @@ class Pool:
         self._host = None
         rt.free(self._memory)
 
-    def _leased(self, offset: int, nbytes: int) -> torch.Tensor:
-        self._leases += 1
-        if self._host is not None:
-            holder = self.bytes_at(offset, nbytes).view(_Held)
-            tensor = torch.from_numpy(holder)
-        else:
-            holder = _OnDevice(self._base + offset, nbytes)
-            tensor = torch.as_tensor(holder, device=self._memory.device)
-        # torch keeps the holder as long as any tensor shares this memory.
-        weakref.finalize(holder, self._end, offset, nbytes).atexit = False
-        return tensor
-
-    def _end(self, offset: int, nbytes: int) -> None:
-        self._leases -= 1
-        self._blocks.give_back(offset, nbytes)
-
     def _count_miss(self, nbytes: int) -> None:
         self._misses += 1
         if self._misses == 1 and nbytes:
             warnings.warn(f"railshmem.fsdp: {self!r} has no {nbytes} bytes left, so this tensor has ordinary memory, which is "
                           "slower; make the pool larger (install(..., in_flight=))", RuntimeWarning, stacklevel=4)
-
-
-class _Held(np.ndarray):
-    """An array that can be watched, other than numpy's own."""
-
-
-class _OnDevice:
-    """A part of GPU memory as torch.as_tensor() takes it."""
-
-    def __init__(self, address: int, nbytes: int):
-        self.__cuda_array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "data": (address, False), "version": 3}

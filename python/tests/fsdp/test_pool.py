@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import gc
 import inspect
+import threading
 
 import pytest
 import torch
@@ -9,20 +10,10 @@ from torch.distributed.fsdp import FSDPModule
 from torch.distributed.fsdp._fully_shard import _fsdp_api
 
 import railshmem.fsdp
-from railshmem.fsdp._blocks import ALIGNMENT, Blocks
+from railshmem.torch import _types as rt_types
 from training import Model
 
-
-def test_blocks_are_taken_first_fit_and_grow_together_again():
-    blocks = Blocks(10 * ALIGNMENT)
-    assert [blocks.take(size) for size in (1, ALIGNMENT, ALIGNMENT + 1)] == [0, ALIGNMENT, 2 * ALIGNMENT]
-    assert blocks.take(7 * ALIGNMENT) is None
-    blocks.give_back(ALIGNMENT, ALIGNMENT)
-    assert blocks.take(1) == ALIGNMENT
-    for offset, size in ((0, 1), (2 * ALIGNMENT, ALIGNMENT + 1), (ALIGNMENT, 1)):
-        blocks.give_back(offset, size)
-    assert blocks.take(10 * ALIGNMENT) == 0
-    assert blocks.take(1) is None
+ALIGNMENT = 512  # bytes; leases begin at multiples of it
 
 
 @pytest.fixture
@@ -46,6 +37,39 @@ def test_a_lease_lasts_as_long_as_any_view(pool, device):
     gc.collect()
     assert pool.leases == 1
     assert pool.offset_of(pool.lease((4,), torch.int64, place)) == 0
+
+
+def test_parts_are_taken_first_fit_and_grow_together_again(pool, device):
+    def lease(nbytes):
+        return pool.lease((nbytes,), torch.uint8, torch.device(device))
+
+    first, second, third = (lease(nbytes) for nbytes in (1, ALIGNMENT, ALIGNMENT + 1))
+    assert [pool.offset_of(one) for one in (first, second, third)] == [0, ALIGNMENT, 2 * ALIGNMENT]
+    del second
+    second = lease(1)
+    assert pool.offset_of(second) == ALIGNMENT
+    del first, third, second
+    whole = lease(16 * ALIGNMENT)
+    assert pool.offset_of(whole) == 0 and (pool.leases, pool.misses) == (1, 0)
+
+
+@pytest.mark.parametrize("dtype", sorted(rt_types.ELEMENTS, key=str), ids=str)
+def test_a_lease_is_a_tensor_of_its_type(pool, device, dtype):
+    tensor = pool.lease((2, 3), dtype, torch.device(device))
+    assert (tensor.shape, tensor.dtype, tensor.stride()) == ((2, 3), dtype, (3, 1))
+    assert pool.offset_of(tensor) == 0 and tensor.is_contiguous()
+
+
+def test_a_lease_ends_in_any_thread_and_after_its_pool(device):
+    pool = railshmem.fsdp.Pool(16 * ALIGNMENT, device)
+    tensors = [pool.lease((1,), torch.float32, torch.device(device)) for _ in range(2)]
+    thread = threading.Thread(target=tensors.pop)
+    thread.start()
+    thread.join()
+    assert pool.leases == 1
+    pool.close()
+    del pool
+    tensors.clear()
 
 
 def test_what_does_not_fit_gets_ordinary_memory_and_one_warning(pool, device):
