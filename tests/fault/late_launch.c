@@ -2,7 +2,8 @@
 //
 // A graph that has captured a collective is launched when its team is gone (late_launch team), or the library
 // (late_launch library). The library must end the PE with a message. Exit status 3 means that the launch came to an
-// end. late_launch none destroys the graph in time; late_launch abandoned neither destroys nor launches it.
+// end. late_launch none destroys the graph in time, late_launch team_none does so after the team; late_launch abandoned
+// neither destroys nor launches it.
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdint.h>
@@ -32,7 +33,9 @@ int main(int argc, char** argv) {
   call("cuGraphLaunch", (uintptr_t)ready, (uintptr_t)stream, 0);
   call("cuStreamSynchronize", (uintptr_t)stream, 0, 0);
   shmem_barrier_all();
-  if (strcmp(what, "none") == 0) {
+  const int destroys = strcmp(what, "none") == 0 || strcmp(what, "team_none") == 0;
+  if (strcmp(what, "team_none") == 0) shmem_team_destroy(team);
+  if (destroys) {
     call("cuGraphExecDestroy", (uintptr_t)ready, 0, 0);
     call("cuGraphDestroy", (uintptr_t)graph, 0, 0);
   }
@@ -40,7 +43,7 @@ int main(int argc, char** argv) {
     shmem_team_destroy(team);
   else
     shmem_finalize();
-  if (strcmp(what, "none") == 0 || strcmp(what, "abandoned") == 0) return 0;
+  if (destroys || strcmp(what, "abandoned") == 0) return 0;
   call("cuGraphLaunch", (uintptr_t)ready, (uintptr_t)stream, 0);
   call("cuStreamSynchronize", (uintptr_t)stream, 0, 0);
   return kRefused;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/stream/executor/executors.h"
 
+#include <time.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -37,14 +39,13 @@ Executors::Executors(const cuda::DeviceContext& gpu, const cuda::DeviceContext& 
 
 Executors::~Executors() {
   constexpr const char* kWhy = "shmem_finalize has been called";
-  std::vector<std::unique_ptr<TeamExecutor>> late;
-  for (auto& [team, work] : works_) {
-    sweep(work);
-    if (work.executor->calls().has_replayed()) late.push_back(std::move(work.executor));
-  }
-  for (std::unique_ptr<TeamExecutor>& executor : left_)
-    if (executor->calls().has_replayed()) late.push_back(std::move(executor));
-  if (late.empty()) return;
+  for (auto& [team, work] : works_) left_.push_back(std::move(work));
+  works_.clear();
+  // The driver tells of a graph's end in a thread of its own, some time later.
+  constexpr timespec kPause{0, 1'000'000};
+  constexpr int kPauses = 100;
+  for (int i = 0; sweep_left() && i < kPauses; ++i) nanosleep(&kPause, nullptr);
+  if (left_.empty()) return;
   log_warn(
       "graphs live on that captured collectives between nodes; do not launch them, and destroy them before "
       "shmem_finalize");
@@ -52,9 +53,9 @@ Executors::~Executors() {
   static auto& pages = *new std::vector<std::unique_ptr<Page>>;
   std::move(pages_.begin(), pages_.end(), std::back_inserter(pages));
   static std::vector<std::unique_ptr<TeamExecutor>> watching;  // until the process exits
-  for (std::unique_ptr<TeamExecutor>& executor : late) {
-    executor->leave(kWhy);
-    watching.push_back(std::move(executor));
+  for (TeamWork& work : left_) {
+    work.executor->leave(kWhy);
+    watching.push_back(std::move(work.executor));
   }
 }
 
@@ -94,6 +95,13 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
 void Executors::sweep(TeamWork& work) {
   for (const uint64_t number : work.graphs->take_released())
     work.executor->calls().forget(static_cast<uint32_t>(number));
+}
+
+/// Ends the executors of teams that are gone, once no graph holds a call of theirs. Returns whether some are left.
+bool Executors::sweep_left() noexcept {
+  for (TeamWork& work : left_) sweep(work);
+  std::erase_if(left_, [](const TeamWork& work) { return !work.executor->calls().has_replayed(); });
+  return !left_.empty();
 }
 
 /// Has the graph that the stream is captured into hold a call. Where the driver cannot, the call stays.
@@ -137,10 +145,11 @@ void Executors::leave(const Team& team) noexcept {
   if (found == works_.end()) return;
   TeamWork work = std::move(found->second);
   works_.erase(found);
+  sweep_left();
   sweep(work);
   if (work.executor->calls().has_replayed()) {
     work.executor->leave("its team has been destroyed");
-    left_.push_back(std::move(work.executor));
+    left_.push_back(std::move(work));
     return;
   }
   work.executor.reset();

@@ -56,6 +56,7 @@ class Executors {
   void add(StreamedCollective call, const Coll& coll, cuda::Stream stream) noexcept;
   TeamWork& work_of(const Team& team);
   static void sweep(TeamWork& work);
+  bool sweep_left() noexcept;
   void hold(TeamWork& work, cuda::Stream stream, uint32_t number);
   std::pair<cuda::CallWords*, cuda::CallWords*> new_words();
   /// Memory of this process's own, which stays when a program resets its GPU.
@@ -75,7 +76,7 @@ class Executors {
   std::vector<std::unique_ptr<Page>> pages_;
   std::vector<std::pair<cuda::CallWords*, cuda::CallWords*>> free_words_;  ///< as the CPU and as kernels see them
   std::map<shmem_team_t, TeamWork> works_;                                 ///< by the team's handle, never used again
-  std::vector<std::unique_ptr<TeamExecutor>> left_;  ///< of teams that are gone, but graphs are not
+  std::vector<TeamWork> left_;  ///< of teams that are gone, but graphs are not
 };
 
 }  // namespace railshmem

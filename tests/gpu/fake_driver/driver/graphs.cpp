@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Captures, graphs and user objects of the fake driver. A graph does its work in the order in which it was captured.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "tests/gpu/fake_driver/driver/calls.h"
 #include "tests/gpu/fake_driver/driver/state.h"
@@ -13,7 +15,8 @@ void release(FakeState& s, UserObject object, unsigned references) {
   object->references -= references;
   if (object->references > 0) return;
   s.user_objects.erase(object);
-  s.destructors.emplace_back([object] {
+  s.destructors.emplace_back([object, late = std::chrono::milliseconds(s.options.notes_ms)] {
+    std::this_thread::sleep_for(late);
     fake_thread().destroys = true;
     object->destroy(object->object);
     delete object;

@@ -29,7 +29,8 @@ void add(std::string& list, size_t n, const char* what) {
 /// RAILSHMEM_FAKE_OPEN (set: it can use memory of cudaMalloc too), RAILSHMEM_FAKE_UNORDERED (set: what NICs write must
 /// be flushed), RAILSHMEM_FAKE_CAPTURED (set: streams say that they are being captured),
 /// RAILSHMEM_FAKE_WORDLESS (set: streams do not execute batches of operations on words), RAILSHMEM_FAKE_BLOCKS (memory
-/// of cudaMalloc of other processes that can be open at once), RAILSHMEM_FAKE_OBJECTS (user objects at once).
+/// of cudaMalloc of other processes that can be open at once), RAILSHMEM_FAKE_OBJECTS (user objects at once),
+/// RAILSHMEM_FAKE_NOTES_MS (so late runs the destructor of a user object).
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
@@ -41,6 +42,8 @@ FakeOptions options_from_environment() {
     options.open_blocks = std::strtoull(blocks, nullptr, 0);
   if (const char* objects = std::getenv("RAILSHMEM_FAKE_OBJECTS"))
     options.user_objects = std::strtoull(objects, nullptr, 0);
+  if (const char* notes = std::getenv("RAILSHMEM_FAKE_NOTES_MS"))
+    options.notes_ms = static_cast<unsigned>(std::atoi(notes));
   options.guarded = std::getenv("RAILSHMEM_FAKE_GUARDED") != nullptr;
   options.open = std::getenv("RAILSHMEM_FAKE_OPEN") != nullptr;
   if (std::getenv("RAILSHMEM_FAKE_WORDLESS") != nullptr) {
