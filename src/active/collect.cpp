@@ -19,11 +19,11 @@ void send_to_all(const ActiveSet& set, void* dest, const void* source, size_t nb
   settle(set);
 }
 
-/// Blocks first, first + 1, ... of a circle of size blocks, as one or two pieces of memory.
+/// Blocks first, first + 1, ... of a circle of size blocks, as one or two runs of memory.
 struct Arc {
   int first, count, size;
   int before_end() const noexcept { return std::min(count, size - first); }
-  int pieces() const noexcept { return count > before_end() ? 2 : 1; }
+  int runs() const noexcept { return count > before_end() ? 2 : 1; }
 };
 
 /// Bruck's rounds: with the blocks of ranks me, me + 1, ..., me + 2^r - 1 in its dest a member gives them to the one
@@ -36,14 +36,14 @@ void double_blocks(const ActiveSet& set, void* dest, const void* source, size_t 
     const int index = sync_index(SyncWord::round, round);
     const int count = std::min(have, size - have);
     const Arc mine{set.rank, count, size};
-    const auto piece = [&](int first, int blocks) {
+    const auto run = [&](int first, int blocks) {
       std::byte* const block = at(dest, static_cast<size_t>(first) * nbytes);
       push(set, set.behind(have), block, block, static_cast<size_t>(blocks) * nbytes, index);
     };
-    piece(mine.first, mine.before_end());
-    if (mine.pieces() == 2) piece(0, count - mine.before_end());
+    run(mine.first, mine.before_end());
+    if (mine.runs() == 2) run(0, count - mine.before_end());
     const Arc theirs{set.ahead(have), count, size};
-    take(set, theirs.first, index, static_cast<uint64_t>(theirs.pieces()));
+    take(set, theirs.first, index, static_cast<uint64_t>(theirs.runs()));
   }
   settle(set);
 }

@@ -1,61 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stream-ordered calls, whatever the type of their elements: copy engines or a kernel.
+// Stream-ordered calls, as the entry points make them.
 #pragma once
 
-#include "shmem/stream.h"
 #include "src/collective/reduce_ops.h"
-#include "src/cuda/kernels/stream_call.h"
-#include "src/rma/put_get.h"
-#include "src/rma/strided.h"
+#include "src/stream/on_stream.h"
 
 namespace railshmem {
 
-class StreamSide;
-class World;
 struct Coll;
 enum class CollKind : uint8_t;
-struct PeState;
 struct Team;
 
-/// One call on a stream. Ends the job where there is no heap in device memory, with a message naming `function`.
-class OnStream {
+/// A call of this PE. Ends the job where there is no heap in device memory, with a message naming `function`.
+OnStream on_stream(const char* function, shmemx_stream_t stream) noexcept;
+
+/// A collective on a stream. Its functions return 0, or 1 for a handle that is no team of this PE.
+class CollOnStream {
  public:
-  OnStream(const char* function, shmemx_stream_t stream) noexcept;
+  CollOnStream(const char* function, shmemx_stream_t stream) noexcept : call_(on_stream(function, stream)) {}
 
-  void put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
-  void get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
-  void iput(void* dest, const void* source, const Strides& strides, int pe) noexcept;
-  void iget(void* dest, const void* source, const Strides& strides, int pe) noexcept;
-  struct Signal {
-    uint64_t* word;
-    uint64_t value;
-    int op;
-  };
-  void put_signal(void* dest, const void* source, size_t nelems, size_t element, const Signal& signal, int pe,
-                  bool nbi) noexcept;
-  void signal(const Signal& signal, int pe) noexcept;
-  /// The low `width` bytes of `bits`.
-  void store(void* dest, uint64_t bits, size_t width, int pe) noexcept;
-  /// Fetched when the stream has done all that it was given, for which the caller waits.
-  template <class T>
-  T fetch(const T* source, int pe) noexcept {
-    reach(state_, function_, source, sizeof(T), pe);
-    catch_up();
-    return get_value<T>(state_, state_.default_context, function_, source, pe);
-  }
-  void wait(void* word, TypeKind kind, size_t width, int cmp, uint64_t value) noexcept;
-  struct Words {
-    const void* words;
-    size_t n;
-    const int* status;
-    int cmp;
-    const void* values;  ///< one each, or null: `value`
-    uint64_t value;
-  };
-  void wait_all(const Words& words, TypeKind kind, size_t width) noexcept;
-  void quiet() noexcept;
-
-  // Collectives: 0, or what they return for a handle that is no team of this PE.
   int meet(shmem_team_t team, cuda::StreamStep step) noexcept;
   int broadcast(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element, int root) noexcept;
   int fcollect(shmem_team_t team, void* dest, const void* source, size_t nelems, size_t element) noexcept;
@@ -66,17 +29,7 @@ class OnStream {
                     TypeKind kind) noexcept;
 
  private:
-  void check_signal(const Signal& signal, int pe) noexcept;
-  void must_be_device(const char* argument, const void* address) noexcept;
-  /// Of a call for one PE, by a kernel.
-  void must_be_target(const char* argument, const void* address) noexcept;
-  void catch_up() noexcept;
-  void must_be_words(const void* words, size_t width, int cmp) noexcept;
-  bool near(const void* address, size_t nbytes) noexcept;
-  void must_reach(const char* argument, const void* address) noexcept;
-  void give(const cuda::StreamCall& call, cuda::StreamWidth width = cuda::StreamWidth::warp) noexcept;
-  void give(cuda::StreamStrides call, const Strides& strides, uint32_t nblocks) noexcept;
-  void copy(void* to, const void* from, size_t nbytes) noexcept;
+  size_t bytes(size_t nelems, size_t element) const noexcept;
   void check_operands(const Team& team, const void* dest, size_t dest_nbytes, const void* source,
                       size_t source_nbytes) noexcept;
   void give(const Coll& coll) noexcept;
@@ -85,19 +38,7 @@ class OnStream {
   int exchange(CollKind kind, shmem_team_t team, void* dest, const void* source, size_t nelems,
                size_t element) noexcept;
 
-  const char* const function_;
-  const shmemx_stream_t stream_;
-  PeState& state_;
-  StreamSide* side_ = nullptr;
+  OnStream call_;
 };
-
-/// The bytes of a value, in the low ones of a word.
-template <class T>
-uint64_t bits_of(T value) noexcept {
-  uint64_t bits = 0;
-  static_assert(sizeof value <= sizeof bits);
-  __builtin_memcpy(&bits, &value, sizeof value);
-  return bits;
-}
 
 }  // namespace railshmem

@@ -57,14 +57,14 @@ void broadcast_by_tree(const Broadcast& call) noexcept {
   for (; at.mine + reach < at.count; reach *= 2) send_part(call, at.giver(call, at.mine + reach), 0, call.nbytes);
 }
 
-/// The root sends each other node one piece; each of them sends its piece to the rest. Nobody sends more than the
+/// The root sends each other node one share; each of them sends its share to the rest. Nobody sends more than the
 /// whole twice, however many nodes there are.
 void broadcast_by_scatter(const Broadcast& call) noexcept {
   const Positions at(call);
   const auto receivers = static_cast<size_t>(at.count - 1);
-  const size_t piece = align_up((call.nbytes + receivers - 1) / receivers, size_t{64});
-  const auto start = [&](int p) { return std::min(call.nbytes, static_cast<size_t>(p - 1) * piece); };
-  const auto length = [&](int p) { return std::min(call.nbytes - start(p), piece); };
+  const size_t share = align_up((call.nbytes + receivers - 1) / receivers, size_t{64});
+  const auto start = [&](int p) { return std::min(call.nbytes, static_cast<size_t>(p - 1) * share); };
+  const auto length = [&](int p) { return std::min(call.nbytes - start(p), share); };
   if (at.mine == 0) {
     for (int p = 1; p < at.count; ++p) send_part(call, at.giver(call, p), start(p), length(p));
     return;

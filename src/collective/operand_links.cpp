@@ -5,7 +5,7 @@
 
 namespace railshmem {
 
-bool OwnPiece::turn(NodeSums& sums, Background& background, size_t element, bool come) noexcept {
+bool OwnShare::turn(NodeSums& sums, Background& background, size_t element, bool come) noexcept {
   if (!come) return false;
   bool moved = false;
   for (size_t chunk = ready_; chunk < std::min(cut_.count(), ready_ + kOperandWindow); ++chunk)
@@ -19,10 +19,10 @@ bool OwnPiece::turn(NodeSums& sums, Background& background, size_t element, bool
   return moved;
 }
 
-bool OwnPiece::advance(size_t chunk, NodeSums& sums, Background& background, size_t element) noexcept {
+bool OwnShare::advance(size_t chunk, NodeSums& sums, Background& background, size_t element) noexcept {
   Slot& slot = slots_[chunk % kOperandWindow];
   const State before = slot.state;
-  const size_t at = piece_.source_at + cut_.start(chunk);
+  const size_t at = share_.source_at + cut_.start(chunk);
   if (slot.state == State::idle &&
       (!producers_ || producers_->are_ready(team_.rank, cut_.start(chunk), cut_.length(chunk)))) {
     const auto own = static_cast<size_t>(team_.nodes.my_node);
@@ -42,24 +42,24 @@ bool OwnPiece::advance(size_t chunk, NodeSums& sums, Background& background, siz
   return slot.state != before;
 }
 
-bool OwnPiece::all_arrived(size_t chunk) const noexcept {
+bool OwnShare::all_arrived(size_t chunk) const noexcept {
   for (const Link& link : links_)
     if (!link.receiver.arrived(chunk)) return false;
   return true;
 }
 
-NodeSums::Ticket OwnPiece::combine(size_t chunk, NodeSums& sums, size_t element) noexcept {
+NodeSums::Ticket OwnShare::combine(size_t chunk, NodeSums& sums, size_t element) noexcept {
   std::vector<const std::byte*> results(landings_.size());
   for (size_t node = 0; node < landings_.size(); ++node) results[node] = landings_[node].of(chunk);
   const auto own = static_cast<size_t>(team_.nodes.my_node);
-  if (const std::byte* const plain = sums.ready(piece_.source_at + cut_.start(chunk))) results[own] = plain;
+  if (const std::byte* const plain = sums.ready(share_.source_at + cut_.start(chunk))) results[own] = plain;
   return sums.of_nodes(results, cut_.length(chunk) / element, result(chunk));
 }
 
 /// Where a chunk's result is computed: in the window of the own node's operands, if it goes aside from there.
-std::byte* OwnPiece::result(size_t chunk) const noexcept {
+std::byte* OwnShare::result(size_t chunk) const noexcept {
   if (aside_) return landings_[static_cast<size_t>(team_.nodes.my_node)].of(chunk);
-  return dest_ + piece_.dest_at + cut_.start(chunk);
+  return dest_ + share_.dest_at + cut_.start(chunk);
 }
 
 }  // namespace railshmem

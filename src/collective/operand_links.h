@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands of a reduction in chunks on their way: from the members that combine their nodes' to the owner of a piece.
+// Operands of a reduction in chunks on their way: from the members that combine their nodes' to the owner of a share.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 #include "src/collective/chunk_link.h"
 #include "src/collective/node_meeting.h"
 #include "src/collective/node_sums.h"
-#include "src/collective/pieces.h"
 #include "src/collective/producers.h"
+#include "src/collective/shares.h"
 
 namespace railshmem {
 
@@ -23,14 +23,14 @@ struct Slots {
   std::byte* of(size_t i) const noexcept { return first + i % kOperandWindow * chunk; }
 };
 
-/// This PE combines its node's operands of a piece and sends them to the piece's owner.
+/// This PE combines its node's operands of a share and sends them to the share's owner.
 class OperandSend {
  public:
   /// `sums`: of this PE's own memory. `landing`: symmetric, at the owner. `producers`: null where source is complete.
-  OperandSend(Team& team, const char* function, int owner, const Piece& piece, const Chunks& cut, Slots sums,
+  OperandSend(Team& team, const char* function, int owner, const Share& share, const Chunks& cut, Slots sums,
               Slots landing, Producers* producers) noexcept
       : link_(team, function, LinkKind::operands, owner),
-        piece_(piece),
+        share_(share),
         cut_(cut),
         sums_(sums),
         landing_(landing),
@@ -46,14 +46,14 @@ class OperandSend {
     if (come && computed_ < cut_.count() && computed_ - sent_ < kOperandWindow &&
         (computed_ < kOperandWindow || link_.granted(computed_ - sent_ + 1)) &&
         (!producers_ || producers_->are_ready(owner(), cut_.start(computed_), cut_.length(computed_)))) {
-      const size_t at = piece_.source_at + cut_.start(computed_);
+      const size_t at = share_.source_at + cut_.start(computed_);
       if (!sums.ready(at))
         tickets_[computed_ % kOperandWindow] =
             sums.of_members(at, cut_.length(computed_) / element, sums_.of(computed_));
       ++computed_;
     }
     if (sent_ < computed_ && link_.granted() && background.finished(tickets_[sent_ % kOperandWindow])) {
-      const std::byte* const plain = sums.ready(piece_.source_at + cut_.start(sent_));
+      const std::byte* const plain = sums.ready(share_.source_at + cut_.start(sent_));
       link_.send(landing_.of(sent_), plain ? plain : sums_.of(sent_), cut_.length(sent_));
       ++sent_;
     }
@@ -62,7 +62,7 @@ class OperandSend {
 
  private:
   ChunkSender link_;
-  const Piece piece_;
+  const Share share_;
   const Chunks cut_;
   const Slots sums_;
   const Slots landing_;
@@ -72,16 +72,16 @@ class OperandSend {
   NodeSums::Ticket tickets_[kOperandWindow] = {};
 };
 
-/// This PE owns a piece: it combines its own node's operands with those of the other nodes.
-class OwnPiece {
+/// This PE owns a share: it combines its own node's operands with those of the other nodes.
+class OwnShare {
  public:
   /// `senders` by node, this PE's own among them. `landings` by node; the own one is for the own node's operands.
   /// Results go to `dest`, or to `aside`, which may be any memory, where that is not null. `producers`: as in
   /// OperandSend.
-  OwnPiece(Team& team, const Piece& piece, const Chunks& cut, const std::vector<int>& senders,
+  OwnShare(Team& team, const Share& share, const Chunks& cut, const std::vector<int>& senders,
            std::vector<Slots> landings, std::byte* dest, std::byte* aside, Producers* producers)
       : team_(team),
-        piece_(piece),
+        share_(share),
         cut_(cut),
         landings_(std::move(landings)),
         dest_(dest),
@@ -121,7 +121,7 @@ class OwnPiece {
   std::byte* result(size_t chunk) const noexcept;
 
   Team& team_;
-  const Piece piece_;
+  const Share share_;
   const Chunks cut_;
   const std::vector<Slots> landings_;
   std::byte* const dest_;

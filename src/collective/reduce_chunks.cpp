@@ -57,8 +57,8 @@ size_t window_of(int owner, int node) noexcept {
 
 class ReduceChunks {
  public:
-  /// `aside`: see OwnPiece.
-  ReduceChunks(Team& team, const Reduction& job, const Pieces& pieces, Results results, Memory memory, const Room& room,
+  /// `aside`: see OwnShare.
+  ReduceChunks(Team& team, const Reduction& job, const Shares& shares, Results results, Memory memory, const Room& room,
                std::byte* sums, std::byte* aside, const PieceProducers* producers) noexcept
       : team_(team),
         job_(job),
@@ -68,11 +68,11 @@ class ReduceChunks {
         producers_(producers ? &producers->producers : nullptr),
         done_(background_, aside ? nullptr : producers, job.nbytes()),
         sums_(team, job, source_nbytes(team, job, results), memory, background_),
-        own_(own_piece(pieces, sums, aside)),
-        spread_(team, job.function, background_, come_, job.dest, job.nbytes(), job.dest + mine(pieces).dest_at,
-                job.dest + mine(pieces).dest_at, cut_of(results == Results::all ? mine(pieces) : Piece{})),
+        own_(own_share(shares, sums, aside)),
+        spread_(team, job.function, background_, come_, job.dest, job.nbytes(), job.dest + mine(shares).dest_at,
+                job.dest + mine(shares).dest_at, cut_of(results == Results::all ? mine(shares) : Share{})),
         pass_on_(team, background_, come_, job.dest, job.nbytes()) {
-    help(pieces, sums + kOperandWindow * room.chunk, results);
+    help(shares, sums + kOperandWindow * room.chunk, results);
   }
 
   static size_t source_nbytes(const Team& team, const Reduction& job, Results results) noexcept {
@@ -87,34 +87,34 @@ class ReduceChunks {
   }
 
  private:
-  Piece mine(const Pieces& pieces) const noexcept { return pieces.of(team_.rank); }
-  Chunks cut_of(const Piece& piece) const noexcept { return {piece.nelems * job_.element, room_.chunk}; }
+  Share mine(const Shares& shares) const noexcept { return shares.of(team_.rank); }
+  Chunks cut_of(const Share& share) const noexcept { return {share.nelems * job_.element, room_.chunk}; }
 
-  OwnPiece own_piece(const Pieces& pieces, std::byte* sums, std::byte* aside) {
+  OwnShare own_share(const Shares& shares, std::byte* sums, std::byte* aside) {
     const int nodes = static_cast<int>(team_.nodes.leaders.size()), my_node = team_.nodes.my_node;
     std::vector<int> senders;
     std::vector<Slots> landings;
     for (int node = 0; node < nodes; ++node) {
-      senders.push_back(node == my_node ? team_.rank : pieces.helper(node, team_.rank));
+      senders.push_back(node == my_node ? team_.rank : shares.helper(node, team_.rank));
       landings.push_back(node == my_node ? window(sums, 0, room_.chunk)
                                          : window(room_.lot, window_of(my_node, node), room_.chunk));
     }
-    return {team_, mine(pieces), cut_of(mine(pieces)), senders, std::move(landings), job_.dest, aside, producers_};
+    return {team_, mine(shares), cut_of(mine(shares)), senders, std::move(landings), job_.dest, aside, producers_};
   }
 
-  /// The pieces of other nodes' members with which this PE helps, those of the farthest node first.
-  void help(const Pieces& pieces, std::byte* sums, Results results) {
+  /// The shares of other nodes' members with which this PE helps, those of the farthest node first.
+  void help(const Shares& shares, std::byte* sums, Results results) {
     const TeamNodes& nodes = team_.nodes;
     const int count = static_cast<int>(nodes.leaders.size());
     for (int distance = count - 1; distance > 0; --distance) {
       const int node = (nodes.my_node + distance) % count;
       for (int i = 0; i < nodes.size_of(node); ++i) {
         const int owner = nodes.by_node[static_cast<size_t>(nodes.first[static_cast<size_t>(node)] + i)];
-        const Piece piece = pieces.of(owner);
-        if (piece.nelems == 0 || pieces.helper(nodes.my_node, owner) != team_.rank) continue;
-        sends_.emplace_back(team_, job_.function, owner, piece, cut_of(piece), window(sums, sends_.size(), room_.chunk),
+        const Share share = shares.of(owner);
+        if (share.nelems == 0 || shares.helper(nodes.my_node, owner) != team_.rank) continue;
+        sends_.emplace_back(team_, job_.function, owner, share, cut_of(share), window(sums, sends_.size(), room_.chunk),
                             window(room_.lot, window_of(node, nodes.my_node), room_.chunk), producers_);
-        if (results == Results::all) pass_on_.expect(owner, job_.dest + piece.dest_at, cut_of(piece));
+        if (results == Results::all) pass_on_.expect(owner, job_.dest + share.dest_at, cut_of(share));
       }
     }
   }
@@ -152,7 +152,7 @@ class ReduceChunks {
   Producers* const producers_;
   DoneCounters done_;
   NodeSums sums_;
-  OwnPiece own_;
+  OwnShare own_;
   std::vector<OperandSend> sends_;
   Spread spread_;
   PassOn pass_on_;
@@ -185,10 +185,10 @@ struct Way {
   std::byte* sums;  ///< windows for the own node's operands, and for what this PE helps with
 };
 
-Way find_way(Team& team, const Reduction& job, const Pieces& pieces, Memory memory, size_t most_in_chunk) noexcept {
+Way find_way(Team& team, const Reduction& job, const Shares& shares, Memory memory, size_t most_in_chunk) noexcept {
   const std::span<std::byte> lot = lot_of(team, job.function, memory);
-  const size_t sums = 1 + pieces.most_helped(), windows = other_nodes(team) + (memory == Memory::device ? sums : 0);
-  const size_t wanted = align_up(std::min(cut(team, pieces.longest() * job.element).chunk, most_in_chunk), kLine);
+  const size_t sums = 1 + shares.most_helped(), windows = other_nodes(team) + (memory == Memory::device ? sums : 0);
+  const size_t wanted = align_up(std::min(cut(team, shares.longest() * job.element).chunk, most_in_chunk), kLine);
   const size_t chunk = std::min(wanted, align_down(lot.size() / 2 / (windows * kOperandWindow), kLine));
   if (chunk == 0) return {};
   if (memory == Memory::host) return {{lot.data(), chunk}, team.sums_of(sums * kOperandWindow * chunk)};
@@ -216,10 +216,10 @@ bool reduce_by_chunks(Team& team, const Reduction& job) noexcept {
   if (team.nodes.one_node() || !computes(team, job, memory) || !is_within_reach(team, job.dest, job.nbytes(), memory) ||
       !is_within_reach(team, job.source, job.nbytes(), memory))
     return false;
-  const Pieces pieces(team, job, Results::all);
-  const Way way = find_way(team, job, pieces, memory, SIZE_MAX);
+  const Shares shares(team, job, Results::all);
+  const Way way = find_way(team, job, shares, memory, SIZE_MAX);
   if (!way.sums) return false;
-  ReduceChunks(team, job, pieces, Results::all, memory, way.room, way.sums, nullptr, nullptr).run();
+  ReduceChunks(team, job, shares, Results::all, memory, way.room, way.sums, nullptr, nullptr).run();
   return true;
 }
 
@@ -230,13 +230,13 @@ bool deal_by_chunks(Team& team, const Reduction& job, const PieceProducers* prod
   if (team.nodes.one_node() || !computes(team, job, memory) ||
       !is_within_reach(team, job.source, source_nbytes, memory))
     return false;
-  const Pieces pieces(team, job, Results::dealt);
-  const Way way = find_way(team, job, pieces, memory, producers ? producers->piece_nbytes : SIZE_MAX);
+  const Shares shares(team, job, Results::dealt);
+  const Way way = find_way(team, job, shares, memory, producers ? producers->piece_nbytes : SIZE_MAX);
   if (!way.sums) return false;
   // Every member decides for itself where its results go meanwhile.
   const bool direct = is_apart(team, job, source_nbytes) && stores_to(team, job.dest, memory);
   const std::unique_ptr<std::byte[]> aside = direct ? nullptr : room_for(job.function, job.nbytes());
-  ReduceChunks(team, job, pieces, Results::dealt, memory, way.room, way.sums, aside.get(), producers).run();
+  ReduceChunks(team, job, shares, Results::dealt, memory, way.room, way.sums, aside.get(), producers).run();
   if (!aside) return true;
   move_block(team.state.device, job.dest, aside.get(), job.nbytes());
   if (producers) tell_all(team, job, *producers);

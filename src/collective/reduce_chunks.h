@@ -8,7 +8,7 @@
 
 namespace railshmem {
 
-// Every piece of the vector has an owner. On each other node one member combines its node's operands of the piece and
+// Every share of the vector has an owner. On each other node one member combines its node's operands of the share and
 // sends them to the owner, the farthest node first; the owner combines the nodes' results in node order. Nobody touches
 // the memory of a member that has not come.
 //

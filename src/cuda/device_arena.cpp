@@ -73,7 +73,7 @@ void DeviceArena::reserve() {
 }
 
 DeviceArena::~DeviceArena() {
-  for (const Piece& piece : pieces_) unmap_piece(piece);
+  for (const Extent& extent : extents_) unmap_extent(extent);
   const Result result = driver_.address_free(reserved_, reserved_nbytes_);
   if (gpu_ != nullptr) gpu_->log_failure(result, "cuMemAddressFree");
 }
@@ -92,7 +92,7 @@ std::byte* DeviceArena::map(size_t slot, size_t at, const PhysicalMemory& memory
   if (slot >= nslots_ || nbytes == 0 || at > stride_ || nbytes > stride_ - at)
     throw Error(text("%zu bytes at %zu of slot %zu of the device heaps do not fit: %zu slots of %zu bytes", nbytes, at,
                      slot, nslots_, stride_));
-  pieces_.reserve(pieces_.size() + 1);
+  extents_.reserve(extents_.size() + 1);
   const ContextGuard guard(*gpu_);
   const Driver& driver = driver_;
   std::byte* const mapped = address(slot, at);
@@ -101,11 +101,11 @@ std::byte* DeviceArena::map(size_t slot, size_t at, const PhysicalMemory& memory
                      gpu_->description().c_str(), explain(driver, result).c_str(), hint(result)));
   const Result allowed = driver.memory_set_access(address_of(mapped), nbytes, access.data(), access.size());
   if (allowed != kSuccess) {
-    unmap_piece({slot, at, nbytes});
+    unmap_extent({slot, at, nbytes});
     throw Error(text("%s gets no access to %zu bytes of device memory of slot %zu: %s%s", gpu_->description().c_str(),
                      nbytes, slot, explain(driver, allowed).c_str(), hint(allowed)));
   }
-  pieces_.push_back({slot, at, nbytes});
+  extents_.push_back({slot, at, nbytes});
   return mapped;
 }
 
@@ -127,22 +127,22 @@ std::byte* DeviceArena::map_peer(size_t slot, size_t at, const PhysicalMemory& m
 
 void DeviceArena::unmap(size_t slot) {
   if (slot >= nslots_) throw Error(text("slot %zu of %zu of the device heaps", slot, nslots_));
-  for (const Piece& piece : pieces_)
-    if (piece.slot == slot) unmap_piece(piece);
-  std::erase_if(pieces_, [slot](const Piece& piece) { return piece.slot == slot; });
+  for (const Extent& extent : extents_)
+    if (extent.slot == slot) unmap_extent(extent);
+  std::erase_if(extents_, [slot](const Extent& extent) { return extent.slot == slot; });
 }
 
 void DeviceArena::unmap(size_t slot, size_t at) {
-  const auto found = std::find_if(pieces_.begin(), pieces_.end(),
-                                  [&](const Piece& piece) { return piece.slot == slot && piece.at == at; });
-  if (found == pieces_.end()) throw Error(text("nothing is mapped at %zu of slot %zu of the device heaps", at, slot));
-  unmap_piece(*found);
-  pieces_.erase(found);
+  const auto found = std::find_if(extents_.begin(), extents_.end(),
+                                  [&](const Extent& extent) { return extent.slot == slot && extent.at == at; });
+  if (found == extents_.end()) throw Error(text("nothing is mapped at %zu of slot %zu of the device heaps", at, slot));
+  unmap_extent(*found);
+  extents_.erase(found);
 }
 
-void DeviceArena::unmap_piece(const Piece& piece) noexcept {
+void DeviceArena::unmap_extent(const Extent& extent) noexcept {
   const ContextGuard guard(*gpu_, ContextGuard::For::cleanup);
-  gpu_->log_failure(driver_.memory_unmap(address_of(address(piece.slot, piece.at)), piece.nbytes), "cuMemUnmap");
+  gpu_->log_failure(driver_.memory_unmap(address_of(address(extent.slot, extent.at)), extent.nbytes), "cuMemUnmap");
 }
 
 }  // namespace railshmem::cuda

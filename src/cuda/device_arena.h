@@ -11,7 +11,7 @@
 namespace railshmem::cuda {
 
 /// Reserves one slot of `stride` bytes per PE of the node. Kernels and copies find a peer's object at base + slot *
-/// stride + offset; the CPU cannot read there. A slot grows piece by piece. An access to an unmapped part faults. Not
+/// stride + offset; the CPU cannot read there. A slot grows extent by extent. An access to an unmapped part faults. Not
 /// thread-safe. Unmaps everything when destroyed: no kernel may use it then.
 class DeviceArena {
  public:
@@ -36,7 +36,7 @@ class DeviceArena {
   std::byte* map_own(size_t slot, size_t at, const PhysicalMemory& memory);
   /// Maps a peer's memory for this PE's GPU. Throws Error when the GPU does not reach that memory.
   std::byte* map_peer(size_t slot, size_t at, const PhysicalMemory& memory);
-  /// Gives a slot's memory back, or the piece mapped at `at`, and keeps the addresses reserved. Throws Error.
+  /// Gives a slot's memory back, or the extent mapped at `at`, and keeps the addresses reserved. Throws Error.
   void unmap(size_t slot);
   void unmap(size_t slot, size_t at);
 
@@ -53,12 +53,12 @@ class DeviceArena {
   const std::vector<std::string>& without_access() const noexcept { return without_access_; }
 
  private:
-  struct Piece {
+  struct Extent {
     size_t slot, at, nbytes;
   };
   std::byte* map(size_t slot, size_t at, const PhysicalMemory& memory, const std::vector<AccessDescription>& access);
   void reserve();
-  void unmap_piece(const Piece& piece) noexcept;
+  void unmap_extent(const Extent& extent) noexcept;
 
   const Driver& driver_;
   const DeviceContext* gpu_ = nullptr;  ///< null: not attached
@@ -69,7 +69,7 @@ class DeviceArena {
   size_t reserved_nbytes_ = 0;
   std::vector<AccessDescription> own_access_;
   std::vector<std::string> without_access_;
-  std::vector<Piece> pieces_;
+  std::vector<Extent> extents_;
 };
 
 }  // namespace railshmem::cuda

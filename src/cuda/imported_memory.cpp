@@ -12,10 +12,10 @@ namespace {
 
 constexpr const char* kMapping = "mapping memory of other processes";
 
-/// Pieces of cuMemCreate, one behind the other.
-class MappedPieces final : public ImportedMemory {
+/// Extents of cuMemCreate, one behind the other.
+class MappedExtents final : public ImportedMemory {
  public:
-  MappedPieces(const DeviceContext& gpu, ShareBy by, size_t nbytes, std::string whose)
+  MappedExtents(const DeviceContext& gpu, ShareBy by, size_t nbytes, std::string whose)
       : gpu_(gpu), by_(by), whose_(std::move(whose)), range_(gpu, nbytes, MappedFor::this_gpu) {}
   void add(const ShareCard& card) override {
     if (by_ == ShareBy::fabric)
@@ -135,7 +135,7 @@ std::shared_ptr<ImportedPool> Importer::pool_of(const ShareCard& card, const std
 std::unique_ptr<ImportedMemory> Importer::begin(ShareBy by, size_t nbytes, const std::string& whose) {
   if (by == ShareBy::ipc) return std::make_unique<OpenedBlock>(gpu_, whose);
   if (by == ShareBy::pool) return std::make_unique<PooledMemory>(*this, whose);
-  return std::make_unique<MappedPieces>(gpu_, by, nbytes, whose);
+  return std::make_unique<MappedExtents>(gpu_, by, nbytes, whose);
 }
 
 }  // namespace railshmem::cuda

@@ -23,9 +23,9 @@ class StaleBlock : public Error {
 class ImportedMemory {
  public:
   virtual ~ImportedMemory() = default;
-  /// Maps the next piece. Throws Error, or StaleBlock.
+  /// Maps the next extent. Throws Error, or StaleBlock.
   virtual void add(const ShareCard& card) = 0;
-  /// Where the first piece lies; null before.
+  /// Where the first extent lies; null before.
   virtual std::byte* base() const noexcept = 0;
 };
 

@@ -23,7 +23,7 @@ MappedRange::MappedRange(const DeviceContext& gpu, size_t nbytes, MappedFor who)
 MappedRange::~MappedRange() {
   const ContextGuard guard(gpu_, ContextGuard::For::cleanup);
   Address at = base_;
-  for (const size_t nbytes : pieces_) {
+  for (const size_t nbytes : extents_) {
     gpu_.log_failure(gpu_.driver().memory_unmap(at, nbytes), "cuMemUnmap");
     at += nbytes;
   }
@@ -34,7 +34,7 @@ void MappedRange::append(const PhysicalMemory& memory) {
   const size_t nbytes = memory.nbytes();
   if (nbytes == 0 || nbytes > nbytes_ - filled_)
     throw Error(text("%zu bytes do not fit behind %zu of %zu", nbytes, filled_, nbytes_));
-  pieces_.reserve(pieces_.size() + 1);
+  extents_.reserve(extents_.size() + 1);
   const ContextGuard guard(gpu_);
   const Driver& driver = gpu_.driver();
   const Address at = base_ + filled_;
@@ -46,7 +46,7 @@ void MappedRange::append(const PhysicalMemory& memory) {
     throw Error(text("%s gets no access to %zu bytes of GPU memory: %s%s", gpu_.description().c_str(), nbytes,
                      explain(driver, result).c_str(), hint(result)));
   }
-  pieces_.push_back(nbytes);
+  extents_.push_back(nbytes);
   filled_ += nbytes;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A range of addresses of its own, filled with physical memory piece by piece.
+// A range of addresses of its own, filled with physical memory extent by extent.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class MappedRange {
   MappedRange(const MappedRange&) = delete;
   ~MappedRange();
 
-  /// Maps a piece behind the others. The mapping keeps the memory; `memory` may go. Throws Error.
+  /// Maps an extent behind the others. The mapping keeps the memory; `memory` may go. Throws Error.
   void append(const PhysicalMemory& memory);
 
   std::byte* base() const noexcept { return pointer_to(base_); }
@@ -33,7 +33,7 @@ class MappedRange {
   std::vector<AccessDescription> access_;
   Address base_ = 0;
   size_t filled_ = 0;
-  std::vector<size_t> pieces_;  ///< their sizes, since a mapping is unmapped as a whole
+  std::vector<size_t> extents_;  ///< their sizes, since a mapping is unmapped as a whole
 };
 
 }  // namespace railshmem::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A piece of a GPU's memory without an address: what is mapped into arenas, and given to other processes.
+// An extent of a GPU's memory without an address: what is mapped into arenas, and given to other processes.
 #pragma once
 
 #include <cstddef>

@@ -92,14 +92,14 @@ ShareableMemory ShareableMemory::find(const DeviceContext& gpu, const void* addr
 
 /// One allocation, which the range does not leave.
 void ShareableMemory::take_allocation(Address address, size_t nbytes) {
-  Piece whole{};
+  Extent whole{};
   gpu_->check(gpu_->driver().address_range(&whole.start, &whole.nbytes, address), "cuMemGetAddressRange");
   if (nbytes > whole.nbytes - (address - whole.start))
     throw Error(text("%zu bytes at %p reach beyond the end of their allocation, %zu bytes at %p", nbytes,
                      static_cast<void*>(pointer_to(address)), whole.nbytes,
                      static_cast<void*>(pointer_to(whole.start))));
   whole.id = memory_id(gpu_->driver(), whole.start);
-  pieces_.push_back(whole);
+  extents_.push_back(whole);
 }
 
 void ShareableMemory::take_block(Address address, size_t nbytes) {
@@ -135,7 +135,8 @@ UniqueFd ShareableMemory::export_pool() const {
 void ShareableMemory::take_virtual(void* address, size_t nbytes) {
   UserMemory memory = find_user_memory(*gpu_, address, nbytes, false);
   const auto all = [&](bool (PhysicalMemory::*has)() const noexcept) {
-    return std::all_of(memory.pieces.begin(), memory.pieces.end(), [&](const auto& piece) { return (piece.*has)(); });
+    return std::all_of(memory.extents.begin(), memory.extents.end(),
+                       [&](const auto& extent) { return (extent.*has)(); });
   };
   if (!all(&PhysicalMemory::has_fd) && !all(&PhysicalMemory::has_fabric_handle))
     throw Error(
@@ -145,19 +146,19 @@ void ShareableMemory::take_virtual(void* address, size_t nbytes) {
              nbytes, address, kWithout));
   by_ = all(&PhysicalMemory::has_fd) ? ShareBy::fd : ShareBy::fabric;
   Address at = address_of(address) - memory.offset;
-  for (const PhysicalMemory& piece : memory.pieces) {
-    pieces_.push_back({at, piece.nbytes(), memory_id(gpu_->driver(), at)});
-    at += piece.nbytes();
+  for (const PhysicalMemory& extent : memory.extents) {
+    extents_.push_back({at, extent.nbytes(), memory_id(gpu_->driver(), at)});
+    at += extent.nbytes();
   }
-  physical_ = std::move(memory.pieces);
+  physical_ = std::move(memory.extents);
 }
 
 bool ShareableMemory::intact(Address address, size_t size) const noexcept {
   const ContextGuard guard(*gpu_);
-  const auto behind = std::upper_bound(pieces_.begin(), pieces_.end(), address,
-                                       [](Address at, const Piece& piece) { return at < piece.start; });
-  for (auto piece = std::prev(behind); piece != pieces_.end() && piece->start < address + size; ++piece)
-    if (memory_id(gpu_->driver(), piece->start) != piece->id) return false;
+  const auto behind = std::upper_bound(extents_.begin(), extents_.end(), address,
+                                       [](Address at, const Extent& extent) { return at < extent.start; });
+  for (auto extent = std::prev(behind); extent != extents_.end() && extent->start < address + size; ++extent)
+    if (memory_id(gpu_->driver(), extent->start) != extent->id) return false;
   return true;
 }
 
@@ -166,7 +167,7 @@ std::vector<ShareCard> ShareableMemory::cards(size_t first, size_t count, FdOffe
   std::vector<ShareCard> cards;
   for (size_t i = first; i < first + count; ++i) {
     ShareCard card;
-    card.nbytes = pieces_[i].nbytes;
+    card.nbytes = extents_[i].nbytes;
     if (by_ == ShareBy::ipc) card.handle = ipc_.bytes;
     if (by_ == ShareBy::fabric) card.handle = physical_[i].export_fabric().bytes;
     if (by_ == ShareBy::fd) offered.push_back(offers.offer(physical_[i].export_fd()));

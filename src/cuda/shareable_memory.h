@@ -19,11 +19,11 @@ enum class ShareBy : uint8_t { ipc, fd, fabric, pool };
 /// "cudaMalloc memory"
 const char* name_of(ShareBy by) noexcept;
 
-/// What another process needs to map one piece. Plain bytes.
+/// What another process needs to map one extent. Plain bytes.
 struct ShareCard {
   uint64_t nbytes = 0;
   uint64_t pool = 0;                   ///< pool: its number in the owner; one pool is imported once
-  FdTicket fd;                         ///< fd: of the piece. pool: of the whole pool
+  FdTicket fd;                         ///< fd: of the extent. pool: of the whole pool
   std::array<std::byte, 64> handle{};  ///< ipc, fabric, pool: what the driver calls so
 };
 static_assert(std::is_trivially_copyable_v<ShareCard> && sizeof(ShareCard) == 168);
@@ -37,20 +37,20 @@ class ShareableMemory {
   static ShareableMemory find(const DeviceContext& gpu, const void* address, size_t nbytes);
 
   ShareBy by() const noexcept { return by_; }
-  Address start() const noexcept { return pieces_.front().start; }
-  size_t nbytes() const noexcept { return pieces_.back().start + pieces_.back().nbytes - start(); }
-  size_t npieces() const noexcept { return pieces_.size(); }
+  Address start() const noexcept { return extents_.front().start; }
+  size_t nbytes() const noexcept { return extents_.back().start + extents_.back().nbytes - start(); }
+  size_t nextents() const noexcept { return extents_.size(); }
   bool holds(Address address, size_t size) const noexcept {
     return address - start() < nbytes() && size <= nbytes() - (address - start());
   }
-  /// Whether the driver still has this very memory at a range that holds() it. Costs a look for each piece of the
+  /// Whether the driver still has this very memory at a range that holds() it. Costs a look for each extent of the
   /// range.
   bool intact(Address address, size_t size) const noexcept;
-  /// Cards for `count` pieces from number `first` on, good as long as `offered` lives. Throws Error.
+  /// Cards for `count` extents from number `first` on, good as long as `offered` lives. Throws Error.
   std::vector<ShareCard> cards(size_t first, size_t count, FdOffers& offers, std::vector<FdOffer>& offered) const;
 
  private:
-  struct Piece {
+  struct Extent {
     Address start;
     size_t nbytes;
     MemoryId id;
@@ -64,8 +64,8 @@ class ShareableMemory {
 
   const DeviceContext* gpu_;
   ShareBy by_ = ShareBy::ipc;
-  std::vector<Piece> pieces_;             ///< ascending, without gaps
-  std::vector<PhysicalMemory> physical_;  ///< fd, fabric: of each piece
+  std::vector<Extent> extents_;           ///< ascending, without gaps
+  std::vector<PhysicalMemory> physical_;  ///< fd, fabric: of each extent
   IpcHandle ipc_{};
   Pool pool_ = nullptr;
 };

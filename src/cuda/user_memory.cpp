@@ -20,7 +20,7 @@ UserMemory find_user_memory(const DeviceContext& gpu, void* address, size_t nbyt
       throw Error(text("%p, in a buffer of %zu bytes at %p, is no device memory", static_cast<void*>(pointer_to(at)),
                        nbytes, address));
     if (at == first) found.offset = first - start;
-    found.pieces.push_back(PhysicalMemory::retain(gpu, pointer_to(start), length, to_share));
+    found.extents.push_back(PhysicalMemory::retain(gpu, pointer_to(start), length, to_share));
     found.nbytes += length;
     at = start + length;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Device memory that the program allocated and mapped itself, as pieces that can be mapped once more.
+// Device memory that the program allocated and mapped itself, as extents that can be mapped once more.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace railshmem::cuda {
 struct UserMemory {
   size_t offset = 0;  ///< of the range in the first one
   size_t nbytes = 0;  ///< of all of them
-  std::vector<PhysicalMemory> pieces;
+  std::vector<PhysicalMemory> extents;
 };
 
 /// `to_share`: other processes are to be given it. Throws Error where [address, address + nbytes) is not memory of

@@ -79,7 +79,7 @@ class DeviceMemory {
   size_t nbytes() const noexcept { return 3 * config_.limit; }
   size_t limit() const noexcept { return config_.limit; }
   size_t declared_offset() const noexcept { return 2 * config_.limit; }
-  /// A piece of this PE's memory. All PEs have pieces at equal places; their number only grows.
+  /// An extent of this PE's memory. All PEs have extents at equal places; their number only grows.
   struct Chunk {
     size_t at, nbytes;
   };

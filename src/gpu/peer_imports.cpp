@@ -52,18 +52,18 @@ uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::Sh
     if (const auto known = imports_.find(key); known != imports_.end())
       return reinterpret_cast<uintptr_t>(known->second.here);
   }
-  if (request.first_piece == 0) {
+  if (request.first_extent == 0) {
     const auto by = static_cast<cuda::ShareBy>(request.by);
     Import fresh{request.address, request.nbytes, by, 0, nullptr, nullptr};
     fresh.memory = importer_.begin(by, request.nbytes, text("PE %d", request.pe));
     begun_.insert_or_assign(key, std::move(fresh));
   }
   const auto found = begun_.find(key);
-  if (found == begun_.end() || found->second.pieces != request.first_piece)
-    throw Error(text("piece %u of an allocation of PE %d came out of turn", request.first_piece, request.pe));
+  if (found == begun_.end() || found->second.extents != request.first_extent)
+    throw Error(text("extent %u of an allocation of PE %d came out of turn", request.first_extent, request.pe));
   Import& import = found->second;
-  for (const cuda::ShareCard& card : cards) add_piece(key, import, card);
-  if (import.pieces < request.npieces) return 0;
+  for (const cuda::ShareCard& card : cards) add_extent(key, import, card);
+  if (import.extents < request.nextents) return 0;
   import.here = import.memory->base();
   const auto here = reinterpret_cast<uintptr_t>(import.here);
   log_debug("%zu bytes of PE %d (%s at %#llx there) are mapped at %#llx", import.nbytes, request.pe,
@@ -76,14 +76,14 @@ uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::Sh
 
 /// The owner may have got the addresses of a freed block anew, and the driver opens the new block only when the old one
 /// is closed here. That waits for kernels, which may wait for the owner, so it is left to close_withdrawn().
-void PeerImports::add_piece(const Key& key, Import& import, const cuda::ShareCard& card) {
+void PeerImports::add_extent(const Key& key, Import& import, const cuda::ShareCard& card) {
   try {
     import.memory->add(card);
   } catch (const cuda::StaleBlock&) {
     withdraw_stale(key.first, import.address, import.nbytes);
     throw;
   }
-  ++import.pieces;
+  ++import.extents;
 }
 
 void PeerImports::keep(const Key& key, Import import) {

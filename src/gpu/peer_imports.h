@@ -30,8 +30,8 @@ class PeerImports {
   explicit PeerImports(const cuda::DeviceContext& gpu) noexcept : importer_(gpu) {}
   PeerImports(const PeerImports&) = delete;
 
-  /// Maps more pieces of a peer's allocation. What is mapped already stays where it is. Pieces come in their order; the
-  /// first one begins anew. Waits for no kernel.
+  /// Maps more extents of a peer's allocation. What is mapped already stays where it is. Extents come in their order;
+  /// the first one begins anew. Waits for no kernel.
   ImportAnswer import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept;
   /// Ends the import of a peer's allocation that no kernel uses any more. Returns false where the driver would wait for
   /// running kernels: then close_withdrawn() ends it.
@@ -52,12 +52,12 @@ class PeerImports {
     uint64_t address = 0;
     size_t nbytes = 0;
     cuda::ShareBy by = cuda::ShareBy::fd;
-    uint32_t pieces = 0;  ///< mapped so far
+    uint32_t extents = 0;  ///< mapped so far
     std::unique_ptr<cuda::ImportedMemory> memory;
-    std::byte* here = nullptr;  ///< null until all pieces are mapped
+    std::byte* here = nullptr;  ///< null until all extents are mapped
   };
   uint64_t map(const ImportRequest& request, std::span<const cuda::ShareCard> cards);
-  void add_piece(const Key& key, Import& import, const cuda::ShareCard& card);
+  void add_extent(const Key& key, Import& import, const cuda::ShareCard& card);
   void keep(const Key& key, Import import);
   void withdraw_stale(int pe, uint64_t address, size_t nbytes);
 

@@ -23,15 +23,15 @@ ShareClient::Answer ShareClient::import(const SharedAllocation& allocation, size
   request.number = allocation.number;
   request.address = memory.start();
   request.nbytes = memory.nbytes();
-  request.npieces = static_cast<uint32_t>(memory.npieces());
+  request.nextents = static_cast<uint32_t>(memory.nextents());
   request.by = static_cast<uint32_t>(memory.by());
   ImportAnswer answer;
   for (size_t first = 0; answer.here == 0; first += kCardsPerMessage) {
-    if (first >= memory.npieces()) throw Error(text("%s has all pieces and no address", name(slot).c_str()));
-    const size_t count = std::min(kCardsPerMessage, memory.npieces() - first);
+    if (first >= memory.nextents()) throw Error(text("%s has all extents and no address", name(slot).c_str()));
+    const size_t count = std::min(kCardsPerMessage, memory.nextents() - first);
     std::vector<FdOffer> offered;  // until the peer has taken them
     const std::vector<cuda::ShareCard> cards = memory.cards(first, count, offers_, offered);
-    request.first_piece = static_cast<uint32_t>(first);
+    request.first_extent = static_cast<uint32_t>(first);
     request.ncards = static_cast<uint32_t>(count);
     Mail mail;
     append(mail, request);

@@ -15,20 +15,20 @@ namespace railshmem {
 
 enum class ShareMessage : uint32_t { import = 1, withdraw = 2 };
 
-/// Pieces [first_piece, first_piece + ncards) of an allocation; their ShareCards stand behind this in the message.
+/// Extents [first_extent, first_extent + ncards) of an allocation; their ShareCards stand behind this in the message.
 struct ImportRequest {
   ShareMessage what = ShareMessage::import;
   int32_t pe = 0;        ///< the owner
   uint64_t number = 0;   ///< of the allocation, among all of the owner's; never used again
-  uint64_t address = 0;  ///< of the first piece in the owner
-  uint64_t nbytes = 0;   ///< of all pieces
-  uint32_t npieces = 0;
-  uint32_t first_piece = 0;
+  uint64_t address = 0;  ///< of the first extent in the owner
+  uint64_t nbytes = 0;   ///< of all extents
+  uint32_t nextents = 0;
+  uint32_t first_extent = 0;
   uint32_t ncards = 0;
   uint32_t by = 0;  ///< cuda::ShareBy
 };
 struct ImportAnswer {
-  uint64_t here = 0;    ///< where the first piece lies in the answering PE; 0 until all pieces have come
+  uint64_t here = 0;    ///< where the first extent lies in the answering PE; 0 until all extents have come
   uint32_t later = 0;   ///< 1: `why` will pass, at the answering PE's next call that may wait for its GPU
   char why[1012] = {};  ///< the allocation cannot be mapped; empty: it can
 };

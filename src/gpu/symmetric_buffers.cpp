@@ -90,17 +90,17 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
   std::vector<cuda::ChunkCard> cards;
   require_all(take_step<NoCard>(bootstrap_, [&] {
     size_t at = begin;
-    for (const cuda::PhysicalMemory& piece : mine.pieces) {
+    for (const cuda::PhysicalMemory& extent : mine.extents) {
       buffer.mappings.reserve(buffer.mappings.size() + 1);
-      arena.map_own(my_slot(), at, piece);
+      arena.map_own(my_slot(), at, extent);
       buffer.mappings.push_back({my_slot(), at});
-      cuda::ChunkCard card{at, piece.nbytes(), memory_.gpu().uuid(), {}};
+      cuda::ChunkCard card{at, extent.nbytes(), memory_.gpu().uuid(), {}};
       if (shares()) {
-        offered.push_back(memory_.offers().offer(piece.export_fd()));
+        offered.push_back(memory_.offers().offer(extent.export_fd()));
         card.fd = offered.back().ticket();
       }
       cards.push_back(card);
-      at += piece.nbytes();
+      at += extent.nbytes();
     }
     return NoCard{};
   }));
@@ -113,9 +113,9 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
       for (size_t i = 0; i < bytes.size() / sizeof(cuda::ChunkCard); ++i) {
         const cuda::ChunkCard card = card_in(bytes, i);
         const UniqueFd fd = take_fd(card.fd);
-        const auto piece = cuda::PhysicalMemory::import(memory_.gpu(), fd.get(), card.nbytes, text("PE %d", pe));
+        const auto extent = cuda::PhysicalMemory::import(memory_.gpu(), fd.get(), card.nbytes, text("PE %d", pe));
         buffer.mappings.reserve(buffer.mappings.size() + 1);
-        arena.map_peer(slot, card.at, piece);
+        arena.map_peer(slot, card.at, extent);
         buffer.mappings.push_back({slot, card.at});
       }
     }

@@ -71,14 +71,14 @@ class Network {
 
   // ---- device heaps that rails reach themselves; other heaps are staged. Collective, in this order ----------------
 
-  /// Whether rails of this PE take pieces.
-  virtual bool takes_pieces() const noexcept = 0;
-  /// Registers this PE's memory of the next piece. Returns the card for all PEs. Throws Error.
-  virtual std::vector<std::byte> expose(const DevicePiece& piece) = 0;
-  /// Takes every PE's card, in PE order; empty for a PE that stages this piece. From now on rails reach the piece.
-  virtual void learn(const DevicePiece& piece, std::span<const std::vector<std::byte>> cards) = 0;
-  /// Sets how data that rails bring to this PE's GPU memory becomes visible. Called once the first piece is learned,
-  /// before anybody uses it. `offset` is that of 8 bytes of the piece that only serve the flush.
+  /// Whether rails of this PE take extents.
+  virtual bool takes_extents() const noexcept = 0;
+  /// Registers this PE's memory of the next extent. Returns the card for all PEs. Throws Error.
+  virtual std::vector<std::byte> expose(const DeviceExtent& extent) = 0;
+  /// Takes every PE's card, in PE order; empty for a PE that stages this extent. From now on rails reach the extent.
+  virtual void learn(const DeviceExtent& extent, std::span<const std::vector<std::byte>> cards) = 0;
+  /// Sets how data that rails bring to this PE's GPU memory becomes visible. Called once the first extent is learned,
+  /// before anybody uses it. `offset` is that of 8 bytes of the extent that only serve the flush.
   virtual void use_flush(const FlushChoice& choice, uint64_t offset) = 0;
 
   /// Any thread, between start() and stop().

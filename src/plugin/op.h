@@ -118,7 +118,7 @@ struct Op {
   // Chosen with the route.
   bool is_direct = false;     ///< rails reach both ends, of which one or both are GPU memory or slots of staging
   bool local_is_far = false;  ///< `local` is GPU memory: no CPU reads or writes it
-  /// The operation goes in parts, because rails know one end or both in pieces; `remote` is then the program's place.
+  /// The operation goes in parts, because rails know one end or both in extents; `remote` is then the program's place.
   bool across_pieces = false;
 
   NetContext* context = nullptr;  ///< null: no context waits for this operation

@@ -19,7 +19,7 @@ constexpr const char* name_of(SegmentId id) noexcept {
 /// travel through bounce slots (src/proxy/staging/staging.h).
 enum class MemoryKind : uint8_t { host, staged };
 
-/// One piece of this PE's symmetric memory. nbytes == 0: the job has no such segment.
+/// A part of this PE's symmetric memory. nbytes == 0: the job has no such segment.
 struct Segment {
   SegmentId id{};
   std::byte* base = nullptr;
@@ -28,8 +28,8 @@ struct Segment {
 };
 
 /// A part of this PE's device heap that rails can register. Rails that have not registered it see staged memory. The
-/// heap's memory comes piece by piece; pieces have equal offsets and sizes on all PEs.
-struct DevicePiece {
+/// heap's memory comes extent by extent; extents have equal offsets and sizes on all PEs.
+struct DeviceExtent {
   uint64_t at = 0;  ///< in the segment
   std::byte* base = nullptr;
   size_t nbytes = 0;
@@ -37,11 +37,11 @@ struct DevicePiece {
   int dma_buf_fd = -1;  ///< of exactly these bytes; -1 where the GPU gives none
 };
 
-/// Rails know a piece as a segment of its own, and a place in the piece by its offset from the piece's begin.
-constexpr SegmentId segment_of_piece(size_t piece) noexcept {
-  return static_cast<SegmentId>(static_cast<size_t>(kSegments) + piece);
+/// Rails know an extent as a segment of its own, and a place in the extent by its offset from the extent's begin.
+constexpr SegmentId segment_of_extent(size_t extent) noexcept {
+  return static_cast<SegmentId>(static_cast<size_t>(kSegments) + extent);
 }
-inline constexpr size_t kMostPieces = 200;  // numbers are bytes, and a reopened rail tells of all in one message
+inline constexpr size_t kMostExtents = 200;  // numbers are bytes, and a reopened rail tells of all in one message
 
 /// A place in a peer's symmetric memory.
 struct Remote {

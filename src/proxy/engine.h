@@ -36,9 +36,9 @@ namespace railshmem {
 
 /// A fabric that can make GPU memory known to its rails; Network describes the functions.
 template <class F>
-concept ReachesDevices = requires(F f, const DevicePiece& piece, std::span<const std::vector<std::byte>> cards) {
-  { f.takes_pieces() } -> std::same_as<bool>;
-  { f.expose(piece) } -> std::same_as<std::vector<std::byte>>;
+concept ReachesDevices = requires(F f, const DeviceExtent& extent, std::span<const std::vector<std::byte>> cards) {
+  { f.takes_extents() } -> std::same_as<bool>;
+  { f.expose(extent) } -> std::same_as<std::vector<std::byte>>;
   {f.learn(cards)};
 };
 
@@ -153,16 +153,16 @@ class Engine final : public Network {
     if constexpr (requires { fabric_.unregister_buffer(base); }) alone([&] { fabric_.unregister_buffer(base); });
   }
 
-  bool takes_pieces() const noexcept override {
-    if constexpr (ReachesDevices<F>) return staging_.has_value() && fabric_.takes_pieces();
+  bool takes_extents() const noexcept override {
+    if constexpr (ReachesDevices<F>) return staging_.has_value() && fabric_.takes_extents();
     return false;
   }
-  std::vector<std::byte> expose([[maybe_unused]] const DevicePiece& piece) override {
+  std::vector<std::byte> expose([[maybe_unused]] const DeviceExtent& extent) override {
     std::vector<std::byte> card;
-    if constexpr (ReachesDevices<F>) alone([&] { card = fabric_.expose(piece); });
+    if constexpr (ReachesDevices<F>) alone([&] { card = fabric_.expose(extent); });
     return card;
   }
-  void learn([[maybe_unused]] const DevicePiece& piece,
+  void learn([[maybe_unused]] const DeviceExtent& extent,
              [[maybe_unused]] std::span<const std::vector<std::byte>> cards) override {
     if constexpr (ReachesDevices<F>)
       alone([&] {
@@ -170,12 +170,12 @@ class Engine final : public Network {
         for (const std::vector<std::byte>& card : cards) reached.push_back(!card.empty());
         fabric_.learn(cards);
         const bool mine = reached[static_cast<size_t>(pe_)];
-        direct_.add(piece, std::move(reached), mine);
+        direct_.add(extent, std::move(reached), mine);
       });
   }
   void use_flush(const FlushChoice& choice, uint64_t offset) override {
     alone([&] {
-      FlushPlan plan{choice.policy, choice.device, segment_of_piece(0), offset, {}, host_config_.timeout_s};
+      FlushPlan plan{choice.policy, choice.device, segment_of_extent(0), offset, {}, host_config_.timeout_s};
       lend_flush_memory(plan);
       first().use_flush(plan);
       direct_.use_flush(choice);

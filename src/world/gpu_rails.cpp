@@ -12,7 +12,7 @@ namespace railshmem {
 namespace {
 
 struct Wish {
-  uint8_t takes_pieces;
+  uint8_t takes_extents;
 };
 
 const char* word_of(OfiHmemMode mode) noexcept {
@@ -43,7 +43,7 @@ GpuRails::GpuRails(const Env& env, Network& network, Bootstrap& bootstrap, Devic
   const auto wishes = take_step<Wish>(bootstrap_, [this] { return Wish{prepare()}; });
   if (const int pe = first_failure(wishes); pe >= 0)
     throw Error(text("PE %d: %s", pe, wishes[static_cast<size_t>(pe)].why));
-  active_ = std::any_of(wishes.begin(), wishes.end(), [](const auto& wish) { return wish.card.takes_pieces != 0; });
+  active_ = std::any_of(wishes.begin(), wishes.end(), [](const auto& wish) { return wish.card.takes_extents != 0; });
   expose();
   if (active_ && mine_) network_.use_flush(flush_, flush_offset_);
   if (!active_ || !mine_) flush_ = choose_flush(env_.flush, nullptr);  // which names a policy that only a GPU has
@@ -55,7 +55,7 @@ GpuRails::GpuRails(const Env& env, Network& network, Bootstrap& bootstrap, Devic
 /// Whether this PE's rails are to take its memory.
 bool GpuRails::prepare() {
   why_not_ = "staged; SHMEM_INFO=1 says for each rail why";
-  if (!network_.takes_pieces()) return false;
+  if (!network_.takes_extents()) return false;
   const cuda::DeviceContext& gpu = memory_.gpu();
   device_flush_ = std::make_unique<cuda::RdmaFlush>(gpu.driver(), gpu.device(), gpu.context());
   flush_ = choose_flush(env_.flush, &device_flush_->service());
@@ -73,16 +73,16 @@ bool GpuRails::prepare() {
   return false;
 }
 
-std::vector<std::byte> GpuRails::expose(DevicePiece& piece) {
+std::vector<std::byte> GpuRails::expose(DeviceExtent& extent) {
   if (!mine_) return {};
   if (env_.ofi_hmem != OfiHmemMode::hmem) {
-    dma_bufs_.push_back(cuda::dma_buf_of(memory_.gpu(), piece.base, piece.nbytes));
-    piece.dma_buf_fd = dma_bufs_.back().get();
+    dma_bufs_.push_back(cuda::dma_buf_of(memory_.gpu(), extent.base, extent.nbytes));
+    extent.dma_buf_fd = dma_bufs_.back().get();
   }
   try {
-    return network_.expose(piece);
+    return network_.expose(extent);
   } catch (const std::exception& error) {
-    why_not_ = text("%zu bytes are staged, because rails do not take them: %s", piece.nbytes, error.what());
+    why_not_ = text("%zu bytes are staged, because rails do not take them: %s", extent.nbytes, error.what());
     if (is_asked_for())
       log_error("SHMEM_OFI_HMEM is %s: %s", word_of(env_.ofi_hmem), why_not_.c_str());
     else
@@ -97,8 +97,8 @@ void GpuRails::expose() {
   for (const DeviceMemory::Chunk& chunk : memory_.chunks()) {
     if (std::find(exposed_.begin(), exposed_.end(), chunk.at) != exposed_.end()) continue;
     exposed_.push_back(chunk.at);
-    DevicePiece piece{chunk.at, memory_.base() + chunk.at, chunk.nbytes, memory_.gpu().device(), -1};
-    const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, expose(piece));
+    DeviceExtent extent{chunk.at, memory_.base() + chunk.at, chunk.nbytes, memory_.gpu().device(), -1};
+    const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, expose(extent));
     const auto missing = std::find_if(cards.begin(), cards.end(), [](const auto& card) { return card.empty(); });
     if (is_asked_for() && missing != cards.end())
       throw Error(
@@ -108,7 +108,7 @@ void GpuRails::expose() {
     const bool none = std::all_of(cards.begin(), cards.end(), [](const auto& card) { return card.empty(); });
     if (none && exposed_.size() == 1) active_ = false;
     if (!active_) return;
-    network_.learn(piece, cards);
+    network_.learn(extent, cards);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings the device heap to the network's rails, piece by piece, where they reach GPU memory themselves.
+// Brings the device heap to the network's rails, extent by extent, where they reach GPU memory themselves.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class GpuRails {
 
  private:
   bool prepare();
-  std::vector<std::byte> expose(DevicePiece& piece);
+  std::vector<std::byte> expose(DeviceExtent& extent);
   bool is_asked_for() const noexcept;
 
   const Env& env_;
@@ -47,10 +47,10 @@ class GpuRails {
   const size_t pes_of_node_;
   std::unique_ptr<cuda::RdmaFlush> device_flush_;
   FlushChoice flush_;
-  bool mine_ = false;    ///< rails take this PE's pieces
-  bool active_ = false;  ///< the rails of some PE take its pieces; all PEs agree
+  bool mine_ = false;    ///< rails take this PE's extents
+  bool active_ = false;  ///< the rails of some PE take its extents; all PEs agree
   std::string why_not_;
-  std::vector<size_t> exposed_;  ///< begins of the pieces that rails know
+  std::vector<size_t> exposed_;  ///< begins of the extents that rails know
   std::vector<UniqueFd> dma_bufs_;
 };
 

@@ -71,10 +71,10 @@ class Flaky {
   void unregister_buffer(const std::byte* base) requires requires(F f) { f.unregister_buffer(base); }
   { fabric_.unregister_buffer(base); }
 
-  bool takes_pieces() const noexcept requires requires(const F f) { f.takes_pieces(); }
-  { return fabric_.takes_pieces(); }
-  std::vector<std::byte> expose(const DevicePiece& piece) requires requires(F f) { f.expose(piece); }
-  { return fabric_.expose(piece); }
+  bool takes_extents() const noexcept requires requires(const F f) { f.takes_extents(); }
+  { return fabric_.takes_extents(); }
+  std::vector<std::byte> expose(const DeviceExtent& extent) requires requires(F f) { f.expose(extent); }
+  { return fabric_.expose(extent); }
   void learn(std::span<const std::vector<std::byte>> cards) requires requires(F f) { f.learn(cards); }
   { fabric_.learn(cards); }
 

@@ -36,18 +36,18 @@ struct ProgramCalls {
   }
 };
 
-enum class Allocator : uint8_t { block, pieces, pool };
-inline constexpr Allocator kAllocators[] = {Allocator::block, Allocator::pieces, Allocator::pool};
+enum class Allocator : uint8_t { block, extents, pool };
+inline constexpr Allocator kAllocators[] = {Allocator::block, Allocator::extents, Allocator::pool};
 inline const char* name_of(Allocator kind) {
-  return kind == Allocator::block ? "cudaMalloc" : kind == Allocator::pieces ? "cuMemCreate" : "pool";
+  return kind == Allocator::block ? "cudaMalloc" : kind == Allocator::extents ? "cuMemCreate" : "pool";
 }
 
 /// The current device's. Freed when destroyed. Every step that fails throws Error.
 class ProgramMemory {
  public:
-  static constexpr size_t kPiece = size_t{2} << 20;
+  static constexpr size_t kExtent = size_t{2} << 20;
 
-  /// pieces: as many of 2 MiB as hold `nbytes`. `handle_types` does not concern cudaMalloc.
+  /// extents: as many of 2 MiB as hold `nbytes`. `handle_types` does not concern cudaMalloc.
   ProgramMemory(const cuda::Driver& driver, const ProgramCalls& calls, Allocator kind, size_t nbytes,
                 int handle_types = cuda::kHandlePosixFd)
       : driver_(driver), calls_(calls), kind_(kind) {
@@ -62,9 +62,9 @@ class ProgramMemory {
       must(calls.pool_alloc(&address_, nbytes, pool_, nullptr), "cuMemAllocFromPoolAsync");
       must(driver.stream_synchronize(nullptr), "cuStreamSynchronize");
     }
-    if (kind != Allocator::pieces) return;
-    handles_.resize((nbytes + kPiece - 1) / kPiece);
-    must(driver.address_reserve(&address_, handles_.size() * kPiece, 0, 0, 0), "cuMemAddressReserve");
+    if (kind != Allocator::extents) return;
+    handles_.resize((nbytes + kExtent - 1) / kExtent);
+    must(driver.address_reserve(&address_, handles_.size() * kExtent, 0, 0, 0), "cuMemAddressReserve");
     for (size_t i = 0; i < handles_.size(); ++i) map(i, device, handle_types);
   }
   ~ProgramMemory() {
@@ -75,12 +75,12 @@ class ProgramMemory {
       driver_.pool_destroy(pool_);
     }
     for (size_t i = 0; i < handles_.size(); ++i) unmap(i);
-    if (kind_ == Allocator::pieces) driver_.address_free(address_, handles_.size() * kPiece);
+    if (kind_ == Allocator::extents) driver_.address_free(address_, handles_.size() * kExtent);
   }
   ProgramMemory(const ProgramMemory&) = delete;
 
   std::byte* at(size_t offset = 0) const { return cuda::pointer_to(address_) + offset; }
-  /// Of pieces: other memory comes under the addresses of piece number `i`.
+  /// Of extents: other memory comes under the addresses of extent number `i`.
   void replace(size_t i) {
     cuda::Device device = 0;
     must(driver_.context_device(&device), "cuCtxGetDevice");
@@ -96,14 +96,14 @@ class ProgramMemory {
     cuda::AllocationProperties properties;
     properties.location.id = device;
     properties.handle_types = handle_types;
-    const cuda::Address at = address_ + i * kPiece;
+    const cuda::Address at = address_ + i * kExtent;
     const cuda::AccessDescription access{{cuda::kAtDevice, device}, cuda::kReadWrite};
-    must(driver_.memory_create(&handles_[i], kPiece, &properties, 0), "cuMemCreate");
-    must(driver_.memory_map(at, kPiece, 0, handles_[i], 0), "cuMemMap");
-    must(driver_.memory_set_access(at, kPiece, &access, 1), "cuMemSetAccess");
+    must(driver_.memory_create(&handles_[i], kExtent, &properties, 0), "cuMemCreate");
+    must(driver_.memory_map(at, kExtent, 0, handles_[i], 0), "cuMemMap");
+    must(driver_.memory_set_access(at, kExtent, &access, 1), "cuMemSetAccess");
   }
   void unmap(size_t i) {
-    driver_.memory_unmap(address_ + i * kPiece, kPiece);
+    driver_.memory_unmap(address_ + i * kExtent, kExtent);
     driver_.memory_release(handles_[i]);
   }
 

@@ -83,17 +83,17 @@ std::vector<std::byte> encode(const EndpointCard& card) {
   out.put(card.rail);
   out.put_text(card.address);
   out.put(card.regions);
-  out.put_regions(card.pieces);
+  out.put_regions(card.extents);
   return std::move(out.written);
 }
 
-std::vector<std::byte> encode(const PieceCard& card) {
+std::vector<std::byte> encode(const ExtentCard& card) {
   Writer out;
   out.put_regions(card);
   return std::move(out.written);
 }
 
-PieceCard decode_piece(std::span<const std::byte> bytes, int pe) {
+ExtentCard decode_extent(std::span<const std::byte> bytes, int pe) {
   if (bytes.empty()) return {};
   return Reader(bytes, pe).get_regions();
 }
@@ -106,7 +106,7 @@ EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe) {
   const auto address = in.get_text();
   card.address.assign(address.begin(), address.end());
   card.regions = in.get<std::array<RemoteRegion, kSegments>>();
-  card.pieces = in.get_regions();
+  card.extents = in.get_regions();
   if (static_cast<size_t>(card.port) >= ports_with(kMaxProxyThreads) || !in.at_end())
     throw Error(text("the endpoint card of PE %d is damaged", pe));
   return card;

@@ -30,18 +30,18 @@ struct EndpointCard {
   uint32_t rail;
   std::vector<std::byte> address;
   std::array<RemoteRegion, kSegments> regions;  ///< of Port::proxy
-  std::vector<RemoteRegion> pieces = {};        ///< of Port::proxy: the pieces of the device heap, in their order
+  std::vector<RemoteRegion> extents = {};       ///< of Port::proxy: the extents of the device heap, in their order
 };
 
-/// Where each rail of Port::proxy has a piece of the device heap. Empty bytes: this PE stages the piece.
-using PieceCard = std::vector<RemoteRegion>;
+/// Where each rail of Port::proxy has an extent of the device heap. Empty bytes: this PE stages the extent.
+using ExtentCard = std::vector<RemoteRegion>;
 
 std::vector<std::byte> encode(const Card& card);
 /// Throws Error naming `pe` when the bytes are of another version of the library, or damaged.
 Card decode(std::span<const std::byte> bytes, int pe);
 
-std::vector<std::byte> encode(const PieceCard& card);
-PieceCard decode_piece(std::span<const std::byte> bytes, int pe);
+std::vector<std::byte> encode(const ExtentCard& card);
+ExtentCard decode_extent(std::span<const std::byte> bytes, int pe);
 
 std::vector<std::byte> encode(const EndpointCard& card);
 EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe);

@@ -32,8 +32,8 @@ Fabric::Fabric(const NetworkConfig& config)
       npes_(static_cast<size_t>(config.npes)),
       nics_(find_nics(config)),
       local_buffers_(std::make_unique<LocalBuffers>(LocalBuffersConfig::from(*config.env))),
-      pieces_(
-          std::make_unique<DevicePieces>(nics_.front().gpu_way, ports_with(config.env->proxy_threads), nics_.size())),
+      extents_(
+          std::make_unique<DeviceExtents>(nics_.front().gpu_way, ports_with(config.env->proxy_threads), nics_.size())),
       ports_(ports_with(config.env->proxy_threads)) {
   for (const Nic& nic : nics_) {
     links_.push_back(LinkState::of(nic.facts));
@@ -97,33 +97,33 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
         const auto& theirs = cards_[pe].rails[partner(r, pe)].regions;
         regions(port)[r].insert(regions(port)[r].end(), theirs.begin(), theirs.end());
       }
-      rails(port)[r].connect(addresses_for(port, r), regions(port)[r], &pieces_->peers(port, r));
+      rails(port)[r].connect(addresses_for(port, r), regions(port)[r], &extents_->peers(port, r));
     }
   }
   if (nics_.size() == 1) cards_ = {};  // nothing will be opened anew
 }
 
-std::vector<std::byte> Fabric::expose(const DevicePiece& piece) {
+std::vector<std::byte> Fabric::expose(const DeviceExtent& extent) {
   std::vector<std::span<Rail>> rails_by_port;
   for (PortRails& port : ports_) rails_by_port.emplace_back(port.rails);
-  // Its addresses are at the start of the segment's, wherever the first piece is.
-  const std::span<const std::byte> heap(piece.base - piece.at, config_.device_heap_nbytes);
+  // Its addresses are at the start of the segment's, wherever the first extent is.
+  const std::span<const std::byte> heap(extent.base - extent.at, config_.device_heap_nbytes);
   try {
-    return encode(pieces_->add(piece, heap, rails_by_port));
+    return encode(extents_->add(extent, heap, rails_by_port));
   } catch (...) {
-    pieces_->add_none();
+    extents_->add_none();
     throw;
   }
 }
 
 void Fabric::learn(std::span<const std::vector<std::byte>> cards) {
-  std::vector<PieceCard> theirs;
-  for (size_t pe = 0; pe < cards.size(); ++pe) theirs.push_back(decode_piece(cards[pe], static_cast<int>(pe)));
+  std::vector<ExtentCard> theirs;
+  for (size_t pe = 0; pe < cards.size(); ++pe) theirs.push_back(decode_extent(cards[pe], static_cast<int>(pe)));
   for (size_t r = 0; r < nics_.size(); ++r) {
     std::vector<RemoteRegion> regions;
     for (size_t pe = 0; pe < npes_; ++pe)
       regions.push_back(theirs[pe].empty() ? RemoteRegion{} : theirs[pe].at(partner(r, pe)));
-    pieces_->learn(r, regions);
+    extents_->learn(r, regions);
   }
 }
 
@@ -153,7 +153,7 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   Rail& rail = rails(port)[r];
   rail.close();
   Rail fresh(nics_[r], rail_setup(config_, port, *local_buffers_));
-  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}, pieces_->add_all(fresh)};
+  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}, extents_->add_all(fresh)};
   if (port == Port::proxy) {
     const std::vector<RemoteRegion> exposed = fresh.expose(segments_);
     std::copy(exposed.begin(), exposed.end(), card.regions.begin());
@@ -163,7 +163,7 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   // This PE's way to itself is open at once: with all rails closed no card would come over another one.
   if (port == Port::proxy) enter(card, static_cast<size_t>(pe_), Port::proxy, r);
   rail = std::move(fresh);
-  rail.connect(addresses_for(port, r), regions(port)[r], &pieces_->peers(port, r));
+  rail.connect(addresses_for(port, r), regions(port)[r], &extents_->peers(port, r));
   return encode(card);
 }
 
@@ -193,7 +193,7 @@ void Fabric::enter(const EndpointCard& news, size_t index, Port mine, size_t r) 
   entry.regions = news.regions;
   std::copy(news.regions.begin(), news.regions.end(),
             regions(mine)[r].begin() + static_cast<std::ptrdiff_t>(index * kSegments));
-  pieces_->replace(mine, r, index, news.pieces);
+  extents_->replace(mine, r, index, news.extents);
 }
 
 /// Those that talk to this rail of the peer.

@@ -11,7 +11,7 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "transports/ofi/card.h"
-#include "transports/ofi/device_pieces.h"
+#include "transports/ofi/device_extents.h"
 #include "transports/ofi/link_state.h"
 #include "transports/ofi/local_buffers.h"
 #include "transports/ofi/memory_region.h"
@@ -36,9 +36,9 @@ class Fabric {
   void register_buffer(std::span<const std::byte> bytes) { local_buffers_->add(bytes); }
   void unregister_buffer(const std::byte* base) { local_buffers_->remove(base); }
 
-  // ---- pieces of the device heap; see Network --------------------------------------------------------------------
-  bool takes_pieces() const noexcept { return pieces_->wanted(); }
-  std::vector<std::byte> expose(const DevicePiece& piece);
+  // ---- extents of the device heap; see Network --------------------------------------------------------------------
+  bool takes_extents() const noexcept { return extents_->wanted(); }
+  std::vector<std::byte> expose(const DeviceExtent& extent);
   void learn(std::span<const std::vector<std::byte>> cards);
   std::string describe() const;
   /// Bytes per second of the first rail's interface; 0: unknown.
@@ -79,7 +79,7 @@ class Fabric {
   std::vector<Card> cards_;        ///< of every PE, as they are now; only with several rails
   std::vector<uint8_t> partners_;  ///< rail of a peer that a rail of this PE talks to; see partner()
   std::unique_ptr<LocalBuffers> local_buffers_;
-  std::unique_ptr<DevicePieces> pieces_;
+  std::unique_ptr<DeviceExtents> extents_;
   std::vector<PortRails> ports_;
 };
 

@@ -26,7 +26,7 @@ Post Rail::write(const RailWrite& op) noexcept {
   uint64_t flags = kWriteFlags | (op.more ? FI_MORE : 0);
   void* desc = nullptr;
   if (is_on_device(op.local)) [[unlikely]] {
-    if (const int error = describe_piece(op.local, op.nbytes, desc); error != 0) return fail(error);
+    if (const int error = describe_extent(op.local, op.nbytes, desc); error != 0) return fail(error);
   } else if (op.nbytes <= traits_.inject) {
     flags |= FI_INJECT;  // copied before the call returns, so it needs no registration either
   } else if (const int error = local_.describe(segments_, op.local, op.nbytes, op.slot, desc); error != 0) {
@@ -43,7 +43,7 @@ Post Rail::read(const RailRead& op) noexcept {
   if (outstanding_ >= max_outstanding_) return Post::again;
   void* desc = nullptr;
   const bool on_device = is_on_device(op.local);
-  if (const int error = on_device ? describe_piece(op.local, op.nbytes, desc)
+  if (const int error = on_device ? describe_extent(op.local, op.nbytes, desc)
                                   : local_.describe(segments_, op.local, op.nbytes, op.slot, desc);
       error != 0)
     return error == EAGAIN ? Post::again : fail(error);
@@ -77,10 +77,10 @@ Post Rail::send(const RailSend& op) noexcept {
   return posted(fi_sendmsg(ep_.get(), &message, FI_COMPLETION | (copied ? copied_send_ : 0)), op.to.pe, op.slot);
 }
 
-int Rail::describe_piece(const std::byte* local, size_t nbytes, void*& desc) const noexcept {
-  for (const MemoryRegion& piece : pieces_) {
-    if (!piece.contains(local, nbytes)) continue;
-    desc = piece.desc();
+int Rail::describe_extent(const std::byte* local, size_t nbytes, void*& desc) const noexcept {
+  for (const MemoryRegion& extent : extents_) {
+    if (!extent.contains(local, nbytes)) continue;
+    desc = extent.desc();
     return 0;
   }
   return EFAULT;  // what rails do not reach is staged

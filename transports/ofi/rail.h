@@ -45,15 +45,15 @@ class Rail {
   /// Addresses of this PE's device heap, from which no rail copies.
   void use_device_heap(std::span<const std::byte> addresses) noexcept;
   /// Registers memory of this PE's device heap, for peers and as a local buffer.
-  RemoteRegion add_piece(const Memory& memory);
-  /// Undoes the last add_piece().
-  void drop_piece() noexcept { pieces_.pop_back(); }
+  RemoteRegion add_extent(const Memory& memory);
+  /// Undoes the last add_extent().
+  void drop_extent() noexcept { extents_.pop_back(); }
   /// The endpoint's address in the provider's own format.
   std::vector<std::byte> address() const;
   /// Takes npes * ports addresses back to back, PE by PE; the peers' regions by [pe * kSegments + segment]; and the
-  /// regions of their device heaps by piece and PE, to which the caller may add. The caller keeps both tables alive.
+  /// regions of their device heaps by extent and PE, to which the caller may add. The caller keeps both tables alive.
   void connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions,
-               const std::vector<std::vector<RemoteRegion>>* pieces = nullptr);
+               const std::vector<std::vector<RemoteRegion>>* extents = nullptr);
 
   // ---- after a failure; in the thread that owns the rail ---------------------------------------------------------
   /// Sends operations to an endpoint that a peer opened anew. Operations posted to the old endpoint end later or never.
@@ -103,14 +103,14 @@ class Rail {
   const RemoteRegion& region(const Remote& where) const noexcept {
     const auto segment = static_cast<size_t>(where.segment);
     if (segment >= kSegments) [[unlikely]]
-      return (*peers_pieces_)[segment - kSegments][static_cast<size_t>(where.pe)];
+      return (*peers_extents_)[segment - kSegments][static_cast<size_t>(where.pe)];
     return regions_[static_cast<size_t>(where.pe) * kSegments + segment];
   }
   bool is_on_device(const std::byte* local) const noexcept {
     return reinterpret_cast<uintptr_t>(local) - device_base_ < device_nbytes_;
   }
   /// The descriptor of local memory on the device; 0 or an errno value.
-  int describe_piece(const std::byte* local, size_t nbytes, void*& desc) const noexcept;
+  int describe_extent(const std::byte* local, size_t nbytes, void*& desc) const noexcept;
   Post posted(ssize_t rc, int pe, const OpSlot* slot) noexcept;
   Post refused(int pe) noexcept;
   Post fail(int error) noexcept;
@@ -128,7 +128,7 @@ class Rail {
   std::span<const RemoteRegion> regions_;
   uintptr_t device_base_ = 0;  ///< of the device heap, where rails reach it; otherwise device_nbytes_ is 0
   size_t device_nbytes_ = 0;
-  const std::vector<std::vector<RemoteRegion>>* peers_pieces_ = nullptr;
+  const std::vector<std::vector<RemoteRegion>>* peers_extents_ = nullptr;
   /// Empty as long as the provider numbers addresses in the order of insertion, as FI_AV_TABLE promises.
   std::vector<fi_addr_t> addresses_;
   RailTraits traits_{};
@@ -157,7 +157,7 @@ class Rail {
   Fid<fid_mr> receives_mr_;  // only under FI_MR_LOCAL
   Fid<fid_ep> ep_;
   std::vector<MemoryRegion> segments_;  // may be bound to the endpoint: closed before it
-  std::vector<MemoryRegion> pieces_;    // of the device heap; may be bound to the endpoint: closed before it
+  std::vector<MemoryRegion> extents_;   // of the device heap; may be bound to the endpoint: closed before it
   LocalMemory local_;
 };
 

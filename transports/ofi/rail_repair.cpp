@@ -39,7 +39,7 @@ void Rail::close() noexcept {
   }
   local_ = {};
   segments_.clear();
-  pieces_.clear();
+  extents_.clear();
   ep_.reset();
   receives_mr_.reset();
   receives_ = {};

@@ -145,10 +145,10 @@ void Rail::use_device_heap(std::span<const std::byte> addresses) noexcept {
   device_nbytes_ = addresses.size();
 }
 
-RemoteRegion Rail::add_piece(const Memory& memory) {
-  const uint64_t key = kSegments + 2 + pieces_.size();  // after the keys of segments and receive buffers
-  pieces_.emplace_back(RegistrationSite{info_.get(), domain_.get(), ep_.get()}, memory, key);
-  return pieces_.back().remote();
+RemoteRegion Rail::add_extent(const Memory& memory) {
+  const uint64_t key = kSegments + 2 + extents_.size();  // after the keys of segments and receive buffers
+  extents_.emplace_back(RegistrationSite{info_.get(), domain_.get(), ep_.get()}, memory, key);
+  return extents_.back().remote();
 }
 
 std::vector<std::byte> Rail::address() const {
@@ -162,7 +162,7 @@ std::vector<std::byte> Rail::address() const {
 }
 
 void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteRegion> regions,
-                   const std::vector<std::vector<RemoteRegion>>* pieces) {
+                   const std::vector<std::vector<RemoteRegion>>* extents) {
   const char* provider = info_->fabric_attr->prov_name;
   const size_t count = regions.size() / kSegments * ports_;
   std::vector<fi_addr_t> numbers(count, FI_ADDR_NOTAVAIL);
@@ -176,7 +176,7 @@ void Rail::connect(std::span<const std::byte> addresses, std::span<const RemoteR
   if (!in_order) addresses_ = std::move(numbers);
   npeers_ = count;
   regions_ = regions;
-  peers_pieces_ = pieces;
+  peers_extents_ = extents;
 }
 
 }  // namespace railshmem::ofi

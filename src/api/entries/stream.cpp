@@ -12,2584 +12,2584 @@ using namespace railshmem;
 extern "C" {
 
 void shmemx_float_put_on_stream(float* dest, const float* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_put_on_stream", stream).put(dest, source, nelems, sizeof(float), pe, false);
+  return on_stream("shmemx_float_put_on_stream", stream).put(dest, source, nelems, sizeof(float), pe, false);
 }
 void shmemx_double_put_on_stream(double* dest, const double* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_put_on_stream", stream).put(dest, source, nelems, sizeof(double), pe, false);
+  return on_stream("shmemx_double_put_on_stream", stream).put(dest, source, nelems, sizeof(double), pe, false);
 }
 void shmemx_int_put_on_stream(int* dest, const int* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_put_on_stream", stream).put(dest, source, nelems, sizeof(int), pe, false);
+  return on_stream("shmemx_int_put_on_stream", stream).put(dest, source, nelems, sizeof(int), pe, false);
 }
 void shmemx_long_put_on_stream(long* dest, const long* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_put_on_stream", stream).put(dest, source, nelems, sizeof(long), pe, false);
+  return on_stream("shmemx_long_put_on_stream", stream).put(dest, source, nelems, sizeof(long), pe, false);
 }
 void shmemx_longlong_put_on_stream(long long* dest, const long long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_put_on_stream", stream).put(dest, source, nelems, sizeof(long long), pe, false);
+  return on_stream("shmemx_longlong_put_on_stream", stream).put(dest, source, nelems, sizeof(long long), pe, false);
 }
 void shmemx_uint_put_on_stream(unsigned int* dest, const unsigned int* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned int), pe, false);
+  return on_stream("shmemx_uint_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned int), pe, false);
 }
 void shmemx_ulong_put_on_stream(unsigned long* dest, const unsigned long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long), pe, false);
+  return on_stream("shmemx_ulong_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long), pe, false);
 }
 void shmemx_ulonglong_put_on_stream(unsigned long long* dest, const unsigned long long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long long), pe, false);
+  return on_stream("shmemx_ulonglong_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long long), pe, false);
 }
 void shmemx_char_put_on_stream(char* dest, const char* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_put_on_stream", stream).put(dest, source, nelems, sizeof(char), pe, false);
+  return on_stream("shmemx_char_put_on_stream", stream).put(dest, source, nelems, sizeof(char), pe, false);
 }
 void shmemx_schar_put_on_stream(signed char* dest, const signed char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_put_on_stream", stream).put(dest, source, nelems, sizeof(signed char), pe, false);
+  return on_stream("shmemx_schar_put_on_stream", stream).put(dest, source, nelems, sizeof(signed char), pe, false);
 }
 void shmemx_short_put_on_stream(short* dest, const short* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_put_on_stream", stream).put(dest, source, nelems, sizeof(short), pe, false);
+  return on_stream("shmemx_short_put_on_stream", stream).put(dest, source, nelems, sizeof(short), pe, false);
 }
 void shmemx_uchar_put_on_stream(unsigned char* dest, const unsigned char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned char), pe, false);
+  return on_stream("shmemx_uchar_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned char), pe, false);
 }
 void shmemx_ushort_put_on_stream(unsigned short* dest, const unsigned short* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned short), pe, false);
+  return on_stream("shmemx_ushort_put_on_stream", stream).put(dest, source, nelems, sizeof(unsigned short), pe, false);
 }
 void shmemx_longdouble_put_on_stream(long double* dest, const long double* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_put_on_stream", stream).put(dest, source, nelems, sizeof(long double), pe, false);
+  return on_stream("shmemx_longdouble_put_on_stream", stream).put(dest, source, nelems, sizeof(long double), pe, false);
 }
 void shmemx_int32_put_on_stream(int32_t* dest, const int32_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_put_on_stream", stream).put(dest, source, nelems, sizeof(int32_t), pe, false);
+  return on_stream("shmemx_int32_put_on_stream", stream).put(dest, source, nelems, sizeof(int32_t), pe, false);
 }
 void shmemx_int64_put_on_stream(int64_t* dest, const int64_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_put_on_stream", stream).put(dest, source, nelems, sizeof(int64_t), pe, false);
+  return on_stream("shmemx_int64_put_on_stream", stream).put(dest, source, nelems, sizeof(int64_t), pe, false);
 }
 void shmemx_uint32_put_on_stream(uint32_t* dest, const uint32_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_put_on_stream", stream).put(dest, source, nelems, sizeof(uint32_t), pe, false);
+  return on_stream("shmemx_uint32_put_on_stream", stream).put(dest, source, nelems, sizeof(uint32_t), pe, false);
 }
 void shmemx_uint64_put_on_stream(uint64_t* dest, const uint64_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_put_on_stream", stream).put(dest, source, nelems, sizeof(uint64_t), pe, false);
+  return on_stream("shmemx_uint64_put_on_stream", stream).put(dest, source, nelems, sizeof(uint64_t), pe, false);
 }
 void shmemx_size_put_on_stream(size_t* dest, const size_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_put_on_stream", stream).put(dest, source, nelems, sizeof(size_t), pe, false);
+  return on_stream("shmemx_size_put_on_stream", stream).put(dest, source, nelems, sizeof(size_t), pe, false);
 }
 void shmemx_ptrdiff_put_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_put_on_stream", stream).put(dest, source, nelems, sizeof(ptrdiff_t), pe, false);
+  return on_stream("shmemx_ptrdiff_put_on_stream", stream).put(dest, source, nelems, sizeof(ptrdiff_t), pe, false);
 }
 void shmemx_int8_put_on_stream(int8_t* dest, const int8_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_put_on_stream", stream).put(dest, source, nelems, sizeof(int8_t), pe, false);
+  return on_stream("shmemx_int8_put_on_stream", stream).put(dest, source, nelems, sizeof(int8_t), pe, false);
 }
 void shmemx_int16_put_on_stream(int16_t* dest, const int16_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_put_on_stream", stream).put(dest, source, nelems, sizeof(int16_t), pe, false);
+  return on_stream("shmemx_int16_put_on_stream", stream).put(dest, source, nelems, sizeof(int16_t), pe, false);
 }
 void shmemx_uint8_put_on_stream(uint8_t* dest, const uint8_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_put_on_stream", stream).put(dest, source, nelems, sizeof(uint8_t), pe, false);
+  return on_stream("shmemx_uint8_put_on_stream", stream).put(dest, source, nelems, sizeof(uint8_t), pe, false);
 }
 void shmemx_uint16_put_on_stream(uint16_t* dest, const uint16_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_put_on_stream", stream).put(dest, source, nelems, sizeof(uint16_t), pe, false);
+  return on_stream("shmemx_uint16_put_on_stream", stream).put(dest, source, nelems, sizeof(uint16_t), pe, false);
 }
 void shmemx_put8_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put8_on_stream", stream).put(dest, source, nelems, 8 / 8, pe, false);
+  return on_stream("shmemx_put8_on_stream", stream).put(dest, source, nelems, 8 / 8, pe, false);
 }
 void shmemx_put16_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put16_on_stream", stream).put(dest, source, nelems, 16 / 8, pe, false);
+  return on_stream("shmemx_put16_on_stream", stream).put(dest, source, nelems, 16 / 8, pe, false);
 }
 void shmemx_put32_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put32_on_stream", stream).put(dest, source, nelems, 32 / 8, pe, false);
+  return on_stream("shmemx_put32_on_stream", stream).put(dest, source, nelems, 32 / 8, pe, false);
 }
 void shmemx_put64_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put64_on_stream", stream).put(dest, source, nelems, 64 / 8, pe, false);
+  return on_stream("shmemx_put64_on_stream", stream).put(dest, source, nelems, 64 / 8, pe, false);
 }
 void shmemx_put128_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put128_on_stream", stream).put(dest, source, nelems, 128 / 8, pe, false);
+  return on_stream("shmemx_put128_on_stream", stream).put(dest, source, nelems, 128 / 8, pe, false);
 }
 void shmemx_putmem_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_putmem_on_stream", stream).put(dest, source, nelems, 1, pe, false);
+  return on_stream("shmemx_putmem_on_stream", stream).put(dest, source, nelems, 1, pe, false);
 }
 void shmemx_float_put_nbi_on_stream(float* dest, const float* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(float), pe, true);
+  return on_stream("shmemx_float_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(float), pe, true);
 }
 void shmemx_double_put_nbi_on_stream(double* dest, const double* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(double), pe, true);
+  return on_stream("shmemx_double_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(double), pe, true);
 }
 void shmemx_int_put_nbi_on_stream(int* dest, const int* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int), pe, true);
+  return on_stream("shmemx_int_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int), pe, true);
 }
 void shmemx_long_put_nbi_on_stream(long* dest, const long* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(long), pe, true);
+  return on_stream("shmemx_long_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(long), pe, true);
 }
 void shmemx_longlong_put_nbi_on_stream(long long* dest, const long long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(long long), pe, true);
+  return on_stream("shmemx_longlong_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(long long), pe, true);
 }
 void shmemx_uint_put_nbi_on_stream(unsigned int* dest, const unsigned int* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned int), pe, true);
+  return on_stream("shmemx_uint_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned int), pe, true);
 }
 void shmemx_ulong_put_nbi_on_stream(unsigned long* dest, const unsigned long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long), pe, true);
+  return on_stream("shmemx_ulong_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long), pe, true);
 }
 void shmemx_ulonglong_put_nbi_on_stream(unsigned long long* dest, const unsigned long long* source, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long long), pe, true);
+  return on_stream("shmemx_ulonglong_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned long long), pe, true);
 }
 void shmemx_char_put_nbi_on_stream(char* dest, const char* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(char), pe, true);
+  return on_stream("shmemx_char_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(char), pe, true);
 }
 void shmemx_schar_put_nbi_on_stream(signed char* dest, const signed char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(signed char), pe, true);
+  return on_stream("shmemx_schar_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(signed char), pe, true);
 }
 void shmemx_short_put_nbi_on_stream(short* dest, const short* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(short), pe, true);
+  return on_stream("shmemx_short_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(short), pe, true);
 }
 void shmemx_uchar_put_nbi_on_stream(unsigned char* dest, const unsigned char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned char), pe, true);
+  return on_stream("shmemx_uchar_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned char), pe, true);
 }
 void shmemx_ushort_put_nbi_on_stream(unsigned short* dest, const unsigned short* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned short), pe, true);
+  return on_stream("shmemx_ushort_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(unsigned short), pe, true);
 }
 void shmemx_longdouble_put_nbi_on_stream(long double* dest, const long double* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(long double), pe, true);
+  return on_stream("shmemx_longdouble_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(long double), pe, true);
 }
 void shmemx_int32_put_nbi_on_stream(int32_t* dest, const int32_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int32_t), pe, true);
+  return on_stream("shmemx_int32_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int32_t), pe, true);
 }
 void shmemx_int64_put_nbi_on_stream(int64_t* dest, const int64_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int64_t), pe, true);
+  return on_stream("shmemx_int64_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int64_t), pe, true);
 }
 void shmemx_uint32_put_nbi_on_stream(uint32_t* dest, const uint32_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint32_t), pe, true);
+  return on_stream("shmemx_uint32_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint32_t), pe, true);
 }
 void shmemx_uint64_put_nbi_on_stream(uint64_t* dest, const uint64_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint64_t), pe, true);
+  return on_stream("shmemx_uint64_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint64_t), pe, true);
 }
 void shmemx_size_put_nbi_on_stream(size_t* dest, const size_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(size_t), pe, true);
+  return on_stream("shmemx_size_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(size_t), pe, true);
 }
 void shmemx_ptrdiff_put_nbi_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(ptrdiff_t), pe, true);
+  return on_stream("shmemx_ptrdiff_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(ptrdiff_t), pe, true);
 }
 void shmemx_int8_put_nbi_on_stream(int8_t* dest, const int8_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int8_t), pe, true);
+  return on_stream("shmemx_int8_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int8_t), pe, true);
 }
 void shmemx_int16_put_nbi_on_stream(int16_t* dest, const int16_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int16_t), pe, true);
+  return on_stream("shmemx_int16_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(int16_t), pe, true);
 }
 void shmemx_uint8_put_nbi_on_stream(uint8_t* dest, const uint8_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint8_t), pe, true);
+  return on_stream("shmemx_uint8_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint8_t), pe, true);
 }
 void shmemx_uint16_put_nbi_on_stream(uint16_t* dest, const uint16_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint16_t), pe, true);
+  return on_stream("shmemx_uint16_put_nbi_on_stream", stream).put(dest, source, nelems, sizeof(uint16_t), pe, true);
 }
 void shmemx_put8_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put8_nbi_on_stream", stream).put(dest, source, nelems, 8 / 8, pe, true);
+  return on_stream("shmemx_put8_nbi_on_stream", stream).put(dest, source, nelems, 8 / 8, pe, true);
 }
 void shmemx_put16_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put16_nbi_on_stream", stream).put(dest, source, nelems, 16 / 8, pe, true);
+  return on_stream("shmemx_put16_nbi_on_stream", stream).put(dest, source, nelems, 16 / 8, pe, true);
 }
 void shmemx_put32_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put32_nbi_on_stream", stream).put(dest, source, nelems, 32 / 8, pe, true);
+  return on_stream("shmemx_put32_nbi_on_stream", stream).put(dest, source, nelems, 32 / 8, pe, true);
 }
 void shmemx_put64_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put64_nbi_on_stream", stream).put(dest, source, nelems, 64 / 8, pe, true);
+  return on_stream("shmemx_put64_nbi_on_stream", stream).put(dest, source, nelems, 64 / 8, pe, true);
 }
 void shmemx_put128_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put128_nbi_on_stream", stream).put(dest, source, nelems, 128 / 8, pe, true);
+  return on_stream("shmemx_put128_nbi_on_stream", stream).put(dest, source, nelems, 128 / 8, pe, true);
 }
 void shmemx_putmem_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_putmem_nbi_on_stream", stream).put(dest, source, nelems, 1, pe, true);
+  return on_stream("shmemx_putmem_nbi_on_stream", stream).put(dest, source, nelems, 1, pe, true);
 }
 void shmemx_float_get_on_stream(float* dest, const float* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_get_on_stream", stream).get(dest, source, nelems, sizeof(float), pe, false);
+  return on_stream("shmemx_float_get_on_stream", stream).get(dest, source, nelems, sizeof(float), pe, false);
 }
 void shmemx_double_get_on_stream(double* dest, const double* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_get_on_stream", stream).get(dest, source, nelems, sizeof(double), pe, false);
+  return on_stream("shmemx_double_get_on_stream", stream).get(dest, source, nelems, sizeof(double), pe, false);
 }
 void shmemx_int_get_on_stream(int* dest, const int* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_get_on_stream", stream).get(dest, source, nelems, sizeof(int), pe, false);
+  return on_stream("shmemx_int_get_on_stream", stream).get(dest, source, nelems, sizeof(int), pe, false);
 }
 void shmemx_long_get_on_stream(long* dest, const long* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_get_on_stream", stream).get(dest, source, nelems, sizeof(long), pe, false);
+  return on_stream("shmemx_long_get_on_stream", stream).get(dest, source, nelems, sizeof(long), pe, false);
 }
 void shmemx_longlong_get_on_stream(long long* dest, const long long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_get_on_stream", stream).get(dest, source, nelems, sizeof(long long), pe, false);
+  return on_stream("shmemx_longlong_get_on_stream", stream).get(dest, source, nelems, sizeof(long long), pe, false);
 }
 void shmemx_uint_get_on_stream(unsigned int* dest, const unsigned int* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned int), pe, false);
+  return on_stream("shmemx_uint_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned int), pe, false);
 }
 void shmemx_ulong_get_on_stream(unsigned long* dest, const unsigned long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long), pe, false);
+  return on_stream("shmemx_ulong_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long), pe, false);
 }
 void shmemx_ulonglong_get_on_stream(unsigned long long* dest, const unsigned long long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long long), pe, false);
+  return on_stream("shmemx_ulonglong_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long long), pe, false);
 }
 void shmemx_char_get_on_stream(char* dest, const char* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_get_on_stream", stream).get(dest, source, nelems, sizeof(char), pe, false);
+  return on_stream("shmemx_char_get_on_stream", stream).get(dest, source, nelems, sizeof(char), pe, false);
 }
 void shmemx_schar_get_on_stream(signed char* dest, const signed char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_get_on_stream", stream).get(dest, source, nelems, sizeof(signed char), pe, false);
+  return on_stream("shmemx_schar_get_on_stream", stream).get(dest, source, nelems, sizeof(signed char), pe, false);
 }
 void shmemx_short_get_on_stream(short* dest, const short* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_get_on_stream", stream).get(dest, source, nelems, sizeof(short), pe, false);
+  return on_stream("shmemx_short_get_on_stream", stream).get(dest, source, nelems, sizeof(short), pe, false);
 }
 void shmemx_uchar_get_on_stream(unsigned char* dest, const unsigned char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned char), pe, false);
+  return on_stream("shmemx_uchar_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned char), pe, false);
 }
 void shmemx_ushort_get_on_stream(unsigned short* dest, const unsigned short* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned short), pe, false);
+  return on_stream("shmemx_ushort_get_on_stream", stream).get(dest, source, nelems, sizeof(unsigned short), pe, false);
 }
 void shmemx_longdouble_get_on_stream(long double* dest, const long double* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_get_on_stream", stream).get(dest, source, nelems, sizeof(long double), pe, false);
+  return on_stream("shmemx_longdouble_get_on_stream", stream).get(dest, source, nelems, sizeof(long double), pe, false);
 }
 void shmemx_int32_get_on_stream(int32_t* dest, const int32_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_get_on_stream", stream).get(dest, source, nelems, sizeof(int32_t), pe, false);
+  return on_stream("shmemx_int32_get_on_stream", stream).get(dest, source, nelems, sizeof(int32_t), pe, false);
 }
 void shmemx_int64_get_on_stream(int64_t* dest, const int64_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_get_on_stream", stream).get(dest, source, nelems, sizeof(int64_t), pe, false);
+  return on_stream("shmemx_int64_get_on_stream", stream).get(dest, source, nelems, sizeof(int64_t), pe, false);
 }
 void shmemx_uint32_get_on_stream(uint32_t* dest, const uint32_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_get_on_stream", stream).get(dest, source, nelems, sizeof(uint32_t), pe, false);
+  return on_stream("shmemx_uint32_get_on_stream", stream).get(dest, source, nelems, sizeof(uint32_t), pe, false);
 }
 void shmemx_uint64_get_on_stream(uint64_t* dest, const uint64_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_get_on_stream", stream).get(dest, source, nelems, sizeof(uint64_t), pe, false);
+  return on_stream("shmemx_uint64_get_on_stream", stream).get(dest, source, nelems, sizeof(uint64_t), pe, false);
 }
 void shmemx_size_get_on_stream(size_t* dest, const size_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_get_on_stream", stream).get(dest, source, nelems, sizeof(size_t), pe, false);
+  return on_stream("shmemx_size_get_on_stream", stream).get(dest, source, nelems, sizeof(size_t), pe, false);
 }
 void shmemx_ptrdiff_get_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_get_on_stream", stream).get(dest, source, nelems, sizeof(ptrdiff_t), pe, false);
+  return on_stream("shmemx_ptrdiff_get_on_stream", stream).get(dest, source, nelems, sizeof(ptrdiff_t), pe, false);
 }
 void shmemx_int8_get_on_stream(int8_t* dest, const int8_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_get_on_stream", stream).get(dest, source, nelems, sizeof(int8_t), pe, false);
+  return on_stream("shmemx_int8_get_on_stream", stream).get(dest, source, nelems, sizeof(int8_t), pe, false);
 }
 void shmemx_int16_get_on_stream(int16_t* dest, const int16_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_get_on_stream", stream).get(dest, source, nelems, sizeof(int16_t), pe, false);
+  return on_stream("shmemx_int16_get_on_stream", stream).get(dest, source, nelems, sizeof(int16_t), pe, false);
 }
 void shmemx_uint8_get_on_stream(uint8_t* dest, const uint8_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_get_on_stream", stream).get(dest, source, nelems, sizeof(uint8_t), pe, false);
+  return on_stream("shmemx_uint8_get_on_stream", stream).get(dest, source, nelems, sizeof(uint8_t), pe, false);
 }
 void shmemx_uint16_get_on_stream(uint16_t* dest, const uint16_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_get_on_stream", stream).get(dest, source, nelems, sizeof(uint16_t), pe, false);
+  return on_stream("shmemx_uint16_get_on_stream", stream).get(dest, source, nelems, sizeof(uint16_t), pe, false);
 }
 void shmemx_get8_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get8_on_stream", stream).get(dest, source, nelems, 8 / 8, pe, false);
+  return on_stream("shmemx_get8_on_stream", stream).get(dest, source, nelems, 8 / 8, pe, false);
 }
 void shmemx_get16_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get16_on_stream", stream).get(dest, source, nelems, 16 / 8, pe, false);
+  return on_stream("shmemx_get16_on_stream", stream).get(dest, source, nelems, 16 / 8, pe, false);
 }
 void shmemx_get32_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get32_on_stream", stream).get(dest, source, nelems, 32 / 8, pe, false);
+  return on_stream("shmemx_get32_on_stream", stream).get(dest, source, nelems, 32 / 8, pe, false);
 }
 void shmemx_get64_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get64_on_stream", stream).get(dest, source, nelems, 64 / 8, pe, false);
+  return on_stream("shmemx_get64_on_stream", stream).get(dest, source, nelems, 64 / 8, pe, false);
 }
 void shmemx_get128_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get128_on_stream", stream).get(dest, source, nelems, 128 / 8, pe, false);
+  return on_stream("shmemx_get128_on_stream", stream).get(dest, source, nelems, 128 / 8, pe, false);
 }
 void shmemx_getmem_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_getmem_on_stream", stream).get(dest, source, nelems, 1, pe, false);
+  return on_stream("shmemx_getmem_on_stream", stream).get(dest, source, nelems, 1, pe, false);
 }
 void shmemx_float_get_nbi_on_stream(float* dest, const float* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(float), pe, true);
+  return on_stream("shmemx_float_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(float), pe, true);
 }
 void shmemx_double_get_nbi_on_stream(double* dest, const double* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(double), pe, true);
+  return on_stream("shmemx_double_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(double), pe, true);
 }
 void shmemx_int_get_nbi_on_stream(int* dest, const int* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int), pe, true);
+  return on_stream("shmemx_int_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int), pe, true);
 }
 void shmemx_long_get_nbi_on_stream(long* dest, const long* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(long), pe, true);
+  return on_stream("shmemx_long_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(long), pe, true);
 }
 void shmemx_longlong_get_nbi_on_stream(long long* dest, const long long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(long long), pe, true);
+  return on_stream("shmemx_longlong_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(long long), pe, true);
 }
 void shmemx_uint_get_nbi_on_stream(unsigned int* dest, const unsigned int* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned int), pe, true);
+  return on_stream("shmemx_uint_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned int), pe, true);
 }
 void shmemx_ulong_get_nbi_on_stream(unsigned long* dest, const unsigned long* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long), pe, true);
+  return on_stream("shmemx_ulong_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long), pe, true);
 }
 void shmemx_ulonglong_get_nbi_on_stream(unsigned long long* dest, const unsigned long long* source, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long long), pe, true);
+  return on_stream("shmemx_ulonglong_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned long long), pe, true);
 }
 void shmemx_char_get_nbi_on_stream(char* dest, const char* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(char), pe, true);
+  return on_stream("shmemx_char_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(char), pe, true);
 }
 void shmemx_schar_get_nbi_on_stream(signed char* dest, const signed char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(signed char), pe, true);
+  return on_stream("shmemx_schar_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(signed char), pe, true);
 }
 void shmemx_short_get_nbi_on_stream(short* dest, const short* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(short), pe, true);
+  return on_stream("shmemx_short_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(short), pe, true);
 }
 void shmemx_uchar_get_nbi_on_stream(unsigned char* dest, const unsigned char* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned char), pe, true);
+  return on_stream("shmemx_uchar_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned char), pe, true);
 }
 void shmemx_ushort_get_nbi_on_stream(unsigned short* dest, const unsigned short* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned short), pe, true);
+  return on_stream("shmemx_ushort_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(unsigned short), pe, true);
 }
 void shmemx_longdouble_get_nbi_on_stream(long double* dest, const long double* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(long double), pe, true);
+  return on_stream("shmemx_longdouble_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(long double), pe, true);
 }
 void shmemx_int32_get_nbi_on_stream(int32_t* dest, const int32_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int32_t), pe, true);
+  return on_stream("shmemx_int32_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int32_t), pe, true);
 }
 void shmemx_int64_get_nbi_on_stream(int64_t* dest, const int64_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int64_t), pe, true);
+  return on_stream("shmemx_int64_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int64_t), pe, true);
 }
 void shmemx_uint32_get_nbi_on_stream(uint32_t* dest, const uint32_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint32_t), pe, true);
+  return on_stream("shmemx_uint32_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint32_t), pe, true);
 }
 void shmemx_uint64_get_nbi_on_stream(uint64_t* dest, const uint64_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint64_t), pe, true);
+  return on_stream("shmemx_uint64_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint64_t), pe, true);
 }
 void shmemx_size_get_nbi_on_stream(size_t* dest, const size_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(size_t), pe, true);
+  return on_stream("shmemx_size_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(size_t), pe, true);
 }
 void shmemx_ptrdiff_get_nbi_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(ptrdiff_t), pe, true);
+  return on_stream("shmemx_ptrdiff_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(ptrdiff_t), pe, true);
 }
 void shmemx_int8_get_nbi_on_stream(int8_t* dest, const int8_t* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int8_t), pe, true);
+  return on_stream("shmemx_int8_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int8_t), pe, true);
 }
 void shmemx_int16_get_nbi_on_stream(int16_t* dest, const int16_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int16_t), pe, true);
+  return on_stream("shmemx_int16_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(int16_t), pe, true);
 }
 void shmemx_uint8_get_nbi_on_stream(uint8_t* dest, const uint8_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint8_t), pe, true);
+  return on_stream("shmemx_uint8_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint8_t), pe, true);
 }
 void shmemx_uint16_get_nbi_on_stream(uint16_t* dest, const uint16_t* source, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint16_t), pe, true);
+  return on_stream("shmemx_uint16_get_nbi_on_stream", stream).get(dest, source, nelems, sizeof(uint16_t), pe, true);
 }
 void shmemx_get8_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get8_nbi_on_stream", stream).get(dest, source, nelems, 8 / 8, pe, true);
+  return on_stream("shmemx_get8_nbi_on_stream", stream).get(dest, source, nelems, 8 / 8, pe, true);
 }
 void shmemx_get16_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get16_nbi_on_stream", stream).get(dest, source, nelems, 16 / 8, pe, true);
+  return on_stream("shmemx_get16_nbi_on_stream", stream).get(dest, source, nelems, 16 / 8, pe, true);
 }
 void shmemx_get32_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get32_nbi_on_stream", stream).get(dest, source, nelems, 32 / 8, pe, true);
+  return on_stream("shmemx_get32_nbi_on_stream", stream).get(dest, source, nelems, 32 / 8, pe, true);
 }
 void shmemx_get64_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get64_nbi_on_stream", stream).get(dest, source, nelems, 64 / 8, pe, true);
+  return on_stream("shmemx_get64_nbi_on_stream", stream).get(dest, source, nelems, 64 / 8, pe, true);
 }
 void shmemx_get128_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_get128_nbi_on_stream", stream).get(dest, source, nelems, 128 / 8, pe, true);
+  return on_stream("shmemx_get128_nbi_on_stream", stream).get(dest, source, nelems, 128 / 8, pe, true);
 }
 void shmemx_getmem_nbi_on_stream(void* dest, const void* source, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_getmem_nbi_on_stream", stream).get(dest, source, nelems, 1, pe, true);
+  return on_stream("shmemx_getmem_nbi_on_stream", stream).get(dest, source, nelems, 1, pe, true);
 }
 void shmemx_float_iput_on_stream(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(float), 1, nelems}, pe);
+  return on_stream("shmemx_float_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(float), 1, nelems}, pe);
 }
 void shmemx_double_iput_on_stream(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(double), 1, nelems}, pe);
+  return on_stream("shmemx_double_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(double), 1, nelems}, pe);
 }
 void shmemx_int_iput_on_stream(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int), 1, nelems}, pe);
+  return on_stream("shmemx_int_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int), 1, nelems}, pe);
 }
 void shmemx_long_iput_on_stream(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(long), 1, nelems}, pe);
+  return on_stream("shmemx_long_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(long), 1, nelems}, pe);
 }
 void shmemx_longlong_iput_on_stream(long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(long long), 1, nelems}, pe);
+  return on_stream("shmemx_longlong_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(long long), 1, nelems}, pe);
 }
 void shmemx_uint_iput_on_stream(unsigned int* dest, const unsigned int* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, pe);
+  return on_stream("shmemx_uint_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, pe);
 }
 void shmemx_ulong_iput_on_stream(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, pe);
+  return on_stream("shmemx_ulong_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, pe);
 }
 void shmemx_ulonglong_iput_on_stream(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, pe);
+  return on_stream("shmemx_ulonglong_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, pe);
 }
 void shmemx_char_iput_on_stream(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(char), 1, nelems}, pe);
+  return on_stream("shmemx_char_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(char), 1, nelems}, pe);
 }
 void shmemx_schar_iput_on_stream(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, pe);
+  return on_stream("shmemx_schar_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, pe);
 }
 void shmemx_short_iput_on_stream(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(short), 1, nelems}, pe);
+  return on_stream("shmemx_short_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(short), 1, nelems}, pe);
 }
 void shmemx_uchar_iput_on_stream(unsigned char* dest, const unsigned char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, pe);
+  return on_stream("shmemx_uchar_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, pe);
 }
 void shmemx_ushort_iput_on_stream(unsigned short* dest, const unsigned short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, pe);
+  return on_stream("shmemx_ushort_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, pe);
 }
 void shmemx_longdouble_iput_on_stream(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(long double), 1, nelems}, pe);
+  return on_stream("shmemx_longdouble_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(long double), 1, nelems}, pe);
 }
 void shmemx_int32_iput_on_stream(int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, pe);
+  return on_stream("shmemx_int32_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, pe);
 }
 void shmemx_int64_iput_on_stream(int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, pe);
+  return on_stream("shmemx_int64_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, pe);
 }
 void shmemx_uint32_iput_on_stream(uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint32_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, pe);
 }
 void shmemx_uint64_iput_on_stream(uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint64_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, pe);
 }
 void shmemx_size_iput_on_stream(size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, pe);
+  return on_stream("shmemx_size_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, pe);
 }
 void shmemx_ptrdiff_iput_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, pe);
+  return on_stream("shmemx_ptrdiff_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, pe);
 }
 void shmemx_int8_iput_on_stream(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, pe);
+  return on_stream("shmemx_int8_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, pe);
 }
 void shmemx_int16_iput_on_stream(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, pe);
+  return on_stream("shmemx_int16_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, pe);
 }
 void shmemx_uint8_iput_on_stream(uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint8_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, pe);
 }
 void shmemx_uint16_iput_on_stream(uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint16_iput_on_stream", stream).iput(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, pe);
 }
 void shmemx_iput8_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iput8_on_stream", stream).iput(dest, source, {dst, sst, 8 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iput8_on_stream", stream).iput(dest, source, {dst, sst, 8 / 8, 1, nelems}, pe);
 }
 void shmemx_iput16_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iput16_on_stream", stream).iput(dest, source, {dst, sst, 16 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iput16_on_stream", stream).iput(dest, source, {dst, sst, 16 / 8, 1, nelems}, pe);
 }
 void shmemx_iput32_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iput32_on_stream", stream).iput(dest, source, {dst, sst, 32 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iput32_on_stream", stream).iput(dest, source, {dst, sst, 32 / 8, 1, nelems}, pe);
 }
 void shmemx_iput64_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iput64_on_stream", stream).iput(dest, source, {dst, sst, 64 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iput64_on_stream", stream).iput(dest, source, {dst, sst, 64 / 8, 1, nelems}, pe);
 }
 void shmemx_iput128_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iput128_on_stream", stream).iput(dest, source, {dst, sst, 128 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iput128_on_stream", stream).iput(dest, source, {dst, sst, 128 / 8, 1, nelems}, pe);
 }
 void shmemx_float_iget_on_stream(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(float), 1, nelems}, pe);
+  return on_stream("shmemx_float_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(float), 1, nelems}, pe);
 }
 void shmemx_double_iget_on_stream(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(double), 1, nelems}, pe);
+  return on_stream("shmemx_double_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(double), 1, nelems}, pe);
 }
 void shmemx_int_iget_on_stream(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int), 1, nelems}, pe);
+  return on_stream("shmemx_int_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int), 1, nelems}, pe);
 }
 void shmemx_long_iget_on_stream(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(long), 1, nelems}, pe);
+  return on_stream("shmemx_long_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(long), 1, nelems}, pe);
 }
 void shmemx_longlong_iget_on_stream(long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(long long), 1, nelems}, pe);
+  return on_stream("shmemx_longlong_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(long long), 1, nelems}, pe);
 }
 void shmemx_uint_iget_on_stream(unsigned int* dest, const unsigned int* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, pe);
+  return on_stream("shmemx_uint_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, pe);
 }
 void shmemx_ulong_iget_on_stream(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, pe);
+  return on_stream("shmemx_ulong_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, pe);
 }
 void shmemx_ulonglong_iget_on_stream(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, pe);
+  return on_stream("shmemx_ulonglong_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, pe);
 }
 void shmemx_char_iget_on_stream(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(char), 1, nelems}, pe);
+  return on_stream("shmemx_char_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(char), 1, nelems}, pe);
 }
 void shmemx_schar_iget_on_stream(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, pe);
+  return on_stream("shmemx_schar_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, pe);
 }
 void shmemx_short_iget_on_stream(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(short), 1, nelems}, pe);
+  return on_stream("shmemx_short_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(short), 1, nelems}, pe);
 }
 void shmemx_uchar_iget_on_stream(unsigned char* dest, const unsigned char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, pe);
+  return on_stream("shmemx_uchar_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, pe);
 }
 void shmemx_ushort_iget_on_stream(unsigned short* dest, const unsigned short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, pe);
+  return on_stream("shmemx_ushort_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, pe);
 }
 void shmemx_longdouble_iget_on_stream(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(long double), 1, nelems}, pe);
+  return on_stream("shmemx_longdouble_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(long double), 1, nelems}, pe);
 }
 void shmemx_int32_iget_on_stream(int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, pe);
+  return on_stream("shmemx_int32_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, pe);
 }
 void shmemx_int64_iget_on_stream(int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, pe);
+  return on_stream("shmemx_int64_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, pe);
 }
 void shmemx_uint32_iget_on_stream(uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint32_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, pe);
 }
 void shmemx_uint64_iget_on_stream(uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint64_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, pe);
 }
 void shmemx_size_iget_on_stream(size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, pe);
+  return on_stream("shmemx_size_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, pe);
 }
 void shmemx_ptrdiff_iget_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, pe);
+  return on_stream("shmemx_ptrdiff_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, pe);
 }
 void shmemx_int8_iget_on_stream(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, pe);
+  return on_stream("shmemx_int8_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, pe);
 }
 void shmemx_int16_iget_on_stream(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, pe);
+  return on_stream("shmemx_int16_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, pe);
 }
 void shmemx_uint8_iget_on_stream(uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint8_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, pe);
 }
 void shmemx_uint16_iget_on_stream(uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, pe);
+  return on_stream("shmemx_uint16_iget_on_stream", stream).iget(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, pe);
 }
 void shmemx_iget8_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iget8_on_stream", stream).iget(dest, source, {dst, sst, 8 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iget8_on_stream", stream).iget(dest, source, {dst, sst, 8 / 8, 1, nelems}, pe);
 }
 void shmemx_iget16_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iget16_on_stream", stream).iget(dest, source, {dst, sst, 16 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iget16_on_stream", stream).iget(dest, source, {dst, sst, 16 / 8, 1, nelems}, pe);
 }
 void shmemx_iget32_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iget32_on_stream", stream).iget(dest, source, {dst, sst, 32 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iget32_on_stream", stream).iget(dest, source, {dst, sst, 32 / 8, 1, nelems}, pe);
 }
 void shmemx_iget64_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iget64_on_stream", stream).iget(dest, source, {dst, sst, 64 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iget64_on_stream", stream).iget(dest, source, {dst, sst, 64 / 8, 1, nelems}, pe);
 }
 void shmemx_iget128_on_stream(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_iget128_on_stream", stream).iget(dest, source, {dst, sst, 128 / 8, 1, nelems}, pe);
+  return on_stream("shmemx_iget128_on_stream", stream).iget(dest, source, {dst, sst, 128 / 8, 1, nelems}, pe);
 }
 void shmemx_float_put_signal_on_stream(float* dest, const float* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(float), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_float_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(float), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_double_put_signal_on_stream(double* dest, const double* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(double), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_double_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(double), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_int_put_signal_on_stream(int* dest, const int* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_int_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_long_put_signal_on_stream(long* dest, const long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(long), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_long_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(long), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_longlong_put_signal_on_stream(long long* dest, const long long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(long long), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_longlong_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(long long), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_uint_put_signal_on_stream(unsigned int* dest, const unsigned int* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned int), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_uint_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned int), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_ulong_put_signal_on_stream(unsigned long* dest, const unsigned long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_ulong_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_ulonglong_put_signal_on_stream(unsigned long long* dest, const unsigned long long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long long), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_ulonglong_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long long), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_char_put_signal_on_stream(char* dest, const char* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(char), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_char_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(char), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_schar_put_signal_on_stream(signed char* dest, const signed char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(signed char), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_schar_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(signed char), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_short_put_signal_on_stream(short* dest, const short* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(short), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_short_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(short), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_uchar_put_signal_on_stream(unsigned char* dest, const unsigned char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned char), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_uchar_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned char), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_ushort_put_signal_on_stream(unsigned short* dest, const unsigned short* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned short), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_ushort_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned short), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_longdouble_put_signal_on_stream(long double* dest, const long double* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(long double), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_longdouble_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(long double), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_int32_put_signal_on_stream(int32_t* dest, const int32_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int32_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_int32_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int32_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_int64_put_signal_on_stream(int64_t* dest, const int64_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int64_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_int64_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int64_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_uint32_put_signal_on_stream(uint32_t* dest, const uint32_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint32_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_uint32_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint32_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_uint64_put_signal_on_stream(uint64_t* dest, const uint64_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint64_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_uint64_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint64_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_size_put_signal_on_stream(size_t* dest, const size_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(size_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_size_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(size_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_ptrdiff_put_signal_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(ptrdiff_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_ptrdiff_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(ptrdiff_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_int8_put_signal_on_stream(int8_t* dest, const int8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int8_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_int8_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int8_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_int16_put_signal_on_stream(int16_t* dest, const int16_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int16_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_int16_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(int16_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_uint8_put_signal_on_stream(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint8_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_uint8_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint8_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_uint16_put_signal_on_stream(uint16_t* dest, const uint16_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint16_t), {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_uint16_put_signal_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint16_t), {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_put8_signal_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put8_signal_on_stream", stream).put_signal(dest, source, nelems, 8 / 8, {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_put8_signal_on_stream", stream).put_signal(dest, source, nelems, 8 / 8, {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_put16_signal_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put16_signal_on_stream", stream).put_signal(dest, source, nelems, 16 / 8, {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_put16_signal_on_stream", stream).put_signal(dest, source, nelems, 16 / 8, {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_put32_signal_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put32_signal_on_stream", stream).put_signal(dest, source, nelems, 32 / 8, {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_put32_signal_on_stream", stream).put_signal(dest, source, nelems, 32 / 8, {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_put64_signal_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put64_signal_on_stream", stream).put_signal(dest, source, nelems, 64 / 8, {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_put64_signal_on_stream", stream).put_signal(dest, source, nelems, 64 / 8, {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_put128_signal_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put128_signal_on_stream", stream).put_signal(dest, source, nelems, 128 / 8, {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_put128_signal_on_stream", stream).put_signal(dest, source, nelems, 128 / 8, {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_putmem_signal_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_putmem_signal_on_stream", stream).put_signal(dest, source, nelems, 1, {sig_addr, signal, sig_op}, pe, false);
+  return on_stream("shmemx_putmem_signal_on_stream", stream).put_signal(dest, source, nelems, 1, {sig_addr, signal, sig_op}, pe, false);
 }
 void shmemx_float_put_signal_nbi_on_stream(float* dest, const float* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(float), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_float_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(float), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_double_put_signal_nbi_on_stream(double* dest, const double* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(double), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_double_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(double), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_int_put_signal_nbi_on_stream(int* dest, const int* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_int_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_long_put_signal_nbi_on_stream(long* dest, const long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(long), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_long_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(long), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_longlong_put_signal_nbi_on_stream(long long* dest, const long long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(long long), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_longlong_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(long long), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_uint_put_signal_nbi_on_stream(unsigned int* dest, const unsigned int* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned int), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_uint_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned int), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_ulong_put_signal_nbi_on_stream(unsigned long* dest, const unsigned long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_ulong_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_ulonglong_put_signal_nbi_on_stream(unsigned long long* dest, const unsigned long long* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long long), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_ulonglong_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned long long), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_char_put_signal_nbi_on_stream(char* dest, const char* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(char), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_char_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(char), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_schar_put_signal_nbi_on_stream(signed char* dest, const signed char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(signed char), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_schar_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(signed char), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_short_put_signal_nbi_on_stream(short* dest, const short* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(short), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_short_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(short), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_uchar_put_signal_nbi_on_stream(unsigned char* dest, const unsigned char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned char), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_uchar_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned char), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_ushort_put_signal_nbi_on_stream(unsigned short* dest, const unsigned short* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned short), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_ushort_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(unsigned short), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_longdouble_put_signal_nbi_on_stream(long double* dest, const long double* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(long double), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_longdouble_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(long double), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_int32_put_signal_nbi_on_stream(int32_t* dest, const int32_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int32_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_int32_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int32_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_int64_put_signal_nbi_on_stream(int64_t* dest, const int64_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int64_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_int64_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int64_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_uint32_put_signal_nbi_on_stream(uint32_t* dest, const uint32_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint32_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_uint32_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint32_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_uint64_put_signal_nbi_on_stream(uint64_t* dest, const uint64_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint64_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_uint64_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint64_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_size_put_signal_nbi_on_stream(size_t* dest, const size_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(size_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_size_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(size_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_ptrdiff_put_signal_nbi_on_stream(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(ptrdiff_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_ptrdiff_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(ptrdiff_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_int8_put_signal_nbi_on_stream(int8_t* dest, const int8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int8_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_int8_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int8_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_int16_put_signal_nbi_on_stream(int16_t* dest, const int16_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int16_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_int16_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(int16_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_uint8_put_signal_nbi_on_stream(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint8_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_uint8_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint8_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_uint16_put_signal_nbi_on_stream(uint16_t* dest, const uint16_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint16_t), {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_uint16_put_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, sizeof(uint16_t), {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_put8_signal_nbi_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put8_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 8 / 8, {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_put8_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 8 / 8, {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_put16_signal_nbi_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put16_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 16 / 8, {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_put16_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 16 / 8, {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_put32_signal_nbi_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put32_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 32 / 8, {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_put32_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 32 / 8, {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_put64_signal_nbi_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put64_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 64 / 8, {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_put64_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 64 / 8, {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_put128_signal_nbi_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_put128_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 128 / 8, {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_put128_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 128 / 8, {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_putmem_signal_nbi_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_putmem_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 1, {sig_addr, signal, sig_op}, pe, true);
+  return on_stream("shmemx_putmem_signal_nbi_on_stream", stream).put_signal(dest, source, nelems, 1, {sig_addr, signal, sig_op}, pe, true);
 }
 void shmemx_float_p_on_stream(float* dest, float value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_p_on_stream", stream).store(dest, bits_of(value), sizeof(float), pe);
+  return on_stream("shmemx_float_p_on_stream", stream).store(dest, bits_of(value), sizeof(float), pe);
 }
 void shmemx_double_p_on_stream(double* dest, double value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_p_on_stream", stream).store(dest, bits_of(value), sizeof(double), pe);
+  return on_stream("shmemx_double_p_on_stream", stream).store(dest, bits_of(value), sizeof(double), pe);
 }
 void shmemx_int_p_on_stream(int* dest, int value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_p_on_stream", stream).store(dest, bits_of(value), sizeof(int), pe);
+  return on_stream("shmemx_int_p_on_stream", stream).store(dest, bits_of(value), sizeof(int), pe);
 }
 void shmemx_long_p_on_stream(long* dest, long value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_p_on_stream", stream).store(dest, bits_of(value), sizeof(long), pe);
+  return on_stream("shmemx_long_p_on_stream", stream).store(dest, bits_of(value), sizeof(long), pe);
 }
 void shmemx_longlong_p_on_stream(long long* dest, long long value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_p_on_stream", stream).store(dest, bits_of(value), sizeof(long long), pe);
+  return on_stream("shmemx_longlong_p_on_stream", stream).store(dest, bits_of(value), sizeof(long long), pe);
 }
 void shmemx_uint_p_on_stream(unsigned int* dest, unsigned int value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned int), pe);
+  return on_stream("shmemx_uint_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned int), pe);
 }
 void shmemx_ulong_p_on_stream(unsigned long* dest, unsigned long value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned long), pe);
+  return on_stream("shmemx_ulong_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned long), pe);
 }
 void shmemx_ulonglong_p_on_stream(unsigned long long* dest, unsigned long long value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned long long), pe);
+  return on_stream("shmemx_ulonglong_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned long long), pe);
 }
 void shmemx_char_p_on_stream(char* dest, char value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_p_on_stream", stream).store(dest, bits_of(value), sizeof(char), pe);
+  return on_stream("shmemx_char_p_on_stream", stream).store(dest, bits_of(value), sizeof(char), pe);
 }
 void shmemx_schar_p_on_stream(signed char* dest, signed char value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_p_on_stream", stream).store(dest, bits_of(value), sizeof(signed char), pe);
+  return on_stream("shmemx_schar_p_on_stream", stream).store(dest, bits_of(value), sizeof(signed char), pe);
 }
 void shmemx_short_p_on_stream(short* dest, short value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_p_on_stream", stream).store(dest, bits_of(value), sizeof(short), pe);
+  return on_stream("shmemx_short_p_on_stream", stream).store(dest, bits_of(value), sizeof(short), pe);
 }
 void shmemx_uchar_p_on_stream(unsigned char* dest, unsigned char value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned char), pe);
+  return on_stream("shmemx_uchar_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned char), pe);
 }
 void shmemx_ushort_p_on_stream(unsigned short* dest, unsigned short value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned short), pe);
+  return on_stream("shmemx_ushort_p_on_stream", stream).store(dest, bits_of(value), sizeof(unsigned short), pe);
 }
 void shmemx_int32_p_on_stream(int32_t* dest, int32_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_p_on_stream", stream).store(dest, bits_of(value), sizeof(int32_t), pe);
+  return on_stream("shmemx_int32_p_on_stream", stream).store(dest, bits_of(value), sizeof(int32_t), pe);
 }
 void shmemx_int64_p_on_stream(int64_t* dest, int64_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_p_on_stream", stream).store(dest, bits_of(value), sizeof(int64_t), pe);
+  return on_stream("shmemx_int64_p_on_stream", stream).store(dest, bits_of(value), sizeof(int64_t), pe);
 }
 void shmemx_uint32_p_on_stream(uint32_t* dest, uint32_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint32_t), pe);
+  return on_stream("shmemx_uint32_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint32_t), pe);
 }
 void shmemx_uint64_p_on_stream(uint64_t* dest, uint64_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint64_t), pe);
+  return on_stream("shmemx_uint64_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint64_t), pe);
 }
 void shmemx_size_p_on_stream(size_t* dest, size_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_p_on_stream", stream).store(dest, bits_of(value), sizeof(size_t), pe);
+  return on_stream("shmemx_size_p_on_stream", stream).store(dest, bits_of(value), sizeof(size_t), pe);
 }
 void shmemx_ptrdiff_p_on_stream(ptrdiff_t* dest, ptrdiff_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_p_on_stream", stream).store(dest, bits_of(value), sizeof(ptrdiff_t), pe);
+  return on_stream("shmemx_ptrdiff_p_on_stream", stream).store(dest, bits_of(value), sizeof(ptrdiff_t), pe);
 }
 void shmemx_int8_p_on_stream(int8_t* dest, int8_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_p_on_stream", stream).store(dest, bits_of(value), sizeof(int8_t), pe);
+  return on_stream("shmemx_int8_p_on_stream", stream).store(dest, bits_of(value), sizeof(int8_t), pe);
 }
 void shmemx_int16_p_on_stream(int16_t* dest, int16_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_p_on_stream", stream).store(dest, bits_of(value), sizeof(int16_t), pe);
+  return on_stream("shmemx_int16_p_on_stream", stream).store(dest, bits_of(value), sizeof(int16_t), pe);
 }
 void shmemx_uint8_p_on_stream(uint8_t* dest, uint8_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint8_t), pe);
+  return on_stream("shmemx_uint8_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint8_t), pe);
 }
 void shmemx_uint16_p_on_stream(uint16_t* dest, uint16_t value, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint16_t), pe);
+  return on_stream("shmemx_uint16_p_on_stream", stream).store(dest, bits_of(value), sizeof(uint16_t), pe);
 }
 float shmemx_float_g_on_stream(const float* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_float_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_float_g_on_stream", stream).fetch(source, pe);
 }
 double shmemx_double_g_on_stream(const double* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_double_g_on_stream", stream).fetch(source, pe);
 }
 int shmemx_int_g_on_stream(const int* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_int_g_on_stream", stream).fetch(source, pe);
 }
 long shmemx_long_g_on_stream(const long* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_long_g_on_stream", stream).fetch(source, pe);
 }
 long long shmemx_longlong_g_on_stream(const long long* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_longlong_g_on_stream", stream).fetch(source, pe);
 }
 unsigned int shmemx_uint_g_on_stream(const unsigned int* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_uint_g_on_stream", stream).fetch(source, pe);
 }
 unsigned long shmemx_ulong_g_on_stream(const unsigned long* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_ulong_g_on_stream", stream).fetch(source, pe);
 }
 unsigned long long shmemx_ulonglong_g_on_stream(const unsigned long long* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_ulonglong_g_on_stream", stream).fetch(source, pe);
 }
 char shmemx_char_g_on_stream(const char* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_char_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_char_g_on_stream", stream).fetch(source, pe);
 }
 signed char shmemx_schar_g_on_stream(const signed char* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_schar_g_on_stream", stream).fetch(source, pe);
 }
 short shmemx_short_g_on_stream(const short* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_short_g_on_stream", stream).fetch(source, pe);
 }
 unsigned char shmemx_uchar_g_on_stream(const unsigned char* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_uchar_g_on_stream", stream).fetch(source, pe);
 }
 unsigned short shmemx_ushort_g_on_stream(const unsigned short* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_ushort_g_on_stream", stream).fetch(source, pe);
 }
 long double shmemx_longdouble_g_on_stream(const long double* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_longdouble_g_on_stream", stream).fetch(source, pe);
 }
 int32_t shmemx_int32_g_on_stream(const int32_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_int32_g_on_stream", stream).fetch(source, pe);
 }
 int64_t shmemx_int64_g_on_stream(const int64_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_int64_g_on_stream", stream).fetch(source, pe);
 }
 uint32_t shmemx_uint32_g_on_stream(const uint32_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_uint32_g_on_stream", stream).fetch(source, pe);
 }
 uint64_t shmemx_uint64_g_on_stream(const uint64_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_uint64_g_on_stream", stream).fetch(source, pe);
 }
 size_t shmemx_size_g_on_stream(const size_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_size_g_on_stream", stream).fetch(source, pe);
 }
 ptrdiff_t shmemx_ptrdiff_g_on_stream(const ptrdiff_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_ptrdiff_g_on_stream", stream).fetch(source, pe);
 }
 int8_t shmemx_int8_g_on_stream(const int8_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_int8_g_on_stream", stream).fetch(source, pe);
 }
 int16_t shmemx_int16_g_on_stream(const int16_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_int16_g_on_stream", stream).fetch(source, pe);
 }
 uint8_t shmemx_uint8_g_on_stream(const uint8_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_uint8_g_on_stream", stream).fetch(source, pe);
 }
 uint16_t shmemx_uint16_g_on_stream(const uint16_t* source, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_g_on_stream", stream).fetch(source, pe);
+  return on_stream("shmemx_uint16_g_on_stream", stream).fetch(source, pe);
 }
 void shmemx_int_wait_until_on_stream(int* ivar, int cmp, int cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_wait_until_on_stream", stream).wait(ivar, type_kind<int>(), sizeof(int), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_int_wait_until_on_stream", stream).wait(ivar, type_kind<int>(), sizeof(int), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_long_wait_until_on_stream(long* ivar, int cmp, long cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_wait_until_on_stream", stream).wait(ivar, type_kind<long>(), sizeof(long), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_long_wait_until_on_stream", stream).wait(ivar, type_kind<long>(), sizeof(long), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_longlong_wait_until_on_stream(long long* ivar, int cmp, long long cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_wait_until_on_stream", stream).wait(ivar, type_kind<long long>(), sizeof(long long), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_longlong_wait_until_on_stream", stream).wait(ivar, type_kind<long long>(), sizeof(long long), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_uint_wait_until_on_stream(unsigned int* ivar, int cmp, unsigned int cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned int>(), sizeof(unsigned int), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_uint_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned int>(), sizeof(unsigned int), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_ulong_wait_until_on_stream(unsigned long* ivar, int cmp, unsigned long cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned long>(), sizeof(unsigned long), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_ulong_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned long>(), sizeof(unsigned long), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_ulonglong_wait_until_on_stream(unsigned long long* ivar, int cmp, unsigned long long cmp_value,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned long long>(), sizeof(unsigned long long), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_ulonglong_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned long long>(), sizeof(unsigned long long), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_int32_wait_until_on_stream(int32_t* ivar, int cmp, int32_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_wait_until_on_stream", stream).wait(ivar, type_kind<int32_t>(), sizeof(int32_t), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_int32_wait_until_on_stream", stream).wait(ivar, type_kind<int32_t>(), sizeof(int32_t), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_int64_wait_until_on_stream(int64_t* ivar, int cmp, int64_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_wait_until_on_stream", stream).wait(ivar, type_kind<int64_t>(), sizeof(int64_t), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_int64_wait_until_on_stream", stream).wait(ivar, type_kind<int64_t>(), sizeof(int64_t), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_uint32_wait_until_on_stream(uint32_t* ivar, int cmp, uint32_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_wait_until_on_stream", stream).wait(ivar, type_kind<uint32_t>(), sizeof(uint32_t), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_uint32_wait_until_on_stream", stream).wait(ivar, type_kind<uint32_t>(), sizeof(uint32_t), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_uint64_wait_until_on_stream(uint64_t* ivar, int cmp, uint64_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_wait_until_on_stream", stream).wait(ivar, type_kind<uint64_t>(), sizeof(uint64_t), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_uint64_wait_until_on_stream", stream).wait(ivar, type_kind<uint64_t>(), sizeof(uint64_t), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_size_wait_until_on_stream(size_t* ivar, int cmp, size_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_wait_until_on_stream", stream).wait(ivar, type_kind<size_t>(), sizeof(size_t), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_size_wait_until_on_stream", stream).wait(ivar, type_kind<size_t>(), sizeof(size_t), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_ptrdiff_wait_until_on_stream(ptrdiff_t* ivar, int cmp, ptrdiff_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_wait_until_on_stream", stream).wait(ivar, type_kind<ptrdiff_t>(), sizeof(ptrdiff_t), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_ptrdiff_wait_until_on_stream", stream).wait(ivar, type_kind<ptrdiff_t>(), sizeof(ptrdiff_t), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_short_wait_until_on_stream(short* ivar, int cmp, short cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_wait_until_on_stream", stream).wait(ivar, type_kind<short>(), sizeof(short), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_short_wait_until_on_stream", stream).wait(ivar, type_kind<short>(), sizeof(short), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_ushort_wait_until_on_stream(unsigned short* ivar, int cmp, unsigned short cmp_value,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned short>(), sizeof(unsigned short), cmp, static_cast<uint64_t>(cmp_value));
+  return on_stream("shmemx_ushort_wait_until_on_stream", stream).wait(ivar, type_kind<unsigned short>(), sizeof(unsigned short), cmp, static_cast<uint64_t>(cmp_value));
 }
 void shmemx_int_wait_until_all_on_stream(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<int>(), sizeof(int));
+  return on_stream("shmemx_int_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<int>(), sizeof(int));
 }
 void shmemx_long_wait_until_all_on_stream(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<long>(), sizeof(long));
+  return on_stream("shmemx_long_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<long>(), sizeof(long));
 }
 void shmemx_longlong_wait_until_all_on_stream(long long* ivars, size_t nelems, const int* status, int cmp,
     long long cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<long long>(), sizeof(long long));
+  return on_stream("shmemx_longlong_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<long long>(), sizeof(long long));
 }
 void shmemx_uint_wait_until_all_on_stream(unsigned int* ivars, size_t nelems, const int* status, int cmp,
     unsigned int cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned int>(), sizeof(unsigned int));
+  return on_stream("shmemx_uint_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned int>(), sizeof(unsigned int));
 }
 void shmemx_ulong_wait_until_all_on_stream(unsigned long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned long>(), sizeof(unsigned long));
+  return on_stream("shmemx_ulong_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned long>(), sizeof(unsigned long));
 }
 void shmemx_ulonglong_wait_until_all_on_stream(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long long cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned long long>(), sizeof(unsigned long long));
+  return on_stream("shmemx_ulonglong_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned long long>(), sizeof(unsigned long long));
 }
 void shmemx_int32_wait_until_all_on_stream(int32_t* ivars, size_t nelems, const int* status, int cmp,
     int32_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<int32_t>(), sizeof(int32_t));
+  return on_stream("shmemx_int32_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<int32_t>(), sizeof(int32_t));
 }
 void shmemx_int64_wait_until_all_on_stream(int64_t* ivars, size_t nelems, const int* status, int cmp,
     int64_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<int64_t>(), sizeof(int64_t));
+  return on_stream("shmemx_int64_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<int64_t>(), sizeof(int64_t));
 }
 void shmemx_uint32_wait_until_all_on_stream(uint32_t* ivars, size_t nelems, const int* status, int cmp,
     uint32_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<uint32_t>(), sizeof(uint32_t));
+  return on_stream("shmemx_uint32_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<uint32_t>(), sizeof(uint32_t));
 }
 void shmemx_uint64_wait_until_all_on_stream(uint64_t* ivars, size_t nelems, const int* status, int cmp,
     uint64_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<uint64_t>(), sizeof(uint64_t));
+  return on_stream("shmemx_uint64_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<uint64_t>(), sizeof(uint64_t));
 }
 void shmemx_size_wait_until_all_on_stream(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<size_t>(), sizeof(size_t));
+  return on_stream("shmemx_size_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<size_t>(), sizeof(size_t));
 }
 void shmemx_ptrdiff_wait_until_all_on_stream(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     ptrdiff_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<ptrdiff_t>(), sizeof(ptrdiff_t));
+  return on_stream("shmemx_ptrdiff_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<ptrdiff_t>(), sizeof(ptrdiff_t));
 }
 void shmemx_short_wait_until_all_on_stream(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<short>(), sizeof(short));
+  return on_stream("shmemx_short_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<short>(), sizeof(short));
 }
 void shmemx_ushort_wait_until_all_on_stream(unsigned short* ivars, size_t nelems, const int* status, int cmp,
     unsigned short cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned short>(), sizeof(unsigned short));
+  return on_stream("shmemx_ushort_wait_until_all_on_stream", stream).wait_all({ivars, nelems, status, cmp, nullptr, static_cast<uint64_t>(cmp_value)}, type_kind<unsigned short>(), sizeof(unsigned short));
 }
 void shmemx_int_wait_until_all_vector_on_stream(int* ivars, size_t nelems, const int* status, int cmp,
     const int* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_int_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<int>(), sizeof(int));
+  return on_stream("shmemx_int_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<int>(), sizeof(int));
 }
 void shmemx_long_wait_until_all_vector_on_stream(long* ivars, size_t nelems, const int* status, int cmp,
     const long* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_long_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<long>(), sizeof(long));
+  return on_stream("shmemx_long_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<long>(), sizeof(long));
 }
 void shmemx_longlong_wait_until_all_vector_on_stream(long long* ivars, size_t nelems, const int* status, int cmp,
     const long long* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<long long>(), sizeof(long long));
+  return on_stream("shmemx_longlong_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<long long>(), sizeof(long long));
 }
 void shmemx_uint_wait_until_all_vector_on_stream(unsigned int* ivars, size_t nelems, const int* status, int cmp,
     const unsigned int* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned int>(), sizeof(unsigned int));
+  return on_stream("shmemx_uint_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned int>(), sizeof(unsigned int));
 }
 void shmemx_ulong_wait_until_all_vector_on_stream(unsigned long* ivars, size_t nelems, const int* status, int cmp,
     const unsigned long* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned long>(), sizeof(unsigned long));
+  return on_stream("shmemx_ulong_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned long>(), sizeof(unsigned long));
 }
 void shmemx_ulonglong_wait_until_all_vector_on_stream(unsigned long long* ivars, size_t nelems, const int* status,
     int cmp, const unsigned long long* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned long long>(), sizeof(unsigned long long));
+  return on_stream("shmemx_ulonglong_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned long long>(), sizeof(unsigned long long));
 }
 void shmemx_int32_wait_until_all_vector_on_stream(int32_t* ivars, size_t nelems, const int* status, int cmp,
     const int32_t* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<int32_t>(), sizeof(int32_t));
+  return on_stream("shmemx_int32_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<int32_t>(), sizeof(int32_t));
 }
 void shmemx_int64_wait_until_all_vector_on_stream(int64_t* ivars, size_t nelems, const int* status, int cmp,
     const int64_t* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<int64_t>(), sizeof(int64_t));
+  return on_stream("shmemx_int64_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<int64_t>(), sizeof(int64_t));
 }
 void shmemx_uint32_wait_until_all_vector_on_stream(uint32_t* ivars, size_t nelems, const int* status, int cmp,
     const uint32_t* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<uint32_t>(), sizeof(uint32_t));
+  return on_stream("shmemx_uint32_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<uint32_t>(), sizeof(uint32_t));
 }
 void shmemx_uint64_wait_until_all_vector_on_stream(uint64_t* ivars, size_t nelems, const int* status, int cmp,
     const uint64_t* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<uint64_t>(), sizeof(uint64_t));
+  return on_stream("shmemx_uint64_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<uint64_t>(), sizeof(uint64_t));
 }
 void shmemx_size_wait_until_all_vector_on_stream(size_t* ivars, size_t nelems, const int* status, int cmp,
     const size_t* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_size_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<size_t>(), sizeof(size_t));
+  return on_stream("shmemx_size_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<size_t>(), sizeof(size_t));
 }
 void shmemx_ptrdiff_wait_until_all_vector_on_stream(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<ptrdiff_t>(), sizeof(ptrdiff_t));
+  return on_stream("shmemx_ptrdiff_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<ptrdiff_t>(), sizeof(ptrdiff_t));
 }
 void shmemx_short_wait_until_all_vector_on_stream(short* ivars, size_t nelems, const int* status, int cmp,
     const short* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_short_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<short>(), sizeof(short));
+  return on_stream("shmemx_short_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<short>(), sizeof(short));
 }
 void shmemx_ushort_wait_until_all_vector_on_stream(unsigned short* ivars, size_t nelems, const int* status, int cmp,
     const unsigned short* cmp_values, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned short>(), sizeof(unsigned short));
+  return on_stream("shmemx_ushort_wait_until_all_vector_on_stream", stream).wait_all({ivars, nelems, status, cmp, cmp_values, 0}, type_kind<unsigned short>(), sizeof(unsigned short));
 }
 int shmemx_float_broadcast_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(float), PE_root);
+  return CollOnStream("shmemx_float_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(float), PE_root);
 }
 int shmemx_double_broadcast_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_double_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(double), PE_root);
+  return CollOnStream("shmemx_double_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(double), PE_root);
 }
 int shmemx_int_broadcast_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int), PE_root);
+  return CollOnStream("shmemx_int_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int), PE_root);
 }
 int shmemx_long_broadcast_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(long), PE_root);
+  return CollOnStream("shmemx_long_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(long), PE_root);
 }
 int shmemx_longlong_broadcast_on_stream(shmem_team_t team, long long* dest, const long long* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(long long), PE_root);
+  return CollOnStream("shmemx_longlong_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(long long), PE_root);
 }
 int shmemx_uint_broadcast_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned int), PE_root);
+  return CollOnStream("shmemx_uint_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned int), PE_root);
 }
 int shmemx_ulong_broadcast_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned long), PE_root);
+  return CollOnStream("shmemx_ulong_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned long), PE_root);
 }
 int shmemx_ulonglong_broadcast_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned long long), PE_root);
+  return CollOnStream("shmemx_ulonglong_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned long long), PE_root);
 }
 int shmemx_char_broadcast_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(char), PE_root);
+  return CollOnStream("shmemx_char_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(char), PE_root);
 }
 int shmemx_schar_broadcast_on_stream(shmem_team_t team, signed char* dest, const signed char* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(signed char), PE_root);
+  return CollOnStream("shmemx_schar_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(signed char), PE_root);
 }
 int shmemx_short_broadcast_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(short), PE_root);
+  return CollOnStream("shmemx_short_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(short), PE_root);
 }
 int shmemx_uchar_broadcast_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned char), PE_root);
+  return CollOnStream("shmemx_uchar_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned char), PE_root);
 }
 int shmemx_ushort_broadcast_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned short), PE_root);
+  return CollOnStream("shmemx_ushort_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(unsigned short), PE_root);
 }
 int shmemx_longdouble_broadcast_on_stream(shmem_team_t team, long double* dest, const long double* source,
     size_t nelems, int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(long double), PE_root);
+  return CollOnStream("shmemx_longdouble_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(long double), PE_root);
 }
 int shmemx_int32_broadcast_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int32_t), PE_root);
+  return CollOnStream("shmemx_int32_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int32_t), PE_root);
 }
 int shmemx_int64_broadcast_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int64_t), PE_root);
+  return CollOnStream("shmemx_int64_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int64_t), PE_root);
 }
 int shmemx_uint32_broadcast_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint32_t), PE_root);
+  return CollOnStream("shmemx_uint32_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint32_t), PE_root);
 }
 int shmemx_uint64_broadcast_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint64_t), PE_root);
+  return CollOnStream("shmemx_uint64_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint64_t), PE_root);
 }
 int shmemx_size_broadcast_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(size_t), PE_root);
+  return CollOnStream("shmemx_size_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(size_t), PE_root);
 }
 int shmemx_ptrdiff_broadcast_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(ptrdiff_t), PE_root);
+  return CollOnStream("shmemx_ptrdiff_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(ptrdiff_t), PE_root);
 }
 int shmemx_int8_broadcast_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int8_t), PE_root);
+  return CollOnStream("shmemx_int8_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int8_t), PE_root);
 }
 int shmemx_int16_broadcast_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int16_t), PE_root);
+  return CollOnStream("shmemx_int16_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(int16_t), PE_root);
 }
 int shmemx_uint8_broadcast_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint8_t), PE_root);
+  return CollOnStream("shmemx_uint8_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint8_t), PE_root);
 }
 int shmemx_uint16_broadcast_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     int PE_root, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint16_t), PE_root);
+  return CollOnStream("shmemx_uint16_broadcast_on_stream", stream).broadcast(team, dest, source, nelems, sizeof(uint16_t), PE_root);
 }
 int shmemx_broadcastmem_on_stream(shmem_team_t team, void* dest, const void* source, size_t nelems, int PE_root,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_broadcastmem_on_stream", stream).broadcast(team, dest, source, nelems, 1, PE_root);
+  return CollOnStream("shmemx_broadcastmem_on_stream", stream).broadcast(team, dest, source, nelems, 1, PE_root);
 }
 int shmemx_float_fcollect_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(float));
+  return CollOnStream("shmemx_float_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(float));
 }
 int shmemx_double_fcollect_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(double));
+  return CollOnStream("shmemx_double_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(double));
 }
 int shmemx_int_fcollect_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int));
+  return CollOnStream("shmemx_int_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int));
 }
 int shmemx_long_fcollect_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(long));
+  return CollOnStream("shmemx_long_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(long));
 }
 int shmemx_longlong_fcollect_on_stream(shmem_team_t team, long long* dest, const long long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(long long));
+  return CollOnStream("shmemx_longlong_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(long long));
 }
 int shmemx_uint_fcollect_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned int));
+  return CollOnStream("shmemx_uint_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned int));
 }
 int shmemx_ulong_fcollect_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned long));
+  return CollOnStream("shmemx_ulong_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned long));
 }
 int shmemx_ulonglong_fcollect_on_stream(shmem_team_t team, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned long long));
+  return CollOnStream("shmemx_ulonglong_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned long long));
 }
 int shmemx_char_fcollect_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(char));
+  return CollOnStream("shmemx_char_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(char));
 }
 int shmemx_schar_fcollect_on_stream(shmem_team_t team, signed char* dest, const signed char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(signed char));
+  return CollOnStream("shmemx_schar_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(signed char));
 }
 int shmemx_short_fcollect_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(short));
+  return CollOnStream("shmemx_short_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(short));
 }
 int shmemx_uchar_fcollect_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned char));
+  return CollOnStream("shmemx_uchar_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned char));
 }
 int shmemx_ushort_fcollect_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned short));
+  return CollOnStream("shmemx_ushort_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(unsigned short));
 }
 int shmemx_longdouble_fcollect_on_stream(shmem_team_t team, long double* dest, const long double* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(long double));
+  return CollOnStream("shmemx_longdouble_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(long double));
 }
 int shmemx_int32_fcollect_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int32_t));
+  return CollOnStream("shmemx_int32_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int32_t));
 }
 int shmemx_int64_fcollect_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int64_t));
+  return CollOnStream("shmemx_int64_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int64_t));
 }
 int shmemx_uint32_fcollect_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint32_t));
+  return CollOnStream("shmemx_uint32_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint32_t));
 }
 int shmemx_uint64_fcollect_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint64_t));
+  return CollOnStream("shmemx_uint64_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint64_t));
 }
 int shmemx_size_fcollect_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(size_t));
+  return CollOnStream("shmemx_size_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(size_t));
 }
 int shmemx_ptrdiff_fcollect_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(ptrdiff_t));
+  return CollOnStream("shmemx_ptrdiff_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(ptrdiff_t));
 }
 int shmemx_int8_fcollect_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int8_t));
+  return CollOnStream("shmemx_int8_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int8_t));
 }
 int shmemx_int16_fcollect_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int16_t));
+  return CollOnStream("shmemx_int16_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(int16_t));
 }
 int shmemx_uint8_fcollect_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint8_t));
+  return CollOnStream("shmemx_uint8_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint8_t));
 }
 int shmemx_uint16_fcollect_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint16_t));
+  return CollOnStream("shmemx_uint16_fcollect_on_stream", stream).fcollect(team, dest, source, nelems, sizeof(uint16_t));
 }
 int shmemx_fcollectmem_on_stream(shmem_team_t team, void* dest, const void* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_fcollectmem_on_stream", stream).fcollect(team, dest, source, nelems, 1);
+  return CollOnStream("shmemx_fcollectmem_on_stream", stream).fcollect(team, dest, source, nelems, 1);
 }
 int shmemx_float_alltoall_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(float));
+  return CollOnStream("shmemx_float_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(float));
 }
 int shmemx_double_alltoall_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(double));
+  return CollOnStream("shmemx_double_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(double));
 }
 int shmemx_int_alltoall_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int));
+  return CollOnStream("shmemx_int_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int));
 }
 int shmemx_long_alltoall_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(long));
+  return CollOnStream("shmemx_long_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(long));
 }
 int shmemx_longlong_alltoall_on_stream(shmem_team_t team, long long* dest, const long long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(long long));
+  return CollOnStream("shmemx_longlong_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(long long));
 }
 int shmemx_uint_alltoall_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned int));
+  return CollOnStream("shmemx_uint_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned int));
 }
 int shmemx_ulong_alltoall_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned long));
+  return CollOnStream("shmemx_ulong_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned long));
 }
 int shmemx_ulonglong_alltoall_on_stream(shmem_team_t team, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned long long));
+  return CollOnStream("shmemx_ulonglong_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned long long));
 }
 int shmemx_char_alltoall_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(char));
+  return CollOnStream("shmemx_char_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(char));
 }
 int shmemx_schar_alltoall_on_stream(shmem_team_t team, signed char* dest, const signed char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(signed char));
+  return CollOnStream("shmemx_schar_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(signed char));
 }
 int shmemx_short_alltoall_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(short));
+  return CollOnStream("shmemx_short_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(short));
 }
 int shmemx_uchar_alltoall_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned char));
+  return CollOnStream("shmemx_uchar_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned char));
 }
 int shmemx_ushort_alltoall_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned short));
+  return CollOnStream("shmemx_ushort_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(unsigned short));
 }
 int shmemx_longdouble_alltoall_on_stream(shmem_team_t team, long double* dest, const long double* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_longdouble_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(long double));
+  return CollOnStream("shmemx_longdouble_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(long double));
 }
 int shmemx_int32_alltoall_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int32_t));
+  return CollOnStream("shmemx_int32_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int32_t));
 }
 int shmemx_int64_alltoall_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int64_t));
+  return CollOnStream("shmemx_int64_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int64_t));
 }
 int shmemx_uint32_alltoall_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint32_t));
+  return CollOnStream("shmemx_uint32_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint32_t));
 }
 int shmemx_uint64_alltoall_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint64_t));
+  return CollOnStream("shmemx_uint64_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint64_t));
 }
 int shmemx_size_alltoall_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(size_t));
+  return CollOnStream("shmemx_size_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(size_t));
 }
 int shmemx_ptrdiff_alltoall_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(ptrdiff_t));
+  return CollOnStream("shmemx_ptrdiff_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(ptrdiff_t));
 }
 int shmemx_int8_alltoall_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int8_t));
+  return CollOnStream("shmemx_int8_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int8_t));
 }
 int shmemx_int16_alltoall_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int16_t));
+  return CollOnStream("shmemx_int16_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(int16_t));
 }
 int shmemx_uint8_alltoall_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint8_t));
+  return CollOnStream("shmemx_uint8_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint8_t));
 }
 int shmemx_uint16_alltoall_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint16_t));
+  return CollOnStream("shmemx_uint16_alltoall_on_stream", stream).alltoall(team, dest, source, nelems, sizeof(uint16_t));
 }
 int shmemx_alltoallmem_on_stream(shmem_team_t team, void* dest, const void* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_alltoallmem_on_stream", stream).alltoall(team, dest, source, nelems, 1);
+  return CollOnStream("shmemx_alltoallmem_on_stream", stream).alltoall(team, dest, source, nelems, 1);
 }
 int shmemx_uchar_and_reduce_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_and, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_and, type_kind<unsigned char>());
 }
 int shmemx_ushort_and_reduce_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_and, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_and, type_kind<unsigned short>());
 }
 int shmemx_uint_and_reduce_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_and, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_and, type_kind<unsigned int>());
 }
 int shmemx_ulong_and_reduce_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_and, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_and, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_and_reduce_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_and, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_and, type_kind<unsigned long long>());
 }
 int shmemx_int8_and_reduce_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_and, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_and, type_kind<int8_t>());
 }
 int shmemx_int16_and_reduce_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_and, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_and, type_kind<int16_t>());
 }
 int shmemx_int32_and_reduce_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_and, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_and, type_kind<int32_t>());
 }
 int shmemx_int64_and_reduce_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_and, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_and, type_kind<int64_t>());
 }
 int shmemx_uint8_and_reduce_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_and, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_and, type_kind<uint8_t>());
 }
 int shmemx_uint16_and_reduce_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_and, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_and, type_kind<uint16_t>());
 }
 int shmemx_uint32_and_reduce_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_and, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_and, type_kind<uint32_t>());
 }
 int shmemx_uint64_and_reduce_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_and, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_and, type_kind<uint64_t>());
 }
 int shmemx_size_and_reduce_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_and, type_kind<size_t>());
+  return CollOnStream("shmemx_size_and_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_and, type_kind<size_t>());
 }
 int shmemx_uchar_or_reduce_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_or, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_or, type_kind<unsigned char>());
 }
 int shmemx_ushort_or_reduce_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_or, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_or, type_kind<unsigned short>());
 }
 int shmemx_uint_or_reduce_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_or, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_or, type_kind<unsigned int>());
 }
 int shmemx_ulong_or_reduce_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_or, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_or, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_or_reduce_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_or, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_or, type_kind<unsigned long long>());
 }
 int shmemx_int8_or_reduce_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_or, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_or, type_kind<int8_t>());
 }
 int shmemx_int16_or_reduce_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_or, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_or, type_kind<int16_t>());
 }
 int shmemx_int32_or_reduce_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_or, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_or, type_kind<int32_t>());
 }
 int shmemx_int64_or_reduce_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_or, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_or, type_kind<int64_t>());
 }
 int shmemx_uint8_or_reduce_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_or, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_or, type_kind<uint8_t>());
 }
 int shmemx_uint16_or_reduce_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_or, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_or, type_kind<uint16_t>());
 }
 int shmemx_uint32_or_reduce_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_or, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_or, type_kind<uint32_t>());
 }
 int shmemx_uint64_or_reduce_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_or, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_or, type_kind<uint64_t>());
 }
 int shmemx_size_or_reduce_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_or, type_kind<size_t>());
+  return CollOnStream("shmemx_size_or_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_or, type_kind<size_t>());
 }
 int shmemx_uchar_xor_reduce_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_xor, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_xor, type_kind<unsigned char>());
 }
 int shmemx_ushort_xor_reduce_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_xor, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_xor, type_kind<unsigned short>());
 }
 int shmemx_uint_xor_reduce_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_xor, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_xor, type_kind<unsigned int>());
 }
 int shmemx_ulong_xor_reduce_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_xor, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_xor, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_xor_reduce_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_xor, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_xor, type_kind<unsigned long long>());
 }
 int shmemx_int8_xor_reduce_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_xor, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_xor, type_kind<int8_t>());
 }
 int shmemx_int16_xor_reduce_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_xor, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_xor, type_kind<int16_t>());
 }
 int shmemx_int32_xor_reduce_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_xor, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_xor, type_kind<int32_t>());
 }
 int shmemx_int64_xor_reduce_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_xor, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_xor, type_kind<int64_t>());
 }
 int shmemx_uint8_xor_reduce_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_xor, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_xor, type_kind<uint8_t>());
 }
 int shmemx_uint16_xor_reduce_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_xor, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_xor, type_kind<uint16_t>());
 }
 int shmemx_uint32_xor_reduce_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_xor, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_xor, type_kind<uint32_t>());
 }
 int shmemx_uint64_xor_reduce_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_xor, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_xor, type_kind<uint64_t>());
 }
 int shmemx_size_xor_reduce_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_xor, type_kind<size_t>());
+  return CollOnStream("shmemx_size_xor_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_xor, type_kind<size_t>());
 }
 int shmemx_uchar_and_reducescatter_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_and, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_and, type_kind<unsigned char>());
 }
 int shmemx_ushort_and_reducescatter_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_and, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_and, type_kind<unsigned short>());
 }
 int shmemx_uint_and_reducescatter_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_and, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_and, type_kind<unsigned int>());
 }
 int shmemx_ulong_and_reducescatter_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_and, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_and, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_and_reducescatter_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_and, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_and, type_kind<unsigned long long>());
 }
 int shmemx_int8_and_reducescatter_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_and, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_and, type_kind<int8_t>());
 }
 int shmemx_int16_and_reducescatter_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_and, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_and, type_kind<int16_t>());
 }
 int shmemx_int32_and_reducescatter_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_and, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_and, type_kind<int32_t>());
 }
 int shmemx_int64_and_reducescatter_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_and, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_and, type_kind<int64_t>());
 }
 int shmemx_uint8_and_reducescatter_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_and, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_and, type_kind<uint8_t>());
 }
 int shmemx_uint16_and_reducescatter_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_and, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_and, type_kind<uint16_t>());
 }
 int shmemx_uint32_and_reducescatter_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_and, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_and, type_kind<uint32_t>());
 }
 int shmemx_uint64_and_reducescatter_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_and, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_and, type_kind<uint64_t>());
 }
 int shmemx_size_and_reducescatter_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_and, type_kind<size_t>());
+  return CollOnStream("shmemx_size_and_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_and, type_kind<size_t>());
 }
 int shmemx_uchar_or_reducescatter_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_or, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_or, type_kind<unsigned char>());
 }
 int shmemx_ushort_or_reducescatter_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_or, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_or, type_kind<unsigned short>());
 }
 int shmemx_uint_or_reducescatter_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_or, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_or, type_kind<unsigned int>());
 }
 int shmemx_ulong_or_reducescatter_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_or, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_or, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_or_reducescatter_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_or, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_or, type_kind<unsigned long long>());
 }
 int shmemx_int8_or_reducescatter_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_or, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_or, type_kind<int8_t>());
 }
 int shmemx_int16_or_reducescatter_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_or, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_or, type_kind<int16_t>());
 }
 int shmemx_int32_or_reducescatter_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_or, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_or, type_kind<int32_t>());
 }
 int shmemx_int64_or_reducescatter_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_or, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_or, type_kind<int64_t>());
 }
 int shmemx_uint8_or_reducescatter_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_or, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_or, type_kind<uint8_t>());
 }
 int shmemx_uint16_or_reducescatter_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_or, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_or, type_kind<uint16_t>());
 }
 int shmemx_uint32_or_reducescatter_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_or, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_or, type_kind<uint32_t>());
 }
 int shmemx_uint64_or_reducescatter_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_or, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_or, type_kind<uint64_t>());
 }
 int shmemx_size_or_reducescatter_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_or, type_kind<size_t>());
+  return CollOnStream("shmemx_size_or_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_or, type_kind<size_t>());
 }
 int shmemx_uchar_xor_reducescatter_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_xor, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::bit_xor, type_kind<unsigned char>());
 }
 int shmemx_ushort_xor_reducescatter_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_xor, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::bit_xor, type_kind<unsigned short>());
 }
 int shmemx_uint_xor_reducescatter_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_xor, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::bit_xor, type_kind<unsigned int>());
 }
 int shmemx_ulong_xor_reducescatter_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_xor, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::bit_xor, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_xor_reducescatter_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_xor, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::bit_xor, type_kind<unsigned long long>());
 }
 int shmemx_int8_xor_reducescatter_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_xor, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::bit_xor, type_kind<int8_t>());
 }
 int shmemx_int16_xor_reducescatter_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_xor, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::bit_xor, type_kind<int16_t>());
 }
 int shmemx_int32_xor_reducescatter_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_xor, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::bit_xor, type_kind<int32_t>());
 }
 int shmemx_int64_xor_reducescatter_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_xor, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::bit_xor, type_kind<int64_t>());
 }
 int shmemx_uint8_xor_reducescatter_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_xor, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::bit_xor, type_kind<uint8_t>());
 }
 int shmemx_uint16_xor_reducescatter_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_xor, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::bit_xor, type_kind<uint16_t>());
 }
 int shmemx_uint32_xor_reducescatter_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_xor, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::bit_xor, type_kind<uint32_t>());
 }
 int shmemx_uint64_xor_reducescatter_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_xor, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::bit_xor, type_kind<uint64_t>());
 }
 int shmemx_size_xor_reducescatter_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_xor, type_kind<size_t>());
+  return CollOnStream("shmemx_size_xor_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::bit_xor, type_kind<size_t>());
 }
 int shmemx_float_max_reduce_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::max, type_kind<float>());
+  return CollOnStream("shmemx_float_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::max, type_kind<float>());
 }
 int shmemx_double_max_reduce_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::max, type_kind<double>());
+  return CollOnStream("shmemx_double_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::max, type_kind<double>());
 }
 int shmemx_int_max_reduce_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::max, type_kind<int>());
+  return CollOnStream("shmemx_int_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::max, type_kind<int>());
 }
 int shmemx_long_max_reduce_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::max, type_kind<long>());
+  return CollOnStream("shmemx_long_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::max, type_kind<long>());
 }
 int shmemx_longlong_max_reduce_on_stream(shmem_team_t team, long long* dest, const long long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::max, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::max, type_kind<long long>());
 }
 int shmemx_uint_max_reduce_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::max, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::max, type_kind<unsigned int>());
 }
 int shmemx_ulong_max_reduce_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::max, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::max, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_max_reduce_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::max, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::max, type_kind<unsigned long long>());
 }
 int shmemx_char_max_reduce_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::max, type_kind<char>());
+  return CollOnStream("shmemx_char_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::max, type_kind<char>());
 }
 int shmemx_schar_max_reduce_on_stream(shmem_team_t team, signed char* dest, const signed char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::max, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::max, type_kind<signed char>());
 }
 int shmemx_short_max_reduce_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::max, type_kind<short>());
+  return CollOnStream("shmemx_short_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::max, type_kind<short>());
 }
 int shmemx_uchar_max_reduce_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::max, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::max, type_kind<unsigned char>());
 }
 int shmemx_ushort_max_reduce_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::max, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::max, type_kind<unsigned short>());
 }
 int shmemx_int32_max_reduce_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::max, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::max, type_kind<int32_t>());
 }
 int shmemx_int64_max_reduce_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::max, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::max, type_kind<int64_t>());
 }
 int shmemx_uint32_max_reduce_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::max, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::max, type_kind<uint32_t>());
 }
 int shmemx_uint64_max_reduce_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::max, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::max, type_kind<uint64_t>());
 }
 int shmemx_size_max_reduce_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::max, type_kind<size_t>());
+  return CollOnStream("shmemx_size_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::max, type_kind<size_t>());
 }
 int shmemx_ptrdiff_max_reduce_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::max, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::max, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_max_reduce_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::max, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::max, type_kind<int8_t>());
 }
 int shmemx_int16_max_reduce_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::max, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::max, type_kind<int16_t>());
 }
 int shmemx_uint8_max_reduce_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::max, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::max, type_kind<uint8_t>());
 }
 int shmemx_uint16_max_reduce_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::max, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_max_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::max, type_kind<uint16_t>());
 }
 int shmemx_float_min_reduce_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::min, type_kind<float>());
+  return CollOnStream("shmemx_float_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::min, type_kind<float>());
 }
 int shmemx_double_min_reduce_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::min, type_kind<double>());
+  return CollOnStream("shmemx_double_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::min, type_kind<double>());
 }
 int shmemx_int_min_reduce_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::min, type_kind<int>());
+  return CollOnStream("shmemx_int_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::min, type_kind<int>());
 }
 int shmemx_long_min_reduce_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::min, type_kind<long>());
+  return CollOnStream("shmemx_long_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::min, type_kind<long>());
 }
 int shmemx_longlong_min_reduce_on_stream(shmem_team_t team, long long* dest, const long long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::min, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::min, type_kind<long long>());
 }
 int shmemx_uint_min_reduce_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::min, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::min, type_kind<unsigned int>());
 }
 int shmemx_ulong_min_reduce_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::min, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::min, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_min_reduce_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::min, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::min, type_kind<unsigned long long>());
 }
 int shmemx_char_min_reduce_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::min, type_kind<char>());
+  return CollOnStream("shmemx_char_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::min, type_kind<char>());
 }
 int shmemx_schar_min_reduce_on_stream(shmem_team_t team, signed char* dest, const signed char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::min, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::min, type_kind<signed char>());
 }
 int shmemx_short_min_reduce_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::min, type_kind<short>());
+  return CollOnStream("shmemx_short_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::min, type_kind<short>());
 }
 int shmemx_uchar_min_reduce_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::min, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::min, type_kind<unsigned char>());
 }
 int shmemx_ushort_min_reduce_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::min, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::min, type_kind<unsigned short>());
 }
 int shmemx_int32_min_reduce_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::min, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::min, type_kind<int32_t>());
 }
 int shmemx_int64_min_reduce_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::min, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::min, type_kind<int64_t>());
 }
 int shmemx_uint32_min_reduce_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::min, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::min, type_kind<uint32_t>());
 }
 int shmemx_uint64_min_reduce_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::min, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::min, type_kind<uint64_t>());
 }
 int shmemx_size_min_reduce_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::min, type_kind<size_t>());
+  return CollOnStream("shmemx_size_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::min, type_kind<size_t>());
 }
 int shmemx_ptrdiff_min_reduce_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::min, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::min, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_min_reduce_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::min, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::min, type_kind<int8_t>());
 }
 int shmemx_int16_min_reduce_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::min, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::min, type_kind<int16_t>());
 }
 int shmemx_uint8_min_reduce_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::min, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::min, type_kind<uint8_t>());
 }
 int shmemx_uint16_min_reduce_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::min, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_min_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::min, type_kind<uint16_t>());
 }
 int shmemx_float_sum_reduce_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::sum, type_kind<float>());
+  return CollOnStream("shmemx_float_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::sum, type_kind<float>());
 }
 int shmemx_double_sum_reduce_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::sum, type_kind<double>());
+  return CollOnStream("shmemx_double_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::sum, type_kind<double>());
 }
 int shmemx_int_sum_reduce_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::sum, type_kind<int>());
+  return CollOnStream("shmemx_int_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::sum, type_kind<int>());
 }
 int shmemx_long_sum_reduce_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::sum, type_kind<long>());
+  return CollOnStream("shmemx_long_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::sum, type_kind<long>());
 }
 int shmemx_longlong_sum_reduce_on_stream(shmem_team_t team, long long* dest, const long long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::sum, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::sum, type_kind<long long>());
 }
 int shmemx_uint_sum_reduce_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::sum, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::sum, type_kind<unsigned int>());
 }
 int shmemx_ulong_sum_reduce_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::sum, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::sum, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_sum_reduce_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::sum, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::sum, type_kind<unsigned long long>());
 }
 int shmemx_char_sum_reduce_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::sum, type_kind<char>());
+  return CollOnStream("shmemx_char_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::sum, type_kind<char>());
 }
 int shmemx_schar_sum_reduce_on_stream(shmem_team_t team, signed char* dest, const signed char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::sum, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::sum, type_kind<signed char>());
 }
 int shmemx_short_sum_reduce_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::sum, type_kind<short>());
+  return CollOnStream("shmemx_short_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::sum, type_kind<short>());
 }
 int shmemx_uchar_sum_reduce_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::sum, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::sum, type_kind<unsigned char>());
 }
 int shmemx_ushort_sum_reduce_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::sum, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::sum, type_kind<unsigned short>());
 }
 int shmemx_int32_sum_reduce_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::sum, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::sum, type_kind<int32_t>());
 }
 int shmemx_int64_sum_reduce_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::sum, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::sum, type_kind<int64_t>());
 }
 int shmemx_uint32_sum_reduce_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::sum, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::sum, type_kind<uint32_t>());
 }
 int shmemx_uint64_sum_reduce_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::sum, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::sum, type_kind<uint64_t>());
 }
 int shmemx_size_sum_reduce_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::sum, type_kind<size_t>());
+  return CollOnStream("shmemx_size_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::sum, type_kind<size_t>());
 }
 int shmemx_ptrdiff_sum_reduce_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::sum, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::sum, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_sum_reduce_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::sum, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::sum, type_kind<int8_t>());
 }
 int shmemx_int16_sum_reduce_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::sum, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::sum, type_kind<int16_t>());
 }
 int shmemx_uint8_sum_reduce_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::sum, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::sum, type_kind<uint8_t>());
 }
 int shmemx_uint16_sum_reduce_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::sum, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_sum_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::sum, type_kind<uint16_t>());
 }
 int shmemx_float_prod_reduce_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::prod, type_kind<float>());
+  return CollOnStream("shmemx_float_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(float), ReduceOp::prod, type_kind<float>());
 }
 int shmemx_double_prod_reduce_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::prod, type_kind<double>());
+  return CollOnStream("shmemx_double_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(double), ReduceOp::prod, type_kind<double>());
 }
 int shmemx_int_prod_reduce_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::prod, type_kind<int>());
+  return CollOnStream("shmemx_int_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int), ReduceOp::prod, type_kind<int>());
 }
 int shmemx_long_prod_reduce_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::prod, type_kind<long>());
+  return CollOnStream("shmemx_long_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long), ReduceOp::prod, type_kind<long>());
 }
 int shmemx_longlong_prod_reduce_on_stream(shmem_team_t team, long long* dest, const long long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::prod, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(long long), ReduceOp::prod, type_kind<long long>());
 }
 int shmemx_uint_prod_reduce_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::prod, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::prod, type_kind<unsigned int>());
 }
 int shmemx_ulong_prod_reduce_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::prod, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::prod, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_prod_reduce_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::prod, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::prod, type_kind<unsigned long long>());
 }
 int shmemx_char_prod_reduce_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::prod, type_kind<char>());
+  return CollOnStream("shmemx_char_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(char), ReduceOp::prod, type_kind<char>());
 }
 int shmemx_schar_prod_reduce_on_stream(shmem_team_t team, signed char* dest, const signed char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::prod, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(signed char), ReduceOp::prod, type_kind<signed char>());
 }
 int shmemx_short_prod_reduce_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::prod, type_kind<short>());
+  return CollOnStream("shmemx_short_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(short), ReduceOp::prod, type_kind<short>());
 }
 int shmemx_uchar_prod_reduce_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::prod, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::prod, type_kind<unsigned char>());
 }
 int shmemx_ushort_prod_reduce_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::prod, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::prod, type_kind<unsigned short>());
 }
 int shmemx_int32_prod_reduce_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::prod, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int32_t), ReduceOp::prod, type_kind<int32_t>());
 }
 int shmemx_int64_prod_reduce_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::prod, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int64_t), ReduceOp::prod, type_kind<int64_t>());
 }
 int shmemx_uint32_prod_reduce_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::prod, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::prod, type_kind<uint32_t>());
 }
 int shmemx_uint64_prod_reduce_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::prod, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::prod, type_kind<uint64_t>());
 }
 int shmemx_size_prod_reduce_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::prod, type_kind<size_t>());
+  return CollOnStream("shmemx_size_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(size_t), ReduceOp::prod, type_kind<size_t>());
 }
 int shmemx_ptrdiff_prod_reduce_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::prod, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::prod, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_prod_reduce_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::prod, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int8_t), ReduceOp::prod, type_kind<int8_t>());
 }
 int shmemx_int16_prod_reduce_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::prod, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(int16_t), ReduceOp::prod, type_kind<int16_t>());
 }
 int shmemx_uint8_prod_reduce_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::prod, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::prod, type_kind<uint8_t>());
 }
 int shmemx_uint16_prod_reduce_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::prod, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_prod_reduce_on_stream", stream).reduce(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::prod, type_kind<uint16_t>());
 }
 int shmemx_float_max_reducescatter_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::max, type_kind<float>());
+  return CollOnStream("shmemx_float_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::max, type_kind<float>());
 }
 int shmemx_double_max_reducescatter_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::max, type_kind<double>());
+  return CollOnStream("shmemx_double_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::max, type_kind<double>());
 }
 int shmemx_int_max_reducescatter_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::max, type_kind<int>());
+  return CollOnStream("shmemx_int_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::max, type_kind<int>());
 }
 int shmemx_long_max_reducescatter_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::max, type_kind<long>());
+  return CollOnStream("shmemx_long_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::max, type_kind<long>());
 }
 int shmemx_longlong_max_reducescatter_on_stream(shmem_team_t team, long long* dest, const long long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::max, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::max, type_kind<long long>());
 }
 int shmemx_uint_max_reducescatter_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::max, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::max, type_kind<unsigned int>());
 }
 int shmemx_ulong_max_reducescatter_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::max, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::max, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_max_reducescatter_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::max, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::max, type_kind<unsigned long long>());
 }
 int shmemx_char_max_reducescatter_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::max, type_kind<char>());
+  return CollOnStream("shmemx_char_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::max, type_kind<char>());
 }
 int shmemx_schar_max_reducescatter_on_stream(shmem_team_t team, signed char* dest, const signed char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::max, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::max, type_kind<signed char>());
 }
 int shmemx_short_max_reducescatter_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::max, type_kind<short>());
+  return CollOnStream("shmemx_short_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::max, type_kind<short>());
 }
 int shmemx_uchar_max_reducescatter_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::max, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::max, type_kind<unsigned char>());
 }
 int shmemx_ushort_max_reducescatter_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::max, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::max, type_kind<unsigned short>());
 }
 int shmemx_int32_max_reducescatter_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::max, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::max, type_kind<int32_t>());
 }
 int shmemx_int64_max_reducescatter_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::max, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::max, type_kind<int64_t>());
 }
 int shmemx_uint32_max_reducescatter_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::max, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::max, type_kind<uint32_t>());
 }
 int shmemx_uint64_max_reducescatter_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::max, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::max, type_kind<uint64_t>());
 }
 int shmemx_size_max_reducescatter_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::max, type_kind<size_t>());
+  return CollOnStream("shmemx_size_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::max, type_kind<size_t>());
 }
 int shmemx_ptrdiff_max_reducescatter_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::max, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::max, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_max_reducescatter_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::max, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::max, type_kind<int8_t>());
 }
 int shmemx_int16_max_reducescatter_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::max, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::max, type_kind<int16_t>());
 }
 int shmemx_uint8_max_reducescatter_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::max, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::max, type_kind<uint8_t>());
 }
 int shmemx_uint16_max_reducescatter_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::max, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_max_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::max, type_kind<uint16_t>());
 }
 int shmemx_float_min_reducescatter_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::min, type_kind<float>());
+  return CollOnStream("shmemx_float_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::min, type_kind<float>());
 }
 int shmemx_double_min_reducescatter_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::min, type_kind<double>());
+  return CollOnStream("shmemx_double_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::min, type_kind<double>());
 }
 int shmemx_int_min_reducescatter_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::min, type_kind<int>());
+  return CollOnStream("shmemx_int_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::min, type_kind<int>());
 }
 int shmemx_long_min_reducescatter_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::min, type_kind<long>());
+  return CollOnStream("shmemx_long_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::min, type_kind<long>());
 }
 int shmemx_longlong_min_reducescatter_on_stream(shmem_team_t team, long long* dest, const long long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::min, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::min, type_kind<long long>());
 }
 int shmemx_uint_min_reducescatter_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::min, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::min, type_kind<unsigned int>());
 }
 int shmemx_ulong_min_reducescatter_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::min, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::min, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_min_reducescatter_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::min, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::min, type_kind<unsigned long long>());
 }
 int shmemx_char_min_reducescatter_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::min, type_kind<char>());
+  return CollOnStream("shmemx_char_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::min, type_kind<char>());
 }
 int shmemx_schar_min_reducescatter_on_stream(shmem_team_t team, signed char* dest, const signed char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::min, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::min, type_kind<signed char>());
 }
 int shmemx_short_min_reducescatter_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::min, type_kind<short>());
+  return CollOnStream("shmemx_short_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::min, type_kind<short>());
 }
 int shmemx_uchar_min_reducescatter_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::min, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::min, type_kind<unsigned char>());
 }
 int shmemx_ushort_min_reducescatter_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::min, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::min, type_kind<unsigned short>());
 }
 int shmemx_int32_min_reducescatter_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::min, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::min, type_kind<int32_t>());
 }
 int shmemx_int64_min_reducescatter_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::min, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::min, type_kind<int64_t>());
 }
 int shmemx_uint32_min_reducescatter_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::min, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::min, type_kind<uint32_t>());
 }
 int shmemx_uint64_min_reducescatter_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::min, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::min, type_kind<uint64_t>());
 }
 int shmemx_size_min_reducescatter_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::min, type_kind<size_t>());
+  return CollOnStream("shmemx_size_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::min, type_kind<size_t>());
 }
 int shmemx_ptrdiff_min_reducescatter_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::min, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::min, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_min_reducescatter_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::min, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::min, type_kind<int8_t>());
 }
 int shmemx_int16_min_reducescatter_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::min, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::min, type_kind<int16_t>());
 }
 int shmemx_uint8_min_reducescatter_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::min, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::min, type_kind<uint8_t>());
 }
 int shmemx_uint16_min_reducescatter_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::min, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_min_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::min, type_kind<uint16_t>());
 }
 int shmemx_float_sum_reducescatter_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::sum, type_kind<float>());
+  return CollOnStream("shmemx_float_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::sum, type_kind<float>());
 }
 int shmemx_double_sum_reducescatter_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::sum, type_kind<double>());
+  return CollOnStream("shmemx_double_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::sum, type_kind<double>());
 }
 int shmemx_int_sum_reducescatter_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::sum, type_kind<int>());
+  return CollOnStream("shmemx_int_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::sum, type_kind<int>());
 }
 int shmemx_long_sum_reducescatter_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::sum, type_kind<long>());
+  return CollOnStream("shmemx_long_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::sum, type_kind<long>());
 }
 int shmemx_longlong_sum_reducescatter_on_stream(shmem_team_t team, long long* dest, const long long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::sum, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::sum, type_kind<long long>());
 }
 int shmemx_uint_sum_reducescatter_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::sum, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::sum, type_kind<unsigned int>());
 }
 int shmemx_ulong_sum_reducescatter_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::sum, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::sum, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_sum_reducescatter_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::sum, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::sum, type_kind<unsigned long long>());
 }
 int shmemx_char_sum_reducescatter_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::sum, type_kind<char>());
+  return CollOnStream("shmemx_char_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::sum, type_kind<char>());
 }
 int shmemx_schar_sum_reducescatter_on_stream(shmem_team_t team, signed char* dest, const signed char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::sum, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::sum, type_kind<signed char>());
 }
 int shmemx_short_sum_reducescatter_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::sum, type_kind<short>());
+  return CollOnStream("shmemx_short_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::sum, type_kind<short>());
 }
 int shmemx_uchar_sum_reducescatter_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::sum, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::sum, type_kind<unsigned char>());
 }
 int shmemx_ushort_sum_reducescatter_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::sum, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::sum, type_kind<unsigned short>());
 }
 int shmemx_int32_sum_reducescatter_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::sum, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::sum, type_kind<int32_t>());
 }
 int shmemx_int64_sum_reducescatter_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::sum, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::sum, type_kind<int64_t>());
 }
 int shmemx_uint32_sum_reducescatter_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::sum, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::sum, type_kind<uint32_t>());
 }
 int shmemx_uint64_sum_reducescatter_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::sum, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::sum, type_kind<uint64_t>());
 }
 int shmemx_size_sum_reducescatter_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::sum, type_kind<size_t>());
+  return CollOnStream("shmemx_size_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::sum, type_kind<size_t>());
 }
 int shmemx_ptrdiff_sum_reducescatter_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::sum, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::sum, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_sum_reducescatter_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::sum, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::sum, type_kind<int8_t>());
 }
 int shmemx_int16_sum_reducescatter_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::sum, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::sum, type_kind<int16_t>());
 }
 int shmemx_uint8_sum_reducescatter_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::sum, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::sum, type_kind<uint8_t>());
 }
 int shmemx_uint16_sum_reducescatter_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::sum, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_sum_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::sum, type_kind<uint16_t>());
 }
 int shmemx_float_prod_reducescatter_on_stream(shmem_team_t team, float* dest, const float* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_float_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::prod, type_kind<float>());
+  return CollOnStream("shmemx_float_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(float), ReduceOp::prod, type_kind<float>());
 }
 int shmemx_double_prod_reducescatter_on_stream(shmem_team_t team, double* dest, const double* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_double_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::prod, type_kind<double>());
+  return CollOnStream("shmemx_double_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(double), ReduceOp::prod, type_kind<double>());
 }
 int shmemx_int_prod_reducescatter_on_stream(shmem_team_t team, int* dest, const int* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::prod, type_kind<int>());
+  return CollOnStream("shmemx_int_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int), ReduceOp::prod, type_kind<int>());
 }
 int shmemx_long_prod_reducescatter_on_stream(shmem_team_t team, long* dest, const long* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_long_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::prod, type_kind<long>());
+  return CollOnStream("shmemx_long_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long), ReduceOp::prod, type_kind<long>());
 }
 int shmemx_longlong_prod_reducescatter_on_stream(shmem_team_t team, long long* dest, const long long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_longlong_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::prod, type_kind<long long>());
+  return CollOnStream("shmemx_longlong_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(long long), ReduceOp::prod, type_kind<long long>());
 }
 int shmemx_uint_prod_reducescatter_on_stream(shmem_team_t team, unsigned int* dest, const unsigned int* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::prod, type_kind<unsigned int>());
+  return CollOnStream("shmemx_uint_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned int), ReduceOp::prod, type_kind<unsigned int>());
 }
 int shmemx_ulong_prod_reducescatter_on_stream(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulong_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::prod, type_kind<unsigned long>());
+  return CollOnStream("shmemx_ulong_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long), ReduceOp::prod, type_kind<unsigned long>());
 }
 int shmemx_ulonglong_prod_reducescatter_on_stream(shmem_team_t team, unsigned long long* dest,
     const unsigned long long* source, size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ulonglong_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::prod, type_kind<unsigned long long>());
+  return CollOnStream("shmemx_ulonglong_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned long long), ReduceOp::prod, type_kind<unsigned long long>());
 }
 int shmemx_char_prod_reducescatter_on_stream(shmem_team_t team, char* dest, const char* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_char_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::prod, type_kind<char>());
+  return CollOnStream("shmemx_char_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(char), ReduceOp::prod, type_kind<char>());
 }
 int shmemx_schar_prod_reducescatter_on_stream(shmem_team_t team, signed char* dest, const signed char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_schar_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::prod, type_kind<signed char>());
+  return CollOnStream("shmemx_schar_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(signed char), ReduceOp::prod, type_kind<signed char>());
 }
 int shmemx_short_prod_reducescatter_on_stream(shmem_team_t team, short* dest, const short* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_short_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::prod, type_kind<short>());
+  return CollOnStream("shmemx_short_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(short), ReduceOp::prod, type_kind<short>());
 }
 int shmemx_uchar_prod_reducescatter_on_stream(shmem_team_t team, unsigned char* dest, const unsigned char* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uchar_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::prod, type_kind<unsigned char>());
+  return CollOnStream("shmemx_uchar_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned char), ReduceOp::prod, type_kind<unsigned char>());
 }
 int shmemx_ushort_prod_reducescatter_on_stream(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ushort_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::prod, type_kind<unsigned short>());
+  return CollOnStream("shmemx_ushort_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(unsigned short), ReduceOp::prod, type_kind<unsigned short>());
 }
 int shmemx_int32_prod_reducescatter_on_stream(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int32_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::prod, type_kind<int32_t>());
+  return CollOnStream("shmemx_int32_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int32_t), ReduceOp::prod, type_kind<int32_t>());
 }
 int shmemx_int64_prod_reducescatter_on_stream(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int64_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::prod, type_kind<int64_t>());
+  return CollOnStream("shmemx_int64_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int64_t), ReduceOp::prod, type_kind<int64_t>());
 }
 int shmemx_uint32_prod_reducescatter_on_stream(shmem_team_t team, uint32_t* dest, const uint32_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint32_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::prod, type_kind<uint32_t>());
+  return CollOnStream("shmemx_uint32_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint32_t), ReduceOp::prod, type_kind<uint32_t>());
 }
 int shmemx_uint64_prod_reducescatter_on_stream(shmem_team_t team, uint64_t* dest, const uint64_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint64_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::prod, type_kind<uint64_t>());
+  return CollOnStream("shmemx_uint64_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint64_t), ReduceOp::prod, type_kind<uint64_t>());
 }
 int shmemx_size_prod_reducescatter_on_stream(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_size_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::prod, type_kind<size_t>());
+  return CollOnStream("shmemx_size_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(size_t), ReduceOp::prod, type_kind<size_t>());
 }
 int shmemx_ptrdiff_prod_reducescatter_on_stream(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_ptrdiff_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::prod, type_kind<ptrdiff_t>());
+  return CollOnStream("shmemx_ptrdiff_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(ptrdiff_t), ReduceOp::prod, type_kind<ptrdiff_t>());
 }
 int shmemx_int8_prod_reducescatter_on_stream(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int8_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::prod, type_kind<int8_t>());
+  return CollOnStream("shmemx_int8_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int8_t), ReduceOp::prod, type_kind<int8_t>());
 }
 int shmemx_int16_prod_reducescatter_on_stream(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_int16_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::prod, type_kind<int16_t>());
+  return CollOnStream("shmemx_int16_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(int16_t), ReduceOp::prod, type_kind<int16_t>());
 }
 int shmemx_uint8_prod_reducescatter_on_stream(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     shmemx_stream_t stream) {
-  return OnStream("shmemx_uint8_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::prod, type_kind<uint8_t>());
+  return CollOnStream("shmemx_uint8_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint8_t), ReduceOp::prod, type_kind<uint8_t>());
 }
 int shmemx_uint16_prod_reducescatter_on_stream(shmem_team_t team, uint16_t* dest, const uint16_t* source,
     size_t nelems, shmemx_stream_t stream) {
-  return OnStream("shmemx_uint16_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::prod, type_kind<uint16_t>());
+  return CollOnStream("shmemx_uint16_prod_reducescatter_on_stream", stream).reducescatter(team, dest, source, nelems, sizeof(uint16_t), ReduceOp::prod, type_kind<uint16_t>());
 }
 void shmemx_signal_op_on_stream(uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, shmemx_stream_t stream) {
-  return OnStream("shmemx_signal_op_on_stream", stream).signal({sig_addr, signal, sig_op}, pe);
+  return on_stream("shmemx_signal_op_on_stream", stream).signal({sig_addr, signal, sig_op}, pe);
 }
 void shmemx_signal_wait_until_on_stream(uint64_t* sig_addr, int cmp, uint64_t cmp_value, shmemx_stream_t stream) {
-  return OnStream("shmemx_signal_wait_until_on_stream", stream).wait(sig_addr, TypeKind::u64, sizeof(uint64_t), cmp, cmp_value);
+  return on_stream("shmemx_signal_wait_until_on_stream", stream).wait(sig_addr, TypeKind::u64, sizeof(uint64_t), cmp, cmp_value);
 }
 void shmemx_quiet_on_stream(shmemx_stream_t stream) {
-  return OnStream("shmemx_quiet_on_stream", stream).quiet();
+  return on_stream("shmemx_quiet_on_stream", stream).quiet();
 }
 void shmemx_barrier_all_on_stream(shmemx_stream_t stream) {
-  return static_cast<void>(OnStream("shmemx_barrier_all_on_stream", stream).meet(SHMEM_TEAM_WORLD, cuda::StreamStep::barrier));
+  return static_cast<void>(CollOnStream("shmemx_barrier_all_on_stream", stream).meet(SHMEM_TEAM_WORLD, cuda::StreamStep::barrier));
 }
 int shmemx_barrier_on_stream(shmem_team_t team, shmemx_stream_t stream) {
-  return OnStream("shmemx_barrier_on_stream", stream).meet(team, cuda::StreamStep::barrier);
+  return CollOnStream("shmemx_barrier_on_stream", stream).meet(team, cuda::StreamStep::barrier);
 }
 void shmemx_sync_all_on_stream(shmemx_stream_t stream) {
-  return static_cast<void>(OnStream("shmemx_sync_all_on_stream", stream).meet(SHMEM_TEAM_WORLD, cuda::StreamStep::sync));
+  return static_cast<void>(CollOnStream("shmemx_sync_all_on_stream", stream).meet(SHMEM_TEAM_WORLD, cuda::StreamStep::sync));
 }
 int shmemx_team_sync_on_stream(shmem_team_t team, shmemx_stream_t stream) {
-  return OnStream("shmemx_team_sync_on_stream", stream).meet(team, cuda::StreamStep::sync);
+  return CollOnStream("shmemx_team_sync_on_stream", stream).meet(team, cuda::StreamStep::sync);
 }
 
 }

@@ -14,20 +14,20 @@
 
 namespace railshmem {
 
-/// Pieces of the device heap, each a segment of its own for rails. Empty where all GPU memory is staged. The pieces
+/// Extents of the device heap, each a segment of its own for rails. Empty where all GPU memory is staged. The extents
 /// change only while no port is in use, so all ports read them without a lock.
 class DirectMemory {
  public:
-  /// `reached` says for each PE whether rails reach its memory of this piece.
-  void add(const DevicePiece& piece, std::vector<bool> reached, bool mine) {
+  /// `reached` says for each PE whether rails reach its memory of this extent.
+  void add(const DeviceExtent& extent, std::vector<bool> reached, bool mine) {
     const bool all = std::find(reached.begin(), reached.end(), false) == reached.end();
-    pieces_.push_back({piece.at, piece.nbytes, mine ? piece.base : nullptr, all, std::move(reached)});
+    extents_.push_back({extent.at, extent.nbytes, mine ? extent.base : nullptr, all, std::move(reached)});
   }
-  bool empty() const noexcept { return pieces_.empty(); }
-  size_t size() const noexcept { return pieces_.size(); }
+  bool empty() const noexcept { return extents_.empty(); }
+  size_t size() const noexcept { return extents_.size(); }
 
   /// How many of the `nbytes` bytes that begin at `place` in the device heap rails reach, with one access for each
-  /// piece. 0: rails do not reach the first byte.
+  /// extent. 0: rails do not reach the first byte.
   size_t covered(const Remote& place, size_t nbytes) const noexcept {
     size_t n = 0;
     for (size_t more = ~size_t{0}; n < nbytes && more > 0; n += more)
@@ -44,9 +44,9 @@ class DirectMemory {
 
   /// Turns a place in the device heap into a place as rails know it. Returns how many bytes one access reaches there.
   size_t redirect(Remote& place) const noexcept {
-    const auto [piece, n] = rest(place);
-    place.segment = segment_of_piece(piece);
-    place.offset -= pieces_[piece].at;
+    const auto [extent, n] = rest(place);
+    place.segment = segment_of_extent(extent);
+    place.offset -= extents_[extent].at;
     return n;
   }
   /// Turns `place` into a place as rails know it, where it lies in the device heap. Returns how many of `nbytes` bytes
@@ -70,7 +70,7 @@ class DirectMemory {
   }
 
  private:
-  struct Piece {
+  struct Extent {
     uint64_t at;
     size_t nbytes;
     const std::byte* base;  ///< null: this PE stages its own memory
@@ -78,26 +78,26 @@ class DirectMemory {
     std::vector<bool> reached;
   };
 
-  /// The piece of a place in the device heap, and how many bytes of the piece begin there; 0: rails reach no piece
+  /// The extent of a place in the device heap, and how many bytes of the extent begin there; 0: rails reach no extent
   /// there.
   std::pair<size_t, size_t> rest(const Remote& place) const noexcept {
-    for (size_t i = 0; i < pieces_.size(); ++i) {
-      const Piece& piece = pieces_[i];
-      const uint64_t offset = place.offset - piece.at;
-      if (offset >= piece.nbytes) continue;
-      return {i, piece.all || piece.reached[static_cast<size_t>(place.pe)] ? piece.nbytes - offset : 0};
+    for (size_t i = 0; i < extents_.size(); ++i) {
+      const Extent& extent = extents_[i];
+      const uint64_t offset = place.offset - extent.at;
+      if (offset >= extent.nbytes) continue;
+      return {i, extent.all || extent.reached[static_cast<size_t>(place.pe)] ? extent.nbytes - offset : 0};
     }
     return {0, 0};
   }
   size_t rest(const std::byte* local) const noexcept {
-    for (const Piece& piece : pieces_) {
-      const auto offset = reinterpret_cast<uintptr_t>(local) - reinterpret_cast<uintptr_t>(piece.base);
-      if (piece.base != nullptr && offset < piece.nbytes) return piece.nbytes - offset;
+    for (const Extent& extent : extents_) {
+      const auto offset = reinterpret_cast<uintptr_t>(local) - reinterpret_cast<uintptr_t>(extent.base);
+      if (extent.base != nullptr && offset < extent.nbytes) return extent.nbytes - offset;
     }
     return 0;
   }
 
-  std::vector<Piece> pieces_;
+  std::vector<Extent> extents_;
   bool takes_gets_ = false;
   const DeviceFlush* flush_ = nullptr;  ///< null: gets need no flush
 };

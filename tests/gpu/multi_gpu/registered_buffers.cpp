@@ -24,8 +24,8 @@ using test::Allocator;
 using test::ProgramMemory;
 using Where = PeerView::Where;
 
-constexpr size_t kPiece = ProgramMemory::kPiece;
-constexpr Allocator kAllocators[] = {Allocator::block, Allocator::pieces, Allocator::pool};
+constexpr size_t kPiece = ProgramMemory::kExtent;
+constexpr Allocator kAllocators[] = {Allocator::block, Allocator::extents, Allocator::pool};
 
 /// PEs bring buffers of unequal sizes at unequal offsets, and every PE uses every other one's.
 void every_kind(Rig& rig) {
@@ -85,7 +85,7 @@ void allocated(Rig& rig) {
 /// PE 0 meets a new buffer while the others use theirs again and then are in no call of the library.
 void hits_and_misses(Rig& rig) {
   rig.step("a PE hits while another one misses");
-  const ProgramMemory known = rig.memory(Allocator::pieces, kPiece), fresh = rig.memory(Allocator::block, 100'000);
+  const ProgramMemory known = rig.memory(Allocator::extents, kPiece), fresh = rig.memory(Allocator::block, 100'000);
   auto* const done = static_cast<uint64_t*>(shmemx_malloc_host(8));
   __atomic_store_n(done, 0, __ATOMIC_RELAXED);
   rig.expect(shmemx_coll_register(known.at(), kPiece) == 0, "registered");
@@ -133,7 +133,7 @@ void freed_while_registered(Rig& rig) {
     rig.barrier();
     rig.expect(shmemx_coll_deregister(block->at()) == 0, "deregistered");
   }
-  ProgramMemory pieces = rig.memory(Allocator::pieces, 3 * kPiece);
+  ProgramMemory pieces = rig.memory(Allocator::extents, 3 * kPiece);
   rig.expect(shmemx_coll_register(pieces.at(), 3 * kPiece) == 0, "registered");
   rig.expect(rig.find(rig.everybody, pieces.at(), 3 * kPiece).where == Where::registered, "found");
   pieces.replace(1);
@@ -148,7 +148,7 @@ void bad_calls(Rig& rig) {
   rig.step("calls that must fail");
   int on_host = 0;
   const ProgramMemory memory = rig.memory(Allocator::block, 8192),
-                      alone{rig.driver, rig.calls, Allocator::pieces, kPiece, 0};
+                      alone{rig.driver, rig.calls, Allocator::extents, kPiece, 0};
   rig.expect(shmemx_coll_register(&on_host, 4) != 0, "host memory");
   rig.expect(shmemx_coll_register(nullptr, 4) != 0, "NULL");
   rig.expect(shmemx_coll_register(memory.at(), 0) != 0, "no bytes");
@@ -164,7 +164,7 @@ void bad_calls(Rig& rig) {
 void graphs(Rig& rig) {
   if (!rig.streams.graphs()) return;
   rig.step("buffers of graphs");
-  for (const Allocator kind : {Allocator::pieces, Allocator::block}) {
+  for (const Allocator kind : {Allocator::extents, Allocator::block}) {
     const ProgramMemory memory = rig.memory(kind, 100'000);
     PeerView view;
     void* const ready = rig.streams.capture(
@@ -236,7 +236,7 @@ void captured_collectives(Rig& rig) {
 void collectives_on_freed_memory(Rig& rig) {
   if (!from_buffer_to_buffer()) return;
   rig.step("a collective on memory that was freed while registered");
-  auto memory = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::pieces, 2 * kPiece);
+  auto memory = std::make_unique<ProgramMemory>(rig.driver, rig.calls, Allocator::extents, 2 * kPiece);
   rig.expect(shmemx_coll_register(memory->at(), 2 * kPiece) == 0, "registered");
   memory->replace(0);
   shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
@@ -335,7 +335,7 @@ void collectives(Rig& rig) {
 /// PE 1 stops itself. PE 0 tells it of a buffer, and meanwhile `after` comes to PE 1.
 std::string tell_a_stopped_pe(Rig& rig, int after) {
   auto* const pid = static_cast<uint64_t*>(shmemx_malloc_host(8));
-  const ProgramMemory memory = rig.memory(Allocator::pieces, kPiece);
+  const ProgramMemory memory = rig.memory(Allocator::extents, kPiece);
   __atomic_store_n(pid, static_cast<uint64_t>(getpid()), __ATOMIC_RELAXED);
   rig.barrier();
   std::string error;

@@ -278,9 +278,9 @@ TEST(HostRegistration, LeavesWhatTheProgramPinnedItself) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// Memory of device 1, mapped in pieces of 1 and 2 chunks.
-struct UserPieces {
-  explicit UserPieces(const DeviceContext& gpu, int handle_types = kHandlePosixFd)
+/// Memory of device 1, mapped in extents of 1 and 2 chunks.
+struct UserExtents {
+  explicit UserExtents(const DeviceContext& gpu, int handle_types = kHandlePosixFd)
       : driver(gpu.driver()), context(gpu.context()) {
     AllocationProperties properties;
     properties.location.id = gpu.device();
@@ -294,14 +294,14 @@ struct UserPieces {
     }
     EXPECT_EQ(driver.memory_set_access(address, 3 * kChunk, &access, 1), kSuccess);
   }
-  ~UserPieces() {
+  ~UserExtents() {
     driver.set_context(context);
     EXPECT_EQ(driver.memory_unmap(address, 3 * kChunk), kSuccess);
     EXPECT_EQ(driver.address_free(address, 3 * kChunk), kSuccess);
     for (const MemoryHandle handle : handles) EXPECT_EQ(driver.memory_release(handle), kSuccess);
     driver.set_context(nullptr);
   }
-  UserPieces(const UserPieces&) = delete;
+  UserExtents(const UserExtents&) = delete;
   std::byte* at(size_t offset) const { return pointer_to(address) + offset; }
   const Driver& driver;
   const Context context;
@@ -309,21 +309,21 @@ struct UserPieces {
   MemoryHandle handles[2] = {};
 };
 
-TEST(UserMemory, IsFoundPieceByPiece) {
+TEST(UserMemory, IsFoundExtentByExtent) {
   FakeDriver fake({.devices = 2});
   {
     const DeviceContext gpu = DeviceContext::primary(fake.driver(), 1);
-    const UserPieces mapped(gpu);
+    const UserExtents mapped(gpu);
     const UserMemory both = find_user_memory(gpu, mapped.at(kChunk - 8), 16, true);
     EXPECT_EQ(both.offset, kChunk - 8);
     EXPECT_EQ(both.nbytes, 3 * kChunk);
-    ASSERT_EQ(both.pieces.size(), 2u);
-    EXPECT_EQ(both.pieces[1].nbytes(), 2 * kChunk);
+    ASSERT_EQ(both.extents.size(), 2u);
+    EXPECT_EQ(both.extents[1].nbytes(), 2 * kChunk);
     const UserMemory second = find_user_memory(gpu, mapped.at(kChunk), 2 * kChunk, true);
     EXPECT_EQ(second.offset, 0u);
-    ASSERT_EQ(second.pieces.size(), 1u);
+    ASSERT_EQ(second.extents.size(), 1u);
     DeviceArena arena(gpu, 1, 8 * kChunk);
-    std::byte* const again = arena.map_own(0, 0, second.pieces[0]);
+    std::byte* const again = arena.map_own(0, 0, second.extents[0]);
     *mapped.at(kChunk + 77) = std::byte{9};
     EXPECT_EQ(again[77], std::byte{9}) << "the same memory at both addresses";
   }
@@ -334,7 +334,7 @@ TEST(UserMemory, WhatCannotBeMappedAgainIsNamed) {
   FakeDriver fake({.devices = 2});
   const DeviceContext other = DeviceContext::primary(fake.driver(), 0);
   const DeviceContext gpu = DeviceContext::primary(fake.driver(), 1);
-  const UserPieces mapped(gpu), hidden(gpu, 0);
+  const UserExtents mapped(gpu), hidden(gpu, 0);
   const auto error = [&](const DeviceContext& on, std::byte* address, size_t nbytes, bool to_share = true) {
     return error_of_cuda([&] { find_user_memory(on, address, nbytes, to_share); });
   };

@@ -19,7 +19,7 @@ using test::Pipe;
 using test::ProgramMemory;
 using Kind = test::Allocator;
 
-constexpr size_t kSharePiece = ProgramMemory::kPiece;
+constexpr size_t kShareExtent = ProgramMemory::kExtent;
 
 /// A process with a GPU that is current.
 struct ShareRig {
@@ -55,7 +55,7 @@ std::string error_of_find(const ShareRig& rig, const void* address, size_t nbyte
 struct ShareNews {
   ShareBy by;
   size_t nbytes;
-  size_t npieces;
+  size_t nextents;
 };
 
 /// Maps what the other process tells of, reads its first and last words, and answers in its memory.
@@ -66,7 +66,7 @@ std::string import_it(const Pipe& pipe) {
     ShareNews news{};
     if (!pipe.hear(news)) return "nothing came";
     const auto imported = importer.begin(news.by, news.nbytes, "PE 3");
-    for (size_t i = 0; i < news.npieces; ++i) {
+    for (size_t i = 0; i < news.nextents; ++i) {
       ShareCard card;
       if (!pipe.hear(card)) return "a card is missing";
       imported->add(card);
@@ -94,8 +94,8 @@ void share(Kind kind, size_t nbytes, ShareBy by, int handle_types = kHandlePosix
   FdOffers offers;
   std::vector<FdOffer> offered;
   const Pipe pipe = child.pipe();
-  ASSERT_TRUE(pipe.tell(ShareNews{by, shared.nbytes(), shared.npieces()}));
-  for (const ShareCard& card : shared.cards(0, shared.npieces(), offers, offered)) ASSERT_TRUE(pipe.tell(card));
+  ASSERT_TRUE(pipe.tell(ShareNews{by, shared.nbytes(), shared.nextents()}));
+  for (const ShareCard& card : shared.cards(0, shared.nextents(), offers, offered)) ASSERT_TRUE(pipe.tell(card));
   ASSERT_TRUE(pipe.meet());
   EXPECT_EQ(rig.read(memory.at(shared.nbytes() / 2 - 4), 8), "answered");
   EXPECT_EQ(child.join(), "");
@@ -104,26 +104,26 @@ void share(Kind kind, size_t nbytes, ShareBy by, int handle_types = kHandlePosix
 TEST(ShareableMemory, ABlockOfCudaMallocGoesByIpc) {
   share(Kind::block, 100'000, ShareBy::ipc);
 }
-TEST(ShareableMemory, PiecesOfCuMemCreateGoByDescriptors) {
-  share(Kind::pieces, 3 * kSharePiece, ShareBy::fd);
+TEST(ShareableMemory, ExtentsOfCuMemCreateGoByDescriptors) {
+  share(Kind::extents, 3 * kShareExtent, ShareBy::fd);
 }
-TEST(ShareableMemory, PiecesWithFabricHandlesOnlyGoByThose) {
-  share(Kind::pieces, 2 * kSharePiece, ShareBy::fabric, kHandleFabric);
+TEST(ShareableMemory, ExtentsWithFabricHandlesOnlyGoByThose) {
+  share(Kind::extents, 2 * kShareExtent, ShareBy::fabric, kHandleFabric);
 }
 TEST(ShareableMemory, AnAllocationOfAPoolGoesByItsPool) {
   share(Kind::pool, 50'000, ShareBy::pool);
 }
 
-TEST(ShareableMemory, OnlyThePiecesOfTheRangeAreTaken) {
+TEST(ShareableMemory, OnlyTheExtentsOfTheRangeAreTaken) {
   ShareRig rig;
-  const ProgramMemory memory = rig.memory(Kind::pieces, 4 * kSharePiece);
-  const ShareableMemory shared = ShareableMemory::find(rig.gpu, memory.at(kSharePiece + 8), kSharePiece);
-  EXPECT_EQ(shared.start(), address_of(memory.at(kSharePiece)));
-  EXPECT_EQ(shared.npieces(), 2u);
-  EXPECT_TRUE(shared.holds(address_of(memory.at(kSharePiece)), 2 * kSharePiece));
-  EXPECT_FALSE(shared.holds(address_of(memory.at(kSharePiece)) - 1, 1));
-  EXPECT_FALSE(shared.holds(address_of(memory.at(2 * kSharePiece)), kSharePiece + 1));
-  EXPECT_FALSE(shared.holds(address_of(memory.at(2 * kSharePiece)), ~size_t{0}));
+  const ProgramMemory memory = rig.memory(Kind::extents, 4 * kShareExtent);
+  const ShareableMemory shared = ShareableMemory::find(rig.gpu, memory.at(kShareExtent + 8), kShareExtent);
+  EXPECT_EQ(shared.start(), address_of(memory.at(kShareExtent)));
+  EXPECT_EQ(shared.nextents(), 2u);
+  EXPECT_TRUE(shared.holds(address_of(memory.at(kShareExtent)), 2 * kShareExtent));
+  EXPECT_FALSE(shared.holds(address_of(memory.at(kShareExtent)) - 1, 1));
+  EXPECT_FALSE(shared.holds(address_of(memory.at(2 * kShareExtent)), kShareExtent + 1));
+  EXPECT_FALSE(shared.holds(address_of(memory.at(2 * kShareExtent)), ~size_t{0}));
 }
 
 TEST(ShareableMemory, AFreedBlockIsNoticedWhenItsAddressIsGivenOutAgain) {
@@ -139,18 +139,18 @@ TEST(ShareableMemory, AFreedBlockIsNoticedWhenItsAddressIsGivenOutAgain) {
   EXPECT_FALSE(shared.intact(at, 8192)) << "freed and given out again";
 }
 
-TEST(ShareableMemory, APieceInTheMiddleThatIsOtherMemoryNowIsNoticed) {
+TEST(ShareableMemory, AnExtentInTheMiddleThatIsOtherMemoryNowIsNoticed) {
   for (const int version : {13000, 12000}) {
     ShareRig rig(0, {.version = version});
-    ProgramMemory memory = rig.memory(Kind::pieces, 3 * kSharePiece);
+    ProgramMemory memory = rig.memory(Kind::extents, 3 * kShareExtent);
     const Address at = address_of(memory.at());
-    const ShareableMemory shared = ShareableMemory::find(rig.gpu, memory.at(), 3 * kSharePiece);
-    EXPECT_TRUE(shared.intact(at, 3 * kSharePiece));
+    const ShareableMemory shared = ShareableMemory::find(rig.gpu, memory.at(), 3 * kShareExtent);
+    EXPECT_TRUE(shared.intact(at, 3 * kShareExtent));
     memory.replace(1);
-    EXPECT_FALSE(shared.intact(at, 3 * kSharePiece));
-    EXPECT_FALSE(shared.intact(at + kSharePiece - 1, 2));
-    EXPECT_TRUE(shared.intact(at, kSharePiece)) << "the other pieces are what they were";
-    EXPECT_TRUE(shared.intact(at + 2 * kSharePiece, 100));
+    EXPECT_FALSE(shared.intact(at, 3 * kShareExtent));
+    EXPECT_FALSE(shared.intact(at + kShareExtent - 1, 2));
+    EXPECT_TRUE(shared.intact(at, kShareExtent)) << "the other extents are what they were";
+    EXPECT_TRUE(shared.intact(at + 2 * kShareExtent, 100));
   }
 }
 
@@ -158,8 +158,8 @@ TEST(ShareableMemory, VirtualMemoryLivesAsLongAsItIsShared) {
   ShareRig rig;
   std::optional<ShareableMemory> shared;
   {
-    const ProgramMemory memory = rig.memory(Kind::pieces, kSharePiece);
-    shared = ShareableMemory::find(rig.gpu, memory.at(), kSharePiece);
+    const ProgramMemory memory = rig.memory(Kind::extents, kShareExtent);
+    shared = ShareableMemory::find(rig.gpu, memory.at(), kShareExtent);
   }
   EXPECT_EQ(rig.fake.leaks().find("1 memory handle"), 0u) << rig.fake.leaks();
   shared.reset();
@@ -184,7 +184,7 @@ TEST(ShareableMemory, WhatCannotBeSharedSaysWhatToAllocate) {
   EXPECT_NE(error_of_find(rig, theirs, 8).find("lies in the memory of another GPU (1) than this PE's, GPU 0"),
             std::string::npos);
   rig.fake.release(theirs);
-  const ProgramMemory alone = rig.memory(Kind::pieces, kSharePiece, 0);
+  const ProgramMemory alone = rig.memory(Kind::extents, kShareExtent, 0);
   EXPECT_NE(error_of_find(rig, alone.at(), 8).find("without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR"),
             std::string::npos);
   const ProgramMemory pool = rig.memory(Kind::pool, 4096, 0);
@@ -277,7 +277,7 @@ TEST(ImportedMemory, ImportsOutOfReachAreErrors) {
       return !told ? wrong : leaks == "1 retained context, 1 context of this thread" ? "" : leaks;
     });
     ShareRig rig(0, {.devices = 2, .apart = {{0, 1}}});
-    const ProgramMemory memory = rig.memory(kind, kSharePiece);
+    const ProgramMemory memory = rig.memory(kind, kShareExtent);
     const ShareableMemory shared = ShareableMemory::find(rig.gpu, memory.at(), 8);
     FdOffers offers;
     std::vector<FdOffer> offered;

@@ -17,7 +17,7 @@ using test::ProgramMemory;
 using Kind = test::Allocator;
 using Where = PeerView::Where;
 
-constexpr size_t kBufferPiece = ProgramMemory::kPiece;
+constexpr size_t kBufferExtent = ProgramMemory::kExtent;
 constexpr int kBoth[] = {0, 1};
 constexpr const char* kImports = "cuMemImportFromShareableHandle";
 
@@ -65,7 +65,7 @@ TEST(PeerBuffers, TheHeapIsFoundByArithmetic) {
 TEST(PeerBuffers, MemoryThatIsNotRegisteredIsNowhere) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, 2 * kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, 2 * kBufferExtent);
   EXPECT_EQ(buffers.find(kBoth, memory.at(), 64).where, Where::nowhere);
   buffers.add(memory.at(4096), 10'000);
   EXPECT_EQ(buffers.find(kBoth, memory.at(4000), 200).where, Where::nowhere) << "begins before the buffer";
@@ -80,17 +80,17 @@ TEST(PeerBuffers, MemoryThatIsNotRegisteredIsNowhere) {
 }
 
 TEST(PeerBuffers, APeerMapsAnAllocationOnceForAllItsParts) {
-  for (const Kind kind : {Kind::pieces, Kind::pool}) {
+  for (const Kind kind : {Kind::extents, Kind::pool}) {
     NodePes pes;
     PeerBuffers& buffers = *pes.act_for(0).buffers;
-    const ProgramMemory memory = pes.memory(kind, 3 * kBufferPiece);
-    buffers.add(memory.at(), 3 * kBufferPiece);
+    const ProgramMemory memory = pes.memory(kind, 3 * kBufferExtent);
+    buffers.add(memory.at(), 3 * kBufferExtent);
     const int before = pes.fake.calls(kImports) + pes.fake.calls("cuMemPoolImportPointer");
     const PeerView first = buffers.find(kBoth, memory.at(), 100);
     ASSERT_EQ(first.where, Where::registered);
     const int mapped = pes.fake.calls(kImports) + pes.fake.calls("cuMemPoolImportPointer");
-    EXPECT_EQ(mapped - before, kind == Kind::pieces ? 3 : 1);
-    const size_t seam = 2 * kBufferPiece - 10;
+    EXPECT_EQ(mapped - before, kind == Kind::extents ? 3 : 1);
+    const size_t seam = 2 * kBufferExtent - 10;
     const PeerView part = buffers.find(kBoth, memory.at(seam), 1000);
     ASSERT_EQ(part.where, Where::registered);
     EXPECT_EQ(part.at_peer[1] - first.at_peer[1], seam);
@@ -104,7 +104,7 @@ TEST(PeerBuffers, APeerMapsAnAllocationOnceForAllItsParts) {
     EXPECT_EQ(place->pe, 0);
     EXPECT_EQ(place->address, cuda::address_of(memory.at(seam)));
     EXPECT_EQ(pes.pe(1).buffers->mapped(0, place->address, 1000), seen_at(part, 1));
-    EXPECT_EQ(pes.pe(1).buffers->mapped(0, place->address, 4 * kBufferPiece), nullptr);
+    EXPECT_EQ(pes.pe(1).buffers->mapped(0, place->address, 4 * kBufferExtent), nullptr);
     pes.act_for(0);
     buffers.remove(memory.at());
     pes.act_for(1);
@@ -116,28 +116,28 @@ TEST(PeerBuffers, APeerMapsAnAllocationOnceForAllItsParts) {
 TEST(PeerBuffers, ThePeerSeesTheBytes) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(1).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, 2 * kBufferPiece);
-  buffers.add(memory.at(40), kBufferPiece);
-  const PeerView view = buffers.find(kBoth, memory.at(40), kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, 2 * kBufferExtent);
+  buffers.add(memory.at(40), kBufferExtent);
+  const PeerView view = buffers.find(kBoth, memory.at(40), kBufferExtent);
   ASSERT_EQ(view.where, Where::registered);
-  std::memset(memory.at(), 5, 2 * kBufferPiece);
+  std::memset(memory.at(), 5, 2 * kBufferExtent);
   EXPECT_EQ(*seen_at(view, 0), std::byte{5});
-  seen_at(view, 0)[kBufferPiece - 1] = std::byte{9};
-  EXPECT_EQ(*memory.at(40 + kBufferPiece - 1), std::byte{9});
+  seen_at(view, 0)[kBufferExtent - 1] = std::byte{9};
+  EXPECT_EQ(*memory.at(40 + kBufferExtent - 1), std::byte{9});
   buffers.remove(memory.at(40));
 }
 
-TEST(PeerBuffers, ManyPiecesGoInSeveralMessages) {
+TEST(PeerBuffers, ManyExtentsGoInSeveralMessages) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const size_t nbytes = (2 * kCardsPerMessage + 3) * kBufferPiece;
-  const ProgramMemory memory = pes.memory(Kind::pieces, nbytes);
+  const size_t nbytes = (2 * kCardsPerMessage + 3) * kBufferExtent;
+  const ProgramMemory memory = pes.memory(Kind::extents, nbytes);
   buffers.add(memory.at(), nbytes);
   const PeerView view = buffers.find(kBoth, memory.at(), nbytes);
   ASSERT_EQ(view.where, Where::registered);
-  for (size_t at = 0; at < nbytes; at += kBufferPiece) *memory.at(at) = static_cast<std::byte>(at / kBufferPiece);
-  for (size_t at = 0; at < nbytes; at += kBufferPiece)
-    ASSERT_EQ(seen_at(view, 1)[at], static_cast<std::byte>(at / kBufferPiece));
+  for (size_t at = 0; at < nbytes; at += kBufferExtent) *memory.at(at) = static_cast<std::byte>(at / kBufferExtent);
+  for (size_t at = 0; at < nbytes; at += kBufferExtent)
+    ASSERT_EQ(seen_at(view, 1)[at], static_cast<std::byte>(at / kBufferExtent));
   buffers.remove(memory.at());
 }
 
@@ -160,11 +160,11 @@ TEST(PeerBuffers, RegistrationsInOneAllocationShareIt) {
 TEST(PeerBuffers, MemoryFreedWhileRegisteredIsAnErrorThatNamesTheBuffer) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  ProgramMemory memory = pes.memory(Kind::pieces, 3 * kBufferPiece);
-  buffers.add(memory.at(), 3 * kBufferPiece);
-  ASSERT_EQ(buffers.find(kBoth, memory.at(), 3 * kBufferPiece).where, Where::registered);
+  ProgramMemory memory = pes.memory(Kind::extents, 3 * kBufferExtent);
+  buffers.add(memory.at(), 3 * kBufferExtent);
+  ASSERT_EQ(buffers.find(kBoth, memory.at(), 3 * kBufferExtent).where, Where::registered);
   memory.replace(1);
-  const std::string error = error_of_buffers([&] { buffers.find(kBoth, memory.at(64), 2 * kBufferPiece); });
+  const std::string error = error_of_buffers([&] { buffers.find(kBoth, memory.at(64), 2 * kBufferExtent); });
   EXPECT_NE(error.find(text(
                 "4194304 bytes at %p lie in a buffer that was freed while registered (6291456 bytes at %p); "
                 "call shmemx_coll_deregister(%p)",
@@ -172,22 +172,22 @@ TEST(PeerBuffers, MemoryFreedWhileRegisteredIsAnErrorThatNamesTheBuffer) {
             std::string::npos)
       << error;
   EXPECT_EQ(buffers.find(kBoth, memory.at(), 100).where, Where::registered) << "this part is what it was";
-  EXPECT_NE(error_of_buffers([&] { buffers.add(memory.at(kBufferPiece), 64); }).find("registered already"),
+  EXPECT_NE(error_of_buffers([&] { buffers.add(memory.at(kBufferExtent), 64); }).find("registered already"),
             std::string::npos);
   buffers.remove(memory.at());
-  buffers.add(memory.at(), 3 * kBufferPiece);
-  const PeerView after = buffers.find(kBoth, memory.at(), 3 * kBufferPiece);
+  buffers.add(memory.at(), 3 * kBufferExtent);
+  const PeerView after = buffers.find(kBoth, memory.at(), 3 * kBufferExtent);
   ASSERT_EQ(after.where, Where::registered);
-  *memory.at(kBufferPiece + 3) = std::byte{31};
-  EXPECT_EQ(seen_at(after, 1)[kBufferPiece + 3], std::byte{31}) << "the peer maps the new piece";
+  *memory.at(kBufferExtent + 3) = std::byte{31};
+  EXPECT_EQ(seen_at(after, 1)[kBufferExtent + 3], std::byte{31}) << "the peer maps the new extent";
   buffers.remove(memory.at());
 }
 
 TEST(PeerBuffers, APeerThatCannotMapIsAWarningAndTheBufferIsNowhere) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
-  buffers.add(memory.at(), kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
+  buffers.add(memory.at(), kBufferExtent);
   pes.fake.fail(kImports, 1, cuda::kNotPermitted);
   const uint64_t warnings = warnings_logged();
   const int calls = pes.fake.calls(kImports);
@@ -201,8 +201,8 @@ TEST(PeerBuffers, APeerThatCannotMapIsAWarningAndTheBufferIsNowhere) {
 TEST(PeerBuffers, ADeadPeerIsNamed) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
-  buffers.add(memory.at(), kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
+  buffers.add(memory.at(), kBufferExtent);
   pes.act_for(1);
   pes.pe(1).buffers.reset();
   pes.act_for(0);
@@ -215,8 +215,8 @@ TEST(PeerBuffers, ADeadPeerIsNamed) {
 TEST(PeerBuffers, PesOfOtherNodesAreRefused) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
-  buffers.add(memory.at(), kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
+  buffers.add(memory.at(), kBufferExtent);
   const int far[] = {0, 5};
   EXPECT_NE(error_of_buffers([&] { buffers.find(far, memory.at(), 64); }).find("PE 5 is on another node"),
             std::string::npos);
@@ -226,7 +226,7 @@ TEST(PeerBuffers, PesOfOtherNodesAreRefused) {
 TEST(PeerBuffers, DeregistrationWaitsForTheGpuWherePeersMapTheBuffer) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
   buffers.add(memory.at(), 64);
   buffers.remove(memory.at());
   EXPECT_EQ(pes.fake.calls("cuCtxSynchronize"), 0) << "no peer ever mapped it";
@@ -254,9 +254,9 @@ TEST(PeerBuffers, MemoryOfPoolsIsUnmappedWhenThePeersOwnProgramWaits) {
 TEST(PeerBuffers, AllocatedMemoryIsRegisteredAndRoundedForOthers) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  auto* const memory = static_cast<std::byte*>(buffers.allocate(3 * kBufferPiece - 5));
-  EXPECT_EQ(cuda::address_of(memory) % kBufferPiece, 0u);
-  const PeerView view = buffers.find(kBoth, memory, 3 * kBufferPiece);
+  auto* const memory = static_cast<std::byte*>(buffers.allocate(3 * kBufferExtent - 5));
+  EXPECT_EQ(cuda::address_of(memory) % kBufferExtent, 0u);
+  const PeerView view = buffers.find(kBoth, memory, 3 * kBufferExtent);
   ASSERT_EQ(view.where, Where::registered);
   memory[9] = std::byte{4};
   EXPECT_EQ(seen_at(view, 1)[9], std::byte{4});
@@ -293,7 +293,7 @@ struct Capture {
 TEST(PeerBuffers, AGraphsBufferIsRegisteredByItselfUntilTheGraphIsDestroyed) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
   Capture capture(pes.fake.driver());
   const PeerView view = buffers.find_captured(kBoth, memory.at(64), 100, capture.stream);
   ASSERT_EQ(view.where, Where::registered);
@@ -311,7 +311,7 @@ TEST(PeerBuffers, AGraphsBufferIsRegisteredByItselfUntilTheGraphIsDestroyed) {
 TEST(PeerBuffers, AGraphHoldsABufferThatTheProgramDeregisters) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
   buffers.add(memory.at(), 1000);
   Capture capture(pes.fake.driver());
   const PeerView view = buffers.find_captured(kBoth, memory.at(), 100, capture.stream);
@@ -332,7 +332,7 @@ TEST(PeerBuffers, AGraphHoldsABufferThatTheProgramDeregisters) {
 TEST(PeerBuffers, DeregistrationInACaptureChangesNothing) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
   buffers.add(memory.at(), 1000);
   ASSERT_EQ(buffers.find(kBoth, memory.at(), 64).where, Where::registered);
   Capture capture(pes.fake.driver());
@@ -346,8 +346,8 @@ TEST(PeerBuffers, DeregistrationInACaptureChangesNothing) {
 TEST(PeerBuffers, AGraphThatCannotHoldHoldsNothing) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
-  const ProgramMemory alone{pes.fake.driver(), test::fake_program_calls(), Kind::pieces, kBufferPiece, 0};
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
+  const ProgramMemory alone{pes.fake.driver(), test::fake_program_calls(), Kind::extents, kBufferExtent, 0};
   Capture capture(pes.fake.driver());
   pes.fake.fail("cuGraphRetainUserObject", 1, cuda::kInvalidValue);
   testing::internal::CaptureStderr();
@@ -367,7 +367,7 @@ TEST(PeerBuffers, AGraphThatCannotHoldHoldsNothing) {
 TEST(PeerBuffers, AGraphMayOutliveTheLibrary) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const ProgramMemory memory = pes.memory(Kind::pieces, kBufferPiece);
+  const ProgramMemory memory = pes.memory(Kind::extents, kBufferExtent);
   Capture capture(pes.fake.driver());
   ASSERT_EQ(buffers.find_captured(kBoth, memory.at(), 8, capture.stream).where, Where::registered);
   const cuda::Graph graph = capture.end();
@@ -380,8 +380,8 @@ TEST(PeerBuffers, APeerAnswersWhateverItsProgramDoesAndHitsWaitForNobody) {
   std::atomic<bool> found{false};
   std::atomic<bool> stuck{false};
   pes.together([&](NodePes::Pe& pe) {
-    const ProgramMemory memory = pes.memory(Kind::pieces, 2 * kBufferPiece);
-    pe.buffers->add(memory.at(), kBufferPiece);
+    const ProgramMemory memory = pes.memory(Kind::extents, 2 * kBufferExtent);
+    pe.buffers->add(memory.at(), kBufferExtent);
     EXPECT_EQ(pe.buffers->find(kBoth, memory.at(), 64).where, Where::registered);
     pe.bootstrap.barrier();
     if (pe.bootstrap.pe() == 1) {
@@ -390,10 +390,10 @@ TEST(PeerBuffers, APeerAnswersWhateverItsProgramDoesAndHitsWaitForNobody) {
       EXPECT_TRUE(becomes_true([&] { return found.load(); }));  // in no call of the library
     } else {
       EXPECT_TRUE(becomes_true([&] { return stuck.load(); }));
-      pe.buffers->add(memory.at(kBufferPiece), kBufferPiece);
-      EXPECT_EQ(pe.buffers->find(kBoth, memory.at(kBufferPiece), 64).where, Where::registered);
+      pe.buffers->add(memory.at(kBufferExtent), kBufferExtent);
+      EXPECT_EQ(pe.buffers->find(kBoth, memory.at(kBufferExtent), 64).where, Where::registered);
       found = true;
-      pe.buffers->remove(memory.at(kBufferPiece));
+      pe.buffers->remove(memory.at(kBufferExtent));
     }
     pe.buffers->remove(memory.at());
   });
@@ -404,15 +404,15 @@ TEST(PeerBuffers, ManyThreadsOfBothPesUseTheBooksAtOnce) {
   constexpr int kThreads = 3, kTurns = 25;
   std::atomic<int> wrong{0};
   pes.together([&](NodePes::Pe& pe) {
-    const ProgramMemory common = pes.memory(Kind::pieces, kBufferPiece);
-    pe.buffers->add(common.at(), kBufferPiece);
+    const ProgramMemory common = pes.memory(Kind::extents, kBufferExtent);
+    pe.buffers->add(common.at(), kBufferExtent);
     std::vector<std::thread> threads;
     for (int thread = 0; thread < kThreads; ++thread)
       threads.emplace_back([&, thread] {
         pes.fake.driver().set_context(pe.memory->gpu().context());
         for (int turn = 0; turn < kTurns; ++turn) {
-          const ProgramMemory mine = pes.memory(thread == 0 ? Kind::pool : Kind::pieces, kBufferPiece);
-          pe.buffers->add(mine.at(), kBufferPiece);
+          const ProgramMemory mine = pes.memory(thread == 0 ? Kind::pool : Kind::extents, kBufferExtent);
+          pe.buffers->add(mine.at(), kBufferExtent);
           // A peer puts its answer off while another of its threads unmaps.
           const auto is_found = [&](const std::byte* at) {
             return becomes_true([&] { return pe.buffers->find(kBoth, at, 8).where == Where::registered; });

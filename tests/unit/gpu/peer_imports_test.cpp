@@ -52,7 +52,7 @@ ImportNews news_of(const ImportRig& rig, const ProgramMemory& memory, uint64_t n
   news.request.number = number;
   news.request.address = shared.start();
   news.request.nbytes = shared.nbytes();
-  news.request.npieces = news.request.ncards = 1;
+  news.request.nextents = news.request.ncards = 1;
   news.request.by = static_cast<uint32_t>(shared.by());
   news.card = shared.cards(0, 1, offers, offered).front();
   return news;
@@ -118,15 +118,15 @@ TEST(PeerImports, AFreedBlockMakesRoomThoughItsOwnersWordIsStillOnItsWay) {
   reuse_an_address(false);
 }
 
-TEST(PeerImports, PiecesOutOfTurnAreRefused) {
+TEST(PeerImports, ExtentsOutOfTurnAreRefused) {
   ImportRig rig(0);
   PeerImports imports(rig.gpu);
   ImportRequest request;
   request.pe = 4;
   request.number = 9;
-  request.first_piece = 2;
+  request.first_extent = 2;
   const ImportAnswer answer = imports.import(request, {});
-  EXPECT_STREQ(answer.why, "piece 2 of an allocation of PE 4 came out of turn");
+  EXPECT_STREQ(answer.why, "extent 2 of an allocation of PE 4 came out of turn");
   EXPECT_EQ(answer.later, 0u);
   EXPECT_TRUE(imports.withdraw(4, 9)) << "nothing of it is left";
   EXPECT_EQ(imports.count(), 0u);

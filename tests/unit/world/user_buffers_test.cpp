@@ -36,9 +36,9 @@ class ListingNetwork final : public Network {
   RailsNow rails_now() override { return {}; }
   NetContext* make_context() override { return nullptr; }
   void drop_context(NetContext*) noexcept override {}
-  bool takes_pieces() const noexcept override { return false; }
-  std::vector<std::byte> expose(const DevicePiece&) override { return {}; }
-  void learn(const DevicePiece&, std::span<const std::vector<std::byte>>) override {}
+  bool takes_extents() const noexcept override { return false; }
+  std::vector<std::byte> expose(const DeviceExtent&) override { return {}; }
+  void learn(const DeviceExtent&, std::span<const std::vector<std::byte>>) override {}
   void use_flush(const FlushChoice&, uint64_t) override {}
   void register_buffer(std::span<const std::byte> bytes) override {
     if (fails) throw Error("refused");

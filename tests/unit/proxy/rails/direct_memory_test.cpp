@@ -14,7 +14,7 @@
 namespace railshmem::test {
 namespace {
 
-constexpr size_t kGpuPiece = 1 << 16;
+constexpr size_t kGpuExtent = 1 << 16;
 constexpr int kTargets = 4, kAbsent = 3;  ///< the PE that stages its memory
 
 /// Addresses where the CPU faults, as it does on a GPU's.
@@ -23,58 +23,58 @@ class Gpu {
   Gpu() : base_(mmap(nullptr, kNbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
   ~Gpu() { munmap(base_, kNbytes); }
   std::byte* base() const { return static_cast<std::byte*>(base_); }
-  static constexpr size_t kNbytes = 8 * kGpuPiece;
+  static constexpr size_t kNbytes = 8 * kGpuExtent;
 
  private:
   void* base_;
 };
 
-/// Pieces at 0 and 1, which adjoin, and at 4.
-DirectMemory pieces_of(const Gpu& gpu) {
+/// Extents at 0 and 1, which adjoin, and at 4.
+DirectMemory extents_of(const Gpu& gpu) {
   DirectMemory direct;
-  for (const size_t at : {size_t{0}, kGpuPiece, 4 * kGpuPiece})
-    direct.add({at, gpu.base() + at, kGpuPiece}, {true, true, true, at == 0}, true);
+  for (const size_t at : {size_t{0}, kGpuExtent, 4 * kGpuExtent})
+    direct.add({at, gpu.base() + at, kGpuExtent}, {true, true, true, at == 0}, true);
   return direct;
 }
 
-TEST(DirectMemory, IsASegmentForEachPiece) {
+TEST(DirectMemory, IsASegmentForEachExtent) {
   const Gpu gpu;
-  const DirectMemory direct = pieces_of(gpu);
-  Remote place{1, SegmentId::device, kGpuPiece + 100};
-  EXPECT_EQ(direct.redirect(place), kGpuPiece - 100);
-  EXPECT_EQ(place.segment, segment_of_piece(1));
+  const DirectMemory direct = extents_of(gpu);
+  Remote place{1, SegmentId::device, kGpuExtent + 100};
+  EXPECT_EQ(direct.redirect(place), kGpuExtent - 100);
+  EXPECT_EQ(place.segment, segment_of_extent(1));
   EXPECT_EQ(place.offset, 100u);
 }
 
-TEST(DirectMemory, CoversWhatPiecesOfThatPeReachOneBehindTheOther) {
+TEST(DirectMemory, CoversWhatExtentsOfThatPeReachOneBehindTheOther) {
   const Gpu gpu;
-  const DirectMemory direct = pieces_of(gpu);
+  const DirectMemory direct = extents_of(gpu);
   const auto covered = [&](int pe, uint64_t offset, size_t n) {
     return direct.covered(Remote{pe, SegmentId::device, offset}, n);
   };
   EXPECT_EQ(covered(1, 8, 16), 16u);
-  EXPECT_EQ(covered(1, 8, 2 * kGpuPiece), 2 * kGpuPiece - 8) << "behind the second piece there is a gap";
-  EXPECT_EQ(covered(kAbsent, 8, 2 * kGpuPiece), kGpuPiece - 8) << "this PE stages the second piece";
-  EXPECT_EQ(covered(1, 3 * kGpuPiece, 8), 0u);
-  EXPECT_EQ(direct.covered(gpu.base() + 4 * kGpuPiece, 2 * kGpuPiece), kGpuPiece);
+  EXPECT_EQ(covered(1, 8, 2 * kGpuExtent), 2 * kGpuExtent - 8) << "behind the second extent there is a gap";
+  EXPECT_EQ(covered(kAbsent, 8, 2 * kGpuExtent), kGpuExtent - 8) << "this PE stages the second extent";
+  EXPECT_EQ(covered(1, 3 * kGpuExtent, 8), 0u);
+  EXPECT_EQ(direct.covered(gpu.base() + 4 * kGpuExtent, 2 * kGpuExtent), kGpuExtent);
   EXPECT_EQ(direct.covered(gpu.base() - 1, 8), 0u);
 }
 
 TEST(DirectMemory, ClipsAtTheNearerBorder) {
   const Gpu gpu;
-  const DirectMemory direct = pieces_of(gpu);
-  Remote place{1, SegmentId::device, kGpuPiece - 64};
-  EXPECT_EQ(direct.clip(place, gpu.base() + kGpuPiece - 32, 1000), 32u);
-  place = {1, SegmentId::device, kGpuPiece - 64};
+  const DirectMemory direct = extents_of(gpu);
+  Remote place{1, SegmentId::device, kGpuExtent - 64};
+  EXPECT_EQ(direct.clip(place, gpu.base() + kGpuExtent - 32, 1000), 32u);
+  place = {1, SegmentId::device, kGpuExtent - 64};
   EXPECT_EQ(direct.clip(place, nullptr, 1000), 64u) << "the local memory is the host's";
   place = {1, SegmentId::heap, 5};
-  EXPECT_EQ(direct.clip(place, gpu.base() + kGpuPiece - 32, 1000), 32u);
+  EXPECT_EQ(direct.clip(place, gpu.base() + kGpuExtent - 32, 1000), 32u);
   EXPECT_EQ(place.segment, SegmentId::heap);
 }
 
 TEST(DirectMemory, FlushesWhatAGetBroughtOnlyWhereTheDriverMust) {
   const Gpu gpu;
-  DirectMemory direct = pieces_of(gpu);
+  DirectMemory direct = extents_of(gpu);
   EXPECT_FALSE(direct.takes_gets()) << "nobody has said how";
   int flushes = 0;
   DeviceFlush device;
@@ -97,7 +97,7 @@ TEST(DirectMemory, FlushesWhatAGetBroughtOnlyWhereTheDriverMust) {
 /// One PE whose device heap is staged to the CPU and known to its rails, which look at no data.
 struct DirectRig {
   explicit DirectRig(size_t nrails = 1, const RailTraits& shape = {64, 1 << 20, 4096, true, true})
-      : rails(nrails), direct(pieces_of(gpu)) {
+      : rails(nrails), direct(extents_of(gpu)) {
     direct.use_flush({});
     for (ScriptedRail& rail : rails) rail.shape = shape, rail.looks = false;
     const Segment segments[] = {{SegmentId::heap, reinterpret_cast<std::byte*>(heap.data()), heap.size() * 8},
@@ -124,7 +124,7 @@ struct DirectRig {
   }
 
   Gpu gpu;
-  std::vector<uint64_t> heap = std::vector<uint64_t>(kGpuPiece / 8);
+  std::vector<uint64_t> heap = std::vector<uint64_t>(kGpuExtent / 8);
   std::vector<ScriptedRail> rails;
   DirectMemory direct;
   std::optional<Staging> staging;
@@ -134,7 +134,7 @@ struct DirectRig {
 
 TEST(DirectTransfer, GoesFromGpuToGpuInOneWriteThatNobodyCopies) {
   DirectRig rig;
-  Op op = rig.put(rig.gpu.base() + 8, SegmentId::device, kGpuPiece, 8);
+  Op op = rig.put(rig.gpu.base() + 8, SegmentId::device, kGpuExtent, 8);
   ASSERT_TRUE(rig.goes_direct(op));
   EXPECT_EQ(op.route, Route::whole);
   EXPECT_TRUE(op.local_is_far);
@@ -142,7 +142,7 @@ TEST(DirectTransfer, GoesFromGpuToGpuInOneWriteThatNobodyCopies) {
   ASSERT_EQ(rig.rails[0].posted.size(), 1u);
   const auto& write = rig.rails[0].posted[0];
   EXPECT_EQ(write.what, 'w');
-  EXPECT_EQ(write.remote.segment, segment_of_piece(1));
+  EXPECT_EQ(write.remote.segment, segment_of_extent(1));
   EXPECT_EQ(write.remote.offset, 0u);
   EXPECT_EQ(write.local, rig.gpu.base() + 8);
   rig.rails[0].complete(write.slot);
@@ -179,10 +179,10 @@ TEST(DirectTransfer, WhatAMessageBringsAnywayStaysInIt) {
   EXPECT_TRUE(rig.goes_direct(op)) << "a put of these bytes";
 }
 
-TEST(DirectTransfer, AcrossPiecesGoesInParts) {
+TEST(DirectTransfer, AcrossExtentsGoesInParts) {
   DirectRig rig;
   constexpr size_t kLong = 20000;
-  Op op = rig.put(rig.gpu.base() + 4 * kGpuPiece, SegmentId::device, kGpuPiece - 12000, kLong);
+  Op op = rig.put(rig.gpu.base() + 4 * kGpuExtent, SegmentId::device, kGpuExtent - 12000, kLong);
   ASSERT_TRUE(rig.goes_direct(op));
   EXPECT_EQ(op.route, Route::pieces);
   EXPECT_TRUE(op.across_pieces);
@@ -191,9 +191,9 @@ TEST(DirectTransfer, AcrossPiecesGoesInParts) {
   size_t nbytes = 0;
   for (const auto& write : rig.rails[0].posted) {
     const bool first = nbytes < 12000;
-    EXPECT_EQ(write.remote.segment, segment_of_piece(first ? 0 : 1));
-    EXPECT_EQ(write.remote.offset, first ? kGpuPiece - 12000 + nbytes : nbytes - 12000);
-    EXPECT_EQ(write.local, rig.gpu.base() + 4 * kGpuPiece + nbytes);
+    EXPECT_EQ(write.remote.segment, segment_of_extent(first ? 0 : 1));
+    EXPECT_EQ(write.remote.offset, first ? kGpuExtent - 12000 + nbytes : nbytes - 12000);
+    EXPECT_EQ(write.local, rig.gpu.base() + 4 * kGpuExtent + nbytes);
     nbytes += write.nbytes;
     EXPECT_FALSE(first && nbytes > 12000);
     rig.rails[0].complete(write.slot);
@@ -207,10 +207,10 @@ TEST(DirectTransfer, OthersAreStaged) {
   DirectRig rig;
   const auto staged = [&](Op op) { return !rig.goes_direct(op) && op.route >= Route::message; };
   std::byte* const host = reinterpret_cast<std::byte*>(rig.heap.data());
-  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, 3 * kGpuPiece, 8))) << "no rail knows that memory";
-  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuPiece, 8, kAbsent))) << "nor this of that PE";
-  EXPECT_TRUE(staged(rig.put(rig.gpu.base() + 3 * kGpuPiece, SegmentId::heap, 0, 8))) << "nor that of this PE";
-  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuPiece - 8, 16))) << "short, and across pieces";
+  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, 3 * kGpuExtent, 8))) << "no rail knows that memory";
+  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuExtent, 8, kAbsent))) << "nor this of that PE";
+  EXPECT_TRUE(staged(rig.put(rig.gpu.base() + 3 * kGpuExtent, SegmentId::heap, 0, 8))) << "nor that of this PE";
+  EXPECT_TRUE(staged(rig.put(host, SegmentId::device, kGpuExtent - 8, 16))) << "short, and across extents";
   rig.direct.use_flush({FlushPolicy::read, nullptr});
   Op get = rig.put(rig.gpu.base(), SegmentId::device, 0, 8);
   get.kind = OpKind::get;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How GPU memory is asked for, and registered with rails piece by piece.
+// How GPU memory is asked for, and registered with rails extent by extent.
 #include "transports/ofi/gpu_way.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "src/base/error.h"
 #include "tests/support/ofi_fabric.h"
-#include "transports/ofi/device_pieces.h"
+#include "transports/ofi/device_extents.h"
 #include "transports/ofi/hints.h"
 
 namespace railshmem::ofi {
@@ -20,7 +20,7 @@ namespace {
 
 using testing_support::Settings;
 
-constexpr size_t kHeap = 1 << 20, kPiece = 1 << 16;
+constexpr size_t kHeap = 1 << 20, kExtent = 1 << 16;
 
 /// The environment and what refers to it.
 struct Job {
@@ -65,7 +65,7 @@ TEST(GpuWay, AnErrorNamesTheVariableThatAsksForWhatIsNotThere) {
 TEST(GpuWay, AutoKeepsTheNicsAndSaysWhyItStages) {
   const Job job(Settings{{"SHMEM_OFI_PROVIDER", "tcp;ofi_rxm"}});
   const Fabric fabric(job.config);
-  EXPECT_FALSE(fabric.takes_pieces());
+  EXPECT_FALSE(fabric.takes_extents());
   EXPECT_NE(fabric.describe().find("  GPU memory: staging; the provider does not grant FI_HMEM\n"), std::string::npos)
       << fabric.describe();
   const Job host(Settings{{"SHMEM_OFI_PROVIDER", "tcp;ofi_rxm"}}, 0);
@@ -112,15 +112,15 @@ struct OnePe {
     return settings;
   }
   void add(size_t at) {
-    const DevicePiece piece{at, heap.data() + at, kPiece};
-    const std::vector<std::byte> cards[] = {fabric.expose(piece)};
+    const DeviceExtent extent{at, heap.data() + at, kExtent};
+    const std::vector<std::byte> cards[] = {fabric.expose(extent)};
     fabric.learn(cards);
   }
-  /// Writes `value` to a place of piece `piece` over rail `r` from local memory, until it is there.
-  void write(size_t r, size_t piece, uint64_t offset, const std::byte* local, size_t nbytes) {
+  /// Writes `value` to a place of extent `extent` over rail `r` from local memory, until it is there.
+  void write(size_t r, size_t extent, uint64_t offset, const std::byte* local, size_t nbytes) {
     Rail& rail = fabric.rails(Port::proxy)[r];
     OpSlot slot;
-    const RailWrite op{{0, segment_of_piece(piece), offset}, local, nbytes, &slot, false};
+    const RailWrite op{{0, segment_of_extent(extent), offset}, local, nbytes, &slot, false};
     RailEvent events[4];
     Post posted = Post::again;
     for (int i = 0; i < 100000 && posted == Post::again; ++i) {
@@ -142,33 +142,33 @@ struct OnePe {
   std::vector<std::byte> heap;
 };
 
-TEST(DevicePieces, AreReachedAsTheyCome) {
+TEST(DeviceExtents, AreReachedAsTheyCome) {
   OnePe pe({{"SHMEM_OFI_PROVIDER", "tcp;ofi_rxm"}, {"SHMEM_OFI_RAILS_PER_NIC", "2"}});
-  EXPECT_TRUE(pe.fabric.takes_pieces());
+  EXPECT_TRUE(pe.fabric.takes_extents());
   pe.add(0);
   pe.heap[100] = std::byte{42};
   pe.write(0, 0, 8, &pe.heap[100], 1);
-  EXPECT_EQ(pe.heap[8], std::byte{42}) << "within a piece, from GPU memory";
-  pe.add(4 * kPiece);
+  EXPECT_EQ(pe.heap[8], std::byte{42}) << "within an extent, from GPU memory";
+  pe.add(4 * kExtent);
   pe.host[0] = std::byte{43};
   for (size_t r = 0; r < 2; ++r) pe.write(r, 1, 16 + r, pe.host.data(), 1);
-  EXPECT_EQ(pe.heap[4 * kPiece + 16], std::byte{43});
-  EXPECT_EQ(pe.heap[4 * kPiece + 17], std::byte{43});
+  EXPECT_EQ(pe.heap[4 * kExtent + 16], std::byte{43});
+  EXPECT_EQ(pe.heap[4 * kExtent + 17], std::byte{43});
 }
 
-TEST(DevicePieces, AreReachedOverARailThatWasOpenedAnew) {
+TEST(DeviceExtents, AreReachedOverARailThatWasOpenedAnew) {
   OnePe pe({{"SHMEM_OFI_PROVIDER", "tcp;ofi_rxm"}, {"SHMEM_OFI_RAILS_PER_NIC", "2"}});
   pe.add(0);
-  pe.add(kPiece);
+  pe.add(kExtent);
   const std::vector<std::byte> card = pe.fabric.reopen(Port::proxy, 1);
-  EXPECT_EQ(decode_endpoint(card, 0).pieces.size(), 2u);
-  pe.add(2 * kPiece);
+  EXPECT_EQ(decode_endpoint(card, 0).extents.size(), 2u);
+  pe.add(2 * kExtent);
   pe.host[0] = std::byte{7};
-  for (const size_t piece : {size_t{0}, size_t{1}, size_t{2}}) pe.write(1, piece, 5, pe.host.data(), 1);
-  for (const size_t piece : {size_t{0}, size_t{1}, size_t{2}}) EXPECT_EQ(pe.heap[piece * kPiece + 5], std::byte{7});
+  for (const size_t extent : {size_t{0}, size_t{1}, size_t{2}}) pe.write(1, extent, 5, pe.host.data(), 1);
+  for (const size_t extent : {size_t{0}, size_t{1}, size_t{2}}) EXPECT_EQ(pe.heap[extent * kExtent + 5], std::byte{7});
 }
 
-TEST(DevicePieces, APieceThatNoRailTakesIsNobodys) {
+TEST(DeviceExtents, AnExtentThatNoRailTakesIsNobodys) {
   const Job job(Settings{{"SHMEM_OFI_PROVIDER", "shm"}, {"SHMEM_OFI_HMEM", "hmem"}});
   std::unique_ptr<Fabric> fabric;
   try {
@@ -176,7 +176,7 @@ TEST(DevicePieces, APieceThatNoRailTakesIsNobodys) {
   } catch (const Error& error) {
     GTEST_SKIP() << "shm of this libfabric grants no FI_HMEM: " << error.what();
   }
-  std::vector<std::byte> heap(kPiece);
+  std::vector<std::byte> heap(kExtent);
   EXPECT_THROW(fabric->expose({0, heap.data(), heap.size()}), Error) << "this is no GPU's memory";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transports/ofi/device_pieces.h"
+#include "transports/ofi/device_extents.h"
 
 #include <algorithm>
 
@@ -8,34 +8,34 @@
 
 namespace railshmem::ofi {
 
-Memory DevicePieces::memory_of(const DevicePiece& piece, GpuWay way) const noexcept {
-  Memory memory{piece.base, piece.nbytes, MemoryKind::cuda, piece.device};
-  if (way == GpuWay::dmabuf) memory.dmabuf_fd = piece.dma_buf_fd;
+Memory DeviceExtents::memory_of(const DeviceExtent& extent, GpuWay way) const noexcept {
+  Memory memory{extent.base, extent.nbytes, MemoryKind::cuda, extent.device};
+  if (way == GpuWay::dmabuf) memory.dmabuf_fd = extent.dma_buf_fd;
   if (way == GpuWay::pretended) memory.kind = MemoryKind::host;
   return memory;
 }
 
-PieceCard DevicePieces::add(const Memory& memory, std::span<const std::span<Rail>> rails_by_port) {
-  PieceCard card;
+ExtentCard DeviceExtents::add(const Memory& memory, std::span<const std::span<Rail>> rails_by_port) {
+  ExtentCard card;
   std::vector<Rail*> have;
   try {
     for (size_t port = 0; port < rails_by_port.size(); ++port)
       for (Rail& rail : rails_by_port[port]) {
         if (!rail.is_open()) throw Error(text("rail %s is down", rail.name().c_str()));
-        const RemoteRegion region = rail.add_piece(memory);
+        const RemoteRegion region = rail.add_extent(memory);
         have.push_back(&rail);
         if (static_cast<Port>(port) == Port::proxy) card.push_back(region);
       }
   } catch (...) {
-    for (Rail* rail : have) rail->drop_piece();
+    for (Rail* rail : have) rail->drop_extent();
     throw;
   }
   return card;
 }
 
-PieceCard DevicePieces::add(const DevicePiece& piece, std::span<const std::byte> heap,
-                            std::span<const std::span<Rail>> rails_by_port) {
-  if (own_.size() >= kMostPieces) throw Error(text("rails take %zu pieces of a device heap at most", kMostPieces));
+ExtentCard DeviceExtents::add(const DeviceExtent& extent, std::span<const std::byte> heap,
+                              std::span<const std::span<Rail>> rails_by_port) {
+  if (own_.size() >= kMostExtents) throw Error(text("rails take %zu extents of a device heap at most", kMostExtents));
   heap_ = heap;
   for (const std::span<Rail> rails : rails_by_port)
     for (Rail& rail : rails) rail.use_device_heap(heap_);
@@ -43,15 +43,15 @@ PieceCard DevicePieces::add(const DevicePiece& piece, std::span<const std::byte>
   std::string why;
   for (const GpuWay way : {way_ == GpuWay::pretended ? GpuWay::pretended : GpuWay::hmem, GpuWay::dmabuf}) {
     if (way == GpuWay::dmabuf ? !by_descriptor : !by_address) continue;
-    if (way == GpuWay::dmabuf && piece.dma_buf_fd < 0) {
+    if (way == GpuWay::dmabuf && extent.dma_buf_fd < 0) {
       why += why.empty() ? "the GPU gives no dmabuf descriptor" : ", and the GPU gives no dmabuf descriptor";
       continue;
     }
     try {
-      const Memory memory = memory_of(piece, way);
-      PieceCard card = add(memory, rails_by_port);
+      const Memory memory = memory_of(extent, way);
+      ExtentCard card = add(memory, rails_by_port);
       own_.push_back({memory, way});
-      log_debug("device heap: rails have %zu bytes at %zu: %s", piece.nbytes, static_cast<size_t>(piece.at),
+      log_debug("device heap: rails have %zu bytes at %zu: %s", extent.nbytes, static_cast<size_t>(extent.at),
                 name_of(way));
       return card;
     } catch (const Error& error) {
@@ -61,21 +61,21 @@ PieceCard DevicePieces::add(const DevicePiece& piece, std::span<const std::byte>
   throw Error(why);
 }
 
-std::vector<RemoteRegion> DevicePieces::add_all(Rail& rail) const {
+std::vector<RemoteRegion> DeviceExtents::add_all(Rail& rail) const {
   std::vector<RemoteRegion> regions;
   rail.use_device_heap(heap_);
   for (const Own& own : own_)
-    regions.push_back(own.way == GpuWay::staging ? RemoteRegion{} : rail.add_piece(own.memory));
+    regions.push_back(own.way == GpuWay::staging ? RemoteRegion{} : rail.add_extent(own.memory));
   return regions;
 }
 
-void DevicePieces::learn(size_t r, const std::vector<RemoteRegion>& regions) {
+void DeviceExtents::learn(size_t r, const std::vector<RemoteRegion>& regions) {
   for (std::vector<Peers>& rails : peers_) rails[r].push_back(regions);
 }
 
-void DevicePieces::replace(Port port, size_t r, size_t pe, std::span<const RemoteRegion> pieces) {
+void DeviceExtents::replace(Port port, size_t r, size_t pe, std::span<const RemoteRegion> extents) {
   Peers& peers = peers_[static_cast<size_t>(port)][r];
-  for (size_t i = 0; i < std::min(peers.size(), pieces.size()); ++i) peers[i][pe] = pieces[i];
+  for (size_t i = 0; i < std::min(peers.size(), extents.size()); ++i) peers[i][pe] = extents[i];
 }
 
 }  // namespace railshmem::ofi

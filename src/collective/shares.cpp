@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/collective/pieces.h"
+#include "src/collective/shares.h"
 
 #include <algorithm>
 
 namespace railshmem {
 
-Pieces::Pieces(const Team& team, const Reduction& job, Results results) noexcept
+Shares::Shares(const Team& team, const Reduction& job, Results results) noexcept
     : team_(team),
       nelems_(job.nelems),
       element_(job.element),
@@ -29,7 +29,7 @@ Pieces::Pieces(const Team& team, const Reduction& job, Results results) noexcept
   }
 }
 
-Piece Pieces::of(int rank) const noexcept {
+Share Shares::of(int rank) const noexcept {
   if (results_ == Results::dealt) return {static_cast<size_t>(rank) * nelems_ * element_, 0, nelems_};
   const int index = index_[static_cast<size_t>(rank)], nodes = static_cast<int>(team_.nodes.leaders.size());
   if (index >= owners_) return {0, 0, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the members of several nodes share a reduction in chunks.
+// How the members of several nodes divide a reduction in chunks among them.
 #pragma once
 
 #include "src/collective/reduction.h"
@@ -7,30 +7,30 @@
 namespace railshmem {
 
 /// A run of elements whose result one member, the owner, computes for all.
-struct Piece {
+struct Share {
   size_t source_at;  ///< bytes from the start of every member's source
   size_t dest_at;    ///< bytes from the start of dest
   size_t nelems;
 };
 
-/// all: every member gets the whole result. dealt: the owner alone gets the piece, which is its part.
+/// all: every member gets the whole result. dealt: the owner alone gets the share, which is its part.
 enum class Results : uint8_t { all, dealt };
 
 /// Pure arithmetic, with one outcome on all members.
-class Pieces {
+class Shares {
  public:
   /// nelems of `job` is of dest.
-  Pieces(const Team& team, const Reduction& job, Results results) noexcept;
+  Shares(const Team& team, const Reduction& job, Results results) noexcept;
 
-  /// The piece of the owner `rank`; of 0 elements where it owns none.
-  Piece of(int rank) const noexcept;
-  /// Elements of the longest piece.
+  /// The share of the owner `rank`; of 0 elements where it owns none.
+  Share of(int rank) const noexcept;
+  /// Elements of the longest share.
   size_t longest() const noexcept { return longest_; }
   /// The member of `node` that combines that node's operands for the owner, and takes its results for that node.
   int helper(int node, int owner) const noexcept {
     return team_.nodes.partner(node, index_[static_cast<size_t>(owner)]);
   }
-  /// The most pieces of other nodes for which one member is the helper.
+  /// The most shares of other nodes for which one member is the helper.
   size_t most_helped() const noexcept { return most_helped_; }
 
  private:

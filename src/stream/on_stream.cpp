@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/api/stream_calls.h"
+#include "src/stream/on_stream.h"
 
 #include <algorithm>
 
-#include "src/api/job.h"
 #include "src/base/log.h"
 #include "src/rma/signal.h"
 #include "src/rma/wait.h"
@@ -33,13 +32,7 @@ uint32_t strided_grid(const Strides& strides) noexcept {
 
 }  // namespace
 
-OnStream::OnStream(const char* function, shmemx_stream_t stream) noexcept
-    : function_(function), stream_(stream), state_(pe_state(function)), side_(job::world(function).streams()) {
-  if (side_) return;
-  die("%s: %s", function, job::world(function).why_no_streams().c_str());
-}
-
-void OnStream::must_be_device(const char* argument, const void* address) noexcept {
+void OnStream::must_be_device(const char* argument, const void* address) const noexcept {
   if (state_.device->is_device(address)) return;
   die("%s: %s %p does not lie in the memory of a GPU, where kernels find it; allocate it with shmem_malloc", function_,
       argument, address);
@@ -54,21 +47,21 @@ void OnStream::must_be_target(const char* argument, const void* address) noexcep
 /// Kernels of this GPU use it at its speed: not another GPU's own memory, which it may not even reach.
 bool OnStream::near(const void* address, size_t nbytes) noexcept {
   uintptr_t offset = 0;
-  return find_segment(state_, address, nbytes, &offset) ? state_.device->is_device(address) : side_->is_here(address);
+  return find_segment(state_, address, nbytes, &offset) ? state_.device->is_device(address) : side_.is_here(address);
 }
 
 void OnStream::must_reach(const char* argument, const void* address) noexcept {
-  if (side_->kernels_reach(address)) return;
+  if (side_.kernels_reach(address)) return;
   die("%s: %s %p lies in plain host memory, which kernels do not reach; pass memory of shmem_malloc, cudaMalloc or "
       "cudaMallocHost",
       function_, argument, address);
 }
 
 void OnStream::give(const StreamCall& call, StreamWidth width) noexcept {
-  side_->give(call, width, reinterpret_cast<cuda::Stream>(stream_));
+  side_.give(call, width, reinterpret_cast<cuda::Stream>(stream_));
 }
 void OnStream::copy(void* to, const void* from, size_t nbytes) noexcept {
-  side_->copy(to, from, nbytes, reinterpret_cast<cuda::Stream>(stream_));
+  side_.copy(to, from, nbytes, reinterpret_cast<cuda::Stream>(stream_));
 }
 
 void OnStream::put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
@@ -105,7 +98,7 @@ void OnStream::give(cuda::StreamStrides call, const Strides& s, uint32_t nblocks
   call.nblocks = nblocks;
   call.to = s.dest * static_cast<int64_t>(s.element);
   call.from = s.source * static_cast<int64_t>(s.element);
-  side_->give(call, reinterpret_cast<cuda::Stream>(stream_));
+  side_.give(call, reinterpret_cast<cuda::Stream>(stream_));
 }
 
 void OnStream::iput(void* dest, const void* source, const Strides& s, int pe) noexcept {
@@ -191,11 +184,11 @@ void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {
 
 void OnStream::catch_up() noexcept {
   const auto stream = reinterpret_cast<cuda::Stream>(stream_);
-  if (side_->is_captured(stream))
+  if (side_.is_captured(stream))
     die("%s: the stream is being captured into a graph, so the value that the call returns is not fetched before the "
         "graph runs; capture shmemx_getmem_on_stream instead, or call this outside of the capture",
         function_);
-  side_->wait_for(stream);
+  side_.wait_for(stream);
 }
 
 void OnStream::must_be_words(const void* words, size_t width, int cmp) noexcept {
@@ -221,8 +214,8 @@ void OnStream::wait_all(const Words& w, TypeKind kind, size_t width) noexcept {
   must_be_words(w.words, width, w.cmp);
   if (w.status) must_reach("status", w.status);
   if (w.values) must_reach("cmp_values", w.values);
-  side_->give(cuda::StreamWords{kind, w.cmp, w.words, w.n, w.status, w.values, w.value},
-              reinterpret_cast<cuda::Stream>(stream_));
+  side_.give(cuda::StreamWords{kind, w.cmp, w.words, w.n, w.status, w.values, w.value},
+             reinterpret_cast<cuda::Stream>(stream_));
 }
 
 void OnStream::quiet() noexcept {
