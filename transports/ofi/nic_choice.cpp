@@ -113,6 +113,7 @@ std::vector<NicVerdict> verdicts_of(std::span<const NicFacts> listed, const NicF
 
 NicChoice choose_nics(std::span<const NicFacts> listed, const NicRequest& request) {
   NicFilter filter(listed);
+  filter.drop_unfit();
   if (!request.provider.empty()) filter.keep_provider(request.provider);
   const NicNames names = names_of(request, filter);
   if (request.several_hosts) filter.keep_remote();

@@ -18,6 +18,7 @@
 
 #include "src/base/error.h"
 #include "transports/ofi/hints.h"
+#include "transports/ofi/quirks.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -148,6 +149,7 @@ NicFacts read_facts(const fi_info& info, const Interfaces& interfaces) {
   NicFacts facts;
   facts.provider = info.fabric_attr->prov_name;
   facts.domain = info.domain_attr->name;
+  facts.unfit = unfit(facts.provider);
   facts.loopback = stays_in_host(info);
   facts.ordered = orders_message_after_write(info);
   facts.variant = uint64_t{info.ep_attr->protocol} << 32 | static_cast<uint32_t>(info.domain_attr->mr_mode);

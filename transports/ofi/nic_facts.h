@@ -30,6 +30,7 @@ struct NicFacts {
   bool host_bridge = false;  ///< docker0 and the like: an address that other hosts cannot reach
   bool ordered = false;      ///< keeps messages behind earlier writes
   bool up = true;            ///< false: the link is known to be down
+  std::string unfit = {};    ///< why no rail may use it; empty: rails may
   uint64_t speed = 0;        ///< bits per second; 0: unknown
   uint64_t variant = 0;      ///< protocol and registration mode: rails beside each other must agree
   Place place;               ///< of the device; filled in where it matters

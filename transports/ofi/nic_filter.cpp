@@ -99,10 +99,19 @@ void NicFilter::keep_provider(const std::string& wanted) {
   const std::string meant = provider_meant_by(wanted, names);
   const std::string before = distinct(listed_, fit_, [](const NicFacts& nic) { return nic.provider; });
   const std::string means = meant == wanted || meant.empty() ? "" : ", which means " + meant + " here";
+  for (const NicFacts& nic : listed_)
+    if (nic.provider == meant && !nic.unfit.empty())
+      throw Error(
+          text("SHMEM_OFI_PROVIDER is '%s': %s; available: %s", wanted.c_str(), nic.unfit.c_str(), before.c_str()));
   drop_if([&](const NicFacts& nic) {
     return nic.provider == meant ? "" : "SHMEM_OFI_PROVIDER is '" + wanted + "'" + means;
   });
   if (fit_.empty()) throw Error(text("SHMEM_OFI_PROVIDER is '%s'; available: %s", wanted.c_str(), before.c_str()));
+}
+
+void NicFilter::drop_unfit() {
+  drop_if([](const NicFacts& nic) { return nic.unfit; });
+  if (fit_.empty()) throw Error("no provider of libfabric may be used: " + listed_.front().unfit);
 }
 
 void NicFilter::keep_remote() {

@@ -17,6 +17,7 @@ class NicFilter {
 
   // When nothing fits, each of these throws Error with the list of entries that were left before.
   void keep_provider(const std::string& wanted);
+  void drop_unfit();
   void keep_remote();
   void drop_named(const std::vector<std::string>& names);
   /// Keeps the NICs named, in the order of `names`, of the best provider that has all of them.

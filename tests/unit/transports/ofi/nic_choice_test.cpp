@@ -267,6 +267,19 @@ TEST(NicNames, UnknownNamesListWhatThereIs) {
   EXPECT_NE(message_of(machine, request("net", "^eth0,lo")).find("excludes all"), std::string::npos);
 }
 
+TEST(NicChoice, UnfitProvidersAreLeftOut) {
+  MachineMap machine = plain_machine();
+  for (NicFacts& nic : machine.listed)
+    if (nic.provider == "shm") nic.unfit = "shm is broken; use another";
+  const NicChoice choice = choose_nics(machine.listed, request(""));
+  EXPECT_NE(machine[choice.used.front()].provider, "shm");
+  EXPECT_EQ(why(choice, "shm"), "shm is broken; use another");
+  EXPECT_EQ(message_of(machine, request("shm")),
+            "SHMEM_OFI_PROVIDER is 'shm': shm is broken; use another; available: tcp;ofi_rxm, net, sockets");
+  std::erase_if(machine.listed, [](const NicFacts& nic) { return nic.unfit.empty(); });
+  EXPECT_EQ(message_of(machine, request("")), "no provider of libfabric may be used: shm is broken; use another");
+}
+
 TEST(NicNames, MalformedValuesAreErrorsThatSayHow) {
   const MachineMap machine = plain_machine();
   for (const char* value :

@@ -49,6 +49,13 @@ TEST(OfiQuirks, DatagramsAndSocketsAreWhatTheyWere) {
   }
 }
 
+TEST(OfiQuirks, ShmBefore115IsUnfit) {
+  EXPECT_NE(unfit("shm", FI_VERSION(1, 14)).find("libfabric 1.14 loses the order of data"), std::string::npos);
+  EXPECT_EQ(unfit("shm", FI_VERSION(1, 15)), "");
+  EXPECT_EQ(unfit("shm", FI_VERSION(2, 6)), "");
+  EXPECT_EQ(unfit("tcp;ofi_rxm", FI_VERSION(1, 14)), "");
+}
+
 TEST(OfiQuirks, ANameMeansItsSuccessorWhereItIsGone) {
   const std::vector<std::string> before_118 = {"tcp;ofi_rxm", "net", "shm"}, since = {"tcp", "tcp;ofi_rxm", "shm"};
   EXPECT_EQ(provider_meant_by("tcp", before_118), "tcp;ofi_rxm");
