@@ -52,9 +52,20 @@ cmake --build consumer >/dev/null
 oshrun.railshmem -n 2 --timeout 60 consumer/consumer
 for page in oshrun oshcc shmem_put shmem_long_put railshmem; do man -w $page >/dev/null || fail "man $page"; done
 
-step "start by MPI"
-install librailshmem0-mpi-openmpi openmpi-bin
-SHMEM_BOOTSTRAP=mpi mpirun --allow-run-as-root --oversubscribe -n 2 ./hello
+# started BOOTSTRAP LAUNCHER...: the launcher starts two PEs, which find each other by that bootstrap.
+started() {
+  local bootstrap=$1
+  shift
+  SHMEM_BOOTSTRAP=$bootstrap timeout 120 "$@" ./hello | tee /tmp/hello.log
+  grep -q 'of 2' /tmp/hello.log || fail "$* with SHMEM_BOOTSTRAP=$bootstrap did not start two PEs"
+}
+step "start by Open MPI: MPI, PMIx"
+install librailshmem0-mpi-openmpi librailshmem0-pmix openmpi-bin
+for bootstrap in mpi pmix; do started $bootstrap mpirun.openmpi --allow-run-as-root --oversubscribe -n 2; done
+
+step "start by MPICH: MPI, PMI"
+install librailshmem0-mpi-mpich mpich
+for bootstrap in mpi pmi; do started $bootstrap mpiexec.mpich -n 2; done
 
 step "removal"
 mapfile -t ours < <(dpkg-query -W -f '${Package}\n' '*railshmem*')
