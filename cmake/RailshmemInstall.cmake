@@ -47,3 +47,10 @@ function(railshmem_wrapper WRAPPER_LANGUAGE WRAPPER_VARIABLE WRAPPER_IGNORED_VAR
 endfunction()
 railshmem_wrapper(C OSHCC_CC CC gcc ${CMAKE_C_COMPILER} oshcc)
 railshmem_wrapper(C++ OSHCXX_CXX CXX g++ ${CMAKE_CXX_COMPILER} oshc++ oshcxx oshCC oshCXX)
+
+# module load railshmem
+set(modulefile_dir ${CMAKE_INSTALL_DATADIR}/railshmem/modulefiles/railshmem)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${modulefile_dir}
+           OUTPUT_VARIABLE MODULEFILE_TO_PREFIX)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/install/modulefile.in ${generated_dir}/modulefile @ONLY)
+install(FILES ${generated_dir}/modulefile DESTINATION ${modulefile_dir} RENAME ${PROJECT_VERSION} COMPONENT launcher)

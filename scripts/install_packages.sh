@@ -13,7 +13,7 @@ case ${1:-} in
   test)
     needed="$needed libgtest-dev libgmock-dev binutils git"
     optional="$optional ccache clang-19 clang-22 clangd codespell ruby-mdl python3-markdown-it shellcheck clang-format-14 clang-tidy iproute2 gdb abigail-tools"
-    optional="$optional python3-matplotlib python3-venv python3-dev make autoconf automake"
+    optional="$optional python3-matplotlib python3-venv python3-dev make autoconf automake environment-modules"
     ;;
   *)
     sed -n '3,6p' "$0" >&2
@@ -34,6 +34,7 @@ present() {
   case $1 in
     cmake | g++ | python3 | pkg-config | ccache | codespell | shellcheck | git) command -v "$1" >/dev/null || installed "$1" ;;
     ninja-build) command -v ninja >/dev/null ;;
+    environment-modules) installed environment-modules || installed lmod ;; # they exclude each other
     *) installed "$1" ;;
   esac
 }

@@ -163,6 +163,29 @@ case $what in
     cc "$tree/examples/01_hello.c" $(pkg-config --cflags --libs railshmem) -o "$work/program"
     run_two "$work/program"
     ;;
+  modulefile) # every shell has nothing in its environment but the module
+    init=
+    for file in /usr/share/modules/init/sh /usr/share/lmod/lmod/init/sh; do
+      [ ! -e "$file" ] || init=$file
+    done
+    [ -n "$init" ] || { echo "SKIPPED: neither environment-modules nor lmod"; exit 77; }
+    mkdir -p "$work/linked" "$work/copied"
+    for file in "$prefix"/share/railshmem/modulefiles/railshmem/*; do
+      ln -s "$file" "$work/linked/shmem"
+      cp "$file" "$work/copied/shmem"
+    done
+    in_shell() { env -i HOME="$work" PATH=/usr/bin:/bin USER="$(id -un)" sh -c ". $init; $*" 2>&1; }
+    in_shell "module use $prefix/share/railshmem/modulefiles; module load railshmem && PATH=\$PATH:$work &&
+      cc $tree/examples/01_hello.c -lrailshmem -o $work/by_paths && oshcc $tree/examples/01_hello.c -o $work/by_oshcc &&
+      oshrun -n 2 --timeout 60 $work/by_paths && oshrun -n 2 --timeout 60 by_oshcc && env" >"$work/log" || { cat "$work/log"; fail "a module"; }
+    for setting in "MANPATH=$prefix/share/man" "PKG_CONFIG_PATH=$prefix/lib/pkgconfig" "CMAKE_PREFIX_PATH=$prefix" \
+        "LD_LIBRARY_PATH=$prefix/lib" "LIBRARY_PATH=$prefix/lib" "CPATH=$prefix/include"; do
+      grep -q "^$setting" "$work/log" || { cat "$work/log"; fail "the module does not set $setting"; }
+    done
+    [ "$(in_shell "module use $work/linked; module load shmem; command -v oshcc")" = "$prefix/bin/oshcc" ] || fail "a link to the module file"
+    in_shell "module use $work/copied; module load shmem" >"$work/log" || true
+    grep -q 'shmem is a copy; put a symbolic link' "$work/log" || { cat "$work/log"; fail "a copy of the module file"; }
+    ;;
   programs) # they find the library of their own prefix
     run_two "$prefix/bin/shmem_perf" put_bw --validate --sizes 8,64K --seconds 0.05 --repetitions 3
     "$prefix/bin/shmem_info" >"$work/info" || fail "shmem_info"

@@ -52,6 +52,11 @@ cmake --build consumer >/dev/null
 oshrun.railshmem -n 2 --timeout 60 consumer/consumer
 for page in oshrun oshcc shmem_put shmem_long_put railshmem; do man -w $page >/dev/null || fail "man $page"; done
 
+step "the module file"
+install environment-modules
+oshcc=$(. /usr/share/modules/init/bash && module use /usr/share/railshmem/modulefiles && module load railshmem && command -v oshcc)
+case $oshcc in */railshmem/bin/oshcc) ;; *) fail "module load railshmem leads to '$oshcc'" ;; esac
+
 # started BOOTSTRAP LAUNCHER...: the launcher starts two PEs, which find each other by that bootstrap.
 started() {
   local bootstrap=$1
