@@ -3,7 +3,8 @@
 # Builds packages of the sources (docs/packages.md) and tries them.
 #   scripts/package.sh deb [SUITE]   Debian packages. They are built on this machine and tried in a bare root of its own release;
 #                                    with another SUITE (trixie, ...) they are built in such a root and tried in a second one
-# BUILD   build folder     (default: build/package); the packages are in $BUILD/packages.SUITE
+#   scripts/package.sh rpm           RPM packages. They are built on this machine, checked by rpmlint, installed into a folder and tried
+# BUILD   build folder     (default: build/package); the packages are in $BUILD/packages.SUITE or packages.rpm
 # CACHED  a folder that keeps downloaded packages and the compiler cache of roots for the next run
 # Roots need root and debootstrap. Exit status 77: one of both is missing, and nothing was built.
 set -euo pipefail
@@ -19,16 +20,21 @@ skip() {
   exit 77
 }
 
-# build_packages: a build for the prefix /usr, which decides where libraries lie. Programs have a folder of their own, because
-# Open MPI's package has other programs of their names.
+# build_packages DEB|RPM: a build for the prefix /usr, which decides where libraries lie.
 build_packages() {
-  local multiarch
-  multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
-    -DCMAKE_INSTALL_BINDIR="lib/$multiarch/railshmem/bin" -DRAILSHMEM_TESTS=OFF -DRAILSHMEM_EXAMPLES=OFF -DRAILSHMEM_PYTHON=OFF
+  local folders=()
+  if [ "$1" = RPM ]; then
+    folders=(-DCMAKE_INSTALL_LIBDIR="$(rpm --eval %_lib)" -DCMAKE_INSTALL_BINDIR=bin)
+  else # a folder of their own for programs, because Open MPI's package has other programs of their names
+    local multiarch
+    multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+    folders=(-DCMAKE_INSTALL_LIBDIR="lib/$multiarch" -DCMAKE_INSTALL_BINDIR="lib/$multiarch/railshmem/bin")
+  fi
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr "${folders[@]}" -DCPACK_GENERATOR="$1" \
+    -DRAILSHMEM_TESTS=OFF -DRAILSHMEM_EXAMPLES=OFF -DRAILSHMEM_PYTHON=OFF
   cmake --build "$build"
   rm -rf "$build/packages"
-  (cd "$build" && cpack -G DEB)
+  (cd "$build" && cpack)
 }
 
 # in_root ROOT SUITE: runs the script on standard input in the root, at the sources of the commit.
@@ -52,14 +58,14 @@ try_debs() {
     mkdir "$root.build"
     in_root "$root.build" "$suite" <<'SCRIPT'
 scripts/install_packages.sh build
-apt-get -qq install -y --no-install-recommends dpkg-dev file >/dev/null
+apt-get -qq install -y --no-install-recommends dpkg-dev file ccache >/dev/null
 BUILD=build/package scripts/package.sh build-only
 SCRIPT
     rm -rf "$build/packages.$suite"
     mkdir -p "$build"
     cp -R "$root.build/railshmem/build/package/packages" "$build/packages.$suite"
   else
-    build_packages
+    build_packages DEB
     rm -rf "$build/packages.$suite"
     cp -R "$build/packages" "$build/packages.$suite"
   fi
@@ -67,7 +73,21 @@ SCRIPT
   : | in_root "$root" "$suite"
   cp -R "$build/packages.$suite" "$root/packages"
   in_root "$root" "$suite" <<<'tests/install/try_packages.sh /packages /railshmem'
-  say "$suite: $(find "$build/packages.$suite" -maxdepth 1 -name '*.deb' | wc -l) packages in $build/packages.$suite, installed and tried"
+  say "$suite: $(find "$build/packages.$suite" -maxdepth 1 -type f -name '*.deb' | wc -l) packages in $build/packages.$suite, installed and tried"
+}
+
+# try_rpms: built and tried on this machine, because a root of a system that has rpm cannot be made by Debian's tools.
+try_rpms() {
+  for tool in rpmbuild rpmlint; do
+    command -v $tool >/dev/null || skip "no $tool: apt-get install rpm rpmlint"
+  done
+  [ "$(id -u)" -eq 0 ] || skip "rpm changes its root: run it as root"
+  build_packages RPM
+  rm -rf "$build/packages.rpm"
+  cp -R "$build/packages" "$build/packages.rpm"
+  rpmlint --config cmake/packages/rpmlint.toml "$build"/packages.rpm/*.rpm
+  tests/install/try_rpms.sh "$build/packages.rpm" "$PWD"
+  say "$(find "$build/packages.rpm" -maxdepth 1 -type f -name '*.rpm' | wc -l) packages in $build/packages.rpm, installed and tried"
 }
 
 case ${1:-} in
@@ -75,6 +95,7 @@ case ${1:-} in
     # shellcheck disable=SC1091
     try_debs "${2:-$(. /etc/os-release && echo "$VERSION_CODENAME")}"
     ;;
-  build-only) build_packages ;; # in a root
+  rpm) try_rpms ;;
+  build-only) build_packages DEB ;; # in a root
   *) usage ;;
 esac
