@@ -4,6 +4,8 @@
 #   scripts/package.sh deb [SUITE]   Debian packages. They are built on this machine and tried in a bare root of its own release;
 #                                    with another SUITE (trixie, ...) they are built in such a root and tried in a second one
 #   scripts/package.sh rpm           RPM packages. They are built on this machine, checked by rpmlint, installed into a folder and tried
+#   scripts/package.sh container     Images of the Containerfile, built by buildah on a bare root instead of a registry's image; they
+#                                    run their default command, and build a program and run it
 # BUILD   build folder     (default: build/package); the packages are in $BUILD/packages.SUITE or packages.rpm
 # CACHED  a folder that keeps downloaded packages and the compiler cache of roots for the next run
 # Roots need root and debootstrap. Exit status 77: one of both is missing, and nothing was built.
@@ -12,7 +14,7 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build/package}
 say() { printf 'package.sh: %s\n' "$*"; }
 usage() {
-  sed -n '4,9p' "$0" >&2
+  sed -n '4,11p' "$0" >&2
   exit 2
 }
 skip() {
@@ -90,12 +92,34 @@ try_rpms() {
   say "$(find "$build/packages.rpm" -maxdepth 1 -type f -name '*.rpm' | wc -l) packages in $build/packages.rpm, installed and tried"
 }
 
+try_container() {
+  local suite root container
+  suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  [ "$(id -u)" -eq 0 ] || skip "a root of its own needs mounts: run it as root"
+  for tool in buildah debootstrap; do
+    command -v $tool >/dev/null || skip "no $tool: apt-get install $tool"
+  done
+  root=$(mktemp -d "${TMPDIR:-/var/tmp}/railshmem-package-$suite.XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf --one-file-system '$root'" EXIT
+  : | in_root "$root" "$suite"
+  rm -rf --one-file-system "$root/railshmem"
+  container=$(buildah from scratch)
+  buildah add --quiet "$container" "$root" / >/dev/null
+  buildah commit --quiet --rm "$container" localhost/railshmem-base >/dev/null
+  local options=(--isolation chroot --build-arg BASE=localhost/railshmem-base --layers)
+  buildah bud "${options[@]}" --tag localhost/railshmem .
+  buildah bud "${options[@]}" --target build --tag localhost/railshmem-build .
+  tests/install/try_container.sh localhost/railshmem localhost/railshmem-build
+}
+
 case ${1:-} in
   deb)
     # shellcheck disable=SC1091
     try_debs "${2:-$(. /etc/os-release && echo "$VERSION_CODENAME")}"
     ;;
   rpm) try_rpms ;;
+  container) try_container ;;
   build-only) build_packages DEB ;; # in a root
   *) usage ;;
 esac
