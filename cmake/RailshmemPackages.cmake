@@ -41,14 +41,30 @@ macro(railshmem_package component name section summary)
           COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
 
+# railshmem_package_contains(COMPONENT NAME package...): programs of our package NAME contain code of these packages of Debian,
+# whose licences come from the machine that builds.
+function(railshmem_package_contains component name)
+  list(GET licence 0 folder)
+  foreach(package ${ARGN})
+    if(EXISTS /usr/share/doc/${package}/copyright)
+      install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder}/${name} RENAME ${package}.copyright
+              COMPONENT ${component} EXCLUDE_FROM_ALL)
+    else()
+      message(STATUS "packages: ${name} lacks the licence of ${package}, whose code it contains: there is no /usr/share/doc/${package}/copyright")
+    endif()
+  endforeach()
+endfunction()
+
 railshmem_package(runtime ${runtime} libs "OpenSHMEM over all rails, for CPUs and GPUs: the library" RECOMMENDS ${plugin}-libfabric railshmem)
 railshmem_package(dev ${dev} libdevel "OpenSHMEM over all rails: headers, oshcc, CMake and pkg-config files"
                   DEPENDS ${runtime} RECOMMENDS railshmem railshmem-doc)
 railshmem_package(launcher railshmem utils "OpenSHMEM over all rails: the launcher oshrun")
+railshmem_package_contains(launcher railshmem libcli11-dev)
 railshmem_package(doc railshmem-doc doc "OpenSHMEM over all rails: man pages")
 if(TARGET shmem_perf)
   railshmem_package(perftest railshmem-perftest utils "OpenSHMEM over all rails: benchmarks, and what the library sees of a machine"
                     DEPENDS ${runtime} RECOMMENDS railshmem)
+  railshmem_package_contains(perftest railshmem-perftest libcli11-dev nlohmann-json3-dev)
 endif()
 if(TARGET railshmem_libfabric)
   railshmem_package(libfabric ${plugin}-libfabric libs "OpenSHMEM over all rails: networks by libfabric" DEPENDS ${runtime})
