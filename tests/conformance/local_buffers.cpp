@@ -65,7 +65,8 @@ void mapped_anew() {
     const auto seed = static_cast<unsigned>(1000 + 3 * round);
     check_fill(bytes, kBytes, seed + static_cast<unsigned>(shmem_my_pe()));
     go_round(bytes, bytes, kBytes, seed);
-    if (round % 3 == 0) munmap(p, kBytes);
+    // The addresses stay taken, or a mapping of the library's threads may lie there in the next round.
+    if (round % 3 == 0) mmap(p, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (round % 3 == 1) madvise(p, kBytes, MADV_DONTNEED);
   }
   munmap(at, kBytes);

@@ -96,13 +96,15 @@ TEST_F(LocalMemoryTest, DifferentMemoryAtTheSameAddressIsRegisteredAnew) {
         mmap(at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0));
   };
   std::byte* p = map(nullptr);
+  // The addresses stay taken, or another thread's mapping may lie there when the test maps its own.
+  const auto take_away = [&] { mmap(p, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); };
   for (size_t i = 0; i < 3; ++i) {
     ASSERT_EQ(describe(p, kBytes, i), 0);
     local->forget(&slots[i]);
   }
   EXPECT_EQ(local->counts().misses, 1u);
   EXPECT_EQ(local->counts().hits, 2u);
-  munmap(p, kBytes);
+  take_away();
   ASSERT_EQ(map(p), p);
   ASSERT_EQ(describe(p, kBytes, 0), 0);
   EXPECT_EQ(local->counts().misses, 2u) << "the old registration names pages that are gone";
@@ -110,7 +112,7 @@ TEST_F(LocalMemoryTest, DifferentMemoryAtTheSameAddressIsRegisteredAnew) {
   EXPECT_EQ(local->registered(), 1u);
 
   // While an operation is still in flight, which no correct program does; nothing may break.
-  munmap(p, kBytes);
+  take_away();
   ASSERT_EQ(map(p), p);
   ASSERT_EQ(describe(p, kBytes, 1), 0);
   EXPECT_EQ(local->registered(), 2u);
