@@ -133,6 +133,11 @@ for part in $only; do
       # shellcheck disable=SC2086
       CUBLAS_WORKSPACE_CONFIG=:4096:8 SHMEM_SYMMETRIC_SIZE=1G ours ours_fsdp fsdp_step.py "${on[@]}" ${small[@]+"${small[@]}"} \
         --trace "$rows" --rounds 3 --steps 6 --warmup 2 ${FSDP_OPTIONS:-}
+      # Few wide layers: the GPU, and not the host, decides how long a step takes.
+      mkdir -p "$rows/wide"
+      # shellcheck disable=SC2086
+      [ "$device" = cpu ] || SHMEM_SYMMETRIC_SIZE=1G ours ours_fsdp_wide fsdp_step.py "${on[@]}" --layers 4 --hidden 4096 --heads 32 \
+        --losses 0 --trace "$rows/wide" --rounds 5 --steps 6 --warmup 2 ${FSDP_OPTIONS:-}
       ;;
     ddp)
       # shellcheck disable=SC2086

@@ -236,6 +236,7 @@ for algorithm in gather direct; do
     'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' "SHMEM_COLLECTIVES=alltoall=$algorithm" "$(program oshrun)" -n $((2 * half)) --timeout 140 \
     "$(program coll_ops)" 3000
 done
+check coll_ops.long 150 2 env SHMEM_HEAP_KIND=device "$(program oshrun)" -n 2 --timeout 140 "$(program coll_ops)" 300000
 check coll_ops.shm 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm \
   "$(program oshrun)" -n 2 --timeout 140 "$(program coll_ops)" 30000
 kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'

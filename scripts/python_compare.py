@@ -9,6 +9,7 @@ that lacks a side is printed as not measured. Exit status 1 when a check of data
 """
 import argparse
 import glob
+import itertools
 import json
 import os
 import statistics
@@ -114,16 +115,21 @@ def triton(ours, theirs):
                           median(ours, "put_signal_pingpong", **key), median(theirs, "put_signal_pingpong", **key), "us", NEAR)
 
 
+def models(ours):
+    return list(dict.fromkeys(row["model"] for row in ours if row["bench"] == "fsdp_step")) or ["?"]
+
+
 def fsdp(ours, _):
-    reference = median(ours, "fsdp_step", kind="reference")
-    yield against("FSDP2 step, our all-gather", median(ours, "fsdp_step", kind="all-gather"), reference, "ms", FSDP_OVERLAP)
-    yield against("FSDP2 step, our all-gather and reduce-scatter", median(ours, "fsdp_step", kind="both"), reference, "ms", FSDP)
-    row = one(ours, "fsdp_trace", kind="all-gather")
-    beside = sum(entry[2] for entry in row["ours"].values()) if row and row["products_us"] else None
-    nccl = one(ours, "fsdp_trace", kind="reference")
-    yield ["our kernels while products run, our all-gather, one step", number(beside, "us"),
-           number(sum(entry[2] for entry in nccl["nccl"].values()) if nccl else None, "us"), "", "none",
-           verdict(None if beside is None else beside == 0)]
+    for model in models(ours):
+        reference, gather, both = [median(ours, "fsdp_step", kind=kind, model=model) for kind in ("reference", "all-gather", "both")]
+        yield against(f"FSDP2 step, {model}, our all-gather", gather, reference, "ms", FSDP_OVERLAP)
+        yield against(f"FSDP2 step, {model}, our all-gather and reduce-scatter", both, reference, "ms", FSDP)
+        row = one(ours, "fsdp_trace", kind="all-gather", model=model)
+        beside = sum(entry[2] for entry in row["ours"].values()) if row and row["products_us"] else None
+        nccl = one(ours, "fsdp_trace", kind="reference", model=model)
+        yield [f"our kernels while products run, {model}, our all-gather, one step", number(beside, "us"),
+               number(sum(entry[2] for entry in nccl["nccl"].values()) if nccl else None, "us"), "", "none",
+               verdict(None if beside is None else beside == 0)]
     row, again = one(ours, "fsdp_losses", kind="all-gather"), one(ours, "fsdp_losses", kind="reference again")
     repeats = again["equal"] if again else None
     yield ["losses with our all-gather, largest difference", f"{row['value']:g}" if row else "",
@@ -148,11 +154,11 @@ PARTS = {"calls": calls, "collectives": collectives, "triton": triton, "fsdp": f
 
 def traces(ours):
     """What ran on the GPU in a step of each kind, as lines."""
-    for kind in ("reference", "all-gather", "both"):
-        row = one(ours, "fsdp_trace", kind=kind)
+    for model, kind in itertools.product(models(ours), ("reference", "all-gather", "both")):
+        row = one(ours, "fsdp_trace", kind=kind, model=model)
         if row is None:
             continue
-        yield f"FSDP2 step, {kind}, rank 0: {row['kernels']} kernels; products {row['products_us']:.0f} us"
+        yield f"FSDP2 step, {model}, {kind}, rank 0: {row['kernels']} kernels; products {row['products_us']:.0f} us"
         for side in ("ours", "nccl"):
             for name, (count, took, beside) in sorted(row[side].items()):
                 yield f"  {name}: {count} times, {took:.1f} us, of them {beside:.1f} us while a product ran"

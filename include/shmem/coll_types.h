@@ -52,6 +52,16 @@ enum shmemx_op {
   SHMEMX_OP_PREMUL_SUM = 8  ///< the sum of factor times each element; floating-point and complex types
 };
 
+/// Flags of a collective.
+enum {
+  /// Other kernels run beside the call, and it leaves the multiprocessors to them, from 1 MiB for each member on: an
+  /// all-gather, all-to-all or broadcast goes by copy engines; a reduce-scatter or all-reduce launches its many blocks
+  /// when all members have come. One block waits for the members. The call itself may take longer than without the
+  /// flag,
+  /// which changes nothing else. All-to-all with counts and calls between nodes run as without it.
+  SHMEMX_COLL_SPARE_SMS = 1
+};
+
 /// One collective. Begin with SHMEMX_COLL_INITIALIZER; all members of the team pass equal values but for buffers and
 /// counts. A buffer is memory of this PE's GPU; whether it is symmetric, registered or neither changes the speed only.
 typedef struct {
@@ -62,7 +72,7 @@ typedef struct {
   int op;                        ///< SHMEMX_OP_*, of reduce-scatter and all-reduce
   int root;                      ///< of a broadcast: rank within the team
   int max_blocks;                ///< blocks of a kernel at most; 0: as many as the size pays for
-  int flags;                     ///< 0
+  int flags;                     ///< 0 or SHMEMX_COLL_SPARE_SMS
   size_t nelems;                 ///< elements, see SHMEMX_COLL_*
   const void* source;            ///< NULL where `sources` is given, and on other members than a broadcast's root
   void* dest;                    ///< NULL where `dests` is given

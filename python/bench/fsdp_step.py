@@ -22,6 +22,7 @@ import transformer
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.distributed.fsdp._fully_shard._fsdp_collectives import DefaultAllGather, DefaultReduceScatter
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import railshmem
 import railshmem.fsdp
@@ -38,6 +39,11 @@ def parse():
     parser.add_argument("--keep", action="store_true", help="do not reshard after forward")
     parser.add_argument("--trace", help="folder for a trace of one step of each kind, by rank 0")
     return parser.parse_args()
+
+
+def model_of(options):
+    """Its name in rows."""
+    return f"{options.layers} layers of {options.hidden}"
 
 
 def build(options, mesh):
@@ -74,7 +80,7 @@ def time_steps(model, installation, tokens, options, rows):
             transformer.run(model, optimizer, tokens, options, options.warmup)
             times[kind].append(transformer.run(model, optimizer, tokens, options, options.steps))
     for kind, found in times.items():
-        rows.add("fsdp_step", 1e3 * statistics.median(found), "ms", kind=kind, lowest=1e3 * min(found), highest=1e3 * max(found))
+        rows.add("fsdp_step", 1e3 * statistics.median(found), "ms", kind=kind, model=model_of(options), lowest=1e3 * min(found), highest=1e3 * max(found))
     for kind in KINDS if options.trace else ():
         use(model, installation, kind)
         trace(model, optimizer, tokens, options, kind, rows)
@@ -82,7 +88,7 @@ def time_steps(model, installation, tokens, options, rows):
 
 def compare_losses(model, installation, tokens, options, rows):
     """Trains some steps from one state with each kind. The reference goes first and last: it may differ from itself."""
-    # Backward passes of attention add up in any order otherwise.
+    # Backward passes add up in any order otherwise; those of fused attention do in any case.
     torch.use_deterministic_algorithms(True, warn_only=True)
     state = [parameter.detach().clone() for parameter in model.parameters()]
     found = {}
@@ -92,7 +98,8 @@ def compare_losses(model, installation, tokens, options, rows):
                 parameter.copy_(kept)
         use(model, installation, kind.split()[0])
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-        found[kind] = transformer.losses(model, optimizer, tokens, options.losses)
+        with sdpa_kernel(SDPBackend.MATH):
+            found[kind] = transformer.losses(model, optimizer, tokens, options.losses)
     torch.use_deterministic_algorithms(False)
     for kind, mine in found.items():
         pairs = [(one, other) for a, b in zip(mine, found["reference"]) for one, other in zip(a, b)]
@@ -107,7 +114,7 @@ def trace(model, optimizer, tokens, options, kind, rows):
     if dist.get_rank() == 0:
         path = os.path.join(options.trace, f"fsdp_{kind}.json")
         profiler.export_chrome_trace(path)
-        rows.add("fsdp_trace", 1, "steps", kind=kind, **kernel_times.of_file(path))
+        rows.add("fsdp_trace", 1, "steps", kind=kind, model=model_of(options), **kernel_times.of_file(path))
 
 
 def main():

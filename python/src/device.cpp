@@ -28,9 +28,11 @@ bool has_device_heap() noexcept {
 
 }  // namespace
 
-void require_device_heap(const char* function) {
+int require_device_heap(const char* function) {
   require_running(function);
-  if (g_gpu_run != run_number() && !has_device_heap()) no_device_heap(function);
+  if (g_gpu_run == run_number()) return g_gpu;
+  if (!has_device_heap()) no_device_heap(function);
+  return -1;
 }
 
 int take_gpu(const char* function, int current) {

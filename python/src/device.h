@@ -9,7 +9,8 @@ namespace railshmem::python {
 /// has no GPU.
 int take_gpu(const char* function, int current);
 
-/// RuntimeError unless the heap has its GPU, and so streams can carry calls. Local.
-void require_device_heap(const char* function);
+/// RuntimeError unless the heap has its GPU, and so streams can carry calls. Local. Returns the number of that GPU
+/// where take_gpu() has told it in this run of the library, else -1.
+int require_device_heap(const char* function);
 
 }  // namespace railshmem::python

@@ -175,7 +175,7 @@ using Splits = std::optional<std::vector<size_t>>;
 /// False, and nothing has happened, where input is in the memory of the CPU or is no tensor.
 bool coll_on_stream(const char* function, const char* collective, nb::handle to, nb::handle from, const Team* team,
                     nb::handle stream, nb::handle op, const std::optional<double>& factor, int root,
-                    const Splits& dest_counts, const Splits& source_counts) {
+                    const Splits& dest_counts, const Splits& source_counts, bool spare_sms) {
   require_running(function);
   if (!is_on_gpu(first_of(from))) return false;
   const Side dest(function, "output", to, Access::write), source(function, "input", from, Access::read);
@@ -196,6 +196,7 @@ bool coll_on_stream(const char* function, const char* collective, nb::handle to,
     unit = 1;
   }
   coll.root = root;
+  coll.flags = spare_sms ? SHMEMX_COLL_SPARE_SMS : 0;
   if (coll.collective == SHMEMX_COLL_BROADCAST && (root < 0 || static_cast<size_t>(root) >= npes))
     value_error(text(function, ": root is ", root, ", and the team has the members 0 to ", npes - 1));
   coll.nelems = nelems_of(function, coll.collective, dest, source, npes) * unit;
@@ -232,7 +233,8 @@ void bind_stream_collectives(nb::module_& module) {
   module.def("coll_on_stream", coll_on_stream, nb::arg("function"), nb::arg("collective"), nb::arg("output").none(),
              nb::arg("input").none(), nb::arg("team").none() = nb::none(), nb::arg("stream").none() = nb::none(),
              nb::arg("op").none() = nb::none(), nb::arg("factor").none() = nb::none(), nb::arg("root") = 0,
-             nb::arg("output_counts").none() = nb::none(), nb::arg("input_counts").none() = nb::none());
+             nb::arg("output_counts").none() = nb::none(), nb::arg("input_counts").none() = nb::none(),
+             nb::arg("spare_sms") = false);
 }
 
 }  // namespace railshmem::python

@@ -141,9 +141,13 @@ std::optional<shmemx_stream_t> stream_for(const char* function, const Array& arr
                       " is in the memory of the CPU, where no stream orders anything; leave out stream"));
     return std::nullopt;
   }
+  return stream_of(array.device(), stream);
+}
+
+shmemx_stream_t stream_of(int device, nb::handle stream) {
   if (stream.is_none() && g_torch->exchange)
-    if (const auto current = current_stream(*g_torch->exchange, array.device())) return current;
-  const nb::object number = stream.is_none() ? g_torch->raw_stream(array.device()) : nb::borrow(stream);
+    if (const auto current = current_stream(*g_torch->exchange, device)) return *current;
+  const nb::object number = stream.is_none() ? g_torch->raw_stream(device) : nb::borrow(stream);
   return reinterpret_cast<shmemx_stream_t>(nb::cast<uintptr_t>(number));
 }
 

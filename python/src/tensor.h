@@ -34,6 +34,9 @@ std::optional<TensorMemory> read_tensor(const char* function, const char* argume
 /// torch's current one, or the number that torch.cuda.Stream.cuda_stream is. TypeError for a stream and host memory.
 std::optional<shmemx_stream_t> stream_for(const char* function, const Array& array, nanobind::handle stream);
 
+/// A stream of this GPU: torch's current one where `stream` is None, else the one of that number.
+shmemx_stream_t stream_of(int device, nanobind::handle stream);
+
 /// Adds know_torch(tensor_type, element_types, raw_stream, exchange, parameter_type), which railshmem.torch calls.
 void bind_tensors(nanobind::module_& module);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "python/src/transfers.h"
 
+#include <optional>
+
 #include "python/src/array.h"
 #include "python/src/device.h"
 #include "python/src/errors.h"
@@ -100,17 +102,31 @@ void get_at(const char* function, nanobind::handle to, nanobind::handle from, si
   shmem_getmem(dest.data(), reinterpret_cast<const void*>(address), dest.nbytes(), pe);
 }
 
-void quiet_on_stream(const char* function, uintptr_t stream) {
-  require_device_heap(function);
-  const Waiting waits(function);
-  shmemx_quiet_on_stream(reinterpret_cast<shmemx_stream_t>(stream));
+/// The stream of this number; for None torch's current one of the heap's GPU. Nothing where it is not known which GPU
+/// that is.
+std::optional<shmemx_stream_t> stream_of_heap(const char* function, nanobind::handle stream) {
+  const int gpu = require_device_heap(function);
+  if (stream.is_none() && gpu < 0) return std::nullopt;
+  return stream_of(gpu, stream);
 }
 
-void barrier_on_stream(const char* function, const Team* team, uintptr_t stream) {
-  require_device_heap(function);
+/// False, and nothing has happened, where `stream` is None and the heap's GPU is not known.
+bool quiet_on_stream(const char* function, nanobind::handle stream) {
+  const auto on = stream_of_heap(function, stream);
+  if (!on) return false;
+  const Waiting waits(function);
+  shmemx_quiet_on_stream(*on);
+  return true;
+}
+
+/// False as from quiet_on_stream().
+bool barrier_on_stream(const char* function, const Team* team, nanobind::handle stream) {
+  const auto on = stream_of_heap(function, stream);
+  if (!on) return false;
   const shmem_team_t handle = team ? team->use(function) : SHMEM_TEAM_WORLD;
   const Waiting waits(function);
-  shmemx_barrier_on_stream(handle, reinterpret_cast<shmemx_stream_t>(stream));
+  shmemx_barrier_on_stream(handle, *on);
+  return true;
 }
 
 }  // namespace
@@ -123,8 +139,9 @@ void bind_transfers(nanobind::module_& module) {
              nb::arg("stream").none() = nb::none());
   module.def("get_at", get_at, nb::arg("function"), nb::arg("dest"), nb::arg("source"), nb::arg("offset"),
              nb::arg("pe"));
-  module.def("quiet_on_stream", quiet_on_stream, nb::arg("function"), nb::arg("stream"));
-  module.def("barrier_on_stream", barrier_on_stream, nb::arg("function"), nb::arg("team").none(), nb::arg("stream"));
+  module.def("quiet_on_stream", quiet_on_stream, nb::arg("function"), nb::arg("stream").none());
+  module.def("barrier_on_stream", barrier_on_stream, nb::arg("function"), nb::arg("team").none(),
+             nb::arg("stream").none());
   module.def("put_signal", put_signal, nb::arg("function"), nb::arg("dest").none(), nb::arg("source").none(),
              nb::arg("signal").none(), nb::arg("value").none(), nb::arg("pe"), nb::arg("op"),
              nb::arg("stream").none() = nb::none());

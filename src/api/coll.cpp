@@ -105,7 +105,7 @@ void must_agree(const Coll& coll, long long piece_nbytes = 0) {
     call.number("op", static_cast<long long>(coll.op)).number("scaling", static_cast<long long>(coll.scaling));
   if (coll.kind != CollKind::alltoallv) call.number("bytes", static_cast<long long>(coll.nbytes));
   if (coll.kind == CollKind::broadcast) call.number("root", coll.root);
-  call.number("max_blocks", coll.max_blocks);
+  call.number("max_blocks", coll.max_blocks).number("flags", coll.spares_sms ? SHMEMX_COLL_SPARE_SMS : 0);
   if (piece_nbytes != 0) call.number("piece", piece_nbytes);
   check::must_agree(coll.team, call);
 }
@@ -141,13 +141,15 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
   if (asked->collective < SHMEMX_COLL_ALLGATHER || asked->collective > SHMEMX_COLL_BROADCAST)
     throw Error(text("collective %d is none; pass a SHMEMX_COLL_ constant", asked->collective));
   Team& team = must_find_team(function, asked->team);
-  if (asked->flags != 0) throw Error(text("flags are %d; they must be 0", asked->flags));
+  if ((asked->flags & ~SHMEMX_COLL_SPARE_SMS) != 0)
+    throw Error(text("flags are %d; they must be 0 or SHMEMX_COLL_SPARE_SMS", asked->flags));
   if (asked->max_blocks < 0) throw Error(text("max_blocks is %d; it must be 0 or more", asked->max_blocks));
   Coll coll{function, static_cast<CollKind>(asked->collective), team};
   coll.element = element_of(asked->datatype);
   coll.type = static_cast<TypeKind>(asked->datatype);
   if (coll.reduces()) set_op(coll, *asked);
   coll.max_blocks = static_cast<uint32_t>(asked->max_blocks);
+  coll.spares_sms = (asked->flags & SHMEMX_COLL_SPARE_SMS) != 0;
   if (coll.kind == CollKind::broadcast && (asked->root < 0 || asked->root >= team.size()))
     throw Error(text("root is %d; the team has ranks 0 to %d", asked->root, team.size() - 1));
   coll.root = asked->root;

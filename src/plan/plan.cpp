@@ -25,6 +25,11 @@ constexpr size_t kOfEndBlock = size_t{64} << 10;
 // no bandwidth from the engines, as more blocks would. With more members the link takes a block from each other one.
 constexpr size_t kOwnBlocks = 16;
 constexpr size_t kOfOwnBlock = size_t{64} << 10;
+// Where the program asks to spare multiprocessors: from so many bytes on that one member hands to one other. A kernel
+// that moves fewer is over in 10 us. The end has as many blocks as can send what the copies could not reach at the
+// link's speed.
+constexpr size_t kSparedFrom = size_t{1} << 20;
+constexpr uint32_t kSparingEndBlocks = 16;
 
 size_t units_of(size_t nbytes) noexcept {
   return (nbytes + kUnit - 1) / kUnit;
@@ -63,13 +68,16 @@ Step staged(const Question& question, size_t nbytes) noexcept {
 }
 
 Step end(const Question& question) noexcept {
+  if (question.spares_sms)
+    return {StepKind::end, std::min(capped(question, kMostBlocks), kSparingEndBlocks), kManyThreads};
   return {StepKind::end, capped(question, std::max(kEndBlocks, question.nbytes / kOfEndBlock)), kManyThreads};
 }
 
-/// The own block goes by an engine where the program allows fewer blocks than keep up with the link. A broadcast has
-/// none beside copies.
+/// The own block goes by an engine where the program spares multiprocessors, or allows fewer blocks than keep up with
+/// the link. A broadcast has none beside copies.
 Step copies(const Question& question) noexcept {
-  if (question.members < 2 || question.collective == Collective::broadcast) return {StepKind::copies};
+  if (question.members < 2 || question.collective == Collective::broadcast || question.spares_sms)
+    return {StepKind::copies};
   const auto others = static_cast<size_t>(question.members - 1);
   const size_t enough = (kOwnBlocks + others - 1) / others;
   if (capped(question, enough) < enough) return {StepKind::copies};
@@ -77,14 +85,23 @@ Step copies(const Question& question) noexcept {
   return {StepKind::copies, capped(question, blocks), kManyThreads};
 }
 
+bool reduces(const Question& question) noexcept {
+  return question.collective == Collective::reduce || question.collective == Collective::reducescatter;
+}
+
+bool spares(const Question& question) noexcept {
+  return question.spares_sms && !question.sizes_differ && question.nbytes >= kSparedFrom;
+}
+
 Algorithm pick(const Question& question, const Choice& choice) noexcept {
   if (question.sizes_differ) return Algorithm::packets;
   const Algorithm picked = choice.pick(question.collective, Reach::stream, question.nbytes, question.members);
   // The kernel of all types and operations takes chunks too slowly: for each chunk it calls a function, which saves and
   // restores registers.
-  const bool reduces = question.collective == Collective::reduce || question.collective == Collective::reducescatter;
-  const bool is_slow = picked == Algorithm::staged && reduces && !question.own_kernel;
-  return is_slow && !choice.is_forced(question.collective, Reach::stream) ? Algorithm::direct : picked;
+  const bool forced = choice.is_forced(question.collective, Reach::stream);
+  if (spares(question) && !reduces(question) && !forced) return Algorithm::engines;
+  const bool is_slow = picked == Algorithm::staged && reduces(question) && !question.own_kernel;
+  return is_slow && !forced ? Algorithm::direct : picked;
 }
 
 /// What there is where the way of the plan is not there for some member.
@@ -122,8 +139,8 @@ Plan make_plan(const Question& question, const Choice& choice) noexcept {
   Plan plan{pick(question, choice)};
   // Of sizes that nobody knows: as many blocks as the largest pay for.
   const size_t nbytes = question.sizes_differ ? kMostBlocks * kManyThreads * kManyUnits * kUnit : question.nbytes;
-  const bool reduces = question.collective == Collective::reduce;
-  const size_t part = reduces ? part_nbytes(nbytes, question.members) : nbytes;
+  if (spares(question) && reduces(question)) plan.add({StepKind::begin, 1, kFewThreads});
+  const size_t part = question.collective == Collective::reduce ? part_nbytes(nbytes, question.members) : nbytes;
   switch (plan.algorithm) {
     case Algorithm::parts:
       plan.add(exchange(question, part));

@@ -22,6 +22,7 @@ struct Question {
   int members;
   bool sizes_differ = false;  ///< members hand each other blocks of sizes that others do not know; nbytes means nothing
   uint32_t max_blocks = 0;    ///< 0: as many as the size pays for
+  bool spares_sms = false;    ///< copy engines where there are any, and one block that waits for members
   bool own_kernel = false;    ///< there is a kernel for reductions of this type and operation alone
 };
 

@@ -24,6 +24,7 @@ struct Coll {
   double factor = 1;
   int root = 0;             ///< of a broadcast
   uint32_t max_blocks = 0;  ///< 0: as many as the size pays for
+  bool spares_sms = false;  ///< leaves the multiprocessors to kernels beside it
   size_t element = 1;       ///< bytes
   size_t nbytes = 0;        ///< that one member hands to one other; of all-reduce and broadcast: of the vector
   const void* source = nullptr;
@@ -78,6 +79,7 @@ inline Question question_of(const Coll& coll) noexcept {
           coll.team.size(),
           coll.kind == CollKind::alltoallv,
           coll.max_blocks,
+          coll.spares_sms,
           cuda::CollKernels::has_own_kernel(coll.type, coll.op)};
 }
 

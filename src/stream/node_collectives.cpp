@@ -119,8 +119,13 @@ void NodeCollectives::give(const Coll& coll, cuda::Stream stream) {
   const Plan plan = make_plan(question, choice_);
   if (log_enabled(LogLevel::debug)) log_debug("%s: %s", coll.function, explain(question, plan).c_str());
   const cuda::ContextGuard guard(memory_.gpu());
-  const Job job{coll, plan, scratch, stream, *plan.begin()};
+  Job job{coll, plan, scratch, stream, *plan.begin()};
   if (plan.algorithm == Algorithm::engines) return move_by_engines(job);
+  if (job.step.kind == StepKind::begin) {
+    const EngineMoveCall meeting{move_of(coll, scratch.members()), 0, nullptr, -1};
+    must(kernels_.begin(meeting, grid_of(job.step), stream), "cuLaunchKernel");
+    job.step = plan.steps[1];
+  }
   coll.reduces() ? combine(job) : move(job);
 }
 

@@ -65,7 +65,7 @@ static int max_blocks(void) {
   return give();
 }
 static int flags(void) {
-  coll.flags = 1;
+  coll.flags = SHMEMX_COLL_SPARE_SMS | 2;
   return give();
 }
 static int nelems(void) {

@@ -9,9 +9,10 @@ import torch.distributed as dist
 
 from railshmem import Team
 from railshmem import torch as rt
-from railshmem.distributed._memory import gathered, scattered
+from railshmem.distributed._memory import gathered, hand_over, scattered
 from railshmem.distributed._operations import Operation, on_device
 from railshmem.distributed._work import DeviceWork
+from railshmem.torch._types import current_stream
 
 _Tensors = Sequence[torch.Tensor]
 
@@ -19,54 +20,65 @@ _Tensors = Sequence[torch.Tensor]
 class DeviceCollectives:
     """The collectives of one team on CUDA tensors of any memory. All members call in one order.
 
-    The engine of railshmem.torch runs them. No two calls of a team may run at once, so a stream that uses the team waits for
-    the stream that used it before.
+    The engine of railshmem.torch runs them, and spares multiprocessors: training has products beside its collectives. No two
+    calls of a team may run at once, so a stream that uses the team waits for the stream that used it before.
     """
 
     def __init__(self, team: Team, rank: int, size: int):
         self._team, self._rank, self._size = team, rank, size
-        self._last: tuple[torch.cuda.Stream, torch.cuda.Event, bool] | None = None
+        self._last: torch.cuda.Stream | None = None  # that used the team last,
+        self._event: torch.cuda.Event | None = None  # what it has behind that call; None: nothing,
+        self._captured = False  # and whether a graph captured the call
         self._side: dict[torch.device, torch.cuda.Stream] = {}
 
     def run(self, outputs: list[torch.Tensor], inputs: list[torch.Tensor], actions: list[Callable],
             caller_waits: bool) -> dist.Work:
         """Gives actions to torch's current stream, or to a stream of the group's own unless the caller waits anyway."""
-        device = [*outputs, *inputs][0].device
+        device = (outputs or inputs)[0].device
         current = torch.cuda.current_stream(device)
-        stream = current if caller_waits else self._side_stream(device, current)
-        with torch.cuda.device(device), torch.cuda.stream(stream):
-            self._wait_for_last(stream)
-            for action in actions:
-                action(self)
-            work = DeviceWork(outputs, device, stream)
-            self._last = stream, work.event, torch.cuda.is_current_stream_capturing()
-        if stream != current:
-            for tensor in [*outputs, *inputs]:
-                tensor.record_stream(stream)  # torch must not give their memory to others before the call is over
+        if caller_waits:
+            with torch.cuda.device(device):
+                return self._run_in(current, outputs, device, actions)
+        stream = self._side_stream(device, current)
+        with torch.cuda.stream(stream):
+            work = self._run_in(stream, outputs, device, actions)
+        for tensor in [*outputs, *inputs]:
+            tensor.record_stream(stream)  # torch must not give their memory to others before the call is over
         return work
+
+    def run_here(self, device: torch.device, action: Callable) -> None:
+        """Gives one action to torch's current stream, for a caller that needs no Work."""
+        if self._last is None or self._last.cuda_stream != current_stream(device.index):
+            stream = torch.cuda.current_stream(device)
+            self._wait_for_last(stream)
+            self._last = stream
+        action(self)
+        self._event, self._captured = None, torch.cuda.is_current_stream_capturing()
 
     def close(self) -> None:
         """Waits for the calls that were given to streams."""
-        if self._last is not None and not self._last[2]:
-            self._last[1].synchronize()
+        if self._last is not None and not self._captured:
+            (self._event or self._last).synchronize()
 
     def all_gather(self, outputs: _Tensors, source: torch.Tensor) -> None:
         """Copies the source of each member to the output of its rank."""
         if source.numel():
             with scattered(outputs) as parts:
-                rt.all_gather(list(parts), gathered(source), team=self._team)
+                rt.all_gather(list(parts), gathered(source), team=self._team, spare_sms=True)
 
     def all_gather_into(self, output: torch.Tensor, source: torch.Tensor) -> None:
         """Joins the sources of all members in output, by rank."""
         if source.numel():
-            with scattered([output]) as (whole,):
-                rt.all_gather(whole, gathered(source), team=self._team)
+            whole = gathered(output)
+            rt.all_gather(whole, gathered(source), team=self._team, spare_sms=True)
+            hand_over(whole, output)
 
     def all_reduce(self, tensor: torch.Tensor, operation: Operation) -> None:
         """Combines the tensors of all members element by element, in each."""
         if tensor.numel():
-            with scattered([tensor]) as (whole,):
-                rt.all_reduce(whole, team=self._team, **on_device(operation, whole.dtype))
+            whole = gathered(tensor)
+            rt.all_reduce(whole, team=self._team, spare_sms=True, **on_device(operation, whole.dtype))
+            hand_over(whole, tensor)
 
     def reduce(self, tensor: torch.Tensor, operation: Operation, root: int) -> None:
         """Combines the tensors of all members in that of the member root; the others keep theirs."""
@@ -75,21 +87,25 @@ class DeviceCollectives:
     def reduce_scatter(self, output: torch.Tensor, inputs: _Tensors, operation: Operation) -> None:
         """Combines inputs[k] of all members in the output of member k."""
         if output.numel():
-            with scattered([output]) as (whole,):
-                rt.reduce_scatter(whole, [gathered(tensor) for tensor in inputs], team=self._team,
-                                  **on_device(operation, whole.dtype))
+            whole = gathered(output)
+            rt.reduce_scatter(whole, [gathered(tensor) for tensor in inputs], team=self._team, spare_sms=True,
+                              **on_device(operation, whole.dtype))
+            hand_over(whole, output)
 
     def reduce_scatter_from(self, output: torch.Tensor, source: torch.Tensor, operation: Operation) -> None:
         """Combines part k of the sources of all members in the output of member k."""
         if output.numel():
-            with scattered([output]) as (whole,):
-                rt.reduce_scatter(whole, gathered(source), team=self._team, **on_device(operation, whole.dtype))
+            whole = gathered(output)
+            rt.reduce_scatter(whole, gathered(source), team=self._team, spare_sms=True,
+                              **on_device(operation, whole.dtype))
+            hand_over(whole, output)
 
     def broadcast(self, tensor: torch.Tensor, root: int) -> None:
         """Copies the tensor of the member root to all members."""
         if tensor.numel():
-            with scattered([tensor]) as (whole,):
-                rt.broadcast(whole, root, team=self._team)
+            whole = gathered(tensor)
+            rt.broadcast(whole, root, team=self._team, spare_sms=True)
+            hand_over(whole, tensor)
 
     def gather(self, outputs: _Tensors, source: torch.Tensor, root: int) -> None:
         """Copies the source of each member to the output of its rank on the member root; others have no outputs."""
@@ -105,7 +121,7 @@ class DeviceCollectives:
             for row, source in zip(rows, inputs):
                 row.copy_(source.detach().reshape(-1))
             dest = torch.empty_like(rows)
-            rt.all_to_all(dest, rows, team=self._team)
+            rt.all_to_all(dest, rows, team=self._team, spare_sms=True)
             output.detach().copy_(dest[root].view(output.shape))
 
     def all_to_all(self, outputs: _Tensors, inputs: _Tensors) -> None:
@@ -130,6 +146,15 @@ class DeviceCollectives:
             rt.all_to_all(output.view(-1), source.view(-1), [tensor.numel() for tensor in outputs],
                           [tensor.numel() for tensor in inputs], team=self._team)
 
+    def _run_in(self, stream: torch.cuda.Stream, outputs: list[torch.Tensor], device: torch.device,
+                actions: list[Callable]) -> DeviceWork:
+        self._wait_for_last(stream)
+        for action in actions:
+            action(self)
+        work = DeviceWork(outputs, device, stream)
+        self._last, self._event, self._captured = stream, work.event, torch.cuda.is_current_stream_capturing()
+        return work
+
     def _side_stream(self, device: torch.device, current: torch.cuda.Stream) -> torch.cuda.Stream:
         if device not in self._side:
             self._side[device] = torch.cuda.Stream(device)
@@ -137,9 +162,10 @@ class DeviceCollectives:
         return self._side[device]
 
     def _wait_for_last(self, stream: torch.cuda.Stream) -> None:
-        if self._last is None:
-            return
-        last, event, captured = self._last
         # What a graph captures is ordered within the graph; a graph and the calls around it by who launches it.
-        if last != stream and captured == torch.cuda.is_current_stream_capturing():
-            stream.wait_event(event)
+        if self._last in (None, stream) or self._captured != torch.cuda.is_current_stream_capturing():
+            return
+        if self._event is not None:
+            stream.wait_event(self._event)
+        else:
+            stream.wait_stream(self._last)

@@ -15,7 +15,9 @@ def bytes_of(tensor: torch.Tensor) -> np.ndarray:
 
 
 def gathered(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns the tensor where it is contiguous, or else a copy; without a pending conjugation."""
+    """Returns the tensor where it is contiguous, or else a copy; without a pending conjugation, and no part of a graph."""
+    if tensor.is_contiguous() and not (tensor.requires_grad or tensor.is_conj() or tensor.is_neg()):
+        return tensor  # the usual case: four operations of torch fewer
     return tensor.detach().resolve_conj().resolve_neg().contiguous()
 
 
@@ -25,5 +27,10 @@ def scattered(tensors: Sequence[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
     buffers = [gathered(tensor) for tensor in tensors]
     yield buffers
     for tensor, buffer in zip(tensors, buffers):
-        if buffer.data_ptr() != tensor.data_ptr():
-            tensor.detach().copy_(buffer)
+        hand_over(buffer, tensor)
+
+
+def hand_over(buffer: torch.Tensor, tensor: torch.Tensor) -> None:
+    """Brings to a tensor what was written to gathered(tensor)."""
+    if buffer is not tensor and buffer.data_ptr() != tensor.data_ptr():
+        tensor.detach().copy_(buffer)

@@ -9,6 +9,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.fsdp._fully_shard import _fsdp_api
 
+from railshmem.distributed._device import DeviceCollectives
 from railshmem.distributed._lane import Lane
 from railshmem.distributed._work import HostWork
 from railshmem.fsdp._host_gather import HostGather
@@ -33,7 +34,6 @@ class AllGather(_fsdp_api.AllGather):
         self._host = HostGather(self._members, pool) if pool.device.type == "cpu" else None
         self._device = None
         if self._host is None:
-            from railshmem.distributed._device import DeviceCollectives
             self._device = DeviceCollectives(self._members.team, self._members.rank, self._members.size)
         self._lane = Lane("all-gather")
 
@@ -51,9 +51,11 @@ class AllGather(_fsdp_api.AllGather):
         if not self._members.are_of(group) or output_tensor.device.type != self._pool.device.type:
             return dist.all_gather_into_tensor(output_tensor, input_tensor, group=group, async_op=async_op)
         if output_tensor.is_cuda:
-            work = self._device.run([output_tensor], [input_tensor],
-                                    [lambda engine: engine.all_gather_into(output_tensor, input_tensor)], not async_op)
-            return work if async_op else None
+            def gather(engine: DeviceCollectives) -> None:
+                engine.all_gather_into(output_tensor, input_tensor)
+            if async_op:
+                return self._device.run([output_tensor], [input_tensor], [gather], False)
+            return self._device.run_here(output_tensor.device, gather)
         work = HostWork("all-gather of FSDP", [output_tensor], TIMEOUT)
         return self._lane.carry_out(work, lambda: self._host(output_tensor, input_tensor), async_op)
 

@@ -10,6 +10,7 @@ import torch.distributed as dist
 from torch.distributed.fsdp._fully_shard import _fsdp_api
 
 from railshmem import numpy as rn
+from railshmem.distributed._device import DeviceCollectives
 from railshmem.distributed._host import HostCollectives
 from railshmem.distributed._lane import Lane
 from railshmem.distributed._operations import operation_of, require_operands
@@ -33,7 +34,6 @@ class ReduceScatter(_fsdp_api.ReduceScatter):
         self._members = GroupTeam(group)
         self._host, self._device, self._staging = None, None, None
         if pool is not None and pool.device.type == "cuda":
-            from railshmem.distributed._device import DeviceCollectives
             self._device = DeviceCollectives(self._members.team, self._members.rank, self._members.size)
         else:
             self._staging = rn.empty(max(STAGING, self._members.size ** 2 * 1024), np.uint8)
@@ -58,10 +58,11 @@ class ReduceScatter(_fsdp_api.ReduceScatter):
         operation = operation_of(op)
         require_operands("reduce-scatter of FSDP", operation, input_tensor.dtype)
         if output_tensor.is_cuda:
-            work = self._device.run(
-                [output_tensor], [input_tensor],
-                [lambda engine: engine.reduce_scatter_from(output_tensor, input_tensor, operation)], not async_op)
-            return work if async_op else None
+            def scatter(engine: DeviceCollectives) -> None:
+                engine.reduce_scatter_from(output_tensor, input_tensor, operation)
+            if async_op:
+                return self._device.run([output_tensor], [input_tensor], [scatter], False)
+            return self._device.run_here(output_tensor.device, scatter)
         work = HostWork("reduce-scatter of FSDP", [output_tensor], TIMEOUT)
         return self._lane.carry_out(
             work, lambda: self._host.reduce_scatter_from(output_tensor, input_tensor, operation), async_op)

@@ -16,7 +16,7 @@ class GroupTeam:
         if not railshmem.is_initialized():
             raise RuntimeError("railshmem.fsdp: the library does not run; call railshmem.init(), or init_process_group() with "
                                "the backend railshmem")
-        self._group_name = group.group_name
+        self._group, self._group_name = group, group.group_name
         self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)
         offers: list = [None] * self.size
         dist.all_gather_object(offers, (railshmem.my_pe(), _core.team_unique_id()), group=group)
@@ -25,7 +25,7 @@ class GroupTeam:
 
     def are_of(self, group: dist.ProcessGroup) -> bool:
         """Returns whether this is the team of that group."""
-        return group.group_name == self._group_name
+        return group is self._group or group.group_name == self._group_name
 
     def close(self) -> None:
         """Destroys the team. Collective over the group."""

@@ -9,6 +9,8 @@ and returns at once; graphs may capture it. No two collectives of a team run at 
 the stream that used it before. With async_op=True the call goes into a stream of the library's own, behind what the current
 stream was given before, and the torch.distributed.Work that is returned has wait(), which lets the then current stream wait
 for it; the team's later calls wait for it by themselves. Errors that the CPU cannot see end the job with a message.
+With spare_sms=True, on all members, the call leaves the multiprocessors to kernels beside it, from 1 MiB for each member on:
+copy engines move data, and no more than one block waits for members. See SHMEMX_COLL_SPARE_SMS.
 
 CPU tensors: symmetric ones, at corresponding places on all members. The call is over when it returns, also with
 async_op=True, whose Work is complete. All raise ValueError and TypeError for tensors that do not fit, before anything happens.
@@ -34,24 +36,26 @@ _on_stream = _core.coll_on_stream
 
 
 def all_gather(output: Tensors, input: torch.Tensor, team: _Team | None = None, async_op: bool = False,
-               stream: _Stream | None = None) -> _Result:
+               stream: _Stream | None = None, spare_sms: bool = False) -> _Result:
     """Joins the inputs of all members in output, by their numbers.
 
     output has n_pes times the elements of input, or is a list of n_pes tensors of its size. input may be this member's block
     of output. On the CPU a tensor output is symmetric; tensors of a list may be any.
     """
     function = "railshmem.torch.all_gather"
-    if not (async_op or _pending) and _on_stream(function, "all_gather", output, input, team, stream and stream.cuda_stream):
+    if not (async_op or _pending) and _on_stream(function, "all_gather", output, input, team, stream and stream.cuda_stream,
+                                                 spare_sms=spare_sms):
         return None
     if _first(function, input).is_cuda:
-        return _beside(function, "all_gather", output, input, team, async_op, stream)
+        return _beside(function, "all_gather", output, input, team, async_op, stream, spare_sms=spare_sms)
     _no_stream(function, stream)
     _host.all_gather(function, output, input, team)
     return _work.done() if async_op else None
 
 
 def reduce_scatter(output: torch.Tensor, input: Tensors, op: str = "sum", factor: float | None = None,
-                   team: _Team | None = None, async_op: bool = False, stream: _Stream | None = None) -> _Result:
+                   team: _Team | None = None, async_op: bool = False, stream: _Stream | None = None,
+                   spare_sms: bool = False) -> _Result:
     """Combines the inputs of all members, and gives member k block k of the result in output.
 
     input has n_pes times the elements of output, or is a list of n_pes tensors of its size. output may be this member's
@@ -59,11 +63,11 @@ def reduce_scatter(output: torch.Tensor, input: Tensors, op: str = "sum", factor
     """
     function = "railshmem.torch.reduce_scatter"
     if not (async_op or _pending) and _on_stream(function, "reduce_scatter", output, input, team, stream and stream.cuda_stream,
-                                                 op, factor):
+                                                 op, factor, spare_sms=spare_sms):
         return None
     first = _first(function, input)
     if first.is_cuda:
-        return _beside(function, "reduce_scatter", output, input, team, async_op, stream, op, factor)
+        return _beside(function, "reduce_scatter", output, input, team, async_op, stream, op, factor, spare_sms=spare_sms)
     op = _core.checked_op(function, op, factor, first)
     _no_stream(function, stream)
     _host.reduce_scatter(function, output, input, op, factor, team)
@@ -71,7 +75,8 @@ def reduce_scatter(output: torch.Tensor, input: Tensors, op: str = "sum", factor
 
 
 def all_reduce(output: torch.Tensor, input: torch.Tensor | None = None, op: str = "sum", factor: float | None = None,
-               team: _Team | None = None, async_op: bool = False, stream: _Stream | None = None) -> _Result:
+               team: _Team | None = None, async_op: bool = False, stream: _Stream | None = None,
+               spare_sms: bool = False) -> _Result:
     """Combines the inputs of all members element by element, in output on every member; in place without input.
 
     op is "sum", "prod" (not the sum of bool), "min", "max" (not complex), "and", "or", "xor" (integers and bool; also "band",
@@ -82,11 +87,11 @@ def all_reduce(output: torch.Tensor, input: torch.Tensor | None = None, op: str 
     function = "railshmem.torch.all_reduce"
     input = output if input is None else input
     if not (async_op or _pending) and _on_stream(function, "all_reduce", output, input, team, stream and stream.cuda_stream,
-                                                 op, factor):
+                                                 op, factor, spare_sms=spare_sms):
         return None
     first = _first(function, input)
     if first.is_cuda:
-        return _beside(function, "all_reduce", output, input, team, async_op, stream, op, factor)
+        return _beside(function, "all_reduce", output, input, team, async_op, stream, op, factor, spare_sms=spare_sms)
     op = _core.checked_op(function, op, factor, first)
     _no_stream(function, stream)
     _host.all_reduce(function, output, input, op, factor, team)
@@ -95,7 +100,7 @@ def all_reduce(output: torch.Tensor, input: torch.Tensor | None = None, op: str 
 
 def all_to_all(output: Tensors, input: Tensors, output_split_sizes: list[int] | None = None,
                input_split_sizes: list[int] | None = None, team: _Team | None = None, async_op: bool = False,
-               stream: _Stream | None = None) -> _Result:
+               stream: _Stream | None = None, spare_sms: bool = False) -> _Result:
     """Sends block k of input to member k, and puts the block from member k in block k of output.
 
     Without split sizes a block is one n_pes-th of a tensor, or a tensor of a list; all blocks have one size. Split sizes
@@ -108,10 +113,10 @@ def all_to_all(output: Tensors, input: Tensors, output_split_sizes: list[int] | 
     counts = _counts(function, output, output_split_sizes, input, input_split_sizes, team) if splits else (None, None)
     collective = "all_to_all_v" if splits else "all_to_all"
     if not (async_op or _pending) and _on_stream(function, collective, output, input, team, stream and stream.cuda_stream,
-                                                 None, None, 0, *counts):
+                                                 None, None, 0, *counts, spare_sms=spare_sms):
         return None
     if _first(function, input).is_cuda:
-        return _beside(function, collective, output, input, team, async_op, stream, None, None, 0, *counts)
+        return _beside(function, collective, output, input, team, async_op, stream, None, None, 0, *counts, spare_sms=spare_sms)
     _no_stream(function, stream)
     if splits:
         _host.all_to_all_v(function, output, input, *counts, team)
@@ -121,21 +126,22 @@ def all_to_all(output: Tensors, input: Tensors, output_split_sizes: list[int] | 
 
 
 def broadcast(tensor: torch.Tensor, root: int, team: _Team | None = None, async_op: bool = False,
-              stream: _Stream | None = None) -> _Result:
+              stream: _Stream | None = None, spare_sms: bool = False) -> _Result:
     """Copies the tensor of member root, a number in the team, to the tensor of every member."""
     function = "railshmem.torch.broadcast"
     if not (async_op or _pending) and _on_stream(function, "broadcast", tensor, tensor, team, stream and stream.cuda_stream,
-                                                 None, None, root):
+                                                 None, None, root, spare_sms=spare_sms):
         return None
     if _first(function, tensor).is_cuda:
-        return _beside(function, "broadcast", tensor, tensor, team, async_op, stream, None, None, root)
+        return _beside(function, "broadcast", tensor, tensor, team, async_op, stream, None, None, root,
+                       spare_sms=spare_sms)
     _no_stream(function, stream)
     _host.broadcast(function, tensor, root, team)
     return _work.done() if async_op else None
 
 
 def _beside(function: str, collective: str, output: Tensors, input: Tensors, team: _Team | None, async_op: bool,
-            stream: _Stream | None, *rest: object) -> _Result:
+            stream: _Stream | None, *rest: object, spare_sms: bool = False) -> _Result:
     """The call where it is asynchronous, or another one is under way."""
     tensors = [tensor for side in (output, input) for tensor in (side if isinstance(side, list) else [side])]
     device, key = tensors[-1].device, _core.team_key(function, team)
@@ -145,7 +151,7 @@ def _beside(function: str, collective: str, output: Tensors, input: Tensors, tea
         on.wait_stream(torch.cuda.current_stream(device))
     if key in _pending:
         on.wait_event(_pending[key])
-    _on_stream(function, collective, output, input, team, on.cuda_stream, *rest)
+    _on_stream(function, collective, output, input, team, on.cuda_stream, *rest, spare_sms=spare_sms)
     _pending.pop(key, None)  # only now: the call may have raised
     if not async_op:
         return None

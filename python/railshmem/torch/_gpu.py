@@ -6,6 +6,9 @@ import torch
 
 from railshmem import _core
 
+#: All that quiet() and barrier() may be given for the heap's GPU, so that they need not make a torch.device of it.
+names: set[torch.device | str | int] = set()
+
 
 def choose(device: torch.device | str | int) -> torch.device:
     """Makes this CUDA device torch's current one, with its context; before the library starts. Returns it with its number."""
@@ -34,4 +37,6 @@ def take(device: torch.device, function: str) -> torch.device:
     if at != index:
         raise RuntimeError(f"{function}: device is cuda:{index}, and the symmetric heap of this PE is on cuda:{at}; pass "
                            "that device, or choose another by railshmem.init(device=...)")
+    names.clear()
+    names.update({"cuda", torch.device("cuda"), f"cuda:{index}", torch.device("cuda", index), index})
     return torch.device("cuda", index)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import torch
 
 from railshmem import _core
+from railshmem.torch import _gpu
 from railshmem.torch._tensors import default_device
 from railshmem.torch._types import current_stream
 
@@ -59,9 +60,11 @@ def wait_signal(signal: torch.Tensor, cmp: str, value: int, stream: _Stream | No
 def quiet(device: torch.device | str | int | None = None, stream: _Stream | None = None) -> None:
     """Completes every put and signal that this PE issued, at its target.
 
-    device is torch's default device unless given. "cpu": waits, for what the CPU issued. "cuda": the stream waits, for what
-    this PE's streams and kernels have issued.
+    device is torch's default device unless given. "cpu": waits, for what the CPU issued. "cuda": the heap's GPU, where the
+    stream waits, for what this PE's streams and kernels have issued.
     """
+    if stream is None and device in _gpu.names and _core.quiet_on_stream("railshmem.torch.quiet", None):
+        return
     on = _stream_number("railshmem.torch.quiet", device, stream)
     if on is None:
         _core.quiet()
@@ -73,9 +76,11 @@ def barrier(team: _Team | None = None, device: torch.device | str | int | None =
             stream: _Stream | None = None) -> None:
     """Does quiet(), and waits until every member of the team (all PEs without one) has come here. Collective.
 
-    device is torch's default device unless given. "cpu": the CPU waits. "cuda": the stream waits, and with it what is given to it
-    later; the members' streams meet.
+    device is torch's default device unless given. "cpu": the CPU waits. "cuda": the heap's GPU, where the stream waits, and with it
+    what is given to it later; the members' streams meet.
     """
+    if stream is None and device in _gpu.names and _core.barrier_on_stream("railshmem.torch.barrier", team, None):
+        return
     on = _stream_number("railshmem.torch.barrier", device, stream)
     if on is not None:
         _core.barrier_on_stream("railshmem.torch.barrier", team, on)

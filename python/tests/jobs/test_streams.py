@@ -120,6 +120,12 @@ def test_collectives_of_any_memory(tmp_path):
         def coll(name, output, input, **rest):
             _core.coll_on_stream("railshmem.torch." + name, name, output, input, **rest)
         for make in (zeros, own):
+            long, part = make(npes << 18), make(1 << 18).fill(*[me + 1.0] * (1 << 18))
+            coll("all_gather", long, part, spare_sms=True)
+            for pe in range(npes):
+                assert long[pe << 18:(pe << 18) + 3].tolist() == [pe + 1.0] * 3, pe
+            coll("reduce_scatter", part, long, op="sum", spare_sms=True)
+            assert part[0:3].tolist() == [npes * (me + 1.0)] * 3
             a, b, w, r = make(npes * 2), make(2), make(npes * 2), make(2)
             b.fill(me, 10.0 + me)
             coll("all_gather", a, b)

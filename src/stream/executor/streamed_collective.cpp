@@ -42,6 +42,7 @@ Coll StreamedCollective::on(Team& team) const noexcept {
           coll_.factor,
           coll_.root,
           coll_.max_blocks,
+          coll_.spares_sms,
           coll_.element,
           coll_.nbytes,
           coll_.source,

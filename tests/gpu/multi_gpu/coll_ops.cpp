@@ -101,6 +101,7 @@ class Cases {
     std::byte* const source = in_place ? dest + size(type, n) * static_cast<size_t>(me) : buffers_.source(type.nbytes);
     one.coll.collective = SHMEMX_COLL_ALLGATHER;
     one.coll.max_blocks = limited ? 1 : 0;
+    one.coll.flags = limited || in_place ? SHMEMX_COLL_SPARE_SMS : 0;
     one.coll.source = source;
     std::vector<void*> dests;
     for (int k = 0; k < npes; ++k) dests.push_back(place(dest, type, n, list ? npes - 1 - k : k));
@@ -121,6 +122,7 @@ class Cases {
     std::byte* const dest = buffers_.dest(type.nbytes);
     std::byte* const source = in_place ? dest : buffers_.source(type.nbytes);
     one.coll.collective = SHMEMX_COLL_ALLREDUCE;
+    one.coll.flags = in_place ? SHMEMX_COLL_SPARE_SMS : 0;
     one.coll.op = op;
     one.coll.factor = kFactor;
     one.coll.source = source;
@@ -140,6 +142,7 @@ class Cases {
     std::byte* const dest = in_place ? source + size(type, n) * static_cast<size_t>(me) : buffers_.dest(type.nbytes);
     one.reduces_in_place = in_place;
     one.coll.collective = SHMEMX_COLL_REDUCESCATTER;
+    one.coll.flags = in_place ? SHMEMX_COLL_SPARE_SMS : 0;
     one.coll.op = op;
     one.coll.factor = kFactor;
     std::vector<const void*> sources;
@@ -165,6 +168,7 @@ class Cases {
     std::byte* const source = in_place ? dest : buffers_.source(type.nbytes);
     one.coll.collective = SHMEMX_COLL_ALLTOALL;
     one.coll.max_blocks = list ? 1 : 0;  // lists have limited kernels too
+    one.coll.flags = in_place ? SHMEMX_COLL_SPARE_SMS : 0;
     std::vector<void*> dests;
     std::vector<const void*> sources;
     for (int k = 0; k < npes; ++k) {

@@ -169,6 +169,43 @@ TEST(Plan, TheOwnBlockGoesByFewBlocksBesideTheCopies) {
   EXPECT_EQ(copies_of(Collective::broadcast, size_t{1} << 29, 2, 0), 0u);
 }
 
+TEST(Plan, AProgramThatSparesMultiprocessorsGetsEngines) {
+  const auto spared = [](Collective collective, size_t nbytes, const Choice& choice) {
+    Question asked = question(collective, nbytes, 4);
+    asked.spares_sms = true;
+    return make_plan(asked, choice);
+  };
+  for (const Collective collective : {Collective::broadcast, Collective::fcollect, Collective::alltoall}) {
+    EXPECT_EQ(spared(collective, 4096, Choice()).algorithm, Algorithm::packets);
+    for (const size_t nbytes : {size_t{1} << 20, size_t{1} << 28}) {
+      const Plan plan = spared(collective, nbytes, Choice());
+      EXPECT_EQ(kinds_of(plan), (std::vector{StepKind::begin, StepKind::copies, StepKind::end}));
+      EXPECT_EQ(plan.steps[1].blocks, 0u) << "the own block goes by an engine";
+      EXPECT_EQ(plan.steps[2].blocks, 16u);
+    }
+  }
+  EXPECT_EQ(spared(Collective::fcollect, 1 << 20, Choice("fcollect=direct")).algorithm, Algorithm::direct);
+}
+
+/// Blocks that wait for a late member would take the multiprocessors from others.
+TEST(Plan, AProgramThatSparesMultiprocessorsHasOneBlockWaitForMembers) {
+  for (const Collective collective : {Collective::reduce, Collective::reducescatter}) {
+    for (const char* const choice : {"", "reduce=packets", "reduce=parts", "reduce=staged,reducescatter=staged"}) {
+      for (const size_t nbytes : {size_t{1} << 19, size_t{1} << 20, size_t{1} << 28}) {
+        Question asked = question(collective, nbytes, 4);
+        std::vector<StepKind> kinds = kinds_of(make_plan(asked, Choice(choice)));
+        asked.spares_sms = true;
+        const Plan plan = make_plan(asked, Choice(choice));
+        if (nbytes >= size_t{1} << 20) {
+          kinds.insert(kinds.begin(), StepKind::begin);
+          EXPECT_EQ(plan.steps[0].blocks, 1u);
+        }
+        EXPECT_EQ(kinds_of(plan), kinds);
+      }
+    }
+  }
+}
+
 /// A slot takes 64 KiB from all others together.
 TEST(Plan, ChunksGoByAsManyBlocksAsHaveSome) {
   const Choice choice{"fcollect=staged,reduce=staged"};
