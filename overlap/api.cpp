@@ -44,6 +44,12 @@ int pieces_of(const std::string& setting) {
   return static_cast<int>(pieces);
 }
 
+int streams_of(size_t setting) {
+  if (setting > LtProducts::kStreams)
+    throw Error(text("SHMEM_OVERLAP_STREAMS is %zu; accepted: 1, 2, or 0 (by shape)", setting));
+  return static_cast<int>(setting);
+}
+
 int members_of(shmem_team_t team) {
   const int n = shmem_team_n_pes(team);
   if (n < 1) throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
@@ -70,7 +76,9 @@ std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
   const bool mapped = n == 1 || (where.nnodes == 1 && where.mapped != 0);
   Workspace workspace(team, me, n, mapped, memory, nbytes);
   const std::vector<int> watched = pes_twice(workspace, n);
-  void* const room = workspace.products();
+  const LtProducts::Rooms rooms{Room{workspace.products(0), Workspace::kProducts},
+                                Room{workspace.products(1), Workspace::kProducts}};
+  static_assert(LtProducts::kStreams == Workspace::kProductStreams);
   // NOLINTNEXTLINE(modernize-make-unique): its parts cannot be moved, so they are made in place
   return std::unique_ptr<State>(
       new State{team,
@@ -79,13 +87,13 @@ std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
                 where.nnodes,
                 mapped,
                 pieces_of(env.overlap),
+                streams_of(env.overlap_streams),
                 env.overlap_protocol,
                 std::move(workspace),
                 {},
                 {watched, env.wait_timeout_s},
                 {},
-                {Room{room, Workspace::kProducts},
-                 env.overlap_search ? LtProducts::Choice::search : LtProducts::Choice::heuristic}});
+                {rooms, env.overlap_search ? LtProducts::Choice::search : LtProducts::Choice::heuristic}});
 }
 
 int call(const char* function, Way way, const shmemx_gemm_t* asked, Stream stream) {

@@ -12,13 +12,27 @@ void CallProducts::prepare(size_t nrows, const void* a, const void* c, const voi
 void CallProducts::give(size_t first_row, size_t nrows, const void* a, void* c, const void* addend) noexcept {
   if (!failure_.empty()) return;
   try {
-    if (gemm_.asked.product == nullptr) return state_.products.give(gemm_, nrows, a, c, addend, stream_);
+    if (gemm_.asked.product == nullptr) {
+      state_.products.give(gemm_, nrows, a, c, addend, stream(), second_ ? 1 : 0);
+      second_ = in_turn_ && !second_;
+      return;
+    }
     const int status = gemm_.asked.product(gemm_.asked.argument, first_row, nrows, a, c, stream_);
     if (status != 0)
       failure_ = text("the program's product of rows %zu to %zu returned %d", first_row, first_row + nrows - 1, status);
   } catch (const std::exception& e) {
     failure_ = e.what();
   }
+}
+
+void CallProducts::take_turns() {
+  if (gemm_.asked.product != nullptr) return;
+  in_turn_ = true;
+  state_.lanes.follow(state_.lanes.multiplying(), stream_);
+}
+
+void CallProducts::end_turns() const {
+  if (in_turn_) state_.lanes.follow(stream_, state_.lanes.multiplying());
 }
 
 void CallProducts::finish() const {
@@ -41,8 +55,12 @@ Cut cut_of(const State& state, const Gemm& gemm, Stream stream) {
   if (!state.mapped && is_captured(stream)) return cut_rows(gemm.rows, 0);
   const int forced = asked.pieces != 0 ? asked.pieces : state.pieces;
   if (forced != 0) return cut_rows(gemm.rows, forced == SHMEMX_PIECES_WHOLE ? 0 : static_cast<size_t>(forced));
+  return cut_rows(gemm.rows, suggested_pieces(gemm.way, shape_of(state, gemm)));
+}
+
+Shape shape_of(const State& state, const Gemm& gemm) noexcept {
   const size_t element = gemm.way == Way::gather ? gemm.element : gemm.result_element;
-  return cut_rows(gemm.rows, suggested_pieces(gemm.way, {state.n, state.nodes, asked.m, asked.n, asked.k, element}));
+  return {state.n, state.nodes, gemm.asked.m, gemm.asked.n, gemm.asked.k, element, state.streams};
 }
 
 }  // namespace railshmem::overlap

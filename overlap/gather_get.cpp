@@ -46,13 +46,15 @@ void get_and_multiply(Gathering& call) {
   const Lanes& lanes = call.state.lanes;
   tell_come(call.state, call.stream);
   for (size_t i = 0; i < Lanes::kCopying; ++i) lanes.follow(lanes.copying(i), call.stream);
+  call.take_turns();
   if (!coming.empty()) pull(call, coming[0]);
   call.multiply_own();
   for (size_t i = 0; i < coming.size(); ++i) {
-    lanes.follow_mark(call.stream);
+    lanes.follow_mark(call.next_stream());
     if (i + 1 < coming.size()) pull(call, coming[i + 1]);
     call.multiply(coming[i]);
   }
+  call.end_turns();
   call.keep_own(lanes.copying(0));
   for (size_t i = 0; i < Lanes::kCopying; ++i) lanes.follow(call.stream, lanes.copying(i));
   await_readers(call);

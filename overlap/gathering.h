@@ -41,6 +41,13 @@ class Gathering {
   void multiply_whole() { products_.give(0, gemm.asked.m, gathered_, gemm.asked.c); }
   void multiply_own();
   void multiply(const Piece& piece);
+  /// Lets the products take turns on two streams where they are long enough; behind the last one end_turns().
+  void take_turns() {
+    if (overlap::take_turns(shape_of(state, gemm), cut)) products_.take_turns();
+  }
+  void end_turns() const { products_.end_turns(); }
+  /// Where the next product goes.
+  Stream next_stream() const noexcept { return products_.stream(); }
   /// Puts own rows into `gathered`, where they do not lie there.
   void keep_own(Stream lane) const;
   /// Throws Error where a product failed.

@@ -18,6 +18,7 @@ struct shmemx_overlap {
   int nodes;    ///< that have members
   bool mapped;  ///< all members map each other's memory: copy engines carry pieces. Else the library's collectives do.
   int pieces;   ///< of SHMEM_OVERLAP; 0: by shape
+  int streams;  ///< of SHMEM_OVERLAP_STREAMS
   railshmem::GatherProtocol protocol;  ///< of SHMEM_OVERLAP_PROTOCOL
   railshmem::overlap::Workspace workspace;
   railshmem::overlap::Lanes lanes;
@@ -37,13 +38,19 @@ namespace railshmem::overlap {
 using State = ::shmemx_overlap;
 
 /// The products of one call: the caller's or cuBLASLt's. Where one fails the others are left out, but the call goes on,
-/// because the other members wait for its words.
+/// because the other members wait for its words. They go to the program's stream, or to that and another one in turn.
 class CallProducts {
  public:
   CallProducts(State& state, const Gemm& gemm, Stream stream) : state_(state), gemm_(gemm), stream_(stream) {}
 
   /// cuBLASLt's can be added to other results while they are stored; the program's cannot.
   bool can_add() const noexcept { return gemm_.asked.product == nullptr; }
+  /// From now on cuBLASLt's products take turns on two streams, so that the last blocks of one and the first of the
+  /// next share the GPU; the program's products stay on its stream. Call end_turns() behind the last one.
+  void take_turns();
+  void end_turns() const;
+  /// Where the next product goes.
+  Stream stream() const noexcept { return second_ ? state_.lanes.multiplying() : stream_; }
   /// Throws Error where the product cannot be computed; nothing has happened yet. addend: see give().
   void prepare(size_t nrows, const void* a, const void* c, const void* addend = nullptr);
   /// c = the product of nrows rows. addend: with can_add(), results that are added to it as float, before it is
@@ -56,6 +63,7 @@ class CallProducts {
   State& state_;
   const Gemm& gemm_;
   const Stream stream_;
+  bool in_turn_ = false, second_ = false;
   std::string failure_;
 };
 
@@ -70,5 +78,6 @@ void multiply_and_scatter(State& state, const Gemm& gemm, Stream stream);
 
 /// How the rows of a member are cut in this call. Throws Error where the stream is none.
 Cut cut_of(const State& state, const Gemm& gemm, Stream stream);
+Shape shape_of(const State& state, const Gemm& gemm) noexcept;
 
 }  // namespace railshmem::overlap

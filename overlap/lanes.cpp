@@ -7,13 +7,16 @@ namespace {
 constexpr unsigned kNonBlocking = 1;
 constexpr unsigned kWithoutTiming = 2;
 constexpr int kHighPriority = -5;  // the driver takes the nearest that it has
+constexpr int kUsualPriority = 0;
 
 }  // namespace
 
 Lanes::Lanes() {
   for (Event& mark : marks_) must(driver().event_create(&mark, kWithoutTiming), "cuEventCreate");
-  for (Stream& stream : streams_)
-    must(driver().stream_create(&stream, kNonBlocking, kHighPriority), "cuStreamCreateWithPriority");
+  for (Stream& stream : streams_) {
+    const int priority = &stream == &streams_.back() ? kUsualPriority : kHighPriority;  // products stand back
+    must(driver().stream_create(&stream, kNonBlocking, priority), "cuStreamCreateWithPriority");
+  }
 }
 
 Lanes::~Lanes() {

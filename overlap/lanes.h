@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams of a handle beside the program's: two that copy, and one that adds up.
+// Streams of a handle beside the program's: two that copy, one that adds up, and one that multiplies.
 #pragma once
 
 #include <array>
@@ -20,6 +20,8 @@ class Lanes {
 
   Stream copying(size_t i) const noexcept { return streams_[i % kCopying]; }
   Stream adding() const noexcept { return streams_[kCopying]; }
+  /// Takes every other product where products of one call take turns.
+  Stream multiplying() const noexcept { return streams_[kCopying + 1]; }
   /// What `later` is given from now on waits for what `earlier` has been given so far.
   void follow(Stream later, Stream earlier) const {
     mark(earlier);
@@ -30,7 +32,7 @@ class Lanes {
   void follow_mark(Stream later, size_t which = 0) const;
 
  private:
-  std::array<Stream, kCopying + 1> streams_{};
+  std::array<Stream, kCopying + 2> streams_{};
   std::array<Event, 1 + kMostPieces> marks_{};
 };
 

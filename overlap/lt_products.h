@@ -2,6 +2,7 @@
 // Products of cuBLASLt: an algorithm for each shape, chosen once.
 #pragma once
 
+#include <array>
 #include <map>
 
 #include "overlap/lt_product.h"
@@ -13,9 +14,12 @@ namespace railshmem::overlap {
 class LtProducts {
  public:
   enum class Choice : unsigned char { heuristic, search };
-  /// room: for products, one at a time. choice: cuBLASLt's heuristic chooses algorithms, or they are measured and kept
+  /// Products of one call go to two streams at most, and each has a room.
+  static constexpr size_t kStreams = 2;
+  using Rooms = std::array<Room, kStreams>;
+  /// rooms: of one size. choice: cuBLASLt's heuristic chooses algorithms, or they are measured and kept
   /// in the user's file.
-  LtProducts(const Room& room, Choice choice) : room_(room), choice_(choice) {}
+  LtProducts(const Rooms& rooms, Choice choice) : rooms_(rooms), choice_(choice) {}
   ~LtProducts();
   LtProducts(const LtProducts&) = delete;
 
@@ -24,8 +28,9 @@ class LtProducts {
   void prepare(const Gemm& gemm, size_t nrows, const void* a, const void* c, const void* addend,
                shmemx_stream_t stream);
   /// Appends the product of nrows rows, from `a` on, to the stream. addend: null, or results that lie as c does, which
-  /// are added in place of beta * c. Throws Error.
-  void give(const Gemm& gemm, size_t nrows, const void* a, void* c, const void* addend, shmemx_stream_t stream);
+  /// are added in place of beta * c. which: the room, which no other stream uses meanwhile. Throws Error.
+  void give(const Gemm& gemm, size_t nrows, const void* a, void* c, const void* addend, shmemx_stream_t stream,
+            size_t which);
 
  private:
   struct Chosen {
@@ -35,7 +40,9 @@ class LtProducts {
   const Chosen& chosen(const ProductKey& key, shmemx_stream_t stream);
   lt::Algorithm search(const LtProduct& product, shmemx_stream_t stream);
 
-  const Room room_;
+  size_t room_nbytes() const noexcept { return rooms_[0].nbytes; }
+
+  const Rooms rooms_;
   const Choice choice_;
   LtStore store_{store_folder()};
   LtSearch search_;

@@ -15,6 +15,11 @@ constexpr size_t kWave = 132;        // blocks that a GPU runs at once
 constexpr double kMeeting = 8e-6;    // seconds until a peer's first bytes move
 constexpr double kLaunch = 3e-6;     // seconds between two products
 constexpr size_t kMostOfScatter = 8;
+// Seconds of a product from which on products take turns on two streams. Shorter ones get in each other's way: their
+// blocks share the GPU for most of their time, with different rows in the cache (docs/decisions/0074).
+constexpr double kLongProduct = 300e-6;
+constexpr size_t kPiecesInTurn =
+    4;  // of product + reduce-scatter then: the meetings cost nothing, and less is left over
 
 size_t tiles(size_t rows, size_t n) noexcept {
   return (rows * n + kTile - 1) / kTile;
@@ -23,6 +28,10 @@ size_t tiles(size_t rows, size_t n) noexcept {
 /// The most pieces that are still `waves` waves long each.
 size_t most_pieces(size_t rows, size_t n, size_t waves) noexcept {
   return std::clamp<size_t>(tiles(rows, n) / (waves * kWave), 1, kMostPieces);
+}
+
+double product_seconds(const Shape& shape, size_t rows) noexcept {
+  return 2.0 * static_cast<double>(rows) * static_cast<double>(shape.n) * static_cast<double>(shape.k) / kFlops;
 }
 
 double bytes_of_member(const Shape& shape, size_t columns) noexcept {
@@ -50,6 +59,8 @@ double scatter_seconds(const Shape& shape, size_t pieces) noexcept {
 }
 
 size_t pieces_of_scatter(const Shape& shape) noexcept {
+  const Cut in_turn = cut_rows(shape.m / static_cast<size_t>(shape.npes), kPiecesInTurn);
+  if (shape.streams == 0 && take_turns(shape, in_turn)) return kPiecesInTurn;
   size_t best = 1;
   for (size_t pieces = 2; pieces <= kMostOfScatter; ++pieces)
     if (scatter_seconds(shape, pieces) < scatter_seconds(shape, best)) best = pieces;
@@ -63,8 +74,7 @@ size_t suggested_pieces(Way way, const Shape& shape) noexcept {
   const size_t rows = shape.m / static_cast<size_t>(shape.npes);
   // A product of less than a wave takes as long as one of a wave: cutting it would cost more than the bytes.
   if (rows == 0 || tiles(rows, shape.n) < kWave) return 0;
-  const double product =
-      2.0 * static_cast<double>(rows) * static_cast<double>(shape.n) * static_cast<double>(shape.k) / kFlops;
+  const double product = product_seconds(shape, rows);
   const size_t columns = way == Way::gather ? shape.k : shape.n;
   const double copy = bytes_of_member(shape, columns) / (shape.nodes > 1 ? kNetwork : kLink);
   if (product < kMeeting) return 0;
@@ -75,6 +85,12 @@ size_t suggested_pieces(Way way, const Shape& shape) noexcept {
   const double pieces = copy / std::max(product - kMeeting, kMeeting);
   return std::min(static_cast<size_t>(std::min(pieces, static_cast<double>(kMostPieces))) + 1,
                   most_pieces(rows, shape.n, 2));
+}
+
+bool take_turns(const Shape& shape, const Cut& cut) noexcept {
+  if (shape.npes < 2 || shape.nodes > 1 || cut.whole) return false;
+  if (shape.streams != 0) return shape.streams == 2;
+  return tiles(cut.piece_rows, shape.n) >= kWave && product_seconds(shape, cut.piece_rows) >= kLongProduct;
 }
 
 Cut cut_rows(size_t rows, size_t pieces) noexcept {

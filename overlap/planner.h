@@ -10,9 +10,10 @@ enum class Way : unsigned char { gather, scatter };  ///< all-gather + product, 
 
 struct Shape {
   int npes;
-  int nodes;       ///< of the team
-  size_t m, n, k;  ///< m: rows of all members together
-  size_t element;  ///< bytes of an element that crosses the link
+  int nodes;        ///< of the team
+  size_t m, n, k;   ///< m: rows of all members together
+  size_t element;   ///< bytes of an element that crosses the link
+  int streams = 0;  ///< on which products take turns, 1 or 2; 0: by shape
 };
 
 /// The rows of one member in pieces; the last one may be shorter.
@@ -24,6 +25,9 @@ struct Cut {
 
 /// What the shape suggests: pieces of each member's rows; 0 stands for whole.
 size_t suggested_pieces(Way way, const Shape& shape) noexcept;
+
+/// Whether the products of these pieces take turns on two streams; only inside a node.
+bool take_turns(const Shape& shape, const Cut& cut) noexcept;
 
 /// The rows of a member in about that many pieces; 0: whole. Long pieces are multiples of kTileRows.
 Cut cut_rows(size_t rows, size_t pieces) noexcept;

@@ -107,24 +107,27 @@ class Scatter {
 
   void push_and_add() {
     tell_come(state_, stream_);
+    if (take_turns(shape_of(state_, gemm_), cut_)) products_.take_turns();
     for (int i = 1; i < state_.n; ++i) {
       const int k = state_.behind(i);
       const Stream lane = state_.lanes.copying(static_cast<size_t>(i) - 1);
       each_piece([&](size_t p, size_t row, size_t nrows) {
+        const Stream product = products_.stream();
         products_.give(first_row(k) + row, nrows, operand(k, row), target(i, row));
-        state_.lanes.follow(lane, stream_);
+        state_.lanes.follow(lane, product);
         if (p == 0) state_.watch.hold(lane, state_.come_mark(k), state_.workspace.mine().come + k);
         push(i, p, row, nrows, lane);
         if (i + 1 == state_.n) receive(p, row, nrows);
       });
     }
     each_piece([&](size_t p, size_t row, size_t nrows) {
-      if (adds_in_product()) state_.lanes.follow_mark(stream_, 1 + p);
+      if (adds_in_product()) state_.lanes.follow_mark(products_.stream(), 1 + p);
       products_.give(first_row(state_.me) + row, nrows, operand(state_.me, row), dest(row), addend(row));
       if (adds_in_product()) return;
       state_.lanes.follow(state_.lanes.adding(), stream_);
       add_up(dest(row), row, nrows, Own::added);
     });
+    products_.end_turns();
     state_.lanes.follow(stream_, state_.lanes.adding());
   }
 

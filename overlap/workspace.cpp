@@ -36,7 +36,7 @@ size_t Workspace::words_nbytes(int n) noexcept {
 size_t Workspace::nbytes(int n, size_t partial_nbytes) noexcept {
   const size_t members = static_cast<size_t>(n), part = (partial_nbytes + members - 1) / members;
   const size_t parts = n < 2 ? 0 : 2 * (members - 1);
-  return kAlign + words_nbytes(n) + kProducts + parts * part;
+  return kAlign + words_nbytes(n) + kProductStreams * kProducts + parts * part;
 }
 
 Workspace::Workspace(shmem_team_t team, int me, int n, bool mapped, void* memory, size_t nbytes)

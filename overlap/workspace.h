@@ -24,7 +24,8 @@ struct Words {
 
 class Workspace {
  public:
-  static constexpr size_t kProducts = size_t{32} << 20;  ///< what cuBLASLt wants on Hopper
+  static constexpr size_t kProducts = size_t{32} << 20;  ///< what cuBLASLt wants on Hopper, for each stream
+  static constexpr size_t kProductStreams = 2;
 
   /// Throws Error where the memory does not lie in the heap of GPU memory, or is too small.
   Workspace(shmem_team_t team, int me, int n, bool mapped, void* memory, size_t nbytes);
@@ -40,12 +41,13 @@ class Workspace {
   const Words& mine() const noexcept { return words_[static_cast<size_t>(me_)]; }
   /// Of a member whose memory is mapped.
   const Words& of(int member) const noexcept { return words_[static_cast<size_t>(member)]; }
-  void* products() const noexcept { return base_ + words_nbytes(n_); }
+  /// The room of one of kProductStreams.
+  void* products(size_t stream) const noexcept { return base_ + words_nbytes(n_) + stream * kProducts; }
   /// Room for results of m * n elements, in parts of a member each: 2 (n - 1) parts. `member`: in whose memory.
   std::byte* parts(int member) const noexcept {
-    return bases_[static_cast<size_t>(member)] + words_nbytes(n_) + kProducts;
+    return bases_[static_cast<size_t>(member)] + words_nbytes(n_) + kProductStreams * kProducts;
   }
-  std::byte* parts() const noexcept { return base_ + words_nbytes(n_) + kProducts; }
+  std::byte* parts() const noexcept { return parts(me_); }
   size_t given() const noexcept { return nbytes_; }
 
  private:

@@ -220,6 +220,7 @@ for pes in $counts; do
   check "overlap.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program overlap)"
 done
 # It waits in calls that block, while collectives between nodes are under way: in the library's own context (decision 0064).
+check overlap.two_streams.2 150 2 env SHMEM_OVERLAP_STREAMS=2 SHMEM_HEAP_KIND=device "$(program oshrun)" -n 2 --timeout 140 "$(program overlap)"
 check overlap.shm.2 150 2 env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm "$(program oshrun)" -n 2 --timeout 140 \
   "$(program overlap)" 100
 check overlap_search.2 150 2 env SHMEM_HEAP_KIND=device XDG_CACHE_HOME="$(mktemp -d)/railshmem_search" "$(program oshrun)" -n 2 --timeout 140 \

@@ -205,6 +205,11 @@ static int protocol_setting(void) {
   setenv("SHMEM_OVERLAP_PROTOCOL", "some", 1);
   return shmemx_overlap_create(SHMEM_TEAM_WORLD, heap, workspace, &handle);
 }
+static int streams_setting(void) {
+  shmemx_overlap_t handle;
+  setenv("SHMEM_OVERLAP_STREAMS", "3", 1);
+  return shmemx_overlap_create(SHMEM_TEAM_WORLD, heap, workspace, &handle);
+}
 static int destroyed_null(void) {
   return shmemx_overlap_destroy(NULL);
 }
@@ -261,6 +266,7 @@ static const struct {
     {"float8_result", float8_result},
     {"workspace_small", workspace_small},
     {"protocol_setting", protocol_setting},
+    {"streams_setting", streams_setting},
     {"lonely", lonely},
     {"lonely_put", lonely_put},
     {"workspace_elsewhere", workspace_elsewhere},

@@ -57,6 +57,7 @@ overlap_mistake(workspace_small "has 1000 bytes; a team of 2 needs at least [0-9
 overlap_mistake(workspace_elsewhere "is no symmetric memory; allocate it with shmem_malloc")
 overlap_mistake(setting "SHMEM_OVERLAP is 'some'; accepted: whole, or a number of pieces from 1 to 64")
 overlap_mistake(protocol_setting "SHMEM_OVERLAP_PROTOCOL is 'some'; accepted: auto, get, put")
+overlap_mistake(streams_setting "SHMEM_OVERLAP_STREAMS is 3; accepted: 1, 2, or 0")
 overlap_mistake(destroyed_null "handle is NULL")
 overlap_mistake(lonely ENV SHMEM_WAIT_TIMEOUT=2 "has waited 2.0 s for PE 0" "SHMEM_WAIT_TIMEOUT")
 overlap_mistake(lonely_put ENV SHMEM_WAIT_TIMEOUT=2 "has waited 2.0 s for PE 0" "SHMEM_WAIT_TIMEOUT")

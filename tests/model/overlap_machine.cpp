@@ -13,7 +13,7 @@
 namespace railshmem::model {
 namespace {
 
-constexpr size_t kHeapBytes = size_t{64} << 20;  // reserved; a few pages are touched
+constexpr size_t kHeapBytes = size_t{128} << 20;  // reserved; a few pages are touched
 
 }  // namespace
 

@@ -50,7 +50,7 @@ TEST(OverlapPlanner, MorePiecesWhereTheShardComesLaterThanOwnRowsTake) {
 }
 
 TEST(OverlapPlanner, AScatterIsCutSoThatOwnRowsNeverWait) {
-  EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 32768, 8192, 8192, kTwoBytes}), 2u);
+  EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 8192, 8192, 4096, kTwoBytes}), 2u);
   EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 4096, 4096, 4096, kTwoBytes}), 2u);
 }
 
@@ -59,6 +59,24 @@ TEST(OverlapPlanner, AScatterIsNotCutWhereEachPieceWouldTakeAWave) {
   EXPECT_LE(suggested_pieces(Way::scatter, {2, 1, 2304, 4096, 65536, kTwoBytes}), 2u);
   // Bytes that take longer than the products: many pieces, so that the link is never idle.
   EXPECT_GT(suggested_pieces(Way::scatter, {2, 1, 65536, 8192, 512, kTwoBytes}), 2u);
+}
+
+TEST(OverlapPlanner, LongProductsTakeTurnsOnTwoStreams) {
+  const Shape long_one{2, 1, 32768, 8192, 8192, kTwoBytes};
+  EXPECT_EQ(suggested_pieces(Way::scatter, long_one), 4u);
+  EXPECT_TRUE(take_turns(long_one, cut_rows(16384, 4)));
+  EXPECT_FALSE(take_turns(long_one, cut_rows(16384, 16))) << "pieces of 200 us";
+  EXPECT_FALSE(take_turns(long_one, cut_rows(16384, 0))) << "one product of all rows";
+  EXPECT_FALSE(take_turns({2, 1, 4096, 4096, 4096, kTwoBytes}, cut_rows(2048, 2)));
+  EXPECT_FALSE(take_turns({2, 2, 32768, 8192, 8192, kTwoBytes}, cut_rows(16384, 4))) << "between nodes";
+}
+
+TEST(OverlapPlanner, TheUserSaysHowManyStreams) {
+  const Cut cut = cut_rows(16384, 4);
+  EXPECT_FALSE(take_turns({2, 1, 32768, 8192, 8192, kTwoBytes, 1}, cut));
+  EXPECT_EQ(suggested_pieces(Way::scatter, {2, 1, 32768, 8192, 8192, kTwoBytes, 1}), 2u);
+  EXPECT_TRUE(take_turns({2, 1, 64, 64, 64, kTwoBytes, 2}, cut_rows(32, 2)));
+  EXPECT_FALSE(take_turns({1, 1, 64, 64, 64, kTwoBytes, 2}, cut_rows(32, 2))) << "a PE alone";
 }
 
 TEST(OverlapPlanner, AloneThereIsNothingToHide) {
