@@ -11,6 +11,8 @@ _Tensors = Sequence[torch.Tensor]
 
 def device_of(call: str, tensors: _Tensors) -> str:
     """Returns "cpu" or "cuda". TypeError for tensors of other or of several devices, and for sparse ones."""
+    if len(tensors) == 1 and tensors[0].is_cuda and tensors[0].layout is torch.strided:
+        return "cuda"  # the usual case: nothing is made
     kinds = {tensor.device for tensor in tensors} or {torch.device("cpu")}
     if len(kinds) > 1:
         raise TypeError(f"railshmem: {call} of tensors on {', '.join(sorted(map(str, kinds)))}; pass tensors of one device")

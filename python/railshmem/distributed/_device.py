@@ -11,7 +11,7 @@ from railshmem import Team
 from railshmem import torch as rt
 from railshmem.distributed._memory import gathered, hand_over, scattered
 from railshmem.distributed._operations import Operation, on_device
-from railshmem.distributed._work import DeviceWork
+from railshmem.distributed._work import DeviceWork, on_stream
 from railshmem.torch._types import current_stream
 
 _Tensors = Sequence[torch.Tensor]
@@ -29,7 +29,7 @@ class DeviceCollectives:
         self._last: torch.cuda.Stream | None = None  # that used the team last,
         self._event: torch.cuda.Event | None = None  # what it has behind that call; None: nothing,
         self._captured = False  # and whether a graph captured the call
-        self._side: dict[torch.device, torch.cuda.Stream] = {}
+        self._side: dict[torch.device, tuple[torch.cuda.Stream, torch.cuda.Event]] = {}
 
     def run(self, outputs: list[torch.Tensor], inputs: list[torch.Tensor], actions: list[Callable],
             caller_waits: bool) -> dist.Work:
@@ -40,7 +40,7 @@ class DeviceCollectives:
             with torch.cuda.device(device):
                 return self._run_in(current, outputs, device, actions)
         stream = self._side_stream(device, current)
-        with torch.cuda.stream(stream):
+        with on_stream(stream, current):
             work = self._run_in(stream, outputs, device, actions)
         for tensor in [*outputs, *inputs]:
             tensor.record_stream(stream)  # torch must not give their memory to others before the call is over
@@ -157,9 +157,11 @@ class DeviceCollectives:
 
     def _side_stream(self, device: torch.device, current: torch.cuda.Stream) -> torch.cuda.Stream:
         if device not in self._side:
-            self._side[device] = torch.cuda.Stream(device)
-        self._side[device].wait_stream(current)
-        return self._side[device]
+            self._side[device] = torch.cuda.Stream(device), torch.cuda.Event()
+        stream, fork = self._side[device]
+        fork.record(current)
+        stream.wait_event(fork)
+        return stream
 
     def _wait_for_last(self, stream: torch.cuda.Stream) -> None:
         # What a graph captures is ordered within the graph; a graph and the calls around it by who launches it.

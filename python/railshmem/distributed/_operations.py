@@ -29,11 +29,10 @@ class Operation:
 def operation_of(op: dist.ReduceOp | dist.ReduceOp.RedOpType) -> Operation:
     """Returns the operation that torch.distributed names op. ValueError for one that there is not."""
     kind = op if isinstance(op, _RedOp) else op.op
-    if kind not in _NAMES:
+    name = _NAMES.get(kind)
+    if name is None:
         raise ValueError(f"railshmem: the operation {kind} is no reduction of this backend")
-    if kind == _RedOp.PREMUL_SUM:
-        return Operation("premul", op.__getstate__()[1])
-    return Operation(_NAMES[kind])
+    return Operation(name, op.__getstate__()[1]) if name == "premul" else Operation(name)
 
 
 def require_operands(call: str, operation: Operation, dtype: torch.dtype) -> None:

@@ -2,8 +2,9 @@
 """What a call of the process group returns: a torch.distributed.Work, on which a program waits."""
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import torch
@@ -95,6 +96,19 @@ class HostWork(dist.Work):
             self._future.set_result(self._tensors)
 
 
+@contextlib.contextmanager
+def on_stream(stream: torch.cuda.Stream, before: torch.cuda.Stream) -> Iterator[None]:
+    """Makes stream torch's current one, and then `before` again, which is the current one of its device now."""
+    device = torch.cuda.current_device()
+    torch.cuda.set_stream(stream)  # torch.cuda.stream() asks for more, and takes longer
+    try:
+        yield
+    finally:
+        torch.cuda.set_stream(before)
+        if device != before.device_index:
+            torch.cuda.set_device(device)
+
+
 class DeviceWork(dist.Work):
     """A call that was put into a stream of this PE's GPU."""
 
@@ -136,7 +150,7 @@ class DeviceWork(dist.Work):
     def get_future(self) -> torch.futures.Future:
         """Returns a future of the tensors, which is complete; its wait() makes the current stream wait."""
         future = torch.futures.Future(devices=[self._device])
-        with torch.cuda.stream(self._stream):
+        with on_stream(self._stream, torch.cuda.current_stream(self._device)):
             future.set_result(self._tensors)
         return future
 
