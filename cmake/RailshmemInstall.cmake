@@ -11,7 +11,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/RailSHMEM)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set(generated_dir ${PROJECT_BINARY_DIR}/install)
 
-install(TARGETS railshmem railshmem_overlap EXPORT RailSHMEMTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+install(TARGETS railshmem railshmem_overlap railshmem_moe EXPORT RailSHMEMTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT runtime NAMELINK_COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "type_traits")

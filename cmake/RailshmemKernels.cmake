@@ -6,7 +6,7 @@ set(kernel_targets -gencode arch=compute_75,code=compute_75)
 if(NOT RAILSHMEM_SANITIZE)
   list(APPEND kernel_targets -gencode arch=compute_90,code=sm_90)
 endif()
-set(RAILSHMEM_KERNEL_TARGETS ${kernel_targets} PARENT_SCOPE)  # for overlap/
+set(RAILSHMEM_KERNEL_TARGETS ${kernel_targets} PARENT_SCOPE)  # for overlap/ and moe/
 foreach(name words reduce stream coll)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/kernel_image_${name}.cpp)

@@ -10,12 +10,12 @@ namespace {
 
 DriverCalls load() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw Error(text("no CUDA driver: %s; overlapped products need a GPU", dlerror()));
+  if (library == nullptr) throw Error(text("no CUDA driver: %s; this library needs a GPU", dlerror()));
   DriverCalls calls;
   const auto find = [&](const char* symbol) {
     void* const found = dlsym(library, symbol);
     if (found == nullptr)
-      throw Error(text("the CUDA driver here lacks %s; overlapped products need one of CUDA 11.7 or newer", symbol));
+      throw Error(text("the CUDA driver here lacks %s; this library needs one of CUDA 11.7 or newer", symbol));
     return found;
   };
 #define CALL(member, symbol, ...) calls.member = reinterpret_cast<decltype(calls.member)>(find(#symbol));

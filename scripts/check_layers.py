@@ -37,9 +37,9 @@ def sibling_of(path):
 
 def target_of(name, source):
     """The repository path that an include means, or None for system headers."""
-    if name.startswith(("src/", "bootstrap/", "transports/", "overlap/", "perftest/", "python/", "tests/", "include/")):
+    if name.startswith(("src/", "bootstrap/", "transports/", "overlap/", "moe/", "perftest/", "python/", "tests/", "include/")):
         return name
-    if name.startswith(("shmem/", "mpp/")) or name in ("shmem.h", "shmemx.h", "shmemx_overlap.h", "pshmem.h"):
+    if name.startswith(("shmem/", "mpp/")) or name in ("shmem.h", "shmemx.h", "shmemx_overlap.h", "shmemx_moe.h", "pshmem.h"):
         return "include/" + name
     return None
 

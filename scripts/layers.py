@@ -68,6 +68,8 @@ LAYERS = [
           "`registry.cpp` picks", ["bootstrap/common"] + PLUGIN),
     Layer("transports", "`p2p` (load and store), `ofi` (libfabric), `loopback` (PEs as threads); `registry.cpp` binds", TRANSPORT + PUBLIC),
     Layer("overlap", "`librailshmem-overlap.so`: products of matrices that hide collectives, a library of its own over the public API", BASE + PUBLIC),
+    Layer("moe", "`librailshmem-moe.so`: dispatch and combine of mixtures of experts, a library of its own over the public API",
+          ["overlap"] + BASE + PUBLIC),
     Layer("perftest", "benchmarks and `shmem_info`", PUBLIC + ["perftest/ring", "perftest/engine", "perftest/peers"]),
     Layer("perftest/device", "benchmarks of kernels; the only part of perftest that sees CUDA", ["perftest"] + PUBLIC),
     Layer("perftest/ring", "the command ring without a proxy", ["perftest", "src/channel"] + BASE + PUBLIC),

@@ -17,6 +17,10 @@ namespace {
 constexpr std::chrono::milliseconds kPeriod{5};  // a look is a load; five in a thousand of a core at most
 constexpr int kLooksPerDeath = 20;               // asking for deaths costs a system call a peer
 
+bool is_of_experts(const FaultRecord& fault) {
+  return fault.call == DeviceCall::moe_dispatch || fault.call == DeviceCall::moe_combine;
+}
+
 std::string reason(const FaultRecord& fault, int npes, const std::string& death) {
   switch (static_cast<ChannelStatus>(fault.status)) {
     case ChannelStatus::ok:
@@ -26,6 +30,11 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
         return text(
             "PE %d did not come to it, or sent nothing, within SHMEM_WAIT_TIMEOUT; look whether PE %d makes the "
             "team's collectives in the order of the others, or raise it",
+            fault.pe, fault.pe);
+      if (is_of_experts(fault))
+        return text(
+            "PE %d did not come to it within SHMEM_WAIT_TIMEOUT; look whether PE %d makes the handle's calls in the "
+            "order of the others, or raise it",
             fault.pe, fault.pe);
       return "nothing came within SHMEM_WAIT_TIMEOUT; look for a PE that does not take part, or raise it";
     case ChannelStatus::stopped:
@@ -44,6 +53,9 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
     case ChannelStatus::bad_handle:
       return "no such context or team, or this PE is not in it";
     case ChannelStatus::bad_argument:
+      if (is_of_experts(fault))
+        return text("token %llu names expert %d, which does not exist; pass -1 for no expert",
+                    static_cast<unsigned long long>(fault.address), fault.pe);
       return "an argument makes no sense";
     case ChannelStatus::no_channel:
       return text("PE %d is not mapped here and this job has no network; add ofi to SHMEM_TRANSPORT", fault.pe);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Mixture of experts: dispatch sends each token to the PEs that have its experts, combine brings back the weighted sum
+// of what the experts made of it. The functions are in librailshmem-moe.so; link it beside librailshmem.so. All members
+// of the team map each other's GPU memory: they are on one node. docs/moe.md shows who writes where.
+//
+// N is the number of the team's members. Experts are dealt out in order: member r has the experts from r * experts / N
+// on, which are its local ones. Rows of an expert lie one behind the other: first those of member 0's tokens, in the
+// order of its tokens, then those of member 1's.
+#ifndef RAILSHMEM_SHMEMX_MOE_H
+#define RAILSHMEM_SHMEMX_MOE_H
+
+#include <stdint.h>
+
+#include "shmemx.h"
+
+/// One dispatch at a time, with its combine. Of one team and one stream at a time.
+typedef struct shmemx_moe* shmemx_moe_t;
+
+/// What all members agree on. Begin with SHMEMX_MOE_CONFIG_INITIALIZER.
+typedef struct {
+  size_t size;          ///< sizeof(shmemx_moe_config_t) in the caller's version of this header
+  int experts;          ///< of all members together: a multiple of N, at most 1024
+  int topk;             ///< experts of a token at most: 1 to 32
+  int hidden;           ///< channels of a token: a multiple of 8, or of 128 with dispatch_type E4M3; at most 16384
+  int max_tokens;       ///< of a member in a dispatch, at most 1048575
+  int type;             ///< of tokens and results: SHMEMX_DATATYPE_BFLOAT16 or _HALF
+  int dispatch_type;    ///< of what experts get: `type`, or SHMEMX_DATATYPE_FLOAT8_E4M3 with scales
+  int multiprocessors;  ///< that a kernel occupies at most; 0: all. Need not be equal on all members
+} shmemx_moe_config_t;
+
+// clang-format off
+#define SHMEMX_MOE_CONFIG_INITIALIZER \
+  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0}
+// clang-format on
+
+/// One dispatch. Begin with SHMEMX_MOE_DISPATCH_INITIALIZER. All pointers are to memory of this PE's GPU.
+typedef struct {
+  size_t size;             ///< sizeof(shmemx_moe_dispatch_t) in the caller's version of this header
+  shmemx_moe_t handle;     ///< of shmemx_moe_create
+  int tokens;              ///< 0 to max_tokens
+  int hook;                ///< 1: send only; shmemx_moe_complete_on_stream receives
+  const void* x;           ///< [tokens][hidden] of `type`
+  const int64_t* experts;  ///< [tokens][topk]; -1: no expert. An expert named twice gets the token once, for the sum of
+                           ///< the weights
+  const float* weights;    ///< [tokens][topk]; NULL: all are 1
+  void* rows;              ///< result: [local experts][N * max_tokens][hidden] of dispatch_type
+  float* scales;           ///< result, of E4M3: [local experts][hidden / 128][N * max_tokens]. A value is row * scale
+  int32_t* counts;         ///< result: [local experts][N], rows from each member
+} shmemx_moe_dispatch_t;
+
+#define SHMEMX_MOE_DISPATCH_INITIALIZER \
+  { sizeof(shmemx_moe_dispatch_t), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/// The combine of the last dispatch. Begin with SHMEMX_MOE_COMBINE_INITIALIZER.
+typedef struct {
+  size_t size;          ///< sizeof(shmemx_moe_combine_t) in the caller's version of this header
+  shmemx_moe_t handle;  ///< of shmemx_moe_create
+  int hook;             ///< 1: send only; shmemx_moe_complete_on_stream receives
+  const void* rows;  ///< [local experts][N * max_tokens][hidden] of `type`: results in the places of the rows that came
+  void* out;         ///< result: [tokens][hidden] of `type`
+} shmemx_moe_combine_t;
+
+#define SHMEMX_MOE_COMBINE_INITIALIZER \
+  { sizeof(shmemx_moe_combine_t), NULL, 0, NULL, NULL }
+
+RAILSHMEM_BEGIN_C
+
+/// Bytes of workspace that a handle needs. Local; 0 after a message.
+RAILSHMEM_API size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config);
+
+/// Makes a handle for a team. workspace: nbytes of symmetric GPU memory (shmem_malloc) at one address on all members,
+/// the handle's alone until it is destroyed. Collective over the team; this PE's GPU is current (cudaSetDevice). 0, or
+/// nonzero after a message.
+RAILSHMEM_API int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void* workspace,
+                                    size_t nbytes, shmemx_moe_t* handle);
+
+/// Frees a handle; the streams that used it have been synchronised, and graphs that captured its calls destroyed.
+/// Local. 0, or nonzero after a message.
+RAILSHMEM_API int shmemx_moe_destroy(shmemx_moe_t handle);
+
+/// Sends this PE's tokens to their experts and receives those for the experts here, in stream order. Collective over
+/// the handle's team; all members give the calls of a handle in one order. Graphs may capture it; each launch reads the
+/// routing anew. 0, or nonzero after a message; then nothing happened.
+RAILSHMEM_API int shmemx_moe_dispatch_on_stream(const shmemx_moe_dispatch_t* dispatch, shmemx_stream_t stream);
+
+/// Brings back the results of the last dispatch's tokens, in stream order: for each token, the sum of weight * row over
+/// its experts, in float. The experts of a member are summed up in the token's order, then the members in the order of
+/// ranks; so the bits are those of every run. Once for each dispatch; a graph that captures it captures its dispatch
+/// too. Collective and refused as shmemx_moe_dispatch_on_stream.
+RAILSHMEM_API int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combine, shmemx_stream_t stream);
+
+/// The receiving half of the last dispatch or combine, which was given with hook = 1, in stream order. The buffers of
+/// that call stay as they are until then. 0, or nonzero after a message.
+RAILSHMEM_API int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stream_t stream);
+
+RAILSHMEM_END_C
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The C names.
+#include <shmem.h>
+
+#include <memory>
+
+#include "moe/checks.h"
+#include "moe/state.h"
+#include "src/base/error.h"
+#include "src/base/log.h"
+
+using namespace railshmem;
+using namespace railshmem::moe;
+
+namespace {
+
+/// Exceptions end here; messages name this PE.
+template <class Body>
+int guarded(const char* function, Body&& body) noexcept {
+  try {
+    set_log_pe(shmem_my_pe());
+    body();
+    return 0;
+  } catch (const std::exception& e) {
+    log_error("%s: %s", function, e.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config) {
+  size_t nbytes = 0;
+  guarded("shmemx_moe_workspace", [&] {
+    const int n = members_of(team);
+    nbytes = Layout(shape_of(checked(config, n), n)).nbytes();
+  });
+  return nbytes;
+}
+
+int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void* workspace, size_t nbytes,
+                      shmemx_moe_t* handle) {
+  return guarded("shmemx_moe_create", [&] {
+    if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_t");
+    auto made = std::make_unique<shmemx_moe>(team, checked(config, members_of(team)), workspace, nbytes);
+    if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
+    *handle = made.release();
+  });
+}
+
+int shmemx_moe_destroy(shmemx_moe_t handle) {
+  return guarded("shmemx_moe_destroy", [&] {
+    if (handle == nullptr) throw Error("handle is NULL; destroy a handle of shmemx_moe_create, once");
+    delete handle;
+  });
+}
+
+int shmemx_moe_dispatch_on_stream(const shmemx_moe_dispatch_t* dispatch, shmemx_stream_t stream) {
+  return guarded("shmemx_moe_dispatch_on_stream", [&] {
+    check(dispatch);
+    dispatch->handle->dispatch(*dispatch, stream);
+  });
+}
+
+int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combine, shmemx_stream_t stream) {
+  return guarded("shmemx_moe_combine_on_stream", [&] {
+    check(combine);
+    combine->handle->combine(*combine, stream);
+  });
+}
+
+int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stream_t stream) {
+  return guarded("shmemx_moe_complete_on_stream", [&] {
+    if (handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
+    handle->complete(stream);
+  });
+}
+
+}  // extern "C"

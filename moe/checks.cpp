@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "moe/checks.h"
+
+#include <shmem.h>
+
+#include "src/base/error.h"
+
+namespace railshmem::moe {
+namespace {
+
+template <class Struct>
+void check_size(const Struct* asked, const char* name, const char* initializer) {
+  if (asked == nullptr) throw Error(text("%s is NULL; pass its address", name));
+  if (asked->size != sizeof(Struct))
+    throw Error(
+        text("%s's size is %zu, this library's %zu; begin with %s, and compile with the shmemx_moe.h of this "
+             "library",
+             name, asked->size, sizeof(Struct), initializer));
+}
+
+void check_range(const char* name, int value, int least, int most) {
+  if (value < least || value > most) throw Error(text("%s is %d; it must be %d to %d", name, value, least, most));
+}
+
+void check_pointer(const char* name, const void* pointer, bool needed, uintptr_t alignment) {
+  if (pointer == nullptr) {
+    if (needed) throw Error(text("%s is NULL; pass memory of this PE's GPU", name));
+    return;
+  }
+  if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0)
+    throw Error(text("%s %p is no multiple of %zu bytes", name, pointer, static_cast<size_t>(alignment)));
+}
+
+void check_hook(int hook) {
+  if (hook != 0 && hook != 1) throw Error(text("hook is %d; it must be 0 or 1", hook));
+}
+
+void check_types(const shmemx_moe_config_t& config) {
+  if (config.type != SHMEMX_DATATYPE_BFLOAT16 && config.type != SHMEMX_DATATYPE_HALF)
+    throw Error(text("type is %d; it must be SHMEMX_DATATYPE_BFLOAT16 or SHMEMX_DATATYPE_HALF", config.type));
+  if (config.dispatch_type != config.type && config.dispatch_type != SHMEMX_DATATYPE_FLOAT8_E4M3)
+    throw Error(text("dispatch_type is %d; it must be type, %d, or SHMEMX_DATATYPE_FLOAT8_E4M3", config.dispatch_type,
+                     config.type));
+}
+
+}  // namespace
+
+shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n) {
+  check_size(config, "config", "SHMEMX_MOE_CONFIG_INITIALIZER");
+  check_types(*config);
+  check_range("experts", config->experts, 1, kMostExperts);
+  if (config->experts % n != 0)
+    throw Error(text("experts is %d, which the team's %d members do not divide; each member has equally many",
+                     config->experts, n));
+  check_range("topk", config->topk, 1, kMostTopk);
+  check_range("hidden", config->hidden, 1, kMostHidden);
+  const int step = config->dispatch_type == config->type ? 8 : static_cast<int>(kScaled);
+  if (config->hidden % step != 0)
+    throw Error(text("hidden is %d; with this dispatch_type it must be a multiple of %d", config->hidden, step));
+  check_range("max_tokens", config->max_tokens, 1, kMostTokens - 1);
+  if (int64_t{config->experts} * config->max_tokens >= int64_t{1} << 32)
+    throw Error(text("experts * max_tokens is %lld; the rows of a member must be fewer than 2^32",
+                     static_cast<long long>(config->experts) * config->max_tokens));
+  if (config->multiprocessors < 0)
+    throw Error(text("multiprocessors is %d; it must be 0 (all) or more", config->multiprocessors));
+  return *config;
+}
+
+Shape shape_of(const shmemx_moe_config_t& config, int n) {
+  return {
+      n, config.experts, config.topk, config.hidden, config.max_tokens, config.dispatch_type == config.type ? 2u : 1u};
+}
+
+int members_of(shmem_team_t team) {
+  const int n = shmem_team_n_pes(team);
+  if (n < 1) throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
+  if (n > kMostMembers) throw Error(text("the team has %d members; it may have %d", n, kMostMembers));
+  shmemx_topology_t where{};
+  where.size = sizeof where;
+  if (shmemx_topology_get(team, &where) != 0) throw Error("the team's nodes are not known");
+  if (where.nnodes > 1)
+    throw Error(
+        text("the team has members on %d nodes; this library is for teams inside one node, whose GPUs map each "
+             "other's memory. Split the team (shmem_team_split_strided, SHMEM_TEAM_SHARED)",
+             where.nnodes));
+  if (n > 1 && where.mapped == 0)
+    throw Error(
+        "the GPUs of the team's members do not map each other's memory, which this library needs; it is for "
+        "GPUs with NVLink or peer access");
+  return n;
+}
+
+void check(const shmemx_moe_dispatch_t* dispatch) {
+  check_size(dispatch, "dispatch", "SHMEMX_MOE_DISPATCH_INITIALIZER");
+  if (dispatch->handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
+  check_hook(dispatch->hook);
+}
+
+void check(const shmemx_moe_combine_t* combine) {
+  check_size(combine, "combine", "SHMEMX_MOE_COMBINE_INITIALIZER");
+  if (combine->handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
+  check_hook(combine->hook);
+}
+
+void check_buffers(const shmemx_moe_dispatch_t& dispatch, const shmemx_moe_config_t& config) {
+  if (dispatch.tokens < 0 || dispatch.tokens > config.max_tokens)
+    throw Error(text("tokens is %d; the handle was made for 0 to %d (max_tokens)", dispatch.tokens, config.max_tokens));
+  const bool some = dispatch.tokens > 0;
+  check_pointer("x", dispatch.x, some, kUnit);
+  check_pointer("experts", dispatch.experts, some, sizeof(int64_t));
+  check_pointer("weights", dispatch.weights, false, sizeof(float));
+  check_pointer("rows", dispatch.rows, true, kUnit);
+  check_pointer("scales", dispatch.scales, config.dispatch_type != config.type, sizeof(float));
+  check_pointer("counts", dispatch.counts, true, sizeof(int32_t));
+}
+
+void check_buffers(const shmemx_moe_combine_t& combine, int tokens) {
+  check_pointer("rows", combine.rows, true, kUnit);
+  check_pointer("out", combine.out, tokens > 0, kUnit);
+}
+
+}  // namespace railshmem::moe

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the kernels are given, and where things lie in the symmetric memory of a handle.
+#pragma once
+
+#include <cstdint>
+
+#include "shmem/detail/portable.h"
+
+namespace railshmem::moe {
+
+inline constexpr int kMostMembers = 64;    ///< a token's members are bits of one word
+inline constexpr int kMostExperts = 1024;  ///< a block counts tokens by expert in its shared memory
+inline constexpr int kMostTopk = 32;
+inline constexpr int kMostTokens = 1 << 20;  ///< places of an expert have 20 bits
+inline constexpr int kMostHidden = 1 << 14;  ///< a block keeps a maximum for each 128 channels in its shared memory
+inline constexpr unsigned kThreads = 512;    ///< of a block at most; two blocks fit on a multiprocessor
+inline constexpr uint32_t kUnit = 16;        ///< bytes of one load or store
+inline constexpr uint32_t kScaled = 128;     ///< channels with one scale
+inline constexpr uint32_t kEntriesAtOnce = 8;
+
+/// The sizes that all members agree on.
+struct Shape {
+  int32_t n, experts, topk, hidden, max_tokens;
+  uint32_t element_nbytes;  ///< of a channel on its way: 2, or 1 with scales
+
+  RAILSHMEM_HD int32_t local() const { return experts / n; }
+  RAILSHMEM_HD bool scaled() const { return element_nbytes == 1; }
+  RAILSHMEM_HD uint32_t groups() const { return static_cast<uint32_t>(hidden) / kScaled; }
+  RAILSHMEM_HD uint32_t row_nbytes() const { return static_cast<uint32_t>(hidden) * element_nbytes; }
+  /// Entries of a token as they travel: filled up, so that a thread loads a fixed number at once.
+  RAILSHMEM_HD uint32_t entries() const {
+    return (static_cast<uint32_t>(topk) + kEntriesAtOnce - 1) / kEntriesAtOnce * kEntriesAtOnce;
+  }
+  /// Rows of an expert at most.
+  RAILSHMEM_HD uint64_t capacity() const { return uint64_t(n) * uint64_t(max_tokens); }
+};
+
+/// One expert of a token at the expert's member: its place, and the bits of its weight above. Combine has the row's
+/// number in the place.
+struct Entry {
+  static constexpr uint32_t kNone = ~0u;  ///< no expert of that member
+  RAILSHMEM_HD static uint64_t of(uint32_t local_expert, uint32_t rank, uint32_t weight) {
+    return uint64_t{weight} << 32 | (local_expert << 20 | rank);
+  }
+  RAILSHMEM_HD static uint32_t place(uint64_t entry) { return static_cast<uint32_t>(entry); }
+  RAILSHMEM_HD static uint32_t weight(uint64_t entry) { return static_cast<uint32_t>(entry >> 32); }
+  RAILSHMEM_HD static uint32_t expert(uint32_t place) { return place >> 20; }
+  /// Among the tokens of one source for the expert.
+  RAILSHMEM_HD static uint32_t rank(uint32_t place) { return place & 0xfffffu; }
+};
+
+/// The number of a dispatch, with what else a word says. Words only grow, so nobody clears them.
+struct Word {
+  /// Tokens of a source for an expert.
+  RAILSHMEM_HD static uint64_t count(uint64_t epoch, uint64_t tokens) { return epoch << 24 | tokens; }
+  RAILSHMEM_HD static uint32_t tokens(uint64_t word) { return static_cast<uint32_t>(word) & 0xffffffu; }
+  /// A token is here, or has no expert here.
+  RAILSHMEM_HD static uint64_t token(uint64_t epoch, bool here) { return epoch << 1 | (here ? 1u : 0u); }
+  RAILSHMEM_HD static bool here(uint64_t word) { return (word & 1) != 0; }
+};
+
+/// Offsets in a member's memory, equal on all members. What a dispatch brings has two sets, used in turn: a source that
+/// has received dispatch k + 1 from all members knows that they are done with dispatch k, and only then sends k + 2.
+class Layout {
+ public:
+  RAILSHMEM_HD explicit Layout(const Shape& shape) : shape_(shape) {}
+
+  static constexpr uint64_t kEpoch = 0;   ///< number of the last dispatch
+  static constexpr uint64_t kEnded = 64;  ///< blocks that have read it
+  /// Tokens of source s in the dispatch that has been received last.
+  RAILSHMEM_HD static uint64_t tokens(int32_t s) { return 128 + 4 * uint64_t(s); }
+  static constexpr uint64_t kFixed = 128 + 4 * kMostMembers;
+
+  /// What source s says: tokens for local expert e, and in place local() all its tokens.
+  RAILSHMEM_HD uint64_t count(uint64_t epoch, int32_t s, int32_t e) const {
+    return kFixed +
+           8 * (set(epoch) * uint64_t(shape_.local() + 1) + uint64_t(s) * uint64_t(shape_.local() + 1) + uint64_t(e));
+  }
+  RAILSHMEM_HD uint64_t token(uint64_t epoch, int32_t s, uint32_t t) const {
+    return tokens_at() + 8 * (set(epoch) * uint64_t(shape_.max_tokens) + slot(s, t));
+  }
+  /// Sums of member `by` for this member's token t.
+  RAILSHMEM_HD uint64_t summed(int32_t by, uint32_t t) const { return summed_at() + 8 * slot(by, t); }
+  /// Members that have an expert of this member's token, as bits.
+  RAILSHMEM_HD uint64_t mask(uint32_t t) const { return masks_at() + 8 * uint64_t{t}; }
+  RAILSHMEM_HD uint64_t entries(uint64_t epoch, int32_t s, uint32_t t) const {
+    return entries_at() + 8 * uint64_t{shape_.entries()} * (set(epoch) * uint64_t(shape_.max_tokens) + slot(s, t));
+  }
+  /// Entries of tokens that have come, with the numbers of their rows.
+  RAILSHMEM_HD uint64_t found(int32_t s, uint32_t t) const {
+    return found_at() + 8 * uint64_t{shape_.entries()} * slot(s, t);
+  }
+  RAILSHMEM_HD uint64_t row(uint64_t epoch, int32_t s, uint32_t t) const {
+    return rows_at() + row_stride() * (set(epoch) * uint64_t(shape_.max_tokens) + slot(s, t));
+  }
+  RAILSHMEM_HD uint64_t sums(int32_t by, uint32_t t) const {
+    return sums_at() + 4 * uint64_t(shape_.hidden) * slot(by, t);
+  }
+  /// The words, which begin as 0.
+  RAILSHMEM_HD uint64_t words_nbytes() const { return masks_at(); }
+  RAILSHMEM_HD uint64_t nbytes() const { return sums_at() + 4 * uint64_t(shape_.hidden) * slots(); }
+
+ private:
+  RAILSHMEM_HD static uint64_t aligned(uint64_t nbytes) { return (nbytes + 127) / 128 * 128; }
+  RAILSHMEM_HD uint64_t slots() const { return shape_.capacity(); }
+  RAILSHMEM_HD uint64_t slot(int32_t s, uint32_t t) const { return uint64_t(s) * uint64_t(shape_.max_tokens) + t; }
+  /// Members before those of this epoch's set.
+  RAILSHMEM_HD uint64_t set(uint64_t epoch) const { return epoch % 2 * uint64_t(shape_.n); }
+  RAILSHMEM_HD uint64_t row_stride() const {
+    return aligned(shape_.row_nbytes() + (shape_.scaled() ? 4 * shape_.groups() : 0));
+  }
+  RAILSHMEM_HD uint64_t tokens_at() const {
+    return aligned(kFixed + 16 * uint64_t(shape_.n) * uint64_t(shape_.local() + 1));
+  }
+  RAILSHMEM_HD uint64_t summed_at() const { return aligned(tokens_at() + 16 * slots()); }
+  RAILSHMEM_HD uint64_t masks_at() const { return aligned(summed_at() + 8 * slots()); }
+  RAILSHMEM_HD uint64_t entries_at() const { return aligned(masks_at() + 8 * uint64_t(shape_.max_tokens)); }
+  RAILSHMEM_HD uint64_t found_at() const { return entries_at() + 16 * uint64_t{shape_.entries()} * slots(); }
+  RAILSHMEM_HD uint64_t rows_at() const { return aligned(found_at() + 8 * uint64_t{shape_.entries()} * slots()); }
+  RAILSHMEM_HD uint64_t sums_at() const { return rows_at() + 2 * row_stride() * slots(); }
+
+  const Shape shape_;
+};
+
+/// The members, and their memory as this PE sees it.
+struct Members {
+  Shape shape;
+  int32_t me;
+  int32_t pe[kMostMembers];
+  unsigned char* memory[kMostMembers];
+};
+
+/// Which halves a kernel does. With both, some blocks send and the others receive.
+enum Halves : uint32_t { kSend = 1, kReceive = 2 };
+
+struct DispatchCall {
+  Members members;
+  uint32_t halves, tokens;
+  const void* x;           ///< [tokens][hidden]
+  const int64_t* experts;  ///< [tokens][topk]
+  const float* weights;    ///< [tokens][topk]; null: all 1
+  void* rows;              ///< [local][capacity][hidden]
+  float* scales;           ///< [local][groups][capacity]
+  int32_t* counts;         ///< [local][n]
+};
+
+struct CombineCall {
+  Members members;
+  uint32_t halves, tokens;
+  const void* rows;  ///< [local][capacity][hidden]
+  void* out;         ///< [tokens][hidden]
+};
+
+}  // namespace railshmem::moe

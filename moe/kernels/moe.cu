@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels. Their view of the job is railshmem_device_view.
+#include "moe/kernels/combine.h"
+#include "moe/kernels/dispatch.h"
+
+using namespace railshmem::moe;
+
+#define RAILSHMEM_MOE_KERNEL(NAME, CALL, RUN)                                                         \
+  extern "C" __global__ void __launch_bounds__(kThreads, 2) NAME(const __grid_constant__ CALL call) { \
+    __shared__ kernels::Shared shared;                                                                \
+    kernels::RUN(call, shared);                                                                       \
+  }
+
+RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch, DispatchCall, run_dispatch<kernels::PlainPayload>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_half, DispatchCall,
+                     run_dispatch<kernels::ScaledPayload<railshmem::Half>>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_bfloat16, DispatchCall,
+                     run_dispatch<kernels::ScaledPayload<railshmem::Bfloat16>>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_half, CombineCall, run_combine<railshmem::Half>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_bfloat16, CombineCall, run_combine<railshmem::Bfloat16>)

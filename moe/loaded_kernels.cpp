@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "moe/loaded_kernels.h"
+
+#include <shmemx.h>
+
+#include <string>
+
+#include "src/base/error.h"
+
+namespace railshmem::moe {
+namespace {
+
+template <class Call>
+void launch(overlap::Function function, const Call& call, unsigned blocks, unsigned threads, Stream stream) {
+  Call copy = call;
+  void* parameters[] = {&copy};
+  overlap::must(overlap::driver().launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr),
+                "cuLaunchKernel");
+}
+
+}  // namespace
+
+LoadedKernels::LoadedKernels(int type, int dispatch_type) {
+  const std::span<const std::byte> image = moe_kernels();
+  if (image.empty())
+    throw Error("this library was built without nvcc, so it has no kernels; build it where the CUDA toolkit is");
+  overlap::must(overlap::driver().module_load(&module_, image.data()), "cuModuleLoadData");
+  const std::string suffix = type == SHMEMX_DATATYPE_HALF ? "half" : "bfloat16";
+  const std::string dispatch =
+      dispatch_type == type ? "railshmem_moe_dispatch" : "railshmem_moe_dispatch_scaled_" + suffix;
+  const std::string combine = "railshmem_moe_combine_" + suffix;
+  overlap::must(overlap::driver().module_function(&dispatch_, module_, dispatch.c_str()), "cuModuleGetFunction");
+  overlap::must(overlap::driver().module_function(&combine_, module_, combine.c_str()), "cuModuleGetFunction");
+  if (shmemx_cumodule_init(module_) != 0) throw Error("the kernels do not fit to the librailshmem.so that is loaded");
+}
+
+LoadedKernels::~LoadedKernels() {
+  if (module_ == nullptr) return;
+  shmemx_cumodule_finalize(module_);
+  overlap::driver().module_unload(module_);
+}
+
+void LoadedKernels::give(const DispatchCall& call, unsigned blocks, unsigned threads, Stream stream) const {
+  launch(dispatch_, call, blocks, threads, stream);
+}
+
+void LoadedKernels::give(const CombineCall& call, unsigned blocks, unsigned threads, Stream stream) const {
+  launch(combine_, call, blocks, threads, stream);
+}
+
+}  // namespace railshmem::moe

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "moe/state.h"
+
+#include <shmem.h>
+
+#include <algorithm>
+
+#include "moe/checks.h"
+#include "src/base/error.h"
+
+namespace railshmem::moe {
+namespace {
+
+using overlap::driver;
+using overlap::must;
+
+constexpr int kMultiprocessors = 16;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+
+/// All blocks run at once, because some wait for others: two on each multiprocessor, or one on each of those that the
+/// program allows.
+unsigned blocks_of(const shmemx_moe_config_t& config) {
+  void* context = nullptr;
+  must(driver().get_context(&context), "cuCtxGetCurrent");
+  if (context == nullptr) throw Error("no GPU is current in this thread; call cudaSetDevice with this PE's GPU before");
+  int device = 0, there = 0;
+  must(driver().context_device(&device), "cuCtxGetDevice");
+  must(driver().device_attribute(&there, kMultiprocessors, device), "cuDeviceGetAttribute");
+  return static_cast<unsigned>(config.multiprocessors == 0 ? 2 * there : std::min(config.multiprocessors, 2 * there));
+}
+
+/// Whole warps, all of whose threads have equally many units of 16 bytes of a token.
+unsigned threads_of(const shmemx_moe_config_t& config) {
+  const unsigned units = static_cast<unsigned>(config.hidden) / 8, turns = (units + kThreads - 1) / kThreads;
+  return ((units + turns - 1) / turns + 31) / 32 * 32;
+}
+
+}  // namespace
+
+Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes) {
+  const uint64_t needed = Layout(shape).nbytes();
+  if (workspace == nullptr || nbytes < needed)
+    throw Error(
+        text("workspace %p has %zu bytes; this configuration needs %llu (shmemx_moe_workspace), of shmem_malloc",
+             workspace, nbytes, static_cast<unsigned long long>(needed)));
+  if (reinterpret_cast<uintptr_t>(workspace) % kUnit != 0)
+    throw Error(
+        text("workspace %p does not begin at a multiple of 16 bytes; allocate it with shmem_malloc", workspace));
+  if (shmem_addr_accessible(workspace, shmem_my_pe()) == 0)
+    throw Error(text("workspace %p is no symmetric memory; allocate it with shmem_malloc", workspace));
+  Members members{};
+  members.shape = shape;
+  members.me = shmem_team_my_pe(team);
+  for (int k = 0; k < shape.n; ++k) {
+    members.pe[k] = shmem_team_translate_pe(team, k, SHMEM_TEAM_WORLD);
+    void* const there = k == members.me ? workspace : shmem_ptr(workspace, members.pe[k]);
+    if (there == nullptr)
+      throw Error(
+          text("workspace %p is not mapped from PE %d; allocate it with shmem_malloc", workspace, members.pe[k]));
+    members.memory[k] = static_cast<unsigned char*>(there);
+  }
+  return members;
+}
+
+}  // namespace railshmem::moe
+
+using namespace railshmem;
+using namespace railshmem::moe;
+
+shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, void* workspace, size_t nbytes)
+    : config_(config),
+      kernels_(config.type, config.dispatch_type),
+      blocks_(blocks_of(config)),
+      threads_(threads_of(config)) {
+  const Shape shape = shape_of(config, shmem_team_n_pes(team));
+  dispatch_.members = combine_.members = moe::members_of(team, shape, workspace, nbytes);
+  must(driver().fill_async(overlap::address_of(workspace), 0, Layout(shape).words_nbytes(), nullptr),
+       "cuMemsetD8Async");
+  must(driver().stream_synchronize(nullptr), "cuStreamSynchronize");
+}
+
+void shmemx_moe::refuse_unless(Stage stage, const char* why) const {
+  if (stage_ != stage) throw Error(why);
+}
+
+void shmemx_moe::dispatch(const shmemx_moe_dispatch_t& asked, Stream stream) {
+  check_buffers(asked, config_);
+  if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
+    throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
+  const bool captured = overlap::is_captured(stream);
+  DispatchCall call = dispatch_;
+  call.halves = asked.hook != 0 ? kSend : kSend | kReceive;
+  call.tokens = static_cast<uint32_t>(asked.tokens);
+  call.x = asked.x;
+  call.experts = asked.experts;
+  call.weights = asked.weights;
+  call.rows = asked.rows;
+  call.scales = asked.scales;
+  call.counts = asked.counts;
+  kernels_.give(call, blocks_, threads_, stream);
+  dispatch_ = call;
+  captured_ = captured;
+  stage_ = asked.hook != 0 ? Stage::dispatch_sent : Stage::dispatched;
+}
+
+void shmemx_moe::combine(const shmemx_moe_combine_t& asked, Stream stream) {
+  if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
+    throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
+  refuse_unless(Stage::dispatched, "no dispatch came before; each combine follows a dispatch of its own");
+  check_buffers(asked, static_cast<int>(dispatch_.tokens));
+  if (overlap::is_captured(stream) != captured_)
+    throw Error("a graph must capture a combine together with its dispatch: one of the two was captured");
+  CombineCall call = combine_;
+  call.halves = asked.hook != 0 ? kSend : kSend | kReceive;
+  call.tokens = dispatch_.tokens;
+  call.rows = asked.rows;
+  call.out = asked.out;
+  kernels_.give(call, blocks_, threads_, stream);
+  combine_ = call;
+  stage_ = asked.hook != 0 ? Stage::combine_sent : Stage::idle;
+}
+
+void shmemx_moe::complete(Stream stream) {
+  if (stage_ != Stage::dispatch_sent && stage_ != Stage::combine_sent)
+    throw Error("nothing is to be completed; the last call was not given with hook = 1, or is complete");
+  if (overlap::is_captured(stream) != captured_)
+    throw Error("a graph must capture both halves of a call: one of the two was captured");
+  if (stage_ == Stage::dispatch_sent) {
+    dispatch_.halves = kReceive;
+    kernels_.give(dispatch_, blocks_, threads_, stream);
+    stage_ = Stage::dispatched;
+  } else {
+    combine_.halves = kReceive;
+    kernels_.give(combine_, blocks_, threads_, stream);
+    stage_ = Stage::idle;
+  }
+}

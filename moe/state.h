@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a handle of the program stands for.
+#pragma once
+
+#include <shmemx_moe.h>
+
+#include "moe/loaded_kernels.h"
+
+namespace railshmem::moe {
+
+/// The members and where their memory is mapped here. Throws Error where the workspace is too small or not symmetric.
+Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes);
+
+/// Which call may follow.
+enum class Stage { idle, dispatch_sent, dispatched, combine_sent };
+
+}  // namespace railshmem::moe
+
+struct shmemx_moe {
+  shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, void* workspace, size_t nbytes);
+
+  /// Throw Error; then nothing happened.
+  void dispatch(const shmemx_moe_dispatch_t& asked, railshmem::moe::Stream stream);
+  void combine(const shmemx_moe_combine_t& asked, railshmem::moe::Stream stream);
+  void complete(railshmem::moe::Stream stream);
+
+ private:
+  void refuse_unless(railshmem::moe::Stage stage, const char* why) const;
+
+  const shmemx_moe_config_t config_;
+  const railshmem::moe::LoadedKernels kernels_;
+  const unsigned blocks_, threads_;
+  railshmem::moe::DispatchCall dispatch_{};
+  railshmem::moe::CombineCall combine_{};
+  railshmem::moe::Stage stage_ = railshmem::moe::Stage::idle;
+  bool captured_ = false;  ///< the last dispatch went into a graph
+};
