@@ -8,6 +8,7 @@
 #include "src/cuda/kernels/stream_many.h"
 #include "tests/gpu/emulated/emulation.h"
 #include "tests/gpu/fake_driver/driver/state.h"
+#include "tests/gpu/fake_driver/driver_kernels/moe_kernels.h"
 
 namespace railshmem::cuda {
 namespace {
@@ -112,6 +113,7 @@ void add_stream_kernels(FakeModule& module) {
   module.kernels["railshmem_coll_pieces"] = coll<PieceCombineCall>([](const PieceCombineCall& call) {
     kernels::run_pieces(call, emulation::shared<DeviceReduction>("part"), &emulation::shared<uint64_t>("number"));
   });
+  add_moe_kernels(module, view);
   module.globals["railshmem_device_view"] = std::as_writable_bytes(std::span(&view, 1));
 }
 

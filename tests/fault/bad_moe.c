@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Mistakes with mixtures of experts. "arguments": PE 1 makes all calls that the library must refuse, each with a
+// message; status 0, which no test accepts, where one of them went unnoticed. "nodes": the team spans nodes. The other
+// words are mistakes while kernels run, and PEs that die.
+#include <shmem.h>
+#include <shmemx_moe.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { kRefused = 5, kTokens = 4, kHidden = 16, kTopk = 2, kExperts = 4, kPart = 1 << 16 };
+
+static char* heap;
+static size_t workspace;
+static char* buffers;
+static int64_t* experts;
+static int unnoticed;
+static shmemx_moe_config_t good = SHMEMX_MOE_CONFIG_INITIALIZER;
+static shmemx_moe_dispatch_t dispatch = SHMEMX_MOE_DISPATCH_INITIALIZER;
+static shmemx_moe_combine_t combine = SHMEMX_MOE_COMBINE_INITIALIZER;
+
+static void must_refuse(int result, const char* what) {
+  if (result != 0) return;
+  printf("%s went unnoticed\n", what);
+  unnoticed = 1;
+}
+static void refuse_config(shmemx_moe_config_t config, const char* what) {
+  must_refuse(shmemx_moe_workspace(SHMEM_TEAM_WORLD, &config) == 0, what);
+}
+static void refuse_dispatch(shmemx_moe_dispatch_t one, const char* what) {
+  must_refuse(shmemx_moe_dispatch_on_stream(&one, NULL), what);
+}
+
+#define CONFIG(FIELD, VALUE)                   \
+  do {                                         \
+    shmemx_moe_config_t config = good;         \
+    config.FIELD = (VALUE);                    \
+    refuse_config(config, "config's " #FIELD); \
+  } while (0)
+#define DISPATCH(FIELD, VALUE)                  \
+  do {                                          \
+    shmemx_moe_dispatch_t one = dispatch;       \
+    one.FIELD = (VALUE);                        \
+    refuse_dispatch(one, "dispatch's " #FIELD); \
+  } while (0)
+
+static void refuse_arguments(void) {
+  CONFIG(size, 0);
+  CONFIG(type, SHMEMX_DATATYPE_FLOAT);
+  CONFIG(dispatch_type, SHMEMX_DATATYPE_HALF);
+  CONFIG(dispatch_type, SHMEMX_DATATYPE_FLOAT8_E4M3);  // kHidden is no multiple of 128
+  CONFIG(experts, 5);
+  CONFIG(experts, 0);
+  CONFIG(topk, 33);
+  CONFIG(hidden, 12);
+  CONFIG(max_tokens, 1 << 20);
+  CONFIG(multiprocessors, -1);
+  shmemx_moe_t handle = NULL;
+  char* const outside = calloc(1, workspace);
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, outside, workspace, &handle), "a workspace elsewhere");
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_INVALID, &good, heap, workspace, &handle), "a team that is none");
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace, NULL), "no place for the handle");
+  free(outside);
+  DISPATCH(size, 1);
+  DISPATCH(handle, NULL);
+  DISPATCH(tokens, kTokens + 1);
+  DISPATCH(hook, 2);
+  DISPATCH(x, NULL);
+  DISPATCH(rows, buffers + 8);
+  DISPATCH(counts, NULL);
+  must_refuse(shmemx_moe_combine_on_stream(&combine, NULL), "a combine without a dispatch");
+  must_refuse(shmemx_moe_complete_on_stream(dispatch.handle, NULL), "completing nothing");
+  must_refuse(shmemx_moe_destroy(NULL), "destroying nothing");
+  if (!unnoticed) shmem_global_exit(kRefused);
+}
+
+static void give(int result) {
+  if (result != 0) exit(0);
+}
+
+/// What PE 1 does; PE 0 makes its calls and waits for the end.
+static void act(const char* name, int me) {
+  if (strcmp(name, "arguments") == 0) {
+    if (me == 1) refuse_arguments();
+  } else if (strcmp(name, "unfinished") == 0) {
+    dispatch.hook = 1;
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    if (shmemx_moe_combine_on_stream(&combine, NULL) != 0) shmem_global_exit(kRefused);
+  } else if (strcmp(name, "expert") == 0) {
+    experts[1] = kExperts;
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+  } else if (strcmp(name, "lonely_dispatch") == 0) {
+    if (me == 1) give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+  } else if (strcmp(name, "lonely_combine") == 0) {
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    if (me == 1) give(shmemx_moe_combine_on_stream(&combine, NULL));
+  } else if (strcmp(name, "killed_before") == 0) {
+    if (me == 1) raise(SIGKILL);
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+  } else if (strcmp(name, "killed_between") == 0) {
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    sleep(1);  // so long that the dispatch is over: its end is no subject here
+    if (me == 1) raise(SIGKILL);
+    give(shmemx_moe_combine_on_stream(&combine, NULL));
+  }
+  sleep(30);
+}
+
+int main(int argc, char** argv) {
+  const char* const name = argc > 1 ? argv[1] : "";
+  alarm(40);  // a hang must not outlive the test
+  shmem_init();
+  if (shmemx_attach_device() != 0) return 0;
+  good.experts = kExperts;
+  good.topk = kTopk;
+  good.hidden = kHidden;
+  good.max_tokens = kTokens;
+  workspace = shmemx_moe_workspace(SHMEM_TEAM_WORLD, &good);
+  if (strcmp(name, "nodes") == 0) shmem_global_exit(workspace == 0 ? kRefused : 0);
+  heap = shmem_malloc(workspace);
+  buffers = shmem_malloc(kPart);
+  if (heap == NULL || buffers == NULL) return 0;
+  if (shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace, &dispatch.handle) != 0) return 0;
+  experts = (int64_t*)buffers;
+  // Every token has an expert on each of the two PEs.
+  for (int i = 0; i < kTokens * kTopk; ++i) experts[i] = i % 2 * 2;
+  combine.handle = dispatch.handle;
+  dispatch.tokens = kTokens;
+  dispatch.experts = experts;
+  dispatch.x = combine.out = buffers + 1024;
+  dispatch.counts = (int32_t*)(buffers + 4096);
+  dispatch.rows = buffers + 8192;
+  combine.rows = buffers + 8192;
+  shmem_barrier_all();
+  act(name, shmem_my_pe());
+  return 0;
+}

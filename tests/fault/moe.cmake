@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Mistakes with mixtures of experts, members that do not come and members that die; on the fake driver.
+add_executable(fault_bad_moe bad_moe.c)
+set_target_properties(fault_bad_moe PROPERTIES OUTPUT_NAME bad_moe)
+target_link_libraries(fault_bad_moe PRIVATE RailSHMEM::moe)
+add_dependencies(fault_bad_moe railshmem_fake_cuda)
+target_compile_options(fault_bad_moe PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+# moe_mistake(name OPTIONS... --expect regex...)
+function(moe_mistake name)
+  fault_test(moe_${name} OPTIONS ${on_stream_env} ${ARGN}
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe> ${name})
+endfunction()
+# One job makes all calls that are refused.
+set(refused "")
+foreach(regex
+    "workspace: config's size is 0, this library's [0-9]+. begin with SHMEMX_MOE_CONFIG_INITIALIZER"
+    "type is 8. it must be SHMEMX_DATATYPE_BFLOAT16 or SHMEMX_DATATYPE_HALF"
+    "dispatch_type is 13. it must be type, 14, or SHMEMX_DATATYPE_FLOAT8_E4M3"
+    "hidden is 16. with this dispatch_type it must be a multiple of 128"
+    "experts is 5, which the team's 2 members do not divide"
+    "experts is 0. it must be 1 to 1024"
+    "topk is 33. it must be 1 to 32"
+    "hidden is 12. with this dispatch_type it must be a multiple of 8"
+    "max_tokens is 1048576. it must be 1 to 1048575"
+    "multiprocessors is -1"
+    "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_workspace."
+    "workspace 0x[0-9a-f]+ is no symmetric memory. allocate it with shmem_malloc"
+    "team -?[0-9]+ is none of this PE's"
+    "handle is NULL. pass the address of a shmemx_moe_t"
+    "dispatch's size is 1, this library's [0-9]+. begin with SHMEMX_MOE_DISPATCH_INITIALIZER"
+    "dispatch_on_stream: handle is NULL. make one with shmemx_moe_create"
+    "tokens is 5. the handle was made for 0 to 4 .max_tokens."
+    "hook is 2. it must be 0 or 1"
+    "x is NULL. pass memory of this PE's GPU"
+    "rows 0x[0-9a-f]+ is no multiple of 16 bytes"
+    "counts is NULL. pass memory of this PE's GPU"
+    "combine_on_stream: no dispatch came before. each combine follows a dispatch of its own"
+    "complete_on_stream: nothing is to be completed"
+    "destroy: handle is NULL. destroy a handle of shmemx_moe_create, once")
+  list(APPEND refused --expect "${regex}")
+endforeach()
+moe_mistake(arguments ${refused} --status 5 --forbid "went unnoticed")
+moe_mistake(unfinished --expect "the call before was given with hook = 1. complete it first .shmemx_moe_complete_on_stream.")
+moe_mistake(expert --expect "moe_dispatch in a kernel.*: token 0 names expert 4, which does not exist. pass -1 for no expert")
+foreach(half dispatch combine)
+  moe_mistake(lonely_${half} --env SHMEM_WAIT_TIMEOUT=2
+              --expect "PE 1: error: .*moe_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT")
+endforeach()
+foreach(when before between)
+  fault_test(moe_killed_${when} ONLY_RELEASE OPTIONS ${on_stream_env} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
+             --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe> killed_${when})
+endforeach()
+if(RAILSHMEM_HAVE_OFI)
+  moe_mistake(nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm
+              --expect "the team has members on 2 nodes. this library is for teams inside one node")
+endif()

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// moe/kernels/moe.cu on the CPU, by a few threads. Compiled with RAILSHMEM_EMULATION.
+#include "tests/gpu/fake_driver/driver_kernels/moe_kernels.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "moe/kernels/combine.h"
+#include "moe/kernels/dispatch.h"
+#include "tests/gpu/emulated/emulation.h"
+
+namespace railshmem::cuda {
+namespace {
+
+/// Any number of blocks and threads is right.
+template <class Call, class Run>
+FakeKernel kernel(const WorldView& view, Run&& run) {
+  return {
+      {sizeof(Call)}, [run, &view](const FakeLaunch& launch) {
+        const auto blocks = std::min(launch.grid[0], 3u), threads = std::min(launch.block[0], 2u);
+        const Call& call = *static_cast<const Call*>(launch.parameters[0]);
+        emulation::run({{&view, blocks, threads, [&] { run(call, emulation::shared<moe::kernels::Shared>("all")); }}});
+      }};
+}
+
+template <class Payload>
+FakeKernel dispatch(const WorldView& view) {
+  return kernel<moe::DispatchCall>(view, [](const moe::DispatchCall& call, moe::kernels::Shared& shared) {
+    moe::kernels::run_dispatch<Payload>(call, shared);
+  });
+}
+template <class T>
+FakeKernel combine(const WorldView& view) {
+  return kernel<moe::CombineCall>(view, [](const moe::CombineCall& call, moe::kernels::Shared& shared) {
+    moe::kernels::run_combine<T>(call, shared);
+  });
+}
+
+}  // namespace
+
+void add_moe_kernels(FakeModule& module, const WorldView& view) {
+  module.kernels["railshmem_moe_dispatch"] = dispatch<moe::kernels::PlainPayload>(view);
+  module.kernels["railshmem_moe_dispatch_scaled_half"] = dispatch<moe::kernels::ScaledPayload<Half>>(view);
+  module.kernels["railshmem_moe_dispatch_scaled_bfloat16"] = dispatch<moe::kernels::ScaledPayload<Bfloat16>>(view);
+  module.kernels["railshmem_moe_combine_half"] = combine<Half>(view);
+  module.kernels["railshmem_moe_combine_bfloat16"] = combine<Bfloat16>(view);
+}
+
+}  // namespace railshmem::cuda
