@@ -30,7 +30,7 @@ stable=''
 [ "$suffix" != .abi3.so ] || stable=-DPy_LIMITED_API=0x030C0000
 
 targets=$(cmake --build "$build" --target help)
-plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' | grep -v overlap || true)
+plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' | grep -v -e overlap -e moe || true)
 device=''
 ! echo "$targets" | grep -Eq '(^|[ /])railshmem_device(:|$)' || device=railshmem_device
 # shellcheck disable=SC2016,SC2086

@@ -52,7 +52,7 @@ for place in spec.submodule_search_locations if spec else []:
     for found in glob.glob(os.path.join(place, "*", "lib", "libcublasLt.so.*")):
         print(os.path.dirname(found), end=":")' 2>/dev/null || true)
 # The toolkit last: NVRTC.
-export LD_LIBRARY_PATH=$from/lib:$from:$from/overlap${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:$cublas/usr/local/cuda/lib64
+export LD_LIBRARY_PATH=$from/lib:$from:$from/overlap:$from/moe${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:$cublas/usr/local/cuda/lib64
 export SHMEM_TIMEOUT=30 SHMEM_WAIT_TIMEOUT=30 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTRACE=1
 
 # program NAME: prints the path of a program, in either kind of folder.
@@ -227,6 +227,12 @@ check overlap_search.2 150 2 env SHMEM_HEAP_KIND=device XDG_CACHE_HOME="$(mktemp
   "$(program overlap_search)"
 check perf.overlap.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" ag_gemm gemm_rs --shapes 4096x4096x4096 \
   --pieces auto,whole,1,4 --repetitions 3
+# Mixture of experts: bit for bit, with routings that change from launch to launch of a graph, and the bench.
+for pes in $counts; do
+  check "moe.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe)" 200
+done
+check perf.moe.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine --validate --repetitions 3
+measured+=(perf.moe.2)
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
 check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \

@@ -97,7 +97,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
       ->check(any_of(dtypes()));
   const std::string lists = joined(overlap::shape_lists(), ", ");
   app.add_option("--shapes", options.shapes,
-                 "Overlapped products: rows of all PEs x depth x columns, as 8192x8192x4096, or lists: " + lists)
+                 "Overlapped products: rows of all PEs x depth x columns, as 8192x8192x4096, or lists: " + lists +
+                     "; experts: tokens of a PE x channels x experts")
       ->delimiter(',')
       ->check(matches("[1-9][0-9]*x[1-9][0-9]*x[1-9][0-9]*|" + joined(overlap::shape_lists(), "|"), "MxKxN, " + lists));
   app.add_option("--tokens", options.tokens, "Overlapped products: rows of all PEs in the layers of models")

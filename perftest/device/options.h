@@ -23,8 +23,9 @@ struct Options {
   bool in_place = false;               ///< collectives: source and dest overlap
   std::vector<coll::Memory> memories;  ///< collectives: of their buffers, in turn; empty = heap
   coll::Dtype dtype = coll::Dtype::float32;
-  std::vector<std::string> shapes;     ///< overlapped products: MxKxN or names of lists; empty = the bench's own
-  size_t tokens = 8192;                ///< overlapped products: rows of layers of models
+  std::vector<std::string>
+      shapes;            ///< overlapped products: MxKxN or names of lists; experts: sizes; empty = the bench's own
+  size_t tokens = 8192;  ///< overlapped products: rows of layers of models
   std::vector<std::string> pieces;     ///< overlapped products: numbers, "whole" or "auto", in turn; empty = auto
   std::vector<std::string> protocols;  ///< all-gather + product: "get", "put", in turn; empty = auto
   double timeout = 60;                 ///< seconds after which a kernel counts as hung

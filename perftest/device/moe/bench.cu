@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// moe_dispatch and moe_combine: the two calls of librailshmem-moe.so in turns, each between two events, with experts
+// that change nothing. --shapes: tokens of a PE x channels x experts of all PEs; top 8, random. --ctas:
+// multiprocessors.
+#include <shmem.h>
+#include <shmemx_moe.h>
+
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "perftest/device/context.cuh"
+
+namespace railshmem::perf::gpu {
+namespace {
+
+using Word = uint16_t;  // a bf16
+constexpr int kTopk = 8;
+
+struct MoeShape {
+  int tokens = 0, hidden = 0, experts = 0;
+  std::string name;
+};
+MoeShape shape_of(const std::string& word) {
+  MoeShape shape;
+  shape.name = word;
+  char x = 0;
+  std::istringstream(word) >> shape.tokens >> x >> shape.hidden >> x >> shape.experts;
+  if (shape.tokens == 0)
+    throw std::runtime_error("--shapes " + word + ": moe benches need tokens x channels x experts");
+  return shape;
+}
+
+uint32_t mixed(uint32_t a, uint32_t b) {
+  uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
+  h = (h ^ h >> 15) * 0xc2b2ae35u;
+  return h ^ h >> 13;
+}
+
+void must(int status) {
+  if (status != 0) throw std::runtime_error("the library refused a call");
+}
+
+class Experts {
+ public:
+  Experts(Context& context, const MoeShape& shape, int dispatch_type)
+      : context_(context),
+        shape_(shape),
+        config_(configuration(context, shape, dispatch_type)),
+        nbytes_(shmemx_moe_workspace(SHMEM_TEAM_WORLD, &config_)),
+        workspace_(nbytes_),
+        x_(allocate_gpu<Word>(elements())),
+        out_(allocate_gpu<Word>(elements())),
+        chosen_(allocate_gpu<int64_t>(entries())),
+        weights_(allocate_gpu<float>(entries())),
+        rows_(allocate_gpu<char>(rows() * static_cast<size_t>(shape.hidden) * (eight_bits() ? 1 : sizeof(Word)))),
+        scales_(allocate_gpu<float>(rows() * static_cast<size_t>(shape.hidden) / 128)),
+        counts_(allocate_gpu<int32_t>(static_cast<size_t>(shape.experts))) {
+    must(shmemx_moe_create(SHMEM_TEAM_WORLD, &config_, workspace_.as<void>(), nbytes_, &handle_));
+    route();
+    context.barrier();
+  }
+  ~Experts() {
+    if (giving_up()) return;
+    job::barrier();
+    shmemx_moe_destroy(handle_);
+  }
+  Experts(const Experts&) = delete;
+
+  void dispatch() {
+    shmemx_moe_dispatch_t call = SHMEMX_MOE_DISPATCH_INITIALIZER;
+    call.handle = handle_;
+    call.tokens = shape_.tokens;
+    call.x = x_.get();
+    call.experts = chosen_.get();
+    call.weights = weights_.get();
+    call.rows = rows_.get();
+    call.scales = scales_.get();
+    call.counts = counts_.get();
+    must(shmemx_moe_dispatch_on_stream(&call, context_.stream()));
+  }
+  void combine() {
+    shmemx_moe_combine_t call = SHMEMX_MOE_COMBINE_INITIALIZER;
+    call.handle = handle_;
+    call.rows = rows_.get();
+    call.out = out_.get();
+    must(shmemx_moe_combine_on_stream(&call, context_.stream()));
+  }
+  /// Whether each token has come back as it was: its weights add up to 1.
+  bool right() const {
+    std::vector<Word> sent(elements()), came(elements());
+    CUDA_CHECK(cudaMemcpy(sent.data(), x_.get(), elements() * sizeof(Word), cudaMemcpyDefault));
+    CUDA_CHECK(cudaMemcpy(came.data(), out_.get(), elements() * sizeof(Word), cudaMemcpyDefault));
+    return sent == came;
+  }
+  bool eight_bits() const { return config_.dispatch_type != config_.type; }
+  /// What this PE's tokens need to cross, once to each other PE that has experts of them.
+  uint64_t crossing_nbytes() const { return crossing_ * static_cast<uint64_t>(shape_.hidden) * (eight_bits() ? 1 : 2); }
+
+ private:
+  static shmemx_moe_config_t configuration(const Context& context, const MoeShape& shape, int dispatch_type) {
+    shmemx_moe_config_t config = SHMEMX_MOE_CONFIG_INITIALIZER;
+    config.experts = shape.experts;
+    config.topk = std::min(kTopk, shape.experts);
+    config.hidden = shape.hidden;
+    config.max_tokens = shape.tokens;
+    config.dispatch_type = dispatch_type;
+    config.multiprocessors = static_cast<int>(context.ctas(0));
+    return config;
+  }
+  size_t elements() const { return static_cast<size_t>(shape_.tokens) * static_cast<size_t>(shape_.hidden); }
+  size_t entries() const { return static_cast<size_t>(shape_.tokens) * static_cast<size_t>(config_.topk); }
+  size_t rows() const { return static_cast<size_t>(shape_.experts) * static_cast<size_t>(shape_.tokens); }
+
+  /// Each token's experts differ, and are drawn from all.
+  void route() {
+    std::vector<Word> x(elements());
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<Word>(0x3f00u + mixed(static_cast<uint32_t>(i), static_cast<uint32_t>(context_.pe)) % 256);
+    std::vector<int64_t> chosen;
+    std::vector<float> weights;
+    const int local = shape_.experts / context_.npes;
+    for (int t = 0; t < shape_.tokens; ++t) {
+      std::vector<int64_t> all(static_cast<size_t>(shape_.experts));
+      std::iota(all.begin(), all.end(), 0);
+      std::vector<bool> reached(static_cast<size_t>(context_.npes));
+      for (int k = 0; k < config_.topk; ++k) {
+        const uint32_t random = mixed(static_cast<uint32_t>(t * 64 + k), static_cast<uint32_t>(context_.pe) + 7);
+        std::swap(all[static_cast<size_t>(k)],
+                  all[static_cast<size_t>(k) + random % (all.size() - static_cast<size_t>(k))]);
+        chosen.push_back(all[static_cast<size_t>(k)]);
+        const int power = k + 1 < config_.topk ? k + 1 : k;
+        weights.push_back(std::ldexp(1.0F, -power));
+        const auto to = static_cast<size_t>(chosen.back() / local);
+        if (!reached[to] && static_cast<int>(to) != context_.pe) ++crossing_;
+        reached[to] = true;
+      }
+    }
+    CUDA_CHECK(cudaMemcpy(x_.get(), x.data(), x.size() * sizeof(Word), cudaMemcpyDefault));
+    CUDA_CHECK(cudaMemcpy(chosen_.get(), chosen.data(), chosen.size() * sizeof(int64_t), cudaMemcpyDefault));
+    CUDA_CHECK(cudaMemcpy(weights_.get(), weights.data(), weights.size() * sizeof(float), cudaMemcpyDefault));
+    CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  }
+
+  Context& context_;
+  const MoeShape shape_;
+  const shmemx_moe_config_t config_;
+  const size_t nbytes_;
+  Symmetric workspace_;
+  Gpu<Word> x_, out_;
+  Gpu<int64_t> chosen_;
+  Gpu<float> weights_;
+  Gpu<char> rows_;
+  Gpu<float> scales_;
+  Gpu<int32_t> counts_;
+  shmemx_moe_t handle_ = nullptr;
+  uint64_t crossing_ = 0;
+};
+
+/// Seconds that `iters` dispatches and combines took, each between its own events.
+struct Times {
+  double dispatch = 0, combine = 0;
+};
+Times times_of(Context& context, Experts& experts, long iters) {
+  std::vector<Event> events;
+  for (long i = 0; i < 3 * iters; ++i) events.push_back(make_event());
+  context.barrier();
+  for (long i = 0; i < iters; ++i) {
+    CUDA_CHECK(cudaEventRecord(events[static_cast<size_t>(3 * i)].get(), context.stream()));
+    experts.dispatch();
+    CUDA_CHECK(cudaEventRecord(events[static_cast<size_t>(3 * i + 1)].get(), context.stream()));
+    if (!experts.eight_bits()) experts.combine();
+    CUDA_CHECK(cudaEventRecord(events[static_cast<size_t>(3 * i + 2)].get(), context.stream()));
+  }
+  context.finish();
+  Times times;
+  for (long i = 0; i < 3 * iters; i += 3) {
+    float ms = 0;
+    CUDA_CHECK(
+        cudaEventElapsedTime(&ms, events[static_cast<size_t>(i)].get(), events[static_cast<size_t>(i + 1)].get()));
+    times.dispatch += 1e-3 * static_cast<double>(ms);
+    CUDA_CHECK(
+        cudaEventElapsedTime(&ms, events[static_cast<size_t>(i + 1)].get(), events[static_cast<size_t>(i + 2)].get()));
+    times.combine += 1e-3 * static_cast<double>(ms);
+  }
+  return times;
+}
+
+void run_shape(Context& context, const MoeShape& shape, int dispatch_type, bool combines) {
+  Experts experts(context, shape, dispatch_type);
+  const long iters = iterations(context.options, experts.crossing_nbytes(), 200);
+  times_of(context, experts, std::max(1L, iters / 10));  // warms up
+  std::optional<bool> validated;
+  if (context.options.common.validate && !experts.eight_bits()) validated = context.all(experts.right());
+  std::vector<double> seconds;
+  for (int i = 0; i < context.options.common.repetitions; ++i) {
+    const Times times = times_of(context, experts, iters);
+    seconds.push_back(combines ? times.combine : times.dispatch);
+  }
+  if (validated) validated = context.all(*validated && experts.right());
+  Row row = context.row("latency", "us", experts.crossing_nbytes() * (combines ? 2 : 1), 0, 0);
+  row.variant = Variant{"stream", "heap", experts.eight_bits() ? "float8_e4m3" : "bfloat16", false, shape.name};
+  row.iters = iters * context.options.common.repetitions;
+  row.validated = validated;
+  set_time(row, seconds, static_cast<double>(iters));
+  context.add(std::move(row));
+  if (validated && !*validated) context.agree(false);
+}
+
+void run(Context& context, bool combines) {
+  const std::vector<std::string> usual{"1x7168x64", "16x7168x64", "128x7168x64", "4096x7168x64"};
+  for (const std::string& word : context.options.shapes.empty() ? usual : context.options.shapes) {
+    const MoeShape shape = shape_of(word);
+    run_shape(context, shape, SHMEMX_DATATYPE_BFLOAT16, combines);
+    if (!combines && shape.hidden % 128 == 0) run_shape(context, shape, SHMEMX_DATATYPE_FLOAT8_E4M3, false);
+  }
+}
+
+const Register dispatches(
+    {"moe_dispatch",
+     "tokens to their experts, bf16 and with FP8 and scales; --shapes tokens x channels x experts",
+     Part::all,
+     {1, 1},
+     {Scope::thread},
+     false,
+     [](Context& context) { run(context, false); }});
+const Register combines({"moe_combine",
+                         "weighted sums of the experts' results back, bf16; --shapes tokens x channels x experts",
+                         Part::all,
+                         {1, 1},
+                         {Scope::thread},
+                         false,
+                         [](Context& context) { run(context, true); }});
+
+}  // namespace
+}  // namespace railshmem::perf::gpu
