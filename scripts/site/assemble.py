@@ -24,7 +24,7 @@ FENCE = re.compile(r"^ {0,3}(```|~~~)")
 # Part of the site -> its pages: files, or folders whose pages come in the order of their names.
 PARTS = {
     "Start": ["README.md", "docs/README.md", "docs/tutorials", "examples/README.md"],
-    "Guides": ["docs/python.md", "docs/nvshmem4py.md", "docs/triton.md", "docs/gpu.md", "docs/collectives.md", "docs/overlap.md", "docs/debugging.md",
+    "Guides": ["docs/python.md", "docs/nvshmem4py.md", "docs/triton.md", "docs/gpu.md", "docs/collectives.md", "docs/overlap.md", "docs/moe.md", "docs/debugging.md",
                "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/packages.md", "docs/licenses.md", "docs/platforms.md", "docs/two-hosts.md", "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
     "Reference": ["docs/env.md", "docs/memory_model.md", "docs/reference"],
     "Results": ["docs/results"],
