@@ -18,8 +18,8 @@ constexpr size_t kMostOfScatter = 8;
 // Seconds of a product from which on products take turns on two streams. Shorter ones get in each other's way: their
 // blocks share the GPU for most of their time, with different rows in the cache (docs/decisions/0075).
 constexpr double kLongProduct = 300e-6;
-constexpr size_t kPiecesInTurn =
-    4;  // of product + reduce-scatter then: the meetings cost nothing, and less is left over
+// Pieces of product + reduce-scatter then: more of them begin to travel sooner, and their ends cost nothing.
+constexpr size_t kPiecesInTurn = 4;
 
 size_t tiles(size_t rows, size_t n) noexcept {
   return (rows * n + kTile - 1) / kTile;

@@ -56,9 +56,8 @@ enum shmemx_op {
 enum {
   /// Other kernels run beside the call, and it leaves the multiprocessors to them, from 1 MiB for each member on: an
   /// all-gather, all-to-all or broadcast goes by copy engines; a reduce-scatter or all-reduce launches its many blocks
-  /// when all members have come. One block waits for the members. The call itself may take longer than without the
-  /// flag,
-  /// which changes nothing else. All-to-all with counts and calls between nodes run as without it.
+  /// when all members have come, and one block waits for them. Results are those of a call without the flag, and the
+  /// call may take longer. All-to-all with counts and calls between nodes ignore the flag.
   SHMEMX_COLL_SPARE_SMS = 1
 };
 
