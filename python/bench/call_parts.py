@@ -73,10 +73,10 @@ def collectives(tensors):
     on_stream, types = "shmemx_coll_on_stream", [ctypes.POINTER(Coll), ADDRESS]
     return {
         "all_gather": (lambda: rt.all_gather(gathered, block),
-                       lambda: _core.coll_on_stream("railshmem.torch.all_gather", "all_gather", gathered, block, None, None),
+                       lambda: _core.coll_on_stream("all_gather", gathered, block, None, None, False, None, None),
                        *of_library(on_stream, types, ctypes.byref(gather), stream)),
         "all_reduce": (lambda: rt.all_reduce(total, addend),
-                       lambda: _core.coll_on_stream("railshmem.torch.all_reduce", "all_reduce", total, addend, None, None, "sum", None),
+                       lambda: _core.coll_on_stream("all_reduce", total, addend, None, None, False, "sum", None),
                        *of_library(on_stream, types, ctypes.byref(reduce), stream))}
 
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "python/src/array.h"
 #include "python/src/device.h"
@@ -50,18 +51,24 @@ int datatype_of(const char* function, const Array& array) {
       text(function, ": ", array.argument(), " has elements of ", array.type_name(), ", which no operation takes"));
 }
 
-struct Name {
-  std::string_view name;
-  int value;
+/// A function of railshmem.torch, and the library's number of what it does.
+struct Collective {
+  const char* function;
+  int number;
 };
-constexpr Name kCollectives[] = {{"all_gather", SHMEMX_COLL_ALLGATHER},   {"reduce_scatter", SHMEMX_COLL_REDUCESCATTER},
-                                 {"all_reduce", SHMEMX_COLL_ALLREDUCE},   {"all_to_all", SHMEMX_COLL_ALLTOALL},
-                                 {"all_to_all_v", SHMEMX_COLL_ALLTOALLV}, {"broadcast", SHMEMX_COLL_BROADCAST}};
+constexpr Collective kBroadcast{"railshmem.torch.broadcast", SHMEMX_COLL_BROADCAST};
+constexpr Collective kDealt{"railshmem.torch.all_to_all", SHMEMX_COLL_ALLTOALLV};
 
-int collective_named(std::string_view name) noexcept {
-  for (const Name& known : kCollectives)
-    if (known.name == name) return known.value;
-  return -1;  // railshmem.torch has no other name
+constexpr std::pair<std::string_view, Collective> kCollectives[] = {
+    {"all_gather", {"railshmem.torch.all_gather", SHMEMX_COLL_ALLGATHER}},
+    {"reduce_scatter", {"railshmem.torch.reduce_scatter", SHMEMX_COLL_REDUCESCATTER}},
+    {"all_reduce", {"railshmem.torch.all_reduce", SHMEMX_COLL_ALLREDUCE}},
+    {"all_to_all", {"railshmem.torch.all_to_all", SHMEMX_COLL_ALLTOALL}}};
+
+const Collective& collective_named(const char* name) {
+  for (const auto& [known, collective] : kCollectives)
+    if (known == name) return collective;
+  value_error(text("coll_on_stream: '", name, "' is no collective"));
 }
 
 bool reduces(int collective) noexcept {
@@ -170,71 +177,120 @@ size_t nelems_of(const char* function, int collective, const Side& dest, const S
   }
 }
 
-using Splits = std::optional<std::vector<size_t>>;
+using Splits = std::vector<size_t>;
 
-/// False, and nothing has happened, where input is in the memory of the CPU or is no tensor.
-bool coll_on_stream(const char* function, const char* collective, nb::handle to, nb::handle from, const Team* team,
-                    nb::handle stream, nb::handle op, const std::optional<double>& factor, int root,
-                    const Splits& dest_counts, const Splits& source_counts, bool spare_sms) {
-  require_running(function);
-  if (!is_on_gpu(first_of(from))) return false;
-  const Side dest(function, "output", to, Access::write), source(function, "input", from, Access::read);
-  require_one_type(function, dest.first(), source.first());
-  require_one_device(function, dest.first(), source.first());
-  shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
-  coll.team = team ? team->use(function) : SHMEM_TEAM_WORLD;
-  coll.collective = collective_named(collective);
-  const auto npes = static_cast<size_t>(shmem_team_n_pes(coll.team));
-  dest.require_members(function, npes);
-  source.require_members(function, npes);
-  coll.datatype = SHMEMX_DATATYPE_UINT8;  // what only moves, moves as bytes
-  size_t unit = source.first().itemsize();
-  if (reduces(coll.collective)) {
-    coll.op = operation_of(function, op, factor, source.first()).value;
-    coll.datatype = datatype_of(function, source.first());
-    coll.factor = factor.value_or(0.0);
-    unit = 1;
+/// The tensors of a collective and where it runs. A caller fills in what its collective has beyond that.
+class Call {
+ public:
+  Call(const Collective& collective, nb::handle output, nb::handle input, const Team* team, bool spare_sms)
+      : function_(collective.function),
+        dest_(function_, "output", output, Access::write),
+        source_(function_, "input", input, Access::read) {
+    require_one_type(function_, dest_.first(), source_.first());
+    require_one_device(function_, dest_.first(), source_.first());
+    coll_.team = team ? team->use(function_) : SHMEM_TEAM_WORLD;
+    coll_.collective = collective.number;
+    coll_.datatype = SHMEMX_DATATYPE_UINT8;  // what only moves, moves as bytes
+    coll_.flags = spare_sms ? SHMEMX_COLL_SPARE_SMS : 0;
+    npes_ = static_cast<size_t>(shmem_team_n_pes(coll_.team));
+    dest_.require_members(function_, npes_);
+    source_.require_members(function_, npes_);
   }
-  coll.root = root;
-  coll.flags = spare_sms ? SHMEMX_COLL_SPARE_SMS : 0;
-  if (coll.collective == SHMEMX_COLL_BROADCAST && (root < 0 || static_cast<size_t>(root) >= npes))
-    value_error(text(function, ": root is ", root, ", and the team has the members 0 to ", npes - 1));
-  coll.nelems = nelems_of(function, coll.collective, dest, source, npes) * unit;
-  coll.source = source.data();
-  coll.dest = dest.data();
-  coll.sources = const_cast<const void* const*>(source.list());
-  coll.dests = dest.list();
-  std::optional<Counts> dealt, got;
-  if (coll.collective == SHMEMX_COLL_ALLTOALLV) {
-    dealt.emplace(function, source.first(), source_counts.value_or(std::vector<size_t>{}), npes);
-    got.emplace(function, dest.first(), dest_counts.value_or(std::vector<size_t>{}), npes);
-    for (auto* list : {&dealt->counts, &dealt->offsets, &got->counts, &got->offsets})
-      for (size_t& number : *list) number *= unit;
-    coll.source_counts = dealt->counts.data();
-    coll.source_offsets = dealt->offsets.data();
-    coll.dest_counts = got->counts.data();
-    coll.dest_offsets = got->offsets.data();
+
+  void reduce(nb::handle op, const std::optional<double>& factor) {
+    coll_.op = operation_of(function_, op, factor, source_.first()).value;
+    coll_.datatype = datatype_of(function_, source_.first());
+    coll_.factor = factor.value_or(0.0);
+    unit_ = 1;
   }
-  const auto on = stream_for(function, dest.first(), stream);
-  int status = 0;
-  {
-    const Waiting waits(function);
-    status = shmemx_coll_on_stream(&coll, *on);
+
+  void from_root(int root) {
+    if (root < 0 || static_cast<size_t>(root) >= npes_)
+      value_error(text(function_, ": root is ", root, ", and the team has the members 0 to ", npes_ - 1));
+    coll_.root = root;
   }
-  if (status != 0) require_device_heap(function);
-  if (status != 0)
-    state_error(text(function, ": the library refused the call; its message on standard error says why"));
+
+  void deal(const Splits& dest_counts, const Splits& source_counts) {
+    dealt_.emplace(function_, source_.first(), source_counts, npes_);
+    got_.emplace(function_, dest_.first(), dest_counts, npes_);
+    for (auto* list : {&dealt_->counts, &dealt_->offsets, &got_->counts, &got_->offsets})
+      for (size_t& number : *list) number *= unit_;
+    coll_.source_counts = dealt_->counts.data();
+    coll_.source_offsets = dealt_->offsets.data();
+    coll_.dest_counts = got_->counts.data();
+    coll_.dest_offsets = got_->offsets.data();
+  }
+
+  void give(nb::handle stream) {
+    coll_.nelems = nelems_of(function_, coll_.collective, dest_, source_, npes_) * unit_;
+    coll_.source = source_.data();
+    coll_.dest = dest_.data();
+    coll_.sources = const_cast<const void* const*>(source_.list());
+    coll_.dests = dest_.list();
+    const auto on = stream_for(function_, dest_.first(), stream);
+    int status = 0;
+    {
+      const Waiting waits(function_);
+      status = shmemx_coll_on_stream(&coll_, *on);
+    }
+    if (status != 0) require_device_heap(function_);
+    if (status != 0)
+      state_error(text(function_, ": the library refused the call; its message on standard error says why"));
+  }
+
+ private:
+  const char* function_;
+  const Side dest_, source_;
+  shmemx_coll_t coll_ = SHMEMX_COLL_INITIALIZER;
+  size_t npes_ = 0;
+  size_t unit_ = source_.first().itemsize();  ///< bytes, or elements of what is reduced
+  std::optional<Counts> dealt_, got_;
+};
+
+// Each returns False, and nothing has happened, where input is in the memory of the CPU or is no tensor. nanobind hands
+// arguments on without looking for names where there are at most eight, all of them given and none by name.
+
+bool coll_on_stream(const char* name, nb::handle output, nb::handle input, const Team* team, nb::handle stream,
+                    bool spare_sms, nb::handle op, const std::optional<double>& factor) {
+  const Collective& collective = collective_named(name);
+  require_running(collective.function);
+  if (!is_on_gpu(first_of(input))) return false;
+  Call call(collective, output, input, team, spare_sms);
+  if (reduces(collective.number)) call.reduce(op, factor);
+  call.give(stream);
+  return true;
+}
+
+bool broadcast_on_stream(nb::handle tensor, int root, const Team* team, nb::handle stream, bool spare_sms) {
+  require_running(kBroadcast.function);
+  if (!is_on_gpu(tensor)) return false;
+  Call call(kBroadcast, tensor, tensor, team, spare_sms);
+  call.from_root(root);
+  call.give(stream);
+  return true;
+}
+
+bool all_to_all_v_on_stream(nb::handle output, nb::handle input, const Splits& output_counts,
+                            const Splits& input_counts, const Team* team, nb::handle stream, bool spare_sms) {
+  require_running(kDealt.function);
+  if (!is_on_gpu(input)) return false;
+  Call call(kDealt, output, input, team, spare_sms);
+  call.deal(output_counts, input_counts);
+  call.give(stream);
   return true;
 }
 
 }  // namespace
 
 void bind_stream_collectives(nb::module_& module) {
-  module.def("coll_on_stream", coll_on_stream, nb::arg("function"), nb::arg("collective"), nb::arg("output").none(),
-             nb::arg("input").none(), nb::arg("team").none() = nb::none(), nb::arg("stream").none() = nb::none(),
-             nb::arg("op").none() = nb::none(), nb::arg("factor").none() = nb::none(), nb::arg("root") = 0,
-             nb::arg("output_counts").none() = nb::none(), nb::arg("input_counts").none() = nb::none(),
-             nb::arg("spare_sms") = false);
+  module.def("coll_on_stream", coll_on_stream, nb::arg("collective"), nb::arg("output").none(), nb::arg("input").none(),
+             nb::arg("team").none() = nb::none(), nb::arg("stream").none() = nb::none(), nb::arg("spare_sms") = false,
+             nb::arg("op").none() = nb::none(), nb::arg("factor").none() = nb::none());
+  module.def("broadcast_on_stream", broadcast_on_stream, nb::arg("tensor").none(), nb::arg("root"),
+             nb::arg("team").none() = nb::none(), nb::arg("stream").none() = nb::none(), nb::arg("spare_sms") = false);
+  module.def("all_to_all_v_on_stream", all_to_all_v_on_stream, nb::arg("output").none(), nb::arg("input").none(),
+             nb::arg("output_counts"), nb::arg("input_counts"), nb::arg("team").none() = nb::none(),
+             nb::arg("stream").none() = nb::none(), nb::arg("spare_sms") = false);
 }
 
 }  // namespace railshmem::python

@@ -6,7 +6,7 @@
 
 namespace railshmem::python {
 
-/// Adds coll_on_stream.
+/// Adds coll_on_stream, broadcast_on_stream and all_to_all_v_on_stream.
 void bind_stream_collectives(nanobind::module_& module);
 
 }  // namespace railshmem::python

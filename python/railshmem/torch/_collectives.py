@@ -17,6 +17,7 @@ async_op=True, whose Work is complete. All raise ValueError and TypeError for te
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Union
 
 import torch
@@ -30,9 +31,11 @@ _Team = _core.Team
 _Stream = torch.cuda.Stream
 _Result = Any  # torch.distributed.Work or None, where torch has torch.distributed
 
-# The usual call, of CUDA tensors on the current stream, is this alone: each name that is looked up in Python on the way
-# costs some 30 ns, and a helper 100 ns. It returns False for tensors of the CPU.
+# The usual call, of CUDA tensors on the current stream, is one of these alone: each name that is looked up in Python on the
+# way costs some 30 ns, a helper 100 ns, and an argument by name as much. They return False for tensors of the CPU.
 _on_stream = _core.coll_on_stream
+_broadcast_on_stream = _core.broadcast_on_stream
+_all_to_all_v_on_stream = _core.all_to_all_v_on_stream
 
 
 def all_gather(output: Tensors, input: torch.Tensor, team: _Team | None = None, async_op: bool = False,
@@ -43,11 +46,12 @@ def all_gather(output: Tensors, input: torch.Tensor, team: _Team | None = None, 
     of output. On the CPU a tensor output is symmetric; tensors of a list may be any.
     """
     function = "railshmem.torch.all_gather"
-    if not (async_op or _pending) and _on_stream(function, "all_gather", output, input, team, stream and stream.cuda_stream,
-                                                 spare_sms=spare_sms):
+    if not (async_op or _pending) and _on_stream("all_gather", output, input, team, stream and stream.cuda_stream, spare_sms,
+                                                 None, None):
         return None
     if _first(function, input).is_cuda:
-        return _beside(function, "all_gather", output, input, team, async_op, stream, spare_sms=spare_sms)
+        return _beside(function, output, input, team, async_op, stream, _on_stream, ("all_gather", output, input, team),
+                       (spare_sms, None, None))
     _no_stream(function, stream)
     _host.all_gather(function, output, input, team)
     return _work.done() if async_op else None
@@ -62,12 +66,13 @@ def reduce_scatter(output: torch.Tensor, input: Tensors, op: str = "sum", factor
     block of input. op and factor are those of all_reduce().
     """
     function = "railshmem.torch.reduce_scatter"
-    if not (async_op or _pending) and _on_stream(function, "reduce_scatter", output, input, team, stream and stream.cuda_stream,
-                                                 op, factor, spare_sms=spare_sms):
+    if not (async_op or _pending) and _on_stream("reduce_scatter", output, input, team, stream and stream.cuda_stream, spare_sms,
+                                                 op, factor):
         return None
     first = _first(function, input)
     if first.is_cuda:
-        return _beside(function, "reduce_scatter", output, input, team, async_op, stream, op, factor, spare_sms=spare_sms)
+        return _beside(function, output, input, team, async_op, stream, _on_stream, ("reduce_scatter", output, input, team),
+                       (spare_sms, op, factor))
     op = _core.checked_op(function, op, factor, first)
     _no_stream(function, stream)
     _host.reduce_scatter(function, output, input, op, factor, team)
@@ -86,12 +91,13 @@ def all_reduce(output: torch.Tensor, input: torch.Tensor | None = None, op: str 
     """
     function = "railshmem.torch.all_reduce"
     input = output if input is None else input
-    if not (async_op or _pending) and _on_stream(function, "all_reduce", output, input, team, stream and stream.cuda_stream,
-                                                 op, factor, spare_sms=spare_sms):
+    if not (async_op or _pending) and _on_stream("all_reduce", output, input, team, stream and stream.cuda_stream, spare_sms,
+                                                 op, factor):
         return None
     first = _first(function, input)
     if first.is_cuda:
-        return _beside(function, "all_reduce", output, input, team, async_op, stream, op, factor, spare_sms=spare_sms)
+        return _beside(function, output, input, team, async_op, stream, _on_stream, ("all_reduce", output, input, team),
+                       (spare_sms, op, factor))
     op = _core.checked_op(function, op, factor, first)
     _no_stream(function, stream)
     _host.all_reduce(function, output, input, op, factor, team)
@@ -110,15 +116,17 @@ def all_to_all(output: Tensors, input: Tensors, output_split_sizes: list[int] | 
     """
     function = "railshmem.torch.all_to_all"
     splits = output_split_sizes is not None or input_split_sizes is not None
-    counts = _counts(function, output, output_split_sizes, input, input_split_sizes, team) if splits else (None, None)
-    collective = "all_to_all_v" if splits else "all_to_all"
-    if not (async_op or _pending) and _on_stream(function, collective, output, input, team, stream and stream.cuda_stream,
-                                                 None, None, 0, *counts, spare_sms=spare_sms):
+    counts = _counts(function, output, output_split_sizes, input, input_split_sizes, team) if splits else None
+    if counts:
+        give, before, after = _all_to_all_v_on_stream, (output, input, *counts, team), (spare_sms,)
+    else:
+        give, before, after = _on_stream, ("all_to_all", output, input, team), (spare_sms, None, None)
+    if not (async_op or _pending) and give(*before, stream and stream.cuda_stream, *after):
         return None
     if _first(function, input).is_cuda:
-        return _beside(function, collective, output, input, team, async_op, stream, None, None, 0, *counts, spare_sms=spare_sms)
+        return _beside(function, output, input, team, async_op, stream, give, before, after)
     _no_stream(function, stream)
-    if splits:
+    if counts:
         _host.all_to_all_v(function, output, input, *counts, team)
     else:
         _host.all_to_all(function, output, input, team)
@@ -129,20 +137,18 @@ def broadcast(tensor: torch.Tensor, root: int, team: _Team | None = None, async_
               stream: _Stream | None = None, spare_sms: bool = False) -> _Result:
     """Copies the tensor of member root, a number in the team, to the tensor of every member."""
     function = "railshmem.torch.broadcast"
-    if not (async_op or _pending) and _on_stream(function, "broadcast", tensor, tensor, team, stream and stream.cuda_stream,
-                                                 None, None, root, spare_sms=spare_sms):
+    if not (async_op or _pending) and _broadcast_on_stream(tensor, root, team, stream and stream.cuda_stream, spare_sms):
         return None
     if _first(function, tensor).is_cuda:
-        return _beside(function, "broadcast", tensor, tensor, team, async_op, stream, None, None, root,
-                       spare_sms=spare_sms)
+        return _beside(function, tensor, tensor, team, async_op, stream, _broadcast_on_stream, (tensor, root, team), (spare_sms,))
     _no_stream(function, stream)
     _host.broadcast(function, tensor, root, team)
     return _work.done() if async_op else None
 
 
-def _beside(function: str, collective: str, output: Tensors, input: Tensors, team: _Team | None, async_op: bool,
-            stream: _Stream | None, *rest: object, spare_sms: bool = False) -> _Result:
-    """The call where it is asynchronous, or another one is under way."""
+def _beside(function: str, output: Tensors, input: Tensors, team: _Team | None, async_op: bool, stream: _Stream | None,
+            give: Callable, before: tuple, after: tuple) -> _Result:
+    """The call where it is asynchronous, or another one is under way: give, with the number of a stream between the others."""
     tensors = [tensor for side in (output, input) for tensor in (side if isinstance(side, list) else [side])]
     device, key = tensors[-1].device, _core.team_key(function, team)
     on = stream or torch.cuda.current_stream(device)
@@ -151,7 +157,7 @@ def _beside(function: str, collective: str, output: Tensors, input: Tensors, tea
         on.wait_stream(torch.cuda.current_stream(device))
     if key in _pending:
         on.wait_event(_pending[key])
-    _on_stream(function, collective, output, input, team, on.cuda_stream, *rest, spare_sms=spare_sms)
+    give(*before, on.cuda_stream, *after)
     _pending.pop(key, None)  # only now: the call may have raised
     if not async_op:
         return None

@@ -118,7 +118,7 @@ def test_puts_gets_and_signals(tmp_path):
 def test_collectives_of_any_memory(tmp_path):
     job(tmp_path, """
         def coll(name, output, input, **rest):
-            _core.coll_on_stream("railshmem.torch." + name, name, output, input, **rest)
+            _core.coll_on_stream(name, output, input, **rest)
         for make in (zeros, own):
             long, part = make(npes << 18), make(1 << 18).fill(*[me + 1.0] * (1 << 18))
             coll("all_gather", long, part, spare_sms=True)
@@ -135,7 +135,7 @@ def test_collectives_of_any_memory(tmp_path):
             assert r.tolist() == [(npes + 1) / 2] * 2
             coll("all_reduce", w, w, op="premul", factor=0.5)
             assert w.tolist() == [npes * (npes + 1) / 4] * (2 * npes)
-            coll("broadcast", b, b, root=npes - 1)
+            _core.broadcast_on_stream(b, root=npes - 1)
             assert b.tolist() == [npes - 1, 9.0 + npes]
             lists = [make(2) for _ in range(npes)]
             coll("all_gather", lists, b.fill(me, me))
@@ -146,7 +146,7 @@ def test_collectives_of_any_memory(tmp_path):
             source, dest = make(sum(sent) or 1, "i64"), make(sum(got) or 1, "i64")
             source.n, dest.n = sum(sent), sum(got)
             source.fill(*[100 * me + pe for pe in range(npes) for _ in range(sent[pe])])
-            coll("all_to_all_v", dest, source, input_counts=sent, output_counts=got)
+            _core.all_to_all_v_on_stream(dest, source, input_counts=sent, output_counts=got)
             assert dest.tolist() == [100 * pe + me for pe in range(npes) for _ in range(got[pe])], dest.tolist()
         """)
 
@@ -223,7 +223,7 @@ _core.put("railshmem.torch.put", Plain(t, (1, 2, 2), (77, 2, 1)), flat, right)
 _core.barrier_on_stream("railshmem.torch.barrier", None, 0)
 assert t.tolist() == [(me - 1) % npes + 1.0] * 4
 def all_reduce(output, input):
-    return _core.coll_on_stream("railshmem.torch.all_reduce", "all_reduce", output, input, op="sum")
+    return _core.coll_on_stream("all_reduce", output, input, op="sum")
 assert all_reduce(Plain(t, (4,), (1,)), Plain(here, (2, 2), (2, 1)))
 assert t.tolist() == [npes * (npes + 1) / 2] * 4
 assert asked == [(2, 0)] * 2, asked
@@ -249,7 +249,9 @@ def test_mistakes_raise(tmp_path):
     job(tmp_path, """
         t, ordinary = zeros(8), own(8)
         def coll(output, input, name="all_reduce", **rest):
-            _core.coll_on_stream("railshmem.torch." + name, name, output, input, **rest)
+            _core.coll_on_stream(name, output, input, **rest)
+        def deal(counts):
+            _core.all_to_all_v_on_stream(t, t, input_counts=counts, output_counts=[4, 4])
         for call, kind, text in (
                 (lambda: _core.put("railshmem.torch.put", ordinary, t, 0), ValueError, "or in a mem_pool()"),
                 (lambda: coll(t, Tensor("f32", t.address, 8, contiguous=False), op="sum"), ValueError, "not contiguous"),
@@ -261,10 +263,10 @@ def test_mistakes_raise(tmp_path):
                 (lambda: coll(t, t, op="sum", factor=2.0), ValueError, "op is 'sum' and factor is 2.0"),
                 (lambda: coll([t], t[0:4], "all_gather"), ValueError, "a list of 1 tensors, and the team has 2 PEs"),
                 (lambda: coll([t, t[0:3]], t, "all_gather"), ValueError, "they must have one size"),
-                (lambda: coll(t, t, "broadcast", root=2), ValueError, "members 0 to 1"),
+                (lambda: _core.broadcast_on_stream(t, root=2), ValueError, "members 0 to 1"),
                 (lambda: coll(t[0:7], t[0:7], "all_to_all"), ValueError, "no multiple"),
-                (lambda: coll(t, t, "all_to_all_v", input_counts=[8], output_counts=[4, 4]), ValueError, "1 split sizes"),
-                (lambda: coll(t, t, "all_to_all_v", input_counts=[4, 5], output_counts=[4, 4]), ValueError, "of 9 elements"),
+                (lambda: deal([8]), ValueError, "1 split sizes"),
+                (lambda: deal([4, 5]), ValueError, "of 9 elements"),
                 (lambda: _core.wait_until("railshmem.numpy.wait_until", zeros(1, "i64"), "==", 0), TypeError, "CPU tensors only")):
             try:
                 call()
@@ -297,7 +299,7 @@ def test_a_pool_hands_out_pieces_at_equal_places(tmp_path):
         whole = take(1 << 20, 0, None)
         assert place(whole) == 0 and take(1, 0, None) is None
         t = Tensor("f32", whole, 4).fill(me, me, me, me)
-        _core.coll_on_stream("railshmem.torch.all_reduce", "all_reduce", t, t, op="sum")
+        _core.coll_on_stream("all_reduce", t, t, op="sum")
         assert t.tolist() == [sum(range(npes))] * 4
         try:
             _core.free("railshmem.torch.free", t)
@@ -319,7 +321,7 @@ def test_memory_is_registered(tmp_path):
     job(tmp_path, """
         t, symmetric = own(1 << 16), zeros(4)
         _core.register_memory("railshmem.torch.register", t)
-        _core.coll_on_stream("railshmem.torch.all_reduce", "all_reduce", t, t.fill(*[1.0] * (1 << 16)), op="sum")
+        _core.coll_on_stream("all_reduce", t, t.fill(*[1.0] * (1 << 16)), op="sum")
         assert t.tolist()[-1] == npes
         _core.unregister_memory("railshmem.torch.unregister", t)
         _core.register_memory("railshmem.torch.register", symmetric)
