@@ -9,9 +9,10 @@ import torch.distributed as dist
 
 from railshmem import Team
 from railshmem import torch as rt
+from railshmem.distributed import _streams
 from railshmem.distributed._memory import gathered, hand_over, scattered
 from railshmem.distributed._operations import Operation, on_device
-from railshmem.distributed._work import DeviceWork, on_stream
+from railshmem.distributed._work import DeviceWork
 from railshmem.torch._types import current_stream
 
 _Tensors = Sequence[torch.Tensor]
@@ -35,12 +36,12 @@ class DeviceCollectives:
             caller_waits: bool) -> dist.Work:
         """Gives actions to torch's current stream, or to a stream of the group's own unless the caller waits anyway."""
         device = (outputs or inputs)[0].device
-        current = torch.cuda.current_stream(device)
+        current = _streams.current(device)
         if caller_waits:
             with torch.cuda.device(device):
                 return self._run_in(current, outputs, device, actions)
         stream = self._side_stream(device, current)
-        with on_stream(stream, current):
+        with _streams.Within(stream, current):
             work = self._run_in(stream, outputs, device, actions)
         for tensor in [*outputs, *inputs]:
             tensor.record_stream(stream)  # torch must not give their memory to others before the call is over
@@ -48,12 +49,13 @@ class DeviceCollectives:
 
     def run_here(self, device: torch.device, action: Callable) -> None:
         """Gives one action to torch's current stream, for a caller that needs no Work."""
+        captured = torch.cuda.is_current_stream_capturing()
         if self._last is None or self._last.cuda_stream != current_stream(device.index):
-            stream = torch.cuda.current_stream(device)
-            self._wait_for_last(stream)
+            stream = _streams.current(device)
+            self._wait_for_last(stream, captured)
             self._last = stream
         action(self)
-        self._event, self._captured = None, torch.cuda.is_current_stream_capturing()
+        self._event, self._captured = None, captured
 
     def close(self) -> None:
         """Waits for the calls that were given to streams."""
@@ -148,11 +150,12 @@ class DeviceCollectives:
 
     def _run_in(self, stream: torch.cuda.Stream, outputs: list[torch.Tensor], device: torch.device,
                 actions: list[Callable]) -> DeviceWork:
-        self._wait_for_last(stream)
+        captured = torch.cuda.is_current_stream_capturing()
+        self._wait_for_last(stream, captured)
         for action in actions:
             action(self)
         work = DeviceWork(outputs, device, stream)
-        self._last, self._event, self._captured = stream, work.event, torch.cuda.is_current_stream_capturing()
+        self._last, self._event, self._captured = stream, work.event, captured
         return work
 
     def _side_stream(self, device: torch.device, current: torch.cuda.Stream) -> torch.cuda.Stream:
@@ -163,9 +166,9 @@ class DeviceCollectives:
         stream.wait_event(fork)
         return stream
 
-    def _wait_for_last(self, stream: torch.cuda.Stream) -> None:
+    def _wait_for_last(self, stream: torch.cuda.Stream, captured: bool) -> None:
         # What a graph captures is ordered within the graph; a graph and the calls around it by who launches it.
-        if self._last in (None, stream) or self._captured != torch.cuda.is_current_stream_capturing():
+        if self._last is None or self._last == stream or self._captured != captured:
             return
         if self._event is not None:
             stream.wait_event(self._event)

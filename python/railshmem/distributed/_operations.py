@@ -26,13 +26,16 @@ class Operation:
     factor: float | torch.Tensor = 1.0
 
 
+_OPERATIONS = {kind: Operation(name) for kind, name in _NAMES.items()}
+
+
 def operation_of(op: dist.ReduceOp | dist.ReduceOp.RedOpType) -> Operation:
     """Returns the operation that torch.distributed names op. ValueError for one that there is not."""
     kind = op if isinstance(op, _RedOp) else op.op
-    name = _NAMES.get(kind)
-    if name is None:
+    operation = _OPERATIONS.get(kind)
+    if operation is None:
         raise ValueError(f"railshmem: the operation {kind} is no reduction of this backend")
-    return Operation(name, op.__getstate__()[1]) if name == "premul" else Operation(name)
+    return Operation("premul", op.__getstate__()[1]) if operation.name == "premul" else operation
 
 
 def require_operands(call: str, operation: Operation, dtype: torch.dtype) -> None:

@@ -2,13 +2,14 @@
 """What a call of the process group returns: a torch.distributed.Work, on which a program waits."""
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+
+from railshmem.distributed import _streams
 
 NO_TIMEOUT = timedelta(0)
 
@@ -96,19 +97,6 @@ class HostWork(dist.Work):
             self._future.set_result(self._tensors)
 
 
-@contextlib.contextmanager
-def on_stream(stream: torch.cuda.Stream, before: torch.cuda.Stream) -> Iterator[None]:
-    """Makes stream torch's current one, and then `before` again, which is the current one of its device now."""
-    device = torch.cuda.current_device()
-    torch.cuda.set_stream(stream)  # torch.cuda.stream() asks for more, and takes longer
-    try:
-        yield
-    finally:
-        torch.cuda.set_stream(before)
-        if device != before.device_index:
-            torch.cuda.set_device(device)
-
-
 class DeviceWork(dist.Work):
     """A call that was put into a stream of this PE's GPU."""
 
@@ -121,7 +109,7 @@ class DeviceWork(dist.Work):
 
     def wait(self, timeout: timedelta = NO_TIMEOUT) -> bool:
         """Makes torch's current stream wait for the call; True. The CPU does not wait."""
-        torch.cuda.current_stream(self._device).wait_event(self.event)
+        _streams.current(self._device).wait_event(self.event)
         return True
 
     def synchronize(self) -> None:
@@ -150,7 +138,7 @@ class DeviceWork(dist.Work):
     def get_future(self) -> torch.futures.Future:
         """Returns a future of the tensors, which is complete; its wait() makes the current stream wait."""
         future = torch.futures.Future(devices=[self._device])
-        with on_stream(self._stream, torch.cuda.current_stream(self._device)):
+        with _streams.Within(self._stream, _streams.current(self._device)):
             future.set_result(self._tensors)
         return future
 
