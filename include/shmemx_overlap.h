@@ -110,9 +110,9 @@ RAILSHMEM_API int shmemx_ag_gemm_on_stream(const shmemx_gemm_t* gemm, shmemx_str
 /// pieces. Collective, captured and refused as shmemx_ag_gemm_on_stream.
 RAILSHMEM_API int shmemx_gemm_rs_on_stream(const shmemx_gemm_t* gemm, shmemx_stream_t stream);
 
-/// How a call would be cut where the shape decides: pieces of each member's rows, or SHMEMX_PIECES_WHOLE. A pure
-/// function. It asks for pieces only where the product is long enough to hide them (docs/overlap.md). `nodes`: of the
-/// team.
+/// How a call would be cut where the shape decides: pieces of each member's rows, or SHMEMX_PIECES_WHOLE. Local. It
+/// asks for pieces only where the product is long enough to hide them (docs/overlap.md), and between nodes looks at
+/// SHMEM_GPU_CONTEXT. `nodes`: of the team. 0 after a message where that variable has no such value.
 RAILSHMEM_API int shmemx_ag_gemm_pieces(int npes, int nodes, size_t m, size_t n, size_t k, size_t element_nbytes);
 RAILSHMEM_API int shmemx_gemm_rs_pieces(int npes, int nodes, size_t m, size_t n, size_t k, size_t element_nbytes);
 

@@ -64,6 +64,10 @@ std::vector<int> pes_twice(const Workspace& workspace, int n) {
   return pes;
 }
 
+bool computes_in_own_context(const Env& env) noexcept {
+  return env.gpu_context == GpuContextMode::own;
+}
+
 std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
   void* context = nullptr;
   must(driver().get_context(&context), "cuCtxGetCurrent");
@@ -88,6 +92,7 @@ std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
                 mapped,
                 pieces_of(env.overlap),
                 streams_of(env.overlap_streams),
+                computes_in_own_context(env),
                 env.overlap_protocol,
                 std::move(workspace),
                 {},
@@ -106,9 +111,14 @@ int call(const char* function, Way way, const shmemx_gemm_t* asked, Stream strea
   });
 }
 
-int pieces(Way way, int npes, int nodes, size_t m, size_t n, size_t k, size_t element) noexcept {
-  const size_t suggested = suggested_pieces(way, {npes, nodes, m, n, k, element});
-  return suggested == 0 ? SHMEMX_PIECES_WHOLE : static_cast<int>(suggested);
+int pieces(const char* function, Way way, int npes, int nodes, size_t m, size_t n, size_t k, size_t element) {
+  int found = 0;
+  guarded(function, [&] {
+    const bool own_context = computes_in_own_context(Env::parse());
+    const size_t suggested = suggested_pieces(way, {npes, nodes, m, n, k, element, 0, own_context});
+    found = suggested == 0 ? SHMEMX_PIECES_WHOLE : static_cast<int>(suggested);
+  });
+  return found;
 }
 
 }  // namespace
@@ -153,11 +163,11 @@ int shmemx_gemm_rs_on_stream(const shmemx_gemm_t* gemm, shmemx_stream_t stream) 
 }
 
 int shmemx_ag_gemm_pieces(int npes, int nodes, size_t m, size_t n, size_t k, size_t element_nbytes) {
-  return pieces(Way::gather, npes, nodes, m, n, k, element_nbytes);
+  return pieces("shmemx_ag_gemm_pieces", Way::gather, npes, nodes, m, n, k, element_nbytes);
 }
 
 int shmemx_gemm_rs_pieces(int npes, int nodes, size_t m, size_t n, size_t k, size_t element_nbytes) {
-  return pieces(Way::scatter, npes, nodes, m, n, k, element_nbytes);
+  return pieces("shmemx_gemm_rs_pieces", Way::scatter, npes, nodes, m, n, k, element_nbytes);
 }
 
 }  // extern "C"

@@ -60,7 +60,7 @@ Cut cut_of(const State& state, const Gemm& gemm, Stream stream) {
 
 Shape shape_of(const State& state, const Gemm& gemm) noexcept {
   const size_t element = gemm.way == Way::gather ? gemm.element : gemm.result_element;
-  return {state.n, state.nodes, gemm.asked.m, gemm.asked.n, gemm.asked.k, element, state.streams};
+  return {state.n, state.nodes, gemm.asked.m, gemm.asked.n, gemm.asked.k, element, state.streams, state.own_context};
 }
 
 }  // namespace railshmem::overlap

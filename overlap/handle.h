@@ -19,6 +19,7 @@ struct shmemx_overlap {
   bool mapped;  ///< all members map each other's memory: copy engines carry pieces. Else the library's collectives do.
   int pieces;   ///< of SHMEM_OVERLAP; 0: by shape
   int streams;  ///< of SHMEM_OVERLAP_STREAMS
+  bool own_context;                    ///< of SHMEM_GPU_CONTEXT
   railshmem::GatherProtocol protocol;  ///< of SHMEM_OVERLAP_PROTOCOL
   railshmem::overlap::Workspace workspace;
   railshmem::overlap::Lanes lanes;

@@ -74,6 +74,8 @@ size_t suggested_pieces(Way way, const Shape& shape) noexcept {
   const size_t rows = shape.m / static_cast<size_t>(shape.npes);
   // A product of less than a wave takes as long as one of a wave: cutting it would cost more than the bytes.
   if (rows == 0 || tiles(rows, shape.n) < kWave) return 0;
+  // Each chunk's sum waits for a time slice of 2 ms there; one behind the other there is no such wait.
+  if (way == Way::scatter && shape.nodes > 1 && shape.own_context) return 0;
   const double product = product_seconds(shape, rows);
   const size_t columns = way == Way::gather ? shape.k : shape.n;
   const double copy = bytes_of_member(shape, columns) / (shape.nodes > 1 ? kNetwork : kLink);

@@ -10,10 +10,11 @@ enum class Way : unsigned char { gather, scatter };  ///< all-gather + product, 
 
 struct Shape {
   int npes;
-  int nodes;        ///< of the team
-  size_t m, n, k;   ///< m: rows of all members together
-  size_t element;   ///< bytes of an element that crosses the link
-  int streams = 0;  ///< on which products take turns, 1 or 2; 0: by shape
+  int nodes;                 ///< of the team
+  size_t m, n, k;            ///< m: rows of all members together
+  size_t element;            ///< bytes of an element that crosses the link
+  int streams = 0;           ///< on which products take turns, 1 or 2; 0: by shape
+  bool own_context = false;  ///< between nodes the library computes in a CUDA context of its own
 };
 
 /// The rows of one member in pieces; the last one may be shorter.

@@ -61,6 +61,17 @@ TEST(OverlapPlanner, AScatterIsNotCutWhereEachPieceWouldTakeAWave) {
   EXPECT_GT(suggested_pieces(Way::scatter, {2, 1, 65536, 8192, 512, kTwoBytes}), 2u);
 }
 
+TEST(OverlapPlanner, SumsInAContextOfTheirOwnAreNotCutBetweenNodes) {
+  const Shape program{2, 2, 8192, 8192, 8192, kTwoBytes};
+  Shape own = program;
+  own.own_context = true;
+  EXPECT_GE(suggested_pieces(Way::scatter, program), 1u);
+  EXPECT_EQ(suggested_pieces(Way::scatter, own), 0u);
+  EXPECT_EQ(suggested_pieces(Way::gather, own), suggested_pieces(Way::gather, program));
+  own.nodes = 1;
+  EXPECT_GE(suggested_pieces(Way::scatter, own), 1u);
+}
+
 TEST(OverlapPlanner, LongProductsTakeTurnsOnTwoStreams) {
   const Shape long_one{2, 1, 32768, 8192, 8192, kTwoBytes};
   EXPECT_EQ(suggested_pieces(Way::scatter, long_one), 4u);
