@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// moe_dispatch and moe_combine: the two calls of librailshmem-moe.so in turns, each between two events, with experts
-// that change nothing. --shapes: tokens of a PE x channels x experts of all PEs; top 8, random. --ctas:
-// multiprocessors.
+// moe_dispatch and moe_combine: the two calls of librailshmem-moe.so in turns, with experts that change nothing. From
+// the stream each call is between two events, which adds what events and the launch by the CPU take. With --graph the
+// calls of a graph follow each other: a dispatch is one of many dispatches, a combine what pairs take beyond that.
+// --shapes: tokens of a PE x channels x experts of all PEs; top 8, random. --ctas: multiprocessors.
 #include <shmem.h>
 #include <shmemx_moe.h>
 
@@ -9,7 +10,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "perftest/device/context.cuh"
+#include "perftest/device/replay.cuh"
 
 namespace railshmem::perf::gpu {
 namespace {
@@ -186,20 +187,60 @@ Times times_of(Context& context, Experts& experts, long iters) {
   return times;
 }
 
+/// Seconds that a replay takes of this graph.
+double seconds_of(Context& context, const Replay& replay) {
+  const Event begin = make_event(), end = make_event();
+  context.barrier();
+  CUDA_CHECK(cudaEventRecord(begin.get(), context.stream()));
+  replay.launch();
+  CUDA_CHECK(cudaEventRecord(end.get(), context.stream()));
+  context.finish();
+  float ms = 0;
+  CUDA_CHECK(cudaEventElapsedTime(&ms, begin.get(), end.get()));
+  return 1e-3 * static_cast<double>(ms);
+}
+
+/// times_of() of calls in graphs.
+class Graphs {
+ public:
+  Graphs(Context& context, Experts& experts, long iters)
+      : context_(context),
+        dispatches_(context.stream(), iters, [&] { experts.dispatch(); }),
+        pairs_(context.stream(), experts.eight_bits() ? 1 : iters, [&] {
+          experts.dispatch();
+          if (!experts.eight_bits()) experts.combine();
+        }) {}
+
+  Times times() const {
+    Times times;
+    times.dispatch = seconds_of(context_, dispatches_);
+    times.combine = seconds_of(context_, pairs_) - times.dispatch;
+    return times;
+  }
+
+ private:
+  Context& context_;
+  const Replay dispatches_, pairs_;
+};
+
 void run_shape(Context& context, const MoeShape& shape, int dispatch_type, bool combines) {
   Experts experts(context, shape, dispatch_type);
   const long iters = iterations(context.options, experts.crossing_nbytes(), 200);
-  times_of(context, experts, std::max(1L, iters / 10));  // warms up
+  std::optional<Graphs> graphs;
+  if (context.options.graph) graphs.emplace(context, experts, iters);
+  const auto measured = [&] { return graphs ? graphs->times() : times_of(context, experts, iters); };
+  measured();  // warms up
   std::optional<bool> validated;
   if (context.options.common.validate && !experts.eight_bits()) validated = context.all(experts.right());
   std::vector<double> seconds;
   for (int i = 0; i < context.options.common.repetitions; ++i) {
-    const Times times = times_of(context, experts, iters);
+    const Times times = measured();
     seconds.push_back(combines ? times.combine : times.dispatch);
   }
   if (validated) validated = context.all(*validated && experts.right());
   Row row = context.row("latency", "us", experts.crossing_nbytes() * (combines ? 2 : 1), 0, 0);
-  row.variant = Variant{"stream", "heap", experts.eight_bits() ? "float8_e4m3" : "bfloat16", false, shape.name};
+  row.variant = Variant{context.options.graph ? "graph" : "stream", "heap",
+                        experts.eight_bits() ? "float8_e4m3" : "bfloat16", false, shape.name};
   row.iters = iters * context.options.common.repetitions;
   row.validated = validated;
   set_time(row, seconds, static_cast<double>(iters));
