@@ -50,10 +50,7 @@ class Channel {
   }
   /// As many commands may be popped before one has to finish.
   uint64_t room() const noexcept { return finished_.window() - in_flight(); }
-  void pop(uint32_t commands = 1) noexcept {
-    ring_.pop();
-    for (; commands > 1; --commands) [[unlikely]] ring_.pop();
-  }
+  void pop() noexcept { ring_.pop(); }
   /// Ticket of the peeked command.
   uint64_t next() const noexcept { return ring_.next(); }
 

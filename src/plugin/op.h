@@ -66,12 +66,11 @@ struct NetSignal {
   SignalOp op;
 };
 
-/// Who hears of an operation's end: a blocked call, or the producer of a channel's command.
+/// Who hears of an operation's end: a blocked call, the producer of a channel's command, or nobody.
 struct Outcome {
-  bool* done = nullptr;  ///< set by tell(), read by is_told()
-  Channel* channel = nullptr;
-  uint64_t ticket = 0;
-  uint32_t tickets = 1;  ///< commands that became this one operation
+  bool* done = nullptr;        ///< of a blocked call: set by tell(), read by is_told()
+  Channel* channel = nullptr;  ///< of a command
+  uint64_t ticket = 0;         ///< in the channel
 };
 
 /// What a put does not have is not set, and a copy is made field by field, so that a put can stay in registers where
@@ -96,7 +95,6 @@ struct Op {
     outcome.done = other.outcome.done;
     outcome.channel = other.outcome.channel;
     outcome.ticket = other.outcome.ticket;
-    outcome.tickets = other.outcome.tickets;
     // GCC does not see that operations of the other kinds have set it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

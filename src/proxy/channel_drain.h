@@ -32,10 +32,10 @@ class ChannelDrain {
     bool moved = false;
     if (!parked_.empty()) [[unlikely]]
       moved = parked_.step([this](const ParkedOp& parked) { return issue_parked(parked); });
-    const uint64_t most = std::min(kCommandsPerPass, channel_.room());
     const uint64_t begin = channel_.next();
+    const uint64_t end = begin + std::min(kCommandsPerPass, channel_.room());
     stuck_ = false;
-    while (channel_.next() - begin < most) {
+    while (channel_.next() < end) {
       const Slot* const slot = channel_.ring().head();
       if (slot == nullptr) {
         channel_.ring().publish();  // idle: nobody may be left waiting for the last few slots
@@ -47,7 +47,7 @@ class ChannelDrain {
         continue;
       }
       uint64_t value = c.value;
-      if (!pass_on(put(c, &value), value)) [[unlikely]]
+      if (!pass_on(put(c, &value))) [[unlikely]]
         break;
     }
     channel_.publish();
@@ -80,8 +80,8 @@ class ChannelDrain {
     op.outcome.ticket = channel_.next();
     return op;
   }
-  /// The operation of any command but a fence.
-  Op operation(const Command& c, uint64_t* value) noexcept {
+  /// The operation of any command but a fence, and of `folded` commands behind it.
+  Op operation(const Command& c, uint64_t* value, uint32_t* folded) noexcept {
     Op op = put(c, value);
     switch (c.op) {
       case CommandOp::put:
@@ -100,7 +100,7 @@ class ChannelDrain {
       case CommandOp::amo:
         op.kind = OpKind::amo;
         op.detail.amo = {c.amo_op, static_cast<uint8_t>(c.nbytes), c.value, c.compare};
-        if (c.amo_op == AmoOp::add) fold(c, op);
+        if (c.amo_op == AmoOp::add) *folded = fold(c, op);
         break;
       default:
         die_strange_command(c.op);
@@ -114,17 +114,24 @@ class ChannelDrain {
     const Command c = decode(slot);
     if (c.op == CommandOp::fence || is_empty(c)) {
       context_.fences += c.op == CommandOp::fence;
-      const uint64_t ticket = channel_.next();
-      channel_.pop();
-      channel_.complete(ticket);
+      finish_head();
       return true;
     }
     uint64_t value = c.value;
-    return pass_on(operation(c, &value), value);
+    uint32_t folded = 0;
+    const Op op = operation(c, &value, &folded);
+    if (!pass_on(op)) return false;
+    for (; folded > 0; --folded) finish_head();  // producers see this when the command before has finished
+    return true;
+  }
+  void finish_head() noexcept {
+    const uint64_t ticket = channel_.next();
+    channel_.pop();
+    channel_.complete(ticket);
   }
   /// Issues the operation of the command at the ring's head, or puts the operation aside. False: the command stays in
   /// the ring.
-  [[gnu::always_inline]] bool pass_on(const Op& op, uint64_t value) noexcept {
+  [[gnu::always_inline]] bool pass_on(const Op& op) noexcept {
     Post posted = Post::behind;
     if (op.kind == OpKind::get || !parked_.waits_for(op.remote.pe)) [[likely]] {
       if (nudger_ != nullptr) [[unlikely]]
@@ -132,34 +139,37 @@ class ChannelDrain {
       posted = initiator_.issue(op, context_.fences);
     }
     if (posted == Post::ok) [[likely]] {
-      channel_.pop(op.outcome.tickets);
+      channel_.pop();
       return true;
     }
     const Op other = op;  // its address is known to others; `op` may stay in registers
-    return settle(other, value, posted);
+    return settle(other, posted);
   }
 
-  /// Threads of a kernel that add to one word do so in a row: their additions become one.
-  void fold(const Command& c, Op& op) noexcept {
+  /// Threads of a kernel that add to one word do so in a row: their additions become one. Returns how many commands
+  /// behind the ring's head became part of `op`.
+  uint32_t fold(const Command& c, Op& op) noexcept {
     const uint64_t most = std::min(kMostFolded, channel_.room());
-    for (uint32_t& tickets = op.outcome.tickets; tickets < most; ++tickets) {
-      const Slot* const slot = channel_.ring().head(tickets);
-      if (slot == nullptr) return;
+    uint32_t folded = 0;
+    for (; folded + 1 < most; ++folded) {
+      const Slot* const slot = channel_.ring().head(folded + 1);
+      if (slot == nullptr) break;
       const Command next = decode(*slot);
       if (next.op != CommandOp::amo || next.amo_op != AmoOp::add || next.pe != c.pe || next.segment != c.segment ||
           next.remote_offset != c.remote_offset || next.nbytes != c.nbytes)
-        return;
+        break;
       op.detail.amo.operand += next.value;  // for a word of 4 bytes the target takes the low half
     }
+    return folded;
   }
 
   /// What becomes of an operation that was not accepted. False: its command stays in the ring.
-  [[gnu::noinline]] bool settle(const Op& op, uint64_t value, Post posted) noexcept {
+  [[gnu::noinline]] bool settle(const Op& op, Post posted) noexcept {
     stuck_ = posted == Post::again || (posted == Post::behind && parked_.full());
     if (stuck_) return false;
-    if (posted == Post::behind) parked_.add(op, value, context_.fences);
-    channel_.pop(op.outcome.tickets);
-    if (posted == Post::failed) finish_commands(op.outcome);
+    if (posted == Post::behind) parked_.add(op, context_.fences);
+    channel_.pop();
+    if (posted == Post::failed) tell_end(op.outcome);
     return true;
   }
 
@@ -167,7 +177,7 @@ class ChannelDrain {
   [[gnu::noinline]] bool issue_parked(const ParkedOp& parked) noexcept {
     if (nudger_ != nullptr) nudger_->nudge(parked.op.remote.pe);
     const Post posted = initiator_.issue(parked.op, parked.epoch);
-    if (posted == Post::failed) finish_commands(parked.op.outcome);
+    if (posted == Post::failed) tell_end(parked.op.outcome);
     return posted == Post::ok || posted == Post::failed;
   }
 

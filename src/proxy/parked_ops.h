@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "src/plugin/op.h"
@@ -31,14 +32,17 @@ class ParkedOps {
   /// Whether some wait for `pe`: others must queue up behind them.
   bool waits_for(int pe) const noexcept { return peers_[static_cast<size_t>(pe)].waiting > 0; }
 
-  /// Puts an operation behind those to its PE. `value` is its data, where that came inside the command.
-  void add(const Op& op, uint64_t value, uint32_t epoch) noexcept {
+  /// Puts an operation behind those to its PE. Data that came inside the command, sizeof ParkedOp::value at op.local,
+  /// is copied.
+  void add(const Op& op, uint32_t epoch) noexcept {
     const uint8_t place = free_[kMost - 1 - count_];
     order_[count_++] = place;
     ++peer_of(op).waiting;
     ParkedOp& parked = places_[place];
-    parked = {op, value, epoch};
-    if (op.local_is_ours()) parked.op.local = reinterpret_cast<std::byte*>(&parked.value);
+    parked.op = op;
+    parked.epoch = epoch;
+    if (op.local_is_ours())
+      parked.op.local = static_cast<std::byte*>(std::memcpy(&parked.value, op.local, sizeof parked.value));
   }
 
   /// Calls `issue(parked)` for the first operation to every PE, and as long as they go for those behind it. True when

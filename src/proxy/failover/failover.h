@@ -75,8 +75,8 @@ class Failover {
         desk_.cells.give(cell);  // a peer that misses the answer will ask
         return;
       case OpKind::flush:
-        desk_.cells.give(cell);
         desk_.lost_flushes |= RailMask{1} << cell.rail;
+        desk_.cells.give(cell);
         return;
       case OpKind::put:
       case OpKind::get:

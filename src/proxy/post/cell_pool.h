@@ -27,9 +27,9 @@ class CellPool {
   OpCell* take(const Operation& what) noexcept {
     OpCell* const cell = take_for_data(what);
     if (cell == nullptr) return nullptr;
-    cell->is_word = false;
+    cell->next = kNoCell;
     cell->context = nullptr;
-    cell->outcome.channel = nullptr;
+    cell->outcome = {};
     return cell;
   }
   /// A cell for a put, get or put_signal, which sets the fields that take() sets beyond these.
@@ -39,23 +39,23 @@ class CellPool {
     OpCell& cell = cells_[free_];
     free_ = cell.next;
     cell.what = what;
-    cell.next = kNoCell;
     ++in_use_;
     return &cell;
   }
   void give(OpCell& cell) noexcept {
+    cell.fetch = nullptr;
     cell.flight = Flight::none;
     cell.request = RequestStage::none;
     cell.fetch_width = 0;
     cell.unordered = false;
     cell.lasting = false;
+    cell.is_word = false;
+    cell.segment = SegmentId{};
+    cell.rail = 0;
     cell.parts_left = 0;
     cell.first_look = 0;
     cell.request_bytes = 0;
     cell.parent = kNoCell;
-    cell.outcome.done = nullptr;
-    cell.outcome.tickets = 1;
-    cell.fetch = nullptr;
     cell.what.kind = OpKind::none;
     cell.next = free_;
     free_ = cell.index;

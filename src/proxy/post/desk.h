@@ -50,7 +50,8 @@ class Desk {
         direct(config.direct),
         proves_rails(config.proves_rails),
         cells(config.cells),
-        words(rail_span.size(), config.npes) {}
+        words(rail_span.size(), config.npes),
+        longest_copied_(rails.single() ? rails.traits().inject : 0) {}
   Desk(const Desk&) = delete;  // its users share it by reference
 
   RailSet<R> rails;
@@ -79,9 +80,8 @@ class Desk {
     cell->segment = op.remote.segment;
     cell->remote_offset = op.remote.offset;
     cell->local = op.local;
-    cell->is_word = op.kind == OpKind::put && op.nbytes <= sizeof(uint64_t);
-    // Another rail needs the source again if this one dies, though this one has copied it.
-    if (op.is_copied() && (op.nbytes > rails.traits().inject || !rails.single())) copy_source(*cell);
+    cell->is_word = op.kind == OpKind::put && words.orders(op.nbytes);
+    if (op.is_copied() && op.nbytes > longest_copied_) copy_source(*cell);
     return cell;
   }
   /// The operation of `cell`, which is `what`, is on its way: its context waits for it, and `outcome` hears of its end.
@@ -92,7 +92,6 @@ class Desk {
     cell.outcome.done = outcome.done;
     cell.outcome.channel = outcome.channel;
     cell.outcome.ticket = outcome.ticket;
-    cell.outcome.tickets = outcome.tickets;
     cell.context = context;
     if (context != nullptr) context->opened(what);
   }
@@ -101,15 +100,16 @@ class Desk {
     cell.lasting = true;
     ++lasting;
   }
-  /// The operation is complete.
-  [[gnu::always_inline]] void end(OpCell& cell) noexcept {
-    if (cell.context != nullptr) cell.context->closed(cell.what);
-    if (cell.is_word) words.completed(cell.what.pe);
-    tell(cell.outcome.done);
-    finish_commands(cell.outcome);
+  /// The operation of `cell`, which is `what`, is complete.
+  [[gnu::always_inline]] void end(OpCell& cell, const Operation& what) noexcept {
+    if (cell.context != nullptr) [[likely]]
+      cell.context->closed(what);
+    if (cell.is_word) words.completed(what.pe);
+    tell_end(cell.outcome);
     if (cell.lasting) --lasting;
     cells.give(cell);
   }
+  void end(OpCell& cell) noexcept { end(cell, cell.what); }
 
   /// Whether gets may be reads. Otherwise gets are requests for data. Such a request leaves no event of its own, so the
   /// rail must copy it.
@@ -218,6 +218,9 @@ class Desk {
     return Post::again;
   }
 
+  /// The longest source that a post copies well enough. Another rail needs the source again if this one dies, though
+  /// this one has copied it.
+  const size_t longest_copied_;
   uint32_t issued_ = 0;
 };
 

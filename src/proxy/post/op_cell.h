@@ -36,12 +36,6 @@ enum class RequestStage : uint8_t {
 const char* name_of(Flight flight) noexcept;
 const char* name_of(RequestStage stage) noexcept;
 
-[[gnu::always_inline]] inline void finish_commands(const Outcome& outcome) noexcept {
-  if (outcome.channel == nullptr) return;
-  outcome.channel->complete(outcome.ticket);
-  for (uint32_t i = 1; i < outcome.tickets; ++i) [[unlikely]] outcome.channel->complete(outcome.ticket + i);
-}
-
 inline void tell(bool* done) noexcept {
   // release: pairs with is_told(); the caller, who may not hold the endpoint, must see the data.
   if (done != nullptr) __atomic_store_n(done, true, __ATOMIC_RELEASE);
@@ -49,16 +43,27 @@ inline void tell(bool* done) noexcept {
 inline bool is_told(const bool& done) noexcept {
   return __atomic_load_n(&done, __ATOMIC_ACQUIRE);
 }
+/// Tells of an operation's end whoever is to hear of it.
+[[gnu::always_inline]] inline void tell_end(const Outcome& outcome) noexcept {
+  if (outcome.channel != nullptr) [[likely]]
+    outcome.channel->complete(outcome.ticket);
+  else
+    tell(outcome.done);
+}
 
 /// One operation, or one piece of a longer one (`parent` then names the operation's own cell).
 struct OpCell : OpSlot {
   Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
-  // give() clears the fields from here up to `next` in a few wide stores.
+  // give() clears the fields from here up to `next` in two wide stores.
+  void* fetch = nullptr;  ///< where a reply's value goes
   Flight flight = Flight::none;
   RequestStage request = RequestStage::none;
   uint8_t fetch_width = 0;
   bool unordered = false;      ///< a request that may pass others: a piece of something longer
   bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
+  bool is_word = false;        ///< a put that WordOrder keeps in order
+  SegmentId segment{};         ///< of the remote memory
+  uint8_t rail = 0;            ///< that the operation, or its request, was posted on
   uint32_t parts_left = 0;     ///< events and holds until the operation is complete, not counting its answer
   uint32_t first_look = 0;     ///< of PathWatch at this request; 0: none yet
   uint32_t request_bytes = 0;  ///< length of the request in the cell's buffer; 0: a signal, made anew from the fields
@@ -66,14 +71,10 @@ struct OpCell : OpSlot {
   uint32_t next = kNoCell;  ///< in the free list, the outbox, or the list of signals waiting for room
   uint32_t index = 0;
   uint32_t issue = 0;          ///< of a put or get: the order in which they were issued
-  bool is_word = false;        ///< a put of at most 8 bytes, which a peer may poll
-  SegmentId segment{};         ///< of the remote memory
-  uint8_t rail = 0;            ///< that the operation, or its request, was posted on
   uint64_t remote_offset = 0;  ///< of a put or get, or a piece of one
   std::byte* local = nullptr;
   Outcome outcome{};
   NetContext* context = nullptr;  ///< null: no context waits for this operation
-  void* fetch = nullptr;          ///< where a reply's value goes
   uint32_t previous = kNoCell;
   uint32_t sequence = 0;  ///< of a request
   uint64_t staging = 0;   ///< of a staged piece: its slot; of the whole: bytes of the source yet to be copied

@@ -15,30 +15,30 @@ namespace railshmem {
 /// rail.
 class WordOrder {
  public:
-  WordOrder(size_t rails, int npes) : peers_(rails > 1 ? static_cast<size_t>(npes) : 0) {}
+  WordOrder(size_t rails, int npes)
+      : longest_(rails > 1 ? sizeof(uint64_t) : 0), peers_(rails > 1 ? static_cast<size_t>(npes) : 0) {}
 
+  /// Whether a put of so many bytes, more than 0, is a word. Over one rail none is: that rail keeps the order.
+  bool orders(size_t nbytes) const noexcept { return nbytes <= longest_; }
   /// The rail that the next word must take; kNoRail: any.
   size_t rail(int pe) const noexcept {
-    if (peers_.empty()) return kNoRail;
     const Peer& peer = peers_[static_cast<size_t>(pe)];
     return peer.under_way > 0 ? peer.rail : kNoRail;
   }
   void posted(int pe, size_t rail) noexcept {
-    if (peers_.empty()) return;
     Peer& peer = peers_[static_cast<size_t>(pe)];
     ++peer.under_way;
     peer.rail = static_cast<uint8_t>(rail);
   }
   void moved(int pe, size_t rail) noexcept { peers_[static_cast<size_t>(pe)].rail = static_cast<uint8_t>(rail); }
-  void completed(int pe) noexcept {
-    if (!peers_.empty()) --peers_[static_cast<size_t>(pe)].under_way;
-  }
+  void completed(int pe) noexcept { --peers_[static_cast<size_t>(pe)].under_way; }
 
  private:
   struct Peer {
     uint32_t under_way = 0;
     uint8_t rail = 0;
   };
+  const size_t longest_;  ///< bytes of a word
   std::vector<Peer> peers_;
 };
 

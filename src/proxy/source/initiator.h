@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <optional>
 #include <string>
 #include <utility>
@@ -340,9 +341,8 @@ class Initiator {
     for (size_t i = 0; i < n; ++i) {
       const RailEvent& event = events[i];
       switch (event.kind) {
-        case RailEvent::Kind::completed:
-          completed(event.slot);
-          break;
+        [[likely]] case RailEvent::Kind::completed : completed(event.slot, r);
+        break;
         case RailEvent::Kind::failed:
           failed(event, r);
           break;
@@ -355,13 +355,14 @@ class Initiator {
     return n;
   }
 
-  [[gnu::always_inline]] void completed(OpSlot* slot) noexcept {
+  [[gnu::always_inline]] void completed(OpSlot* slot, size_t r) noexcept {
     if (slot == nullptr || desk_.abandoned) return;
     OpCell& part = static_cast<OpCell&>(*slot);
-    desk_.rails.came(part.rail);
+    assert(part.rail == r && "a rail tells an event of another rail");
+    desk_.rails.came(r);
     if (part.flight == Flight::only_one) [[likely]] {
-      desk_.rails.paths.moved(part.rail, part.what.pe);
-      desk_.end(part);
+      desk_.rails.paths.moved(r, part.what.pe);
+      desk_.end(part, {OpKind::put, part.what.pe, part.what.nbytes});
     } else {
       part_completed(part);
     }
@@ -465,8 +466,7 @@ class Initiator {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none) continue;
-      tell(cell.outcome.done);
-      finish_commands(cell.outcome);
+      tell_end(cell.outcome);
       desk_.cells.give(cell);
     }
     desk_.lasting = 0;
