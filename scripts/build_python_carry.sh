@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Collects in one folder what a machine with GPUs needs for the Python tests of gpu_check.sh, beside its own Python, torch and
-# pytest: the package railshmem with its module, the library, plug-ins and the launcher.
+# pytest: the package railshmem with its module, the libraries, plug-ins and the launcher.
 #   scripts/build_python_carry.sh [PYTHON]   PYTHON: of the version that the machine has, with headers; from 3.12 on any later
 #                                            one will do there (default: python3)
 # BUILD  the configured build to take ours from   (default: build/release)
@@ -34,7 +34,7 @@ plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' | grep -v -e ove
 device=''
 ! echo "$targets" | grep -Eq '(^|[ /])railshmem_device(:|$)' || device=railshmem_device
 # shellcheck disable=SC2016,SC2086
-cmake --build "$build" --parallel "${JOBS:-1}" --target railshmem oshrun $plugins $device
+cmake --build "$build" --parallel "${JOBS:-1}" --target railshmem railshmem_moe oshrun $plugins $device
 package=$carry/python/railshmem
 rm -rf "$carry/python"
 mkdir -p "$package" "$carry/bin" "$carry/lib/railshmem"
@@ -57,6 +57,8 @@ find "$build/railshmem" -name 'librailshmem_device.*' -exec cp {} "$package/lib/
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 mkdir -p "$package/bin"
 cp "$carry/bin/oshrun" "$package/bin/"
+# railshmem.moe opens it beside librailshmem.so.
+cp -L "$build/moe/librailshmem-moe.so.0" "$carry/lib/"
 for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done
 # Our library, and libfabric with what it needs, under the names that are asked for.
 here_already='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s)[.-]'

@@ -264,7 +264,7 @@ for pes in $counts; do tensors direct "$pes"; done
 tensors shm 2 SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
 tensors two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 
-# ranks FOLDER NAME PES [NAME=VALUE...]: its tests of torch.distributed or FSDP2, on CPU and GPU.
+# ranks FOLDER NAME PES [NAME=VALUE...]: its tests of torch.distributed, FSDP2 or mixtures of experts, on CPU and GPU.
 ranks() {
   local folder=$1 name=$2 pes=$3
   shift 3
@@ -279,6 +279,7 @@ for folder in distributed fsdp; do
   ranks $folder direct 2
   ranks $folder two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
+ranks moe direct 2
 ranks symm_mem direct 2  # compiles the backend first; all members are on one node
 package=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH}
 if PYTHONPATH=$package "$python" -c 'import railshmem.symm_mem, pytest, torch; assert torch.cuda.is_available()' 2>"$logs/python.log"; then

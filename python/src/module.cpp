@@ -14,6 +14,7 @@
 #include "python/src/heap.h"
 #include "python/src/leases.h"
 #include "python/src/members.h"
+#include "python/src/moe.h"
 #include "python/src/operations.h"
 #include "python/src/pools.h"
 #include "python/src/state.h"
@@ -116,4 +117,5 @@ NB_MODULE(_core, module) {
   bind_stream_collectives(module);
   bind_members(module);
   bind_device_modules(module);
+  bind_moe(module);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the tests of the Python package: run.sh PYTHON OSHRUN FOLDER N        those of the folder pes, distributed, c10d, fsdp or
-#                                                                            symm_mem, by N PEs
+# Runs the tests of the Python package: run.sh PYTHON OSHRUN FOLDER N        those of the folder pes, distributed, c10d, fsdp,
+#                                                                            symm_mem or moe, by N PEs
 #                                       run.sh PYTHON OSHRUN jobs|torchrun   those of these folders, which start jobs
 #                                       run.sh PYTHON OSHRUN triton|numba    kernels, compiled without a GPU
 #                                       run.sh PYTHON OSHRUN triton_gpu N    kernels on GPUs, by N PEs
@@ -18,6 +18,7 @@ case $folder in
   c10d) needs='expecttest, torch.distributed' ;;
   fsdp) needs='torch.distributed; from torch.distributed.fsdp import FSDPModule; FSDPModule.set_custom_all_gather' ;;
   symm_mem) needs='torch.utils.cpp_extension as c, torch._C._distributed_c10d as d; c.verify_ninja_availability(); d._SymmetricMemory' ;;
+  moe) needs=torch ;;
   triton) needs=triton ;;
   numba) needs=numba.cuda ;;
   triton_gpu) needs='triton, torch; torch.cuda.current_device()' ;;

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dispatch and combine of one layer of experts."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+from railshmem import Team, _core
+from railshmem._names import name_of
+from railshmem.moe import _checks, _memory
+
+_MAKE, _DISPATCH, _COMBINE, _COMPLETE = (f"railshmem.moe.Exchange{name}" for name in ("", ".dispatch", ".combine", ".complete"))
+
+
+class Received(NamedTuple):
+    """What dispatch() brings. An expert's rows lie one behind the other: those of member 0's tokens, then member 1's, and so on.
+
+    Memory behind an expert's last row has no meaning.
+    """
+
+    rows: torch.Tensor  #: [local experts, capacity, hidden], of dtype, or torch.float8_e4m3fn with fp8
+    scales: torch.Tensor | None  #: with fp8 [local experts, capacity, hidden // 128], float32; a value is row * scale
+    counts: torch.Tensor  #: [local experts, size], int32: how many rows came from each member
+
+
+class Exchange:
+    """Brings tokens to their experts and back. One dispatch at a time, with its combine; for one stream at a time.
+
+    Member r of the team has the experts from r * experts / size on. `size`, `rank`, `local_experts`, `capacity` (rows that an
+    expert has room for: size * max_tokens), `device` and what the constructor was given are attributes.
+
+    All members make the calls of an exchange in one order. Nothing is freed by the garbage collector.
+    """
+
+    def __init__(self, experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
+                 fp8: bool = False, *, team: Team | None = None, group: Any = None, workspace: torch.Tensor | None = None,
+                 multiprocessors: int = 0):
+        """Makes an exchange for `experts` experts of all members together (a multiple of size, at most 1024).
+
+        topk: experts of a token at most, 1 to 32. hidden: channels of a token, a multiple of 8, of 128 with fp8; at most
+        16384. max_tokens: of a member in one dispatch. dtype: of tokens and results, torch.bfloat16 or torch.float16. fp8:
+        experts get 8-bit floats with a scale for each 128 channels. team: who takes part, all PEs without it; or group, a
+        process group of torch.distributed, of which the exchange makes a team of its own. multiprocessors: that a kernel
+        occupies at most; 0 is all, and this alone may differ between members.
+
+        workspace: symmetric CUDA memory of workspace_nbytes() bytes, at equal places on all members, for this exchange
+        alone; then the call is collective over the team. Without it the exchange takes memory of the symmetric heap: the call
+        is then collective over all PEs of the job, each for its team.
+
+        Raises ValueError and TypeError for arguments that do not fit; MemoryError where the heap is full; FileNotFoundError
+        where there is no librailshmem-moe.so; RuntimeError where the heap is not in GPU memory, the team is on several
+        nodes, or its GPUs do not map each other (with a message on standard error).
+        """
+        if team is not None and group is not None:
+            raise ValueError(f"{_MAKE}: team and group are given; pass one of them")
+        self._group_team = None if group is None else Team.from_group(group)
+        team = self._group_team or team or Team.world()
+        self.size, self.rank = team.n_pes(), team.my_pe()
+        _checks.sizes(self.size, experts, topk, hidden, max_tokens, dtype, fp8, multiprocessors)
+        self.experts, self.topk, self.hidden, self.max_tokens = experts, topk, hidden, max_tokens
+        self.dtype, self.fp8, self.multiprocessors = dtype, bool(fp8), multiprocessors
+        self.local_experts, self.capacity = experts // self.size, self.size * max_tokens
+        self.device = _memory.take_gpu(_MAKE)
+        nbytes = _core.moe_workspace(_MAKE, team, *self._sizes())
+        self._owned = None
+        if workspace is None:
+            self._owned = workspace = _memory.symmetric(_MAKE, nbytes, name_of(f"a workspace of {_MAKE}", depth=1), self.device)
+        self._handle = _core.MoeHandle(_MAKE, team, *self._sizes(), multiprocessors, workspace)
+        self._workspace = workspace
+        self._tokens = None  # of the dispatch that the next combine belongs to
+        self._sent: tuple | None = None  # tensors of the call whose receiving half is to come
+
+    def __repr__(self) -> str:
+        return (f"<railshmem.moe.Exchange of {self.experts} experts on {self.size} PEs, {self.max_tokens} tokens of {self.hidden} "
+                f"{self.dtype}{' as fp8' if self.fp8 else ''}, top {self.topk}>")
+
+    @staticmethod
+    def workspace_nbytes(experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
+                         fp8: bool = False, *, team: Team | None = None) -> int:
+        """Returns how many bytes of symmetric memory an exchange of these sizes needs on each member. Local.
+
+        Raises as the constructor.
+        """
+        team = team or Team.world()
+        _checks.sizes(team.n_pes(), experts, topk, hidden, max_tokens, dtype, fp8, 0)
+        return _core.moe_workspace(_MAKE, team, experts, topk, hidden, max_tokens, dtype is torch.float16, bool(fp8))
+
+    def dispatch(self, x: torch.Tensor, experts: torch.Tensor, weights: torch.Tensor | None = None, *,
+                 rows: torch.Tensor | None = None, scales: torch.Tensor | None = None, counts: torch.Tensor | None = None,
+                 hook: bool = False) -> Received:
+        """Sends this member's tokens to their experts, and receives those for the experts here, in stream order.
+
+        x: [tokens, hidden] of dtype, tokens from 0 to max_tokens. experts: [tokens, topk], int64; -1 is no expert. An expert
+        that a token names twice gets the token once, for the sum of both weights; a number that is no expert ends the job
+        with a message. weights: [tokens, topk], float32; without it all are 1. combine() uses them.
+
+        rows, scales, counts: where results go, in the shapes of Received; without them new tensors. hook=True sends only:
+        what is returned gets its contents by complete(), and until then x, experts and weights stay as they are.
+
+        Collective over the team. A graph captures it together with its combine(); each launch reads x, experts and weights
+        anew. Raises ValueError and TypeError for arguments that do not fit, RuntimeError for a call at the wrong time; then
+        nothing has happened.
+        """
+        self._require_whole(_DISPATCH)
+        tokens = _checks.tokens_of(_DISPATCH, x, self.hidden, self.max_tokens)
+        _checks.shape(_DISPATCH, "experts", experts, (tokens, self.topk))
+        if weights is not None:
+            _checks.shape(_DISPATCH, "weights", weights, (tokens, self.topk))
+        received = self._room(rows, scales, counts)
+        flat = None if received.scales is None else received.scales.transpose(1, 2)
+        self._handle.dispatch(_DISPATCH, x, experts, weights, received.rows, flat, received.counts, tokens, hook)
+        self._tokens = tokens
+        if hook:
+            self._sent = (x, experts, weights, received)
+        return received
+
+    def combine(self, results: torch.Tensor, *, out: torch.Tensor | None = None, hook: bool = False) -> torch.Tensor:
+        """Returns, for each token of the last dispatch(), the sum of weight * result over its experts, in stream order.
+
+        results: [local experts, capacity, hidden] of dtype, each result in the place of the row that came. The sum is made in
+        float32, in an order that depends on the routing alone, and rounded once; a token without experts gets zeros. out:
+        [tokens, hidden] of dtype; without it a new tensor. hook=True sends only: complete() fills out, and until then
+        results stays as it is.
+
+        Collective over the team, once for each dispatch(). Raises as dispatch().
+        """
+        self._require_whole(_COMBINE)
+        if self._tokens is None:
+            raise RuntimeError(f"{_COMBINE}: no dispatch() came before; each combine follows a dispatch of its own")
+        _checks.shape(_COMBINE, "results", results, (self.local_experts, self.capacity, self.hidden))
+        if out is None:
+            out = _memory.empty((self._tokens, self.hidden), dtype=self.dtype, device=self.device)
+        else:
+            _checks.shape(_COMBINE, "out", out, (self._tokens, self.hidden))
+        self._handle.combine(_COMBINE, results, out, self._tokens, hook)
+        self._tokens = None
+        if hook:
+            self._sent = (results, out)
+        return out
+
+    def complete(self) -> None:
+        """The receiving half of the last call, which was made with hook=True, in stream order. Raises as dispatch()."""
+        if self._sent is None:
+            raise RuntimeError(f"{_COMPLETE}: nothing is to be completed; the last call was made without hook=True, or is complete")
+        self._require_device(_COMPLETE)
+        self._handle.complete(_COMPLETE)
+        self._sent = None
+
+    def free(self) -> None:
+        """Frees the exchange, when this GPU has done what it was given; graphs that captured its calls are destroyed before.
+
+        Collective over all PEs where the exchange took the workspace itself, else local; collective over the group where it
+        was made for one. A workspace that was passed stays, and may be used again when all members have called free().
+        """
+        function = "railshmem.moe.Exchange.free"
+        _memory.settle(self.device)
+        self._handle.destroy(function)
+        self._sent = self._tokens = self._workspace = None
+        if self._owned is not None:
+            _core.free(function, self._owned)
+            self._owned = None
+        if self._group_team is not None:
+            self._group_team.destroy()
+
+    def _sizes(self) -> tuple:
+        return self.experts, self.topk, self.hidden, self.max_tokens, self.dtype is torch.float16, self.fp8
+
+    def _require_device(self, function: str) -> None:
+        if not _memory.is_current(self.device):
+            raise RuntimeError(f"{function}: torch's current device is not the exchange's, {self.device}; call "
+                               "torch.cuda.set_device()")
+
+    def _require_whole(self, function: str) -> None:
+        if self._sent is not None:
+            raise RuntimeError(f"{function}: the call before was made with hook=True; call complete() first")
+        self._require_device(function)
+
+    def _room(self, rows: torch.Tensor | None, scales: torch.Tensor | None, counts: torch.Tensor | None) -> Received:
+        """Checks what was given for results, and makes what was not."""
+        local, capacity, groups = self.local_experts, self.capacity, self.hidden // _checks.CHANNELS_OF_SCALE
+        if rows is None:
+            rows = _memory.empty((local, capacity, self.hidden), dtype=torch.float8_e4m3fn if self.fp8 else self.dtype,
+                                 device=self.device)
+        else:
+            _checks.shape(_DISPATCH, "rows", rows, (local, capacity, self.hidden))
+        if counts is None:
+            counts = _memory.empty((local, self.size), dtype=torch.int32, device=self.device)
+        else:
+            _checks.shape(_DISPATCH, "counts", counts, (local, self.size))
+        if not self.fp8:
+            if scales is not None:
+                raise ValueError(f"{_DISPATCH}: scales is given, and this exchange was made without fp8")
+        elif scales is None:
+            scales = _memory.empty((local, groups, capacity), dtype=torch.float32, device=self.device).transpose(1, 2)
+        else:
+            _checks.shape(_DISPATCH, "scales", scales, (local, capacity, groups))
+        return Received(rows, scales, counts)

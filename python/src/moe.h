@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mixture of experts: shmemx_moe.h on CUDA tensors.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace railshmem::python {
+
+/// Adds moe_workspace and the class MoeHandle.
+void bind_moe(nanobind::module_& module);
+
+}  // namespace railshmem::python

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// librailshmem-moe.so, opened when it is needed: the module links librailshmem.so alone.
+#pragma once
+
+#include "shmemx_moe.h"
+
+namespace railshmem::python {
+
+/// The functions of shmemx_moe.h.
+struct MoeLibrary {
+  decltype(&shmemx_moe_workspace) workspace;
+  decltype(&shmemx_moe_create) create;
+  decltype(&shmemx_moe_destroy) destroy;
+  decltype(&shmemx_moe_dispatch_on_stream) dispatch;
+  decltype(&shmemx_moe_combine_on_stream) combine;
+  decltype(&shmemx_moe_complete_on_stream) complete;
+};
+
+/// Opens the library at the first call: the one beside librailshmem.so, or in the folder moe there (a build tree), or
+/// the one that the loader finds. Needs the GIL. FileNotFoundError where there is none; RuntimeError where it is of
+/// another version.
+const MoeLibrary& moe_library(const char* function);
+
+}  // namespace railshmem::python

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An installation without librailshmem-moe.so: the package works, and says what is missing where experts are asked for."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import railshmem
+
+PACKAGE = pathlib.Path(railshmem.__file__).parent
+PROGRAM = """
+import railshmem
+from railshmem import _core
+railshmem.init()
+try:
+    _core.moe_workspace("railshmem.moe.Exchange", None, 4, 2, 16, 4, False, False)
+except FileNotFoundError as error:
+    print(error)
+railshmem.finalize()
+"""
+
+
+def test_the_message_names_the_library_and_where_it_was_looked_for(tmp_path):
+    shutil.copy(PACKAGE / "lib/librailshmem.so.0", tmp_path)
+    done = subprocess.run([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
+    assert done.returncode == 0, done.stdout
+    assert (f"railshmem.moe.Exchange: this installation has no librailshmem-moe.so.0 that can be opened, beside librailshmem.so in {tmp_path}/, "
+            "or where the loader looks: ") in done.stdout, done.stdout

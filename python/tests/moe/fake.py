@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tensors of the CPU that say of themselves that they are on a GPU, for the fake driver."""
+import ctypes
+
+import torch
+
+import railshmem
+from railshmem import _core
+from railshmem.moe import _memory
+from railshmem.torch._types import ELEMENTS
+
+
+class Tensor(torch.Tensor):
+    is_cpu, is_cuda = False, True
+    device = torch.device("cuda", 0)
+
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+def start():
+    context = ctypes.c_void_p()
+    cuda.cuInit(0)
+    assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+    _core.know_torch(torch.Tensor, ELEMENTS, lambda device: 0)
+    railshmem.init()
+    _memory.take_gpu = lambda function: torch.device("cuda", _core.take_gpu(function, 0))
+    _memory.symmetric = symmetric
+    _memory.settle = lambda device: settle()
+    _memory.is_current = lambda device: True
+    _memory.empty = empty
+
+
+def symmetric(function, nbytes, name, device):
+    address = _core.allocate_on_device(function, nbytes, name, align=256)
+    return torch.frombuffer((ctypes.c_char * nbytes).from_address(address), dtype=torch.uint8).as_subclass(Tensor)
+
+
+#: What streams may still use. Torch's allocator for GPUs hands memory out again in stream order; that of the CPU at once.
+in_use = []
+
+
+def settle():
+    assert cuda.cuCtxSynchronize() == 0
+    in_use.clear()
+
+
+def empty(shape, dtype, device):
+    in_use.append(torch.zeros(shape, dtype=torch.uint8 if dtype.itemsize == 1 else dtype).view(dtype).as_subclass(Tensor))
+    return in_use[-1]
+
+
+def put(tensor):
+    in_use.append(tensor.clone().as_subclass(Tensor))
+    return in_use[-1]
+
+
+def get(tensor):
+    settle()
+    return tensor.as_subclass(torch.Tensor).clone()
