@@ -27,11 +27,12 @@ typedef struct {
   int type;             ///< of tokens and results: SHMEMX_DATATYPE_BFLOAT16 or _HALF
   int dispatch_type;    ///< of what experts get: `type`, or SHMEMX_DATATYPE_FLOAT8_E4M3 with scales
   int multiprocessors;  ///< that a kernel occupies at most; 0: all. Need not be equal on all members
+  int late_weights;     ///< 1: combine is given the weights, which costs it a message; 0: dispatch is
 } shmemx_moe_config_t;
 
 // clang-format off
 #define SHMEMX_MOE_CONFIG_INITIALIZER \
-  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0}
+  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0, 0}
 // clang-format on
 
 /// One dispatch. Begin with SHMEMX_MOE_DISPATCH_INITIALIZER. All pointers are to memory of this PE's GPU.
@@ -43,14 +44,17 @@ typedef struct {
   const void* x;           ///< [tokens][hidden] of `type`
   const int64_t* experts;  ///< [tokens][topk]; -1: no expert. An expert named twice gets the token once, for the sum of
                            ///< the weights
-  const float* weights;    ///< [tokens][topk]; NULL: all are 1
+  const float* weights;    ///< [tokens][topk]; NULL: all are 1, or late_weights
   void* rows;              ///< result: [local experts][N * max_tokens][hidden] of dispatch_type
   float* scales;           ///< result, of E4M3: [local experts][hidden / 128][N * max_tokens]. A value is row * scale
   int32_t* counts;         ///< result: [local experts][N], rows from each member
+  int32_t* totals;         ///< result, or NULL: [local experts], rows from all members
+  int64_t* ranges;         ///< result, or NULL: [local experts][N], the first row from each member * 2^32 + its count
+  int32_t* sources;  ///< result, or NULL: [local experts][N * max_tokens], each row's token's number at its member
 } shmemx_moe_dispatch_t;
 
 #define SHMEMX_MOE_DISPATCH_INITIALIZER \
-  { sizeof(shmemx_moe_dispatch_t), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(shmemx_moe_dispatch_t), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /// The combine of the last dispatch. Begin with SHMEMX_MOE_COMBINE_INITIALIZER.
 typedef struct {
@@ -59,10 +63,11 @@ typedef struct {
   int hook;             ///< 1: send only; shmemx_moe_complete_on_stream receives
   const void* rows;  ///< [local experts][N * max_tokens][hidden] of `type`: results in the places of the rows that came
   void* out;         ///< result: [tokens][hidden] of `type`
+  const float* weights;  ///< with late_weights: [tokens][topk], as the dispatch's experts; else NULL
 } shmemx_moe_combine_t;
 
 #define SHMEMX_MOE_COMBINE_INITIALIZER \
-  { sizeof(shmemx_moe_combine_t), NULL, 0, NULL, NULL }
+  { sizeof(shmemx_moe_combine_t), NULL, 0, NULL, NULL, NULL }
 
 RAILSHMEM_BEGIN_C
 

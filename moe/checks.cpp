@@ -31,8 +31,8 @@ void check_pointer(const char* name, const void* pointer, bool needed, uintptr_t
     throw Error(text("%s %p is no multiple of %zu bytes", name, pointer, static_cast<size_t>(alignment)));
 }
 
-void check_hook(int hook) {
-  if (hook != 0 && hook != 1) throw Error(text("hook is %d; it must be 0 or 1", hook));
+void check_switch(const char* name, int value) {
+  if (value != 0 && value != 1) throw Error(text("%s is %d; it must be 0 or 1", name, value));
 }
 
 void check_types(const shmemx_moe_config_t& config) {
@@ -63,12 +63,18 @@ shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n) {
                      static_cast<long long>(config->experts) * config->max_tokens));
   if (config->multiprocessors < 0)
     throw Error(text("multiprocessors is %d; it must be 0 (all) or more", config->multiprocessors));
+  check_switch("late_weights", config->late_weights);
   return *config;
 }
 
 Shape shape_of(const shmemx_moe_config_t& config, int n) {
-  return {
-      n, config.experts, config.topk, config.hidden, config.max_tokens, config.dispatch_type == config.type ? 2u : 1u};
+  return {n,
+          config.experts,
+          config.topk,
+          config.hidden,
+          config.max_tokens,
+          config.dispatch_type == config.type ? 2u : 1u,
+          static_cast<uint32_t>(config.late_weights)};
 }
 
 int members_of(shmem_team_t team) {
@@ -93,13 +99,13 @@ int members_of(shmem_team_t team) {
 void check(const shmemx_moe_dispatch_t* dispatch) {
   check_size(dispatch, "dispatch", "SHMEMX_MOE_DISPATCH_INITIALIZER");
   if (dispatch->handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
-  check_hook(dispatch->hook);
+  check_switch("hook", dispatch->hook);
 }
 
 void check(const shmemx_moe_combine_t* combine) {
   check_size(combine, "combine", "SHMEMX_MOE_COMBINE_INITIALIZER");
   if (combine->handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
-  check_hook(combine->hook);
+  check_switch("hook", combine->hook);
 }
 
 void check_buffers(const shmemx_moe_dispatch_t& dispatch, const shmemx_moe_config_t& config) {
@@ -109,14 +115,22 @@ void check_buffers(const shmemx_moe_dispatch_t& dispatch, const shmemx_moe_confi
   check_pointer("x", dispatch.x, some, kUnit);
   check_pointer("experts", dispatch.experts, some, sizeof(int64_t));
   check_pointer("weights", dispatch.weights, false, sizeof(float));
+  if (dispatch.weights != nullptr && config.late_weights != 0)
+    throw Error("weights are given, and the handle was made with late_weights; give them to combine");
   check_pointer("rows", dispatch.rows, true, kUnit);
   check_pointer("scales", dispatch.scales, config.dispatch_type != config.type, sizeof(float));
   check_pointer("counts", dispatch.counts, true, sizeof(int32_t));
+  check_pointer("totals", dispatch.totals, false, sizeof(int32_t));
+  check_pointer("ranges", dispatch.ranges, false, sizeof(int64_t));
+  check_pointer("sources", dispatch.sources, false, sizeof(int32_t));
 }
 
-void check_buffers(const shmemx_moe_combine_t& combine, int tokens) {
+void check_buffers(const shmemx_moe_combine_t& combine, const shmemx_moe_config_t& config, int tokens) {
   check_pointer("rows", combine.rows, true, kUnit);
   check_pointer("out", combine.out, tokens > 0, kUnit);
+  check_pointer("weights", combine.weights, tokens > 0 && config.late_weights != 0, sizeof(float));
+  if (combine.weights != nullptr && config.late_weights == 0)
+    throw Error("weights are given, and the handle was made without late_weights; give them to dispatch");
 }
 
 }  // namespace railshmem::moe

@@ -19,6 +19,6 @@ void check(const shmemx_moe_dispatch_t* dispatch);
 void check(const shmemx_moe_combine_t* combine);
 /// What the call reads and writes. `tokens`: of the dispatch before.
 void check_buffers(const shmemx_moe_dispatch_t& dispatch, const shmemx_moe_config_t& config);
-void check_buffers(const shmemx_moe_combine_t& combine, int tokens);
+void check_buffers(const shmemx_moe_combine_t& combine, const shmemx_moe_config_t& config, int tokens);
 
 }  // namespace railshmem::moe

@@ -20,15 +20,16 @@ void launch(overlap::Function function, const Call& call, unsigned blocks, unsig
 
 }  // namespace
 
-LoadedKernels::LoadedKernels(int type, int dispatch_type) {
+LoadedKernels::LoadedKernels(const shmemx_moe_config_t& config) {
   const std::span<const std::byte> image = moe_kernels();
   if (image.empty())
     throw Error("this library was built without nvcc, so it has no kernels; build it where the CUDA toolkit is");
   overlap::must(overlap::driver().module_load(&module_, image.data()), "cuModuleLoadData");
-  const std::string suffix = type == SHMEMX_DATATYPE_HALF ? "half" : "bfloat16";
+  const std::string suffix = config.type == SHMEMX_DATATYPE_HALF ? "half" : "bfloat16";
   const std::string dispatch =
-      dispatch_type == type ? "railshmem_moe_dispatch" : "railshmem_moe_dispatch_scaled_" + suffix;
-  const std::string combine = "railshmem_moe_combine_" + suffix;
+      config.dispatch_type == config.type ? "railshmem_moe_dispatch" : "railshmem_moe_dispatch_scaled_" + suffix;
+  const std::string combine =
+      (config.late_weights != 0 ? "railshmem_moe_combine_late_" : "railshmem_moe_combine_") + suffix;
   overlap::must(overlap::driver().module_function(&dispatch_, module_, dispatch.c_str()), "cuModuleGetFunction");
   overlap::must(overlap::driver().module_function(&combine_, module_, combine.c_str()), "cuModuleGetFunction");
   if (shmemx_cumodule_init(module_) != 0) throw Error("the kernels do not fit to the librailshmem.so that is loaded");

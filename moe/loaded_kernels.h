@@ -2,6 +2,8 @@
 // The kernels, loaded by the driver into the current context.
 #pragma once
 
+#include <shmemx_moe.h>
+
 #include <cstddef>
 #include <span>
 
@@ -14,8 +16,8 @@ using overlap::Stream;
 
 class LoadedKernels {
  public:
-  /// type, dispatch_type: SHMEMX_DATATYPE_*. Throws Error where the library was built without nvcc.
-  LoadedKernels(int type, int dispatch_type);
+  /// Those that the configuration needs. Throws Error where the library was built without nvcc.
+  explicit LoadedKernels(const shmemx_moe_config_t& config);
   ~LoadedKernels();
   LoadedKernels(const LoadedKernels&) = delete;
 

@@ -67,10 +67,7 @@ using namespace railshmem;
 using namespace railshmem::moe;
 
 shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, void* workspace, size_t nbytes)
-    : config_(config),
-      kernels_(config.type, config.dispatch_type),
-      blocks_(blocks_of(config)),
-      threads_(threads_of(config)) {
+    : config_(config), kernels_(config), blocks_(blocks_of(config)), threads_(threads_of(config)) {
   const Shape shape = shape_of(config, shmem_team_n_pes(team));
   dispatch_.members = combine_.members = moe::members_of(team, shape, workspace, nbytes);
   must(driver().fill_async(overlap::address_of(workspace), 0, Layout(shape).words_nbytes(), nullptr),
@@ -96,6 +93,9 @@ void shmemx_moe::dispatch(const shmemx_moe_dispatch_t& asked, Stream stream) {
   call.rows = asked.rows;
   call.scales = asked.scales;
   call.counts = asked.counts;
+  call.totals = asked.totals;
+  call.ranges = asked.ranges;
+  call.sources = asked.sources;
   kernels_.give(call, blocks_, threads_, stream);
   dispatch_ = call;
   captured_ = captured;
@@ -106,7 +106,7 @@ void shmemx_moe::combine(const shmemx_moe_combine_t& asked, Stream stream) {
   if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
     throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
   refuse_unless(Stage::dispatched, "no dispatch came before; each combine follows a dispatch of its own");
-  check_buffers(asked, static_cast<int>(dispatch_.tokens));
+  check_buffers(asked, config_, static_cast<int>(dispatch_.tokens));
   if (overlap::is_captured(stream) != captured_)
     throw Error("a graph must capture a combine together with its dispatch: one of the two was captured");
   CombineCall call = combine_;
@@ -114,6 +114,7 @@ void shmemx_moe::combine(const shmemx_moe_combine_t& asked, Stream stream) {
   call.tokens = dispatch_.tokens;
   call.rows = asked.rows;
   call.out = asked.out;
+  call.weights = asked.weights;
   kernels_.give(call, blocks_, threads_, stream);
   combine_ = call;
   stage_ = asked.hook != 0 ? Stage::combine_sent : Stage::idle;

@@ -231,7 +231,7 @@ check perf.overlap.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shm
 for pes in $counts; do
   check "moe.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe)" 200
 done
-check perf.moe.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine --validate --repetitions 3
+check perf.moe.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine moe_combine_late --validate --repetitions 3
 measured+=(perf.moe.2)
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))

@@ -22,6 +22,7 @@ inline constexpr uint32_t kEntriesAtOnce = 8;
 struct Shape {
   int32_t n, experts, topk, hidden, max_tokens;
   uint32_t element_nbytes;  ///< of a channel on its way: 2, or 1 with scales
+  uint32_t late_weights;    ///< 1: they come with combine
 
   RAILSHMEM_HD int32_t local() const { return experts / n; }
   RAILSHMEM_HD bool scaled() const { return element_nbytes == 1; }
@@ -35,8 +36,8 @@ struct Shape {
   RAILSHMEM_HD uint64_t capacity() const { return uint64_t(n) * uint64_t(max_tokens); }
 };
 
-/// One expert of a token at the expert's member: its place, and the bits of its weight above. Combine has the row's
-/// number in the place.
+/// One expert of a token at the expert's member: its place, and the bits of its weight above; with late weights, which
+/// of the token's topk name it. Combine has the row's number in the place.
 struct Entry {
   static constexpr uint32_t kNone = ~0u;  ///< no expert of that member
   RAILSHMEM_HD static uint64_t of(uint32_t local_expert, uint32_t rank, uint32_t weight) {
@@ -57,6 +58,13 @@ struct Word {
   /// A token is here, or has no expert here.
   RAILSHMEM_HD static uint64_t token(uint64_t epoch, bool here) { return epoch << 1 | (here ? 1u : 0u); }
   RAILSHMEM_HD static bool here(uint64_t word) { return (word & 1) != 0; }
+};
+
+/// A late weight, with the end of its dispatch's number: that is all that tells it from the one before it.
+struct LateWeight {
+  RAILSHMEM_HD static uint64_t of(uint64_t epoch, uint32_t weight) { return epoch << 32 | weight; }
+  RAILSHMEM_HD static bool is_of(uint64_t epoch, uint64_t word) { return word >> 32 == (epoch & 0xffffffffu); }
+  RAILSHMEM_HD static uint32_t weight(uint64_t word) { return static_cast<uint32_t>(word); }
 };
 
 /// Offsets in a member's memory, equal on all members. What a dispatch brings has two sets, used in turn: a source that
@@ -81,6 +89,8 @@ class Layout {
   }
   /// Sums of member `by` for this member's token t.
   RAILSHMEM_HD uint64_t summed(int32_t by, uint32_t t) const { return summed_at() + 8 * slot(by, t); }
+  /// Late weights of source s's token t.
+  RAILSHMEM_HD uint64_t weights(int32_t s, uint32_t t) const { return weights_at() + weights_nbytes() * slot(s, t); }
   /// Members that have an expert of this member's token, as bits.
   RAILSHMEM_HD uint64_t mask(uint32_t t) const { return masks_at() + 8 * uint64_t{t}; }
   RAILSHMEM_HD uint64_t entries(uint64_t epoch, int32_t s, uint32_t t) const {
@@ -113,7 +123,9 @@ class Layout {
     return aligned(kFixed + 16 * uint64_t(shape_.n) * uint64_t(shape_.local() + 1));
   }
   RAILSHMEM_HD uint64_t summed_at() const { return aligned(tokens_at() + 16 * slots()); }
-  RAILSHMEM_HD uint64_t masks_at() const { return aligned(summed_at() + 8 * slots()); }
+  RAILSHMEM_HD uint64_t weights_nbytes() const { return shape_.late_weights * 8 * uint64_t(shape_.topk); }
+  RAILSHMEM_HD uint64_t weights_at() const { return aligned(summed_at() + 8 * slots()); }
+  RAILSHMEM_HD uint64_t masks_at() const { return aligned(weights_at() + weights_nbytes() * slots()); }
   RAILSHMEM_HD uint64_t entries_at() const { return aligned(masks_at() + 8 * uint64_t(shape_.max_tokens)); }
   RAILSHMEM_HD uint64_t found_at() const { return entries_at() + 16 * uint64_t{shape_.entries()} * slots(); }
   RAILSHMEM_HD uint64_t rows_at() const { return aligned(found_at() + 8 * uint64_t{shape_.entries()} * slots()); }
@@ -142,13 +154,17 @@ struct DispatchCall {
   void* rows;              ///< [local][capacity][hidden]
   float* scales;           ///< [local][groups][capacity]
   int32_t* counts;         ///< [local][n]
+  int32_t* totals;         ///< [local], or null
+  int64_t* ranges;         ///< [local][n], or null
+  int32_t* sources;        ///< [local][capacity], or null
 };
 
 struct CombineCall {
   Members members;
   uint32_t halves, tokens;
-  const void* rows;  ///< [local][capacity][hidden]
-  void* out;         ///< [tokens][hidden]
+  const void* rows;      ///< [local][capacity][hidden]
+  void* out;             ///< [tokens][hidden]
+  const float* weights;  ///< [tokens][topk], where they are late
 };
 
 }  // namespace railshmem::moe

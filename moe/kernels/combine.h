@@ -8,13 +8,33 @@
 
 namespace railshmem::moe::kernels {
 
-template <class T>
+/// kLate: weights come from the tokens' members during the call.
+template <class T, bool kLate>
 class Combining {
  public:
   static constexpr uint32_t kElements = kUnit / sizeof(T);
 
   RAILSHMEM_KERNEL Combining(Part& part, const CombineCall& call, Shared& shared)
       : part_(part), call_(call), shared_(shared), epoch_(part.epoch()) {}
+
+  /// Sends late weights to the members that have experts of this member's tokens. All blocks, before anything else: the
+  /// others wait for them.
+  RAILSHMEM_KERNEL void send_weights() const {
+    const auto topk = static_cast<uint32_t>(part_.shape().topk);
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t t = threads::block_in_row(); t < call_.tokens; t += threads::blocks_in_row()) {
+      const uint64_t mask = *part_.mine<uint64_t>(part_.layout().mask(t));
+      RAILSHMEM_NO_UNROLL
+      for (auto i = static_cast<uint32_t>(Part::thread()); i < static_cast<uint32_t>(part_.n()) * topk;
+           i += static_cast<uint32_t>(Part::threads())) {
+        const int32_t to = part_.after(static_cast<int32_t>(i / topk));
+        if ((mask >> to & 1) == 0) continue;
+        const uint32_t weight = bits_of(call_.weights[uint64_t{t} * topk + i % topk]);
+        portable::store_relaxed(part_.theirs<uint64_t>(to, part_.layout().weights(part_.me(), t)) + i % topk,
+                                LateWeight::of(epoch_, weight));
+      }
+    }
+  }
 
   RAILSHMEM_KERNEL void send() {
     part_.learn_tokens(shared_);
@@ -59,23 +79,45 @@ class Combining {
     auto* const to = part_.theirs<Sums>(source, part_.layout().sums(part_.me(), t));
     const Some first(found);
     if (Entry::place(first.at[0]) == Entry::kNone) return false;
+    if constexpr (kLate) take_weights(found, source, t);
     RAILSHMEM_NO_UNROLL
     for (auto u = static_cast<uint32_t>(Part::thread()); u < units(); u += static_cast<uint32_t>(Part::threads())) {
       Sums sums = {};
-      add_rows(first, u, sums);
+      add_rows(first, 0, u, sums);
       RAILSHMEM_NO_UNROLL
       for (uint32_t i = kRowsAtOnce; i < part_.shape().entries(); i += kRowsAtOnce) {
         const Some more(found + i);
         if (Entry::place(more.at[0]) == Entry::kNone) break;
-        add_rows(more, u, sums);
+        add_rows(more, i, u, sums);
       }
       RAILSHMEM_UNROLL
       for (uint32_t i = 0; i < kElements / 4; ++i) to[u].half[i] = sums.half[i];
     }
     return true;
   }
-  /// All loads are on their way before the first sum.
-  RAILSHMEM_KERNEL void add_rows(const Some& some, uint32_t u, Sums& sums) const {
+  /// Waits for the weights of a token's entries here; one named twice has the sum, as weight_of() of dispatch makes it.
+  /// The whole block, which meets before it takes the next token.
+  RAILSHMEM_KERNEL void take_weights(const uint64_t* found, int32_t source, uint32_t t) {
+    const auto* const words = part_.mine<uint64_t>(part_.layout().weights(source, t));
+    RAILSHMEM_NO_UNROLL
+    for (auto i = static_cast<uint32_t>(Part::thread()); i < part_.shape().entries();
+         i += static_cast<uint32_t>(Part::threads())) {
+      if (Entry::place(found[i]) == Entry::kNone) break;
+      float sum = 0;
+      RAILSHMEM_NO_UNROLL
+      for (uint32_t k = 0, mentions = Entry::weight(found[i]); mentions != 0; ++k, mentions >>= 1)
+        if ((mentions & 1) != 0) sum += part_.await_weight(words + k, epoch_, source);
+      shared_.weight[i] = sum;
+    }
+    threads::sync_block();
+  }
+  /// The weight of the token's i-th entry here.
+  RAILSHMEM_KERNEL float weight(uint64_t entry, uint32_t i) const {
+    if constexpr (kLate) return shared_.weight[i];
+    return float_of(Entry::weight(entry));
+  }
+  /// `at`: the number of the first entry. All loads are on their way before the first sum.
+  RAILSHMEM_KERNEL void add_rows(const Some& some, uint32_t at, uint32_t u, Sums& sums) const {
     Unit row[kRowsAtOnce];
     RAILSHMEM_UNROLL
     for (uint32_t i = 0; i < kRowsAtOnce; ++i) {
@@ -86,10 +128,10 @@ class Combining {
     RAILSHMEM_UNROLL
     for (uint32_t i = 0; i < kRowsAtOnce; ++i) {
       if (Entry::place(some.at[i]) == Entry::kNone) continue;
-      const float weight = float_of(Entry::weight(some.at[i]));
+      const float factor = weight(some.at[i], at + i);
       const Elements elements = of_unit<Elements>(row[i]);
       RAILSHMEM_UNROLL
-      for (uint32_t j = 0; j < kElements; ++j) sums.at(j) += weight * elements.at[j].value();
+      for (uint32_t j = 0; j < kElements; ++j) sums.at(j) += factor * elements.at[j].value();
     }
   }
 
@@ -125,10 +167,11 @@ class Combining {
   const uint64_t epoch_;
 };
 
-template <class T>
+template <class T, bool kLate>
 RAILSHMEM_KERNEL inline void run_combine(const CombineCall& call, Shared& shared) {
   Part part(call.members, DeviceCall::moe_combine, call.halves);
-  Combining<T> combining(part, call, shared);
+  Combining<T, kLate> combining(part, call, shared);
+  if (kLate && (call.halves & kSend) != 0) combining.send_weights();
   if (part.sends()) combining.send();
   if (part.receives()) combining.receive();
 }

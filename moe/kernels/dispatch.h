@@ -113,6 +113,15 @@ class Sending {
     return sum;
   }
 
+  /// Which of the token's topk name the k-th one's expert, as bits.
+  RAILSHMEM_KERNEL uint32_t mentions_of(int32_t k) const {
+    uint32_t mentions = 0;
+    RAILSHMEM_NO_UNROLL
+    for (int32_t i = k; i < topk(); ++i)
+      if (shared_.expert[i] == shared_.expert[k]) mentions |= uint32_t{1} << i;
+    return mentions;
+  }
+
   RAILSHMEM_KERNEL void send_entries(uint32_t t, uint64_t mask) {
     const auto entries = static_cast<int32_t>(part_.shape().entries());
     RAILSHMEM_NO_UNROLL
@@ -123,7 +132,7 @@ class Sending {
       const int32_t expert = theirs ? shared_.expert[k] : 0;
       part_.theirs<uint64_t>(to, part_.layout().entries(epoch_, part_.me(), t))[k] =
           theirs ? Entry::of(static_cast<uint32_t>(expert - to * part_.shape().local()), shared_.count[expert],
-                             bits_of(weight_of(k)))
+                             part_.shape().late_weights != 0 ? mentions_of(k) : bits_of(weight_of(k)))
                  : Entry::kNone;
     }
   }
@@ -163,9 +172,9 @@ class Sending {
   const uint64_t epoch_;
 };
 
-/// Notes the rows of a token's experts here for combine, one behind the other.
-RAILSHMEM_KERNEL inline void note_rows(const Part& part, const Shared& shared, uint64_t epoch, int32_t source,
-                                       uint32_t t, bool here) {
+/// Notes the rows of a token's experts here for combine, one behind the other, and for the program whose they are.
+RAILSHMEM_KERNEL inline void note_rows(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
+                                       int32_t source, uint32_t t, bool here) {
   const auto* const entries = part.mine<uint64_t>(part.layout().entries(epoch, source, t));
   auto* const found = part.mine<uint64_t>(part.layout().found(source, t));
   const uint32_t all = part.shape().entries();
@@ -185,7 +194,9 @@ RAILSHMEM_KERNEL inline void note_rows(const Part& part, const Shared& shared, u
     if (i >= count) found[i] = Entry::kNone;
     const uint64_t entry = here ? entries[i] : Entry::kNone;
     if (Entry::place(entry) == Entry::kNone) continue;
-    found[before] = uint64_t{Entry::weight(entry)} << 32 | part.row_of(Entry::place(entry), source, shared);
+    const uint32_t row = part.row_of(Entry::place(entry), source, shared);
+    found[before] = uint64_t{Entry::weight(entry)} << 32 | row;
+    if (call.sources != nullptr) call.sources[row] = static_cast<int32_t>(t);
   }
 }
 
@@ -200,7 +211,7 @@ RAILSHMEM_KERNEL inline void close(const Part& part, uint64_t epoch) {
 /// Copies each token that has come to the rows of its experts here.
 template <class Payload>
 RAILSHMEM_KERNEL inline void receive(Part& part, const DispatchCall& call, Shared& shared, uint64_t epoch) {
-  part.learn_counts(epoch, shared, call.counts);
+  part.learn_counts(epoch, shared, call);
   // These blocks wait for tokens anyhow, so it costs them nothing.
   if ((call.halves & kSend) != 0 && Part::thread() == 0) close(part, epoch);
   part.for_tokens(shared, 0, [&](int32_t source, uint32_t t) {
@@ -208,7 +219,7 @@ RAILSHMEM_KERNEL inline void receive(Part& part, const DispatchCall& call, Share
     // Every thread waits, so that warps need not meet.
     const bool here = Word::here(part.await(word, Word::token(epoch, false), source));
     if (here) Payload::receive(part, call, shared, epoch, source, t);
-    note_rows(part, shared, epoch, source, t, here);
+    note_rows(part, call, shared, epoch, source, t, here);
   });
 }
 

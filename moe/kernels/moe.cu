@@ -5,10 +5,10 @@
 
 using namespace railshmem::moe;
 
-#define RAILSHMEM_MOE_KERNEL(NAME, CALL, RUN)                                                         \
+#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                                         \
   extern "C" __global__ void __launch_bounds__(kThreads, 2) NAME(const __grid_constant__ CALL call) { \
     __shared__ kernels::Shared shared;                                                                \
-    kernels::RUN(call, shared);                                                                       \
+    kernels::__VA_ARGS__(call, shared);                                                               \
   }
 
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch, DispatchCall, run_dispatch<kernels::PlainPayload>)
@@ -16,5 +16,7 @@ RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_half, DispatchCall,
                      run_dispatch<kernels::ScaledPayload<railshmem::Half>>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_bfloat16, DispatchCall,
                      run_dispatch<kernels::ScaledPayload<railshmem::Bfloat16>>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_half, CombineCall, run_combine<railshmem::Half>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_bfloat16, CombineCall, run_combine<railshmem::Bfloat16>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_half, CombineCall, run_combine<railshmem::Half, false>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_bfloat16, CombineCall, run_combine<railshmem::Bfloat16, false>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_half, CombineCall, run_combine<railshmem::Half, true>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_bfloat16, CombineCall, run_combine<railshmem::Bfloat16, true>)

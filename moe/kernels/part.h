@@ -19,7 +19,7 @@ struct Shared {
   uint32_t tokens[kMostMembers];
   uint32_t most[kMostHidden / kScaled];
   int32_t expert[kMostTopk];  ///< of the token in hand; -1: none
-  float weight[kMostTopk];
+  float weight[kMostTopk];    ///< combine: of the token's entries, where weights are late
   int32_t member[kMostTopk];  ///< of that expert
 };
 
@@ -77,6 +77,22 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_late(const uint64_t
   return portable::load_relaxed(word);
 }
 
+/// As await_late(), for a late weight. Returns it, or anything after a failure.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_weight_late(const uint64_t* word, uint64_t epoch, int pe) {
+  const WorldView& world = device::this_world();
+  device::Waiter waiter(device::error_of(world), device::Deadline{world.timeout_ns});
+  uint64_t found = portable::load_relaxed(word);
+  while (!LateWeight::is_of(epoch, found)) {
+    const ChannelStatus status = waiter.turn();
+    if (status != ChannelStatus::ok) {
+      device::finish(world, DeviceCall::moe_combine, status, pe, word);
+      break;
+    }
+    found = portable::load_relaxed(word);
+  }
+  return found;
+}
+
 /// The calling block's part of a call. All blocks must run at once: those that receive wait for those that send.
 class Part {
  public:
@@ -132,13 +148,22 @@ class Part {
     well_ = found >= at_least;
     return found;
   }
+  /// Waits for a late weight. The word carries the weight itself, so nothing else is ordered.
+  RAILSHMEM_KERNEL float await_weight(const uint64_t* word, uint64_t epoch, int32_t from) const {
+    RAILSHMEM_NO_UNROLL
+    for (int turn = 0; turn < device::kShortTurns; ++turn) {
+      const uint64_t found = portable::load_relaxed(word);
+      if (LateWeight::is_of(epoch, found)) return float_of(LateWeight::weight(found));
+    }
+    return float_of(LateWeight::weight(await_weight_late(word, epoch, members_.pe[from])));
+  }
   RAILSHMEM_KERNEL void fail(ChannelStatus status, int pe, const void* about) const {
     device::finish(device::this_world(), call_, status, pe, about);
   }
 
-  /// Learns how many tokens each source has for each expert here, and where an expert's rows of a source begin. The
-  /// whole block.
-  RAILSHMEM_KERNEL void learn_counts(uint64_t epoch, Shared& shared, int32_t* counts) {
+  /// Learns how many tokens each source has for each expert here, and where an expert's rows of a source begin; one
+  /// block writes it down for the program. The whole block.
+  RAILSHMEM_KERNEL void learn_counts(uint64_t epoch, Shared& shared, const DispatchCall& call) {
     const int32_t local = shape().local(), words = n() * (local + 1);
     RAILSHMEM_NO_UNROLL
     for (int32_t i = thread(); i < words; i += threads()) {
@@ -155,9 +180,13 @@ class Part {
       for (int32_t s = 0; s < n(); ++s) {
         const uint32_t count = shared.begin[e * n() + s];
         shared.begin[e * n() + s] = before;
+        if (block_ == 0) {
+          call.counts[e * n() + s] = static_cast<int32_t>(count);
+          if (call.ranges != nullptr) call.ranges[e * n() + s] = int64_t{before} << 32 | int64_t{count};
+        }
         before += count;
-        if (block_ == 0) counts[e * n() + s] = static_cast<int32_t>(count);
       }
+      if (block_ == 0 && call.totals != nullptr) call.totals[e] = static_cast<int32_t>(before);
     }
     threads::sync_block();
   }

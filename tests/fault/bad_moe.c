@@ -58,6 +58,7 @@ static void refuse_arguments(void) {
   CONFIG(hidden, 12);
   CONFIG(max_tokens, 1 << 20);
   CONFIG(multiprocessors, -1);
+  CONFIG(late_weights, 2);
   shmemx_moe_t handle = NULL;
   char* const outside = calloc(1, workspace);
   must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");
@@ -90,6 +91,16 @@ static void act(const char* name, int me) {
     dispatch.hook = 1;
     give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
     if (shmemx_moe_combine_on_stream(&combine, NULL) != 0) shmem_global_exit(kRefused);
+  } else if (strcmp(name, "weights") == 0) {
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    combine.weights = (const float*)buffers;
+    if (shmemx_moe_combine_on_stream(&combine, NULL) != 0) shmem_global_exit(kRefused);
+  } else if (strcmp(name, "late_weights") == 0) {
+    dispatch.weights = (const float*)buffers;
+    if (shmemx_moe_dispatch_on_stream(&dispatch, NULL) != 0) shmem_global_exit(kRefused);
+  } else if (strcmp(name, "no_late_weights") == 0) {
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    if (shmemx_moe_combine_on_stream(&combine, NULL) != 0) shmem_global_exit(kRefused);
   } else if (strcmp(name, "expert") == 0) {
     experts[1] = kExperts;
     give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
@@ -97,6 +108,10 @@ static void act(const char* name, int me) {
     if (me == 1) give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
   } else if (strcmp(name, "lonely_combine") == 0) {
     give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    if (me == 1) give(shmemx_moe_combine_on_stream(&combine, NULL));
+  } else if (strcmp(name, "lonely_late_weights") == 0) {
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    combine.weights = (const float*)buffers;
     if (me == 1) give(shmemx_moe_combine_on_stream(&combine, NULL));
   } else if (strcmp(name, "killed_before") == 0) {
     if (me == 1) raise(SIGKILL);
@@ -119,6 +134,7 @@ int main(int argc, char** argv) {
   good.topk = kTopk;
   good.hidden = kHidden;
   good.max_tokens = kTokens;
+  good.late_weights = strstr(name, "late_weights") != NULL;
   workspace = shmemx_moe_workspace(SHMEM_TEAM_WORLD, &good);
   if (strcmp(name, "nodes") == 0) shmem_global_exit(workspace == 0 ? kRefused : 0);
   heap = shmem_malloc(workspace);

@@ -23,6 +23,7 @@ foreach(regex
     "hidden is 12. with this dispatch_type it must be a multiple of 8"
     "max_tokens is 1048576. it must be 1 to 1048575"
     "multiprocessors is -1"
+    "late_weights is 2. it must be 0 or 1"
     "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_workspace."
     "workspace 0x[0-9a-f]+ is no symmetric memory. allocate it with shmem_malloc"
     "team -?[0-9]+ is none of this PE's"
@@ -41,11 +42,16 @@ foreach(regex
 endforeach()
 moe_mistake(arguments ${refused} --status 5 --forbid "went unnoticed")
 moe_mistake(unfinished --expect "the call before was given with hook = 1. complete it first .shmemx_moe_complete_on_stream.")
+moe_mistake(weights --expect "weights are given, and the handle was made without late_weights. give them to dispatch")
+moe_mistake(late_weights --expect "weights are given, and the handle was made with late_weights. give them to combine")
+moe_mistake(no_late_weights --expect "weights is NULL. pass memory of this PE's GPU")
 moe_mistake(expert --expect "moe_dispatch in a kernel.*: token 0 names expert 4, which does not exist. pass -1 for no expert")
 foreach(half dispatch combine)
   moe_mistake(lonely_${half} --env SHMEM_WAIT_TIMEOUT=2
               --expect "PE 1: error: .*moe_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT")
 endforeach()
+moe_mistake(lonely_late_weights --env SHMEM_WAIT_TIMEOUT=2
+            --expect "PE 1: error: .*moe_combine in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT")
 foreach(when before between)
   fault_test(moe_killed_${when} ONLY_RELEASE OPTIONS ${on_stream_env} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
              --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe> killed_${when})

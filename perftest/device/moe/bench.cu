@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// moe_dispatch and moe_combine: the two calls of librailshmem-moe.so in turns, with experts that change nothing. From
-// the stream each call is between two events, which adds what events and the launch by the CPU take. With --graph the
-// calls of a graph follow each other: a dispatch is one of many dispatches, a combine what pairs take beyond that.
-// --shapes: tokens of a PE x channels x experts of all PEs; top 8, random. --ctas: multiprocessors.
+// moe_dispatch, moe_combine and moe_combine_late: the two calls of librailshmem-moe.so in turns, with experts that change
+// nothing; combine is given the weights in the last one. From the stream each call is between two events, which adds
+// what events and the launch by the CPU take. With --graph the calls of a graph follow each other: a dispatch is one of
+// many dispatches, a combine what pairs take beyond that. --shapes: tokens of a PE x channels x experts of all PEs; top
+// 8, random. --ctas: multiprocessors.
 #include <shmem.h>
 #include <shmemx_moe.h>
 
@@ -44,10 +45,10 @@ void must(int status) {
 
 class Experts {
  public:
-  Experts(Context& context, const MoeShape& shape, int dispatch_type)
+  Experts(Context& context, const MoeShape& shape, int dispatch_type, bool late)
       : context_(context),
         shape_(shape),
-        config_(configuration(context, shape, dispatch_type)),
+        config_(configuration(context, shape, dispatch_type, late)),
         nbytes_(shmemx_moe_workspace(SHMEM_TEAM_WORLD, &config_)),
         workspace_(nbytes_),
         x_(allocate_gpu<Word>(elements())),
@@ -74,7 +75,7 @@ class Experts {
     call.tokens = shape_.tokens;
     call.x = x_.get();
     call.experts = chosen_.get();
-    call.weights = weights_.get();
+    if (config_.late_weights == 0) call.weights = weights_.get();
     call.rows = rows_.get();
     call.scales = scales_.get();
     call.counts = counts_.get();
@@ -85,6 +86,7 @@ class Experts {
     call.handle = handle_;
     call.rows = rows_.get();
     call.out = out_.get();
+    if (config_.late_weights != 0) call.weights = weights_.get();
     must(shmemx_moe_combine_on_stream(&call, context_.stream()));
   }
   /// Whether each token has come back as it was: its weights add up to 1.
@@ -99,7 +101,8 @@ class Experts {
   uint64_t crossing_nbytes() const { return crossing_ * static_cast<uint64_t>(shape_.hidden) * (eight_bits() ? 1 : 2); }
 
  private:
-  static shmemx_moe_config_t configuration(const Context& context, const MoeShape& shape, int dispatch_type) {
+  static shmemx_moe_config_t configuration(const Context& context, const MoeShape& shape, int dispatch_type,
+                                           bool late) {
     shmemx_moe_config_t config = SHMEMX_MOE_CONFIG_INITIALIZER;
     config.experts = shape.experts;
     config.topk = std::min(kTopk, shape.experts);
@@ -107,6 +110,7 @@ class Experts {
     config.max_tokens = shape.tokens;
     config.dispatch_type = dispatch_type;
     config.multiprocessors = static_cast<int>(context.ctas(0));
+    config.late_weights = late ? 1 : 0;
     return config;
   }
   size_t elements() const { return static_cast<size_t>(shape_.tokens) * static_cast<size_t>(shape_.hidden); }
@@ -223,8 +227,11 @@ class Graphs {
   const Replay dispatches_, pairs_;
 };
 
-void run_shape(Context& context, const MoeShape& shape, int dispatch_type, bool combines) {
-  Experts experts(context, shape, dispatch_type);
+enum class What { dispatch, combine, combine_late };
+
+void run_shape(Context& context, const MoeShape& shape, int dispatch_type, What what) {
+  Experts experts(context, shape, dispatch_type, what == What::combine_late);
+  const bool combines = what != What::dispatch;
   const long iters = iterations(context.options, experts.crossing_nbytes(), 200);
   std::optional<Graphs> graphs;
   if (context.options.graph) graphs.emplace(context, experts, iters);
@@ -248,12 +255,12 @@ void run_shape(Context& context, const MoeShape& shape, int dispatch_type, bool 
   if (validated && !*validated) context.agree(false);
 }
 
-void run(Context& context, bool combines) {
+void run(Context& context, What what) {
   const std::vector<std::string> usual{"1x7168x64", "16x7168x64", "128x7168x64", "4096x7168x64"};
   for (const std::string& word : context.options.shapes.empty() ? usual : context.options.shapes) {
     const MoeShape shape = shape_of(word);
-    run_shape(context, shape, SHMEMX_DATATYPE_BFLOAT16, combines);
-    if (!combines && shape.hidden % 128 == 0) run_shape(context, shape, SHMEMX_DATATYPE_FLOAT8_E4M3, false);
+    run_shape(context, shape, SHMEMX_DATATYPE_BFLOAT16, what);
+    if (what == What::dispatch && shape.hidden % 128 == 0) run_shape(context, shape, SHMEMX_DATATYPE_FLOAT8_E4M3, what);
   }
 }
 
@@ -264,14 +271,21 @@ const Register dispatches(
      {1, 1},
      {Scope::thread},
      false,
-     [](Context& context) { run(context, false); }});
+     [](Context& context) { run(context, What::dispatch); }});
 const Register combines({"moe_combine",
                          "weighted sums of the experts' results back, bf16; --shapes tokens x channels x experts",
                          Part::all,
                          {1, 1},
                          {Scope::thread},
                          false,
-                         [](Context& context) { run(context, true); }});
+                         [](Context& context) { run(context, What::combine); }});
+const Register late({"moe_combine_late",
+                     "as moe_combine, but combine is given the weights; --shapes tokens x channels x experts",
+                     Part::all,
+                     {1, 1},
+                     {Scope::thread},
+                     false,
+                     [](Context& context) { run(context, What::combine_late); }});
 
 }  // namespace
 }  // namespace railshmem::perf::gpu

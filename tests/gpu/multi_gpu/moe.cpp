@@ -55,6 +55,9 @@ class Rig {
         rows_(local() * capacity_ * row_nbytes_),
         scales_(local() * capacity_ * groups_ * sizeof(float)),
         counts_(local() * static_cast<size_t>(npes) * sizeof(int32_t)),
+        totals_(local() * sizeof(int32_t)),
+        ranges_(local() * static_cast<size_t>(npes) * sizeof(int64_t)),
+        sources_(local() * capacity_ * sizeof(int32_t)),
         results_(local() * capacity_ * hidden() * 2),
         out_(tokens() * hidden() * 2) {
     const shmemx_moe_config_t config = configuration();
@@ -64,15 +67,22 @@ class Rig {
     dispatch_.hook = one.hook ? 1 : 0;
     dispatch_.x = x_.at();
     dispatch_.experts = reinterpret_cast<const int64_t*>(experts_.at());
-    dispatch_.weights = one.weighted ? reinterpret_cast<const float*>(weights_.at()) : nullptr;
+    const auto* const weights = reinterpret_cast<const float*>(weights_.at());
+    dispatch_.weights = one.weighted && !one.late_weights ? weights : nullptr;
     dispatch_.rows = rows_.at();
     dispatch_.scales = reinterpret_cast<float*>(scales_.at());
     dispatch_.counts = reinterpret_cast<int32_t*>(counts_.at());
+    if (one.late_weights || one.hook) {  // not in all cases
+      dispatch_.totals = reinterpret_cast<int32_t*>(totals_.at());
+      dispatch_.ranges = reinterpret_cast<int64_t*>(ranges_.at());
+      dispatch_.sources = reinterpret_cast<int32_t*>(sources_.at());
+    }
     combine_ = SHMEMX_MOE_COMBINE_INITIALIZER;
     combine_.handle = handle_;
     combine_.hook = one.hook ? 1 : 0;
     combine_.rows = results_.at();
     combine_.out = out_.at();
+    combine_.weights = one.late_weights ? weights : nullptr;
   }
   ~Rig() {
     shmem_barrier_all();
@@ -117,6 +127,7 @@ class Rig {
     config.type = case_.type;
     config.dispatch_type = case_.dispatch_type;
     config.multiprocessors = case_.multiprocessors;
+    config.late_weights = case_.late_weights ? 1 : 0;
     return config;
   }
   size_t nbytes() const {
@@ -129,7 +140,8 @@ class Rig {
     return "type " + std::to_string(case_.type) + " sent as " + std::to_string(case_.dispatch_type) + ", " +
            std::to_string(case_.local) + " experts each, top " + std::to_string(case_.topk) + ", hidden " +
            std::to_string(case_.hidden) + ", routing " + std::to_string(static_cast<int>(case_.routing)) +
-           (case_.hook ? ", by halves" : "") + ", round " + std::to_string(round);
+           (case_.hook ? ", by halves" : "") + (case_.late_weights ? ", late weights" : "") + ", round " +
+           std::to_string(round);
   }
 
   void give(int result) const {
@@ -165,11 +177,18 @@ class Rig {
     driver_.download(scales.data(), scales_.at(), scales.size() * sizeof(float));
     driver_.download(counts.data(), counts_.at(), counts.size() * sizeof(int32_t));
     std::vector<uint16_t> results(local() * capacity_ * hidden());
+    const bool described = dispatch_.sources != nullptr;
+    std::vector<int32_t> totals(local()), sources(local() * capacity_);
+    std::vector<int64_t> ranges(local() * static_cast<size_t>(npes));
+    driver_.download(totals.data(), totals_.at(), totals.size() * sizeof(int32_t));
+    driver_.download(ranges.data(), ranges_.at(), ranges.size() * sizeof(int64_t));
+    driver_.download(sources.data(), sources_.at(), sources.size() * sizeof(int32_t));
     for (size_t e = 0; e < local(); ++e) {
       const int64_t expert = static_cast<int64_t>(e) + static_cast<int64_t>(local()) * me;
       size_t row = 0;
       for (int source = 0; source < npes; ++source) {
         const Tokens& theirs = sent_[static_cast<size_t>(source)];
+        const size_t first = row;
         int32_t count = 0;
         for (int t = 0; t < theirs.count; ++t)
           for (int k = 0; k < case_.topk; ++k) {
@@ -177,6 +196,7 @@ class Rig {
             ++count;
             const Row right = row_of(case_, &theirs.x[static_cast<size_t>(t) * hidden()]);
             const size_t at = e * capacity_ + row++;
+            expect(!described || sources[at] == t, name(round) + ": the source of a row");
             expect(std::equal(right.bytes.begin(), right.bytes.end(), &rows[at * row_nbytes_]),
                    name(round) + ": a row");
             for (size_t g = 0; g < right.scales.size(); ++g)
@@ -185,8 +205,11 @@ class Rig {
             const std::vector<uint16_t> result = expert_result(case_, expert, right);
             std::copy(result.begin(), result.end(), results.begin() + static_cast<std::ptrdiff_t>(at * hidden()));
           }
-        expect(counts[e * static_cast<size_t>(npes) + static_cast<size_t>(source)] == count, name(round) + ": a count");
+        const size_t pair = e * static_cast<size_t>(npes) + static_cast<size_t>(source);
+        expect(counts[pair] == count, name(round) + ": a count");
+        expect(!described || ranges[pair] == (static_cast<int64_t>(first) << 32 | count), name(round) + ": a range");
       }
+      expect(!described || totals[e] == static_cast<int32_t>(row), name(round) + ": a total");
     }
     driver_.upload(results_.at(), results.data(), results.size() * 2);
   }
@@ -205,7 +228,7 @@ class Rig {
   const StreamDriver& driver_;
   const MoeCase case_;
   const size_t capacity_, row_nbytes_, groups_;
-  const Memory workspace_, x_, experts_, weights_, rows_, scales_, counts_, results_, out_;
+  const Memory workspace_, x_, experts_, weights_, rows_, scales_, counts_, totals_, ranges_, sources_, results_, out_;
   shmemx_moe_t handle_ = nullptr;
   shmemx_moe_dispatch_t dispatch_{};
   shmemx_moe_combine_t combine_{};
@@ -233,6 +256,10 @@ int main(int argc, char** argv) {
         {kHalf, kHalf, 2, 2, 8, 6, Routing::one_expert, false, false},
         {kBfloat16, kBfloat16, 2, 2, 24, 6, Routing::none, true, true},
         {kBfloat16, kBfloat16, 4, 4, 40, 7, Routing::cancelling, true, false},
+        {kBfloat16, kBfloat16, 4, 4, 40, 7, Routing::cancelling, true, false, 0, true},
+        {kHalf, kFloat8, 3, 3, 128, 6, Routing::with_dropped, true, true, 0, true},
+        {kBfloat16, kBfloat16, 4, 9, 16, 8, Routing::twice, true, false, 2, true},
+        {kHalf, kHalf, 2, 2, 24, 6, Routing::none, true, false, 0, true},
     };
     for (const MoeCase& one : cases) Rig(driver, one).run(rounds);
   }

@@ -24,6 +24,7 @@ struct MoeCase {
   Routing routing;
   bool weighted, hook;
   int multiprocessors = 0;
+  bool late_weights = false;
 };
 
 inline uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {

@@ -29,10 +29,10 @@ FakeKernel dispatch(const WorldView& view) {
     moe::kernels::run_dispatch<Payload>(call, shared);
   });
 }
-template <class T>
+template <class T, bool kLate>
 FakeKernel combine(const WorldView& view) {
   return kernel<moe::CombineCall>(view, [](const moe::CombineCall& call, moe::kernels::Shared& shared) {
-    moe::kernels::run_combine<T>(call, shared);
+    moe::kernels::run_combine<T, kLate>(call, shared);
   });
 }
 
@@ -42,8 +42,10 @@ void add_moe_kernels(FakeModule& module, const WorldView& view) {
   module.kernels["railshmem_moe_dispatch"] = dispatch<moe::kernels::PlainPayload>(view);
   module.kernels["railshmem_moe_dispatch_scaled_half"] = dispatch<moe::kernels::ScaledPayload<Half>>(view);
   module.kernels["railshmem_moe_dispatch_scaled_bfloat16"] = dispatch<moe::kernels::ScaledPayload<Bfloat16>>(view);
-  module.kernels["railshmem_moe_combine_half"] = combine<Half>(view);
-  module.kernels["railshmem_moe_combine_bfloat16"] = combine<Bfloat16>(view);
+  module.kernels["railshmem_moe_combine_half"] = combine<Half, false>(view);
+  module.kernels["railshmem_moe_combine_bfloat16"] = combine<Bfloat16, false>(view);
+  module.kernels["railshmem_moe_combine_late_half"] = combine<Half, true>(view);
+  module.kernels["railshmem_moe_combine_late_bfloat16"] = combine<Bfloat16, true>(view);
 }
 
 }  // namespace railshmem::cuda
