@@ -25,7 +25,7 @@ shmem_team_t team_of(const char* function, const Team* team) {
   return team ? team->use(function) : SHMEM_TEAM_WORLD;
 }
 
-shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens, bool half, bool fp8,
+shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens, bool half, bool fp8, bool late_weights,
                               int multiprocessors) {
   shmemx_moe_config_t config = SHMEMX_MOE_CONFIG_INITIALIZER;
   config.experts = experts;
@@ -35,6 +35,7 @@ shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens,
   config.type = half ? SHMEMX_DATATYPE_HALF : SHMEMX_DATATYPE_BFLOAT16;
   config.dispatch_type = fp8 ? SHMEMX_DATATYPE_FLOAT8_E4M3 : config.type;
   config.multiprocessors = multiprocessors;
+  config.late_weights = late_weights;
   return config;
 }
 
@@ -44,9 +45,9 @@ void must(const char* function, int status) {
 }
 
 size_t moe_workspace(const char* function, const Team* team, int experts, int topk, int hidden, int max_tokens,
-                     bool half, bool fp8) {
+                     bool half, bool fp8, bool late_weights) {
   require_running(function);
-  const shmemx_moe_config_t config = config_of(experts, topk, hidden, max_tokens, half, fp8, 0);
+  const shmemx_moe_config_t config = config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, 0);
   const size_t nbytes = moe_library(function).workspace(team_of(function, team), &config);
   must(function, nbytes == 0);
   return nbytes;
@@ -66,8 +67,8 @@ constexpr Wanted kBfloat16{Kind::bfloat16, 2, "bfloat16"}, kHalf{Kind::real, 2, 
 class MoeHandle {
  public:
   MoeHandle(const char* function, const Team* team, int experts, int topk, int hidden, int max_tokens, bool half,
-            bool fp8, int multiprocessors, nb::handle workspace)
-      : config_(config_of(experts, topk, hidden, max_tokens, half, fp8, multiprocessors)) {
+            bool fp8, bool late_weights, int multiprocessors, nb::handle workspace)
+      : config_(config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, multiprocessors)) {
     require_device_heap(function);
     const shmem_team_t members = team_of(function, team);
     const Array memory(function, "workspace", workspace, Access::write);
@@ -95,7 +96,8 @@ class MoeHandle {
   }
 
   void dispatch(const char* function, nb::handle x, nb::handle experts, nb::handle weights, nb::handle rows,
-                nb::handle scales, nb::handle counts, size_t tokens, bool hook) const {
+                nb::handle scales, nb::handle counts, nb::handle totals, nb::handle ranges, nb::handle sources,
+                size_t tokens, bool hook) const {
     shmemx_moe_dispatch_t call = SHMEMX_MOE_DISPATCH_INITIALIZER;
     call.handle = use(function);
     call.tokens = static_cast<int>(tokens);
@@ -108,15 +110,20 @@ class MoeHandle {
       call.scales =
           static_cast<float*>(written(function, "scales", scales, kFloat, all_rows() * (hidden() / kChannelsOfScale)));
     call.counts = static_cast<int32_t*>(written(function, "counts", counts, kInt32, local() * n_));
+    call.totals = static_cast<int32_t*>(written_if(function, "totals", totals, kInt32, local()));
+    call.ranges = static_cast<int64_t*>(written_if(function, "ranges", ranges, kInt64, local() * n_));
+    call.sources = static_cast<int32_t*>(written_if(function, "sources", sources, kInt32, all_rows()));
     give(function, [&](shmemx_stream_t stream) { return moe_library(function).dispatch(&call, stream); });
   }
 
-  void combine(const char* function, nb::handle results, nb::handle out, size_t tokens, bool hook) const {
+  void combine(const char* function, nb::handle results, nb::handle weights, nb::handle out, size_t tokens,
+               bool hook) const {
     shmemx_moe_combine_t call = SHMEMX_MOE_COMBINE_INITIALIZER;
     call.handle = use(function);
     call.hook = hook;
     call.rows = read(function, "results", results, type(), all_rows() * hidden(), kUnit);
     call.out = written(function, "out", out, type(), tokens * hidden(), kUnit);
+    call.weights = static_cast<const float*>(read_if(function, "weights", weights, kFloat, tokens * topk()));
     give(function, [&](shmemx_stream_t stream) { return moe_library(function).combine(&call, stream); });
   }
 
@@ -171,6 +178,10 @@ class MoeHandle {
                 size_t unit = 1) const {
     return checked(function, Array(function, argument, object, Access::write), wanted, elements, unit);
   }
+  void* written_if(const char* function, const char* argument, nb::handle object, const Wanted& wanted,
+                   size_t elements) const {
+    return object.is_none() ? nullptr : written(function, argument, object, wanted, elements);
+  }
 
   template <class Call>
   void give(const char* function, Call&& call) const {
@@ -194,16 +205,19 @@ class MoeHandle {
 
 void bind_moe(nb::module_& module) {
   module.def("moe_workspace", moe_workspace, nb::arg("function"), nb::arg("team").none(), nb::arg("experts"),
-             nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"));
+             nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
+             nb::arg("late_weights"));
   nb::class_<MoeHandle>(module, "MoeHandle")
-      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, int, nb::handle>(), nb::arg("function"),
-           nb::arg("team").none(), nb::arg("experts"), nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"),
-           nb::arg("half"), nb::arg("fp8"), nb::arg("multiprocessors"), nb::arg("workspace"))
+      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, nb::handle>(),
+           nb::arg("function"), nb::arg("team").none(), nb::arg("experts"), nb::arg("topk"), nb::arg("hidden"),
+           nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"), nb::arg("late_weights"), nb::arg("multiprocessors"),
+           nb::arg("workspace"))
       .def("dispatch", &MoeHandle::dispatch, nb::arg("function"), nb::arg("x"), nb::arg("experts"),
-           nb::arg("weights").none(), nb::arg("rows"), nb::arg("scales").none(), nb::arg("counts"), nb::arg("tokens"),
+           nb::arg("weights").none(), nb::arg("rows"), nb::arg("scales").none(), nb::arg("counts"),
+           nb::arg("totals").none(), nb::arg("ranges").none(), nb::arg("sources").none(), nb::arg("tokens"),
            nb::arg("hook"))
-      .def("combine", &MoeHandle::combine, nb::arg("function"), nb::arg("results"), nb::arg("out"), nb::arg("tokens"),
-           nb::arg("hook"))
+      .def("combine", &MoeHandle::combine, nb::arg("function"), nb::arg("results"), nb::arg("weights").none(),
+           nb::arg("out"), nb::arg("tokens"), nb::arg("hook"))
       .def("complete", &MoeHandle::complete, nb::arg("function"))
       .def("destroy", &MoeHandle::destroy, nb::arg("function"));
 }

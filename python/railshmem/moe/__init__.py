@@ -17,6 +17,6 @@ try:
 except ImportError as error:
     raise ImportError("railshmem.moe needs PyTorch, which this Python does not have; pip install torch") from error
 
-from railshmem.moe._exchange import Exchange, Received
+from railshmem.moe._exchange import Exchange, Layout, Received
 
-__all__ = ["Exchange", "Received"]
+__all__ = ["Exchange", "Layout", "Received"]

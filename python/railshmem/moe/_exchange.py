@@ -13,6 +13,14 @@ from railshmem.moe import _checks, _memory
 _MAKE, _DISPATCH, _COMBINE, _COMPLETE = (f"railshmem.moe.Exchange{name}" for name in ("", ".dispatch", ".combine", ".complete"))
 
 
+class Layout(NamedTuple):
+    """Where rows came from."""
+
+    totals: torch.Tensor  #: [local experts], int32: rows of each expert
+    ranges: torch.Tensor  #: [local experts, size], int64: the first row from each member * 2^32 + how many came from it
+    sources: torch.Tensor  #: [local experts, capacity], int32: the number of each row's token at its member
+
+
 class Received(NamedTuple):
     """What dispatch() brings. An expert's rows lie one behind the other: those of member 0's tokens, then member 1's, and so on.
 
@@ -22,6 +30,7 @@ class Received(NamedTuple):
     rows: torch.Tensor  #: [local experts, capacity, hidden], of dtype, or torch.float8_e4m3fn with fp8
     scales: torch.Tensor | None  #: with fp8 [local experts, capacity, hidden // 128], float32; a value is row * scale
     counts: torch.Tensor  #: [local experts, size], int32: how many rows came from each member
+    layout: Layout | None = None  #: with layout=True
 
 
 class Exchange:
@@ -34,13 +43,14 @@ class Exchange:
     """
 
     def __init__(self, experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
-                 fp8: bool = False, *, team: Team | None = None, group: Any = None, workspace: torch.Tensor | None = None,
-                 multiprocessors: int = 0):
+                 fp8: bool = False, *, late_weights: bool = False, team: Team | None = None, group: Any = None,
+                 workspace: torch.Tensor | None = None, multiprocessors: int = 0):
         """Makes an exchange for `experts` experts of all members together (a multiple of size, at most 1024).
 
         topk: experts of a token at most, 1 to 32. hidden: channels of a token, a multiple of 8, of 128 with fp8; at most
         16384. max_tokens: of a member in one dispatch. dtype: of tokens and results, torch.bfloat16 or torch.float16. fp8:
-        experts get 8-bit floats with a scale for each 128 channels. team: who takes part, all PEs without it; or group, a
+        experts get 8-bit floats with a scale for each 128 channels. late_weights: combine() is given the weights instead of
+        dispatch(), which costs it a message between members. team: who takes part, all PEs without it; or group, a
         process group of torch.distributed, of which the exchange makes a team of its own. multiprocessors: that a kernel
         occupies at most; 0 is all, and this alone may differ between members.
 
@@ -59,7 +69,7 @@ class Exchange:
         self.size, self.rank = team.n_pes(), team.my_pe()
         _checks.sizes(self.size, experts, topk, hidden, max_tokens, dtype, fp8, multiprocessors)
         self.experts, self.topk, self.hidden, self.max_tokens = experts, topk, hidden, max_tokens
-        self.dtype, self.fp8, self.multiprocessors = dtype, bool(fp8), multiprocessors
+        self.dtype, self.fp8, self.late_weights, self.multiprocessors = dtype, bool(fp8), bool(late_weights), multiprocessors
         self.local_experts, self.capacity = experts // self.size, self.size * max_tokens
         self.device = _memory.take_gpu(_MAKE)
         nbytes = _core.moe_workspace(_MAKE, team, *self._sizes())
@@ -77,25 +87,27 @@ class Exchange:
 
     @staticmethod
     def workspace_nbytes(experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
-                         fp8: bool = False, *, team: Team | None = None) -> int:
+                         fp8: bool = False, *, late_weights: bool = False, team: Team | None = None) -> int:
         """Returns how many bytes of symmetric memory an exchange of these sizes needs on each member. Local.
 
         Raises as the constructor.
         """
         team = team or Team.world()
         _checks.sizes(team.n_pes(), experts, topk, hidden, max_tokens, dtype, fp8, 0)
-        return _core.moe_workspace(_MAKE, team, experts, topk, hidden, max_tokens, dtype is torch.float16, bool(fp8))
+        return _core.moe_workspace(_MAKE, team, experts, topk, hidden, max_tokens, dtype is torch.float16, bool(fp8),
+                                   bool(late_weights))
 
     def dispatch(self, x: torch.Tensor, experts: torch.Tensor, weights: torch.Tensor | None = None, *,
                  rows: torch.Tensor | None = None, scales: torch.Tensor | None = None, counts: torch.Tensor | None = None,
-                 hook: bool = False) -> Received:
+                 layout: bool = False, hook: bool = False) -> Received:
         """Sends this member's tokens to their experts, and receives those for the experts here, in stream order.
 
         x: [tokens, hidden] of dtype, tokens from 0 to max_tokens. experts: [tokens, topk], int64; -1 is no expert. An expert
         that a token names twice gets the token once, for the sum of both weights; a number that is no expert ends the job
-        with a message. weights: [tokens, topk], float32; without it all are 1. combine() uses them.
+        with a message. weights: [tokens, topk], float32, which combine() uses; without it all are 1. Not with late_weights.
 
-        rows, scales, counts: where results go, in the shapes of Received; without them new tensors. hook=True sends only:
+        rows, scales, counts: where results go, in the shapes of Received; without them new tensors. layout=True makes and
+        fills a Layout, too. hook=True sends only:
         what is returned gets its contents by complete(), and until then x, experts and weights stay as they are.
 
         Collective over the team. A graph captures it together with its combine(); each launch reads x, experts and weights
@@ -106,22 +118,27 @@ class Exchange:
         tokens = _checks.tokens_of(_DISPATCH, x, self.hidden, self.max_tokens)
         _checks.shape(_DISPATCH, "experts", experts, (tokens, self.topk))
         if weights is not None:
+            if self.late_weights:
+                raise ValueError(f"{_DISPATCH}: weights is given, and this exchange was made with late_weights; give it to combine()")
             _checks.shape(_DISPATCH, "weights", weights, (tokens, self.topk))
-        received = self._room(rows, scales, counts)
+        received = self._room(rows, scales, counts, layout)
         flat = None if received.scales is None else received.scales.transpose(1, 2)
-        self._handle.dispatch(_DISPATCH, x, experts, weights, received.rows, flat, received.counts, tokens, hook)
+        self._handle.dispatch(_DISPATCH, x, experts, weights, received.rows, flat, received.counts,
+                              *(received.layout or (None, None, None)), tokens, hook)
         self._tokens = tokens
         if hook:
             self._sent = (x, experts, weights, received)
         return received
 
-    def combine(self, results: torch.Tensor, *, out: torch.Tensor | None = None, hook: bool = False) -> torch.Tensor:
+    def combine(self, results: torch.Tensor, weights: torch.Tensor | None = None, *, out: torch.Tensor | None = None,
+                hook: bool = False) -> torch.Tensor:
         """Returns, for each token of the last dispatch(), the sum of weight * result over its experts, in stream order.
 
-        results: [local experts, capacity, hidden] of dtype, each result in the place of the row that came. The sum is made in
+        results: [local experts, capacity, hidden] of dtype, each result in the place of the row that came. weights:
+        with late_weights [tokens, topk], float32, for the experts that dispatch() was given; else None. The sum is made in
         float32, in an order that depends on the routing alone, and rounded once; a token without experts gets zeros. out:
         [tokens, hidden] of dtype; without it a new tensor. hook=True sends only: complete() fills out, and until then
-        results stays as it is.
+        results and weights stay as they are. With late_weights the sending half waits for the other members to send.
 
         Collective over the team, once for each dispatch(). Raises as dispatch().
         """
@@ -129,14 +146,19 @@ class Exchange:
         if self._tokens is None:
             raise RuntimeError(f"{_COMBINE}: no dispatch() came before; each combine follows a dispatch of its own")
         _checks.shape(_COMBINE, "results", results, (self.local_experts, self.capacity, self.hidden))
+        if (weights is not None) != self.late_weights:
+            raise ValueError(f"{_COMBINE}: weights is {'missing' if weights is None else 'given'}, and this exchange was made "
+                             f"{'with' if self.late_weights else 'without'} late_weights")
+        if weights is not None:
+            _checks.shape(_COMBINE, "weights", weights, (self._tokens, self.topk))
         if out is None:
             out = _memory.empty((self._tokens, self.hidden), dtype=self.dtype, device=self.device)
         else:
             _checks.shape(_COMBINE, "out", out, (self._tokens, self.hidden))
-        self._handle.combine(_COMBINE, results, out, self._tokens, hook)
+        self._handle.combine(_COMBINE, results, weights, out, self._tokens, hook)
         self._tokens = None
         if hook:
-            self._sent = (results, out)
+            self._sent = (results, weights, out)
         return out
 
     def complete(self) -> None:
@@ -164,7 +186,7 @@ class Exchange:
             self._group_team.destroy()
 
     def _sizes(self) -> tuple:
-        return self.experts, self.topk, self.hidden, self.max_tokens, self.dtype is torch.float16, self.fp8
+        return self.experts, self.topk, self.hidden, self.max_tokens, self.dtype is torch.float16, self.fp8, self.late_weights
 
     def _require_device(self, function: str) -> None:
         if not _memory.is_current(self.device):
@@ -176,7 +198,8 @@ class Exchange:
             raise RuntimeError(f"{function}: the call before was made with hook=True; call complete() first")
         self._require_device(function)
 
-    def _room(self, rows: torch.Tensor | None, scales: torch.Tensor | None, counts: torch.Tensor | None) -> Received:
+    def _room(self, rows: torch.Tensor | None, scales: torch.Tensor | None, counts: torch.Tensor | None,
+              layout: bool) -> Received:
         """Checks what was given for results, and makes what was not."""
         local, capacity, groups = self.local_experts, self.capacity, self.hidden // _checks.CHANNELS_OF_SCALE
         if rows is None:
@@ -195,4 +218,10 @@ class Exchange:
             scales = _memory.empty((local, groups, capacity), dtype=torch.float32, device=self.device).transpose(1, 2)
         else:
             _checks.shape(_DISPATCH, "scales", scales, (local, capacity, groups))
-        return Received(rows, scales, counts)
+        return Received(rows, scales, counts, self._layout() if layout else None)
+
+    def _layout(self) -> Layout:
+        local = self.local_experts
+        return Layout(_memory.empty((local,), dtype=torch.int32, device=self.device),
+                      _memory.empty((local, self.size), dtype=torch.int64, device=self.device),
+                      _memory.empty((local, self.capacity), dtype=torch.int32, device=self.device))

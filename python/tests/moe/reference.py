@@ -15,9 +15,11 @@ class Case:
     fp8: bool = False
     routing: str = "random"  #: or "dropped", "twice", "one", "none"
     weighted: bool = True
+    late_weights: bool = False
 
     def sizes(self):
-        return {name: getattr(self, name) for name in ("experts", "topk", "hidden", "max_tokens", "dtype", "fp8")}
+        names = ("experts", "topk", "hidden", "max_tokens", "dtype", "fp8", "late_weights")
+        return {name: getattr(self, name) for name in names}
 
 
 class Tokens:

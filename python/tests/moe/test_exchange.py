@@ -13,7 +13,14 @@ def run_experts(case, gpu, got, sent, me, npes):
     rows, counts = gpu.get(got.rows), gpu.get(got.counts)
     scales = gpu.get(got.scales) if case.fp8 else None
     results = torch.zeros(rows.shape, dtype=case.dtype)
+    totals, ranges, sources = map(gpu.get, got.layout) if got.layout else (None, None, None)
     for e, wanted in enumerate(received(case, sent, me, npes)):
+        if got.layout:
+            assert totals[e] == len(wanted) and sources[e, :len(wanted)].tolist() == [t for _, t in wanted]
+            first = 0
+            for pe, count in enumerate(counts[e].tolist()):
+                assert ranges[e, pe] == (first << 32) + count
+                first += count
         assert counts[e].tolist() == [sum(pe == source for source, _ in wanted) for pe in range(npes)]
         for row, (source, t) in enumerate(wanted):
             right, right_scales = row_of(case, sent[source].x[t])
@@ -33,13 +40,14 @@ def check(case, out, tokens, npes):
 def one_round(case, exchange, gpu, me, npes, round, hook=False):
     sent = [Tokens(case, pe, round) for pe in range(npes)]
     mine = sent[me]
-    got = exchange.dispatch(gpu.put(mine.x), gpu.put(mine.experts), gpu.put(mine.weights) if case.weighted else None, hook=hook)
+    weights = gpu.put(mine.weights) if case.weighted else None
+    got = exchange.dispatch(gpu.put(mine.x), gpu.put(mine.experts), None if case.late_weights else weights, layout=round % 2 == 1, hook=hook)
     if hook:
         exchange.complete()
     if not case.weighted:
         for tokens in sent:
             tokens.weights.fill_(1)
-    out = exchange.combine(run_experts(case, gpu, got, sent, me, npes), hook=hook)
+    out = exchange.combine(run_experts(case, gpu, got, sent, me, npes), weights if case.late_weights else None, hook=hook)
     if hook:
         exchange.complete()
     check(case, gpu.get(out), mine, npes)
@@ -53,6 +61,9 @@ CASES = {
     "one": dict(topk=2, hidden=8, max_tokens=6, routing="one"),
     "none": dict(topk=2, hidden=8, max_tokens=6, routing="none"),
     "unweighted": dict(topk=2, hidden=16, max_tokens=6, weighted=False),
+    "late": dict(topk=3, hidden=72, max_tokens=6, late_weights=True),
+    "late_twice": dict(topk=4, hidden=24, max_tokens=6, routing="twice", late_weights=True),
+    "late_none": dict(topk=4, hidden=16, max_tokens=5, routing="none", late_weights=True, dtype=torch.float16),
     "fp8": dict(topk=2, hidden=256, max_tokens=5, fp8=True),
     "fp8_half": dict(topk=2, hidden=128, max_tokens=4, fp8=True, dtype=torch.float16, routing="dropped"),
 }

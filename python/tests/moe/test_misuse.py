@@ -97,6 +97,23 @@ def test_calls_at_the_wrong_time(exchange, good, gpu):
         exchange.combine(results)
 
 
+def test_late_weights(exchange, good, npes, gpu):
+    late = railshmem.moe.Exchange(2 * npes, **GOOD, late_weights=True)
+    x, experts, weights = good
+    results = gpu.put(torch.zeros(2, exchange.capacity, 16).bfloat16())
+    with pytest.raises(ValueError, match="weights is given, and this exchange was made with late_weights; give it to combine"):
+        late.dispatch(x, experts, weights)
+    for one, wrong, text in ((late, None, "missing, and this exchange was made with late"), (exchange, weights, "given, and this exchange was made without")):
+        one.dispatch(x, experts)
+        with pytest.raises(ValueError, match="combine: weights is " + text):
+            one.combine(results, wrong)
+    with pytest.raises(ValueError, match=r"weights has the shape \[2, 2\]; it must be \[3, 2\]"):
+        late.combine(results, weights[:2])
+    late.combine(results, weights)
+    exchange.combine(results)
+    late.free()
+
+
 def test_after_free(npes, good):
     exchange = railshmem.moe.Exchange(2 * npes, **GOOD)
     assert f"of {2 * npes} experts on {npes} PEs" in repr(exchange)
