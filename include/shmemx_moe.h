@@ -74,6 +74,9 @@ RAILSHMEM_BEGIN_C
 /// Bytes of workspace that a handle needs. Local; 0 after a message.
 RAILSHMEM_API size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config);
 
+/// As shmemx_moe_workspace(), for a team of so many members that is yet to be made. Also before shmem_init.
+RAILSHMEM_API size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config);
+
 /// Makes a handle for a team. workspace: nbytes of symmetric GPU memory (shmem_malloc) at one address on all members,
 /// the handle's alone until it is destroyed. Collective over the team; this PE's GPU is current (cudaSetDevice). 0, or
 /// nonzero after a message.

@@ -53,6 +53,15 @@ size_t moe_workspace(const char* function, const Team* team, int experts, int to
   return nbytes;
 }
 
+/// Also before init().
+size_t moe_workspace_of(const char* function, int members, int experts, int topk, int hidden, int max_tokens, bool half,
+                        bool fp8, bool late_weights) {
+  const shmemx_moe_config_t config = config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, 0);
+  const size_t nbytes = moe_library(function).workspace_of(members, &config);
+  must(function, nbytes == 0);
+  return nbytes;
+}
+
 /// What the elements of an argument must be.
 struct Wanted {
   Kind kind;
@@ -205,6 +214,9 @@ class MoeHandle {
 
 void bind_moe(nb::module_& module) {
   module.def("moe_workspace", moe_workspace, nb::arg("function"), nb::arg("team").none(), nb::arg("experts"),
+             nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
+             nb::arg("late_weights"));
+  module.def("moe_workspace_of", moe_workspace_of, nb::arg("function"), nb::arg("members"), nb::arg("experts"),
              nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
              nb::arg("late_weights"));
   nb::class_<MoeHandle>(module, "MoeHandle")

@@ -6,7 +6,7 @@
 
 namespace railshmem::python {
 
-/// Adds moe_workspace and the class MoeHandle.
+/// Adds moe_workspace, moe_workspace_of and the class MoeHandle.
 void bind_moe(nanobind::module_& module);
 
 }  // namespace railshmem::python

@@ -53,6 +53,7 @@ const MoeLibrary& moe_library(const char* function) {
   void* const library = open(function);
   MoeLibrary calls{};
   find(function, library, "shmemx_moe_workspace", calls.workspace);
+  find(function, library, "shmemx_moe_workspace_of", calls.workspace_of);
   find(function, library, "shmemx_moe_create", calls.create);
   find(function, library, "shmemx_moe_destroy", calls.destroy);
   find(function, library, "shmemx_moe_dispatch_on_stream", calls.dispatch);

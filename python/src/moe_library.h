@@ -9,6 +9,7 @@ namespace railshmem::python {
 /// The functions of shmemx_moe.h.
 struct MoeLibrary {
   decltype(&shmemx_moe_workspace) workspace;
+  decltype(&shmemx_moe_workspace_of) workspace_of;
   decltype(&shmemx_moe_create) create;
   decltype(&shmemx_moe_destroy) destroy;
   decltype(&shmemx_moe_dispatch_on_stream) dispatch;

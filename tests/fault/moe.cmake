@@ -23,6 +23,7 @@ foreach(regex
     "hidden is 12. with this dispatch_type it must be a multiple of 8"
     "max_tokens is 1048576. it must be 1 to 1048575"
     "multiprocessors is -1"
+    "workspace_of: members is 0. it must be 1 to 64"
     "late_weights is 2. it must be 0 or 1"
     "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_workspace."
     "workspace 0x[0-9a-f]+ is no symmetric memory. allocate it with shmem_malloc"

@@ -97,17 +97,28 @@ class Exchange:
         return _core.moe_workspace(_MAKE, team, experts, topk, hidden, max_tokens, dtype is torch.float16, bool(fp8),
                                    bool(late_weights))
 
+    def room(self, layout: bool = False) -> Received:
+        """Returns new tensors for what dispatch() brings; with layout=True also for a Layout. Local."""
+        def make(*shape: int, dtype: torch.dtype) -> torch.Tensor:
+            return _memory.empty(shape, dtype=dtype, device=self.device)
+
+        local, capacity = self.local_experts, self.capacity
+        groups = self.hidden // _checks.CHANNELS_OF_SCALE
+        return Received(make(local, capacity, self.hidden, dtype=torch.float8_e4m3fn if self.fp8 else self.dtype),
+                        make(local, groups, capacity, dtype=torch.float32).transpose(1, 2) if self.fp8 else None,
+                        make(local, self.size, dtype=torch.int32),
+                        Layout(make(local, dtype=torch.int32), make(local, self.size, dtype=torch.int64),
+                               make(local, capacity, dtype=torch.int32)) if layout else None)
+
     def dispatch(self, x: torch.Tensor, experts: torch.Tensor, weights: torch.Tensor | None = None, *,
-                 rows: torch.Tensor | None = None, scales: torch.Tensor | None = None, counts: torch.Tensor | None = None,
-                 layout: bool = False, hook: bool = False) -> Received:
+                 into: Received | None = None, hook: bool = False) -> Received:
         """Sends this member's tokens to their experts, and receives those for the experts here, in stream order.
 
         x: [tokens, hidden] of dtype, tokens from 0 to max_tokens. experts: [tokens, topk], int64; -1 is no expert. An expert
         that a token names twice gets the token once, for the sum of both weights; a number that is no expert ends the job
         with a message. weights: [tokens, topk], float32, which combine() uses; without it all are 1. Not with late_weights.
 
-        rows, scales, counts: where results go, in the shapes of Received; without them new tensors. layout=True makes and
-        fills a Layout, too. hook=True sends only:
+        into: where results go, as room() makes it, and what is returned; without it new tensors, and no Layout. hook=True sends only:
         what is returned gets its contents by complete(), and until then x, experts and weights stay as they are.
 
         Collective over the team. A graph captures it together with its combine(); each launch reads x, experts and weights
@@ -121,7 +132,11 @@ class Exchange:
             if self.late_weights:
                 raise ValueError(f"{_DISPATCH}: weights is given, and this exchange was made with late_weights; give it to combine()")
             _checks.shape(_DISPATCH, "weights", weights, (tokens, self.topk))
-        received = self._room(rows, scales, counts, layout)
+        if into is None:
+            received = self.room()
+        else:
+            received = into
+            self._check_room(into)
         flat = None if received.scales is None else received.scales.transpose(1, 2)
         self._handle.dispatch(_DISPATCH, x, experts, weights, received.rows, flat, received.counts,
                               *(received.layout or (None, None, None)), tokens, hook)
@@ -198,30 +213,13 @@ class Exchange:
             raise RuntimeError(f"{function}: the call before was made with hook=True; call complete() first")
         self._require_device(function)
 
-    def _room(self, rows: torch.Tensor | None, scales: torch.Tensor | None, counts: torch.Tensor | None,
-              layout: bool) -> Received:
-        """Checks what was given for results, and makes what was not."""
-        local, capacity, groups = self.local_experts, self.capacity, self.hidden // _checks.CHANNELS_OF_SCALE
-        if rows is None:
-            rows = _memory.empty((local, capacity, self.hidden), dtype=torch.float8_e4m3fn if self.fp8 else self.dtype,
-                                 device=self.device)
-        else:
-            _checks.shape(_DISPATCH, "rows", rows, (local, capacity, self.hidden))
-        if counts is None:
-            counts = _memory.empty((local, self.size), dtype=torch.int32, device=self.device)
-        else:
-            _checks.shape(_DISPATCH, "counts", counts, (local, self.size))
-        if not self.fp8:
-            if scales is not None:
-                raise ValueError(f"{_DISPATCH}: scales is given, and this exchange was made without fp8")
-        elif scales is None:
-            scales = _memory.empty((local, groups, capacity), dtype=torch.float32, device=self.device).transpose(1, 2)
-        else:
-            _checks.shape(_DISPATCH, "scales", scales, (local, capacity, groups))
-        return Received(rows, scales, counts, self._layout() if layout else None)
-
-    def _layout(self) -> Layout:
-        local = self.local_experts
-        return Layout(_memory.empty((local,), dtype=torch.int32, device=self.device),
-                      _memory.empty((local, self.size), dtype=torch.int64, device=self.device),
-                      _memory.empty((local, self.capacity), dtype=torch.int32, device=self.device))
+    def _check_room(self, room: Received) -> None:
+        if not isinstance(room, Received):
+            raise TypeError(f"{_DISPATCH}: into is {type(room).__name__}; it must be what room() returns")
+        local, capacity = self.local_experts, self.capacity
+        _checks.shape(_DISPATCH, "into.rows", room.rows, (local, capacity, self.hidden))
+        _checks.shape(_DISPATCH, "into.counts", room.counts, (local, self.size))
+        if self.fp8:
+            _checks.shape(_DISPATCH, "into.scales", room.scales, (local, capacity, self.hidden // _checks.CHANNELS_OF_SCALE))
+        elif room.scales is not None:
+            raise ValueError(f"{_DISPATCH}: into.scales is given, and this exchange was made without fp8")

@@ -41,7 +41,8 @@ def one_round(case, exchange, gpu, me, npes, round, hook=False):
     sent = [Tokens(case, pe, round) for pe in range(npes)]
     mine = sent[me]
     weights = gpu.put(mine.weights) if case.weighted else None
-    got = exchange.dispatch(gpu.put(mine.x), gpu.put(mine.experts), None if case.late_weights else weights, layout=round % 2 == 1, hook=hook)
+    got = exchange.dispatch(gpu.put(mine.x), gpu.put(mine.experts), None if case.late_weights else weights, into=exchange.room(layout=True) if round % 2 else None,
+                            hook=hook)
     if hook:
         exchange.complete()
     if not case.weighted:
@@ -94,11 +95,9 @@ def test_results_go_where_the_caller_says(gpu, me, npes):
     case = Case(experts=2 * npes, topk=2, hidden=128, max_tokens=4, fp8=True)
     exchange = railshmem.moe.Exchange(**case.sizes(), multiprocessors=2)
     sent = [Tokens(case, pe, 0) for pe in range(npes)]
-    rows = gpu.put(torch.zeros(2, exchange.capacity, 128, dtype=torch.uint8).view(torch.float8_e4m3fn))
-    scales = gpu.put(torch.zeros(2, 1, exchange.capacity)).transpose(1, 2)
-    counts, out = gpu.put(torch.zeros(2, npes, dtype=torch.int32)), gpu.put(torch.zeros(4, 128, dtype=torch.bfloat16))
-    got = exchange.dispatch(*map(gpu.put, (sent[me].x, sent[me].experts, sent[me].weights)), rows=rows, scales=scales, counts=counts)
-    assert got.rows is rows and got.scales is scales and got.counts is counts
+    room, out = exchange.room(), gpu.put(torch.zeros(4, 128, dtype=torch.bfloat16))
+    got = exchange.dispatch(*map(gpu.put, (sent[me].x, sent[me].experts, sent[me].weights)), into=room)
+    assert got is room
     assert exchange.combine(run_experts(case, gpu, got, sent, me, npes), out=out) is out
     check(case, gpu.get(out), sent[me], npes)
     exchange.free()

@@ -69,10 +69,13 @@ def test_arguments_of_dispatch(exchange, good, gpu):
             ((gpu.put(torch.zeros(56).bfloat16())[1:49].view(3, 16), experts), ValueError, "x does not begin at a multiple of 16")):
         with pytest.raises(kind, match="dispatch: " + text):
             exchange.dispatch(*arguments)
-    for results, kind, text in ((dict(rows=x), ValueError, "rows has the shape"), (dict(counts=x), ValueError, "counts has the shape"),
-                                (dict(scales=x), ValueError, "scales is given, and this exchange was made without fp8")):
+    room = exchange.room(layout=True)
+    for into, kind, text in ((room._replace(rows=x), ValueError, "into.rows has the shape"), (room._replace(counts=x), ValueError, "into.counts has the shape"),
+                             (room._replace(scales=x), ValueError, "into.scales is given, and this exchange was made without fp8"),
+                             (room._replace(layout=room.layout._replace(totals=x)), TypeError, "totals has elements of bfloat16"),
+                             ((x, None, x), TypeError, r"into is tuple; it must be what room\(\) returns")):
         with pytest.raises(kind, match=text):
-            exchange.dispatch(x, experts, **results)
+            exchange.dispatch(x, experts, into=into)
 
 
 def test_calls_at_the_wrong_time(exchange, good, gpu):
