@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tensors of the CPU that say of themselves that they are on a GPU, for the fake driver."""
+import contextlib
 import ctypes
 
 import torch
 
 import railshmem
 from railshmem import _core
+from railshmem.deep_ep import _streams
 from railshmem.moe import _memory
 from railshmem.torch._types import ELEMENTS
 
@@ -13,6 +15,13 @@ from railshmem.torch._types import ELEMENTS
 class Tensor(torch.Tensor):
     is_cpu, is_cuda = False, True
     device = torch.device("cuda", 0)
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        """What torch does with the tensor comes behind what the stream was given."""
+        if function.__name__ != "__get__":
+            synchronize()
+        return super().__torch_function__(function, types, args, kwargs)
 
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -26,9 +35,12 @@ def start():
     railshmem.init()
     _memory.take_gpu = lambda function: torch.device("cuda", _core.take_gpu(function, 0))
     _memory.symmetric = symmetric
-    _memory.settle = lambda device: settle()
+    _memory.settle = lambda device: synchronize()
     _memory.is_current = lambda device: True
     _memory.empty = empty
+    _streams.new = lambda device: None
+    _streams.use = lambda stream: contextlib.nullcontext()
+    _streams.record, _streams.wait, _streams.is_captured = (lambda: None), (lambda event: None), (lambda: False)
 
 
 def symmetric(function, nbytes, name, device):
@@ -40,8 +52,12 @@ def symmetric(function, nbytes, name, device):
 in_use = []
 
 
-def settle():
+def synchronize():
     assert cuda.cuCtxSynchronize() == 0
+
+
+def settle():
+    synchronize()
     in_use.clear()
 
 
@@ -56,5 +72,5 @@ def put(tensor):
 
 
 def get(tensor):
-    settle()
+    synchronize()
     return tensor.as_subclass(torch.Tensor).clone()
