@@ -28,12 +28,21 @@ cuda = ctypes.CDLL("libcuda.so.1")
 
 
 def start():
+    replace()
+    railshmem.init()
+
+
+def take_gpu(function):
+    return torch.device("cuda", _core.take_gpu(function, 0))
+
+
+def replace():
+    """Replaces what the package needs torch.cuda for."""
     context = ctypes.c_void_p()
     cuda.cuInit(0)
     assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
     _core.know_torch(torch.Tensor, ELEMENTS, lambda device: 0)
-    railshmem.init()
-    _memory.take_gpu = lambda function: torch.device("cuda", _core.take_gpu(function, 0))
+    _memory.take_gpu = take_gpu
     _memory.symmetric = symmetric
     _memory.settle = lambda device: synchronize()
     _memory.is_current = lambda device: True
