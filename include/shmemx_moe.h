@@ -17,6 +17,14 @@
 /// One dispatch at a time, with its combine. Of one team and one stream at a time.
 typedef struct shmemx_moe* shmemx_moe_t;
 
+/// What a row of 8-bit floats says of each 128 channels.
+enum {
+  SHMEMX_MOE_SCALE_FLOAT = 0,  ///< a float: the largest of the channels / 448
+  SHMEMX_MOE_SCALE_POWER = 1,  ///< a float: the power of two that is not less than that
+  SHMEMX_MOE_SCALE_UE8M0 =
+      2  ///< that power's exponent + 127, as a byte; four of them, from the lowest byte on, in 32 bits
+};
+
 /// What all members agree on. Begin with SHMEMX_MOE_CONFIG_INITIALIZER.
 typedef struct {
   size_t size;          ///< sizeof(shmemx_moe_config_t) in the caller's version of this header
@@ -28,11 +36,12 @@ typedef struct {
   int dispatch_type;    ///< of what experts get: `type`, or SHMEMX_DATATYPE_FLOAT8_E4M3 with scales
   int multiprocessors;  ///< that a kernel occupies at most; 0: all. Need not be equal on all members
   int late_weights;     ///< 1: combine is given the weights, which costs it a message; 0: dispatch is
+  int scale_type;       ///< of E4M3: SHMEMX_MOE_SCALE_*; hidden is a multiple of 512 with _UE8M0
 } shmemx_moe_config_t;
 
 // clang-format off
 #define SHMEMX_MOE_CONFIG_INITIALIZER \
-  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0, 0}
+  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0, 0, SHMEMX_MOE_SCALE_FLOAT}
 // clang-format on
 
 /// One dispatch. Begin with SHMEMX_MOE_DISPATCH_INITIALIZER. All pointers are to memory of this PE's GPU.
@@ -46,7 +55,8 @@ typedef struct {
                            ///< the weights
   const float* weights;    ///< [tokens][topk]; NULL: all are 1, or late_weights
   void* rows;              ///< result: [local experts][N * max_tokens][hidden] of dispatch_type
-  float* scales;           ///< result, of E4M3: [local experts][hidden / 128][N * max_tokens]. A value is row * scale
+  void* scales;            ///< result, of E4M3: [local experts][hidden / 128][N * max_tokens] floats; a value is
+                           ///< row * scale. With SHMEMX_MOE_SCALE_UE8M0 [..][hidden / 512][..] words of 32 bits
   int32_t* counts;         ///< result: [local experts][N], rows from each member
   int32_t* totals;         ///< result, or NULL: [local experts], rows from all members
   int64_t* ranges;         ///< result, or NULL: [local experts][N], the first row from each member * 2^32 + its count

@@ -43,6 +43,12 @@ void check_types(const shmemx_moe_config_t& config) {
                      config.type));
 }
 
+/// Channels that belong together.
+int step_of(const shmemx_moe_config_t& config) {
+  if (config.dispatch_type == config.type) return 8;
+  return static_cast<int>(config.scale_type == SHMEMX_MOE_SCALE_UE8M0 ? 4 * kScaled : kScaled);
+}
+
 }  // namespace
 
 shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n) {
@@ -54,9 +60,11 @@ shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n) {
                      config->experts, n));
   check_range("topk", config->topk, 1, kMostTopk);
   check_range("hidden", config->hidden, 1, kMostHidden);
-  const int step = config->dispatch_type == config->type ? 8 : static_cast<int>(kScaled);
+  check_range("scale_type", config->scale_type, SHMEMX_MOE_SCALE_FLOAT, SHMEMX_MOE_SCALE_UE8M0);
+  const int step = step_of(*config);
   if (config->hidden % step != 0)
-    throw Error(text("hidden is %d; with this dispatch_type it must be a multiple of %d", config->hidden, step));
+    throw Error(
+        text("hidden is %d; with this dispatch_type and scale_type it must be a multiple of %d", config->hidden, step));
   check_range("max_tokens", config->max_tokens, 1, kMostTokens - 1);
   if (int64_t{config->experts} * config->max_tokens >= int64_t{1} << 32)
     throw Error(text("experts * max_tokens is %lld; the rows of a member must be fewer than 2^32",
@@ -74,7 +82,8 @@ Shape shape_of(const shmemx_moe_config_t& config, int n) {
           config.hidden,
           config.max_tokens,
           config.dispatch_type == config.type ? 2u : 1u,
-          static_cast<uint32_t>(config.late_weights)};
+          static_cast<uint32_t>(config.late_weights),
+          static_cast<Scaling>(config.scale_type)};
 }
 
 int members_of(shmem_team_t team) {

@@ -26,8 +26,9 @@ LoadedKernels::LoadedKernels(const shmemx_moe_config_t& config) {
     throw Error("this library was built without nvcc, so it has no kernels; build it where the CUDA toolkit is");
   overlap::must(overlap::driver().module_load(&module_, image.data()), "cuModuleLoadData");
   const std::string suffix = config.type == SHMEMX_DATATYPE_HALF ? "half" : "bfloat16";
+  const std::string scaled = config.scale_type == SHMEMX_MOE_SCALE_FLOAT ? "_scaled_" : "_powers_";
   const std::string dispatch =
-      config.dispatch_type == config.type ? "railshmem_moe_dispatch" : "railshmem_moe_dispatch_scaled_" + suffix;
+      "railshmem_moe_dispatch" + (config.dispatch_type == config.type ? std::string() : scaled + suffix);
   const std::string combine =
       (config.late_weights != 0 ? "railshmem_moe_combine_late_" : "railshmem_moe_combine_") + suffix;
   overlap::must(overlap::driver().module_function(&dispatch_, module_, dispatch.c_str()), "cuModuleGetFunction");

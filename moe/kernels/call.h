@@ -18,11 +18,15 @@ inline constexpr uint32_t kUnit = 16;        ///< bytes of one load or store
 inline constexpr uint32_t kScaled = 128;     ///< channels with one scale
 inline constexpr uint32_t kEntriesAtOnce = 8;
 
+/// SHMEMX_MOE_SCALE_*.
+enum class Scaling : uint32_t { floats, powers, exponents };
+
 /// The sizes that all members agree on.
 struct Shape {
   int32_t n, experts, topk, hidden, max_tokens;
   uint32_t element_nbytes;  ///< of a channel on its way: 2, or 1 with scales
   uint32_t late_weights;    ///< 1: they come with combine
+  Scaling scaling;
 
   RAILSHMEM_HD int32_t local() const { return experts / n; }
   RAILSHMEM_HD bool scaled() const { return element_nbytes == 1; }
@@ -152,11 +156,11 @@ struct DispatchCall {
   const int64_t* experts;  ///< [tokens][topk]
   const float* weights;    ///< [tokens][topk]; null: all 1
   void* rows;              ///< [local][capacity][hidden]
-  float* scales;           ///< [local][groups][capacity]
-  int32_t* counts;         ///< [local][n]
-  int32_t* totals;         ///< [local], or null
-  int64_t* ranges;         ///< [local][n], or null
-  int32_t* sources;        ///< [local][capacity], or null
+  void* scales;      ///< [local][groups][capacity] floats, or [local][groups / 4][capacity] of four exponents each
+  int32_t* counts;   ///< [local][n]
+  int32_t* totals;   ///< [local], or null
+  int64_t* ranges;   ///< [local][n], or null
+  int32_t* sources;  ///< [local][capacity], or null
 };
 
 struct CombineCall {

@@ -13,9 +13,13 @@ using namespace railshmem::moe;
 
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch, DispatchCall, run_dispatch<kernels::PlainPayload>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_half, DispatchCall,
-                     run_dispatch<kernels::ScaledPayload<railshmem::Half>>)
+                     run_dispatch<kernels::ScaledPayload<railshmem::Half, false>>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_bfloat16, DispatchCall,
-                     run_dispatch<kernels::ScaledPayload<railshmem::Bfloat16>>)
+                     run_dispatch<kernels::ScaledPayload<railshmem::Bfloat16, false>>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_powers_half, DispatchCall,
+                     run_dispatch<kernels::ScaledPayload<railshmem::Half, true>>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_powers_bfloat16, DispatchCall,
+                     run_dispatch<kernels::ScaledPayload<railshmem::Bfloat16, true>>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_half, CombineCall, run_combine<railshmem::Half, false>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_bfloat16, CombineCall, run_combine<railshmem::Bfloat16, false>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_half, CombineCall, run_combine<railshmem::Half, true>)

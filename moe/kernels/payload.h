@@ -85,8 +85,14 @@ struct PlainPayload {
   }
 };
 
-/// T: of the tokens. A unit of a token becomes 8 bytes.
-template <class T>
+/// The power of two that is not less than a float, which is no less than the least normal one.
+RAILSHMEM_KERNEL inline float power_from(float value) {
+  const uint32_t bits = bits_of(value);
+  return float_of((bits & 0x7f800000u) + ((bits & 0x7fffffu) != 0 ? 0x800000u : 0u));
+}
+
+/// T: of the tokens. A unit of a token becomes 8 bytes. kPowers: scales are powers of two.
+template <class T, bool kPowers>
 struct ScaledPayload {
   static constexpr uint32_t kElements = kUnit / sizeof(T);
   static constexpr uint32_t kUnitsOfGroup = kScaled / kElements;
@@ -121,15 +127,16 @@ struct ScaledPayload {
     RAILSHMEM_NO_UNROLL
     for (uint32_t u = thread; u < units; u += threads) {
       const Elements unit = from[u];
-      const float most = float_of(shared.most[u / kUnitsOfGroup]), factor = kLargest / most;
+      const float most = float_of(shared.most[u / kUnitsOfGroup]);
+      const float scale = kPowers ? power_from(most / kLargest) : most / kLargest;
+      const float factor = kPowers ? 1.0F / scale : kLargest / most;
       uint64_t made = 0;
       RAILSHMEM_UNROLL
       for (uint32_t i = 0; i < kElements; ++i)
         made |= uint64_t{Float8E4M3(unit.at[i].value() * factor).bits()} << (8 * i);
       for_members(part, mask, [&](int32_t to) {
         part.theirs<uint64_t>(to, row)[u] = made;
-        if (u % kUnitsOfGroup == 0)
-          part.theirs<float>(to, row + part.shape().row_nbytes())[u / kUnitsOfGroup] = most / kLargest;
+        if (u % kUnitsOfGroup == 0) part.theirs<float>(to, row + part.shape().row_nbytes())[u / kUnitsOfGroup] = scale;
       });
     }
   }
@@ -138,14 +145,32 @@ struct ScaledPayload {
     copy_to_rows(part, call, shared, epoch, source, t);
     const auto* const scales = part.mine<float>(part.layout().row(epoch, source, t) + part.shape().row_nbytes());
     const auto* const entries = part.mine<uint64_t>(part.layout().entries(epoch, source, t));
-    const uint32_t groups = part.shape().groups(), all = groups * part.shape().entries();
+    if (kPowers && part.shape().scaling == Scaling::exponents)
+      put_scales<uint32_t, kPacked>(part, call, shared, source, entries, [&](uint32_t g) {
+        uint32_t four = 0;
+        RAILSHMEM_UNROLL
+        for (uint32_t j = 0; j < kPacked; ++j) four |= bits_of(scales[kPacked * g + j]) >> 23 << (8 * j);
+        return four;
+      });
+    else
+      put_scales<float, 1>(part, call, shared, source, entries, [&](uint32_t g) { return scales[g]; });
+  }
+
+ private:
+  static constexpr uint32_t kPacked = 4;  ///< exponents in a word
+
+  /// Puts the scales of a token, kEach in a word that word_of() makes, beside the rows of its experts here.
+  template <class Word, uint32_t kEach, class WordOf>
+  RAILSHMEM_KERNEL static void put_scales(const Part& part, const DispatchCall& call, const Shared& shared,
+                                          int32_t source, const uint64_t* entries, const WordOf& word_of) {
+    const uint32_t groups = part.shape().groups() / kEach, all = groups * part.shape().entries();
     RAILSHMEM_NO_UNROLL
     for (auto i = static_cast<uint32_t>(Part::thread()); i < all; i += static_cast<uint32_t>(Part::threads())) {
       const uint32_t place = Entry::place(entries[i / groups]), g = i % groups;
       if (place == Entry::kNone) continue;
       const uint64_t row = part.row_of(place, source, shared), capacity = part.shape().capacity();
       const uint64_t e = Entry::expert(place);
-      call.scales[(e * groups + g) * capacity + (row - e * capacity)] = scales[g];
+      static_cast<Word*>(call.scales)[(e * groups + g) * capacity + (row - e * capacity)] = word_of(g);
     }
   }
 };

@@ -59,8 +59,9 @@ static void refuse_arguments(void) {
   CONFIG(max_tokens, 1 << 20);
   CONFIG(multiprocessors, -1);
   CONFIG(late_weights, 2);
+  CONFIG(scale_type, 3);
   must_refuse(shmemx_moe_workspace_of(0, &good) == 0, "no members");
-  must_refuse(shmemx_moe_workspace_of(2, &good) != workspace, "another workspace for as many members");
+  must_refuse(shmemx_moe_workspace_of(2, &good) == workspace, "another workspace for as many members");
   shmemx_moe_t handle = NULL;
   char* const outside = calloc(1, workspace);
   must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");

@@ -70,7 +70,7 @@ class Rig {
     const auto* const weights = reinterpret_cast<const float*>(weights_.at());
     dispatch_.weights = one.weighted && !one.late_weights ? weights : nullptr;
     dispatch_.rows = rows_.at();
-    dispatch_.scales = reinterpret_cast<float*>(scales_.at());
+    dispatch_.scales = scales_.at();
     dispatch_.counts = reinterpret_cast<int32_t*>(counts_.at());
     if (one.late_weights || one.hook) {  // not in all cases
       dispatch_.totals = reinterpret_cast<int32_t*>(totals_.at());
@@ -128,6 +128,7 @@ class Rig {
     config.dispatch_type = case_.dispatch_type;
     config.multiprocessors = case_.multiprocessors;
     config.late_weights = case_.late_weights ? 1 : 0;
+    config.scale_type = case_.scale_type;
     return config;
   }
   size_t nbytes() const {
@@ -200,8 +201,7 @@ class Rig {
             expect(std::equal(right.bytes.begin(), right.bytes.end(), &rows[at * row_nbytes_]),
                    name(round) + ": a row");
             for (size_t g = 0; g < right.scales.size(); ++g)
-              expect(scales[(e * groups_ + g) * capacity_ + at - e * capacity_] == right.scales[g],
-                     name(round) + ": a scale");
+              expect(scale_of(scales, e, g, at - e * capacity_) == right.scales[g], name(round) + ": a scale");
             const std::vector<uint16_t> result = expert_result(case_, expert, right);
             std::copy(result.begin(), result.end(), results.begin() + static_cast<std::ptrdiff_t>(at * hidden()));
           }
@@ -212,6 +212,13 @@ class Rig {
       expect(!described || totals[e] == static_cast<int32_t>(row), name(round) + ": a total");
     }
     driver_.upload(results_.at(), results.data(), results.size() * 2);
+  }
+
+  /// The scale of group g of a row of local expert e.
+  float scale_of(const std::vector<float>& scales, size_t e, size_t g, size_t row) const {
+    if (case_.scale_type != SHMEMX_MOE_SCALE_UE8M0) return scales[(e * groups_ + g) * capacity_ + row];
+    const auto four = std::bit_cast<uint32_t>(scales[(e * (groups_ / 4) + g / 4) * capacity_ + row]);
+    return std::bit_cast<float>((four >> (8 * (g % 4)) & 0xff) << 23);
   }
 
   void check_out(int round) {
@@ -260,6 +267,8 @@ int main(int argc, char** argv) {
         {kHalf, kFloat8, 3, 3, 128, 6, Routing::with_dropped, true, true, 0, true},
         {kBfloat16, kBfloat16, 4, 9, 16, 8, Routing::twice, true, false, 2, true},
         {kHalf, kHalf, 2, 2, 24, 6, Routing::none, true, false, 0, true},
+        {kBfloat16, kFloat8, 2, 3, 256, 6, Routing::random, true, true, 0, false, SHMEMX_MOE_SCALE_POWER},
+        {kHalf, kFloat8, 2, 2, 1024, 5, Routing::with_dropped, true, false, 0, true, SHMEMX_MOE_SCALE_UE8M0},
     };
     for (const MoeCase& one : cases) Rig(driver, one).run(rounds);
   }

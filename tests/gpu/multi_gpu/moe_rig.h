@@ -25,6 +25,7 @@ struct MoeCase {
   bool weighted, hook;
   int multiprocessors = 0;
   bool late_weights = false;
+  int scale_type = SHMEMX_MOE_SCALE_FLOAT;
 };
 
 inline uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
@@ -120,9 +121,13 @@ inline Row row_of(const MoeCase& one, const uint16_t* x) {
   for (size_t g = 0; g < hidden; g += 128) {
     float most = 1e-4F;
     for (size_t i = g; i < g + 128; ++i) most = std::max(most, std::abs(value_of(x[i], one.type)));
-    for (size_t i = g; i < g + 128; ++i)
-      row.bytes.push_back(Float8E4M3(value_of(x[i], one.type) * (448.0F / most)).bits());
-    row.scales.push_back(most / 448.0F);
+    float scale = most / 448.0F, factor = 448.0F / most;
+    if (one.scale_type != SHMEMX_MOE_SCALE_FLOAT) {
+      scale = std::exp2(std::ceil(std::log2(scale)));
+      factor = 1 / scale;
+    }
+    for (size_t i = g; i < g + 128; ++i) row.bytes.push_back(Float8E4M3(value_of(x[i], one.type) * factor).bits());
+    row.scales.push_back(scale);
   }
   return row;
 }

@@ -40,8 +40,11 @@ FakeKernel combine(const WorldView& view) {
 
 void add_moe_kernels(FakeModule& module, const WorldView& view) {
   module.kernels["railshmem_moe_dispatch"] = dispatch<moe::kernels::PlainPayload>(view);
-  module.kernels["railshmem_moe_dispatch_scaled_half"] = dispatch<moe::kernels::ScaledPayload<Half>>(view);
-  module.kernels["railshmem_moe_dispatch_scaled_bfloat16"] = dispatch<moe::kernels::ScaledPayload<Bfloat16>>(view);
+  using moe::kernels::ScaledPayload;
+  module.kernels["railshmem_moe_dispatch_scaled_half"] = dispatch<ScaledPayload<Half, false>>(view);
+  module.kernels["railshmem_moe_dispatch_scaled_bfloat16"] = dispatch<ScaledPayload<Bfloat16, false>>(view);
+  module.kernels["railshmem_moe_dispatch_powers_half"] = dispatch<ScaledPayload<Half, true>>(view);
+  module.kernels["railshmem_moe_dispatch_powers_bfloat16"] = dispatch<ScaledPayload<Bfloat16, true>>(view);
   module.kernels["railshmem_moe_combine_half"] = combine<Half, false>(view);
   module.kernels["railshmem_moe_combine_bfloat16"] = combine<Bfloat16, false>(view);
   module.kernels["railshmem_moe_combine_late_half"] = combine<Half, true>(view);
