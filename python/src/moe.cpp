@@ -26,7 +26,7 @@ shmem_team_t team_of(const char* function, const Team* team) {
 }
 
 shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens, bool half, bool fp8, bool late_weights,
-                              int multiprocessors) {
+                              int scale_type, int multiprocessors) {
   shmemx_moe_config_t config = SHMEMX_MOE_CONFIG_INITIALIZER;
   config.experts = experts;
   config.topk = topk;
@@ -36,6 +36,7 @@ shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens,
   config.dispatch_type = fp8 ? SHMEMX_DATATYPE_FLOAT8_E4M3 : config.type;
   config.multiprocessors = multiprocessors;
   config.late_weights = late_weights;
+  config.scale_type = scale_type;
   return config;
 }
 
@@ -45,9 +46,10 @@ void must(const char* function, int status) {
 }
 
 size_t moe_workspace(const char* function, const Team* team, int experts, int topk, int hidden, int max_tokens,
-                     bool half, bool fp8, bool late_weights) {
+                     bool half, bool fp8, bool late_weights, int scale_type) {
   require_running(function);
-  const shmemx_moe_config_t config = config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, 0);
+  const shmemx_moe_config_t config =
+      config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, 0);
   const size_t nbytes = moe_library(function).workspace(team_of(function, team), &config);
   must(function, nbytes == 0);
   return nbytes;
@@ -55,8 +57,9 @@ size_t moe_workspace(const char* function, const Team* team, int experts, int to
 
 /// Also before init().
 size_t moe_workspace_of(const char* function, int members, int experts, int topk, int hidden, int max_tokens, bool half,
-                        bool fp8, bool late_weights) {
-  const shmemx_moe_config_t config = config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, 0);
+                        bool fp8, bool late_weights, int scale_type) {
+  const shmemx_moe_config_t config =
+      config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, 0);
   const size_t nbytes = moe_library(function).workspace_of(members, &config);
   must(function, nbytes == 0);
   return nbytes;
@@ -76,8 +79,8 @@ constexpr Wanted kBfloat16{Kind::bfloat16, 2, "bfloat16"}, kHalf{Kind::real, 2, 
 class MoeHandle {
  public:
   MoeHandle(const char* function, const Team* team, int experts, int topk, int hidden, int max_tokens, bool half,
-            bool fp8, bool late_weights, int multiprocessors, nb::handle workspace)
-      : config_(config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, multiprocessors)) {
+            bool fp8, bool late_weights, int scale_type, int multiprocessors, nb::handle workspace)
+      : config_(config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, multiprocessors)) {
     require_device_heap(function);
     const shmem_team_t members = team_of(function, team);
     const Array memory(function, "workspace", workspace, Access::write);
@@ -116,8 +119,9 @@ class MoeHandle {
     call.weights = static_cast<const float*>(read_if(function, "weights", weights, kFloat, tokens * topk()));
     call.rows = written(function, "rows", rows, fp8() ? kFloat8 : type(), all_rows() * hidden(), kUnit);
     if (fp8())
-      call.scales =
-          static_cast<float*>(written(function, "scales", scales, kFloat, all_rows() * (hidden() / kChannelsOfScale)));
+      call.scales = packed()
+                        ? written(function, "scales", scales, kInt32, all_rows() * (hidden() / kChannelsOfScale / 4))
+                        : written(function, "scales", scales, kFloat, all_rows() * (hidden() / kChannelsOfScale));
     call.counts = static_cast<int32_t*>(written(function, "counts", counts, kInt32, local() * n_));
     call.totals = static_cast<int32_t*>(written_if(function, "totals", totals, kInt32, local()));
     call.ranges = static_cast<int64_t*>(written_if(function, "ranges", ranges, kInt64, local() * n_));
@@ -147,6 +151,7 @@ class MoeHandle {
   size_t local() const noexcept { return static_cast<size_t>(config_.experts) / n_; }
   size_t all_rows() const noexcept { return local() * n_ * static_cast<size_t>(config_.max_tokens); }
   bool fp8() const noexcept { return config_.dispatch_type != config_.type; }
+  bool packed() const noexcept { return config_.scale_type == SHMEMX_MOE_SCALE_UE8M0; }
   Wanted type() const noexcept { return config_.type == SHMEMX_DATATYPE_HALF ? kHalf : kBfloat16; }
 
   shmemx_moe_t use(const char* function) const {
@@ -215,15 +220,15 @@ class MoeHandle {
 void bind_moe(nb::module_& module) {
   module.def("moe_workspace", moe_workspace, nb::arg("function"), nb::arg("team").none(), nb::arg("experts"),
              nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
-             nb::arg("late_weights"));
+             nb::arg("late_weights"), nb::arg("scale_type"));
   module.def("moe_workspace_of", moe_workspace_of, nb::arg("function"), nb::arg("members"), nb::arg("experts"),
              nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
-             nb::arg("late_weights"));
+             nb::arg("late_weights"), nb::arg("scale_type"));
   nb::class_<MoeHandle>(module, "MoeHandle")
-      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, nb::handle>(),
+      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, int, nb::handle>(),
            nb::arg("function"), nb::arg("team").none(), nb::arg("experts"), nb::arg("topk"), nb::arg("hidden"),
-           nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"), nb::arg("late_weights"), nb::arg("multiprocessors"),
-           nb::arg("workspace"))
+           nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"), nb::arg("late_weights"), nb::arg("scale_type"),
+           nb::arg("multiprocessors"), nb::arg("workspace"))
       .def("dispatch", &MoeHandle::dispatch, nb::arg("function"), nb::arg("x"), nb::arg("experts"),
            nb::arg("weights").none(), nb::arg("rows"), nb::arg("scales").none(), nb::arg("counts"),
            nb::arg("totals").none(), nb::arg("ranges").none(), nb::arg("sources").none(), nb::arg("tokens"),

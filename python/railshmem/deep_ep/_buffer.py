@@ -115,13 +115,13 @@ class Buffer:
         return self._stream
 
     def prepare_low_latency(self, num_max_dispatch_tokens_per_rank: int, hidden: int, num_experts: int, num_topk: int,
-                            use_fp8: bool = True) -> None:
+                            use_fp8: bool = True, scale_type: str = "float") -> None:
         """Takes the memory for calls of these sizes, which their first dispatch does otherwise; graphs cannot capture that.
 
         Collective over the group. This package's own. Raises ValueError where num_rdma_bytes is too small.
         """
         self._prepare(f"{FUNCTION}.prepare_low_latency",
-                      Sizes(num_max_dispatch_tokens_per_rank, hidden, num_experts, num_topk, bool(use_fp8)))
+                      Sizes(num_max_dispatch_tokens_per_rank, hidden, num_experts, num_topk, bool(use_fp8), scale_type))
 
     def clean_low_latency_buffer(self, num_max_dispatch_tokens_per_rank: int, hidden: int, num_experts: int) -> None:
         """Does nothing: the words in the memory are numbered, so nothing needs to be zero."""
@@ -137,7 +137,8 @@ class Buffer:
 
         x: [tokens, hidden], bfloat16. topk_idx: [tokens, top-k], int64; -1 is no expert. recv_x: [local experts, ranks * max
         tokens, hidden], bfloat16; with use_fp8 a pair of float8_e4m3fn and scales, float32 [local experts, ranks * max tokens,
-        hidden / 128], whose rows lie side by side in memory. recv_count: [local experts], int32: valid rows, which come first,
+        hidden / 128], whose rows lie side by side in memory. round_scale: scales are powers of two; use_ue8m0: [..., hidden / 512],
+        int32, four exponents each. recv_count: [local experts], int32: valid rows, which come first,
         in the order of ranks and of their tokens. cumulative_local_expert_recv_stats: [local experts], int32, to which
         recv_count is added.
 
@@ -146,15 +147,16 @@ class Buffer:
         topk_idx stay as they are until then.
 
         The first call with new sizes makes the CPU wait and cannot be captured by a graph; see prepare_low_latency(). Raises
-        ValueError and TypeError for arguments that do not fit, also for dispatch_wait_recv_cost_stats, round_scale and
-        use_ue8m0, which are not there yet.
+        ValueError and TypeError for arguments that do not fit, also for dispatch_wait_recv_cost_stats, which is not there yet.
         """
-        self._check_ways(_DISPATCH, async_finish, return_recv_hook, dispatch_wait_recv_cost_stats=dispatch_wait_recv_cost_stats,
-                         round_scale=round_scale, use_ue8m0=use_ue8m0)
+        self._check_ways(_DISPATCH, async_finish, return_recv_hook, dispatch_wait_recv_cost_stats=dispatch_wait_recv_cost_stats)
+        if use_ue8m0 and not (use_fp8 and round_scale):
+            raise ValueError(f"{_DISPATCH}: use_ue8m0 is given without use_fp8 and round_scale; exponents are those of rounded scales")
+        scale_type = "float" if not (use_fp8 and round_scale) else "ue8m0" if use_ue8m0 else "power"
         for name, tensor in (("x", x), ("topk_idx", topk_idx)):
             if not isinstance(tensor, torch.Tensor) or tensor.dim() != 2:
                 raise TypeError(f"{_DISPATCH}: {name} must be a tensor of two dimensions")
-        sizes = Sizes(num_max_dispatch_tokens_per_rank, x.shape[1], num_experts, topk_idx.shape[1], bool(use_fp8))
+        sizes = Sizes(num_max_dispatch_tokens_per_rank, x.shape[1], num_experts, topk_idx.shape[1], bool(use_fp8), scale_type)
         stats = cumulative_local_expert_recv_stats
         if stats is not None:
             _checks.shape(_DISPATCH, "cumulative_local_expert_recv_stats", stats, (num_experts // self.group_size,))

@@ -22,11 +22,13 @@ class Sizes(NamedTuple):
     experts: int
     topk: int
     fp8: bool
+    scale_type: str = "float"
 
 
 def nbytes_of(size: int, sizes: Sizes) -> int:
     """Returns how much of a buffer calls of these sizes take, in a group of `size` ranks."""
-    one = _core.moe_workspace_of(FUNCTION, size, sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, False, sizes.fp8, True)
+    one = _core.moe_workspace_of(FUNCTION, size, sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, False, sizes.fp8, True,
+                                 _checks.SCALE_TYPES.index(sizes.scale_type))
     return IN_FLIGHT * ((one + _ALIGN - 1) // _ALIGN * _ALIGN)
 
 
@@ -69,14 +71,15 @@ class Lanes:
 
     def make(self, sizes: Sizes) -> list[Lane]:
         """Makes lanes. Collective over the team; the CPU waits. ValueError where no memory is left for them."""
-        _checks.sizes(self._size, sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, torch.bfloat16, sizes.fp8, 0)
+        _checks.sizes(self._size, sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, torch.bfloat16, sizes.fp8,
+                      sizes.scale_type, 0)
         needed = nbytes_of(self._size, sizes)
         if self._used + needed > self._nbytes:
             raise ValueError(f"{FUNCTION}: num_rdma_bytes is {self._nbytes}, of which {self._used} are in use for calls of other "
                              f"sizes, and {sizes} takes {needed}; see get_low_latency_rdma_size_hint()")
         parts = self._memory[self._used:self._used + needed].view(IN_FLIGHT, -1)
         self._lanes[sizes] = [Lane(Exchange(sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, fp8=sizes.fp8,
-                                            late_weights=True, team=self._team, workspace=part)) for part in parts]
+                                            scale_type=sizes.scale_type, late_weights=True, team=self._team, workspace=part)) for part in parts]
         self._used += needed
         return self._lanes[sizes]
 

@@ -8,11 +8,12 @@ import torch
 
 MOST_EXPERTS, MOST_TOPK, MOST_HIDDEN, MOST_TOKENS = 1024, 32, 1 << 14, (1 << 20) - 1  # of moe/kernels/call.h
 CHANNELS_OF_SCALE = 128
+SCALE_TYPES = ("float", "power", "ue8m0")  # by their numbers, SHMEMX_MOE_SCALE_*
 MAKE = "railshmem.moe.Exchange"
 
 
 def sizes(size: int, experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype, fp8: bool,
-          multiprocessors: int) -> None:
+          scale_type: str, multiprocessors: int) -> None:
     """Checks what the members, `size` of them, agree on."""
     for name, value, most in (("experts", experts, MOST_EXPERTS), ("topk", topk, MOST_TOPK), ("hidden", hidden, MOST_HIDDEN),
                               ("max_tokens", max_tokens, MOST_TOKENS)):
@@ -22,14 +23,22 @@ def sizes(size: int, experts: int, topk: int, hidden: int, max_tokens: int, dtyp
     if experts % size:
         raise ValueError(f"{MAKE}: experts is {experts}, which the team's {size} members do not divide; each member has equally "
                          "many")
-    step = CHANNELS_OF_SCALE if fp8 else 8
+    if scale_type not in SCALE_TYPES:
+        raise ValueError(f"{MAKE}: scale_type is {scale_type!r}; accepted: {', '.join(SCALE_TYPES)}")
+    step = channels_of_word(scale_type) if fp8 else 8
     if hidden % step:
-        raise ValueError(f"{MAKE}: hidden is {hidden}; {'with fp8 ' if fp8 else ''}it must be a multiple of {step}")
+        how = f"with fp8 and the scale_type {scale_type} " if fp8 else ""
+        raise ValueError(f"{MAKE}: hidden is {hidden}; {how}it must be a multiple of {step}")
     if dtype not in (torch.bfloat16, torch.float16):
         raise TypeError(f"{MAKE}: dtype is {dtype}; it must be torch.bfloat16 or torch.float16")
     _number("multiprocessors", multiprocessors)
     if multiprocessors < 0:
         raise ValueError(f"{MAKE}: multiprocessors is {multiprocessors}; it must be 0 (all) or more")
+
+
+def channels_of_word(scale_type: str) -> int:
+    """Returns how many channels an element of scales is for."""
+    return CHANNELS_OF_SCALE * (4 if scale_type == "ue8m0" else 1)
 
 
 def shape(function: str, name: str, tensor: torch.Tensor, wanted: Sequence[int]) -> None:

@@ -28,7 +28,9 @@ class Received(NamedTuple):
     """
 
     rows: torch.Tensor  #: [local experts, capacity, hidden], of dtype, or torch.float8_e4m3fn with fp8
-    scales: torch.Tensor | None  #: with fp8 [local experts, capacity, hidden // 128], float32; a value is row * scale
+    #: With fp8 [local experts, capacity, hidden // 128], float32; a value is row * scale. Of the type ue8m0 [.., hidden // 512],
+    #: int32. An expert's rows lie side by side in memory.
+    scales: torch.Tensor | None
     counts: torch.Tensor  #: [local experts, size], int32: how many rows came from each member
     layout: Layout | None = None  #: with layout=True
 
@@ -43,13 +45,15 @@ class Exchange:
     """
 
     def __init__(self, experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
-                 fp8: bool = False, *, late_weights: bool = False, team: Team | None = None, group: Any = None,
-                 workspace: torch.Tensor | None = None, multiprocessors: int = 0):
+                 fp8: bool = False, *, scale_type: str = "float", late_weights: bool = False, team: Team | None = None,
+                 group: Any = None, workspace: torch.Tensor | None = None, multiprocessors: int = 0):
         """Makes an exchange for `experts` experts of all members together (a multiple of size, at most 1024).
 
         topk: experts of a token at most, 1 to 32. hidden: channels of a token, a multiple of 8, of 128 with fp8; at most
         16384. max_tokens: of a member in one dispatch. dtype: of tokens and results, torch.bfloat16 or torch.float16. fp8:
-        experts get 8-bit floats with a scale for each 128 channels. late_weights: combine() is given the weights instead of
+        experts get 8-bit floats with a scale for each 128 channels. scale_type: "float", the largest of the channels / 448;
+        "power", the next power of two; or "ue8m0", that power's exponent + 127 in a byte, four in an int32 from the lowest
+        byte on, for which hidden is a multiple of 512. late_weights: combine() is given the weights instead of
         dispatch(), which costs it a message between members. team: who takes part, all PEs without it; or group, a
         process group of torch.distributed, of which the exchange makes a team of its own. multiprocessors: that a kernel
         occupies at most; 0 is all, and this alone may differ between members.
@@ -67,9 +71,10 @@ class Exchange:
         self._group_team = None if group is None else Team.from_group(group)
         team = self._group_team or team or Team.world()
         self.size, self.rank = team.n_pes(), team.my_pe()
-        _checks.sizes(self.size, experts, topk, hidden, max_tokens, dtype, fp8, multiprocessors)
+        _checks.sizes(self.size, experts, topk, hidden, max_tokens, dtype, fp8, scale_type, multiprocessors)
         self.experts, self.topk, self.hidden, self.max_tokens = experts, topk, hidden, max_tokens
         self.dtype, self.fp8, self.late_weights, self.multiprocessors = dtype, bool(fp8), bool(late_weights), multiprocessors
+        self.scale_type = scale_type
         self.local_experts, self.capacity = experts // self.size, self.size * max_tokens
         self.device = _memory.take_gpu(_MAKE)
         nbytes = _core.moe_workspace(_MAKE, team, *self._sizes())
@@ -87,15 +92,16 @@ class Exchange:
 
     @staticmethod
     def workspace_nbytes(experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
-                         fp8: bool = False, *, late_weights: bool = False, team: Team | None = None) -> int:
+                         fp8: bool = False, *, scale_type: str = "float", late_weights: bool = False,
+                         team: Team | None = None) -> int:
         """Returns how many bytes of symmetric memory an exchange of these sizes needs on each member. Local.
 
         Raises as the constructor.
         """
         team = team or Team.world()
-        _checks.sizes(team.n_pes(), experts, topk, hidden, max_tokens, dtype, fp8, 0)
+        _checks.sizes(team.n_pes(), experts, topk, hidden, max_tokens, dtype, fp8, scale_type, 0)
         return _core.moe_workspace(_MAKE, team, experts, topk, hidden, max_tokens, dtype is torch.float16, bool(fp8),
-                                   bool(late_weights))
+                                   bool(late_weights), _checks.SCALE_TYPES.index(scale_type))
 
     def room(self, layout: bool = False) -> Received:
         """Returns new tensors for what dispatch() brings; with layout=True also for a Layout. Local."""
@@ -103,9 +109,10 @@ class Exchange:
             return _memory.empty(shape, dtype=dtype, device=self.device)
 
         local, capacity = self.local_experts, self.capacity
-        groups = self.hidden // _checks.CHANNELS_OF_SCALE
+        groups = self.hidden // _checks.channels_of_word(self.scale_type)
+        scale = torch.int32 if self.scale_type == "ue8m0" else torch.float32
         return Received(make(local, capacity, self.hidden, dtype=torch.float8_e4m3fn if self.fp8 else self.dtype),
-                        make(local, groups, capacity, dtype=torch.float32).transpose(1, 2) if self.fp8 else None,
+                        make(local, groups, capacity, dtype=scale).transpose(1, 2) if self.fp8 else None,
                         make(local, self.size, dtype=torch.int32),
                         Layout(make(local, dtype=torch.int32), make(local, self.size, dtype=torch.int64),
                                make(local, capacity, dtype=torch.int32)) if layout else None)
@@ -201,7 +208,8 @@ class Exchange:
             self._group_team.destroy()
 
     def _sizes(self) -> tuple:
-        return self.experts, self.topk, self.hidden, self.max_tokens, self.dtype is torch.float16, self.fp8, self.late_weights
+        return (self.experts, self.topk, self.hidden, self.max_tokens, self.dtype is torch.float16, self.fp8, self.late_weights,
+                _checks.SCALE_TYPES.index(self.scale_type))
 
     def _require_device(self, function: str) -> None:
         if not _memory.is_current(self.device):
@@ -220,6 +228,6 @@ class Exchange:
         _checks.shape(_DISPATCH, "into.rows", room.rows, (local, capacity, self.hidden))
         _checks.shape(_DISPATCH, "into.counts", room.counts, (local, self.size))
         if self.fp8:
-            _checks.shape(_DISPATCH, "into.scales", room.scales, (local, capacity, self.hidden // _checks.CHANNELS_OF_SCALE))
+            _checks.shape(_DISPATCH, "into.scales", room.scales, (local, capacity, self.hidden // _checks.channels_of_word(self.scale_type)))
         elif room.scales is not None:
             raise ValueError(f"{_DISPATCH}: into.scales is given, and this exchange was made without fp8")

@@ -61,7 +61,11 @@ def test_the_first_buffer_starts_the_library_and_the_last_one_leaves_it(ends, tm
     folder = pathlib.Path(__file__).parents[1] / "moe"
     ranks = [subprocess.Popen([sys.executable, program, str(rank), tmp_path / "store", folder, ends], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, env={**os.environ, **here}) for rank in range(2)]
-    said = [rank.communicate(timeout=120)[0] for rank in ranks]
+    try:
+        said = [rank.communicate(timeout=120)[0] for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()
     if any("built without nvcc" in one for one in said):
         pytest.skip("the library was built without kernels")
     assert [rank.returncode for rank in ranks] == [0, 0] and all("fine" in one for one in said), said

@@ -14,7 +14,7 @@ import railshmem
 from railshmem import _core
 railshmem.init()
 try:
-    _core.moe_workspace("railshmem.moe.Exchange", None, 4, 2, 16, 4, False, False, False)
+    _core.moe_workspace("railshmem.moe.Exchange", None, 4, 2, 16, 4, False, False, False, 0)
 except FileNotFoundError as error:
     print(error)
 railshmem.finalize()

@@ -16,9 +16,10 @@ class Case:
     routing: str = "random"  #: or "dropped", "twice", "one", "none"
     weighted: bool = True
     late_weights: bool = False
+    scale_type: str = "float"
 
     def sizes(self):
-        names = ("experts", "topk", "hidden", "max_tokens", "dtype", "fp8", "late_weights")
+        names = ("experts", "topk", "hidden", "max_tokens", "dtype", "fp8", "late_weights", "scale_type")
         return {name: getattr(self, name) for name in names}
 
 
@@ -57,7 +58,19 @@ def row_of(case, x):
     groups = x.float().view(-1, 128)
     most = groups.abs().amax(1).clamp(min=1e-4)
     largest = torch.full_like(most, 448.0)  # 448.0 / most would be 448.0 * (1 / most)
-    return (groups * (largest / most)[:, None]).to(torch.float8_e4m3fn).view(-1), most / largest
+    scales, factors = most / largest, largest / most
+    if case.scale_type != "float":
+        scales = torch.exp2(torch.ceil(torch.log2(scales.double()))).float()
+        factors = 1 / scales
+    return (groups * factors[:, None]).to(torch.float8_e4m3fn).view(-1), scales
+
+
+def scales_of(case, scales):
+    """What dispatch() has brought, as floats."""
+    if case.scale_type != "ue8m0":
+        return scales
+    exponents = torch.stack([scales >> 8 * i & 0xff for i in range(4)], dim=-1).flatten(-2)
+    return torch.exp2(exponents.double() - 127).float()
 
 
 def result_of(case, expert, row, scales):

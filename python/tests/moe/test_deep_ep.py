@@ -27,7 +27,7 @@ def group(job):
 
 @pytest.fixture
 def buffer(group, npes):
-    nbytes = deep_ep.Buffer.get_low_latency_rdma_size_hint(6, 256, npes, 4 * npes)
+    nbytes = deep_ep.Buffer.get_low_latency_rdma_size_hint(6, 512, npes, 4 * npes)
     buffer = deep_ep.Buffer(group, num_rdma_bytes=nbytes, low_latency_mode=True, num_qps_per_rank=4, explicitly_destroy=True)
     assert (buffer.rank, buffer.group_size, buffer.num_rdma_bytes) == (railshmem.my_pe(), npes, nbytes)
     yield buffer
@@ -37,7 +37,8 @@ def buffer(group, npes):
 
 
 def dispatch(buffer, case, tokens, gpu, **ways):
-    return buffer.low_latency_dispatch(gpu.put(tokens.x), gpu.put(tokens.experts), case.max_tokens, case.experts, use_fp8=case.fp8, **ways)
+    return buffer.low_latency_dispatch(gpu.put(tokens.x), gpu.put(tokens.experts), case.max_tokens, case.experts, use_fp8=case.fp8,
+                                       **{"round_scale": case.scale_type != "float", "use_ue8m0": case.scale_type == "ue8m0", **ways})
 
 
 def as_received(case, recv_x, recv_count, handle, gpu, npes):
@@ -47,14 +48,19 @@ def as_received(case, recv_x, recv_count, handle, gpu, npes):
     rows, scales = recv_x if case.fp8 else (recv_x, None)
     local, capacity = case.experts // npes, case.max_tokens * npes
     assert rows.shape == (local, capacity, hidden) and rows.is_contiguous() and rows.dtype == (torch.float8_e4m3fn if case.fp8 else torch.bfloat16)
-    assert scales is None or scales.shape == (local, capacity, hidden // 128) and scales.stride(1) == 1 and scales.dtype == torch.float32
+    packed = case.scale_type == "ue8m0"
+    if case.fp8:
+        assert scales.shape == (local, capacity, hidden // (512 if packed else 128)) and scales.stride(1) == 1
+        assert scales.dtype == (torch.int32 if packed else torch.float32)
     assert recv_count.shape == (local,) and recv_count.dtype == torch.int32
     assert sources.shape == (local, capacity) and ranges.shape == (local, npes)
     counts = (gpu.get(ranges) & 0xffffffff).to(torch.int32)
     return Received(rows, scales, gpu.put(counts), Layout(recv_count, ranges, sources))
 
 
-CASES = {"bf16": dict(topk=4, hidden=64, max_tokens=6, routing="dropped"), "fp8": dict(topk=3, hidden=256, max_tokens=5, fp8=True),
+CASES = {"powers": dict(topk=2, hidden=128, max_tokens=4, fp8=True, scale_type="power"),
+         "ue8m0": dict(topk=2, hidden=512, max_tokens=4, fp8=True, scale_type="ue8m0"),
+         "bf16": dict(topk=4, hidden=64, max_tokens=6, routing="dropped"), "fp8": dict(topk=3, hidden=256, max_tokens=5, fp8=True),
          "none": dict(topk=2, hidden=128, max_tokens=4, fp8=True, routing="none"), "twice": dict(topk=4, hidden=8, max_tokens=6, routing="twice")}
 
 
@@ -129,7 +135,8 @@ def test_mistakes(buffer, group, gpu, me, npes):
             (lambda: Buffer(group, low_latency_mode=True, allow_nvlink_for_low_latency_mode=False), ValueError, "by NVLink"),
             (lambda: Buffer.set_num_sms(7), ValueError, "it must be even"),
             (lambda: Buffer.get_low_latency_rdma_size_hint(4, 128, 2, 3), ValueError, "which 2 ranks do not divide"),
-            (lambda: dispatch(buffer, case, tokens, gpu, round_scale=True), ValueError, "round_scale is given, which is not there yet"),
+            (lambda: dispatch(buffer, case, tokens, gpu, dispatch_wait_recv_cost_stats=x), ValueError, "cost_stats is given, which is not there yet"),
+            (lambda: buffer.low_latency_dispatch(x, experts, 4, 2 * npes, use_ue8m0=True), ValueError, "use_ue8m0 is given without use_fp8 and round_scale"),
             (lambda: dispatch(buffer, case, tokens, gpu, async_finish=True, return_recv_hook=True), ValueError, "pass one of them"),
             (lambda: dispatch(buffer, case, tokens, gpu, cumulative_local_expert_recv_stats=x), ValueError, "recv_stats has the shape"),
             (lambda: buffer.low_latency_dispatch(x[0], experts, 4, 2 * npes), TypeError, "x must be a tensor of two dimensions"),

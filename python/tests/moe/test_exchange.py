@@ -2,7 +2,7 @@
 """railshmem.moe against plain torch, bit for bit."""
 import pytest
 import torch
-from reference import Case, Tokens, bits, combined, received, result_of, row_of
+from reference import Case, Tokens, bits, combined, received, result_of, row_of, scales_of
 
 import railshmem
 import railshmem.moe
@@ -11,7 +11,7 @@ import railshmem.moe
 def run_experts(case, gpu, got, sent, me, npes):
     """Compares what has come with what must come; returns the experts' results."""
     rows, counts = gpu.get(got.rows), gpu.get(got.counts)
-    scales = gpu.get(got.scales) if case.fp8 else None
+    scales = scales_of(case, gpu.get(got.scales)) if case.fp8 else None
     results = torch.zeros(rows.shape, dtype=case.dtype)
     totals, ranges, sources = map(gpu.get, got.layout) if got.layout else (None, None, None)
     for e, wanted in enumerate(received(case, sent, me, npes)):
@@ -66,6 +66,8 @@ CASES = {
     "late_twice": dict(topk=4, hidden=24, max_tokens=6, routing="twice", late_weights=True),
     "late_none": dict(topk=4, hidden=16, max_tokens=5, routing="none", late_weights=True, dtype=torch.float16),
     "fp8": dict(topk=2, hidden=256, max_tokens=5, fp8=True),
+    "powers": dict(topk=2, hidden=256, max_tokens=5, fp8=True, scale_type="power"),
+    "ue8m0": dict(topk=2, hidden=1024, max_tokens=5, fp8=True, scale_type="ue8m0"),
     "fp8_half": dict(topk=2, hidden=128, max_tokens=4, fp8=True, dtype=torch.float16, routing="dropped"),
 }
 
