@@ -146,7 +146,7 @@ struct Members {
   unsigned char* memory[kMostMembers];
 };
 
-/// Which halves a kernel does. With both, some blocks send and the others receive.
+/// Which halves a kernel does.
 enum Halves : uint32_t { kSend = 1, kReceive = 2 };
 
 struct DispatchCall {

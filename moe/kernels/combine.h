@@ -169,7 +169,7 @@ class Combining {
 
 template <class T, bool kLate>
 RAILSHMEM_KERNEL inline void run_combine(const CombineCall& call, Shared& shared) {
-  Part part(call.members, DeviceCall::moe_combine, call.halves);
+  Part part(call.members, DeviceCall::moe_combine, call.halves, Sharing::none);
   Combining<T, kLate> combining(part, call, shared);
   if (kLate && (call.halves & kSend) != 0) combining.send_weights();
   if (part.sends()) combining.send();

@@ -38,12 +38,29 @@ class Sending {
     return call_.experts[uint64_t{t} * static_cast<uint32_t>(topk()) + static_cast<uint32_t>(k)];
   }
   RAILSHMEM_KERNEL bool exists(int64_t expert) const { return expert >= 0 && expert < part_.shape().experts; }
-  /// Whether the token names its k-th expert for the first time. A token reaches an expert once.
-  RAILSHMEM_KERNEL bool is_first(uint32_t t, int32_t k, int64_t expert) const {
+  /// Whether none of the token's first `end` experts is this one.
+  RAILSHMEM_KERNEL bool is_new(uint32_t t, int32_t end, int64_t expert) const {
     RAILSHMEM_NO_UNROLL
-    for (int32_t i = 0; i < k; ++i)
+    for (int32_t i = 0; i < end; ++i)
       if (expert_at(t, i) == expert) return false;
     return true;
+  }
+  /// Counts one token by expert; it reaches an expert once. Up to 8 experts take one load's time.
+  RAILSHMEM_KERNEL void count_one(uint32_t t) {
+    constexpr int32_t kAtOnce = 8;
+    RAILSHMEM_NO_UNROLL
+    for (int32_t first = 0; first < topk(); first += kAtOnce) {
+      int64_t expert[kAtOnce];
+      RAILSHMEM_UNROLL
+      for (int32_t j = 0; j < kAtOnce; ++j) expert[j] = first + j < topk() ? expert_at(t, first + j) : -1;
+      RAILSHMEM_UNROLL
+      for (int32_t j = 0; j < kAtOnce; ++j) {
+        bool counts = exists(expert[j]);
+        RAILSHMEM_UNROLL
+        for (int32_t i = 0; i < j; ++i) counts = counts && expert[i] != expert[j];
+        if (counts && is_new(t, first, expert[j])) add_one(&shared_.count[expert[j]]);
+      }
+    }
   }
 
   RAILSHMEM_KERNEL uint32_t limited(uint64_t t) const {
@@ -55,20 +72,9 @@ class Sending {
     RAILSHMEM_NO_UNROLL
     for (int32_t e = Part::thread(); e < part_.shape().experts; e += Part::threads()) shared_.count[e] = 0;
     threads::sync_block();
-    constexpr uint32_t kAtOnce = 8;  // loads on their way
-    const uint32_t entries = tokens * static_cast<uint32_t>(topk()), step = static_cast<uint32_t>(Part::threads());
     RAILSHMEM_NO_UNROLL
-    for (auto i = static_cast<uint32_t>(Part::thread()); i < entries; i += kAtOnce * step) {
-      int64_t expert[kAtOnce];
-      RAILSHMEM_UNROLL
-      for (uint32_t j = 0; j < kAtOnce; ++j) expert[j] = i + j * step < entries ? call_.experts[i + j * step] : -1;
-      RAILSHMEM_UNROLL
-      for (uint32_t j = 0; j < kAtOnce; ++j)
-        if (exists(expert[j]) &&
-            is_first((i + j * step) / static_cast<uint32_t>(topk()),
-                     static_cast<int32_t>((i + j * step) % static_cast<uint32_t>(topk())), expert[j]))
-          add_one(&shared_.count[expert[j]]);
-    }
+    for (auto t = static_cast<uint32_t>(Part::thread()); t < tokens; t += static_cast<uint32_t>(Part::threads()))
+      count_one(t);
     threads::sync_block();
   }
 
@@ -225,7 +231,7 @@ RAILSHMEM_KERNEL inline void receive(Part& part, const DispatchCall& call, Share
 
 template <class Payload>
 RAILSHMEM_KERNEL inline void run_dispatch(const DispatchCall& call, Shared& shared) {
-  Part part(call.members, DeviceCall::moe_dispatch, call.halves);
+  Part part(call.members, DeviceCall::moe_dispatch, call.halves, Sharing::halves);
   const uint64_t epoch = part.epoch() + ((call.halves & kSend) != 0 ? 1 : 0);
   if (part.sends()) Sending<Payload>(part, call, shared, epoch).run();
   if (part.receives()) return receive<Payload>(part, call, shared, epoch);

@@ -93,15 +93,18 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_weight_late(const u
   return found;
 }
 
+/// How blocks share the two halves of a call: each does both, one behind the other, or some send while others receive.
+enum class Sharing { none, halves };
+
 /// The calling block's part of a call. All blocks must run at once: those that receive wait for those that send.
 class Part {
  public:
-  RAILSHMEM_KERNEL Part(const Members& members, DeviceCall call, uint32_t halves)
+  RAILSHMEM_KERNEL Part(const Members& members, DeviceCall call, uint32_t halves, Sharing sharing)
       : members_(members), layout_(members.shape), call_(call), halves_(halves) {
     const uint32_t all = threads::blocks_in_row(), senders = all / 2;
     block_ = threads::block_in_row();
     blocks_ = all;
-    if (halves != (kSend | kReceive) || senders == 0) return;
+    if (sharing == Sharing::none || halves != (kSend | kReceive) || senders == 0) return;
     halves_ = block_ < senders ? kSend : kReceive;
     blocks_ = block_ < senders ? senders : all - senders;
     if (block_ >= senders) block_ -= senders;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// moe_dispatch, moe_combine and moe_combine_late: the two calls of librailshmem-moe.so in turns, with experts that change
-// nothing; combine is given the weights in the last one. From the stream each call is between two events, which adds
-// what events and the launch by the CPU take. With --graph the calls of a graph follow each other: a dispatch is one of
-// many dispatches, a combine what pairs take beyond that. --shapes: tokens of a PE x channels x experts of all PEs; top
-// 8, random. --ctas: multiprocessors.
+// moe_dispatch, moe_combine and moe_combine_late: the two calls of librailshmem-moe.so in turns, with experts that
+// change nothing; combine is given the weights in the last one. From the stream each call is between two events, which
+// adds what events and the launch by the CPU take. With --graph the calls of a graph follow each other: a dispatch is
+// one of many dispatches, a combine what pairs take beyond that. --shapes: tokens of a PE x channels x experts of all
+// PEs; top 8, random. --ctas: multiprocessors.
 #include <shmem.h>
 #include <shmemx_moe.h>
 
