@@ -104,8 +104,9 @@ RAILSHMEM_API int shmemx_moe_dispatch_on_stream(const shmemx_moe_dispatch_t* dis
 
 /// Brings back the results of the last dispatch's tokens, in stream order: for each token, the sum of weight * row over
 /// its experts, in float. The experts of a member are summed up in the token's order, then the members in the order of
-/// ranks; so the bits are those of every run. Once for each dispatch; a graph that captures it captures its dispatch
-/// too. Collective and refused as shmemx_moe_dispatch_on_stream.
+/// ranks; so the bits are those of every run. Once for each dispatch, or with late_weights up to 256 times, if all
+/// members do; a graph that captures it captures its dispatch too. Collective and refused as
+/// shmemx_moe_dispatch_on_stream.
 RAILSHMEM_API int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combine, shmemx_stream_t stream);
 
 /// The receiving half of the last dispatch or combine, which was given with hook = 1, in stream order. The buffers of

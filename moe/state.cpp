@@ -75,8 +75,14 @@ shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, voi
   must(driver().stream_synchronize(nullptr), "cuStreamSynchronize");
 }
 
-void shmemx_moe::refuse_unless(Stage stage, const char* why) const {
-  if (stage_ != stage) throw Error(why);
+void shmemx_moe::refuse_combine_at_the_wrong_time() const {
+  if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
+    throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
+  if (stage_ == Stage::idle) throw Error("no dispatch came before; a combine follows its dispatch");
+  if (stage_ == Stage::combined && config_.late_weights == 0)
+    throw Error("the dispatch before has its combine; a handle with late_weights combines several times");
+  if (combines_ > kMostRepeats)
+    throw Error(text("the dispatch before has been combined %u times; dispatch again", combines_));
 }
 
 void shmemx_moe::dispatch(const shmemx_moe_dispatch_t& asked, Stream stream) {
@@ -98,14 +104,13 @@ void shmemx_moe::dispatch(const shmemx_moe_dispatch_t& asked, Stream stream) {
   call.sources = asked.sources;
   kernels_.give(call, blocks_, threads_, stream);
   dispatch_ = call;
+  combines_ = 0;
   captured_ = captured;
   stage_ = asked.hook != 0 ? Stage::dispatch_sent : Stage::dispatched;
 }
 
 void shmemx_moe::combine(const shmemx_moe_combine_t& asked, Stream stream) {
-  if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
-    throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
-  refuse_unless(Stage::dispatched, "no dispatch came before; each combine follows a dispatch of its own");
+  refuse_combine_at_the_wrong_time();
   check_buffers(asked, config_, static_cast<int>(dispatch_.tokens));
   if (overlap::is_captured(stream) != captured_)
     throw Error("a graph must capture a combine together with its dispatch: one of the two was captured");
@@ -115,9 +120,11 @@ void shmemx_moe::combine(const shmemx_moe_combine_t& asked, Stream stream) {
   call.rows = asked.rows;
   call.out = asked.out;
   call.weights = asked.weights;
+  call.repeat = combines_;
   kernels_.give(call, blocks_, threads_, stream);
   combine_ = call;
-  stage_ = asked.hook != 0 ? Stage::combine_sent : Stage::idle;
+  ++combines_;
+  stage_ = asked.hook != 0 ? Stage::combine_sent : Stage::combined;
 }
 
 void shmemx_moe::complete(Stream stream) {
@@ -132,6 +139,6 @@ void shmemx_moe::complete(Stream stream) {
   } else {
     combine_.halves = kReceive;
     kernels_.give(combine_, blocks_, threads_, stream);
-    stage_ = Stage::idle;
+    stage_ = Stage::combined;
   }
 }

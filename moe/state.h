@@ -12,7 +12,7 @@ namespace railshmem::moe {
 Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes);
 
 /// Which call may follow.
-enum class Stage { idle, dispatch_sent, dispatched, combine_sent };
+enum class Stage { idle, dispatch_sent, dispatched, combine_sent, combined };
 
 }  // namespace railshmem::moe
 
@@ -25,7 +25,7 @@ struct shmemx_moe {
   void complete(railshmem::moe::Stream stream);
 
  private:
-  void refuse_unless(railshmem::moe::Stage stage, const char* why) const;
+  void refuse_combine_at_the_wrong_time() const;
 
   const shmemx_moe_config_t config_;
   const railshmem::moe::LoadedKernels kernels_;
@@ -33,5 +33,6 @@ struct shmemx_moe {
   railshmem::moe::DispatchCall dispatch_{};
   railshmem::moe::CombineCall combine_{};
   railshmem::moe::Stage stage_ = railshmem::moe::Stage::idle;
+  uint32_t combines_ = 0;  ///< of the last dispatch
   bool captured_ = false;  ///< the last dispatch went into a graph
 };

@@ -17,6 +17,7 @@ inline constexpr unsigned kThreads = 512;    ///< of a block at most; two blocks
 inline constexpr uint32_t kUnit = 16;        ///< bytes of one load or store
 inline constexpr uint32_t kScaled = 128;     ///< channels with one scale
 inline constexpr uint32_t kEntriesAtOnce = 8;
+inline constexpr uint32_t kMostRepeats = 255;  ///< of combine for a dispatch: 8 bits of its number
 
 /// SHMEMX_MOE_SCALE_*.
 enum class Scaling : uint32_t { floats, powers, exponents };
@@ -64,10 +65,10 @@ struct Word {
   RAILSHMEM_HD static bool here(uint64_t word) { return (word & 1) != 0; }
 };
 
-/// A late weight, with the end of its dispatch's number: that is all that tells it from the one before it.
+/// A late weight, with the end of its combine's number: that is all that tells it from the one before it.
 struct LateWeight {
-  RAILSHMEM_HD static uint64_t of(uint64_t epoch, uint32_t weight) { return epoch << 32 | weight; }
-  RAILSHMEM_HD static bool is_of(uint64_t epoch, uint64_t word) { return word >> 32 == (epoch & 0xffffffffu); }
+  RAILSHMEM_HD static uint64_t of(uint64_t number, uint32_t weight) { return number << 32 | weight; }
+  RAILSHMEM_HD static bool is_of(uint64_t number, uint64_t word) { return word >> 32 == (number & 0xffffffffu); }
   RAILSHMEM_HD static uint32_t weight(uint64_t word) { return static_cast<uint32_t>(word); }
 };
 
@@ -81,7 +82,9 @@ class Layout {
   static constexpr uint64_t kEnded = 64;  ///< blocks that have read it
   /// Tokens of source s in the dispatch that has been received last.
   RAILSHMEM_HD static uint64_t tokens(int32_t s) { return 128 + 4 * uint64_t(s); }
-  static constexpr uint64_t kFixed = 128 + 4 * kMostMembers;
+  /// Number of the combine again that member s has begun; see CombineCall::repeat.
+  RAILSHMEM_HD static uint64_t begun(int32_t s) { return 128 + 4 * kMostMembers + 8 * uint64_t(s); }
+  static constexpr uint64_t kFixed = 128 + 12 * kMostMembers;
 
   /// What source s says: tokens for local expert e, and in place local() all its tokens.
   RAILSHMEM_HD uint64_t count(uint64_t epoch, int32_t s, int32_t e) const {
@@ -169,6 +172,7 @@ struct CombineCall {
   const void* rows;      ///< [local][capacity][hidden]
   void* out;             ///< [tokens][hidden]
   const float* weights;  ///< [tokens][topk], where they are late
+  uint32_t repeat;       ///< combines of this dispatch before; more than 0 only where weights are late
 };
 
 }  // namespace railshmem::moe

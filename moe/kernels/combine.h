@@ -8,19 +8,24 @@
 
 namespace railshmem::moe::kernels {
 
-/// kLate: weights come from the tokens' members during the call.
+/// kLate: weights come from the tokens' members during the call, which may be one of several for a dispatch.
+///
+/// Sums and late weights have one place. Between combines of two dispatches all members have received counts from all,
+/// so everybody has read what was there. A combine again has words for that: a member writes to another one when that
+/// has begun the call.
 template <class T, bool kLate>
 class Combining {
  public:
   static constexpr uint32_t kElements = kUnit / sizeof(T);
 
   RAILSHMEM_KERNEL Combining(Part& part, const CombineCall& call, Shared& shared)
-      : part_(part), call_(call), shared_(shared), epoch_(part.epoch()) {}
+      : part_(part), call_(call), shared_(shared), number_(number_of(part.epoch(), call.repeat)) {}
 
   /// Sends late weights to the members that have experts of this member's tokens. All blocks, before anything else: the
   /// others wait for them.
-  RAILSHMEM_KERNEL void send_weights() const {
+  RAILSHMEM_KERNEL void send_weights() {
     const auto topk = static_cast<uint32_t>(part_.shape().topk);
+    if (call_.repeat != 0 && threads::block_in_row() == 0) tell_begin();
     RAILSHMEM_NO_UNROLL
     for (uint32_t t = threads::block_in_row(); t < call_.tokens; t += threads::blocks_in_row()) {
       const uint64_t mask = *part_.mine<uint64_t>(part_.layout().mask(t));
@@ -29,9 +34,10 @@ class Combining {
            i += static_cast<uint32_t>(Part::threads())) {
         const int32_t to = part_.after(static_cast<int32_t>(i / topk));
         if ((mask >> to & 1) == 0) continue;
+        await_begin(to);
         const uint32_t weight = bits_of(call_.weights[uint64_t{t} * topk + i % topk]);
         portable::store_relaxed(part_.theirs<uint64_t>(to, part_.layout().weights(part_.me(), t)) + i % topk,
-                                LateWeight::of(epoch_, weight));
+                                LateWeight::of(weights_number(), weight));
       }
     }
   }
@@ -44,7 +50,7 @@ class Combining {
       threads::sync_block();
       // release: pairs with the acquire of await(); without it the sums could come after their word.
       if (Part::thread() == 0)
-        portable::store_release(part_.theirs<uint64_t>(source, part_.layout().summed(part_.me(), t)), epoch_);
+        portable::store_release(part_.theirs<uint64_t>(source, part_.layout().summed(part_.me(), t)), number_);
     });
   }
 
@@ -68,6 +74,22 @@ class Combining {
     Four half[kElements / 4];
     RAILSHMEM_KERNEL float& at(uint32_t i) { return half[i / 4].at[i % 4]; }
   };
+  RAILSHMEM_KERNEL static uint64_t number_of(uint64_t epoch, uint32_t repeat) {
+    return kLate ? epoch * (kMostRepeats + 1) + repeat : epoch;
+  }
+  /// The dispatch's number and whether repeats are odd, so that 32 bits last for 2^31 dispatches.
+  RAILSHMEM_KERNEL uint64_t weights_number() const { return number_ / (kMostRepeats + 1) << 1 | (number_ & 1); }
+
+  /// What was read before this kernel has been read, so nothing needs a fence.
+  RAILSHMEM_KERNEL void tell_begin() const {
+    RAILSHMEM_NO_UNROLL
+    for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads())
+      portable::store_relaxed(part_.theirs<uint64_t>(part_.after(i), Layout::begun(part_.me())), number_);
+  }
+  RAILSHMEM_KERNEL void await_begin(int32_t member) {
+    if (call_.repeat != 0) part_.await(part_.mine<uint64_t>(Layout::begun(member)), number_, member);
+  }
+
   RAILSHMEM_KERNEL uint32_t units() const { return static_cast<uint32_t>(part_.shape().hidden) / kElements; }
 
   static constexpr uint32_t kRowsAtOnce = 4;
@@ -79,7 +101,10 @@ class Combining {
     auto* const to = part_.theirs<Sums>(source, part_.layout().sums(part_.me(), t));
     const Some first(found);
     if (Entry::place(first.at[0]) == Entry::kNone) return false;
-    if constexpr (kLate) take_weights(found, source, t);
+    if constexpr (kLate) {
+      take_weights(found, source, t);
+      await_begin(source);
+    }
     RAILSHMEM_NO_UNROLL
     for (auto u = static_cast<uint32_t>(Part::thread()); u < units(); u += static_cast<uint32_t>(Part::threads())) {
       Sums sums = {};
@@ -106,7 +131,7 @@ class Combining {
       float sum = 0;
       RAILSHMEM_NO_UNROLL
       for (uint32_t k = 0, mentions = Entry::weight(found[i]); mentions != 0; ++k, mentions >>= 1)
-        if ((mentions & 1) != 0) sum += part_.await_weight(words + k, epoch_, source);
+        if ((mentions & 1) != 0) sum += part_.await_weight(words + k, weights_number(), source);
       shared_.weight[i] = sum;
     }
     threads::sync_block();
@@ -139,7 +164,7 @@ class Combining {
   RAILSHMEM_KERNEL void await_members(uint32_t t, uint64_t mask) {
     RAILSHMEM_NO_UNROLL
     for (int32_t from = 0; from < part_.n(); ++from)
-      if ((mask >> from & 1) != 0) part_.await(part_.mine<uint64_t>(part_.layout().summed(from, t)), epoch_, from);
+      if ((mask >> from & 1) != 0) part_.await(part_.mine<uint64_t>(part_.layout().summed(from, t)), number_, from);
   }
 
   RAILSHMEM_KERNEL void finish(uint32_t t, uint64_t mask) {
@@ -164,7 +189,7 @@ class Combining {
   Part& part_;
   const CombineCall& call_;
   Shared& shared_;
-  const uint64_t epoch_;
+  const uint64_t number_;  ///< of the combine; it only grows
 };
 
 template <class T, bool kLate>

@@ -78,11 +78,12 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_late(const uint64_t
 }
 
 /// As await_late(), for a late weight. Returns it, or anything after a failure.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_weight_late(const uint64_t* word, uint64_t epoch, int pe) {
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_weight_late(const uint64_t* word, uint64_t number,
+                                                                         int pe) {
   const WorldView& world = device::this_world();
   device::Waiter waiter(device::error_of(world), device::Deadline{world.timeout_ns});
   uint64_t found = portable::load_relaxed(word);
-  while (!LateWeight::is_of(epoch, found)) {
+  while (!LateWeight::is_of(number, found)) {
     const ChannelStatus status = waiter.turn();
     if (status != ChannelStatus::ok) {
       device::finish(world, DeviceCall::moe_combine, status, pe, word);
@@ -152,13 +153,13 @@ class Part {
     return found;
   }
   /// Waits for a late weight. The word carries the weight itself, so nothing else is ordered.
-  RAILSHMEM_KERNEL float await_weight(const uint64_t* word, uint64_t epoch, int32_t from) const {
+  RAILSHMEM_KERNEL float await_weight(const uint64_t* word, uint64_t number, int32_t from) const {
     RAILSHMEM_NO_UNROLL
     for (int turn = 0; turn < device::kShortTurns; ++turn) {
       const uint64_t found = portable::load_relaxed(word);
-      if (LateWeight::is_of(epoch, found)) return float_of(LateWeight::weight(found));
+      if (LateWeight::is_of(number, found)) return float_of(LateWeight::weight(found));
     }
-    return float_of(LateWeight::weight(await_weight_late(word, epoch, members_.pe[from])));
+    return float_of(LateWeight::weight(await_weight_late(word, number, members_.pe[from])));
   }
   RAILSHMEM_KERNEL void fail(ChannelStatus status, int pe, const void* about) const {
     device::finish(device::this_world(), call_, status, pe, about);

@@ -94,6 +94,10 @@ static void act(const char* name, int me) {
     dispatch.hook = 1;
     give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
     if (shmemx_moe_combine_on_stream(&combine, NULL) != 0) shmem_global_exit(kRefused);
+  } else if (strcmp(name, "twice") == 0) {
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    give(shmemx_moe_combine_on_stream(&combine, NULL));
+    if (shmemx_moe_combine_on_stream(&combine, NULL) != 0) shmem_global_exit(kRefused);
   } else if (strcmp(name, "weights") == 0) {
     give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
     combine.weights = (const float*)buffers;

@@ -37,13 +37,14 @@ foreach(regex
     "x is NULL. pass memory of this PE's GPU"
     "rows 0x[0-9a-f]+ is no multiple of 16 bytes"
     "counts is NULL. pass memory of this PE's GPU"
-    "combine_on_stream: no dispatch came before. each combine follows a dispatch of its own"
+    "combine_on_stream: no dispatch came before. a combine follows its dispatch"
     "complete_on_stream: nothing is to be completed"
     "destroy: handle is NULL. destroy a handle of shmemx_moe_create, once")
   list(APPEND refused --expect "${regex}")
 endforeach()
 moe_mistake(arguments ${refused} --status 5 --forbid "went unnoticed")
 moe_mistake(unfinished --expect "the call before was given with hook = 1. complete it first .shmemx_moe_complete_on_stream.")
+moe_mistake(twice --expect "the dispatch before has its combine. a handle with late_weights combines several times")
 moe_mistake(weights --expect "weights are given, and the handle was made without late_weights. give them to dispatch")
 moe_mistake(late_weights --expect "weights are given, and the handle was made with late_weights. give them to combine")
 moe_mistake(no_late_weights --expect "weights is NULL. pass memory of this PE's GPU")
