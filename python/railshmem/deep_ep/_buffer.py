@@ -193,11 +193,11 @@ class Buffer:
 
         x: [local experts, ranks * max tokens, hidden], bfloat16, each result in the place of the row that came; with zero_copy
         they are in get_next_low_latency_combine_buffer() instead. topk_idx: that of the dispatch, whose experts count.
-        topk_weights: [tokens, top-k], float32. handle: of the dispatch, each once. combined_x: [tokens, hidden], bfloat16, out
+        topk_weights: [tokens, top-k], float32. handle: of the dispatch, which all ranks combine equally often. combined_x: [tokens, hidden], bfloat16, out
         where that is given; sums are made in float32, in an order that depends on the routing alone, and rounded once.
 
         async_finish and return_recv_hook are those of low_latency_dispatch(); the sending half waits until the other ranks send
-        their weights. Raises RuntimeError for a handle that was used, or is not of the last two dispatches of its sizes;
+        their weights. Raises RuntimeError for a handle that is not of the last two dispatches of its sizes;
         ValueError and TypeError for arguments that do not fit, also for use_logfmt and combine_wait_recv_cost_stats, which are
         not there yet.
         """

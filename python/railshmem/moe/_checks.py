@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 MOST_EXPERTS, MOST_TOPK, MOST_HIDDEN, MOST_TOKENS = 1024, 32, 1 << 14, (1 << 20) - 1  # of moe/kernels/call.h
+MOST_COMBINES = 256  # of a dispatch, with late weights
 CHANNELS_OF_SCALE = 128
 SCALE_TYPES = ("float", "power", "ue8m0")  # by their numbers, SHMEMX_MOE_SCALE_*
 MAKE = "railshmem.moe.Exchange"

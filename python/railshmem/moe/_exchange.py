@@ -83,7 +83,8 @@ class Exchange:
             self._owned = workspace = _memory.symmetric(_MAKE, nbytes, name_of(f"a workspace of {_MAKE}", depth=1), self.device)
         self._handle = _core.MoeHandle(_MAKE, team, *self._sizes(), multiprocessors, workspace)
         self._workspace = workspace
-        self._tokens = None  # of the dispatch that the next combine belongs to
+        self._tokens = None  # of the last dispatch
+        self._combines = 0  # of the last dispatch
         self._sent: tuple | None = None  # tensors of the call whose receiving half is to come
 
     def __repr__(self) -> str:
@@ -147,7 +148,7 @@ class Exchange:
         flat = None if received.scales is None else received.scales.transpose(1, 2)
         self._handle.dispatch(_DISPATCH, x, experts, weights, received.rows, flat, received.counts,
                               *(received.layout or (None, None, None)), tokens, hook)
-        self._tokens = tokens
+        self._tokens, self._combines = tokens, 0
         if hook:
             self._sent = (x, experts, weights, received)
         return received
@@ -162,11 +163,16 @@ class Exchange:
         [tokens, hidden] of dtype; without it a new tensor. hook=True sends only: complete() fills out, and until then
         results and weights stay as they are. With late_weights the sending half waits for the other members to send.
 
-        Collective over the team, once for each dispatch(). Raises as dispatch().
+        Collective over the team, once for each dispatch(); with late_weights up to 256 times, if all members do, with any
+        results and weights. Raises as dispatch().
         """
         self._require_whole(_COMBINE)
         if self._tokens is None:
-            raise RuntimeError(f"{_COMBINE}: no dispatch() came before; each combine follows a dispatch of its own")
+            raise RuntimeError(f"{_COMBINE}: no dispatch() came before; a combine follows its dispatch")
+        most = _checks.MOST_COMBINES if self.late_weights else 1
+        if self._combines == most:
+            raise RuntimeError(f"{_COMBINE}: the dispatch before has {'its combine' if most == 1 else f'{most} combines'}; dispatch "
+                               f"again{', or make the exchange with late_weights' if most == 1 else ''}")
         _checks.shape(_COMBINE, "results", results, (self.local_experts, self.capacity, self.hidden))
         if (weights is not None) != self.late_weights:
             raise ValueError(f"{_COMBINE}: weights is {'missing' if weights is None else 'given'}, and this exchange was made "
@@ -178,7 +184,7 @@ class Exchange:
         else:
             _checks.shape(_COMBINE, "out", out, (self._tokens, self.hidden))
         self._handle.combine(_COMBINE, results, weights, out, self._tokens, hook)
-        self._tokens = None
+        self._combines += 1
         if hook:
             self._sent = (results, weights, out)
         return out

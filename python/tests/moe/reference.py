@@ -86,15 +86,15 @@ def received(case, sent, me, npes):
             for e in range(local)]
 
 
-def combined(case, tokens, t, npes):
-    """Sums of a member first, in the token's order, then the members in the order of ranks; float32, rounded once."""
+def combined(case, tokens, t, npes, factor=1):
+    """factor: of the results. Sums of a member first, in the token's order, then the members in the order of ranks; float32, rounded once."""
     local, whole = case.experts // npes, torch.zeros(case.hidden)
     row, scales = row_of(case, tokens.x[t])
     for member in range(npes):
         theirs = [(e, w) for e, w in tokens.entries(t).items() if e // local == member]
         part = torch.zeros(case.hidden)
         for expert, weight in theirs:
-            part += weight * result_of(case, expert, row, scales).float()
+            part += weight * (factor * result_of(case, expert, row, scales)).float()
         if theirs:
             whole += part
     return whole.to(case.dtype)

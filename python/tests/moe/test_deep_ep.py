@@ -152,8 +152,7 @@ def test_mistakes(buffer, group, gpu, me, npes):
             (lambda: buffer.low_latency_combine(recv_x[:1], experts, weights, handle), ValueError, "results has the shape")):
         with pytest.raises(kind, match=text):
             call()
-    buffer.low_latency_combine(recv_x, experts, weights, handle)
-    with pytest.raises(RuntimeError, match="each combine follows a dispatch of its own"):
+    for _ in range(2):
         buffer.low_latency_combine(recv_x, experts, weights, handle)
 
 

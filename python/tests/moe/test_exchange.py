@@ -31,10 +31,10 @@ def run_experts(case, gpu, got, sent, me, npes):
     return gpu.put(results)
 
 
-def check(case, out, tokens, npes):
+def check(case, out, tokens, npes, factor=1):
     assert out.shape == (tokens.count, case.hidden)
     for t in range(tokens.count):
-        assert torch.equal(bits(out[t]), bits(combined(case, tokens, t, npes))), t
+        assert torch.equal(bits(out[t]), bits(combined(case, tokens, t, npes, factor))), t
 
 
 def one_round(case, exchange, gpu, me, npes, round, hook=False):
@@ -91,6 +91,30 @@ def test_two_exchanges_at_once(gpu, me, npes):
         check(case, gpu.get(exchange.combine(run_experts(case, gpu, one, all, me, npes))), all[me], npes)
     for exchange in exchanges:
         exchange.free()
+
+
+@pytest.mark.parametrize("hook", [False, True], ids=["whole", "halves"])
+def test_combines_again_with_other_weights(hook, gpu, me, npes):
+    case = Case(experts=4 * npes, topk=3, hidden=128, max_tokens=6, late_weights=True, routing="dropped")
+    exchange = railshmem.moe.Exchange(**case.sizes())
+    for round in range(2):
+        sent = [Tokens(case, pe, 0) for pe in range(npes)]
+        got = exchange.dispatch(gpu.put(sent[me].x), gpu.put(sent[me].experts))
+        results, wanted, outs = run_experts(case, gpu, got, sent, me, npes), [], []
+        for again in range(5):
+            sent[me].weights = torch.rand(sent[me].weights.shape)
+            wanted.append(sent[me].weights)
+            outs.append(exchange.combine(gpu.put(gpu.get(results) * 2 ** again), gpu.put(sent[me].weights), hook=hook))
+            if hook:
+                exchange.complete()
+        for again, (weights, out) in enumerate(zip(wanted, outs)):
+            sent[me].weights = weights
+            check(case, gpu.get(out), sent[me], npes, factor=2 ** again)
+    for _ in range(251):
+        exchange.combine(results, gpu.put(weights))
+    with pytest.raises(RuntimeError, match="the dispatch before has 256 combines; dispatch again"):
+        exchange.combine(results, gpu.put(weights))
+    exchange.free()
 
 
 def test_results_go_where_the_caller_says(gpu, me, npes):

@@ -98,7 +98,7 @@ def test_calls_at_the_wrong_time(exchange, good, gpu):
     out = exchange.combine(results, hook=True)
     exchange.complete()
     assert not gpu.get(out).any()
-    with pytest.raises(RuntimeError, match=r"no dispatch\(\) came before"):
+    with pytest.raises(RuntimeError, match="the dispatch before has its combine; dispatch again, or make the exchange with late_weights"):
         exchange.combine(results)
 
 
