@@ -67,7 +67,7 @@ CASES = {
     "late_none": dict(topk=4, hidden=16, max_tokens=5, routing="none", late_weights=True, dtype=torch.float16),
     "fp8": dict(topk=2, hidden=256, max_tokens=5, fp8=True),
     "powers": dict(topk=2, hidden=256, max_tokens=5, fp8=True, scale_type="power"),
-    "ue8m0": dict(topk=2, hidden=1024, max_tokens=5, fp8=True, scale_type="ue8m0"),
+    "ue8m0": dict(topk=2, hidden=512, max_tokens=5, fp8=True, scale_type="ue8m0"),
     "fp8_half": dict(topk=2, hidden=128, max_tokens=4, fp8=True, dtype=torch.float16, routing="dropped"),
 }
 
@@ -110,10 +110,11 @@ def test_combines_again_with_other_weights(hook, gpu, me, npes):
         for again, (weights, out) in enumerate(zip(wanted, outs)):
             sent[me].weights = weights
             check(case, gpu.get(out), sent[me], npes, factor=2 ** again)
-    for _ in range(251):
-        exchange.combine(results, gpu.put(weights))
-    with pytest.raises(RuntimeError, match="the dispatch before has 256 combines; dispatch again"):
-        exchange.combine(results, gpu.put(weights))
+    if npes == 1:  # without meetings, which take long on a busy machine
+        for _ in range(251):
+            exchange.combine(results, gpu.put(weights))
+        with pytest.raises(RuntimeError, match="the dispatch before has 256 combines; dispatch again"):
+            exchange.combine(results, gpu.put(weights))
     exchange.free()
 
 
