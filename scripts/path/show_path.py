@@ -24,8 +24,8 @@ class Path(NamedTuple):
 # What each path may have at most. These are the numbers of today; they only go down.
 PATHS = {
     "host": Path("A put of a host thread", most_functions=8, most_files=6),
-    "kernel": Path("A put of a kernel, on the GPU", most_functions=8, most_files=7),
-    "proxy": Path("A put of a kernel, on the CPU", most_functions=6, most_files=6),
+    "kernel": Path("A put of a kernel, on the GPU", most_functions=7, most_files=6),
+    "proxy": Path("A put of a kernel, on the CPU", most_functions=6, most_files=5),
 }
 HOW = "run scripts/show_path.sh --write docs/architecture.md"
 BEGIN, END = "<!-- path {}: written by scripts/show_path.sh --write -->\n", "<!-- end of path -->"

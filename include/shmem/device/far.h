@@ -13,8 +13,6 @@ namespace device {
 
 inline constexpr uint64_t kInlineBytes = 8;  // what a command's value holds
 
-enum class Completion : uint8_t { later, now };
-
 /// Waits until every ticket of this thread's channel so far is finished.
 RAILSHMEM_HD inline ChannelStatus wait_for_channel(const WorldView& world) {
   return quiet(my_channel(world), deadline_of(world));
@@ -47,8 +45,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_far(const WorldView&
   Command c = command_to(world, CommandOp::put, place, nbytes, peer);
   if (nbytes <= kInlineBytes || !portable::is_global(source)) return put_pieces(world, c, source, nbytes);
   c.local = address_of(source);
-  payload = payload_to(peer, payload);
-  return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
+  const ChannelView& channel = my_channel(world);
+  return end_of(world, channel, push(channel.ring, c, deadline_of(world), payload_to(peer, payload)), completion);
 }
 
 /// One value of nbytes, at most kInlineBytes.
@@ -71,7 +69,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_far(const WorldView&
     c.local = address_of(dest);
     // written: the old contents of `dest` must not arrive after the fetched data.
     const Payload payload = payload_to(peer, Payload::written);
-    return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
+    const ChannelView& channel = my_channel(world);
+    return end_of(world, channel, push(channel.ring, c, deadline_of(world), payload), completion);
   }
   auto* to = static_cast<unsigned char*>(dest);
   for (uint64_t left = nbytes; left > 0;) {

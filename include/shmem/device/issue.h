@@ -79,12 +79,15 @@ RAILSHMEM_HD inline Payload payload_to(Peer peer, Payload payload) {
   return peer.published ? Payload::released : payload;
 }
 
-/// Waits for this command's own ticket, not for a quiet: commands that other threads push meanwhile do not delay it.
-RAILSHMEM_HD inline ChannelStatus issue_and_wait(const WorldView& world, const Command& command, Payload payload) {
-  const ChannelView& channel = my_channel(world);
-  const Deadline deadline = deadline_of(world);
-  const Reserved pushed = push(channel.ring, command, deadline, payload);
-  return pushed.status == ChannelStatus::ok ? wait_ticket(channel, pushed.ticket, deadline) : pushed.status;
+/// When a call returns that pushes a command on the caller's memory: after the push, or when the command has finished.
+enum class Completion : uint8_t { later, now };
+
+/// What a call answers that pushed a command into `channel`. now: waits for this command's own ticket, not for a quiet:
+/// commands that other threads push meanwhile do not delay it.
+RAILSHMEM_HD inline ChannelStatus end_of(const WorldView& world, const ChannelView& channel, Reserved pushed,
+                                         Completion completion) {
+  if (completion == Completion::later || pushed.status != ChannelStatus::ok) return pushed.status;
+  return wait_ticket(channel, pushed.ticket, deadline_of(world));
 }
 
 }  // namespace device

@@ -37,7 +37,8 @@ RAILSHMEM_HD inline ChannelStatus issue_and_fetch(const WorldView& world, Comman
   const ReplyCells& replies = channel.replies;
   if (replies.cells == nullptr) {
     c.local = address_of(out);
-    return portable::is_global(out) ? issue_and_wait(world, c, payload) : ChannelStatus::no_channel;
+    if (!portable::is_global(out)) return ChannelStatus::no_channel;
+    return end_of(world, channel, push(channel.ring, c, deadline_of(world), payload), Completion::now);
   }
   const Deadline deadline = deadline_of(world);
   uint32_t cell = 0;
@@ -46,8 +47,7 @@ RAILSHMEM_HD inline ChannelStatus issue_and_fetch(const WorldView& world, Comman
       take_cell(channel, portable::load_relaxed(channel.ring.head) + threads::lane(), deadline, &cell);
   if (status != ChannelStatus::ok) return status;
   c.local = address_of(replies.cells + cell);
-  const Reserved pushed = push(channel.ring, c, deadline, payload);
-  status = pushed.status == ChannelStatus::ok ? wait_ticket(channel, pushed.ticket, deadline) : pushed.status;
+  status = end_of(world, channel, push(channel.ring, c, deadline, payload), Completion::now);
   if (status != ChannelStatus::ok) return status;  // the cell stays taken: its answer may still come
   uint64_t value[2];
   value[0] = portable::load_relaxed(&replies.cells[cell].value[0]);

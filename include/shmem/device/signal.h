@@ -67,8 +67,8 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
                : status;
   }
   c.local = address_of(source);
-  payload = payload_to(peer, payload);
-  return completion == Completion::now ? issue_and_wait(world, c, payload) : issue(world, c, payload);
+  const ChannelView& channel = my_channel(world);
+  return end_of(world, channel, push(channel.ring, c, deadline_of(world), payload_to(peer, payload)), completion);
 }
 
 /// Where the signal lies if this GPU can update it by itself; else not near.
