@@ -24,7 +24,11 @@ BatchLane::~BatchLane() {
 }
 
 uint64_t BatchLane::add(void* to, const void* from, size_t nbytes) noexcept {
-  return idle() ? start(to, from, nbytes) : collect(to, from, nbytes);
+  if (!idle()) return collect(to, from, nbytes);
+  start(to, from, nbytes);
+  lane_.mark();
+  note_given();
+  return last();
 }
 
 uint64_t BatchLane::collect(void* to, const void* from, size_t nbytes) noexcept {
@@ -47,26 +51,38 @@ uint64_t BatchLane::start(void* to, const void* from, size_t nbytes) noexcept {
 uint64_t BatchLane::set(void* word, const uint64_t* kept) noexcept {
   if (!stores_words_ || idle()) return store(word, kept);
   if (words_ == kMost) flush();
-  word_ops_[words_++] = {.op = WordOp::write_64, .address = address_of(word), .value = *kept};
+  word_ops_[words_++] = write(word, *kept);
   give_from_ = rough_clock() + kMoreWithin;
   return last();
 }
 
+uint64_t BatchLane::set_both(void* first, uint64_t first_value, void* second, uint64_t second_value) noexcept {
+  std::array<StreamWordOp, 3> ops{write(first, first_value), write(second, second_value), {}};
+  return lane_.store_words(ops);
+}
+
 uint64_t BatchLane::add_then_set(void* to, const void* from, size_t nbytes, void* word, const uint64_t* kept) noexcept {
-  const bool alone = idle();
-  add(to, from, nbytes);
-  return alone ? store(word, kept) : set(word, kept);
+  if (idle()) {
+    start(to, from, nbytes);
+    return store(word, kept);
+  }
+  collect(to, from, nbytes);
+  return set(word, kept);
 }
 
 bool BatchLane::reached(uint64_t number) noexcept {
   if (is_over(number)) return true;
   if (number > lane_.started()) {
     // The counters of two sockets may differ a little; the difference is large then, and it goes.
-    if (give_from_ - rough_clock() <= kMoreWithin) return false;
+    if (give_from_ - rough_clock() <= kMoreWithin || !lane_.reached(given_before_)) return false;
     const ContextGuard guard(gpu_);
     flush();
   }
   return lane_.reached(number);
+}
+
+StreamWordOp BatchLane::write(void* word, uint64_t value) noexcept {
+  return {.op = WordOp::write_64, .address = address_of(word), .value = value};
 }
 
 void BatchLane::wait() noexcept {
@@ -77,8 +93,13 @@ void BatchLane::wait() noexcept {
 uint64_t BatchLane::store(void* word, const uint64_t* kept) noexcept {
   flush();
   if (!stores_words_) return lane_.start(word, kept, sizeof *kept);
-  StreamWordOp op{.op = WordOp::write_64, .address = address_of(word), .value = *kept};
-  return lane_.store_words({&op, 1});
+  std::array<StreamWordOp, 2> ops{write(word, *kept), {}};
+  return lane_.store_words(ops);
+}
+
+void BatchLane::note_given() noexcept {
+  given_before_ = given_;
+  given_ = lane_.started();
 }
 
 void BatchLane::flush() noexcept {
@@ -88,9 +109,13 @@ void BatchLane::flush() noexcept {
   } else if (copies_ > 1) {
     lane_.start_all(to_.data(), from_.data(), nbytes_.data(), copies_);
   }
-  if (words_ > 0) lane_.store_words({word_ops_.data(), words_});
+  if (words_ > 0) {
+    lane_.store_words({word_ops_.data(), words_ + 1});
+  } else {
+    lane_.mark();
+  }
   copies_ = words_ = pending_bytes_ = 0;
-  lane_.mark();
+  note_given();
 }
 
 }  // namespace railshmem::cuda

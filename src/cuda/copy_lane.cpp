@@ -4,6 +4,11 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <vector>
+
 #include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/cuda/check.h"
@@ -14,10 +19,17 @@ namespace {
 
 // Whoever asks for many tickets in a row gets one query's answer for all of them; a copy takes microseconds.
 constexpr uint64_t kLookAgainAfter = kRoughTicksPerUs / 4;
-constexpr uint64_t kFirstLookAfter = kRoughTicksPerUs;  // no copy has ended sooner, and the next start may be at hand
-constexpr uint64_t kSpinFor = 100'000;                  // longer than the copy of a few KiB
-constexpr uint64_t kYieldFor = 5'000'000;               // a GiB takes 20 ms
+constexpr uint64_t kFirstLookAfter = kRoughTicksPerUs;   // no copy has ended sooner, and the next start may be at hand
+constexpr uint64_t kAskEvery = 1000 * kRoughTicksPerUs;  // where the stream counts: whether it has failed
+constexpr uint64_t kSpinFor = 100'000;                   // longer than the copy of a few KiB
+constexpr uint64_t kYieldFor = 5'000'000;                // a GiB takes 20 ms
 constexpr timespec kNap{0, 50'000};
+
+/// Of a stream that is left behind: it may write its count at any time, and to free the word could wait for it.
+void keep_for_ever(PinnedMemory count) {
+  static auto* const counts = new std::vector<PinnedMemory>();
+  counts->push_back(std::move(count));
+}
 
 }  // namespace
 
@@ -25,9 +37,11 @@ CopyLane::CopyLane(const DeviceContext& gpu, uint64_t patience_ns) : gpu_(gpu), 
   const Driver& driver = gpu.driver();
   need(driver, Calls::copies, "copies to and from a GPU");
   const ContextGuard guard(gpu);
+  if (gpu.capabilities().words_of_64_bits) ended_.emplace(gpu, sizeof(uint64_t));
   // Not the priority of the program's streams: streams of one priority share a few queues of the hardware, in which a
   // copy would wait behind kernels that wait for it.
   gpu.check(driver.stream_create(&stream_, kStreamNonBlocking, kHighPriority), "cuStreamCreateWithPriority");
+  if (counts()) return;
   for (Mark& mark : marks_) {
     const Result result = driver.event_create(&mark.event, kEventWithoutTiming);
     if (result == kSuccess) continue;
@@ -44,6 +58,7 @@ CopyLane::~CopyLane() {
               static_cast<unsigned long long>(patience_ns_ / 1'000'000'000));
   if (result != kNotReady) gpu_.log_failure(result, "cuStreamQuery");
   destroy(result != kNotReady);
+  if (result == kNotReady && counts()) keep_for_ever(std::move(*ended_));
 }
 
 void CopyLane::destroy(bool stream_too) noexcept {
@@ -65,8 +80,10 @@ uint64_t CopyLane::start_all(Address* to, Address* from, size_t* nbytes, size_t 
 }
 
 uint64_t CopyLane::store_words(std::span<StreamWordOp> words) noexcept {
-  return count(gpu_.driver().stream_word_ops(stream_, static_cast<unsigned>(words.size()), words.data(), 0),
-               "cuStreamBatchMemOp", words.size());
+  started_ += words.size() - 1;
+  words.back() = mark_op();
+  give_marked(words);
+  return started_;
 }
 
 uint64_t CopyLane::fill(void* to, unsigned char value, size_t nbytes) noexcept {
@@ -80,9 +97,24 @@ uint64_t CopyLane::count(Result result, const char* call, uint64_t copies) noexc
   return started_;
 }
 
+StreamWordOp CopyLane::mark_op() const noexcept {
+  return {.op = WordOp::write_64, .address = address_of(ended_->device()), .value = started_};
+}
+
+void CopyLane::give_marked(std::span<StreamWordOp> words) noexcept {
+  const Result result = gpu_.driver().stream_word_ops(stream_, static_cast<unsigned>(words.size()), words.data(), 0);
+  if (result != kSuccess) gpu_.die_of(result, "cuStreamBatchMemOp");
+  marked_ = started_;
+  look_from_ = rough_clock() + kAskEvery;
+}
+
 void CopyLane::mark() noexcept {
-  if (marked_ == started_ || marks_under_way_ == kMarks)
-    return;  // whoever asks will come again, and there is room by then
+  if (marked_ == started_) return;
+  if (counts()) {
+    StreamWordOp op = mark_op();
+    return give_marked({&op, 1});
+  }
+  if (marks_under_way_ == kMarks) return;  // whoever asks will come again, and there is room by then
   Mark& next = marks_[(first_mark_ + marks_under_way_) % kMarks];
   if (const Result result = gpu_.driver().event_record(next.event, stream_); result != kSuccess)
     gpu_.die_of(result, "cuEventRecord");
@@ -92,12 +124,30 @@ void CopyLane::mark() noexcept {
 
 bool CopyLane::reached(uint64_t number) noexcept {
   if (number <= done_) return true;
+  if (counts() && number <= marked_) return has_counted(number);
   // The counters of two sockets may differ a little; the difference then is large, and somebody looks.
   if (look_from_ - rough_clock() <= kFirstLookAfter) return false;
   const ContextGuard guard(gpu_);
   if (number > marked_) mark();
+  if (counts()) return has_counted(number);
   look();
   return number <= done_;
+}
+
+bool CopyLane::has_counted(uint64_t number) noexcept {
+  // acquire: pairs with the stream's write; without it what the copy brought could be read as it was before.
+  const uint64_t ended = std::atomic_ref(*reinterpret_cast<uint64_t*>(ended_->host())).load(std::memory_order_acquire);
+  done_ = std::max(done_, ended);
+  if (number > done_ && look_from_ - rough_clock() > kAskEvery) ask();
+  return number <= done_;
+}
+
+/// A stream that has failed counts no more.
+void CopyLane::ask() noexcept {
+  const ContextGuard guard(gpu_);
+  const Result result = gpu_.driver().stream_query(stream_);
+  if (result != kSuccess && result != kNotReady) gpu_.die_of(result, "a copy (cuStreamQuery)");
+  look_from_ = rough_clock() + kAskEvery;
 }
 
 void CopyLane::look() noexcept {

@@ -5,16 +5,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "src/cuda/device.h"
+#include "src/cuda/pinned.h"
 
 namespace railshmem::cuda {
 
 /// The stream is the library's own and non-blocking: it does not wait for kernels of the program's streams, which may
 /// be waiting for these very copies. One thread at a time. Nothing is allocated after construction.
 ///
-/// An event is recorded when somebody asks: one for all copies that were started since the last event.
+/// Where streams write words of 8 bytes, the stream counts what has ended in pinned memory, which a look reads without
+/// the driver. Elsewhere an event tells. Either is put behind all copies so far when somebody asks, or by mark().
 class CopyLane {
  public:
   /// Throws Error. `patience_ns` is how long wait() and the destructor wait for the copy engine.
@@ -28,7 +31,8 @@ class CopyLane {
   /// Starts copies in no order among each other, by one call of the driver (Calls::batches). Returns the number of the
   /// last copy.
   uint64_t start_all(Address* to, Address* from, size_t* nbytes, size_t copies) noexcept;
-  /// Stores words, in this order, behind all earlier copies. Each word counts as a copy (words_of_64_bits).
+  /// Stores words, in this order, behind all earlier copies, and marks. Each word counts as a copy (words_of_64_bits).
+  /// The last place of `words` is for the mark; the caller leaves it free.
   uint64_t store_words(std::span<StreamWordOp> words) noexcept;
   uint64_t fill(void* to, unsigned char value, size_t nbytes) noexcept;
   /// Starts what `give(stream)` puts into the stream, which counts as a copy. `call`: the driver's function.
@@ -42,7 +46,7 @@ class CopyLane {
   bool reached(uint64_t number) noexcept;
   /// Whether copy `number` is known to have ended, without asking the driver.
   bool is_over(uint64_t number) const noexcept { return number <= done_; }
-  /// Records an event behind everything so far, although nobody asks yet.
+  /// Makes the end of everything so far known as soon as it comes, although nobody asks yet.
   void mark() noexcept;
   uint64_t started() const noexcept { return started_; }
   /// Returns when all copies have ended; ends the job when they do not in time. Needs the device's context.
@@ -57,6 +61,11 @@ class CopyLane {
     uint64_t last = 0;
   };
 
+  bool counts() const noexcept { return ended_.has_value(); }
+  StreamWordOp mark_op() const noexcept;
+  void give_marked(std::span<StreamWordOp> words) noexcept;
+  bool has_counted(uint64_t number) noexcept;
+  void ask() noexcept;
   void look() noexcept;
   uint64_t count(Result result, const char* call, uint64_t copies = 1) noexcept;
   Result settle() noexcept;
@@ -64,14 +73,15 @@ class CopyLane {
 
   const DeviceContext& gpu_;
   const uint64_t patience_ns_;
+  std::optional<PinnedMemory> ended_;  ///< the number of the last copy that has ended; empty: events tell
   Stream stream_ = nullptr;
   std::array<Mark, kMarks> marks_;  ///< a ring: events are recorded in order, so they come in order
   size_t first_mark_ = 0;
   size_t marks_under_way_ = 0;
   uint64_t started_ = 0;
-  uint64_t marked_ = 0;  ///< copies that have an event behind them
+  uint64_t marked_ = 0;  ///< copies whose end is going to be known
   uint64_t done_ = 0;
-  uint64_t look_from_ = 0;  ///< rough_clock() before which a look would be in vain
+  uint64_t look_from_ = 0;  ///< rough_clock() before which a question to the driver would be in vain
 };
 
 }  // namespace railshmem::cuda

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "src/cuda/context_guard.h"
+#include "src/cuda/numa_preference.h"
 #include "src/cuda/pointer_info.h"
 #include "src/plugin/execute.h"
 
@@ -32,6 +33,12 @@ void copy_by_cpu(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
   std::byte word[8];
   read_whole(word, from, nbytes);
   copy_whole(to, word, nbytes);
+}
+
+uint64_t word_at(const std::byte* place) noexcept {
+  uint64_t word;
+  std::memcpy(&word, place, sizeof word);
+  return word;
 }
 
 bool changes(AmoOp op) noexcept {
@@ -84,6 +91,12 @@ bool CudaCopier::is_device(const std::byte* place) const noexcept {
   return is_heap(place) || (!is_bounce(place) && is_device_memory(gpu_.driver(), place));
 }
 
+/// Whether the stream had better store the data, which the CPU reads.
+bool CudaCopier::goes_as_word(const std::byte* to, const std::byte* from, size_t nbytes) const noexcept {
+  return nbytes == sizeof(uint64_t) && reinterpret_cast<uintptr_t>(to) % sizeof(uint64_t) == 0 &&
+         lanes_[kWords].stores_at_once() && is_heap(to) && is_bounce(from);
+}
+
 Copier::Ticket CudaCopier::start(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
   if (nbytes == 0) return kDone;
   const ContextGuard guard(gpu_);
@@ -93,6 +106,10 @@ Copier::Ticket CudaCopier::start(std::byte* to, const std::byte* from, size_t nb
     return kDone;
   }
   const size_t lane = lane_for(in, nbytes);
+  if (in && goes_as_word(to, from, nbytes)) {
+    const uint64_t value = word_at(from);
+    return ticket_of(kWords, lanes_[kWords].set(to, &value));
+  }
   const bool known = in ? is_heap(to) && is_bounce(from) : is_heap(from) && is_bounce(to);
   return ticket_of(lane, known ? lanes_[lane].add(to, from, nbytes) : lanes_[lane].start(to, from, nbytes));
 }
@@ -110,9 +127,12 @@ Copier::Ticket CudaCopier::start_then_set(std::byte* to, const std::byte* from, 
   if (nbytes > 0 && !in) copy_by_cpu(to, from, nbytes);
   // Streams overtake each other, so a word's next store goes where the one before is.
   const auto before = stores_.find(word);
-  const size_t lane = before ? before->lane : in ? lane_for(true, nbytes) : kWords;
+  const bool one_trip = in && goes_as_word(to, from, nbytes) && (!before || before->lane == kWords);
+  const size_t lane = before ? before->lane : in && !one_trip ? lane_for(true, nbytes) : kWords;
   const uint64_t* const kept = stores_.keep(value);
-  const uint64_t number = in ? lanes_[lane].add_then_set(to, from, nbytes, word, kept) : lanes_[lane].set(word, kept);
+  const uint64_t number = one_trip ? lanes_[lane].set_both(to, word_at(from), word, value)
+                          : in     ? lanes_[lane].add_then_set(to, from, nbytes, word, kept)
+                                   : lanes_[lane].set(word, kept);
   stores_.add({word, number, static_cast<uint8_t>(lane)});
   return ticket_of(lane, number);
 }
@@ -176,6 +196,7 @@ MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte
   return [&gpu, heaps, known = std::weak_ptr<HostRegistration>()](std::span<std::byte> bounce) mutable {
     std::shared_ptr<HostRegistration> pinned = known.lock();
     if (pinned == nullptr || pinned->host() != bounce.data()) {
+      const NumaPreference near(gpu.capabilities().host_numa_node);  // for pages that nobody has touched yet
       pinned = std::make_shared<HostRegistration>(gpu, bounce);
       known = pinned;
     }

@@ -24,7 +24,7 @@ class CudaCopier final : public Copier {
   CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce);
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
-  /// Copy and word go into one stream, so nobody waits between them.
+  /// Copy and word go into one stream, so nobody waits between them. A lone word of data is stored by the stream, too.
   Ticket start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
                         uint64_t value) noexcept override;
   bool finished(Ticket ticket) noexcept override;
@@ -39,6 +39,7 @@ class CudaCopier final : public Copier {
   bool is_heap(const std::byte* place) const noexcept;
   bool is_bounce(const std::byte* place) const noexcept;
   bool is_device(const std::byte* place) const noexcept;
+  bool goes_as_word(const std::byte* to, const std::byte* from, size_t nbytes) const noexcept;
   static size_t lane_for(bool in, size_t nbytes) noexcept;
   static Ticket ticket_of(size_t lane, uint64_t number) noexcept;
   size_t amos_together(std::span<WordAmo> amos) noexcept;

@@ -13,6 +13,10 @@
 
 namespace railshmem {
 
+/// What a piece found when it was to start. no_slot: none of its kind. no_peer: its PE takes no request now. none:
+/// there is no room for any piece.
+enum class PieceRoom : uint8_t { found, no_slot, no_peer, none };
+
 /// Fixed capacities: nothing here allocates after construction. Cells of pieces are of kind staged_piece, with the slot
 /// in OpCell::staging.
 template <Rail R>
@@ -33,14 +37,19 @@ class StagedPieces {
   size_t longest_inline() const noexcept { return longest_inline_; }
   bool is_short(size_t nbytes) const noexcept { return nbytes <= longest_inline_; }
 
-  /// Piece `at` to `at + n` of a transfer, one part more of it. False: no room now.
+  /// Of the slot that a piece of so many bytes takes.
+  SlotKind kind_of(size_t nbytes) const noexcept { return is_short(nbytes) ? SlotKind::small : part_.kind_for(nbytes); }
+
+  /// Piece `at` to `at + n` of a transfer, one part more of it. Unless room is found nothing happens.
   template <class FinishPart>
-  bool start(OpCell& whole, size_t at, size_t n, FinishPart&& finish_part) noexcept {
-    BouncePool& pool = pool_for(n);
+  PieceRoom start(OpCell& whole, size_t at, size_t n, FinishPart&& finish_part) noexcept {
+    BouncePool& pool = part_.pool(kind_of(n));
+    if (under_way_ == most_) return PieceRoom::none;
+    if (pool.empty()) return PieceRoom::no_slot;
     // One that cannot be sent would keep a slot from those to other PEs.
-    if (pool.empty() || under_way_ == most_ || !requests_.may_send(whole.what.pe)) return false;
+    if (!requests_.may_send(whole.what.pe)) return PieceRoom::no_peer;
     OpCell* const piece = desk_.cells.take({OpKind::staged_piece, whole.what.pe, n});
-    if (piece == nullptr) return false;
+    if (piece == nullptr) return PieceRoom::none;
     ++under_way_;
     ++whole.parts_left;
     piece->parent = whole.index;
@@ -56,7 +65,7 @@ class StagedPieces {
     } else {
       copy(*piece, pool.at(piece->staging), piece->local, finish_part);
     }
-    return true;
+    return PieceRoom::found;
   }
 
   /// True when something moved. Parts that end go to finish_part(whole).
@@ -88,10 +97,6 @@ class StagedPieces {
 
  private:
   bool gets(const OpCell& piece) const noexcept { return desk_.cells[piece.parent].what.kind == OpKind::staged_get; }
-
-  BouncePool& pool_for(size_t nbytes) noexcept {
-    return part_.pool(is_short(nbytes) ? SlotKind::small : part_.kind_for(nbytes));
-  }
 
   template <class FinishPart>
   void copy(OpCell& piece, std::byte* to, const std::byte* from, FinishPart&& finish_part) noexcept {
@@ -141,7 +146,7 @@ class StagedPieces {
   template <class FinishPart>
   void end(OpCell& piece, FinishPart&& finish_part) noexcept {
     OpCell& whole = desk_.cells[piece.parent];
-    pool_for(piece.what.nbytes).give(piece.staging);
+    part_.pool(kind_of(piece.what.nbytes)).give(piece.staging);
     desk_.cells.give(piece);
     --under_way_;
     finish_part(whole);

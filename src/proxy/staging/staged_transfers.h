@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "src/proxy/post/desk.h"
@@ -25,9 +27,8 @@ class StagedTransfers {
         requests_(requests),
         part_(part),
         most_(std::max<size_t>(desk.cells.size() / 4, 1)),
-        pieces_(desk, requests, part, max_message, most_) {
-    wholes_.reserve(most_);
-  }
+        pieces_(desk, requests, part, max_message, most_),
+        wholes_(std::bit_ceil(most_)) {}
   StagedTransfers(const StagedTransfers&) = delete;
 
   /// Whether either end of a put, get or put_signal is out of the rails' reach.
@@ -52,7 +53,7 @@ class StagedTransfers {
   /// Takes over an operation of Route::staged; step() must follow. outcome.done tells of a put when its source is free.
   /// On `again` nothing happened.
   Post issue(const Op& op) noexcept {
-    if (wholes_.size() == most_) return Post::again;
+    if (end_ - first_ == wholes_.size()) return Post::again;
     const OpKind kind = op.kind == OpKind::put   ? OpKind::staged_put
                         : op.kind == OpKind::get ? OpKind::staged_get
                                                  : op.kind;
@@ -69,7 +70,7 @@ class StagedTransfers {
       if (longest(kind) < op.nbytes) whole->request = RequestStage::owed;  // else the one piece brings it
     }
     desk_.count_in(*whole, whole->what, op.context, op.outcome);
-    wholes_.push_back({whole, 0});
+    at(end_++) = {whole, 0, op.remote.pe, 0};
     return Post::ok;
   }
 
@@ -77,16 +78,24 @@ class StagedTransfers {
   template <class FinishPart>
   bool step(FinishPart&& finish_part) noexcept {
     bool moved = pieces_.step(finish_part);
-    for (size_t i = 0; i < wholes_.size() && !desk_.abandoned;) {
-      while (!wholes_[i].all_issued() && issue(wholes_[i], finish_part)) moved = true;
-      if (!wholes_[i].all_issued()) {
-        ++i;
+    PieceRoom room = PieceRoom::found;
+    int full_pe = -1;     // the last one that takes no request
+    uint8_t lacking = 0;  // kinds of slots, as Whole::lacks
+    for (uint64_t next = first_; next != end_ && room != PieceRoom::none && !desk_.abandoned; ++next) {
+      Whole& w = at(next);
+      // Hundreds may wait. Their cells are looked at only when there may be room.
+      if (w.whole == nullptr || w.pe == full_pe || (w.lacks & lacking) != 0) continue;
+      room = PieceRoom::found;
+      while (!w.all_issued() && (room = issue(w, finish_part)) == PieceRoom::found) moved = true;
+      if (!w.all_issued()) {
+        if (room == PieceRoom::no_peer) full_pe = w.pe;
+        if (room == PieceRoom::no_slot) lacking |= w.lacks;
         continue;
       }
-      OpCell& whole = *wholes_[i].whole;
-      wholes_.erase(wholes_.begin() + static_cast<std::ptrdiff_t>(i));
+      OpCell& whole = *std::exchange(w.whole, nullptr);
       finish_part(whole);
     }
+    while (first_ != end_ && at(first_).whole == nullptr) ++first_;
     return moved;
   }
 
@@ -98,14 +107,16 @@ class StagedTransfers {
 
   /// Nobody waits any more.
   void forget() noexcept {
-    wholes_.clear();
+    first_ = end_;
     pieces_.forget();
   }
 
  private:
   struct Whole {
-    OpCell* whole;
+    OpCell* whole;  ///< null: nothing is left to issue
     size_t issued;
+    int pe;
+    uint8_t lacks;  ///< the kind of slot that the next piece did not get, as a bit; 0: none
     bool all_issued() const noexcept { return issued == whole->what.nbytes; }
   };
 
@@ -140,15 +151,19 @@ class StagedTransfers {
     return by_slot ? part_.longest() : pieces_.longest_inline();
   }
 
-  /// The next piece. False: no room now.
+  Whole& at(uint64_t position) noexcept { return wholes_[position & (wholes_.size() - 1)]; }
+
+  /// The next piece.
   template <class FinishPart>
-  bool issue(Whole& w, FinishPart&& finish_part) noexcept {
+  PieceRoom issue(Whole& w, FinishPart&& finish_part) noexcept {
     const size_t at = w.issued;
     const size_t n = std::min(w.whole->what.nbytes - at, longest(w.whole->what.kind));
     w.issued += n;  // before it starts: it may end at once
-    if (pieces_.start(*w.whole, at, n, finish_part)) return true;
+    const PieceRoom room = pieces_.start(*w.whole, at, n, finish_part);
+    if (room == PieceRoom::found) return room;
     w.issued = at;
-    return false;
+    w.lacks = room == PieceRoom::no_slot ? static_cast<uint8_t>(1 << static_cast<int>(pieces_.kind_of(n))) : uint8_t{0};
+    return room;
   }
 
   Desk<R>& desk_;
@@ -156,7 +171,9 @@ class StagedTransfers {
   StagingPart& part_;
   const size_t most_;
   StagedPieces<R> pieces_;
-  std::vector<Whole> wholes_;  ///< with pieces yet to be issued, oldest first
+  std::vector<Whole> wholes_;  ///< a ring: those with pieces yet to be issued, oldest first
+  uint64_t first_ = 0;         ///< positions only grow
+  uint64_t end_ = 0;
 };
 
 }  // namespace railshmem

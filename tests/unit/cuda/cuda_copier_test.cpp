@@ -11,48 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "src/base/cpu.h"
-#include "src/cuda/context_guard.h"
-#include "src/cuda/device_arena.h"
-#include "tests/gpu/fake_driver/fake_driver.h"
+#include "tests/support/copier_rig.h"
 
 namespace railshmem::cuda {
 namespace {
-
-constexpr size_t kHeapNbytes = size_t{2} << 20;
-
-/// A GPU with a heap, and a bounce area.
-struct CopierRig {
-  enum class DriverOf : uint8_t { today, cuda_11_4 };
-
-  explicit CopierRig(unsigned late_us = 0, DriverOf driver = DriverOf::today)
-      : fake({.late_us = late_us}),
-        table(driver == DriverOf::today ? fake.driver() : older(fake.driver())),
-        gpu(DeviceContext::primary(table, 0)),
-        arena(gpu, 1, kHeapNbytes),
-        heap(arena.map_own(0, 0, PhysicalMemory::create(gpu, kHeapNbytes))),
-        bounce(kHeapNbytes),
-        make(make_cuda_copiers(gpu, {heap, kHeapNbytes})) {}
-
-  static Driver older(Driver table) {
-    table.copy_batch_async = nullptr;
-    table.stream_word_ops = nullptr;
-    return table;
-  }
-
-  FakeDriver fake;
-  const Driver table;
-  DeviceContext gpu;
-  DeviceArena arena;
-  std::byte* heap;
-  std::vector<std::byte> bounce;
-  MakeCopier make;
-};
-
-void finish(Copier& copier, Copier::Ticket ticket) {
-  const uint64_t began = now_ns();
-  while (!copier.finished(ticket)) ASSERT_LT(now_ns() - began, 20'000'000'000u) << "a copy never ends";
-}
 
 class CudaCopierTest : public ::testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Late, CudaCopierTest, ::testing::Values(0u, 300u),
@@ -231,17 +193,6 @@ TEST(CudaCopier, DestructionWaitsForCopiesUnderWay) {
   EXPECT_EQ(rig.fake.leaks(), "1 mapping, 1 reservation, 1 retained context");
 }
 
-TEST(CudaCopier, OneEventStandsBehindManySmallCopies) {
-  CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
-  Copier::Ticket last = 0;
-  for (int i = 0; i < 60; ++i) last = copier->start(rig.heap, rig.bounce.data(), 64);
-  EXPECT_EQ(rig.fake.calls("cuEventRecord"), 0);
-  finish(*copier, last);
-  EXPECT_EQ(rig.fake.calls("cuEventRecord"), 1);
-  EXPECT_EQ(rig.fake.calls("cuPointerGetAttributes"), 0) << "heap and bounce area are known";
-}
-
 TEST(CudaCopier, AmosCopyNoMoreThanTheyMust) {
   CopierRig rig;
   const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
@@ -307,38 +258,6 @@ TEST(CudaCopier, WordsOfManyAmosTakeOneTrip) {
   copier->amos(amos);
   EXPECT_EQ(rig.fake.calls("cuMemcpyBatchAsync_v2"), 2) << "there and back";
   EXPECT_EQ(rig.fake.calls("cuMemcpyAsync"), 0);
-}
-
-TEST(CudaCopier, MoreBatchesThanEventsEndToo) {
-  CopierRig rig(100);
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
-  std::vector<Copier::Ticket> tickets;
-  rig.fake.hold(true);
-  for (int i = 0; i < 200; ++i) tickets.push_back(copier->start(rig.heap, rig.bounce.data(), 64 << 10));
-  EXPECT_EQ(rig.fake.calls("cuEventRecord"), 32) << "none is used again while somebody may ask for it";
-  rig.fake.hold(false);
-  finish(*copier, tickets.back());
-  for (const Copier::Ticket ticket : tickets) finish(*copier, ticket);
-}
-
-/// The first finds the stream idle and goes at once.
-TEST(CudaCopier, CopiesThatFindTheStreamBusyGoTogether) {
-  CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
-  for (size_t i = 0; i < 5000; ++i) rig.bounce[i] = static_cast<std::byte>(i * 7);
-  Copier::Ticket last = 0;
-  rig.fake.hold(true);
-  for (size_t i = 0; i < 50; ++i) last = copier->start(rig.heap + i * 100, rig.bounce.data() + i * 100, 100);
-  EXPECT_EQ(rig.fake.calls("cuMemcpyAsync"), 1);
-  EXPECT_EQ(rig.fake.calls("cuMemcpyBatchAsync_v2"), 0) << "more may follow";
-  rig.fake.hold(false);
-  finish(*copier, last);
-  EXPECT_EQ(rig.fake.calls("cuMemcpyBatchAsync_v2"), 1);
-  EXPECT_TRUE(std::equal(rig.heap, rig.heap + 5000, rig.bounce.begin()));
-}
-
-uint64_t word_at(const std::byte* place) {
-  return __atomic_load_n(reinterpret_cast<const uint64_t*>(place), __ATOMIC_ACQUIRE);
 }
 
 /// Small and large copies, each with a word behind it, of which some are stored to again and again.
@@ -413,42 +332,23 @@ TEST(CudaCopierDeathTest, AFailingCopyEndsTheJobWithTheDriversWords) {
               "cuMemcpyAsync on GPU 0 .Fake GPU, 0000:18:00.0. failed: an illegal memory access was encountered .700.; "
               "an earlier kernel");
   rig.fake.fail("cuMemcpyAsync", 1000, kSuccess);
+  rig.fake.hold(true);
+  const Copier::Ticket ticket = copier->start(rig.heap, rig.bounce.data(), 64);
+  rig.fake.fail("cuStreamQuery", 1, kIllegalAddress, true);
+  EXPECT_EXIT(finish(*copier, ticket), ::testing::ExitedWithCode(1), "a copy .cuStreamQuery. on GPU 0");
+  rig.fake.fail("cuStreamQuery", 1000, kSuccess);
+  rig.fake.hold(false);
+  finish(*copier, ticket);
+}
+
+TEST(CudaCopierDeathTest, WithoutWordsAFailingCopyDoesSoToo) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the fake has a thread, which may hold its lock
+  CopierRig rig(0, CopierRig::DriverOf::no_words);
+  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
   rig.fake.fail("cuEventQuery", 1, kIllegalAddress, true);
   const Copier::Ticket ticket = copier->start(rig.heap, rig.bounce.data(), 64);
   EXPECT_EXIT(finish(*copier, ticket), ::testing::ExitedWithCode(1), "a copy .cuEventQuery. on GPU 0");
   rig.fake.fail("cuEventQuery", 1000, kSuccess);
-}
-
-TEST(CopyLaneDeathTest, ACopyEngineThatStandsStillIsAnErrorAndNotAHang) {
-  ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the fake has a thread, which may hold its lock
-  CopierRig rig;
-  const ContextGuard guard(rig.gpu);
-  CopyLane lane(rig.gpu, 50'000'000);
-  rig.fake.hold(true);
-  lane.start(rig.heap, rig.bounce.data(), 64);
-  EXPECT_FALSE(lane.reached(1));
-  EXPECT_EXIT(lane.wait(), ::testing::ExitedWithCode(1), "has not ended within 0 s: its copy engines do not answer");
-  rig.fake.hold(false);
-  lane.wait();
-  EXPECT_TRUE(lane.reached(1));
-}
-
-TEST(CopyLane, WhatNeverEndsIsLeftBehindByTheDestructor) {
-  CopierRig rig;
-  const uint64_t began = now_ns();
-  {
-    const ContextGuard guard(rig.gpu);
-    CopyLane lane(rig.gpu, 50'000'000);
-    rig.fake.hold(true);
-    lane.start(rig.heap, rig.bounce.data(), 64);
-    ::testing::internal::CaptureStderr();
-  }
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("left behind"), std::string::npos);
-  EXPECT_LT(now_ns() - began, 10'000'000'000u);
-  rig.fake.hold(false);
-  EXPECT_EQ(rig.fake.leaks(), "1 mapping, 1 reservation, 1 stream, 1 retained context");
-  const ContextGuard guard(rig.gpu);
-  EXPECT_EQ(rig.fake.driver().synchronize_context(), kSuccess);  // the copy uses what ends with this test
 }
 
 TEST(CudaCopier, AProcessThatEndsAfterItsDriverEndsInPeace) {
@@ -460,14 +360,7 @@ TEST(CudaCopier, AProcessThatEndsAfterItsDriverEndsInPeace) {
   ::testing::internal::CaptureStderr();
   copier.reset();
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
-  EXPECT_EQ(rig.fake.calls("cuMemFreeHost"), 2) << "it tries all the same";
-}
-
-TEST(CopyLane, ALaneThatCannotBeMadeLeavesNothing) {
-  CopierRig rig;
-  rig.fake.fail("cuEventCreate", 7, kOutOfMemory);
-  EXPECT_ANY_THROW(CopyLane lane(rig.gpu));
-  EXPECT_EQ(rig.fake.leaks(), "1 mapping, 1 reservation, 1 retained context");
+  EXPECT_EQ(rig.fake.calls("cuMemFreeHost"), 7) << "it tries all the same";
 }
 
 }  // namespace

@@ -118,6 +118,48 @@ TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
   EXPECT_EQ(source.requests(3).size(), 1u) << "the first one";
 }
 
+/// Many transfers wait for the PE that recovers.
+TEST(StagingSource, ManyThatWaitForOnePeKeepNobodyBack) {
+  SourceRig source;
+  ASSERT_EQ(source.put(3, 5000), Post::ok);
+  source.turns();
+  const size_t dead = source.rail_of(MessageKind::staged_put);
+  source.fail(dead, 0);
+  source.until([&] { return !source.messages(1 - dead, MessageKind::inquiry).empty(); });
+  for (int i = 0; i < 12; ++i) ASSERT_EQ(source.put(3, 5000), Post::ok);
+  source.turns();
+  ASSERT_EQ(source.put(2, 5000), Post::ok);
+  source.turns();
+  EXPECT_EQ(source.requests(2).size(), 1u);
+  EXPECT_EQ(source.requests(3).size(), 1u) << "the first one";
+}
+
+/// One of two slots is held by the first put. Each of the others gets the other slot in its turn.
+TEST(StagingSource, TransfersGetASlotInTheOrderOfTheirCalls) {
+  SourceRig source;
+  std::vector<uint64_t> offsets;
+  for (uint64_t i = 0; i < 14; ++i)
+    ASSERT_EQ(issue(*source.initiator,
+                    put_op(*source.context, Remote{3, SegmentId::heap, 4000 * i}, source.base(), 6000, Local::lent)),
+              Post::ok);
+  source.turns();
+  for (uint32_t seen = 0; offsets.size() < 14;) {
+    const auto now = source.requests(3);
+    ASSERT_FALSE(now.empty()) << "after " << offsets.size();
+    for (const StagedMessage& message : now) offsets.push_back(message.offset);
+    seen += static_cast<uint32_t>(now.size());
+    source.complete_all(0);
+    source.complete_all(1);
+    source.acknowledge(3, seen);
+  }
+  EXPECT_EQ(source.context->pending(), 0u);
+  std::vector<uint64_t> sorted = offsets;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i) EXPECT_EQ(sorted[i], 4000 * i);
+  for (size_t i = 0; i + 2 < offsets.size(); i += 2)
+    EXPECT_LT(std::max(offsets[i], offsets[i + 1]), 4000 * (i + 2)) << "two at a time";
+}
+
 /// The CPU must not read there, however short the put.
 TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
   SourceRig source;
