@@ -15,7 +15,7 @@ BatchLane::BatchLane(const DeviceContext& gpu)
     : gpu_(gpu),
       batches_(has(gpu.driver(), Calls::batches)),
       stores_words_(gpu.capabilities().words_of_64_bits),
-      lane_(gpu) {}
+      lane_(gpu, CopyLane::EndBy::count) {}
 
 BatchLane::~BatchLane() {
   if (copies_ + words_ == 0) return;

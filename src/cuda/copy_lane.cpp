@@ -33,11 +33,11 @@ void keep_for_ever(PinnedMemory count) {
 
 }  // namespace
 
-CopyLane::CopyLane(const DeviceContext& gpu, uint64_t patience_ns) : gpu_(gpu), patience_ns_(patience_ns) {
+CopyLane::CopyLane(const DeviceContext& gpu, EndBy end, uint64_t patience_ns) : gpu_(gpu), patience_ns_(patience_ns) {
   const Driver& driver = gpu.driver();
   need(driver, Calls::copies, "copies to and from a GPU");
   const ContextGuard guard(gpu);
-  if (gpu.capabilities().words_of_64_bits) ended_.emplace(gpu, sizeof(uint64_t));
+  if (end == EndBy::count && gpu.capabilities().words_of_64_bits) ended_.emplace(gpu, sizeof(uint64_t));
   // Not the priority of the program's streams: streams of one priority share a few queues of the hardware, in which a
   // copy would wait behind kernels that wait for it.
   gpu.check(driver.stream_create(&stream_, kStreamNonBlocking, kHighPriority), "cuStreamCreateWithPriority");

@@ -16,12 +16,17 @@ namespace railshmem::cuda {
 /// The stream is the library's own and non-blocking: it does not wait for kernels of the program's streams, which may
 /// be waiting for these very copies. One thread at a time. Nothing is allocated after construction.
 ///
-/// Where streams write words of 8 bytes, the stream counts what has ended in pinned memory, which a look reads without
-/// the driver. Elsewhere an event tells. Either is put behind all copies so far when somebody asks, or by mark().
+/// An event, or a count in pinned memory that the stream writes, tells what has ended. Either is put behind all copies
+/// so far when somebody asks, or by mark().
 class CopyLane {
  public:
+  /// What tells the end of copies. count: a look is a load and no call of the driver, and a count comes 1 us sooner
+  /// than an event. But a stream that writes one behind each copy takes 1.8 us more for each, so counts are for
+  /// batches. Where streams write no words of 8 bytes events tell.
+  enum class EndBy : uint8_t { event, count };
+
   /// Throws Error. `patience_ns` is how long wait() and the destructor wait for the copy engine.
-  explicit CopyLane(const DeviceContext& gpu, uint64_t patience_ns = kPatience);
+  explicit CopyLane(const DeviceContext& gpu, EndBy end = EndBy::event, uint64_t patience_ns = kPatience);
   CopyLane(const CopyLane&) = delete;
   /// Waits for the copies under way. When they do not end in time, a message says so and the stream is left behind.
   ~CopyLane();
@@ -31,8 +36,8 @@ class CopyLane {
   /// Starts copies in no order among each other, by one call of the driver (Calls::batches). Returns the number of the
   /// last copy.
   uint64_t start_all(Address* to, Address* from, size_t* nbytes, size_t copies) noexcept;
-  /// Stores words, in this order, behind all earlier copies, and marks. Each word counts as a copy (words_of_64_bits).
-  /// The last place of `words` is for the mark; the caller leaves it free.
+  /// Stores words, in this order, behind all earlier copies, and marks. Each word counts as a copy. Only of a lane that
+  /// counts. The last place of `words` is for the mark; the caller leaves it free.
   uint64_t store_words(std::span<StreamWordOp> words) noexcept;
   uint64_t fill(void* to, unsigned char value, size_t nbytes) noexcept;
   /// Starts what `give(stream)` puts into the stream, which counts as a copy. `call`: the driver's function.

@@ -128,7 +128,7 @@ TEST(CopyLaneDeathTest, ACopyEngineThatStandsStillIsAnErrorAndNotAHang) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the fake has a thread, which may hold its lock
   CopierRig rig;
   const ContextGuard guard(rig.gpu);
-  CopyLane lane(rig.gpu, 50'000'000);
+  CopyLane lane(rig.gpu, CopyLane::EndBy::count, 50'000'000);
   rig.fake.hold(true);
   lane.start(rig.heap, rig.bounce.data(), 64);
   EXPECT_FALSE(lane.reached(1));
@@ -143,7 +143,7 @@ TEST(CopyLane, WhatNeverEndsIsLeftBehindByTheDestructor) {
   const uint64_t began = now_ns();
   {
     const ContextGuard guard(rig.gpu);
-    CopyLane lane(rig.gpu, 50'000'000);
+    CopyLane lane(rig.gpu, CopyLane::EndBy::count, 50'000'000);
     rig.fake.hold(true);
     lane.start(rig.heap, rig.bounce.data(), 64);
     ::testing::internal::CaptureStderr();
@@ -160,12 +160,12 @@ TEST(CopyLane, ALaneThatCannotBeMadeLeavesNothing) {
   {
     CopierRig rig(0, CopierRig::DriverOf::no_words);
     rig.fake.fail("cuEventCreate", 7, kOutOfMemory);
-    EXPECT_ANY_THROW(CopyLane lane(rig.gpu));
+    EXPECT_ANY_THROW(CopyLane lane(rig.gpu, CopyLane::EndBy::count));
     EXPECT_EQ(rig.fake.leaks(), "1 mapping, 1 reservation, 1 retained context");
   }
   CopierRig rig;
   rig.fake.fail("cuStreamCreateWithPriority", 1, kOutOfMemory);
-  EXPECT_ANY_THROW(CopyLane lane(rig.gpu));
+  EXPECT_ANY_THROW(CopyLane lane(rig.gpu, CopyLane::EndBy::count));
   EXPECT_EQ(rig.fake.leaks(), "1 mapping, 1 reservation, 1 retained context");
 }
 

@@ -33,6 +33,14 @@ struct SourceRig : StagedRig {
         {MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, pe, 0, first_missing, 0}, 0});
     turns();
   }
+  /// Fails the rail of a request to PE 3, which is then being asked what it has executed.
+  void let_pe_3_recover() {
+    ASSERT_EQ(put(3, 5000), Post::ok);
+    turns();
+    const size_t dead = rail_of(MessageKind::staged_put);
+    fail(dead, 0);
+    until([&] { return !messages(1 - dead, MessageKind::inquiry).empty(); });
+  }
   void complete_all(size_t r) {
     for (size_t i = 0; i < rails[r].posted.size(); ++i) complete(r, i);
     rails[r].posted.clear();
@@ -105,11 +113,7 @@ TEST(StagingSource, WithoutReadsPutsTravelInsideTheirRequests) {
 /// One of two slots is held by a request to PE 3, which is being asked what it has executed.
 TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
   SourceRig source;
-  ASSERT_EQ(source.put(3, 5000), Post::ok);
-  source.turns();
-  const size_t dead = source.rail_of(MessageKind::staged_put);
-  source.fail(dead, 0);
-  source.until([&] { return !source.messages(1 - dead, MessageKind::inquiry).empty(); });
+  ASSERT_NO_FATAL_FAILURE(source.let_pe_3_recover());
   ASSERT_EQ(source.put(3, 8 * 8192), Post::ok);
   source.turns();
   ASSERT_EQ(source.put(2, 5000), Post::ok);
@@ -121,11 +125,7 @@ TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
 /// Many transfers wait for the PE that recovers.
 TEST(StagingSource, ManyThatWaitForOnePeKeepNobodyBack) {
   SourceRig source;
-  ASSERT_EQ(source.put(3, 5000), Post::ok);
-  source.turns();
-  const size_t dead = source.rail_of(MessageKind::staged_put);
-  source.fail(dead, 0);
-  source.until([&] { return !source.messages(1 - dead, MessageKind::inquiry).empty(); });
+  ASSERT_NO_FATAL_FAILURE(source.let_pe_3_recover());
   for (int i = 0; i < 12; ++i) ASSERT_EQ(source.put(3, 5000), Post::ok);
   source.turns();
   ASSERT_EQ(source.put(2, 5000), Post::ok);
