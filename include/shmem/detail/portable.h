@@ -112,6 +112,15 @@ RAILSHMEM_HD inline void store_release(uint64_t* to, uint64_t value) {
 #endif
 }
 
+/// A release whose readers are threads of this GPU, also where they acquire for the system: it waits for less.
+RAILSHMEM_HD inline void store_release_near(uint64_t* to, uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+#else
+  store_release(to, value);
+#endif
+}
+
 // Narrower words: what wait and test look at.
 RAILSHMEM_HD inline uint32_t load_relaxed(const uint32_t* from) {
 #if defined(__CUDA_ARCH__)
@@ -288,6 +297,16 @@ RAILSHMEM_HD inline void acquire_fence() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 #elif !defined(__SANITIZE_THREAD__)  // whose host loads of pairs acquire by themselves
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+/// A load in front of an acquire_fence(): of several loads only the last pays for the fence. A GPU begins no load
+/// before a load that acquires has its value, so several of those take turns.
+RAILSHMEM_HD inline uint64_t load_fenced(const uint64_t* from) {
+#if defined(__CUDA_ARCH__)
+  return load_relaxed(from);
+#else
+  return load_acquire(from);
 #endif
 }
 

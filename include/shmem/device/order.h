@@ -14,29 +14,29 @@
 namespace railshmem {
 namespace device {
 
-/// Waits for the channels in which something may be unfinished. It looks at four channels at once, because a look into
+/// Waits for the channels in which something may be unfinished. It looks at eight channels at once, because a look into
 /// the GPU's memory takes a while, and a look at the proxy's count, across PCIe, ten times as long.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_channels(const WorldView& world) {
-  constexpr uint32_t kGlance = 4;
-  const Deadline deadline = deadline_of(world);
+  constexpr uint32_t kGlance = 8;
   RAILSHMEM_NO_UNROLL
   for (uint32_t first = 0; first < world.nchannels; first += kGlance) {
-    uint64_t heads[kGlance], seen[kGlance];
+    uint32_t unfinished = 0;  // a bit for each
     RAILSHMEM_UNROLL
     for (uint32_t i = 0; i < kGlance; ++i) {
       const ChannelView& channel = world.channels[first + i < world.nchannels ? first + i : first];
       // relaxed: as in quiet().
-      heads[i] = portable::load_relaxed(channel.ring.head);
-      // acquire: as in wait_completed().
-      seen[i] = portable::load_acquire(&channel.completed_seen->count);
+      const uint64_t head = portable::load_relaxed(channel.ring.head);
+      unfinished |= portable::load_fenced(&channel.completed_seen->count) < head ? 1u << i : 0;
     }
-    RAILSHMEM_UNROLL
-    for (uint32_t i = 0; i < kGlance; ++i) {
-      if (seen[i] >= heads[i] || first + i >= world.nchannels) continue;
-      const ChannelStatus status = wait_completed(world.channels[first + i], heads[i], deadline);
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t i = first; unfinished != 0 && i < world.nchannels; ++i, unfinished >>= 1) {
+      if ((unfinished & 1) == 0) continue;
+      const ChannelStatus status = quiet(world.channels[i], deadline_of(world));
       if (status != ChannelStatus::ok) return status;
     }
   }
+  // Pairs with the release in tell(), as the acquire in wait_completed() does.
+  portable::acquire_fence();
   return ChannelStatus::ok;
 }
 

@@ -22,9 +22,10 @@ struct Reserved {
   ChannelStatus status;
 };
 
-/// Waits until the slot of `ticket` may be written. The thread whose turn is next reads the consumer's count, which is
-/// across PCIe, and tells the others (decision 0033).
-RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, Deadline deadline) {
+/// Waits until the slot of `ticket` may be written, the last one of n. The threads whose turn is next read the
+/// consumer's count, which is across PCIe, and tell the others. They are few, because copies wait behind such reads
+/// (decision 0033).
+RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, uint32_t n, Deadline deadline) {
   const uint64_t slots = uint64_t{1} << ring.log2_slots;
   // Pairs with the release below: a thread that trusts another thread's reading needs what that thread acquired. A
   // thread only stores into the slot after this load.
@@ -32,15 +33,15 @@ RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t t
   if (ticket - consumed < slots) return ChannelStatus::ok;
   Waiter waiter(ring.error, deadline);
   for (;;) {
-    // Threads within a warp's tickets of the next slot look, so the next ticket waits for no other; the shared count
-    // may be old.
-    const bool looks = kNearConsumer || ticket - consumed < slots + 32 || waiter.is_due();
+    // Threads next to the first slot without room look, so the next ticket waits for no other; the shared count may be
+    // old.
+    const bool looks = kNearConsumer || ticket - consumed < slots + n + 3 || waiter.is_due();
     // acquire: pairs with the release in Ring::publish(); without it our stores could overtake the proxy's loads of the
     // command that the slot still holds.
     consumed = portable::load_acquire(looks ? ring.consumed : &ring.consumed_seen->count);
     if (ticket - consumed < slots) {
       // Two threads may store in either order; an older value only costs its reader another look at `consumed`.
-      if (looks) portable::store_release(&ring.consumed_seen->count, consumed);
+      if (looks) portable::store_release_near(&ring.consumed_seen->count, consumed);
       return ChannelStatus::ok;
     }
     const ChannelStatus status = waiter.turn(consumed);
@@ -55,14 +56,14 @@ RAILSHMEM_HD inline Reserved reserve(const RingView& ring, uint32_t n, Deadline 
   if constexpr (P == Producers::one) {
     // relaxed: only this thread writes the head.
     const uint64_t ticket = portable::load_relaxed(ring.head);
-    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, deadline);
+    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, n, deadline);
     // Without room nothing was taken: the channel stays usable.
     if (status == ChannelStatus::ok) portable::store_relaxed(ring.head, ticket + n);
     return {ticket, status};
   } else {
     // relaxed: the head orders nothing; the slot's words carry the release.
     const uint64_t ticket = portable::fetch_add_relaxed(ring.head, n);
-    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, deadline);
+    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, n, deadline);
     if (status != ChannelStatus::ok) portable::set_once(ring.error, static_cast<uint64_t>(status));
     return {ticket, status};
   }

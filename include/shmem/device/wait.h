@@ -94,8 +94,7 @@ class Waiter {
 
 /// Decides which of the waiting threads reads the consumer's count. A GPU reads one word of the host's memory a million
 /// times a second, whoever asks; from a dozen askers on, its copies queue up behind them (decision 0033). So one thread
-/// looks and tells the others. Two may look at once, which is harmless. A thread that is told nothing for long looks
-/// once itself.
+/// looks and tells the others. A thread that is told nothing for long looks once itself.
 class Lookout {
  public:
   /// `looking` as it was read a moment ago.
@@ -103,19 +102,16 @@ class Lookout {
 
   RAILSHMEM_HD bool looks() {
     if (kNearConsumer || looking_) return true;
-    if (free_) {
-      // relaxed, like every access to `looking`: the count itself carries the order.
-      portable::store_relaxed(&seen_->looking, uint64_t{1});
-      looking_ = true;
-      return true;
-    }
+    // relaxed, like every access to `looking`: the count itself carries the order. Atomic: the blocks of a grid begin
+    // to wait together, and each would look.
+    if (free_ && portable::fetch_add_relaxed(&seen_->looking, 1) == 0) return looking_ = true;
     free_ = portable::load_relaxed(&seen_->looking) == 0;
     return ++turns_ % kOnceAnyhow == 0;
   }
   /// Called at the latest when this thread's wait is over.
   RAILSHMEM_HD void tell(uint64_t count, bool over) {
     // Two threads may store in either order; an older count only costs its reader another look.
-    if (over || (!kNearConsumer && count != told_)) portable::store_release(&seen_->count, count);
+    if (over || (!kNearConsumer && count != told_)) portable::store_release_near(&seen_->count, count);
     told_ = count;
   }
   RAILSHMEM_HD void leave() {
