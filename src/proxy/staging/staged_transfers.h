@@ -3,15 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "src/proxy/post/desk.h"
 #include "src/proxy/post/requests.h"
 #include "src/proxy/staging/staged_pieces.h"
 #include "src/proxy/staging/staging.h"
+#include "src/proxy/staging/waiting_transfers.h"
 
 namespace railshmem {
 
@@ -28,7 +26,7 @@ class StagedTransfers {
         part_(part),
         most_(std::max<size_t>(desk.cells.size() / 4, 1)),
         pieces_(desk, requests, part, max_message, most_),
-        wholes_(std::bit_ceil(most_)) {}
+        waiting_(most_) {}
   StagedTransfers(const StagedTransfers&) = delete;
 
   /// Whether either end of a put, get or put_signal is out of the rails' reach.
@@ -53,7 +51,7 @@ class StagedTransfers {
   /// Takes over an operation of Route::staged; step() must follow. outcome.done tells of a put when its source is free.
   /// On `again` nothing happened.
   Post issue(const Op& op) noexcept {
-    if (end_ - first_ == wholes_.size()) return Post::again;
+    if (waiting_.full()) return Post::again;
     const OpKind kind = op.kind == OpKind::put   ? OpKind::staged_put
                         : op.kind == OpKind::get ? OpKind::staged_get
                                                  : op.kind;
@@ -70,7 +68,7 @@ class StagedTransfers {
       if (longest(kind) < op.nbytes) whole->request = RequestStage::owed;  // else the one piece brings it
     }
     desk_.count_in(*whole, whole->what, op.context, op.outcome);
-    at(end_++) = {whole, 0, op.remote.pe, 0};
+    waiting_.add(kind_of_next(*whole, 0), *whole);
     return Post::ok;
   }
 
@@ -78,24 +76,12 @@ class StagedTransfers {
   template <class FinishPart>
   bool step(FinishPart&& finish_part) noexcept {
     bool moved = pieces_.step(finish_part);
-    PieceRoom room = PieceRoom::found;
-    int full_pe = -1;     // the last one that takes no request
-    uint8_t lacking = 0;  // kinds of slots, as Whole::lacks
-    for (uint64_t next = first_; next != end_ && room != PieceRoom::none && !desk_.abandoned; ++next) {
-      Whole& w = at(next);
-      // Hundreds may wait. Their cells are looked at only when there may be room.
-      if (w.whole == nullptr || w.pe == full_pe || (w.lacks & lacking) != 0) continue;
-      room = PieceRoom::found;
-      while (!w.all_issued() && (room = issue(w, finish_part)) == PieceRoom::found) moved = true;
-      if (!w.all_issued()) {
-        if (room == PieceRoom::no_peer) full_pe = w.pe;
-        if (room == PieceRoom::no_slot) lacking |= w.lacks;
-        continue;
-      }
-      OpCell& whole = *std::exchange(w.whole, nullptr);
-      finish_part(whole);
+    for (const SlotKind kind : {SlotKind::large, SlotKind::medium, SlotKind::small}) {
+      int full_pe = -1;  // the last one that takes no request
+      waiting_.walk(
+          kind, [&](WaitingTransfer& w) { return advance(kind, w, full_pe, moved, finish_part); },
+          [this](const WaitingTransfer& w) { return kind_of_next(*w.whole, w.issued); });
     }
-    while (first_ != end_ && at(first_).whole == nullptr) ++first_;
     return moved;
   }
 
@@ -107,18 +93,12 @@ class StagedTransfers {
 
   /// Nobody waits any more.
   void forget() noexcept {
-    first_ = end_;
+    waiting_.clear();
     pieces_.forget();
   }
 
  private:
-  struct Whole {
-    OpCell* whole;  ///< null: nothing is left to issue
-    size_t issued;
-    int pe;
-    uint8_t lacks;  ///< the kind of slot that the next piece did not get, as a bit; 0: none
-    bool all_issued() const noexcept { return issued == whole->what.nbytes; }
-  };
+  using Verdict = WaitingTransfers::Verdict;
 
   /// Makes `op` one for rails, where they reach both ends after all.
   bool goes_direct(Op& op) const noexcept {
@@ -151,19 +131,35 @@ class StagedTransfers {
     return by_slot ? part_.longest() : pieces_.longest_inline();
   }
 
-  Whole& at(uint64_t position) noexcept { return wholes_[position & (wholes_.size() - 1)]; }
+  size_t next_piece(const OpCell& whole, size_t issued) const noexcept {
+    return std::min(whole.what.nbytes - issued, longest(whole.what.kind));
+  }
+  SlotKind kind_of_next(const OpCell& whole, size_t issued) const noexcept {
+    return pieces_.kind_of(next_piece(whole, issued));
+  }
 
-  /// The next piece.
+  /// Starts the pieces of one transfer for which there is room and which take this kind of slot.
   template <class FinishPart>
-  PieceRoom issue(Whole& w, FinishPart&& finish_part) noexcept {
-    const size_t at = w.issued;
-    const size_t n = std::min(w.whole->what.nbytes - at, longest(w.whole->what.kind));
-    w.issued += n;  // before it starts: it may end at once
-    const PieceRoom room = pieces_.start(*w.whole, at, n, finish_part);
-    if (room == PieceRoom::found) return room;
-    w.issued = at;
-    w.lacks = room == PieceRoom::no_slot ? static_cast<uint8_t>(1 << static_cast<int>(pieces_.kind_of(n))) : uint8_t{0};
-    return room;
+  Verdict advance(SlotKind kind, WaitingTransfer& w, int& full_pe, bool& moved, FinishPart&& finish_part) noexcept {
+    OpCell& whole = *w.whole;
+    if (desk_.abandoned) return Verdict::stop;
+    if (whole.what.pe == full_pe) return Verdict::stays;
+    while (!w.all_issued()) {
+      const size_t at = w.issued, n = next_piece(whole, at);
+      if (pieces_.kind_of(n) != kind) return Verdict::moves;
+      w.issued += n;  // before it starts: it may end at once
+      const PieceRoom room = pieces_.start(whole, at, n, finish_part);
+      if (room == PieceRoom::found) {
+        moved = true;
+        continue;
+      }
+      w.issued = at;
+      if (room != PieceRoom::no_peer) return Verdict::stop;
+      full_pe = whole.what.pe;
+      return Verdict::stays;
+    }
+    finish_part(whole);
+    return Verdict::done;
   }
 
   Desk<R>& desk_;
@@ -171,9 +167,7 @@ class StagedTransfers {
   StagingPart& part_;
   const size_t most_;
   StagedPieces<R> pieces_;
-  std::vector<Whole> wholes_;  ///< a ring: those with pieces yet to be issued, oldest first
-  uint64_t first_ = 0;         ///< positions only grow
-  uint64_t end_ = 0;
+  WaitingTransfers waiting_;
 };
 
 }  // namespace railshmem
