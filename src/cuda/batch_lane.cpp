@@ -86,6 +86,7 @@ StreamWordOp BatchLane::write(void* word, uint64_t value) noexcept {
 }
 
 void BatchLane::wait() noexcept {
+  if (idle()) return;
   flush();
   lane_.wait();
 }

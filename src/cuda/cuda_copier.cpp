@@ -19,6 +19,8 @@ constexpr size_t kLarge = 2;
 constexpr size_t kWords = 4;
 constexpr size_t kMostAmos = 64;  // words that are read, and written, by one call of the driver
 constexpr size_t kLaneMask = (1 << kLaneBits) - 1;
+constexpr size_t kMostByCpu = 4096;   // what messages bring; a CPU stores it across PCIe in 1 us
+constexpr size_t kMostReadByCpu = 8;  // a read across PCIe takes 1 us for each word
 
 bool is_inside(const std::byte* place, std::span<const std::byte> range) noexcept {
   return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(range.data()) < range.size();
@@ -66,10 +68,11 @@ struct WordInHand {
 }  // namespace
 
 CudaCopier::CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps,
-                       std::shared_ptr<HostRegistration> bounce)
+                       std::shared_ptr<HostRegistration> bounce, std::shared_ptr<const CpuWindows> windows)
     : gpu_(gpu),
       heaps_(heaps),
       bounce_(std::move(bounce)),
+      windows_(std::move(windows)),
       words_(gpu, kMostAmos * sizeof(uint64_t)),
       lanes_{{BatchLane(gpu), BatchLane(gpu), BatchLane(gpu), BatchLane(gpu), BatchLane(gpu)}},
       stores_(gpu) {}
@@ -91,6 +94,31 @@ bool CudaCopier::is_device(const std::byte* place) const noexcept {
   return is_heap(place) || (!is_bounce(place) && is_device_memory(gpu_.driver(), place));
 }
 
+/// Moves short data between the bounce area and a window. False: it does not go that way, and nothing happened.
+bool CudaCopier::moved_by_cpu(std::byte* to, const std::byte* from, size_t nbytes) const noexcept {
+  if (nbytes <= kMostByCpu && is_bounce(from)) {
+    const CpuWindow* const window = window_of(to, nbytes);
+    if (window == nullptr) return false;
+    window->store(to, from, nbytes);
+    window->settle(to);
+    return true;
+  }
+  if (nbytes > kMostReadByCpu || !is_bounce(to)) return false;
+  const CpuWindow* const window = window_of(from, nbytes);
+  if (window != nullptr) window->load(to, from, nbytes);
+  return window != nullptr;
+}
+
+/// Stores data, perhaps none, and behind it a word. False: they do not go that way, and nothing happened.
+bool CudaCopier::set_by_cpu(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
+                            uint64_t value) const noexcept {
+  const CpuWindow* const window = window_of(word, sizeof value);
+  if (window == nullptr || (nbytes > 0 && !moved_by_cpu(to, from, nbytes))) return false;
+  window->store(word, reinterpret_cast<const std::byte*>(&value), sizeof value);
+  window->settle(word);
+  return true;
+}
+
 /// Whether the stream had better store the data, which the CPU reads.
 bool CudaCopier::goes_as_word(const std::byte* to, const std::byte* from, size_t nbytes) const noexcept {
   return nbytes == sizeof(uint64_t) && reinterpret_cast<uintptr_t>(to) % sizeof(uint64_t) == 0 &&
@@ -98,7 +126,7 @@ bool CudaCopier::goes_as_word(const std::byte* to, const std::byte* from, size_t
 }
 
 Copier::Ticket CudaCopier::start(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
-  if (nbytes == 0) return kDone;
+  if (nbytes == 0 || (windows_ != nullptr && moved_by_cpu(to, from, nbytes))) return kDone;
   const ContextGuard guard(gpu_);
   const bool in = is_device(to);
   if (!in && !is_device(from)) {
@@ -123,10 +151,12 @@ Copier::Ticket CudaCopier::start_then_set(std::byte* to, const std::byte* from, 
     lanes_[stores_.oldest().lane].wait();
     stores_.retire([this](const WordStores::Store& store) { return lanes_[store.lane].is_over(store.number); });
   }
-  const bool in = nbytes > 0 && is_device(to);
-  if (nbytes > 0 && !in) copy_by_cpu(to, from, nbytes);
   // Streams overtake each other, so a word's next store goes where the one before is.
   const auto before = stores_.find(word);
+  const bool under_way = before && !lanes_[before->lane].is_over(before->number);
+  if (windows_ != nullptr && !under_way && set_by_cpu(to, from, nbytes, word, value)) return kDone;
+  const bool in = nbytes > 0 && is_device(to);
+  if (nbytes > 0 && !in) copy_by_cpu(to, from, nbytes);
   const bool one_trip = in && goes_as_word(to, from, nbytes) && (!before || before->lane == kWords);
   const size_t lane = before ? before->lane : in && !one_trip ? lane_for(true, nbytes) : kWords;
   const uint64_t* const kept = stores_.keep(value);
@@ -146,7 +176,13 @@ bool CudaCopier::alone_reaches(const std::byte* place) noexcept {
   return is_device(place);
 }
 
+/// `from` and `to`: a word of the GPU, at `in_heap`, and its copy.
 void CudaCopier::move_word(std::byte* to, const std::byte* from, uint8_t width, const std::byte* in_heap) noexcept {
+  if (const CpuWindow* const window = window_of(in_heap, width); window != nullptr) {
+    if (to != in_heap) return window->load(to, from, width);
+    window->store(to, from, width);
+    return window->settle(to);
+  }
   if (is_heap(in_heap)) {
     lanes_[kWords].collect(to, from, width);
   } else {
@@ -192,15 +228,17 @@ size_t CudaCopier::amos_together(std::span<WordAmo> amos) noexcept {
   return n;
 }
 
-MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps) {
-  return [&gpu, heaps, known = std::weak_ptr<HostRegistration>()](std::span<std::byte> bounce) mutable {
+MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps,
+                             std::shared_ptr<const CpuWindows> windows) {
+  return [&gpu, heaps, windows = std::move(windows),
+          known = std::weak_ptr<HostRegistration>()](std::span<std::byte> bounce) mutable {
     std::shared_ptr<HostRegistration> pinned = known.lock();
     if (pinned == nullptr || pinned->host() != bounce.data()) {
       const NumaPreference near(gpu.capabilities().host_numa_node);  // for pages that nobody has touched yet
       pinned = std::make_shared<HostRegistration>(gpu, bounce);
       known = pinned;
     }
-    return std::make_unique<CudaCopier>(gpu, heaps, std::move(pinned));
+    return std::make_unique<CudaCopier>(gpu, heaps, std::move(pinned), windows);
   };
 }
 

@@ -8,20 +8,24 @@
 #include <span>
 
 #include "src/cuda/batch_lane.h"
+#include "src/cuda/cpu_windows.h"
 #include "src/cuda/pinned.h"
 #include "src/cuda/word_stores.h"
 #include "src/plugin/copier.h"
 
 namespace railshmem::cuda {
 
+/// With windows, the CPU itself stores short data and signals, and executes atomics, and is done when a call returns.
+///
 /// Has five streams: in and out, each for small and for large copies, and one for words. So a word waits behind
 /// megabytes only if it belongs to them. A copy from or to memory that is not pinned (a user's buffer) may keep start()
 /// busy until the copy has ended; the driver treats pageable memory so.
 class CudaCopier final : public Copier {
  public:
-  /// `heaps` is device memory, known without asking the driver. `bounce` may be null. The copiers of one bounce area
-  /// share `bounce`: the area stays pinned until the last copier has waited for its copies. Throws Error.
-  CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce);
+  /// `heaps` is device memory, known without asking the driver. `bounce` and `windows` may be null. The copiers of one
+  /// bounce area share `bounce`: the area stays pinned until the last copier has waited for its copies. Throws Error.
+  CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce,
+             std::shared_ptr<const CpuWindows> windows);
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
   /// Copy and word go into one stream, so nobody waits between them. A lone word of data is stored by the stream, too.
@@ -39,6 +43,11 @@ class CudaCopier final : public Copier {
   bool is_heap(const std::byte* place) const noexcept;
   bool is_bounce(const std::byte* place) const noexcept;
   bool is_device(const std::byte* place) const noexcept;
+  const CpuWindow* window_of(const std::byte* place, size_t nbytes) const noexcept {
+    return windows_ != nullptr ? windows_->find(place, nbytes) : nullptr;
+  }
+  bool moved_by_cpu(std::byte* to, const std::byte* from, size_t nbytes) const noexcept;
+  bool set_by_cpu(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word, uint64_t value) const noexcept;
   bool goes_as_word(const std::byte* to, const std::byte* from, size_t nbytes) const noexcept;
   static size_t lane_for(bool in, size_t nbytes) noexcept;
   static Ticket ticket_of(size_t lane, uint64_t number) noexcept;
@@ -48,13 +57,16 @@ class CudaCopier final : public Copier {
   const DeviceContext& gpu_;
   const std::span<const std::byte> heaps_;
   const std::shared_ptr<HostRegistration> bounce_;
-  PinnedMemory words_;  ///< where amos() computes: 8 bytes for each word
+  const std::shared_ptr<const CpuWindows> windows_;  ///< null: the CPU reaches no GPU memory
+  PinnedMemory words_;                               ///< where amos() computes: 8 bytes for each word
   std::array<BatchLane, 5>
       lanes_;  ///< index of two bits: out, large; or kWords for amos() and lone words, which wait for no large copy
   WordStores stores_;
 };
 
-/// Makes copiers of one GPU, which must outlive them. The first copier made for a bounce area pins the area.
-MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps);
+/// Makes copiers of one GPU, which must outlive them. The first copier made for a bounce area pins the area. `windows`
+/// may be null.
+MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps,
+                             std::shared_ptr<const CpuWindows> windows = nullptr);
 
 }  // namespace railshmem::cuda

@@ -1,18 +1,57 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/attached_gpu.h"
 
+#include <algorithm>
+
 #include "shmemx.h"
 #include "src/base/error.h"
 #include "src/base/limit.h"
 #include "src/base/log.h"
+#include "src/cuda/rdma_flush.h"
 #include "src/gpu/view_of.h"
 
 namespace railshmem {
 
+std::shared_ptr<const cuda::CpuWindows> AttachedGpu::open_windows() {
+  if (!config_.env.gdrcopy || config_.network->takes_extents()) return nullptr;
+  const cuda::DeviceContext& gpu = memory_.gpu();
+  // What the CPU writes comes to the GPU as what NICs write does.
+  const cuda::RdmaFlush flush(gpu.driver(), gpu.device(), gpu.context());
+  if (choose_flush(FlushMode::automatic, &flush.service()).policy != FlushPolicy::none)
+    throw Error(
+        text("SHMEM_GDRCOPY is 1, but %s does not show running kernels by itself what comes over PCIe; set it to 0",
+             gpu.description().c_str()));
+  windows_ = std::make_shared<cuda::CpuWindows>(cuda::load_gdr_api());
+  extend_windows();
+  std::string how = describe_windows();
+  how.pop_back();
+  log_info("%s", how.c_str());
+  return windows_;
+}
+
+/// Opens windows on extents that are new.
+void AttachedGpu::extend_windows() {
+  if (!windows_) return;
+  for (const DeviceMemory::Chunk& chunk : memory_.chunks()) {
+    if (std::find(windows_at_.begin(), windows_at_.end(), chunk.at) != windows_at_.end()) continue;
+    windows_->add(memory_.base() + chunk.at, chunk.nbytes, memory_.copies());
+    windows_at_.push_back(chunk.at);
+  }
+}
+
+std::string AttachedGpu::describe_windows() const {
+  if (!windows_) return {};
+  return text("short data and atomics: by the CPU, which maps %zu MiB of the device heap (GDRCopy)\n",
+              windows_->nbytes() >> 20);
+}
+
 void AttachedGpu::open_to_rails() {
   rails_ = std::make_unique<GpuRails>(config_.env, *config_.network, bootstrap_, memory_, config_.header.flush,
                                       config_.layout.members.size());
-  memory_.listen([this] { rails_->expose(); });
+  memory_.listen([this] {
+    rails_->expose();
+    extend_windows();
+  });
 }
 
 void AttachedGpu::open_to_host(PeState& state) {

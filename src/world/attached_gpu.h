@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/base/env.h"
+#include "src/cuda/cpu_windows.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/device_side.h"
 #include "src/gpu/header_layout.h"
@@ -53,6 +55,8 @@ class AttachedGpu {
       : memory_(memory), bootstrap_(bootstrap), config_(std::move(config)) {}
   AttachedGpu(const AttachedGpu&) = delete;
 
+  /// Windows of the CPU on the device heap, where SHMEM_GDRCOPY asks for them and rails do not reach it; else null.
+  std::shared_ptr<const cuda::CpuWindows> open_windows();
   /// Collective, where there is a network. Brings the device heap to the network's rails.
   void open_to_rails();
   /// Lets host calls use memory of the GPUs: adds the device heap to `state`.
@@ -77,7 +81,7 @@ class AttachedGpu {
   /// Why streams() is null; empty where it is not.
   const std::string& why_no_streams() const noexcept { return no_streams_; }
   /// A line for SHMEM_INFO=1 on how rails are flushed; empty without a network.
-  std::string describe_rails() const { return rails_ ? rails_->describe() : std::string(); }
+  std::string describe_rails() const { return (rails_ ? rails_->describe() : std::string()) + describe_windows(); }
 
   /// Ends the host's calls in streams, which need the peers.
   void stop_executors() noexcept { executors_.reset(); }
@@ -90,12 +94,16 @@ class AttachedGpu {
 
  private:
   void show_tables(Teams& teams, ContextTable& contexts, int npes);
+  void extend_windows();
+  std::string describe_windows() const;
 
   DeviceMemory& memory_;
   Bootstrap& bootstrap_;
   const AttachedGpuConfig config_;
-  std::unique_ptr<GpuRails> rails_;  ///< null without a network
-  std::unique_ptr<Lots> lots_;       ///< null in a job of one node
+  std::unique_ptr<GpuRails> rails_;            ///< null without a network
+  std::shared_ptr<cuda::CpuWindows> windows_;  ///< null: none
+  std::vector<size_t> windows_at_;             ///< begins of the extents that have one
+  std::unique_ptr<Lots> lots_;                 ///< null in a job of one node
   std::unique_ptr<DeviceSide> host_side_;
   std::unique_ptr<SymmetricBuffers> buffers_;
   std::unique_ptr<PeerBuffers> peer_buffers_;

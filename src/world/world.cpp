@@ -193,7 +193,8 @@ void World::attach_gpu() {
     // The copies of proxy threads then need no change of context.
     network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->working_gpu()); });
     place_proxy(device_memory_->gpu().pci());
-    copiers_->bind(cuda::make_cuda_copiers(device_memory_->working_gpu(), device_memory_->addresses()));
+    copiers_->bind(
+        cuda::make_cuda_copiers(device_memory_->working_gpu(), device_memory_->addresses(), gpu_->open_windows()));
     gpu_->open_to_rails();
   }
   gpu_->open_to_host(state_);

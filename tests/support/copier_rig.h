@@ -5,17 +5,26 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "src/base/cpu.h"
 #include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
 #include "src/cuda/device_arena.h"
+#include "src/cuda/device_copies.h"
 #include "tests/gpu/fake_driver/fake_driver.h"
+#include "tests/gpu/fake_driver/gdrapi/fake_gdrapi.h"
 
 namespace railshmem::cuda {
 
 inline constexpr size_t kHeapNbytes = size_t{2} << 20;
+
+/// How late copies are, and whether the CPU has a window on the heap.
+struct CopierCase {
+  unsigned late_us;
+  bool window = false;
+};
 
 /// A GPU with a heap, and a bounce area.
 struct CopierRig {
@@ -30,6 +39,13 @@ struct CopierRig {
         heap(arena.map_own(0, 0, PhysicalMemory::create(gpu, kHeapNbytes))),
         bounce(kHeapNbytes),
         make(make_cuda_copiers(gpu, {heap, kHeapNbytes})) {}
+  explicit CopierRig(const CopierCase& how) : CopierRig(how.late_us) {
+    if (!how.window) return;
+    DeviceCopies copies(gpu);
+    windows = std::make_shared<CpuWindows>(fake_gdr_api());
+    windows->add(heap, kHeapNbytes, copies);
+    make = make_cuda_copiers(gpu, {heap, kHeapNbytes}, windows);
+  }
 
   static Driver older(Driver table, DriverOf driver) {
     if (driver == DriverOf::cuda_11_4) table.copy_batch_async = nullptr;
@@ -43,6 +59,7 @@ struct CopierRig {
   DeviceArena arena;
   std::byte* heap;
   std::vector<std::byte> bounce;
+  std::shared_ptr<CpuWindows> windows;
   MakeCopier make;
 };
 
