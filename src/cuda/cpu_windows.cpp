@@ -29,11 +29,12 @@ template <class Word>
 void store_word(std::byte* to, const std::byte* from) noexcept {
   Word word;
   std::memcpy(&word, from, sizeof word);
-  *reinterpret_cast<volatile Word*>(to) = word;
+  // release: pairs with what kernels, or host threads that play them, acquire.
+  __atomic_store_n(reinterpret_cast<Word*>(to), word, __ATOMIC_RELEASE);
 }
 template <class Word>
 void load_word(std::byte* to, const std::byte* from) noexcept {
-  const Word word = *reinterpret_cast<const volatile Word*>(from);
+  const Word word = __atomic_load_n(reinterpret_cast<const Word*>(from), __ATOMIC_ACQUIRE);
   std::memcpy(to, &word, sizeof word);
 }
 

@@ -25,7 +25,7 @@ class CudaCopier final : public Copier {
   /// `heaps` is device memory, known without asking the driver. `bounce` and `windows` may be null. The copiers of one
   /// bounce area share `bounce`: the area stays pinned until the last copier has waited for its copies. Throws Error.
   CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce,
-             std::shared_ptr<const CpuWindows> windows);
+             std::shared_ptr<const CpuWindows> windows = nullptr);
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
   /// Copy and word go into one stream, so nobody waits between them. A lone word of data is stored by the stream, too.
