@@ -26,6 +26,7 @@ def test_the_version_is_that_of_the_library():
     version = re.search(r'^version = "(.*?)"', (SOURCES / "pyproject.toml").read_text(), re.M)[1]
     assert railshmem.info()["version"] == f"RailSHMEM {version}"
     assert f"\nversion: {version}\n" in (SOURCES / "CITATION.cff").read_text()
+    assert f'\n  version: "{version}"' in (SOURCES / "share/conda/recipe.yaml").read_text()
 
 
 def test_both_pyproject_files_require_equal_packages_to_build():
