@@ -53,6 +53,9 @@ __device__ __forceinline__ void __nanosleep(unsigned ns) {
 __device__ __forceinline__ unsigned __isGlobal(const void* address) {
   return __nvvm_isspacep_global(address) ? 1 : 0;
 }
+__device__ __forceinline__ unsigned __isLocal(const void* address) {
+  return __nvvm_isspacep_local(address) ? 1 : 0;
+}
 
 // Atomics, relaxed: one function for each operation and width.
 #define RAILSHMEM_ATOMIC(NAME, PTX, SCOPE, BITS, CONSTRAINT, T)          \

@@ -15,7 +15,9 @@ constexpr size_t kWindowPerSlot = 8;
 Channel::Channel(ChannelMemory memory)
     : memory_(std::move(memory)),
       ring_(memory_.slots, &memory_.consumer->consumed, memory_.log2_slots),
-      finished_(std::max<size_t>(64, kWindowPerSlot << memory_.log2_slots)) {}
+      finished_(std::max<size_t>(64, kWindowPerSlot << memory_.log2_slots)) {
+  if (memory_.payloads.slots != nullptr) payloads_.emplace(memory_.payloads, memory_.consumer->freed);
+}
 
 std::optional<Command> Channel::peek() noexcept {
   std::optional<Command> command(std::in_place);
@@ -24,6 +26,10 @@ std::optional<Command> Channel::peek() noexcept {
 }
 
 void Channel::publish() noexcept {
+  if (payloads_freed_) [[unlikely]] {  // first: who sees a command finished finds its slot free
+    payloads_freed_ = false;
+    payloads_->publish();
+  }
   if (published_ == finished_.prefix()) return;
   published_ = finished_.prefix();
   // release: pairs with the acquire in wait_completed(); without it the producer could read its get's destination
@@ -67,7 +73,9 @@ ChannelView Channel::view() noexcept {
                       &memory_.consumer->error,
                       &doorbell_,
                       memory_.log2_slots};
-  return {ring, &memory_.consumer->completed, &memory_.producer->completed_seen};
+  ChannelView view{ring, &memory_.consumer->completed, &memory_.producer->completed_seen};
+  if (payloads_) payloads_->add_to(view);
+  return view;
 }
 
 }  // namespace railshmem

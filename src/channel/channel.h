@@ -8,6 +8,7 @@
 #include "include/shmem/detail/channel.h"
 #include "src/base/align.h"
 #include "src/channel/memory.h"
+#include "src/channel/payloads.h"
 #include "src/channel/ring.h"
 #include "src/channel/watermark.h"
 
@@ -56,6 +57,16 @@ class Channel {
 
   /// `ticket` is finished: a put at its target, a get or a fetched value here. Any order, once each, popped before.
   void complete(uint64_t ticket) noexcept { finished_.complete(ticket); }
+  /// The data that a put_payload or put_payload_signal names; null where it names none.
+  std::byte* payload(const Command& command) const noexcept {
+    return payloads_ ? payloads_->data(command.value, command.local, command.nbytes) : nullptr;
+  }
+  /// The command of this Payloads::hold_of() needs its data no more. publish() tells producers.
+  void free_payload(uint32_t hold) noexcept {
+    payloads_freed_ = true;
+    payloads_->free(hold);
+  }
+
   /// Shows producers the finished prefix. Once per pass: more often only moves the cache line more.
   void publish() noexcept;
   /// Popped and not finished, or finished behind an unfinished one.
@@ -79,6 +90,8 @@ class Channel {
   Ring ring_;
   Watermark finished_;
   uint64_t published_ = 0;
+  bool payloads_freed_ = false;  ///< since the last publish()
+  std::optional<Payloads> payloads_;
   alignas(kCacheLine) uint32_t doorbell_ = 0;  // its own line: every host producer writes it
 };
 

@@ -2,12 +2,25 @@
 // The memory a channel lives in. Only this file knows where the memory comes from, so the ring knows nothing of GPUs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "include/shmem/detail/ring.h"
 
 namespace railshmem {
+
+/// Slots for the data of puts. Their producers store into them; a Channel hands them back.
+struct PayloadMemory {
+  std::byte* slots = nullptr;  ///< small ones, then large ones, aligned to a cache line; null: there are none
+  PayloadLine* producer = nullptr;
+  uint32_t log2_large = 0;
+
+  static size_t nbytes(uint32_t log2_large) noexcept {
+    return large_offset() + (payload_stride(PayloadSize::large) << log2_large);
+  }
+  static size_t large_offset() noexcept { return payload_stride(PayloadSize::small) << kLog2SmallPayloads; }
+};
 
 /// All zero when handed to a Channel. Channels of kernels fill these fields with blocks of pinned and GPU memory.
 struct ChannelMemory {
@@ -20,6 +33,7 @@ struct ChannelMemory {
   ProducerLine* producer;
   ConsumerLine* consumer;
   uint32_t log2_slots;
+  PayloadMemory payloads = {};
 };
 
 /// Plain aligned host memory: producers are threads of this process. Throws Error when there is none.

@@ -31,6 +31,12 @@ Result device_address(const DeviceContext& gpu, std::byte* host, std::byte** dev
 
 }  // namespace
 
+std::byte* device_address(const DeviceContext& gpu, std::byte* pinned) noexcept {
+  const ContextGuard guard(gpu);
+  std::byte* device = nullptr;
+  return device_address(gpu, pinned, &device) == kSuccess ? device : nullptr;
+}
+
 PinnedMemory::PinnedMemory(const DeviceContext& gpu, size_t nbytes) : gpu_(&gpu), nbytes_(nbytes) {
   const ContextGuard guard(gpu);
   const NumaPreference near(gpu.capabilities().host_numa_node);

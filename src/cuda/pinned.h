@@ -30,6 +30,9 @@ class PinnedMemory {
   size_t nbytes_;
 };
 
+/// The address for kernels of pinned memory, which may lie inside what was pinned; null where they have none.
+std::byte* device_address(const DeviceContext& gpu, std::byte* pinned) noexcept;
+
 /// Pins host memory that somebody else owns, for as long as this lives. Memory that the program has registered itself
 /// stays registered by the program. Move-only.
 class HostRegistration {

@@ -2,6 +2,7 @@
 #include "src/gpu/kernel_channels.h"
 
 #include "src/base/align.h"
+#include "src/base/log.h"
 
 namespace railshmem {
 
@@ -27,7 +28,8 @@ struct KernelChannels::Layout {
   size_t producer(size_t i) const noexcept { return i * sizeof(ProducerLine); }
   size_t taken(size_t i) const noexcept { return producer(slots) + i * cells * sizeof(uint32_t); }
   size_t fault_taken() const noexcept { return align_up(taken(slots), kLine); }
-  size_t views() const noexcept { return fault_taken() + kLine; }
+  size_t payload_line(size_t i) const noexcept { return fault_taken() + kLine + i * sizeof(PayloadLine); }
+  size_t views() const noexcept { return payload_line(slots); }
   size_t device_nbytes() const noexcept { return align_up(views() + slots * sizeof(ChannelView), kLine); }
 
   size_t slots;  ///< channels
@@ -40,10 +42,13 @@ size_t KernelChannels::device_nbytes(size_t n, uint32_t log2_slots) noexcept {
 }
 
 KernelChannels::KernelChannels(const cuda::DeviceContext& gpu, cuda::DeviceCopies& copies, std::byte* device, size_t n,
-                               uint32_t log2_slots)
+                               uint32_t log2_slots, const KernelPayloads& payloads)
     : pinned_(gpu, Layout(n, log2_slots).pinned_nbytes()) {
   const Layout layout(n, log2_slots);
   const auto nobody = [](void*) {};  // the blocks belong to pinned_ and to the heap
+  std::byte* const data = payloads.memory.empty() ? nullptr : cuda::device_address(gpu, payloads.memory.data());
+  if (!payloads.memory.empty() && data == nullptr)
+    log_info("kernels have no address for their payload slots, so copy engines fetch what they put");
   std::vector<ChannelView> views;
   for (size_t i = 0; i < n; ++i) {
     ChannelMemory memory{{nullptr, nobody},
@@ -53,6 +58,10 @@ KernelChannels::KernelChannels(const cuda::DeviceContext& gpu, cuda::DeviceCopie
                          reinterpret_cast<ProducerLine*>(device + layout.producer(i)),
                          reinterpret_cast<ConsumerLine*>(pinned_.host() + layout.consumer(i)),
                          log2_slots};
+    const size_t payload = i * PayloadMemory::nbytes(payloads.log2_large);
+    if (data != nullptr)
+      memory.payloads = {payloads.memory.data() + payload,
+                         reinterpret_cast<PayloadLine*>(device + layout.payload_line(i)), payloads.log2_large};
     channels_.push_back(std::make_unique<Channel>(std::move(memory)));
     pointers_.push_back(channels_.back().get());
     ChannelView view = channels_.back()->view();
@@ -67,6 +76,11 @@ KernelChannels::KernelChannels(const cuda::DeviceContext& gpu, cuda::DeviceCopie
     view.completed = to_device(view.completed);
     view.replies = {reinterpret_cast<ReplyCells::Cell*>(pinned_.device() + layout.reply(i)),
                     reinterpret_cast<uint32_t*>(device + layout.taken(i)), layout.log2_cells(log2_slots)};
+    for (PayloadView& pool : view.payloads) {
+      if (pool.slots == nullptr) break;
+      pool.slots += data - payloads.memory.data();
+      pool.freed = to_device(pool.freed);
+    }
     views.push_back(view);
   }
   if (!views.empty()) copies.copy(device + layout.views(), views.data(), views.size() * sizeof(ChannelView));

@@ -15,6 +15,12 @@
 
 namespace railshmem {
 
+/// Memory for the data of kernels' puts: PayloadMemory::nbytes(log2_large) for each channel.
+struct KernelPayloads {
+  std::span<std::byte> memory = {};  ///< pinned, zero, and kept by the network for as long as channels are served
+  uint32_t log2_large = 0;
+};
+
 /// Lives as long as kernels may run. Where all PEs are mapped there are no channels; then this only lets kernels and
 /// host tell each other of failures.
 class KernelChannels {
@@ -24,7 +30,7 @@ class KernelChannels {
 
   /// `device` is zeroed memory of the GPU, aligned to a cache line, of device_nbytes(). Throws Error.
   KernelChannels(const cuda::DeviceContext& gpu, cuda::DeviceCopies& copies, std::byte* device, size_t n,
-                 uint32_t log2_slots);
+                 uint32_t log2_slots, const KernelPayloads& payloads = {});
   KernelChannels(const KernelChannels&) = delete;
 
   std::span<Channel* const> channels() const noexcept { return pointers_; }

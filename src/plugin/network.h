@@ -48,6 +48,10 @@ class Network {
   /// Serves more channels from now on, until stop(): kernels' channels come when the program has chosen its GPU. The
   /// proxy threads take channels in turn.
   virtual void add_channels(std::span<Channel* const> channels) = 0;
+  /// Memory of NetworkConfig::payload_nbytes that rails read, and whose addresses commands of channels may name as a
+  /// source; empty where rails read the device heap themselves. Zero at first. From attach() until the network's end;
+  /// pinned once its copiers have a GPU.
+  virtual std::span<std::byte> payloads() const noexcept { return {}; }
   /// Runs `task` on each proxy thread, one after the other, between two steps of the thread: for changes that a thread
   /// can make only to itself. Returns when all have run it. Called between start() and stop(). Throws what `task`
   /// throws.
@@ -110,6 +114,7 @@ struct NetworkConfig {
   size_t device_heap_nbytes = 0;
   bool device_heap() const noexcept { return device_heap_nbytes > 0; }
   uint64_t flush_offset = 0;  ///< of 8 bytes of the heap's header that only serve the flush
+  size_t payload_nbytes = 0;  ///< of Network::payloads()
 };
 
 /// Lines for SHMEM_INFO=1 and shmem_info: the network interfaces that this PE uses, those that it does not use, and

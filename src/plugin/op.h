@@ -71,6 +71,7 @@ struct Outcome {
   bool* done = nullptr;        ///< of a blocked call: set by tell(), read by is_told()
   Channel* channel = nullptr;  ///< of a command
   uint64_t ticket = 0;         ///< in the channel
+  uint32_t payload = 0;        ///< Payloads::hold_of() where payload slots hold the command's data; 0: none
 };
 
 /// What a put does not have is not set, and a copy is made field by field, so that a put can stay in registers where
@@ -95,6 +96,7 @@ struct Op {
     outcome.done = other.outcome.done;
     outcome.channel = other.outcome.channel;
     outcome.ticket = other.outcome.ticket;
+    outcome.payload = other.outcome.payload;
     // GCC does not see that operations of the other kinds have set it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

@@ -94,8 +94,14 @@ class ChannelDrain {
       case CommandOp::put_inline_signal:
       case CommandOp::signal:
         if (c.op == CommandOp::signal) op.nbytes = 0;
-        op.kind = op.nbytes > 0 ? OpKind::put_signal : OpKind::signal;
-        op.detail.signal = {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op};
+        add_signal(c, op);
+        break;
+      case CommandOp::put_payload:
+        take_payload(c, op);
+        break;
+      case CommandOp::put_payload_signal:
+        take_payload(c, op);
+        add_signal(c, op);
         break;
       case CommandOp::amo:
         op.kind = OpKind::amo;
@@ -106,6 +112,17 @@ class ChannelDrain {
         die_strange_command(c.op);
     }
     return op;
+  }
+
+  static void add_signal(const Command& c, Op& op) noexcept {
+    op.kind = op.nbytes > 0 ? OpKind::put_signal : OpKind::signal;
+    op.detail.signal = {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op};
+  }
+  /// The data lies in slots, which are handed back when the operation has ended.
+  void take_payload(const Command& c, Op& op) noexcept {
+    op.local = channel_.payload(c);
+    if (op.local == nullptr) die_strange_payload(c);
+    op.outcome.payload = Payloads::hold_of(c.value, c.nbytes);
   }
 
   /// Hands one command on that is not a put: most are puts, so this is out of their way. False: the command stays in
@@ -184,6 +201,12 @@ class ChannelDrain {
   [[noreturn, gnu::cold]] static void die_strange_target(uint32_t pe, uint32_t segment, int npes) noexcept {
     die("a device command names PE %u and segment %u; this job has %d PEs and %d segments", pe, segment, npes,
         kSegments);
+  }
+  [[noreturn, gnu::cold]] static void die_strange_payload(const Command& c) noexcept {
+    die("a device command names %llu bytes of payload slot %llu, which does not exist; is the kernel built against "
+        "this "
+        "library?",
+        static_cast<unsigned long long>(c.nbytes), static_cast<unsigned long long>(c.value));
   }
   [[noreturn, gnu::cold]] static void die_strange_command(CommandOp op) noexcept {
     die("a device command has the unknown operation %d; is the kernel built against this library?",

@@ -69,6 +69,7 @@ class Engine final : public Network {
         make_copier_(config.make_copier),
         flush_(config.flush),
         flush_offset_(config.flush_offset),
+        payload_nbytes_(config.payload_nbytes),
         fabric_(std::forward<Args>(fabric)...) {
     // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
     if (cells_ < 4) throw Error(text("SHMEM_OFI_SLOTS is %zu; at least 4 are needed", cells_));
@@ -79,7 +80,7 @@ class Engine final : public Network {
     segments_.assign(segments.begin(), segments.end());
     if (Staging::is_needed(segments))
       staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.rails(Port::proxy).size(),
-                       ports_with(threads_), loop_config_.observer);
+                       ports_with(threads_), loop_config_.observer, takes_extents() ? 0 : payload_nbytes_);
     return add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms());
   }
 
@@ -122,6 +123,9 @@ class Engine final : public Network {
       side.alone([&] { side.serve(shares[i], Pushers::kernels); });
       proxies_[i].loop->thread().expect_kernels();
     }
+  }
+  std::span<std::byte> payloads() const noexcept override {
+    return staging_ && !takes_extents() ? staging_->payloads() : std::span<std::byte>();
   }
   void run_on_proxies(const std::function<void()>& task) override {
     for (Proxy& proxy : proxies_) proxy.loop->thread().run_there(task);
@@ -282,6 +286,7 @@ class Engine final : public Network {
   const MakeCopier make_copier_;
   const FlushChoice flush_;
   const uint64_t flush_offset_;
+  const size_t payload_nbytes_;
   std::vector<Segment> segments_;
   std::optional<Staging> staging_;  ///< empty: rails reach all memory
   DirectMemory direct_;             ///< GPU memory that rails reach without staging

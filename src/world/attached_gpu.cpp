@@ -82,8 +82,9 @@ void AttachedGpu::open_to_peers() {
 
 WorldView AttachedGpu::open_to_kernels(const PeState& state, const Heap& heap, Teams& teams, ContextTable& contexts) {
   Network* const network = config_.network;
-  kernel_channels_ = std::make_unique<KernelChannels>(memory_.gpu(), memory_.copies(), memory_.header(),
-                                                      network ? config_.env.device_rings : 0, config_.log2_ring_slots);
+  kernel_channels_ = std::make_unique<KernelChannels>(
+      memory_.gpu(), memory_.copies(), memory_.header(), network ? config_.env.device_rings : 0,
+      config_.log2_ring_slots, network ? KernelPayloads{network->payloads(), config_.log2_payloads} : KernelPayloads{});
   if (network) network->add_channels(kernel_channels_->channels());
   kernel_watch_ = std::make_unique<KernelWatch>(*kernel_channels_, state.me, state.npes, config_.death);
   const double timeout_s = config_.env.wait_timeout_s;

@@ -40,6 +40,7 @@ struct AttachedGpuConfig {
   const Choice& choice;
   HeaderLayout header;
   uint32_t log2_ring_slots = 0;
+  uint32_t log2_payloads = 0;  ///< large payload slots of a ring
   Network* network = nullptr;  ///< null: all PEs are mapped
   /// A peer that died, as a sentence; empty while all live. Any thread calls it.
   std::function<std::optional<std::string>()> death;

@@ -41,6 +41,14 @@ uint32_t log2_ring_slots(uint64_t slots) {
   return static_cast<uint32_t>(std::countr_zero(slots));
 }
 
+/// Number of large payload slots of a ring, as a power of two. Only where there are any.
+uint32_t log2_payloads(uint64_t slots) {
+  if (slots > kMostLargePayloads || !is_power_of_two(slots))
+    throw Error(text("SHMEM_DEVICE_PAYLOADS is %llu; it must be 0 or a power of two up to %u",
+                     static_cast<unsigned long long>(slots), kMostLargePayloads));
+  return static_cast<uint32_t>(std::countr_zero(slots));
+}
+
 }  // namespace
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
@@ -187,7 +195,8 @@ void World::attach_gpu() {
   gpu_ = std::make_unique<AttachedGpu>(
       *device_memory_, bootstrap_,
       AttachedGpuConfig{env_, layout_, choice_, header_layout(), log2_ring_slots(env_.device_ring_slots),
-                        network_.get(), [this] { return liveness_->dead_peer(); }});
+                        env_.device_payloads > 0 ? log2_payloads(env_.device_payloads) : 0, network_.get(),
+                        [this] { return liveness_->dead_peer(); }});
   if (network_) {
     if (env_.gpu_context == GpuContextMode::own) device_memory_->work_beside_program();
     // The copies of proxy threads then need no change of context.
@@ -270,6 +279,8 @@ NetworkConfig World::network_config() const {
   config.npes = bootstrap_.npes();
   config.threads_share_host_calls = options_.several_threads_call;
   if (device_memory_) config.device_heap_nbytes = device_memory_->nbytes();
+  if (device_memory_ && env_.device_payloads > 0)
+    config.payload_nbytes = env_.device_rings * PayloadMemory::nbytes(log2_payloads(env_.device_payloads));
   config.flush = flush_;
   config.flush_offset = offsetof(ControlBlock, flush);
   config.oversubscribed = (1 + static_cast<int>(env_.proxy_threads)) * layout_.pes_on_host > layout_.cpus_on_host;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "include/shmem/device/signal.h"
+#include "src/channel/channel.h"
 
 namespace railshmem {
 
@@ -31,6 +33,16 @@ inline void execute_command(const Command& c, unsigned char* heap, unsigned char
   if (signals) {
     device::update_signal(reinterpret_cast<uint64_t*>(signal_heap + c.signal_offset), c.signal_value, c.signal_op);
   }
+}
+
+/// Turns a command whose data lies in a payload slot into one that has the data's address. False: it is none.
+inline bool find_payload(const Channel& channel, Command& c) {
+  if (c.op != CommandOp::put_payload && c.op != CommandOp::put_payload_signal) return false;
+  std::byte* const data = channel.payload(c);
+  if (data == nullptr) std::abort();
+  c.op = c.op == CommandOp::put_payload ? CommandOp::put : CommandOp::put_signal;
+  c.local = reinterpret_cast<uintptr_t>(data);
+  return true;
 }
 
 inline void execute_command(const Command& c, unsigned char* heap) {

@@ -31,6 +31,7 @@ inline Tuning staged_tuning() {
 
 struct StagedRig {
   static constexpr size_t kHeap = 1 << 16;
+  static constexpr size_t kPayloads = 1 << 17;  ///< bytes for what kernels put
 
   /// By default rails copy nothing: each message leaves an event.
   StagedRig(Port port, int pe, const RailTraits& shape = {0, 1 << 20, 4096, false}) {
@@ -38,7 +39,8 @@ struct StagedRig {
     for (size_t i = 0; i < heap.size() * 8; ++i) base()[i] = static_cast<std::byte>(i * 31 + (i >> 8) * 7);
     const Segment segment{SegmentId::heap, base(), kHeap, MemoryKind::staged};
     staging.emplace(
-        std::span(&segment, 1), [](auto) { return std::make_unique<LateCopier>(5); }, staged_tuning(), rails.size());
+        std::span(&segment, 1), [](auto) { return std::make_unique<LateCopier>(5); }, staged_tuning(), rails.size(),
+        ports_with(1), nullptr, kPayloads);
     initiator.emplace(std::span(rails),
                       InitiatorConfig{port, pe, 4, 64, staged_tuning(), nullptr, &staging->source(port)});
     responder.emplace(*initiator, std::span(&segment, 1), 4, nullptr, &staging->target());

@@ -25,6 +25,7 @@ struct ChannelView {
   const uint64_t* completed;
   Seen* completed_seen;
   ReplyCells replies = {};
+  PayloadView payloads[kPayloadSizes] = {};  ///< by PayloadSize
 };
 static_assert(std::is_trivially_copyable<ChannelView>::value, "goes to the GPU");
 

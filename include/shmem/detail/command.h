@@ -15,14 +15,16 @@ namespace railshmem {
 /// 0 is no operation, so that zeroed memory never decodes to one.
 enum class CommandOp : uint8_t {
   none,
-  put,                ///< nbytes from local
-  put_inline,         ///< the low nbytes (1..8) of value
-  get,                ///< nbytes into local
-  put_signal,         ///< put, then the signal; nbytes 0: only the signal
-  put_inline_signal,  ///< put_inline, then the signal
-  signal,             ///< only the signal
-  amo,                ///< amo_op of width nbytes (4 or 8) with value and compare; a fetched value goes to local
-  fence,              ///< commands to pe (kEveryPe: to any) after it are ordered behind those before it
+  put,                 ///< nbytes from local
+  put_inline,          ///< the low nbytes (1..8) of value
+  get,                 ///< nbytes into local
+  put_signal,          ///< put, then the signal; nbytes 0: only the signal
+  put_inline_signal,   ///< put_inline, then the signal
+  signal,              ///< only the signal
+  amo,                 ///< amo_op of width nbytes (4 or 8) with value and compare; a fetched value goes to local
+  fence,               ///< commands to pe (kEveryPe: to any) after it are ordered behind those before it
+  put_payload,         ///< nbytes from `local` bytes behind the begin of payload slot `value` (payload_name())
+  put_payload_signal,  ///< put_payload, then the signal
 };
 
 /// One operation. Fields that an operation does not use are zero. Quiet needs no command: it waits for tickets.
@@ -37,7 +39,7 @@ struct Command {
   uint64_t nbytes = 0;         ///< 63 bits
   uint64_t remote_offset = 0;  ///< bytes from the segment's base; 63 bits
   uint64_t local = 0;          ///< address on this PE: source, destination or place of the fetched value
-  uint64_t value = 0;          ///< inline value or AMO operand
+  uint64_t value = 0;          ///< inline value, AMO operand or name of a payload slot
   uint64_t compare = 0;
   uint64_t signal_offset = 0;  ///< 63 bits
   uint64_t signal_value = 0;

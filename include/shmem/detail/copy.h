@@ -169,6 +169,19 @@ RAILSHMEM_HD inline void copy_share(uint32_t rank, uint32_t size, void* to, cons
   }
 }
 
+/// copy_share() between places that are equally far behind a multiple of 16. Takes fewer registers.
+template <int kUnroll>
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_alike(uint32_t rank, uint32_t size, void* to, const void* from,
+                                                          uint64_t nbytes) {
+  auto* const out = static_cast<unsigned char*>(to);
+  auto* const in = static_cast<const unsigned char*>(from);
+  if (nbytes >= 16) {
+    copying::aligned<copying::Bytes16, kUnroll>(rank, size, out, in, nbytes);
+  } else if (rank == 0) {
+    copying::few(out, in, static_cast<uint32_t>(nbytes));
+  }
+}
+
 /// Copies all bytes by the calling thread.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline void copy_any_bytes(void* to, const void* from, uint64_t nbytes) {
 #if !defined(__CUDA_ARCH__) && !defined(RAILSHMEM_EMULATION)

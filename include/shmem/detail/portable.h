@@ -44,6 +44,7 @@ namespace railshmem {
 #if defined(RAILSHMEM_EMULATION)
 namespace emulation {
 bool is_global(const void* address);
+bool is_private(const void* address);
 void fenced();  ///< a release_fence()
 }  // namespace emulation
 #endif
@@ -236,6 +237,18 @@ RAILSHMEM_HD inline bool is_global(const void* address) {
 #endif
 }
 
+/// Whether the address is one of the calling thread's own variables, which no other thread can read.
+RAILSHMEM_HD inline bool is_private(const void* address) {
+#if defined(__CUDA_ARCH__)
+  return __isLocal(address) != 0;
+#elif defined(RAILSHMEM_EMULATION)
+  return emulation::is_private(address);
+#else
+  (void)address;
+  return false;
+#endif
+}
+
 /// For counters shared by the threads of one GPU only (GPU scope there), such as a ring's head; never in shared memory.
 RAILSHMEM_HD inline uint64_t fetch_add_relaxed(uint64_t* at, uint64_t operand) {
 #if defined(__CUDA_ARCH__)
@@ -264,6 +277,24 @@ RAILSHMEM_HD inline void set_once(uint64_t* at, uint64_t value) {
   model_step();
   uint64_t empty = 0;
   __atomic_compare_exchange_n(at, &empty, value, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Of a counter as fetch_add_relaxed() has them. Returns what it found: `expected` when it stored.
+RAILSHMEM_HD inline uint64_t compare_swap_relaxed(uint64_t* at, uint64_t expected, uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  uint64_t found;
+  asm volatile(
+      "{\n\t.reg .u64 global;\n\tcvta.to.global.u64 global, %1;\n\tatom.global.cas.relaxed.gpu.b64 %0, [global], "
+      "%2, %3;\n\t}"
+      : "=l"(found)
+      : "l"(at), "l"(expected), "l"(value)
+      : "memory");
+  return found;
+#else
+  model_step();
+  __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
 #endif
 }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "shmem/detail/command.h"
+#include "shmem/detail/payload.h"
 
 namespace railshmem {
 
@@ -29,12 +30,6 @@ enum class ChannelStatus : uint32_t {
   closed,       ///< a graph was launched whose team, or the library, has gone
 };
 
-/// A count of the consumer's as one of the producers read it last, which spares the other producers a read across PCIe.
-struct Seen {
-  uint64_t count;
-  uint64_t looking;  ///< not 0: a thread that waits reads the consumer's count and stores it here (wait.h)
-};
-
 /// Written by producers: GPU memory when they run there. One cache line.
 struct alignas(64) ProducerLine {
   uint64_t head;  ///< next free ticket
@@ -47,6 +42,7 @@ struct alignas(64) ConsumerLine {
   uint64_t consumed;   ///< slots of tickets below this may be written again
   uint64_t completed;  ///< all tickets below this are finished
   uint64_t error;      ///< ChannelStatus; set by the thread that finds the channel dead, and never back to ok
+  uint64_t freed[kPayloadSizes];  ///< see PayloadView::freed
 };
 static_assert(sizeof(ProducerLine) == 64 && sizeof(ConsumerLine) == 64, "one line each");
 

@@ -23,6 +23,8 @@ uint32_t active_lanes();
 uint32_t equal_lanes(uint32_t lanes, uint64_t word);
 uint64_t from_lane(uint32_t lanes, uint64_t word, uint32_t lane);
 void sync_lanes(uint32_t lanes);
+uint32_t from_first_of_warp(uint32_t word);
+uint32_t from_first_of_block(uint32_t word);
 }  // namespace emulation
 #endif
 
@@ -201,6 +203,41 @@ RAILSHMEM_HD inline void sync_lanes(uint32_t lanes) {
 #endif
 }
 
+/// What the warp's first thread passes. All threads of the warp call.
+RAILSHMEM_HD inline uint32_t from_first_of_warp(uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  const uint32_t size = warp_size();
+  return __shfl_sync(size == kWarp ? ~0u : (1u << size) - 1, word, 0);
+#else
+  return emulation::from_first_of_warp(word);
+#endif
+}
+
+/// What the block's first thread passes, at most `most`, which is at most 1024. All threads of the block call. Needs no
+/// shared memory: as many threads of the first warp raise a hand as say the word, and a meeting counts them.
+RAILSHMEM_HD inline uint32_t from_first_of_block(uint32_t word, uint32_t most) {
+#if defined(__CUDA_ARCH__)
+  const uint32_t rank = rank_in_block();
+  const auto raised = [](bool hand) {
+    uint32_t count;
+    asm volatile("{\n\t.reg .pred hand;\n\tsetp.ne.u32 hand, %1, 0;\n\tbarrier.red.popc.u32 %0, 0, hand;\n\t}"
+                 : "=r"(count)
+                 : "r"(static_cast<uint32_t>(hand))
+                 : "memory");
+    return count;
+  };
+  if (block_size() <= kWarp) return from_first_of_warp(word);
+  if (rank < kWarp) word = from_first_of_warp(word);
+  const bool first = rank < kWarp;
+  if (most <= kWarp) return raised(first && rank < word);
+  const uint32_t tens = raised(first && rank < word / (kWarp + 1));
+  return tens * (kWarp + 1) + raised(first && rank < word % (kWarp + 1));
+#else
+  (void)most;
+  return emulation::from_first_of_block(word);
+#endif
+}
+
 /// Those before the calling thread's lane.
 RAILSHMEM_HD inline uint32_t lanes_before() {
 #if defined(__CUDA_ARCH__)
@@ -226,6 +263,13 @@ RAILSHMEM_HD inline uint32_t first_lane(uint32_t lanes) {
 #else
   return static_cast<uint32_t>(__builtin_ctz(lanes));
 #endif
+}
+#else
+RAILSHMEM_HD inline uint32_t from_first_of_warp(uint32_t word) {
+  return word;
+}
+RAILSHMEM_HD inline uint32_t from_first_of_block(uint32_t word, uint32_t) {
+  return word;
 }
 #endif
 

@@ -63,7 +63,7 @@ static_assert(std::is_trivially_copyable<WorldView>::value && std::is_standard_l
 static_assert(sizeof(WorldView) == 216, "a new layout is a new kWorldViewVersion");
 
 /// Version of the layout of everything that a view points to. A unit compiled with another version is refused.
-inline constexpr unsigned kWorldViewVersion = 3;
+inline constexpr unsigned kWorldViewVersion = 4;
 
 /// A symmetric object of a PE.
 struct HeapPlace {

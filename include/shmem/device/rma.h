@@ -9,26 +9,14 @@
 
 #include <type_traits>
 
-#include "shmem/detail/copy.h"
+#include "shmem/device/copy_by.h"
 #include "shmem/device/far.h"
 #include "shmem/device/order.h"
+#include "shmem/device/payload.h"
 #include "shmem/device/scope.h"
 
 namespace railshmem {
 namespace device {
-
-template <class Scope>
-RAILSHMEM_HD inline void copy_by(void* to, const void* from, uint64_t nbytes) {
-  copy_shared<Scope::kCopyUnroll>(Scope::rank(), Scope::size(), to, from, nbytes);
-}
-template <>
-RAILSHMEM_HD inline void copy_by<BlockScope>(void* to, const void* from, uint64_t nbytes) {
-  copy_by_many<BlockScope::kCopyUnroll>(threads::rank_in_block_anew(), BlockScope::size(), to, from, nbytes);
-}
-template <>
-RAILSHMEM_HD inline void copy_by<ThreadScope>(void* to, const void* from, uint64_t nbytes) {
-  copy_bytes(to, from, nbytes);
-}
 
 /// Puts to an object that near_place() does not know: it lies in another heap, on another node, or nowhere.
 template <class Scope>
@@ -45,6 +33,13 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_elsewhere(const Worl
   if (place.here != nullptr) {
     copy_by<Scope>(place.here, source, nbytes);
     return ChannelStatus::ok;
+  }
+  if constexpr (kStoresInSlots<Scope>) {
+    if (nbytes > kInlineBytes && refusal(world, place, peer.pe) == ChannelStatus::ok &&
+        goes_by_slots<Scope>(world, my_channel(world), source, nbytes)) {
+      SlotPut put{command_to(world, CommandOp::put_payload, place, nbytes, peer), source};
+      return put_by_slots<Scope>(world, put);
+    }
   }
   return Scope::leads() ? put_far(world, place, source, nbytes, peer, payload, completion) : ChannelStatus::ok;
 }

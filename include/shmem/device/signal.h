@@ -40,20 +40,33 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus signal_by(const WorldVie
   return push(channel_of(world, block).ring, c, deadline_of(world), payload).status;
 }
 
+/// Why the network cannot be asked for a put to `place` with a signal; ok when it can.
+RAILSHMEM_HD inline ChannelStatus refusal_of_put_signal(const WorldView& world, const HeapPlace& place,
+                                                        const HeapPlace& signal, SignalOp op, Peer peer) {
+  ChannelStatus status = refusal(world, place, peer.pe);
+  if (status == ChannelStatus::ok) status = refusal(world, signal, peer.pe);
+  if (status == ChannelStatus::ok && op == SignalOp::add && is_promised(signal, peer)) status = ChannelStatus::promised;
+  return status;
+}
+RAILSHMEM_HD inline Command put_signal_command(const WorldView& world, CommandOp put, const HeapPlace& place,
+                                               uint64_t nbytes, const HeapPlace& signal, uint64_t value, SignalOp op,
+                                               Peer peer) {
+  Command c = command_to(world, put, place, nbytes, peer);
+  c.signal_segment = static_cast<uint8_t>(signal.heap->segment);
+  c.signal_offset = signal.offset;
+  c.signal_value = value;
+  c.signal_op = op;
+  return c;
+}
+
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const WorldView& world, const HeapPlace& place,
                                                                        const void* source, uint64_t nbytes,
                                                                        const HeapPlace& signal, uint64_t value,
                                                                        SignalOp op, RAILSHMEM_STRUCT(Peer) peer,
                                                                        Payload payload, Completion completion) {
-  ChannelStatus status = refusal(world, place, peer.pe);
-  if (status == ChannelStatus::ok) status = refusal(world, signal, peer.pe);
+  ChannelStatus status = refusal_of_put_signal(world, place, signal, op, peer);
   if (status != ChannelStatus::ok) return status;
-  if (op == SignalOp::add && is_promised(signal, peer)) return ChannelStatus::promised;
-  Command c = command_to(world, CommandOp::put_signal, place, nbytes, peer);
-  c.signal_segment = static_cast<uint8_t>(signal.heap->segment);
-  c.signal_offset = signal.offset;
-  c.signal_value = value;
-  c.signal_op = op;
+  Command c = put_signal_command(world, CommandOp::put_signal, place, nbytes, signal, value, op, peer);
   if (nbytes <= kInlineBytes) {
     c.op = CommandOp::put_inline_signal;
     c.value = load_value(source, nbytes);
@@ -93,6 +106,16 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
   }
   if (nbytes != 0) {
     if (place.here == nullptr && (target.heap != nullptr || target.here == nullptr)) {
+      // In one slot, so that the slot's command brings the signal.
+      if constexpr (kStoresInSlots<Scope>) {
+        if (nbytes > kInlineBytes && nbytes <= payload_nbytes(Scope::kPayloadSize) &&
+            refusal_of_put_signal(world, place, target, op, peer) == ChannelStatus::ok &&
+            goes_by_slots<Scope>(world, my_channel(world), source, nbytes)) {
+          SlotPut put{put_signal_command(world, CommandOp::put_payload_signal, place, nbytes, target, value, op, peer),
+                      source};
+          return put_by_slots<Scope>(world, put);
+        }
+      }
       return Scope::leads() ? put_signal_far(world, place, source, nbytes, target, value, op, peer, payload, completion)
                             : ChannelStatus::ok;
     }

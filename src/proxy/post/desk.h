@@ -92,6 +92,7 @@ class Desk {
     cell.outcome.done = outcome.done;
     cell.outcome.channel = outcome.channel;
     cell.outcome.ticket = outcome.ticket;
+    cell.outcome.payload = outcome.payload;
     cell.context = context;
     if (context != nullptr) context->opened(what);
   }

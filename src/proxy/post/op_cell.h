@@ -45,10 +45,10 @@ inline bool is_told(const bool& done) noexcept {
 }
 /// Tells of an operation's end whoever is to hear of it.
 [[gnu::always_inline]] inline void tell_end(const Outcome& outcome) noexcept {
-  if (outcome.channel != nullptr) [[likely]]
-    outcome.channel->complete(outcome.ticket);
-  else
-    tell(outcome.done);
+  if (outcome.channel == nullptr) return tell(outcome.done);
+  if (outcome.payload != 0) [[unlikely]]
+    outcome.channel->free_payload(outcome.payload);
+  outcome.channel->complete(outcome.ticket);
 }
 
 /// One operation, or one piece of a longer one (`parent` then names the operation's own cell).

@@ -44,8 +44,9 @@ class StagedPieces {
   template <class FinishPart>
   PieceRoom start(OpCell& whole, size_t at, size_t n, FinishPart&& finish_part) noexcept {
     BouncePool& pool = part_.pool(kind_of(n));
+    const bool is_there = part_.is_payload(whole.local);  // a kernel has stored the data where peers fetch it
     if (under_way_ == most_) return PieceRoom::none;
-    if (pool.empty()) return PieceRoom::no_slot;
+    if (!is_there && pool.empty()) return PieceRoom::no_slot;
     // One that cannot be sent would keep a slot from those to other PEs.
     if (!requests_.may_send(whole.what.pe)) return PieceRoom::no_peer;
     OpCell* const piece = desk_.cells.take({OpKind::staged_piece, whole.what.pe, n});
@@ -54,11 +55,13 @@ class StagedPieces {
     ++whole.parts_left;
     piece->parent = whole.index;
     piece->unordered = n < whole.what.nbytes;
-    piece->staging = pool.take();
+    piece->staging = is_there ? static_cast<uint64_t>(whole.local + at - part_.area.data()) : pool.take();
     piece->segment = whole.segment;
     piece->remote_offset = whole.remote_offset + at;
     piece->local = whole.local + at;
-    if (whole.what.kind == OpKind::staged_get) {
+    if (is_there) {
+      copied(*piece, finish_part);
+    } else if (whole.what.kind == OpKind::staged_get) {
       // Only a reply ends it, whose value is of no width; or data, for the slot.
       piece->fetch = pool.at(piece->staging);
       if (!send(*piece)) ready_.push_back(piece->index);
@@ -146,7 +149,7 @@ class StagedPieces {
   template <class FinishPart>
   void end(OpCell& piece, FinishPart&& finish_part) noexcept {
     OpCell& whole = desk_.cells[piece.parent];
-    part_.pool(kind_of(piece.what.nbytes)).give(piece.staging);
+    if (!part_.is_payload(piece.local)) part_.pool(kind_of(piece.what.nbytes)).give(piece.staging);
     desk_.cells.give(piece);
     --under_way_;
     finish_part(whole);

@@ -68,7 +68,7 @@ class StagedTransfers {
       if (longest(kind) < op.nbytes) whole->request = RequestStage::owed;  // else the one piece brings it
     }
     desk_.count_in(*whole, whole->what, op.context, op.outcome);
-    waiting_.add(kind_of_next(*whole, 0), *whole);
+    waiting_.add(takes_next(*whole, 0), *whole);
     return Post::ok;
   }
 
@@ -76,11 +76,11 @@ class StagedTransfers {
   template <class FinishPart>
   bool step(FinishPart&& finish_part) noexcept {
     bool moved = pieces_.step(finish_part);
-    for (const SlotKind kind : {SlotKind::large, SlotKind::medium, SlotKind::small}) {
+    for (const PieceTakes what : {PieceTakes::nothing, PieceTakes::large, PieceTakes::medium, PieceTakes::small}) {
       int full_pe = -1;  // the last one that takes no request
       waiting_.walk(
-          kind, [&](WaitingTransfer& w) { return advance(kind, w, full_pe, moved, finish_part); },
-          [this](const WaitingTransfer& w) { return kind_of_next(*w.whole, w.issued); });
+          what, [&](WaitingTransfer& w) { return advance(what, w, full_pe, moved, finish_part); },
+          [this](const WaitingTransfer& w) { return takes_next(*w.whole, w.issued); });
     }
     return moved;
   }
@@ -134,19 +134,19 @@ class StagedTransfers {
   size_t next_piece(const OpCell& whole, size_t issued) const noexcept {
     return std::min(whole.what.nbytes - issued, longest(whole.what.kind));
   }
-  SlotKind kind_of_next(const OpCell& whole, size_t issued) const noexcept {
-    return pieces_.kind_of(next_piece(whole, issued));
+  PieceTakes takes_next(const OpCell& whole, size_t issued) const noexcept {
+    return part_.is_payload(whole.local) ? PieceTakes::nothing : takes(pieces_.kind_of(next_piece(whole, issued)));
   }
 
-  /// Starts the pieces of one transfer for which there is room and which take this kind of slot.
+  /// Starts the pieces of one transfer for which there is room and which take this.
   template <class FinishPart>
-  Verdict advance(SlotKind kind, WaitingTransfer& w, int& full_pe, bool& moved, FinishPart&& finish_part) noexcept {
+  Verdict advance(PieceTakes what, WaitingTransfer& w, int& full_pe, bool& moved, FinishPart&& finish_part) noexcept {
     OpCell& whole = *w.whole;
     if (desk_.abandoned) return Verdict::stop;
     if (whole.what.pe == full_pe) return Verdict::stays;
     while (!w.all_issued()) {
       const size_t at = w.issued, n = next_piece(whole, at);
-      if (pieces_.kind_of(n) != kind) return Verdict::moves;
+      if (takes_next(whole, at) != what) return Verdict::moves;
       w.issued += n;  // before it starts: it may end at once
       const PieceRoom room = pieces_.start(whole, at, n, finish_part);
       if (room == PieceRoom::found) {

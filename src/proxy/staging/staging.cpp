@@ -37,7 +37,7 @@ size_t Staging::slot_nbytes(const Tuning& tuning) noexcept {
 }
 
 Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
-                 size_t ports, observe::Observer* observer)
+                 size_t ports, observe::Observer* observer, size_t payload_nbytes)
     : segments_(segments.begin(), segments.end()), exposed_(segments_) {
   if (tuning.staging_chunk < kPage || tuning.staging_depth < 1)
     throw Error(text("SHMEM_STAGING_CHUNK is %zu and SHMEM_STAGING_DEPTH %zu; at least %zu and 1 are needed",
@@ -48,7 +48,8 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
   const size_t part_nbytes = slots * chunk + medium_slots * kMediumSlotNbytes + kSmallSlots * kSmallSlotNbytes;
   const size_t nparts = ports + 1;
   spare_ = nparts * part_nbytes;
-  nbytes_ = spare_ + kPage;
+  const size_t payloads = align_up(spare_ + kPage, kPage);
+  nbytes_ = payloads + align_up(payload_nbytes, kPage);
   // Shared, so that a fork() by the program does not move pages that a NIC knows.
   void* const area = mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   check_errno(area != MAP_FAILED, "mmap of the bounce area");
@@ -66,6 +67,7 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
         StagingPart{segments_,
                     bounce.value(),
                     {area_, nbytes_},
+                    {area_ + payloads, payload_nbytes},
                     make_copier({area_, nbytes_}),
                     {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
                      BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
@@ -87,8 +89,10 @@ std::string Staging::describe() const {
     if (pool.size() > 0)
       slots += text("%s%zu of %zu KiB", slots.empty() ? "" : ", ", pool.size(), pool.slot_nbytes() / 1024);
   }
-  return text("staging: through slots, %s per use (host calls, each proxy thread's channels, serving): %zu KiB\n",
-              slots.c_str(), nbytes_ / 1024);
+  std::string line =
+      text("staging: through slots, %s per use (host calls, each proxy thread's channels, serving)", slots.c_str());
+  if (!payloads().empty()) line += text(", %zu KiB for what kernels put", payloads().size() / 1024);
+  return line + text(": %zu KiB\n", nbytes_ / 1024);
 }
 
 }  // namespace railshmem

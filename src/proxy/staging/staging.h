@@ -30,6 +30,7 @@ struct StagingPart {
   std::span<const Segment> segments;  ///< of this PE, as the program knows them
   SegmentId bounce;                   ///< under which rails know the area
   std::span<std::byte> area;
+  std::span<std::byte> payloads;  ///< the part of the area into which kernels store what they put
   std::unique_ptr<Copier> copier;
   std::array<BouncePool, kSlotKinds> pools;
   observe::Observer* observer = nullptr;  ///< null: nobody records
@@ -56,8 +57,13 @@ struct StagingPart {
       if (static_cast<size_t>(segment.id) == index) return segment.kind == MemoryKind::staged;
     return false;
   }
+  /// Whether this is data of a kernel's put that lies in the area already.
+  bool is_payload(const void* address) const noexcept {
+    return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(payloads.data()) < payloads.size();
+  }
   /// Whether rails cannot reach this address of this PE: in a staged segment, or the program's own device memory.
   bool holds(const void* address) const noexcept {
+    if (is_payload(address)) return false;  // asking the copier takes a call of the driver
     const auto at = reinterpret_cast<uintptr_t>(address);
     for (const Segment& segment : segments)
       if (at - reinterpret_cast<uintptr_t>(segment.base) < segment.nbytes) return segment.kind == MemoryKind::staged;
@@ -72,8 +78,9 @@ class Staging {
   /// Of the large slots: SHMEM_STAGING_CHUNK in whole pages.
   static size_t slot_nbytes(const Tuning& tuning) noexcept;
   /// Throws Error.
+  /// `payload_nbytes`: of payloads().
   Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
-          size_t ports = ports_with(1), observe::Observer* observer = nullptr);
+          size_t ports = ports_with(1), observe::Observer* observer = nullptr, size_t payload_nbytes = 0);
   ~Staging();
   Staging(const Staging&) = delete;
 
@@ -85,6 +92,8 @@ class Staging {
   uint64_t spare_offset() const noexcept { return spare_; }
   StagingPart& source(Port port) noexcept { return *parts_[static_cast<size_t>(port)]; }
   StagingPart& target() noexcept { return *parts_.back(); }
+  /// Where kernels store data of their puts: rails know it, and it begins at a page. All zero until kernels store.
+  std::span<std::byte> payloads() const noexcept { return parts_[0]->payloads; }
   std::string describe() const;
 
  private:

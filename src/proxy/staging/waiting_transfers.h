@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transfers with pieces yet to be issued, in one line for each kind of slot that their next piece takes.
+// Transfers with pieces yet to be issued, in one line for each kind of slot that their next piece takes. Those that
+// take none have a line of their own.
 #pragma once
 
 #include <array>
@@ -11,6 +12,13 @@
 #include "src/proxy/staging/bounce_pool.h"
 
 namespace railshmem {
+
+/// What the next piece of a transfer takes: a SlotKind, or nothing, because its data lies in the bounce area already.
+enum class PieceTakes : uint8_t { small, medium, large, nothing };
+constexpr PieceTakes takes(SlotKind kind) noexcept {
+  return static_cast<PieceTakes>(kind);
+}
+static_assert(takes(SlotKind::large) == PieceTakes::large);
 
 struct WaitingTransfer {
   OpCell* whole;
@@ -28,11 +36,11 @@ class WaitingTransfers {
 
   bool full() const noexcept { return free_ == kNone; }
   /// Not when full().
-  void add(SlotKind kind, OpCell& whole) noexcept {
+  void add(PieceTakes what, OpCell& whole) noexcept {
     const uint32_t index = free_;
     free_ = entries_[index].next;
     entries_[index] = {&whole, 0, kNone};
-    append(kind, index);
+    append(what, index);
   }
   void clear() noexcept {
     lines_ = {};
@@ -44,10 +52,10 @@ class WaitingTransfers {
   /// What becomes of an entry that was looked at. stop: it stays, and nobody behind it is looked at.
   enum class Verdict : uint8_t { stays, stop, moves, done };
 
-  /// Calls look(entry) for each of a line until it says stop; `kind_of(entry)` is the new line of one that moves.
-  template <class Look, class KindOf>
-  void walk(SlotKind kind, Look&& look, KindOf&& kind_of) noexcept {
-    Line& line = lines_[static_cast<size_t>(kind)];
+  /// Calls look(entry) for each of a line until it says stop; `takes_next(entry)` is the new line of one that moves.
+  template <class Look, class TakesNext>
+  void walk(PieceTakes what, Look&& look, TakesNext&& takes_next) noexcept {
+    Line& line = lines_[static_cast<size_t>(what)];
     const uint32_t last = line.last;  // what comes meanwhile is looked at next time
     for (uint32_t before = kNone, index = line.first; index != kNone;) {
       WaitingTransfer& entry = entries_[index];
@@ -59,7 +67,7 @@ class WaitingTransfers {
       } else {
         unlink(line, before, index);
         if (verdict == Verdict::moves) {
-          append(kind_of(entry), index);
+          append(takes_next(entry), index);
         } else {
           entry.next = free_;
           free_ = index;
@@ -76,8 +84,8 @@ class WaitingTransfers {
     uint32_t last = kNone;
   };
 
-  void append(SlotKind kind, uint32_t index) noexcept {
-    Line& line = lines_[static_cast<size_t>(kind)];
+  void append(PieceTakes what, uint32_t index) noexcept {
+    Line& line = lines_[static_cast<size_t>(what)];
     entries_[index].next = kNone;
     (line.last == kNone ? line.first : entries_[line.last].next) = index;
     line.last = index;
@@ -89,7 +97,7 @@ class WaitingTransfers {
   }
 
   std::vector<WaitingTransfer> entries_;
-  std::array<Line, kSlotKinds> lines_;
+  std::array<Line, kSlotKinds + 1> lines_;
   uint32_t free_ = kNone;  ///< the first entry not in use
 };
 

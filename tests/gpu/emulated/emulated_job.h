@@ -14,6 +14,7 @@
 #include "src/channel/channel.h"
 #include "tests/gpu/emulated/emulation.h"
 #include "tests/support/execute_command.h"
+#include "tests/support/payload_room.h"
 
 namespace railshmem::emulation {
 
@@ -22,7 +23,8 @@ struct Shape {
   int npes = 2;
   int node_npes = 2;  ///< PEs of a node: the others are far
   uint32_t nchannels = 2;
-  bool replies = true;  ///< reply cells, as on a GPU
+  bool replies = true;     ///< reply cells, as on a GPU
+  int log2_payloads = -1;  ///< large payload slots of a ring; negative: none
   uint64_t timeout_ns = 60'000'000'000;
   int teams = 4;  ///< rows in the table of teams
 };
@@ -45,6 +47,7 @@ class Job {
   FaultRecord& fault(int pe) { return *pes_[index(pe)].fault; }
   TeamRow& team(int pe, int slot) { return pes_[index(pe)].teams[static_cast<size_t>(slot)]; }
   ContextRow& context(int pe, int place) { return pes_[index(pe)].contexts[static_cast<size_t>(place)]; }
+  Channel& channel(int pe, size_t i) { return *pes_[index(pe)].channels[i]; }
   uint64_t* error(int pe) { return &pes_[index(pe)].error; }
   /// Where the program's objects begin: one offset for all PEs.
   static constexpr uint64_t kObjects = uint64_t{2} << 20;
@@ -55,6 +58,8 @@ class Job {
   unsigned char* heap(int pe) { return heaps_ + index(pe) * kHeap; }
   unsigned char* other(int pe) { return heaps_ + index(shape_.npes) * kHeap + index(pe) * kOther; }
   uint64_t commands() const { return commands_.load(); }
+  /// Of these, commands whose data was in a slot.
+  uint64_t payloads() const { return payloads_.load(); }
   /// Makes the proxy leave commands in the ring.
   std::atomic<bool> stalled{false};
 
@@ -76,6 +81,7 @@ class Job {
  private:
   struct Pe {
     WorldView view;
+    std::vector<std::unique_ptr<PayloadRoom>> payloads;  // channels hold its addresses
     std::vector<std::unique_ptr<Channel>> channels;
     std::vector<ChannelView> views;
     std::vector<ReplyCells::Cell> cells = std::vector<ReplyCells::Cell>(kCells);
@@ -102,7 +108,12 @@ class Job {
     const int here = std::min(shape_.node_npes, shape_.npes - first);
     const bool alone = here == shape_.npes;
     for (uint32_t i = 0; i < shape_.nchannels && !alone; ++i) {
-      p.channels.push_back(std::make_unique<Channel>(6));
+      ChannelMemory memory = host_channel_memory(6);
+      if (shape_.log2_payloads >= 0) {
+        p.payloads.push_back(std::make_unique<PayloadRoom>(static_cast<uint32_t>(shape_.log2_payloads)));
+        memory.payloads = p.payloads.back()->memory();
+      }
+      p.channels.push_back(std::make_unique<Channel>(std::move(memory)));
       p.views.push_back(p.channels.back()->view());
       p.views.back().ring.doorbell = nullptr;
       if (shape_.replies) p.views.back().replies = {p.cells.data(), p.taken.data(), kLog2Cells};
@@ -143,13 +154,18 @@ class Job {
       for (Pe& p : pes_) {
         for (const auto& channel : p.channels) {
           while (!stalled.load()) {
-            const auto command = channel->peek();
+            auto command = channel->peek();
             if (!command) break;
+            const uint32_t hold = Payloads::hold_of(command->value, command->nbytes);
+            const bool slot = find_payload(*channel, *command);
             execute_command(*command, segment(command->segment, command->pe),
                             segment(command->signal_segment, command->pe));
             commands_.fetch_add(1);
-            channel->complete(channel->next());
+            payloads_ += slot ? (command->nbytes + kLargePayload - 1) / kLargePayload : 0;
+            const uint64_t ticket = channel->next();
             channel->pop();
+            if (slot) channel->free_payload(hold);
+            channel->complete(ticket);
             moved = true;
           }
           channel->publish();
@@ -163,6 +179,7 @@ class Job {
   unsigned char* const heaps_;
   std::vector<Pe> pes_;
   std::atomic<uint64_t> commands_{0};
+  std::atomic<uint64_t> payloads_{0};  ///< slots whose data was delivered
   std::jthread proxy_;
 };
 

@@ -67,6 +67,7 @@ struct Together {
 struct Warp {
   uint32_t size = 0;
   std::atomic<uint32_t> away{0};  ///< lanes that wait for others, or have ended
+  std::atomic<uint32_t> told{0};  ///< by the first lane
   Meeting all;
   std::mutex mutex;
   std::shared_ptr<Together> open;  ///< more lanes may join
@@ -85,6 +86,7 @@ struct Block {
   Meeting all;
   std::array<Meeting, 2> parts;
   std::vector<Warp> warps;
+  std::atomic<uint32_t> told{0};  ///< by the first thread
   std::mutex mutex;
   std::map<std::string, std::vector<std::byte>> shared;  ///< by name
   std::vector<std::byte> dynamic_shared;
@@ -124,6 +126,21 @@ inline void sync_warp() {
   meet(warp().all, warp().size, "__syncwarp");
 }
 
+inline uint32_t from_first_of_warp(uint32_t word) {
+  if (this_thread.rank % 32 == 0) warp().told.store(word, std::memory_order_relaxed);
+  sync_warp();
+  word = warp().told.load(std::memory_order_relaxed);
+  sync_warp();
+  return word;
+}
+inline uint32_t from_first_of_block(uint32_t word) {
+  if (this_thread.rank == 0) this_thread.block->told.store(word, std::memory_order_relaxed);
+  sync_block();
+  word = this_thread.block->told.load(std::memory_order_relaxed);
+  sync_block();
+  return word;
+}
+
 /// For how many turns at most a lane looks out for others that make its call: threads have no lockstep. Tests that need
 /// all lanes of a warp together, but those that are away, set kAllLanes.
 inline constexpr uint32_t kAllLanes = ~0u;
@@ -132,7 +149,10 @@ inline std::atomic<uint32_t> patience = 16;
 /// Lanes join until the first one closes the door.
 inline uint32_t active_lanes() {
   Warp& mine = warp();
-  if (mine.size == 1) return 1;
+  if (mine.size == 1) {
+    if (this_thread.together == nullptr) this_thread.together = std::make_shared<Together>();
+    return 1;
+  }
   const uint32_t bit = 1u << this_thread.rank % 32;
   bool first = false;
   {
@@ -217,6 +237,11 @@ inline bool is_global(const void* address) {
   const auto within = [at](const HeapView& heap) { return at - reinterpret_cast<uintptr_t>(heap.mine) < heap.nbytes; };
   return within(world().heap) || within(world().other) ||
          at - reinterpret_cast<uintptr_t>(own_memory.data()) < own_memory.size();
+}
+
+/// What is not global plays variables of one thread, though shared memory is among it, which other threads could read.
+inline bool is_private(const void* address) {
+  return !is_global(address);
 }
 
 /// Fences of the calling thread: on a GPU each takes longer than all else that a command does.

@@ -6,6 +6,7 @@
 #include <shmem.h>
 
 #include <atomic>
+#include <vector>
 
 #include "tests/gpu/emulated/emulation.h"
 
@@ -207,7 +208,13 @@ int team_and_context(const WorldView& world, const Memory& m, void* team_handle,
 
 int put_from(const WorldView& world, void* dest, const void* source, size_t nbytes, int pe) {
   emulation::own_memory = {static_cast<const std::byte*>(source), nbytes};
-  return launch(world, 1, 1, [&] {
+  // Without payload slots: threads of the host cannot read this memory, as threads of a kernel can.
+  std::vector<ChannelView> channels(world.channels, world.channels + world.nchannels);
+  for (ChannelView& channel : channels)
+    for (PayloadView& pool : channel.payloads) pool = {};
+  WorldView view = world;
+  view.channels = channels.data();
+  return launch(view, 1, 1, [&] {
     shmem_putmem_nbi(dest, source, nbytes, pe);
     shmem_quiet();
     return 0;

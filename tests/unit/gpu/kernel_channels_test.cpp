@@ -78,6 +78,45 @@ TEST(KernelChannels, EachHasRingAndCellsOfItsOwn) {
   EXPECT_EQ(*k.view.error, 0u);
 }
 
+TEST(KernelChannels, EachHasPayloadSlotsOfItsOwn) {
+  cuda::FakeDriver fake;
+  cuda::DeviceContext gpu = cuda::DeviceContext::primary(fake.driver(), 0);
+  cuda::DeviceCopies copies(gpu);
+  const cuda::PinnedMemory pinned(gpu, 4096 + kRings * PayloadMemory::nbytes(1));
+  const std::span<std::byte> memory{pinned.host() + 4096, pinned.nbytes() - 4096};  // inside what was pinned
+  const size_t device_nbytes = KernelChannels::device_nbytes(kRings, kLog2Slots);
+  std::byte* const device = fake.allocate(device_nbytes);
+  std::memset(device, 0, device_nbytes);
+  {
+    const KernelChannels channels(gpu, copies, device, kRings, kLog2Slots, {memory, 1});
+    WorldView view;
+    channels.add_to(view);
+    for (size_t i = 0; i < kRings; ++i) {
+      const PayloadView& large = view.channels[i].payloads[static_cast<int>(PayloadSize::large)];
+      EXPECT_EQ(large.log2_slots, 1u);
+      const Command command{.op = CommandOp::put_payload,
+                            .nbytes = kLargePayload,
+                            .local = 3,
+                            .value = payload_name(PayloadSize::large, 1)};
+      std::byte* const data = channels.channels()[i]->payload(command);
+      ASSERT_EQ(data, reinterpret_cast<std::byte*>(large.slots) + payload_stride(PayloadSize::large) + 3);
+      ASSERT_LE(data + kLargePayload, memory.data() + (i + 1) * PayloadMemory::nbytes(1));
+      for (const PayloadView& pool : view.channels[i].payloads) {
+        ASSERT_EQ(*pool.head, 0u);
+        *pool.head = i + 1;
+        pool.freed_seen->count = i + 1;
+        EXPECT_EQ(*pool.freed, 0u);
+      }
+    }
+    for (size_t i = 0; i < kRings; ++i) {
+      EXPECT_EQ(*view.channels[i].ring.head, 0u);
+      for (const PayloadView& pool : view.channels[i].payloads)
+        EXPECT_EQ(*pool.head + pool.freed_seen->count, 2 * i + 2);
+    }
+  }
+  fake.release(device);
+}
+
 TEST(KernelChannels, AFailureEndsWaitsOnEveryChannelAndOnNone) {
   Kernels k;
   k.channels->fail(ChannelStatus::peer_lost);

@@ -6,6 +6,7 @@
 
 #include "include/shmem/device/push.h"
 #include "tests/support/initiator_rig.h"
+#include "tests/support/payload_room.h"
 
 namespace railshmem::test {
 namespace {
@@ -207,6 +208,103 @@ TEST(ChannelDrain, AFetchedValueIsItsOwn) {
               .value = 1});
   rig.steps();
   EXPECT_EQ(rig.amos().size(), 2u);
+}
+
+/// A ring with payload slots: one large, so that its number shows when it is free.
+struct PayloadRig : InitiatorRig {
+  explicit PayloadRig(const RigOptions& options = {.rails = 2, .cells = 512})
+      : InitiatorRig(options), room(0), channel(room.with_ring(9)), drain(channel, *initiator, 4) {}
+
+  void put(PayloadSize size, uint64_t number, uint64_t nbytes, uint64_t offset, CommandOp op = CommandOp::put_payload) {
+    device::push(
+        channel.view().ring,
+        {.op = op, .pe = 1, .nbytes = nbytes, .remote_offset = offset, .local = 5, .value = payload_name(size, number)},
+        device::Deadline::never());
+  }
+  void steps() {
+    for (int i = 0; i < 8; ++i) {
+      poll_all();
+      drain.step();
+    }
+  }
+  uint64_t freed(PayloadSize size) {
+    return __atomic_load_n(channel.view().payloads[static_cast<int>(size)].freed, __ATOMIC_ACQUIRE);
+  }
+
+  PayloadRoom room;
+  Channel channel;
+  ChannelDrain<ScriptedRail> drain;
+};
+
+TEST(ChannelDrain, APayloadIsPostedFromItsSlotWhichIsFreeWhenTheOperationHasEnded) {
+  PayloadRig rig({.rails = 1, .cells = 512});
+  rig.put(PayloadSize::large, 0, 9000, 4000);
+  rig.put(PayloadSize::small, 1, 200, 1000);
+  rig.put(PayloadSize::small, 0, 300, 2000);
+  rig.steps();
+  ASSERT_EQ(rig.rails[0].count('w'), 3);
+  for (const ScriptedRail::Posted& p : rig.rails[0].posted) {
+    const uint64_t at = p.remote.offset == 4000   ? PayloadMemory::large_offset()
+                        : p.remote.offset == 1000 ? payload_stride(PayloadSize::small)
+                                                  : 0;
+    EXPECT_EQ(p.local, rig.room.bytes.data() + at + 5);
+  }
+  EXPECT_EQ(rig.freed(PayloadSize::large), 0u);
+  const auto end = [&](uint64_t offset) {
+    for (ScriptedRail::Posted& p : rig.rails[0].posted)
+      if (p.remote.offset == offset) rig.rails[0].complete(p.slot);
+    rig.steps();
+  };
+  end(1000);
+  EXPECT_EQ(rig.freed(PayloadSize::small), 0u) << "the one that was taken before is in use";
+  end(2000);
+  EXPECT_EQ(rig.freed(PayloadSize::small), 2u);
+  end(4000);
+  EXPECT_EQ(rig.freed(PayloadSize::large), 1u);
+  rig.put(PayloadSize::large, 0, 16384, 5000);  // the next lap
+  rig.steps();
+  end(5000);
+  EXPECT_EQ(rig.freed(PayloadSize::large), 2u);
+}
+
+TEST(ChannelDrain, APayloadBehindAFenceKeepsItsSlot) {
+  PayloadRig rig;
+  rig.put(PayloadSize::small, 0, 100, 1000);
+  device::push(rig.channel.view().ring, {.op = CommandOp::fence}, device::Deadline::never());
+  rig.put(PayloadSize::small, 1, 100, 2000);
+  rig.steps();
+  EXPECT_EQ(rig.rails[0].count('w') + rig.rails[1].count('w'), 1) << "the second is put aside";
+  for (ScriptedRail& each : rig.rails) {
+    each.complete_all_writes();
+    each.posted.clear();
+  }
+  rig.steps();
+  EXPECT_EQ(rig.freed(PayloadSize::small), 1u);
+  for (ScriptedRail& each : rig.rails) each.complete_all_writes();
+  rig.steps();
+  EXPECT_EQ(rig.freed(PayloadSize::small), 2u);
+}
+
+TEST(ChannelDrain, WhileThePeersLeaveSlotsOfFailedPutsAreFree) {
+  PayloadRig rig({.rails = 1, .cells = 512});
+  rig.put(PayloadSize::small, 0, 100, 0);
+  rig.steps();
+  rig.initiator->ignore_failures();
+  rig.rails[0].failing = 1;
+  for (uint64_t i = 1; i <= 3; ++i) rig.put(PayloadSize::small, i, 100, 1000 * i);
+  rig.steps();
+  EXPECT_EQ(rig.freed(PayloadSize::small), 4u);
+}
+
+using ChannelDrainDeathTest = testing::Test;
+TEST(ChannelDrainDeathTest, ASlotThatDoesNotExistEndsTheJob) {
+  const auto put = [](PayloadSize size, uint64_t number, uint64_t nbytes) {
+    PayloadRig rig;
+    rig.put(size, number, nbytes, 0);
+    rig.steps();
+  };
+  EXPECT_EXIT(put(PayloadSize::large, 1, 9000), testing::ExitedWithCode(1), "9000 bytes of payload slot 65, ");
+  EXPECT_EXIT(put(PayloadSize::small, 3, 1025), testing::ExitedWithCode(1), "1025 bytes of payload slot 3, ");
 }
 
 }  // namespace

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "include/shmem/device/push.h"
+#include "src/proxy/channel_drain.h"
 #include "tests/support/staged_rig.h"
 
 namespace railshmem::test {
@@ -18,11 +21,17 @@ constexpr uint32_t kPiece = 5000;
 
 /// A put_signal to PE 3 whose request was sent over a rail that then dies.
 struct ReplaySource : StagedRig {
-  ReplaySource() : StagedRig(Port::host, 0) {
-    context = &initiator->add_context();
-    const NetSignal signal{SegmentId::heap, kSignalled, 1, SignalOp::add};
-    const Remote place{3, SegmentId::heap, kData};
-    EXPECT_EQ(issue(*initiator, put_signal_op(*context, place, base(), kPiece, signal, Local::lent)), Post::ok);
+  ReplaySource()
+      : ReplaySource([](ReplaySource& source) {
+          const NetSignal signal{SegmentId::heap, kSignalled, 1, SignalOp::add};
+          const Remote place{3, SegmentId::heap, kData};
+          const Op op = put_signal_op(*source.context, place, source.base(), kPiece, signal, Local::lent);
+          EXPECT_EQ(issue(*source.initiator, op), Post::ok);
+        }) {}
+  /// The put_signal that `begin(*this)` issues.
+  template <class Begin>
+  explicit ReplaySource(Begin&& begin) : StagedRig(Port::host, 0), context(&initiator->add_context()) {
+    begin(*this);
     until([this] { return rails[0].count('s') + rails[1].count('s') > 0; });
     dead = rail_of(MessageKind::staged_put);
     alive = 1 - dead;
@@ -48,8 +57,8 @@ struct ReplaySource : StagedRig {
   }
   bool slot_is_intact() { return std::memcmp(staging->source(Port::host).at(request.slot), base(), kPiece) == 0; }
 
-  NetContext* context;
-  size_t dead, alive;
+  NetContext* const context;
+  size_t dead = 0, alive = 1;
   StagedMessage request;
 };
 
@@ -76,6 +85,51 @@ TEST(StagingReplay, ARequestThatTheTargetHasExecutedIsNotSentAgain) {
   source.account(1);
   EXPECT_EQ(source.context->pending(), 0u);
   EXPECT_TRUE(source.messages(source.alive, MessageKind::staged_put).empty());
+}
+
+/// A kernel's put_signal: its data is in a payload slot, which peers fetch.
+TEST(StagingReplay, APayloadSlotIsHeldUntilItsRequestWasExecuted) {
+  PayloadLine line{};
+  std::optional<Channel> channel;
+  std::optional<ChannelDrain<ScriptedRail>> drain;
+  ReplaySource source([&](ReplaySource& rig) {
+    ChannelMemory memory = host_channel_memory(6);
+    memory.payloads = {rig.staging->payloads().data(), &line, 0};
+    channel.emplace(std::move(memory));
+    drain.emplace(*channel, *rig.initiator, 4);
+    std::memset(rig.staging->payloads().data(), 7, rig.staging->payloads().size());
+    device::push(channel->view().ring,
+                 {.op = CommandOp::put_payload_signal,
+                  .signal_op = SignalOp::add,
+                  .pe = 3,
+                  .nbytes = kPiece,
+                  .remote_offset = kData,
+                  .local = 9,
+                  .value = payload_name(PayloadSize::large, 0),
+                  .signal_offset = kSignalled,
+                  .signal_value = 1},
+                 device::Deadline::never());
+    drain->step();
+  });
+  const auto freed = [&] {
+    drain->step();
+    return *channel->view().payloads[1].freed;
+  };
+  const StagingPart& part = source.staging->source(Port::host);
+  const std::byte* const slot = source.staging->payloads().data() + PayloadMemory::large_offset() + 9;
+  EXPECT_EQ(part.area.data() + source.request.slot, slot);
+  EXPECT_TRUE(source.request.brings_signal);
+  EXPECT_EQ(freed(), 0u);
+  source.account(0);
+  const auto again = source.messages(source.alive, MessageKind::staged_put);
+  ASSERT_EQ(again.size(), 1u);
+  const auto message = read_message<StagedMessage>(source.rails[source.alive].posted[again[0]].bytes.data());
+  EXPECT_EQ(std::memcmp(&message, &source.request, sizeof message), 0);
+  source.complete(source.alive, again[0]);
+  source.turns();
+  EXPECT_EQ(freed(), 0u) << "the target has yet to read it";
+  source.acknowledge(1);
+  EXPECT_EQ(freed(), 1u);
 }
 
 /// The rail that a request went over lives, but not the one that brought its acknowledgement.

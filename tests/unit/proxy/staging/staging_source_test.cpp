@@ -122,7 +122,7 @@ TEST(StagingSource, APeThatRecoversTakesNoSlotFromOthers) {
   EXPECT_EQ(source.requests(3).size(), 1u) << "the first one";
 }
 
-/// Many transfers wait for the PE that recovers.
+/// More transfers to the PE that recovers than one pass looks at.
 TEST(StagingSource, ManyThatWaitForOnePeKeepNobodyBack) {
   SourceRig source;
   ASSERT_NO_FATAL_FAILURE(source.let_pe_3_recover());
@@ -189,6 +189,78 @@ TEST(StagingSource, WhatOnlyCopiesReachIsCopiedFirst) {
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].nbytes, 100u);
   EXPECT_EQ(found[2].nbytes, 8u);
+}
+
+/// What kernels stored where peers fetch it: as many requests leave as there are puts, though a rail has one bounce
+/// slot.
+TEST(StagingSource, DataInPayloadSlotsIsFetchedFromThereWithoutACopy) {
+  SourceRig source;
+  std::byte* const payloads = source.staging->payloads().data();
+  auto& part = source.staging->source(Port::host);
+  const auto& copier = static_cast<LateCopier&>(*part.copier);
+  constexpr size_t kPuts = 6, kBytes = 6000;
+  const NetSignal signal{SegmentId::heap, 0, 1, SignalOp::add};
+  for (size_t i = 0; i < kPuts; ++i) {
+    const Remote to{3, SegmentId::heap, 0};
+    const std::byte* const from = payloads + i * kBytes + 3;
+    ASSERT_EQ(
+        issue(*source.initiator, i % 2 == 0 ? put_op(*source.context, to, from, kBytes, Local::lent)
+                                            : put_signal_op(*source.context, to, from, kBytes, signal, Local::lent)),
+        Post::ok);
+  }
+  source.turns();
+  const auto found = source.requests(3);
+  ASSERT_EQ(found.size(), kPuts);
+  std::vector<uint64_t> slots;
+  for (const StagedMessage& message : found) {
+    EXPECT_EQ(message.nbytes, kBytes);
+    EXPECT_EQ(message.brings_signal,
+              (message.slot - static_cast<uint64_t>(payloads + 3 - part.area.data())) / kBytes % 2);
+    slots.push_back(message.slot);
+  }
+  std::sort(slots.begin(), slots.end());
+  for (size_t i = 0; i < kPuts; ++i) EXPECT_EQ(part.area.data() + slots[i], payloads + i * kBytes + 3);
+  EXPECT_EQ(copier.started(), 0u);
+  source.complete_all(0);
+  source.complete_all(1);
+  source.acknowledge(3, kPuts);
+  EXPECT_EQ(source.context->pending(), 0u);
+  // No payload slot went into the pool of bounce slots.
+  ASSERT_EQ(source.put(3, 4 * 8192), Post::ok);
+  source.turns();
+  for (const StagedMessage& message : source.requests(3)) EXPECT_LT(part.area.data() + message.slot, payloads);
+}
+
+/// The chunk may be shorter than a payload slot.
+TEST(StagingSource, APayloadLongerThanAChunkGoesInPieces) {
+  SourceRig source;
+  std::byte* const payloads = source.staging->payloads().data();
+  const Remote to{3, SegmentId::heap, 0};
+  ASSERT_EQ(issue(*source.initiator, put_op(*source.context, to, payloads, 16384 + 100, Local::lent)), Post::ok);
+  source.turns();
+  const auto found = source.requests(3);
+  ASSERT_EQ(found.size(), 3u);
+  for (const StagedMessage& message : found) {
+    if (message.slot == kNoSlot) {
+      EXPECT_EQ(message.nbytes, 100u);
+    } else {
+      EXPECT_EQ(source.staging->source(Port::host).area.data() + message.slot, payloads + message.offset);
+    }
+  }
+}
+
+TEST(StagingSource, AShortPayloadTravelsInsideItsMessage) {
+  SourceRig source;
+  std::byte* const payloads = source.staging->payloads().data();
+  std::fill_n(payloads, 1000, std::byte{9});
+  ASSERT_EQ(
+      issue(*source.initiator, put_op(*source.context, Remote{3, SegmentId::heap, 0}, payloads, 1000, Local::lent)),
+      Post::ok);
+  source.turns();
+  const size_t r = source.rail_of(MessageKind::staged_put);
+  const auto& bytes = source.rails[r].posted.at(source.messages(r, MessageKind::staged_put).at(0)).bytes;
+  ASSERT_EQ(bytes.size(), sizeof(StagedMessage) + 1000);
+  EXPECT_EQ(std::count(bytes.begin() + sizeof(StagedMessage), bytes.end(), std::byte{9}), 1000);
 }
 
 }  // namespace
