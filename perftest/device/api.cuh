@@ -3,6 +3,7 @@
 // threads call together; all of them pass equal arguments.
 //
 //   put_nbi<kScope> get_nbi<kScope>          bytes, complete at quiet()
+//   get<kScope>                              bytes, which are there when it returns
 //   put_value get_value                      8 bytes
 //   put_signal_nbi<kScope>                   bytes, then SET of a signal
 //   set_signal wait_signal                   wait_signal returns whether the word reached the value in time

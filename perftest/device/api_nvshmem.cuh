@@ -29,6 +29,16 @@ __device__ inline void get_nbi(void* dest, const void* source, size_t nbytes, in
     return nvshmem_getmem_nbi(dest, source, nbytes, pe);
 }
 
+template <Scope kScope>
+__device__ inline void get(void* dest, const void* source, size_t nbytes, int pe) {
+  if constexpr (kScope == Scope::block)
+    return nvshmemx_getmem_block(dest, source, nbytes, pe);
+  else if constexpr (kScope == Scope::warp)
+    return nvshmemx_getmem_warp(dest, source, nbytes, pe);
+  else
+    return nvshmem_getmem(dest, source, nbytes, pe);
+}
+
 __device__ inline void put_value(uint64_t* dest, uint64_t value, int pe) {
   nvshmem_uint64_p(dest, value, pe);
 }

@@ -30,6 +30,16 @@ __device__ inline void get_nbi(void* dest, const void* source, size_t nbytes, in
     return shmem_getmem_nbi(dest, source, nbytes, pe);
 }
 
+template <Scope kScope>
+__device__ inline void get(void* dest, const void* source, size_t nbytes, int pe) {
+  if constexpr (kScope == Scope::block)
+    return shmemx_getmem_block(dest, source, nbytes, pe);
+  else if constexpr (kScope == Scope::warp)
+    return shmemx_getmem_warp(dest, source, nbytes, pe);
+  else
+    return shmem_getmem(dest, source, nbytes, pe);
+}
+
 __device__ inline void put_value(uint64_t* dest, uint64_t value, int pe) {
   shmem_uint64_p(dest, value, pe);
 }

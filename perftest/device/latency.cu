@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// put_lat, p_lat, g_lat: one operation at a time until it is complete at the peer. In warp and block scope the threads
-// meet, one of them calls quiet, and they meet again.
+// put_lat, get_lat, p_lat, g_lat: one operation at a time until it is complete at the peer. In warp and block scope the
+// threads meet, one of them calls quiet, and they meet again.
 #include "perftest/device/api.cuh"
 #include "perftest/device/measure.cuh"
 
@@ -15,6 +15,15 @@ __global__ void __launch_bounds__(most_threads(kScope))
     sync<kScope>();
     if (leads<kScope>()) api::quiet();
     sync<kScope>();
+    return true;
+  });
+}
+
+template <Scope kScope>
+__global__ void __launch_bounds__(most_threads(kScope))
+    get_latency(Loop loop, char* dest, const char* source, uint64_t nbytes, int pe) {
+  timed<kScope>(loop, [&](uint64_t, uint64_t) {
+    api::get<kScope>(dest, source, nbytes, pe);
     return true;
   });
 }
@@ -57,6 +66,26 @@ void run_put(Context& context) {
   }
 }
 
+void run_get(Context& context) {
+  const Symmetric from(context.largest()), to(context.largest());
+  for (const uint64_t bytes : context.sizes) {
+    const auto launch = [&](const Loop& loop) {
+      with_scope(context.scope, [&]<Scope kScope>() {
+        context.launch(get_latency<kScope>, 1, context.scope_threads(), loop, to.as<>(), from.as<const char>(), bytes,
+                       context.target);
+      });
+    };
+    std::optional<bool> validated;
+    if (context.options.common.validate) {
+      to.clear();
+      if (context.is_target()) context.fill(from.as<>(), bytes, 0);
+      self_timed(context, 1, launch);
+      validated = context.agree(!context.first() || context.matches(to.as<>(), bytes, 0));
+    }
+    add_time(context, "latency", bytes, 200, validated, launch);
+  }
+}
+
 void run_p(Context& context) {
   const Symmetric word(sizeof(uint64_t));
   add_time(context, "latency", sizeof(uint64_t), 200, std::nullopt,
@@ -78,6 +107,13 @@ const Register put_lat({"put_lat",
                         {Scope::thread, Scope::warp, Scope::block},
                         true,
                         run_put});
+const Register get_lat({"get_lat",
+                        "get by a thread, a warp, a block of --threads",
+                        Part::one_sided,
+                        {8, 32 << 10},
+                        {Scope::thread, Scope::warp, Scope::block},
+                        true,
+                        run_get});
 const Register p_lat(
     {"p_lat", "8-byte p and quiet by one thread", Part::one_sided, {8, 8}, {Scope::thread}, false, run_p});
 const Register g_lat({"g_lat", "8-byte g by one thread", Part::one_sided, {8, 8}, {Scope::thread}, false, run_g});

@@ -61,6 +61,10 @@ class Channel {
   std::byte* payload(const Command& command) const noexcept {
     return payloads_ ? payloads_->data(command.value, command.local, command.nbytes) : nullptr;
   }
+  /// Where the data of a get_payload goes; null where it names no place.
+  std::byte* get_place(const Command& command) const noexcept {
+    return payloads_ ? payloads_->get_place(command.value, command.local, command.nbytes) : nullptr;
+  }
   /// The command of this Payloads::hold_of() needs its data no more. publish() tells producers.
   void free_payload(uint32_t hold) noexcept {
     payloads_freed_ = true;

@@ -10,16 +10,19 @@
 
 namespace railshmem {
 
-/// Slots for the data of puts. Their producers store into them; a Channel hands them back.
+/// Slots for the data of puts and gets. Producers store into those of puts, and a Channel hands them back.
 struct PayloadMemory {
-  std::byte* slots = nullptr;  ///< small ones, then large ones, aligned to a cache line; null: there are none
+  std::byte* slots = nullptr;  ///< small ones, large ones, those of gets, aligned to a cache line; null: there are none
   PayloadLine* producer = nullptr;
   uint32_t log2_large = 0;
 
   static size_t nbytes(uint32_t log2_large) noexcept {
-    return large_offset() + (payload_stride(PayloadSize::large) << log2_large);
+    return gets_offset(log2_large) + payload_stride(PayloadSize::large) * kGetSlots;
   }
   static size_t large_offset() noexcept { return payload_stride(PayloadSize::small) << kLog2SmallPayloads; }
+  static size_t gets_offset(uint32_t log2_large) noexcept {
+    return large_offset() + (payload_stride(PayloadSize::large) << log2_large);
+  }
 };
 
 /// All zero when handed to a Channel. Channels of kernels fill these fields with blocks of pinned and GPU memory.

@@ -8,6 +8,7 @@ namespace railshmem {
 Payloads::Payloads(const PayloadMemory& memory, uint64_t* freed)
     : pools_{Pool(PayloadSize::small, memory.slots, kLog2SmallPayloads),
              Pool(PayloadSize::large, memory.slots + PayloadMemory::large_offset(), memory.log2_large)},
+      gets_(memory.slots + PayloadMemory::gets_offset(memory.log2_large)),
       producer_(memory.producer),
       freed_(freed) {}
 
@@ -19,6 +20,11 @@ std::byte* Payloads::data(uint64_t name, uint64_t shift, uint64_t nbytes) const 
   const uint64_t slots = pool.size == PayloadSize::small ? 1 : count - number;  // small ones are taken one by one
   if (nbytes > slots * payload_nbytes(pool.size)) return nullptr;
   return pool.slots + number * stride + shift;
+}
+
+std::byte* Payloads::get_place(uint64_t number, uint64_t shift, uint64_t nbytes) const noexcept {
+  if (number >= kGetSlots || shift >= kPayloadAlign || nbytes == 0 || nbytes > kLargePayload) return nullptr;
+  return gets_ + number * payload_stride(PayloadSize::large) + shift;
 }
 
 uint32_t Payloads::hold_of(uint64_t name, uint64_t nbytes) noexcept {
@@ -50,6 +56,7 @@ void Payloads::add_to(ChannelView& view) const noexcept {
   for (size_t i = 0; i < pools_.size(); ++i)
     view.payloads[i] = {reinterpret_cast<unsigned char*>(pools_[i].slots), producer_->head + i,
                         producer_->freed_seen + i, freed_ + i, pools_[i].log2_slots};
+  view.gets = {reinterpret_cast<unsigned char*>(gets_), producer_->gets_taken};
 }
 
 }  // namespace railshmem

@@ -21,6 +21,9 @@ class Payloads {
   /// The data that a command names: `nbytes` bytes from `shift` on, also in slots that follow. Null where there is no
   /// such slot, or no such room.
   std::byte* data(uint64_t name, uint64_t shift, uint64_t nbytes) const noexcept;
+  /// Where the data of a get goes: `nbytes` bytes from `shift` on in get slot `number`. Null where there is no such
+  /// slot, or no such room.
+  std::byte* get_place(uint64_t number, uint64_t shift, uint64_t nbytes) const noexcept;
   /// A word for the slots of a command that has data(); never 0.
   static uint32_t hold_of(uint64_t name, uint64_t nbytes) noexcept;
   /// Nobody needs the data of these slots any more. Once for each time that a producer took the slots, in any order.
@@ -54,6 +57,7 @@ class Payloads {
   static_assert(1 + kSmallPayloads + kMostLargePayloads < 1u << kHoldBits, "a name and 1 fit");
 
   std::array<Pool, kPayloadSizes> pools_;
+  std::byte* gets_;
   PayloadLine* producer_;
   uint64_t* freed_;
 };

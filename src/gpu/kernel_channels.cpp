@@ -81,6 +81,7 @@ KernelChannels::KernelChannels(const cuda::DeviceContext& gpu, cuda::DeviceCopie
       pool.slots += data - payloads.memory.data();
       pool.freed = to_device(pool.freed);
     }
+    if (view.gets.slots != nullptr) view.gets.slots += data - payloads.memory.data();
     views.push_back(view);
   }
   if (!views.empty()) copies.copy(device + layout.views(), views.data(), views.size() * sizeof(ChannelView));

@@ -90,6 +90,11 @@ class ChannelDrain {
       case CommandOp::get:
         op.kind = OpKind::get;
         break;
+      case CommandOp::get_payload:
+        op.kind = OpKind::get;
+        op.local = channel_.get_place(c);
+        if (op.local == nullptr) die_strange_payload(c);
+        break;
       case CommandOp::put_signal:
       case CommandOp::put_inline_signal:
       case CommandOp::signal:

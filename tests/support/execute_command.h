@@ -45,6 +45,16 @@ inline bool find_payload(const Channel& channel, Command& c) {
   return true;
 }
 
+/// Turns a get into a get slot into one that has the slot's address. False: it is none.
+inline bool find_get_slot(const Channel& channel, Command& c) {
+  if (c.op != CommandOp::get_payload) return false;
+  std::byte* const place = channel.get_place(c);
+  if (place == nullptr) std::abort();
+  c.op = CommandOp::get;
+  c.local = reinterpret_cast<uintptr_t>(place);
+  return true;
+}
+
 inline void execute_command(const Command& c, unsigned char* heap) {
   execute_command(c, heap, heap);
 }

@@ -26,6 +26,7 @@ struct ChannelView {
   Seen* completed_seen;
   ReplyCells replies = {};
   PayloadView payloads[kPayloadSizes] = {};  ///< by PayloadSize
+  GetSlots gets = {};
 };
 static_assert(std::is_trivially_copyable<ChannelView>::value, "goes to the GPU");
 

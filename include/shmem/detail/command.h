@@ -25,6 +25,7 @@ enum class CommandOp : uint8_t {
   fence,               ///< commands to pe (kEveryPe: to any) after it are ordered behind those before it
   put_payload,         ///< nbytes from `local` bytes behind the begin of payload slot `value` (payload_name())
   put_payload_signal,  ///< put_payload, then the signal
+  get_payload,         ///< nbytes to `local` bytes behind the begin of get slot `value`
 };
 
 /// One operation. Fields that an operation does not use are zero. Quiet needs no command: it waits for tickets.
@@ -39,7 +40,7 @@ struct Command {
   uint64_t nbytes = 0;         ///< 63 bits
   uint64_t remote_offset = 0;  ///< bytes from the segment's base; 63 bits
   uint64_t local = 0;          ///< address on this PE: source, destination or place of the fetched value
-  uint64_t value = 0;          ///< inline value, AMO operand or name of a payload slot
+  uint64_t value = 0;          ///< inline value, AMO operand or name of a slot
   uint64_t compare = 0;
   uint64_t signal_offset = 0;  ///< 63 bits
   uint64_t signal_value = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slots of pinned host memory, into which kernels store the data of puts where no NIC reaches the GPU's memory.
+// Slots of pinned host memory through which the data of kernels goes where no NIC reaches the GPU's memory: kernels
+// store what they put, and read what they get.
 #ifndef SHMEM_DETAIL_PAYLOAD_H
 #define SHMEM_DETAIL_PAYLOAD_H
 
@@ -46,12 +47,16 @@ RAILSHMEM_HD constexpr uint64_t payload_name(PayloadSize size, uint64_t number) 
   return size == PayloadSize::small ? number : kSmallPayloads + number;
 }
 
-/// Written by producers: GPU memory when they run there. One cache line.
+/// Slots of a ring for what kernels get, each of payload_nbytes(PayloadSize::large).
+inline constexpr uint32_t kGetSlots = 8;
+
+/// Written by producers: GPU memory when they run there. Two cache lines.
 struct alignas(64) PayloadLine {
   uint64_t head[kPayloadSizes];  ///< slots taken so far: slot t of these is number t modulo the count
   Seen freed_seen[kPayloadSizes];
+  uint32_t gets_taken[kGetSlots];  ///< 0: the slot is free
 };
-static_assert(sizeof(PayloadLine) == 64, "one line");
+static_assert(sizeof(PayloadLine) == 128, "two lines");
 
 /// The slots of one size that belong to one ring. They are taken, and handed back, in a circle.
 struct PayloadView {
@@ -60,6 +65,12 @@ struct PayloadView {
   Seen* freed_seen = nullptr;
   const uint64_t* freed = nullptr;  ///< slots taken before this one may be written again
   uint32_t log2_slots = 0;
+};
+/// The slots of one ring for what kernels get. Their owners take and free them in GPU memory; the proxy knows them only
+/// by their commands.
+struct GetSlots {
+  unsigned char* slots = nullptr;  ///< null: there are none
+  uint32_t* taken = nullptr;
 };
 static_assert(std::is_trivially_copyable<PayloadView>::value && std::is_standard_layout<PayloadView>::value,
               "goes to the GPU");

@@ -152,16 +152,17 @@ RAILSHMEM_HD inline bool take_next_slots(const WorldView& world, SlotPut& put) {
   return told != 0;
 }
 
-/// issue() of a command that lies in memory: its words take no registers of the caller.
-RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus issue_kept(const WorldView& world, const Command& command) {
-  return issue(world, command, Payload::written);
+/// push() of a command that lies in memory: its words take no registers of the caller.
+RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline Reserved push_kept(const WorldView& world, const Command& command,
+                                                             Payload payload) {
+  return push(my_channel(world).ring, command, deadline_of(world), payload);
 }
 
 /// Pushes the command of full slots. Its fence covers what the other threads stored before they met this one.
 RAILSHMEM_HD inline void push_slots(const WorldView& world, SlotPut& put) {
   if (put.status != ChannelStatus::ok) return;
   put.command.value = payload_name(static_cast<PayloadSize>(put.size), put.number);
-  put.status = issue_kept(world, put.command);
+  put.status = push_kept(world, put.command, Payload::written).status;
 }
 
 /// The calling thread's share of the copy into the slots.

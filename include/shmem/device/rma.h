@@ -11,8 +11,8 @@
 
 #include "shmem/device/copy_by.h"
 #include "shmem/device/far.h"
+#include "shmem/device/get_slot.h"
 #include "shmem/device/order.h"
-#include "shmem/device/payload.h"
 #include "shmem/device/scope.h"
 
 namespace railshmem {
@@ -73,6 +73,13 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus get_elsewhere(const Worl
   if (place.here != nullptr) {
     copy_by<Scope>(dest, place.here, nbytes);
     return ChannelStatus::ok;
+  }
+  if constexpr (kStoresInSlots<Scope>) {
+    if (completion == Completion::now && refusal(world, place, peer.pe) == ChannelStatus::ok &&
+        gets_by_slot<Scope>(world, my_channel(world), dest, nbytes)) {
+      SlotGet get{command_to(world, CommandOp::get_payload, place, nbytes, peer), dest};
+      if (get_by_slot<Scope>(world, get)) return get.status;
+    }
   }
   return Scope::leads() ? get_far(world, place, dest, nbytes, peer, completion) : ChannelStatus::ok;
 }

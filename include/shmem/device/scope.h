@@ -24,6 +24,8 @@ struct ThreadScope {
   // Copy engines are faster beyond: they move 16 KiB in 7 us, and a thread 1 KiB in 3.
   static constexpr PayloadSize kPayloadSize = PayloadSize::small;
   static constexpr uint32_t kPayloads = 1;
+  /// The longest get that goes by a slot, from which the threads read. Copy engines are faster beyond.
+  static constexpr uint64_t kGetBytes = 256;
   RAILSHMEM_HD static constexpr uint32_t rank() { return 0; }
   RAILSHMEM_HD static constexpr uint32_t size() { return 1; }
   RAILSHMEM_HD static constexpr bool leads() { return true; }
@@ -39,6 +41,7 @@ struct WarpScope {
   static constexpr uint64_t kReducePacketBytes = DeviceControlLayout::kPacketBytes;
   static constexpr PayloadSize kPayloadSize = PayloadSize::large;
   static constexpr uint32_t kPayloads = 1;
+  static constexpr uint64_t kGetBytes = 4096;
   RAILSHMEM_HD static uint32_t rank() { return threads::lane(); }
   RAILSHMEM_HD static uint32_t size() { return threads::warp_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }
@@ -55,6 +58,7 @@ struct BlockScope {
   static constexpr uint64_t kReducePacketBytes = DeviceControlLayout::kPacketBytes;
   static constexpr PayloadSize kPayloadSize = PayloadSize::large;
   static constexpr uint32_t kPayloads = 4;
+  static constexpr uint64_t kGetBytes = kLargePayload;
   RAILSHMEM_HD static uint32_t rank() { return threads::rank_in_block(); }
   RAILSHMEM_HD static uint32_t size() { return threads::block_size(); }
   RAILSHMEM_HD static bool leads() { return rank() == 0; }

@@ -44,7 +44,7 @@ class StagedPieces {
   template <class FinishPart>
   PieceRoom start(OpCell& whole, size_t at, size_t n, FinishPart&& finish_part) noexcept {
     BouncePool& pool = part_.pool(kind_of(n));
-    const bool is_there = part_.is_payload(whole.local);  // a kernel has stored the data where peers fetch it
+    const bool is_there = part_.is_payload(whole.local);  // peers reach the kernel's slot
     if (under_way_ == most_) return PieceRoom::none;
     if (!is_there && pool.empty()) return PieceRoom::no_slot;
     // One that cannot be sent would keep a slot from those to other PEs.
@@ -59,12 +59,12 @@ class StagedPieces {
     piece->segment = whole.segment;
     piece->remote_offset = whole.remote_offset + at;
     piece->local = whole.local + at;
-    if (is_there) {
-      copied(*piece, finish_part);
-    } else if (whole.what.kind == OpKind::staged_get) {
+    if (whole.what.kind == OpKind::staged_get) {
       // Only a reply ends it, whose value is of no width; or data, for the slot.
-      piece->fetch = pool.at(piece->staging);
+      piece->fetch = part_.at(piece->staging);
       if (!send(*piece)) ready_.push_back(piece->index);
+    } else if (is_there) {
+      copied(*piece, finish_part);
     } else {
       copy(*piece, pool.at(piece->staging), piece->local, finish_part);
     }
@@ -85,7 +85,7 @@ class StagedPieces {
   /// The target has executed the piece's request.
   template <class FinishPart>
   void answered(OpCell& piece, FinishPart&& finish_part) noexcept {
-    if (gets(piece)) {
+    if (gets(piece) && !part_.is_payload(piece.local)) {
       copy(piece, piece.local, part_.at(piece.staging), finish_part);
     } else {
       end(piece, finish_part);

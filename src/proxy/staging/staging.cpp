@@ -91,7 +91,7 @@ std::string Staging::describe() const {
   }
   std::string line =
       text("staging: through slots, %s per use (host calls, each proxy thread's channels, serving)", slots.c_str());
-  if (!payloads().empty()) line += text(", %zu KiB for what kernels put", payloads().size() / 1024);
+  if (!payloads().empty()) line += text(", %zu KiB for what kernels put and get", payloads().size() / 1024);
   return line + text(": %zu KiB\n", nbytes_ / 1024);
 }
 

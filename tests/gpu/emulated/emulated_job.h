@@ -60,6 +60,8 @@ class Job {
   uint64_t commands() const { return commands_.load(); }
   /// Of these, commands whose data was in a slot.
   uint64_t payloads() const { return payloads_.load(); }
+  /// Gets whose data went into a slot.
+  uint64_t gets_by_slot() const { return gets_by_slot_.load(); }
   /// Makes the proxy leave commands in the ring.
   std::atomic<bool> stalled{false};
 
@@ -158,6 +160,7 @@ class Job {
             if (!command) break;
             const uint32_t hold = Payloads::hold_of(command->value, command->nbytes);
             const bool slot = find_payload(*channel, *command);
+            gets_by_slot_ += find_get_slot(*channel, *command) ? 1 : 0;
             execute_command(*command, segment(command->segment, command->pe),
                             segment(command->signal_segment, command->pe));
             commands_.fetch_add(1);
@@ -180,6 +183,7 @@ class Job {
   std::vector<Pe> pes_;
   std::atomic<uint64_t> commands_{0};
   std::atomic<uint64_t> payloads_{0};  ///< slots whose data was delivered
+  std::atomic<uint64_t> gets_by_slot_{0};
   std::jthread proxy_;
 };
 

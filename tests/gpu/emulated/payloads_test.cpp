@@ -121,6 +121,97 @@ TEST_F(Payloads, AThreadsOwnVariablesGoAlongHoweverLong) {
   }
 }
 
+struct GetCase {
+  const char* scope;
+  uint32_t threads;
+  ChannelStatus (*get)(const WorldView&, void* dest, const void* source, uint64_t nbytes, Completion);
+  uint64_t longest;
+};
+template <class Scope>
+ChannelStatus get(const WorldView& world, void* dest, const void* source, uint64_t nbytes, Completion completion) {
+  return device::getmem<Scope>(world, dest, source, nbytes, 1, completion);
+}
+const GetCase kGetCases[] = {{"thread", 1, get<ThreadScope>, 256},
+                             {"warp", 32, get<WarpScope>, 4096},
+                             {"part of a warp", 7, get<WarpScope>, 4096},
+                             {"block", 80, get<BlockScope>, 16384},
+                             {"small block", 9, get<BlockScope>, 16384}};
+
+TEST_F(Payloads, EverySizeComesToEveryScope) {
+  std::iota(theirs(), theirs() + kRoom, 5);
+  unsigned char* const dest = job_.object(0, 3 * kRoom);
+  for (const GetCase& with : kGetCases) {
+    for (const uint64_t nbytes : {1, 8, 9, 17, 255, 256, 257, 1000, 4096, 4097, 16384, 16385, 50000}) {
+      for (const Completion completion : {Completion::now, Completion::later}) {
+        SCOPED_TRACE(std::string(with.scope) + ", " + std::to_string(nbytes) + " bytes, " +
+                     (completion == Completion::now ? "now" : "later"));
+        const uint64_t shift = nbytes % 5, before = job_.gets_by_slot();
+        std::memset(dest, 0xee, kRoom);
+        job_.run_on(0, 1, with.threads, [&] {
+          EXPECT_EQ(with.get(job_.view(0), dest + shift, job_.object(0, kRoom + 1), nbytes, completion),
+                    ChannelStatus::ok);
+          if (completion == Completion::now) {
+            EXPECT_EQ(std::memcmp(dest + shift, theirs() + 1, nbytes), 0)
+                << "seen by every thread, " << with.scope << ", " << nbytes;
+          }
+          threads::sync_block();
+          if (threads::rank_in_block() == 0) {
+            EXPECT_EQ(device::quiet(job_.view(0)), ChannelStatus::ok);
+          }
+        });
+        ASSERT_EQ(std::memcmp(dest + shift, theirs() + 1, nbytes), 0);
+        ASSERT_EQ(dest[shift + nbytes], 0xee);
+        if (shift > 0) ASSERT_EQ(dest[shift - 1], 0xee);
+        EXPECT_EQ(job_.gets_by_slot() - before, completion == Completion::now && nbytes <= with.longest ? 1u : 0u);
+      }
+    }
+  }
+}
+
+TEST_F(Payloads, GetsIntoAThreadsOwnVariables) {
+  std::iota(theirs(), theirs() + kRoom, 5);
+  for (const GetCase& with : kGetCases) {
+    for (const uint64_t nbytes : {uint64_t{9}, uint64_t{200}, uint64_t{4000}, uint64_t{20000}}) {
+      SCOPED_TRACE(std::string(with.scope) + ", " + std::to_string(nbytes) + " bytes");
+      job_.run_on(0, 1, with.threads, [&] {
+        std::vector<unsigned char> own(nbytes + 1, 0xcc);
+        EXPECT_EQ(with.get(job_.view(0), own.data(), job_.object(0, kRoom), nbytes, Completion::now),
+                  ChannelStatus::ok);
+        const bool leads = threads::rank_in_block() == 0;
+        EXPECT_EQ(std::memcmp(own.data(), theirs(), nbytes) == 0, leads) << "into the first thread's variable";
+        EXPECT_EQ(own[nbytes], 0xcc);
+      });
+    }
+  }
+}
+
+/// More blocks and lanes than there are get slots: who finds none is served in another way, and all come free again.
+TEST_F(Payloads, ManyGetsAtOnce) {
+  constexpr uint32_t kBlocks = 12, kThreads = 40, kRounds = 6, kEach = 100;
+  std::iota(theirs(), theirs() + kRoom, 5);
+  unsigned char* const dest = job_.object(0, 3 * kRoom);
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    std::memset(dest, 0, kRoom);
+    job_.run_on(0, kBlocks, kThreads, [&] {
+      const uint32_t block = threads::block_in_grid(), rank = threads::rank_in_block();
+      if (round % 2 == 0) {
+        const uint64_t at = (block * kThreads + rank) * kEach;
+        EXPECT_EQ(get<ThreadScope>(job_.view(0), dest + at, job_.object(0, kRoom + at), kEach, Completion::now),
+                  ChannelStatus::ok);
+      } else {
+        const uint64_t at = block * kThreads * kEach;
+        EXPECT_EQ(
+            get<BlockScope>(job_.view(0), dest + at, job_.object(0, kRoom + at), kThreads * kEach, Completion::now),
+            ChannelStatus::ok);
+      }
+    });
+    ASSERT_EQ(std::memcmp(dest, theirs(), kBlocks * kThreads * kEach), 0) << round;
+  }
+  EXPECT_GT(job_.gets_by_slot(), kRounds * kGetSlots);
+  for (size_t i = 0; i < 2; ++i)
+    for (uint32_t slot = 0; slot < kGetSlots; ++slot) EXPECT_EQ(job_.channel(0, i).view().gets.taken[slot], 0u);
+}
+
 TEST_F(Payloads, ABlockingPutReturnsBeforeAnybodyHasReadIt) {
   job_.stalled = true;
   job_.run_on(0, 1, 32, [&] {
@@ -261,6 +352,27 @@ TEST(FullPayloads, LanesWaitTogether) {
   EXPECT_EQ(job.commands(), kThreads * kPuts);
   for (uint32_t i = 0; i < kThreads * kPuts * 50; ++i)
     ASSERT_EQ(job.object(1, 1 << 20)[i], static_cast<unsigned char>(1 + i / 50)) << i;
+}
+
+/// The data may still come, so the slot is not used again.
+TEST(FullPayloads, AGetThatFailsKeepsItsSlot) {
+  for (const uint32_t threads : {1u, 32u, 70u}) {
+    Job job({.node_npes = 1, .nchannels = 1, .log2_payloads = 0, .timeout_ns = 200'000'000});
+    job.stalled = true;
+    job.run_on(0, 1, threads, [&] {
+      const auto get = [&](auto scope) {
+        return device::getmem<decltype(scope)>(job.view(0), job.object(0), job.object(0, 1 << 20), 200, 1,
+                                               Completion::now);
+      };
+      const ChannelStatus status = threads == 1    ? get(ThreadScope())
+                                   : threads == 32 ? get(WarpScope())
+                                                   : get(BlockScope());
+      EXPECT_EQ(status, threads::rank_in_block() == 0 ? ChannelStatus::timeout : ChannelStatus::ok);
+    });
+    uint32_t taken = 0;
+    for (uint32_t slot = 0; slot < kGetSlots; ++slot) taken += job.channel(0, 0).view().gets.taken[slot];
+    EXPECT_EQ(taken, 1u);
+  }
 }
 
 /// A put of four slots whose command finds no room in the ring: the other threads must not wait for a leader that has

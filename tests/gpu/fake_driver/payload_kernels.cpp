@@ -120,6 +120,44 @@ int exchange(const WorldView& world, const PutMemory& m, PutScope scope, PutCall
   return wrong.load();
 }
 
+void fill_for_gets(const PutMemory& m, int me) {
+  for (uint32_t block = 0; block < kPutBlocks; ++block)
+    for (size_t i = 0; i < kPutRoom; ++i) m.source[block * kPutRoom + i] = byte_of(me, block, 77, i);
+}
+
+int get_all(const WorldView& world, const PutMemory& m, PutScope scope, int right) {
+  std::atomic<int> wrong{0};
+  const auto kernel = [&] {
+    const uint32_t block = threads::block_in_grid();
+    const bool leads = threads::rank_in_block() == 0;
+    const unsigned char* const from = m.source + block * kPutRoom;
+    unsigned char* const to = m.dest + block * kPutRoom;
+    for (const size_t nbytes :
+         {size_t{1}, size_t{100}, size_t{256}, size_t{700}, size_t{4096}, size_t{9000}, size_t{16384}, size_t{40000}}) {
+      const size_t shift = nbytes % 7;
+      if (leads) std::memset(to, 0xdd, nbytes + 64);
+      threads::sync_block();
+      if (takes_part(scope)) {
+        if (scope == PutScope::thread) shmem_getmem(to + 3, from + shift, nbytes, right);
+        if (scope == PutScope::warp) shmemx_getmem_warp(to + 3, from + shift, nbytes, right);
+        if (scope == PutScope::block) shmemx_getmem_block(to + 3, from + shift, nbytes, right);
+        for (size_t i = 0; i < nbytes; ++i)
+          if (to[3 + i] != byte_of(right, block, 77, shift + i)) wrong = __LINE__;
+        if (to[3 + nbytes] != 0xdd || to[2] != 0xdd) wrong = __LINE__;
+      }
+      threads::sync_block();
+    }
+    unsigned char own[kOwn];
+    if (leads) {
+      shmem_getmem(own, from + 5, kOwn, right);
+      for (size_t i = 0; i < kOwn; ++i)
+        if (own[i] != byte_of(right, block, 77, 5 + i)) wrong = __LINE__;
+    }
+  };
+  emulation::run({{&world, kPutBlocks, kPutThreads, kernel}});
+  return wrong.load();
+}
+
 int put_for_ever(const WorldView& world, const PutMemory& m, int pe) {
   const auto kernel = [&] {
     const uint32_t block = threads::block_in_grid();

@@ -24,6 +24,11 @@ struct PutMemory {
 /// Every block sends to `right` what the same block of `left` sends here. Returns 0, or the line of the first failure.
 int exchange(const WorldView& world, const PutMemory& m, PutScope scope, PutCall call, int left, int right,
              uint64_t first_number);
+/// Every block gets from `right` what the same block there has in m.source, of each size. Returns 0, or the line of the
+/// first failure. All PEs have filled theirs before.
+int get_all(const WorldView& world, const PutMemory& m, PutScope scope, int right);
+/// Fills m.source for get_all().
+void fill_for_gets(const PutMemory& m, int me);
 /// How many numbers exchange() uses.
 uint64_t numbers_of_exchange();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels' puts of every size by every scope, through the real library: by slots where rails do not reach GPU memory
-// (argument "slots"), past them where they do or where there are none ("none"). With "killed" a peer dies in the
+// Kernels' puts and gets of every size by every scope, through the real library: by slots where rails do not reach GPU
+// memory (argument "slots"), past them where they do or where there are none ("none"). With "killed" a peer dies in the
 // middle.
 #include <shmem.h>
 #include <shmemx.h>
@@ -90,6 +90,14 @@ int main(int, char** argv) {
       number += numbers_of_exchange();
     }
   }
+  shmem_barrier_all();
+  fill_for_gets(m, me);
+  shmem_barrier_all();
+  for (const PutScope scope : scopes) {
+    const int line = get_all(view, m, scope, right);
+    check(line == 0, "gets between PEs", line);
+  }
+  check(by_slots == (view.nchannels > 0 && view.channels[0].gets.slots != nullptr), "slots for gets", __LINE__);
   check(by_slots == (taken() > 0), by_slots ? "no slot was used" : "slots were used", __LINE__);
   check(all_come_back(), "slots were lost", __LINE__);
   shmem_barrier_all();

@@ -34,6 +34,12 @@ TEST(Payloads, SlotsDoNotOverlapAndBeginAtCacheLines) {
     EXPECT_EQ((at - room.bytes.data()) % 64, 0);
     end = at + nbytes;
   }
+  for (uint64_t i = 0; i < kGetSlots; ++i) {
+    std::byte* const at = payloads.get_place(i, 0, kLargePayload);
+    ASSERT_GE(at, end);
+    EXPECT_EQ((at - room.bytes.data()) % 64, 0);
+    end = at + kLargePayload + kPayloadAlign;
+  }
   EXPECT_LE(end, room.bytes.data() + room.bytes.size());
 }
 
@@ -49,6 +55,11 @@ TEST(Payloads, WhatDoesNotExistHasNoData) {
   EXPECT_EQ(payloads.data(payload_name(PayloadSize::large, 0), 0, 0), nullptr);
   EXPECT_EQ(payloads.data(payload_name(PayloadSize::small, kSmallPayloads - 1), 0, kSmallPayload + 1), nullptr);
   EXPECT_EQ(payloads.data(~uint64_t{0}, 0, 1), nullptr);
+  EXPECT_NE(payloads.get_place(kGetSlots - 1, 15, kLargePayload), nullptr);
+  EXPECT_EQ(payloads.get_place(kGetSlots, 0, 1), nullptr);
+  EXPECT_EQ(payloads.get_place(0, 16, 1), nullptr);
+  EXPECT_EQ(payloads.get_place(0, 0, kLargePayload + 1), nullptr);
+  EXPECT_EQ(payloads.get_place(0, 0, 0), nullptr);
 }
 
 TEST(Payloads, ASlotInUseHoldsBackThoseTakenAfterIt) {

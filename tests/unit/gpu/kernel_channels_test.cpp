@@ -101,6 +101,13 @@ TEST(KernelChannels, EachHasPayloadSlotsOfItsOwn) {
       std::byte* const data = channels.channels()[i]->payload(command);
       ASSERT_EQ(data, reinterpret_cast<std::byte*>(large.slots) + payload_stride(PayloadSize::large) + 3);
       ASSERT_LE(data + kLargePayload, memory.data() + (i + 1) * PayloadMemory::nbytes(1));
+      const Command get{.op = CommandOp::get_payload, .nbytes = kLargePayload, .local = 3, .value = kGetSlots - 1};
+      const GetSlots& gets = view.channels[i].gets;
+      std::byte* const place = channels.channels()[i]->get_place(get);
+      ASSERT_EQ(place,
+                reinterpret_cast<std::byte*>(gets.slots) + (kGetSlots - 1) * payload_stride(PayloadSize::large) + 3);
+      ASSERT_LE(place + kLargePayload, memory.data() + (i + 1) * PayloadMemory::nbytes(1));
+      for (uint32_t slot = 0; slot < kGetSlots; ++slot) ASSERT_EQ(gets.taken[slot]++, 0u);
       for (const PayloadView& pool : view.channels[i].payloads) {
         ASSERT_EQ(*pool.head, 0u);
         *pool.head = i + 1;
@@ -110,6 +117,7 @@ TEST(KernelChannels, EachHasPayloadSlotsOfItsOwn) {
     }
     for (size_t i = 0; i < kRings; ++i) {
       EXPECT_EQ(*view.channels[i].ring.head, 0u);
+      for (uint32_t slot = 0; slot < kGetSlots; ++slot) EXPECT_EQ(view.channels[i].gets.taken[slot], 1u);
       for (const PayloadView& pool : view.channels[i].payloads)
         EXPECT_EQ(*pool.head + pool.freed_seen->count, 2 * i + 2);
     }

@@ -285,6 +285,21 @@ TEST(ChannelDrain, APayloadBehindAFenceKeepsItsSlot) {
   EXPECT_EQ(rig.freed(PayloadSize::small), 2u);
 }
 
+TEST(ChannelDrain, AGetComesIntoItsSlot) {
+  PayloadRig rig({.rails = 1, .cells = 512});
+  rig.put(PayloadSize::small, 3, 700, 4000, CommandOp::get_payload);  // get slot 3
+  rig.steps();
+  ASSERT_EQ(rig.rails[0].count('r'), 1);
+  const ScriptedRail::Posted& read = rig.rails[0].posted.back();
+  EXPECT_EQ(read.local,
+            rig.room.bytes.data() + PayloadMemory::gets_offset(0) + 3 * payload_stride(PayloadSize::large) + 5);
+  EXPECT_EQ(rig.channel.in_flight(), 1u);
+  rig.rails[0].complete(read.slot);
+  rig.steps();
+  EXPECT_EQ(rig.channel.in_flight(), 0u);
+  EXPECT_EQ(rig.freed(PayloadSize::small), 0u) << "its owner frees it";
+}
+
 TEST(ChannelDrain, WhileThePeersLeaveSlotsOfFailedPutsAreFree) {
   PayloadRig rig({.rails = 1, .cells = 512});
   rig.put(PayloadSize::small, 0, 100, 0);
@@ -305,6 +320,12 @@ TEST(ChannelDrainDeathTest, ASlotThatDoesNotExistEndsTheJob) {
   };
   EXPECT_EXIT(put(PayloadSize::large, 1, 9000), testing::ExitedWithCode(1), "9000 bytes of payload slot 65, ");
   EXPECT_EXIT(put(PayloadSize::small, 3, 1025), testing::ExitedWithCode(1), "1025 bytes of payload slot 3, ");
+  const auto get = [] {
+    PayloadRig rig;
+    rig.put(PayloadSize::small, kGetSlots, 9, 0, CommandOp::get_payload);
+    rig.steps();
+  };
+  EXPECT_EXIT(get(), testing::ExitedWithCode(1), "9 bytes of payload slot 8, ");
 }
 
 }  // namespace

@@ -249,6 +249,49 @@ TEST(StagingSource, APayloadLongerThanAChunkGoesInPieces) {
   }
 }
 
+/// The peer writes into the kernel's slot, or sends the data, which goes there.
+TEST(StagingSource, AGetIntoAPayloadSlotNeedsNoCopy) {
+  for (const size_t nbytes : {size_t{6000}, size_t{500}}) {
+    SourceRig source;
+    auto& part = source.staging->source(Port::host);
+    std::byte* const place = source.staging->payloads().data() + 4096 + 3;
+    const Remote from{3, SegmentId::heap, 0};
+    ASSERT_EQ(issue(*source.initiator, get_op(*source.context, from, place, nbytes, Local::lent)), Post::ok);
+    source.turns();
+    const size_t r = source.rail_of(MessageKind::staged_get), request = source.messages(r, MessageKind::staged_get)[0];
+    const auto message = read_message<StagedMessage>(source.rails[r].posted[request].bytes.data());
+    EXPECT_EQ(message.nbytes, nbytes);
+    if (nbytes == 6000) {
+      EXPECT_EQ(part.area.data() + message.slot, place);
+    } else {
+      EXPECT_EQ(message.slot, kNoSlot);
+    }
+    source.complete(r, request);
+    source.turns();
+    EXPECT_EQ(source.context->pending(), 1u);
+    std::vector<std::byte> answer(sizeof(MessageHeader) + (nbytes == 500 ? nbytes : sizeof(uint64_t)), std::byte{7});
+    const MessageHeader header{nbytes == 500 ? MessageKind::data : MessageKind::reply,
+                               0,
+                               0,
+                               Answer::none,
+                               Port::proxy,
+                               SegmentId::heap,
+                               0,
+                               3,
+                               message.header.cell,
+                               message.header.sequence,
+                               0};
+    std::memcpy(answer.data(), &header, sizeof header);
+    source.rails[r].deliver_bytes(answer);
+    source.turns();
+    EXPECT_EQ(source.context->pending(), 0u);
+    EXPECT_EQ(static_cast<const LateCopier&>(*part.copier).started(), 0u);
+    if (nbytes == 500) {
+      EXPECT_EQ(std::count(place, place + nbytes, std::byte{7}), 500);
+    }
+  }
+}
+
 TEST(StagingSource, AShortPayloadTravelsInsideItsMessage) {
   SourceRig source;
   std::byte* const payloads = source.staging->payloads().data();
