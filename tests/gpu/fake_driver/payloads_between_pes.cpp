@@ -62,24 +62,9 @@ bool all_come_back() {
   return true;
 }
 
-}  // namespace
-
-int main(int, char** argv) {
-  const bool killed = std::strcmp(argv[1], "killed") == 0, by_slots = std::strcmp(argv[1], "slots") == 0;
-  shmem_init();
+/// Everything once; `number` is the last one that was used. Returns the new last one.
+uint64_t put_and_get(const PutMemory& m, uint64_t number) {
   const int me = shmem_my_pe(), npes = shmem_n_pes(), right = (me + 1) % npes, left = (me + npes - 1) % npes;
-  const PutMemory m{static_cast<unsigned char*>(shmem_malloc(kPutBlocks * kPutRoom)),
-                    static_cast<unsigned char*>(shmem_malloc(kPutBlocks * kPutRoom)),
-                    static_cast<uint64_t*>(shmem_calloc(2 * kPutBlocks, sizeof(uint64_t)))};
-  shmem_barrier_all();
-  if (killed) {
-    if (me == npes - 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      raise(SIGKILL);
-    }
-    put_for_ever(view, m, npes - 1);
-  }
-  uint64_t number = 0;
   const PutScope scopes[] = {PutScope::thread, PutScope::warp, PutScope::block};
   const PutCall calls[] = {PutCall::put_signal, PutCall::put_nbi, PutCall::put, PutCall::of_own_variable};
   for (const PutScope scope : scopes) {
@@ -96,6 +81,35 @@ int main(int, char** argv) {
   for (const PutScope scope : scopes) {
     const int line = get_all(view, m, scope, right);
     check(line == 0, "gets between PEs", line);
+  }
+  return number;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool killed = std::strcmp(argv[1], "killed") == 0, by_slots = std::strcmp(argv[1], "slots") == 0;
+  shmem_init();
+  const int me = shmem_my_pe(), npes = shmem_n_pes();
+  const PutMemory m{static_cast<unsigned char*>(shmem_malloc(kPutBlocks * kPutRoom)),
+                    static_cast<unsigned char*>(shmem_malloc(kPutBlocks * kPutRoom)),
+                    static_cast<uint64_t*>(shmem_calloc(2 * kPutBlocks, sizeof(uint64_t)))};
+  shmem_barrier_all();
+  if (killed) {
+    if (me == npes - 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      raise(SIGKILL);
+    }
+    put_for_ever(view, m, npes - 1);
+  }
+  int* const over = static_cast<int*>(shmem_calloc(1, sizeof(int)));
+  for (uint64_t round = 1, number = 0; *over == 0; ++round) {
+    number = put_and_get(m, number);
+    if (me == 0) std::printf("round %llu\n", static_cast<unsigned long long>(round));
+    std::fflush(stdout);
+    const bool last = me == 0 && (argc < 4 || access(argv[3], F_OK) == 0);
+    for (int pe = 0; last && pe < npes; ++pe) shmem_int_p(over, 1, pe);
+    shmem_barrier_all();
   }
   check(by_slots == (view.nchannels > 0 && view.channels[0].gets.slots != nullptr), "slots for gets", __LINE__);
   check(by_slots == (taken() > 0), by_slots ? "no slot was used" : "slots were used", __LINE__);
