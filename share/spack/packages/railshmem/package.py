@@ -23,7 +23,7 @@ class Railshmem(CMakePackage, CudaPackage):
     depends_on("libfabric@1.14:", when="+fabric")
     depends_on("pmix", when="+pmix")
     depends_on("mpi", when="+mpi")
-    depends_on("cli11", when="+perftest", type="build")
+    depends_on("cli11", type="build")  # oshrun
     depends_on("nlohmann-json", when="+perftest", type="build")
 
     conflicts("%gcc@:10", msg="RailSHMEM needs GCC 11 or newer")
