@@ -161,7 +161,9 @@ TEST_F(Payloads, EverySizeComesToEveryScope) {
         });
         ASSERT_EQ(std::memcmp(dest + shift, theirs() + 1, nbytes), 0);
         ASSERT_EQ(dest[shift + nbytes], 0xee);
-        if (shift > 0) ASSERT_EQ(dest[shift - 1], 0xee);
+        if (shift > 0) {
+          ASSERT_EQ(dest[shift - 1], 0xee);
+        }
         EXPECT_EQ(job_.gets_by_slot() - before, completion == Completion::now && nbytes <= with.longest ? 1u : 0u);
       }
     }
