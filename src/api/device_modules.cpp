@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/api/device_modules.h"
 
+#include <cstddef>
 #include <optional>
 
 #include "shmemx.h"
@@ -19,25 +20,36 @@ struct ViewPlace {
 };
 
 /// In a stream of its own: it waits for no kernel, not even for one that waits for this very call.
-cuda::Result copy_in_stream(const cuda::Driver& driver, cuda::Address to, const void* view, size_t nbytes) {
+cuda::Result copy_in_stream(const cuda::Driver& driver, cuda::Address to, cuda::Address from, size_t nbytes) {
   cuda::Stream stream = nullptr;
   if (const cuda::Result result = driver.stream_create(&stream, cuda::kStreamNonBlocking, 0)) return result;
-  cuda::Result result = driver.copy_async(to, cuda::address_of(view), nbytes, stream);
+  cuda::Result result = driver.copy_async(to, from, nbytes, stream);
   if (result == cuda::kSuccess) result = driver.stream_synchronize(stream);
   driver.stream_destroy(stream);
   return result;
 }
 
 /// In the module's context, whatever is current, and beside graphs that some thread captures.
-cuda::Result copy_view(const cuda::Driver& driver, const ViewPlace& to, const void* view, size_t nbytes) {
-  if (const cuda::Result result = driver.push_context(to.context)) return result;
+cuda::Result copy(const cuda::Driver& driver, cuda::Context context, cuda::Address to, cuda::Address from,
+                  size_t nbytes) {
+  if (const cuda::Result result = driver.push_context(context)) return result;
   cuda::CaptureMode mode = cuda::CaptureMode::relaxed;
   driver.exchange_capture_mode(&mode);
-  const cuda::Result result = copy_in_stream(driver, to.address, view, nbytes);
+  const cuda::Result result = copy_in_stream(driver, to, from, nbytes);
   driver.exchange_capture_mode(&mode);
   cuda::Context popped = nullptr;
   driver.pop_context(&popped);
   return result;
+}
+
+/// The version that the module was compiled with, which its constant has from the start.
+unsigned version_of(const cuda::Driver& driver, const ViewPlace& place) {
+  static_assert(offsetof(WorldView, version) == 0);
+  uint32_t version = 0;
+  const cuda::Result result = copy(driver, place.context, cuda::address_of(&version), place.address, sizeof version);
+  if (result != cuda::kSuccess)
+    throw Error(text("its %s cannot be read (CUDA gives error %d); was it compiled for this GPU?", kViewName, result));
+  return version;
 }
 
 /// Throws Error when there is none.
@@ -60,10 +72,19 @@ void add(DeviceViews& views, const cuda::Driver& driver, DeviceViews::Key key, c
         text("it was compiled with shmem.h of another RailSHMEM, whose view of the job has %zu bytes, not %zu; "
              "compile it again with the headers of this library",
              place.nbytes, sizeof(WorldView)));
+  const unsigned version = version_of(driver, place);
+  if (version != kWorldViewVersion)
+    throw Error(
+        text("it was compiled with shmem.h of another RailSHMEM, whose view of the job has version %u, not %u; "
+             "compile it again with the headers of this library",
+             version, kWorldViewVersion));
   views.remove(key);
   const std::string wrong = views.add(
-      key, [&driver, place](const void* view, size_t nbytes) { return copy_view(driver, place, view, nbytes); },
-      place.nbytes, kWorldViewVersion);
+      key,
+      [&driver, place](const void* view, size_t nbytes) {
+        return copy(driver, place.context, place.address, cuda::address_of(view), nbytes);
+      },
+      place.nbytes, version);
   if (wrong.empty()) return;
   views.remove(key);
   throw Error(wrong);

@@ -34,9 +34,15 @@ struct HeapView {
 inline constexpr uint32_t kErrorLines = 32;
 inline constexpr uint32_t kErrorLineWords = 16;
 
+/// Version of the layout of a view and of everything that it points to. A unit compiled with another version is
+/// refused.
+inline constexpr unsigned kWorldViewVersion = 5;
+
 /// Lies in constant memory, one copy for each unit of a program: a kernel reads the view without a load. npes 0: the
 /// library is not running.
 struct WorldView {
+  /// First in every version, and in a module's constant from the start: the library reads it before it fills the rest.
+  uint32_t version = kWorldViewVersion;
   int32_t pe = -1;
   int32_t npes = 0;
   int32_t first_pe = 0;   ///< of the node
@@ -60,10 +66,7 @@ struct WorldView {
 };
 static_assert(std::is_trivially_copyable<WorldView>::value && std::is_standard_layout<WorldView>::value,
               "goes to the GPU");
-static_assert(sizeof(WorldView) == 216, "a new layout is a new kWorldViewVersion");
-
-/// Version of the layout of everything that a view points to. A unit compiled with another version is refused.
-inline constexpr unsigned kWorldViewVersion = 4;
+static_assert(sizeof(WorldView) == 224, "a new layout is a new kWorldViewVersion");
 
 /// A symmetric object of a PE.
 struct HeapPlace {

@@ -12,23 +12,13 @@
 #include <initializer_list>
 #include <thread>
 
-#include "include/shmem/device/view.h"
 #include "tests/gpu/fake_driver/kernels.h"
+#include "tests/gpu/fake_driver/unit_view.h"
 
 using namespace railshmem::device_heap;
+using railshmem::view;
 
 namespace {
-
-railshmem::WorldView view;
-
-int fill(const void* from, size_t nbytes) {
-  std::memcpy(&view, from, nbytes);
-  return 0;
-}
-
-struct Registration {
-  Registration() { shmemx_device_view_register(fill, sizeof view, railshmem::kWorldViewVersion); }
-} const registration;
 
 int failures = 0;
 

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <vector>
 
-#include "include/shmem/device/view.h"
 #include "src/cuda/driver.h"
 #include "tests/gpu/fake_driver/kernels.h"
+#include "tests/gpu/fake_driver/unit_view.h"
 
 using namespace railshmem;
 using cuda::Address;
@@ -19,15 +19,6 @@ using cuda::Address;
 namespace {
 
 constexpr size_t kMost = 300'000, kPiece = size_t{2} << 20;
-
-WorldView view;
-int fill_view(const void* from, size_t nbytes) {
-  std::memcpy(&view, from, nbytes);
-  return 0;
-}
-struct Registration {
-  Registration() { shmemx_device_view_register(fill_view, sizeof view, kWorldViewVersion); }
-} const registration;
 
 int me, npes, right, left, failures = 0;
 cuda::Driver driver;

@@ -13,23 +13,13 @@
 #include <thread>
 
 #include "include/shmem/detail/portable.h"
-#include "include/shmem/device/view.h"
 #include "tests/gpu/fake_driver/payload_kernels.h"
+#include "tests/gpu/fake_driver/unit_view.h"
 
 using namespace railshmem::device_heap;
+using railshmem::view;
 
 namespace {
-
-railshmem::WorldView view;
-
-int fill(const void* from, size_t nbytes) {
-  std::memcpy(&view, from, nbytes);
-  return 0;
-}
-
-struct Registration {
-  Registration() { shmemx_device_view_register(fill, sizeof view, railshmem::kWorldViewVersion); }
-} const registration;
 
 int failures = 0;
 

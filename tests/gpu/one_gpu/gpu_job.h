@@ -24,7 +24,8 @@ struct GpuJob {
   static constexpr uint64_t kObjects = uint64_t{2} << 20;  ///< offset of the program's objects
   static constexpr uint32_t kChannels = 2, kLog2Cells = 8;
 
-  GpuJob(int pes, int pes_a_node, uint64_t heap_nbytes, uint64_t timeout_ns = kLong)
+  /// `log2_payloads`: of the large payload slots of a ring; negative: it has none.
+  GpuJob(int pes, int pes_a_node, uint64_t heap_nbytes, uint64_t timeout_ns = kLong, int log2_payloads = -1)
       : npes(pes),
         node_npes(pes_a_node),
         heap(heap_nbytes),
@@ -36,7 +37,7 @@ struct GpuJob {
         taken(allocate(static_cast<size_t>(pes) * (sizeof(uint32_t) << kLog2Cells), Place::gpu)),
         faults(static_cast<size_t>(pes)),
         fault_taken(allocate(static_cast<size_t>(pes) * sizeof(uint32_t), Place::gpu)) {
-    for (int pe = 0; pe < npes; ++pe) add(pe, timeout_ns);
+    for (int pe = 0; pe < npes; ++pe) add(pe, timeout_ns, log2_payloads);
     proxy = std::jthread([this](const std::stop_token& stop) { serve(stop); });
   }
 
@@ -45,12 +46,20 @@ struct GpuJob {
   }
   unsigned char* object(int pe, uint64_t offset = 0) const { return heap_of(pe) + kObjects + offset; }
 
-  void add(int pe, uint64_t timeout_ns) {
+  void add(int pe, uint64_t timeout_ns, int log2_payloads) {
     const auto p = static_cast<size_t>(pe);
     const int first = pe / node_npes * node_npes;
     const bool alone = node_npes == npes;
     for (uint32_t i = 0; i < kChannels && !alone; ++i) {
-      channels.push_back(std::make_unique<Channel>(kernel_channel_memory(8, Place::gpu)));
+      ChannelMemory memory = kernel_channel_memory(8, Place::gpu);
+      if (log2_payloads >= 0) {
+        const auto log2_large = static_cast<uint32_t>(log2_payloads);
+        slots.push_back(allocate(PayloadMemory::nbytes(log2_large), Place::pinned));
+        lines.push_back(allocate(sizeof(PayloadLine), Place::gpu));
+        memory.payloads = {static_cast<std::byte*>(slots.back().get()), static_cast<PayloadLine*>(lines.back().get()),
+                           log2_large};
+      }
+      channels.push_back(std::make_unique<Channel>(std::move(memory)));
       ChannelView& view = channel_views[p * kChannels + i];
       view = kernel_view(*channels.back());
       view.replies = {cells.get() + (p << kLog2Cells), static_cast<uint32_t*>(taken.get()) + (p << kLog2Cells),
@@ -77,8 +86,12 @@ struct GpuJob {
   void serve(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       for (const auto& channel : channels) {
-        while (const auto command = channel->peek()) {
+        while (auto command = channel->peek()) {
+          const uint32_t hold = Payloads::hold_of(command->value, command->nbytes);
+          const bool put = find_payload(*channel, *command), get = find_get_slot(*channel, *command);
           execute_command(*command, heap_of(static_cast<int>(command->pe) % npes));  // a fence names no PE
+          if (put) channel->free_payload(hold);
+          by_slots += put || get ? 1 : 0;
           channel->complete(channel->next());
           channel->pop();
           ++commands;
@@ -108,7 +121,8 @@ struct GpuJob {
   Pinned<FaultRecord> faults;
   ChannelMemory::Block fault_taken;
   std::vector<std::unique_ptr<Channel>> channels;
-  std::atomic<uint64_t> commands{0};
+  std::vector<ChannelMemory::Block> slots, lines;
+  std::atomic<uint64_t> commands{0}, by_slots{0};  ///< of which by_slots had their data in slots
   std::jthread proxy;
 };
 

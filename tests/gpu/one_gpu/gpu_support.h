@@ -134,6 +134,7 @@ void test_words();
 void test_ring();
 void test_waits();
 void test_rma();
+void test_slots();
 void test_copies();
 void test_api();
 void test_teams();

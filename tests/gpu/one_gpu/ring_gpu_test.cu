@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels push, a CPU thread consumes: every command arrives once, whole and in its producer's order.
-// Usage: ring_gpu_test [--small]. Exit 77: no GPU here.
+// Usage: ring_gpu_test [--small | --slots]. Exit 77: no GPU here.
 #include <thread>
 #include <vector>
 
@@ -153,7 +153,8 @@ void test_ring() {
 
 int main(int argc, char** argv) {
   using namespace railshmem::gpu_test;
-  small_counts = argc > 1 && std::strcmp(argv[1], "--small") == 0;
+  const bool only_slots = argc > 1 && std::strcmp(argv[1], "--slots") == 0;
+  small_counts = only_slots || (argc > 1 && std::strcmp(argv[1], "--small") == 0);
   const bool only_engine = argc > 1 && std::strcmp(argv[1], "--engine") == 0;
   const bool only_measures = only_engine || (argc > 1 && std::strcmp(argv[1], "--measure") == 0);
   int devices = 0;
@@ -174,11 +175,14 @@ int main(int argc, char** argv) {
   }
   std::printf("%s, driver API %d, runtime %d\n", properties.name, driver, runtime);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  if (!only_measures) {
-    for (const auto test : {test_words, test_ring, test_waits, test_rma, test_copies, test_api, test_teams}) test();
+  if (only_slots) {
+    test_slots();
+  } else if (!only_measures) {
+    for (const auto test : {test_words, test_ring, test_waits, test_rma, test_slots, test_copies, test_api, test_teams})
+      test();
   }
-  if (!only_engine) measure();
-  measure_engine();
+  if (!only_engine && !only_slots) measure();
+  if (!only_slots) measure_engine();
   std::printf(failures == 0 ? "PASSED\n" : "FAILED: %d checks\n", failures.load());
   return failures == 0 ? 0 : 1;
 }

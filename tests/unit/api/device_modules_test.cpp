@@ -106,6 +106,15 @@ TEST_F(Modules, WithoutOurHeaderOrWithAnotherOneAreRefused) {
   EXPECT_FALSE(views_.any()) << "what is refused stays away";
 }
 
+TEST_F(Modules, OfAnotherVersionAreRefusedBeforeAnythingIsWritten) {
+  views_.set(job(3));
+  view_.version = kWorldViewVersion - 1;
+  const std::string wrong = refusal(&image_);
+  EXPECT_NE(wrong.find("has version " + std::to_string(kWorldViewVersion - 1)), std::string::npos) << wrong;
+  EXPECT_EQ(view_.pe, -1);
+  EXPECT_FALSE(views_.any());
+}
+
 TEST_F(Modules, NeedTheirContext) {
   fake_.driver().set_context(nullptr);
   EXPECT_NE(refusal(&image_).find("no context is current"), std::string::npos);
@@ -114,7 +123,10 @@ TEST_F(Modules, NeedTheirContext) {
 TEST_F(Modules, AFailingCopyIsNamed) {
   views_.set(job(1));
   fake_.fail("cuMemcpyAsync", 1, cuda::kInvalidValue);
-  EXPECT_NE(refusal(&image_).find("CUDA gives error 1"), std::string::npos);
+  EXPECT_NE(refusal(&image_).find("cannot be read (CUDA gives error 1)"), std::string::npos);
+  fake_.fail("cuMemcpyAsync", 2, cuda::kInvalidValue);
+  EXPECT_NE(refusal(&image_).find("cannot be copied to a CUDA unit or module of this program (CUDA gives error 1)"),
+            std::string::npos);
   EXPECT_FALSE(views_.any());
 }
 
