@@ -37,11 +37,13 @@ typedef struct {
   int multiprocessors;  ///< that a kernel occupies at most; 0: all. Need not be equal on all members
   int late_weights;     ///< 1: combine is given the weights, which costs it a message; 0: dispatch is
   int scale_type;       ///< of E4M3: SHMEMX_MOE_SCALE_*; hidden is a multiple of 512 with _UE8M0
+  int x_scaled;  ///< 1: dispatch is given 8-bit floats and their scales, which travel as they are; needs E4M3 and
+                 ///< SHMEMX_MOE_SCALE_FLOAT. 0: dispatch is given `type`
 } shmemx_moe_config_t;
 
 // clang-format off
 #define SHMEMX_MOE_CONFIG_INITIALIZER \
-  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0, 0, SHMEMX_MOE_SCALE_FLOAT}
+  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0, 0, SHMEMX_MOE_SCALE_FLOAT, 0}
 // clang-format on
 
 /// One dispatch. Begin with SHMEMX_MOE_DISPATCH_INITIALIZER. All pointers are to memory of this PE's GPU.
@@ -50,7 +52,7 @@ typedef struct {
   shmemx_moe_t handle;     ///< of shmemx_moe_create
   int tokens;              ///< 0 to max_tokens
   int hook;                ///< 1: send only; shmemx_moe_complete_on_stream receives
-  const void* x;           ///< [tokens][hidden] of `type`
+  const void* x;           ///< [tokens][hidden] of `type`, or of dispatch_type with x_scaled
   const int64_t* experts;  ///< [tokens][topk]; -1: no expert. An expert named twice gets the token once, for the sum of
                            ///< the weights
   const float* weights;    ///< [tokens][topk]; NULL: all are 1, or late_weights
@@ -60,11 +62,12 @@ typedef struct {
   int32_t* counts;         ///< result: [local experts][N], rows from each member
   int32_t* totals;         ///< result, or NULL: [local experts], rows from all members
   int64_t* ranges;         ///< result, or NULL: [local experts][N], the first row from each member * 2^32 + its count
-  int32_t* sources;  ///< result, or NULL: [local experts][N * max_tokens], each row's token's number at its member
+  int32_t* sources;       ///< result, or NULL: [local experts][N * max_tokens], each row's token's number at its member
+  const float* x_scales;  ///< with x_scaled: [tokens][hidden / 128]; else NULL
 } shmemx_moe_dispatch_t;
 
 #define SHMEMX_MOE_DISPATCH_INITIALIZER \
-  { sizeof(shmemx_moe_dispatch_t), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(shmemx_moe_dispatch_t), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /// The combine of the last dispatch. Begin with SHMEMX_MOE_COMBINE_INITIALIZER.
 typedef struct {

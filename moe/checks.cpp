@@ -72,6 +72,10 @@ shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n) {
   if (config->multiprocessors < 0)
     throw Error(text("multiprocessors is %d; it must be 0 (all) or more", config->multiprocessors));
   check_switch("late_weights", config->late_weights);
+  check_switch("x_scaled", config->x_scaled);
+  if (config->x_scaled != 0 && (config->dispatch_type == config->type || config->scale_type != SHMEMX_MOE_SCALE_FLOAT))
+    throw Error(
+        "x_scaled is 1; it needs dispatch_type SHMEMX_DATATYPE_FLOAT8_E4M3 and scale_type SHMEMX_MOE_SCALE_FLOAT");
   return *config;
 }
 
@@ -132,6 +136,9 @@ void check_buffers(const shmemx_moe_dispatch_t& dispatch, const shmemx_moe_confi
   check_pointer("totals", dispatch.totals, false, sizeof(int32_t));
   check_pointer("ranges", dispatch.ranges, false, sizeof(int64_t));
   check_pointer("sources", dispatch.sources, false, sizeof(int32_t));
+  check_pointer("x_scales", dispatch.x_scales, some && config.x_scaled != 0, sizeof(float));
+  if (dispatch.x_scales != nullptr && config.x_scaled == 0)
+    throw Error("x_scales are given, and the handle was made without x_scaled; give x of its type alone");
 }
 
 void check_buffers(const shmemx_moe_combine_t& combine, const shmemx_moe_config_t& config, int tokens) {

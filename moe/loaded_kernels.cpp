@@ -27,8 +27,10 @@ LoadedKernels::LoadedKernels(const shmemx_moe_config_t& config) {
   overlap::must(overlap::driver().module_load(&module_, image.data()), "cuModuleLoadData");
   const std::string suffix = config.type == SHMEMX_DATATYPE_HALF ? "half" : "bfloat16";
   const std::string scaled = config.scale_type == SHMEMX_MOE_SCALE_FLOAT ? "_scaled_" : "_powers_";
-  const std::string dispatch =
-      "railshmem_moe_dispatch" + (config.dispatch_type == config.type ? std::string() : scaled + suffix);
+  const std::string payload = config.dispatch_type == config.type ? ""
+                              : config.x_scaled != 0              ? "_given"
+                                                                  : scaled + suffix;
+  const std::string dispatch = "railshmem_moe_dispatch" + payload;
   const std::string combine =
       (config.late_weights != 0 ? "railshmem_moe_combine_late_" : "railshmem_moe_combine_") + suffix;
   overlap::must(overlap::driver().module_function(&dispatch_, module_, dispatch.c_str()), "cuModuleGetFunction");

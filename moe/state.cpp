@@ -102,6 +102,7 @@ void shmemx_moe::dispatch(const shmemx_moe_dispatch_t& asked, Stream stream) {
   call.totals = asked.totals;
   call.ranges = asked.ranges;
   call.sources = asked.sources;
+  call.x_scales = asked.x_scales;
   kernels_.give(call, blocks_, threads_, stream);
   dispatch_ = call;
   combines_ = 0;

@@ -155,15 +155,16 @@ enum Halves : uint32_t { kSend = 1, kReceive = 2 };
 struct DispatchCall {
   Members members;
   uint32_t halves, tokens;
-  const void* x;           ///< [tokens][hidden]
+  const void* x;           ///< [tokens][hidden], of elements as they travel where x_scales are given
   const int64_t* experts;  ///< [tokens][topk]
   const float* weights;    ///< [tokens][topk]; null: all 1
   void* rows;              ///< [local][capacity][hidden]
-  void* scales;      ///< [local][groups][capacity] floats, or [local][groups / 4][capacity] of four exponents each
-  int32_t* counts;   ///< [local][n]
-  int32_t* totals;   ///< [local], or null
-  int64_t* ranges;   ///< [local][n], or null
-  int32_t* sources;  ///< [local][capacity], or null
+  void* scales;           ///< [local][groups][capacity] floats, or [local][groups / 4][capacity] of four exponents each
+  int32_t* counts;        ///< [local][n]
+  int32_t* totals;        ///< [local], or null
+  int64_t* ranges;        ///< [local][n], or null
+  int32_t* sources;       ///< [local][capacity], or null
+  const float* x_scales;  ///< [tokens][groups], of x that is scaled already; else null
 };
 
 struct CombineCall {

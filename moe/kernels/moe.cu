@@ -12,6 +12,7 @@ using namespace railshmem::moe;
   }
 
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch, DispatchCall, run_dispatch<kernels::PlainPayload>)
+RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_given, DispatchCall, run_dispatch<kernels::GivenPayload>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_half, DispatchCall,
                      run_dispatch<kernels::ScaledPayload<railshmem::Half, false>>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_bfloat16, DispatchCall,

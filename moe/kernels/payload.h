@@ -10,6 +10,27 @@ namespace railshmem::moe::kernels {
 /// Units that a thread has in hand at once.
 constexpr uint32_t kInHand = 2;
 
+/// Puts the scales of a token beside the rows of its experts here, kEach in a word that word_of(g) makes.
+template <class Word, uint32_t kEach, class WordOf>
+RAILSHMEM_KERNEL inline void put_scales(const Part& part, const DispatchCall& call, const Shared& shared,
+                                        uint64_t epoch, int32_t source, uint32_t t, const WordOf& word_of) {
+  const auto* const entries = part.mine<uint64_t>(part.layout().entries(epoch, source, t));
+  const auto* const scales = part.mine<float>(part.layout().row(epoch, source, t) + part.shape().row_nbytes());
+  const uint32_t groups = part.shape().groups() / kEach, all = groups * part.shape().entries();
+  RAILSHMEM_NO_UNROLL
+  for (auto i = static_cast<uint32_t>(Part::thread()); i < all; i += static_cast<uint32_t>(Part::threads())) {
+    const uint32_t place = Entry::place(entries[i / groups]), g = i % groups;
+    if (place == Entry::kNone) continue;
+    const uint64_t row = part.row_of(place, source, shared), capacity = part.shape().capacity();
+    const uint64_t e = Entry::expert(place);
+    static_cast<Word*>(call.scales)[(e * groups + g) * capacity + (row - e * capacity)] = word_of(scales + kEach * g);
+  }
+}
+RAILSHMEM_KERNEL inline void put_float_scales(const Part& part, const DispatchCall& call, const Shared& shared,
+                                              uint64_t epoch, int32_t source, uint32_t t) {
+  put_scales<float, 1>(part, call, shared, epoch, source, t, [](const float* scale) { return *scale; });
+}
+
 /// Copies a token to the rows of its experts here.
 RAILSHMEM_KERNEL inline void copy_to_rows(const Part& part, const DispatchCall& call, const Shared& shared,
                                           uint64_t epoch, int32_t source, uint32_t t) {
@@ -85,6 +106,26 @@ struct PlainPayload {
   }
 };
 
+/// Elements of 8 bits and their scales, as the program gives them.
+struct GivenPayload : PlainPayload {
+  RAILSHMEM_KERNEL static void send(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
+                                    uint32_t t, const Held& held, uint64_t mask) {
+    PlainPayload::send(part, call, shared, epoch, t, held, mask);
+    const uint32_t groups = part.shape().groups();
+    const uint64_t scales = part.layout().row(epoch, part.me(), t) + part.shape().row_nbytes();
+    for_members(part, mask, [&](int32_t to) {
+      RAILSHMEM_NO_UNROLL
+      for (auto g = static_cast<uint32_t>(Part::thread()); g < groups; g += static_cast<uint32_t>(Part::threads()))
+        part.theirs<float>(to, scales)[g] = call.x_scales[uint64_t{t} * groups + g];
+    });
+  }
+  RAILSHMEM_KERNEL static void receive(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
+                                       int32_t source, uint32_t t) {
+    copy_to_rows(part, call, shared, epoch, source, t);
+    put_float_scales(part, call, shared, epoch, source, t);
+  }
+};
+
 /// The power of two that is not less than a float, which is no less than the least normal one.
 RAILSHMEM_KERNEL inline float power_from(float value) {
   const uint32_t bits = bits_of(value);
@@ -143,36 +184,19 @@ struct ScaledPayload {
   RAILSHMEM_KERNEL static void receive(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
                                        int32_t source, uint32_t t) {
     copy_to_rows(part, call, shared, epoch, source, t);
-    const auto* const scales = part.mine<float>(part.layout().row(epoch, source, t) + part.shape().row_nbytes());
-    const auto* const entries = part.mine<uint64_t>(part.layout().entries(epoch, source, t));
     if (kPowers && part.shape().scaling == Scaling::exponents)
-      put_scales<uint32_t, kPacked>(part, call, shared, source, entries, [&](uint32_t g) {
+      put_scales<uint32_t, kPacked>(part, call, shared, epoch, source, t, [](const float* scales) {
         uint32_t four = 0;
         RAILSHMEM_UNROLL
-        for (uint32_t j = 0; j < kPacked; ++j) four |= bits_of(scales[kPacked * g + j]) >> 23 << (8 * j);
+        for (uint32_t j = 0; j < kPacked; ++j) four |= bits_of(scales[j]) >> 23 << (8 * j);
         return four;
       });
     else
-      put_scales<float, 1>(part, call, shared, source, entries, [&](uint32_t g) { return scales[g]; });
+      put_float_scales(part, call, shared, epoch, source, t);
   }
 
  private:
   static constexpr uint32_t kPacked = 4;  ///< exponents in a word
-
-  /// Puts the scales of a token, kEach in a word that word_of() makes, beside the rows of its experts here.
-  template <class Word, uint32_t kEach, class WordOf>
-  RAILSHMEM_KERNEL static void put_scales(const Part& part, const DispatchCall& call, const Shared& shared,
-                                          int32_t source, const uint64_t* entries, const WordOf& word_of) {
-    const uint32_t groups = part.shape().groups() / kEach, all = groups * part.shape().entries();
-    RAILSHMEM_NO_UNROLL
-    for (auto i = static_cast<uint32_t>(Part::thread()); i < all; i += static_cast<uint32_t>(Part::threads())) {
-      const uint32_t place = Entry::place(entries[i / groups]), g = i % groups;
-      if (place == Entry::kNone) continue;
-      const uint64_t row = part.row_of(place, source, shared), capacity = part.shape().capacity();
-      const uint64_t e = Entry::expert(place);
-      static_cast<Word*>(call.scales)[(e * groups + g) * capacity + (row - e * capacity)] = word_of(g);
-    }
-  }
 };
 
 }  // namespace railshmem::moe::kernels

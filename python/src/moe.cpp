@@ -26,7 +26,7 @@ shmem_team_t team_of(const char* function, const Team* team) {
 }
 
 shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens, bool half, bool fp8, bool late_weights,
-                              int scale_type, int multiprocessors) {
+                              int scale_type, bool x_scaled, int multiprocessors) {
   shmemx_moe_config_t config = SHMEMX_MOE_CONFIG_INITIALIZER;
   config.experts = experts;
   config.topk = topk;
@@ -37,6 +37,7 @@ shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens,
   config.multiprocessors = multiprocessors;
   config.late_weights = late_weights;
   config.scale_type = scale_type;
+  config.x_scaled = x_scaled;
   return config;
 }
 
@@ -49,7 +50,7 @@ size_t moe_workspace(const char* function, const Team* team, int experts, int to
                      bool half, bool fp8, bool late_weights, int scale_type) {
   require_running(function);
   const shmemx_moe_config_t config =
-      config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, 0);
+      config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, false, 0);
   const size_t nbytes = moe_library(function).workspace(team_of(function, team), &config);
   must(function, nbytes == 0);
   return nbytes;
@@ -59,7 +60,7 @@ size_t moe_workspace(const char* function, const Team* team, int experts, int to
 size_t moe_workspace_of(const char* function, int members, int experts, int topk, int hidden, int max_tokens, bool half,
                         bool fp8, bool late_weights, int scale_type) {
   const shmemx_moe_config_t config =
-      config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, 0);
+      config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, false, 0);
   const size_t nbytes = moe_library(function).workspace_of(members, &config);
   must(function, nbytes == 0);
   return nbytes;
@@ -79,8 +80,9 @@ constexpr Wanted kBfloat16{Kind::bfloat16, 2, "bfloat16"}, kHalf{Kind::real, 2, 
 class MoeHandle {
  public:
   MoeHandle(const char* function, const Team* team, int experts, int topk, int hidden, int max_tokens, bool half,
-            bool fp8, bool late_weights, int scale_type, int multiprocessors, nb::handle workspace)
-      : config_(config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, multiprocessors)) {
+            bool fp8, bool late_weights, int scale_type, bool x_scaled, int multiprocessors, nb::handle workspace)
+      : config_(config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, x_scaled,
+                          multiprocessors)) {
     require_device_heap(function);
     const shmem_team_t members = team_of(function, team);
     const Array memory(function, "workspace", workspace, Access::write);
@@ -107,17 +109,21 @@ class MoeHandle {
     must(function, moe_library(function).destroy(handle));
   }
 
-  void dispatch(const char* function, nb::handle x, nb::handle experts, nb::handle weights, nb::handle rows,
-                nb::handle scales, nb::handle counts, nb::handle totals, nb::handle ranges, nb::handle sources,
-                size_t tokens, bool hook) const {
+  void dispatch(const char* function, nb::handle x, nb::handle x_scales, nb::handle experts, nb::handle weights,
+                nb::handle rows, nb::handle scales, nb::handle counts, nb::handle totals, nb::handle ranges,
+                nb::handle sources, size_t tokens, bool hook) const {
     shmemx_moe_dispatch_t call = SHMEMX_MOE_DISPATCH_INITIALIZER;
     call.handle = use(function);
     call.tokens = static_cast<int>(tokens);
     call.hook = hook;
-    call.x = read(function, "x", x, type(), tokens * hidden(), kUnit);
+    const bool x_scaled = config_.x_scaled != 0;
+    call.x = read(function, "x", x, x_scaled ? kFloat8 : type(), tokens * hidden(), kUnit);
+    if (x_scaled)
+      call.x_scales = static_cast<const float*>(
+          read(function, "x's scales", x_scales, kFloat, tokens * (hidden() / kChannelsOfScale)));
     call.experts = static_cast<const int64_t*>(read(function, "experts", experts, kInt64, tokens * topk()));
     call.weights = static_cast<const float*>(read_if(function, "weights", weights, kFloat, tokens * topk()));
-    call.rows = written(function, "rows", rows, fp8() ? kFloat8 : type(), all_rows() * hidden(), kUnit);
+    call.rows = rows_of(Array(function, "rows", rows, Access::write), function, fp8() ? kFloat8 : type());
     if (fp8())
       call.scales = packed()
                         ? written(function, "scales", scales, kInt32, all_rows() * (hidden() / kChannelsOfScale / 4))
@@ -134,7 +140,7 @@ class MoeHandle {
     shmemx_moe_combine_t call = SHMEMX_MOE_COMBINE_INITIALIZER;
     call.handle = use(function);
     call.hook = hook;
-    call.rows = read(function, "results", results, type(), all_rows() * hidden(), kUnit);
+    call.rows = rows_of(Array(function, "results", results, Access::read), function, type());
     call.out = written(function, "out", out, type(), tokens * hidden(), kUnit);
     call.weights = static_cast<const float*>(read_if(function, "weights", weights, kFloat, tokens * topk()));
     give(function, [&](shmemx_stream_t stream) { return moe_library(function).combine(&call, stream); });
@@ -178,6 +184,11 @@ class MoeHandle {
       value_error(text(function, ": ", array.argument(), " does not begin at a multiple of ", unit,
                        " bytes; pass a copy by clone()"));
     return array.data();
+  }
+  /// Rows of all local experts. A single expert may have fewer than it could get: its rows end where the caller knows.
+  void* rows_of(const Array& array, const char* function, const Wanted& wanted) const {
+    const bool fewer = local() == 1 && array.elements() < all_rows() * hidden() && array.elements() % hidden() == 0;
+    return checked(function, array, wanted, fewer ? array.elements() : all_rows() * hidden(), kUnit);
   }
   const void* read(const char* function, const char* argument, nb::handle object, const Wanted& wanted, size_t elements,
                    size_t unit = 1) const {
@@ -225,12 +236,12 @@ void bind_moe(nb::module_& module) {
              nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
              nb::arg("late_weights"), nb::arg("scale_type"));
   nb::class_<MoeHandle>(module, "MoeHandle")
-      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, int, nb::handle>(),
+      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, bool, int, nb::handle>(),
            nb::arg("function"), nb::arg("team").none(), nb::arg("experts"), nb::arg("topk"), nb::arg("hidden"),
            nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"), nb::arg("late_weights"), nb::arg("scale_type"),
-           nb::arg("multiprocessors"), nb::arg("workspace"))
-      .def("dispatch", &MoeHandle::dispatch, nb::arg("function"), nb::arg("x"), nb::arg("experts"),
-           nb::arg("weights").none(), nb::arg("rows"), nb::arg("scales").none(), nb::arg("counts"),
+           nb::arg("x_scaled"), nb::arg("multiprocessors"), nb::arg("workspace"))
+      .def("dispatch", &MoeHandle::dispatch, nb::arg("function"), nb::arg("x"), nb::arg("x_scales").none(),
+           nb::arg("experts"), nb::arg("weights").none(), nb::arg("rows"), nb::arg("scales").none(), nb::arg("counts"),
            nb::arg("totals").none(), nb::arg("ranges").none(), nb::arg("sources").none(), nb::arg("tokens"),
            nb::arg("hook"))
       .def("combine", &MoeHandle::combine, nb::arg("function"), nb::arg("results"), nb::arg("weights").none(),

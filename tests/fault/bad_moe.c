@@ -60,6 +60,8 @@ static void refuse_arguments(void) {
   CONFIG(multiprocessors, -1);
   CONFIG(late_weights, 2);
   CONFIG(scale_type, 3);
+  CONFIG(x_scaled, 2);
+  CONFIG(x_scaled, 1);  // and dispatch_type is type
   must_refuse(shmemx_moe_workspace_of(0, &good) == 0, "no members");
   must_refuse(shmemx_moe_workspace_of(2, &good) == workspace, "another workspace for as many members");
   shmemx_moe_t handle = NULL;
@@ -76,6 +78,7 @@ static void refuse_arguments(void) {
   DISPATCH(x, NULL);
   DISPATCH(rows, buffers + 8);
   DISPATCH(counts, NULL);
+  DISPATCH(x_scales, (const float*)buffers);
   must_refuse(shmemx_moe_combine_on_stream(&combine, NULL), "a combine without a dispatch");
   must_refuse(shmemx_moe_complete_on_stream(dispatch.handle, NULL), "completing nothing");
   must_refuse(shmemx_moe_destroy(NULL), "destroying nothing");

@@ -26,6 +26,8 @@ foreach(regex
     "workspace_of: members is 0. it must be 1 to 64"
     "scale_type is 3. it must be 0 to 2"
     "late_weights is 2. it must be 0 or 1"
+    "x_scaled is 2. it must be 0 or 1"
+    "x_scaled is 1. it needs dispatch_type SHMEMX_DATATYPE_FLOAT8_E4M3 and scale_type SHMEMX_MOE_SCALE_FLOAT"
     "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_workspace."
     "workspace 0x[0-9a-f]+ is no symmetric memory. allocate it with shmem_malloc"
     "team -?[0-9]+ is none of this PE's"
@@ -37,6 +39,7 @@ foreach(regex
     "x is NULL. pass memory of this PE's GPU"
     "rows 0x[0-9a-f]+ is no multiple of 16 bytes"
     "counts is NULL. pass memory of this PE's GPU"
+    "x_scales are given, and the handle was made without x_scaled"
     "combine_on_stream: no dispatch came before. a combine follows its dispatch"
     "complete_on_stream: nothing is to be completed"
     "destroy: handle is NULL. destroy a handle of shmemx_moe_create, once")

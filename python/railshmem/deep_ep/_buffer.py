@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DeepEP's Buffer, its low-latency mode."""
+"""DeepEP's Buffer."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,6 +11,8 @@ from railshmem.deep_ep import _job, _streams
 from railshmem.deep_ep._config import Config
 from railshmem.deep_ep._event import EventHandle, EventOverlap
 from railshmem.deep_ep._lanes import FUNCTION, Lane, Lanes, Sizes, size_hint
+from railshmem.deep_ep._many import ManyTokens
+from railshmem.deep_ep._throughput import Throughput
 from railshmem.moe import _checks, _memory
 
 _DISPATCH, _COMBINE = (f"{FUNCTION}.low_latency_{name}" for name in ("dispatch", "combine"))
@@ -27,7 +29,7 @@ class Handle(tuple):
     number: int  #: of the dispatch among the lane's
 
 
-class Buffer:
+class Buffer(ManyTokens):
     """Dispatch and combine for the ranks of a group on one node, whose GPUs map each other's memory.
 
     All ranks make the calls in one order. A call goes into torch's current stream, or with async_finish into the buffer's own.
@@ -42,18 +44,18 @@ class Buffer:
                  use_fabric: bool = False) -> None:
         """Makes a buffer for a torch.distributed group of any backend, or for comm, a communicator of mpi4py.
 
-        num_rdma_bytes: symmetric memory that calls take their workspaces from; get_low_latency_rdma_size_hint() says how much.
-        Calls of other sizes (max tokens, hidden, experts, top-k, 8-bit floats or not) take further parts. num_nvl_bytes,
+        num_rdma_bytes: symmetric memory that low-latency calls take their workspaces from; get_low_latency_rdma_size_hint() says how
+        much. Calls of other sizes (max tokens, hidden, experts, top-k, 8-bit floats or not) take further parts. num_nvl_bytes:
+        symmetric memory for dispatch() and combine(), see Config.get_nvl_buffer_size_hint(). low_latency_mode,
         num_qps_per_rank, allow_mnnvl, use_fabric and explicitly_destroy change nothing. Torch's current device is the buffer's.
 
         Starts the library where it does not run: collective over the group. Where it runs, the call is collective over all
-        PEs, each with its group. Raises ValueError without low_latency_mode, with enable_shrink, or where NVLink is refused:
-        these are not there yet; MemoryError where the heap is full; RuntimeError as railshmem.moe.Exchange.
+        PEs, each with its group. Raises ValueError with enable_shrink, or where NVLink is refused: these are not there yet;
+        MemoryError where the heap is full; RuntimeError as railshmem.moe.Exchange.
         """
         if (group is None) == (comm is None):
             raise ValueError(f"{FUNCTION}: pass group or comm, one of the two")
-        for given, why in ((not low_latency_mode, "low_latency_mode is False; the high-throughput calls are not there yet"),
-                           (enable_shrink, "enable_shrink is True; masking of ranks is not there yet"),
+        for given, why in ((enable_shrink, "enable_shrink is True; masking of ranks is not there yet"),
                            (not allow_nvlink_for_low_latency_mode,
                             "allow_nvlink_for_low_latency_mode is False; ranks write to each other's memory, by NVLink")):
             if given:
@@ -64,6 +66,7 @@ class Buffer:
         self._team, self._owns_team = _job.enter(group, comm)
         self.rank, self.group_size = self._team.my_pe(), self._team.n_pes()
         self._lanes: Lanes | None = Lanes(self._team, num_rdma_bytes)
+        self._throughput = Throughput(self._team, num_nvl_bytes, self._lanes.device)
         self._stream = _streams.new(self._lanes.device)
         self._last: EventHandle | None = None  # behind the last call in that stream
 
@@ -74,6 +77,7 @@ class Buffer:
         """
         lanes, self._lanes = self._require(f"{FUNCTION}.destroy"), None
         lanes.free()
+        self._throughput.free()
         _job.leave(self._team, self._owns_team)
 
     @staticmethod
@@ -83,7 +87,7 @@ class Buffer:
 
     @staticmethod
     def set_num_sms(new_num_sms: int) -> None:
-        """Sets the number of multiprocessors in the configurations for high-throughput calls, an even one."""
+        """Sets the number of multiprocessors that dispatch() and combine() occupy at most where they get no config, an even one."""
         if new_num_sms % 2 or new_num_sms < 2:
             raise ValueError(f"{FUNCTION}.set_num_sms: new_num_sms is {new_num_sms}; it must be even, and 2 or more")
         Buffer.num_sms = new_num_sms
@@ -101,12 +105,12 @@ class Buffer:
 
     @staticmethod
     def get_dispatch_config(num_ranks: int) -> Config:
-        """Returns a configuration for high-throughput dispatch, which is not there yet."""
+        """Returns the configuration that dispatch() has without one."""
         return Config(Buffer.num_sms)
 
     @staticmethod
     def get_combine_config(num_ranks: int) -> Config:
-        """Returns a configuration for high-throughput combine, which is not there yet."""
+        """Returns the configuration that combine() has without one."""
         return Config(Buffer.num_sms)
 
     def get_comm_stream(self) -> torch.cuda.Stream:

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings of DeepEP's high-throughput kernels, which this package does not have yet: programs ask for them in any mode."""
+"""Settings of calls for many tokens."""
 from __future__ import annotations
 
 import dataclasses
 
+from railshmem.deep_ep import _throughput
+
+#: Tokens of a rank that a buffer with num_nvl_bytes of the hint has room for.
+HINTED_TOKENS = 4096
+
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """Multiprocessors, and how many tokens are sent at once and have room: over NVLink, and between nodes. Nothing reads it yet."""
+    """num_sms: multiprocessors that a call occupies at most; 0 is all. The other values change nothing: tokens are not sent in chunks."""
 
     num_sms: int = 20
     num_max_nvl_chunked_send_tokens: int = 6
@@ -16,9 +21,14 @@ class Config:
     num_max_rdma_chunked_recv_tokens: int = 256
 
     def get_nvl_buffer_size_hint(self, hidden_bytes: int, num_ranks: int) -> int:
-        """Returns 0: a buffer needs no num_nvl_bytes."""
-        return 0
+        """Returns the num_nvl_bytes with which dispatch() takes 4096 tokens of each rank, of bfloat16 or 8 bits.
+
+        hidden_bytes: of a token of bfloat16. Also before there is a group. Calls with more tokens name the bytes that they need.
+        """
+        hidden = hidden_bytes // 2
+        kinds = (False, True) if hidden % 128 == 0 else (False,)
+        return sum(_throughput.nbytes_of(num_ranks, hidden, HINTED_TOKENS, fp8) for fp8 in kinds)
 
     def get_rdma_buffer_size_hint(self, hidden_bytes: int, num_ranks: int) -> int:
-        """Returns 0: without the high-throughput kernels, get_low_latency_rdma_size_hint() alone says how much is needed."""
+        """Returns 0: ranks of several nodes are not there yet, and get_low_latency_rdma_size_hint() says what low latency needs."""
         return 0

@@ -33,11 +33,12 @@ def nbytes_of(size: int, sizes: Sizes) -> int:
 
 
 def size_hint(max_tokens: int, hidden: int, size: int, experts: int) -> int:
-    """Returns what a buffer needs for calls of these sizes with and without 8-bit floats, and any top-k."""
+    """Returns what a buffer needs for calls of these sizes with and without 8-bit floats, all types of scales, and any top-k."""
     if experts % max(size, 1):
         raise ValueError(f"{FUNCTION}: num_experts is {experts}, which {size} ranks do not divide")
-    kinds = (False, True) if hidden % _checks.CHANNELS_OF_SCALE == 0 else (False,)
-    return sum(nbytes_of(size, Sizes(max_tokens, hidden, experts, _checks.MOST_TOPK, fp8)) for fp8 in kinds)
+    scaled = [name for name in _checks.SCALE_TYPES if hidden % _checks.channels_of_word(name) == 0]
+    kinds = [(False, "float"), *((True, name) for name in scaled)]
+    return sum(nbytes_of(size, Sizes(max_tokens, hidden, experts, _checks.MOST_TOPK, fp8, name)) for fp8, name in kinds)
 
 
 class Lane:

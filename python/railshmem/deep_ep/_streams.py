@@ -2,6 +2,7 @@
 """Torch's streams and events, as far as a buffer needs them."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 
 import torch
@@ -27,6 +28,13 @@ def record() -> torch.cuda.Event:
 def wait(event: torch.cuda.Event) -> None:
     """The current stream waits for the event."""
     torch.cuda.current_stream().wait_event(event)
+
+
+def share(tensors: Iterable[object]) -> None:
+    """Memory of these tensors, which another stream's pool gave, is not handed out again before the current stream has used it."""
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor) and not is_captured():
+            tensor.record_stream(torch.cuda.current_stream())
 
 
 def is_captured() -> bool:

@@ -45,15 +45,16 @@ class Exchange:
     """
 
     def __init__(self, experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
-                 fp8: bool = False, *, scale_type: str = "float", late_weights: bool = False, team: Team | None = None,
-                 group: Any = None, workspace: torch.Tensor | None = None, multiprocessors: int = 0):
+                 fp8: bool = False, *, scale_type: str = "float", x_scaled: bool = False, late_weights: bool = False,
+                 team: Team | None = None, group: Any = None, workspace: torch.Tensor | None = None, multiprocessors: int = 0):
         """Makes an exchange for `experts` experts of all members together (a multiple of size, at most 1024).
 
         topk: experts of a token at most, 1 to 32. hidden: channels of a token, a multiple of 8, of 128 with fp8; at most
         16384. max_tokens: of a member in one dispatch. dtype: of tokens and results, torch.bfloat16 or torch.float16. fp8:
         experts get 8-bit floats with a scale for each 128 channels. scale_type: "float", the largest of the channels / 448;
         "power", the next power of two; or "ue8m0", that power's exponent + 127 in a byte, four in an int32 from the lowest
-        byte on, for which hidden is a multiple of 512. late_weights: combine() is given the weights instead of
+        byte on, for which hidden is a multiple of 512. x_scaled: dispatch() is given 8-bit floats and their scales, which
+        travel as they are; with fp8 and scales of the type "float". late_weights: combine() is given the weights instead of
         dispatch(), which costs it a message between members. team: who takes part, all PEs without it; or group, a
         process group of torch.distributed, of which the exchange makes a team of its own. multiprocessors: that a kernel
         occupies at most; 0 is all, and this alone may differ between members.
@@ -74,14 +75,16 @@ class Exchange:
         _checks.sizes(self.size, experts, topk, hidden, max_tokens, dtype, fp8, scale_type, multiprocessors)
         self.experts, self.topk, self.hidden, self.max_tokens = experts, topk, hidden, max_tokens
         self.dtype, self.fp8, self.late_weights, self.multiprocessors = dtype, bool(fp8), bool(late_weights), multiprocessors
-        self.scale_type = scale_type
+        self.scale_type, self.x_scaled = scale_type, bool(x_scaled)
+        if x_scaled and (not fp8 or scale_type != "float"):
+            raise ValueError(f"{_MAKE}: x_scaled is given without fp8=True and scale_type='float'")
         self.local_experts, self.capacity = experts // self.size, self.size * max_tokens
         self.device = _memory.take_gpu(_MAKE)
         nbytes = _core.moe_workspace(_MAKE, team, *self._sizes())
         self._owned = None
         if workspace is None:
             self._owned = workspace = _memory.symmetric(_MAKE, nbytes, name_of(f"a workspace of {_MAKE}", depth=1), self.device)
-        self._handle = _core.MoeHandle(_MAKE, team, *self._sizes(), multiprocessors, workspace)
+        self._handle = _core.MoeHandle(_MAKE, team, *self._sizes(), self.x_scaled, multiprocessors, workspace)
         self._workspace = workspace
         self._tokens = None  # of the last dispatch
         self._combines = 0  # of the last dispatch
@@ -104,25 +107,29 @@ class Exchange:
         return _core.moe_workspace(_MAKE, team, experts, topk, hidden, max_tokens, dtype is torch.float16, bool(fp8),
                                    bool(late_weights), _checks.SCALE_TYPES.index(scale_type))
 
-    def room(self, layout: bool = False) -> Received:
-        """Returns new tensors for what dispatch() brings; with layout=True also for a Layout. Local."""
+    def room(self, layout: bool = False, rows: int | None = None) -> Received:
+        """Returns new tensors for what dispatch() brings; with layout=True also for a Layout. Local.
+
+        rows: where there is one local expert, room for so many rows instead of capacity; no more may come.
+        """
         def make(*shape: int, dtype: torch.dtype) -> torch.Tensor:
             return _memory.empty(shape, dtype=dtype, device=self.device)
 
         local, capacity = self.local_experts, self.capacity
         groups = self.hidden // _checks.channels_of_word(self.scale_type)
         scale = torch.int32 if self.scale_type == "ue8m0" else torch.float32
-        return Received(make(local, capacity, self.hidden, dtype=torch.float8_e4m3fn if self.fp8 else self.dtype),
+        return Received(make(local, capacity if rows is None else rows, self.hidden, dtype=torch.float8_e4m3fn if self.fp8 else self.dtype),
                         make(local, groups, capacity, dtype=scale).transpose(1, 2) if self.fp8 else None,
                         make(local, self.size, dtype=torch.int32),
                         Layout(make(local, dtype=torch.int32), make(local, self.size, dtype=torch.int64),
                                make(local, capacity, dtype=torch.int32)) if layout else None)
 
     def dispatch(self, x: torch.Tensor, experts: torch.Tensor, weights: torch.Tensor | None = None, *,
-                 into: Received | None = None, hook: bool = False) -> Received:
+                 x_scales: torch.Tensor | None = None, into: Received | None = None, hook: bool = False) -> Received:
         """Sends this member's tokens to their experts, and receives those for the experts here, in stream order.
 
-        x: [tokens, hidden] of dtype, tokens from 0 to max_tokens. experts: [tokens, topk], int64; -1 is no expert. An expert
+        x: [tokens, hidden] of dtype, tokens from 0 to max_tokens; with x_scaled torch.float8_e4m3fn, and x_scales [tokens,
+        hidden // 128], float32. experts: [tokens, topk], int64; -1 is no expert. An expert
         that a token names twice gets the token once, for the sum of both weights; a number that is no expert ends the job
         with a message. weights: [tokens, topk], float32, which combine() uses; without it all are 1. Not with late_weights.
 
@@ -136,6 +143,11 @@ class Exchange:
         self._require_whole(_DISPATCH)
         tokens = _checks.tokens_of(_DISPATCH, x, self.hidden, self.max_tokens)
         _checks.shape(_DISPATCH, "experts", experts, (tokens, self.topk))
+        if (x_scales is not None) != self.x_scaled:
+            raise ValueError(f"{_DISPATCH}: x_scales is {'missing' if x_scales is None else 'given'}, and this exchange was made "
+                             f"{'with' if self.x_scaled else 'without'} x_scaled")
+        if x_scales is not None:
+            _checks.shape(_DISPATCH, "x_scales", x_scales, (tokens, self.hidden // _checks.CHANNELS_OF_SCALE))
         if weights is not None:
             if self.late_weights:
                 raise ValueError(f"{_DISPATCH}: weights is given, and this exchange was made with late_weights; give it to combine()")
@@ -146,18 +158,19 @@ class Exchange:
             received = into
             self._check_room(into)
         flat = None if received.scales is None else received.scales.transpose(1, 2)
-        self._handle.dispatch(_DISPATCH, x, experts, weights, received.rows, flat, received.counts,
+        self._handle.dispatch(_DISPATCH, x, x_scales, experts, weights, received.rows, flat, received.counts,
                               *(received.layout or (None, None, None)), tokens, hook)
         self._tokens, self._combines = tokens, 0
         if hook:
-            self._sent = (x, experts, weights, received)
+            self._sent = (x, x_scales, experts, weights, received)
         return received
 
     def combine(self, results: torch.Tensor, weights: torch.Tensor | None = None, *, out: torch.Tensor | None = None,
                 hook: bool = False) -> torch.Tensor:
         """Returns, for each token of the last dispatch(), the sum of weight * result over its experts, in stream order.
 
-        results: [local experts, capacity, hidden] of dtype, each result in the place of the row that came. weights:
+        results: [local experts, capacity, hidden] of dtype, or with fewer rows as dispatch() had, each result in the place of
+        the row that came. weights:
         with late_weights [tokens, topk], float32, for the experts that dispatch() was given; else None. The sum is made in
         float32, in an order that depends on the routing alone, and rounded once; a token without experts gets zeros. out:
         [tokens, hidden] of dtype; without it a new tensor. hook=True sends only: complete() fills out, and until then
@@ -173,7 +186,7 @@ class Exchange:
         if self._combines == most:
             raise RuntimeError(f"{_COMBINE}: the dispatch before has {'its combine' if most == 1 else f'{most} combines'}; dispatch "
                                f"again{', or make the exchange with late_weights' if most == 1 else ''}")
-        _checks.shape(_COMBINE, "results", results, (self.local_experts, self.capacity, self.hidden))
+        self._check_rows(_COMBINE, "results", results)
         if (weights is not None) != self.late_weights:
             raise ValueError(f"{_COMBINE}: weights is {'missing' if weights is None else 'given'}, and this exchange was made "
                              f"{'with' if self.late_weights else 'without'} late_weights")
@@ -231,9 +244,15 @@ class Exchange:
         if not isinstance(room, Received):
             raise TypeError(f"{_DISPATCH}: into is {type(room).__name__}; it must be what room() returns")
         local, capacity = self.local_experts, self.capacity
-        _checks.shape(_DISPATCH, "into.rows", room.rows, (local, capacity, self.hidden))
-        _checks.shape(_DISPATCH, "into.counts", room.counts, (local, self.size))
+        self._check_rows(_DISPATCH, "into.rows", room.rows)
+        _checks.shape(_DISPATCH, "into.counts", room.counts, (self.local_experts, self.size))
+
         if self.fp8:
             _checks.shape(_DISPATCH, "into.scales", room.scales, (local, capacity, self.hidden // _checks.channels_of_word(self.scale_type)))
         elif room.scales is not None:
             raise ValueError(f"{_DISPATCH}: into.scales is given, and this exchange was made without fp8")
+
+    def _check_rows(self, function: str, name: str, rows: torch.Tensor) -> None:
+        """A single expert may have fewer rows than it could get."""
+        fewer = self.local_experts == 1 and rows.dim() == 3 and rows.shape[1] < self.capacity
+        _checks.shape(function, name, rows, (self.local_experts, rows.shape[1] if fewer else self.capacity, self.hidden))

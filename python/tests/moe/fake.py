@@ -6,8 +6,9 @@ import ctypes
 import torch
 
 import railshmem
+import railshmem.torch
 from railshmem import _core
-from railshmem.deep_ep import _streams
+from railshmem.deep_ep import _streams, _throughput
 from railshmem.moe import _memory
 from railshmem.torch._types import ELEMENTS
 
@@ -49,12 +50,33 @@ def replace():
     _memory.empty = empty
     _streams.new = lambda device: None
     _streams.use = lambda stream: contextlib.nullcontext()
+    _throughput.all_gather = through_gpu(railshmem.torch.all_gather)
+    _throughput.all_to_all = through_gpu(railshmem.torch.all_to_all)
+    _streams.share = lambda tensors: None
     _streams.record, _streams.wait, _streams.is_captured = (lambda: None), (lambda event: None), (lambda: False)
 
 
 def symmetric(function, nbytes, name, device):
     address = _core.allocate_on_device(function, nbytes, name, align=256)
     return torch.frombuffer((ctypes.c_char * nbytes).from_address(address), dtype=torch.uint8).as_subclass(Tensor)
+
+
+def on_gpu(tensor):
+    """A copy in memory of the fake driver: kernels of collectives refuse that of the host."""
+    address = ctypes.c_void_p()
+    assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(tensor.nbytes, 16))) == 0
+    bytes = torch.frombuffer((ctypes.c_char * max(tensor.nbytes, 16)).from_address(address.value), dtype=torch.uint8)[:tensor.nbytes]
+    return bytes.view(tensor.dtype).view(tensor.shape).copy_(tensor.as_subclass(torch.Tensor)).as_subclass(Tensor)
+
+
+def through_gpu(collective):
+    def call(output, input, team):
+        outside, inside = on_gpu(output), on_gpu(input)
+        collective(outside, inside, team=team)
+        output.copy_(outside)
+        for tensor in (outside, inside):
+            assert cuda.cuMemFree_v2(ctypes.c_void_p(tensor.data_ptr())) == 0
+    return call
 
 
 #: What streams may still use. Torch's allocator for GPUs hands memory out again in stream order; that of the CPU at once.

@@ -130,7 +130,6 @@ def test_mistakes(buffer, group, gpu, me, npes):
     Buffer = deep_ep.Buffer
     for call, kind, text in (
             (lambda: Buffer(), ValueError, "pass group or comm"),
-            (lambda: Buffer(group), ValueError, "low_latency_mode is False; the high-throughput calls are not there yet"),
             (lambda: Buffer(group, low_latency_mode=True, enable_shrink=True), ValueError, "masking of ranks is not there yet"),
             (lambda: Buffer(group, low_latency_mode=True, allow_nvlink_for_low_latency_mode=False), ValueError, "by NVLink"),
             (lambda: Buffer.set_num_sms(7), ValueError, "it must be even"),
@@ -161,7 +160,7 @@ def test_what_programs_ask_for_in_any_mode(buffer):
     assert Buffer.is_sm90_compiled() and deep_ep.topk_idx_t is torch.int64
     Buffer.set_num_sms(24)
     for config in (Buffer.get_dispatch_config(8), Buffer.get_combine_config(8), deep_ep.Config(24)):
-        assert (config.num_sms, config.get_nvl_buffer_size_hint(14336, 8), config.get_rdma_buffer_size_hint(14336, 8)) == (24, 0, 0)
+        assert (config.num_sms, config.get_rdma_buffer_size_hint(14336, 8)) == (24, 0)
     Buffer.set_num_sms(20)
     buffer.clean_low_latency_buffer(128, 7168, 64)
     event, calls = Buffer.capture(), []
@@ -169,5 +168,5 @@ def test_what_programs_ask_for_in_any_mode(buffer):
     with event(release_handle=True) as same:
         assert same is event
     assert calls == [1] and event.event is None
-    for absent in ("dispatch", "combine", "get_dispatch_layout", "low_latency_update_mask_buffer", "get_local_buffer_tensor"):
+    for absent in ("internode_dispatch", "low_latency_update_mask_buffer", "get_local_buffer_tensor"):
         assert not hasattr(buffer, absent)

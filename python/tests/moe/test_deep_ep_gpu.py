@@ -6,6 +6,7 @@ from test_deep_ep import group  # noqa: F401  (a fixture)
 
 import railshmem
 import railshmem.deep_ep as deep_ep
+from railshmem.deep_ep._throughput import nbytes_of
 
 TOKENS, HIDDEN, TOPK = 128, 7168, 8
 
@@ -139,3 +140,35 @@ def test_two_batches_in_turns(buffer, me, npes, experts):
             hook()
             wanted = 2 * x.float() * weights.masked_fill(chosen == -1, 0).sum(1, keepdim=True)
             torch.testing.assert_close(out.float(), wanted, rtol=2e-2, atol=2e-2)
+
+
+def test_many_tokens_in_a_graph(real_gpu, group, me, npes, experts):  # noqa: F811
+    """With num_worst_tokens nothing waits for the CPU; routing and tokens change from launch to launch."""
+    tokens = 512
+    buffer = deep_ep.Buffer(group, num_nvl_bytes=sum(nbytes_of(npes, HIDDEN, tokens, fp8) for fp8 in (False, True)))
+    x, chosen = torch.zeros(tokens, HIDDEN, device="cuda").bfloat16(), torch.full((tokens, TOPK), -1, device="cuda")
+    weights = torch.zeros(tokens, TOPK, device="cuda")
+
+    def layer():
+        _, _, per_expert, in_rank, _ = buffer.get_dispatch_layout(chosen, experts)
+        recv_x, recv_idx, recv_weights, none, handle, _ = buffer.dispatch(
+            x, is_token_in_rank=in_rank, num_tokens_per_expert=per_expert, topk_idx=chosen, topk_weights=weights, num_worst_tokens=npes * tokens)
+        assert none == []
+        scaled = recv_x * recv_weights.sum(1, keepdim=True)
+        return buffer.combine(scaled.bfloat16(), handle, topk_weights=recv_weights)[:2]
+
+    layer()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        combined, home = layer()
+    for round in range(10):
+        all_chosen, all_weights = routing(100 * round + me, experts, tokens)
+        x.copy_(torch.randn(tokens, HIDDEN, device="cuda"))
+        chosen.copy_(all_chosen)
+        weights.copy_(all_weights)
+        graph.replay()
+        kept = weights.masked_fill(chosen == -1, 0)
+        assert torch.equal(home, kept)
+        torch.testing.assert_close(combined.float(), x.float() * kept.sum(1, keepdim=True), rtol=3e-2, atol=3e-2)
+    buffer.destroy()

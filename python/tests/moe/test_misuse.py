@@ -126,3 +126,20 @@ def test_after_free(npes, good):
     for call in (lambda: exchange.dispatch(*good), exchange.free):
         with pytest.raises(RuntimeError, match="this exchange was freed; make a new one"):
             call()
+
+
+def test_x_that_is_scaled(exchange, good, npes, gpu):
+    with pytest.raises(ValueError, match="x_scaled is given without fp8=True and scale_type='float'"):
+        railshmem.moe.Exchange(2 * npes, **GOOD, x_scaled=True)
+    x, experts, weights = good
+    with pytest.raises(ValueError, match="x_scales is given, and this exchange was made without x_scaled"):
+        exchange.dispatch(x, experts, weights, x_scales=weights)
+    sizes = {**GOOD, "hidden": 128}
+    scaled = railshmem.moe.Exchange(2 * npes, **sizes, fp8=True, x_scaled=True)
+    values = gpu.put(torch.zeros(len(x), 128).to(torch.float8_e4m3fn))
+    for given, kind, text in (((values, None), ValueError, "x_scales is missing, and this exchange was made with x_scaled"),
+                              ((values, weights[:, :0]), ValueError, "x_scales has the shape"),
+                              ((gpu.put(torch.zeros(len(x), 128).bfloat16()), gpu.put(torch.ones(len(x), 1))), TypeError, "x has elements of bfloat16; they must be of float8")):
+        with pytest.raises(kind, match=text):
+            scaled.dispatch(given[0], experts, weights, x_scales=given[1])
+    scaled.free()

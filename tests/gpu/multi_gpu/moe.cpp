@@ -50,6 +50,7 @@ class Rig {
         groups_(static_cast<size_t>(one.hidden) / 128),
         workspace_(nbytes()),
         x_(tokens() * hidden() * 2),
+        x_scales_(tokens() * groups_ * sizeof(float)),
         experts_(tokens() * topk() * sizeof(int64_t)),
         weights_(tokens() * topk() * sizeof(float)),
         rows_(local() * capacity_ * row_nbytes_),
@@ -66,6 +67,7 @@ class Rig {
     dispatch_.handle = handle_;
     dispatch_.hook = one.hook ? 1 : 0;
     dispatch_.x = x_.at();
+    if (one.x_scaled) dispatch_.x_scales = reinterpret_cast<const float*>(x_scales_.at());
     dispatch_.experts = reinterpret_cast<const int64_t*>(experts_.at());
     const auto* const weights = reinterpret_cast<const float*>(weights_.at());
     dispatch_.weights = one.weighted && !one.late_weights ? weights : nullptr;
@@ -130,6 +132,7 @@ class Rig {
     config.multiprocessors = case_.multiprocessors;
     config.late_weights = case_.late_weights ? 1 : 0;
     config.scale_type = case_.scale_type;
+    config.x_scaled = case_.x_scaled ? 1 : 0;
     return config;
   }
   size_t nbytes() const {
@@ -142,8 +145,8 @@ class Rig {
     return "type " + std::to_string(case_.type) + " sent as " + std::to_string(case_.dispatch_type) + ", " +
            std::to_string(case_.local) + " experts each, top " + std::to_string(case_.topk) + ", hidden " +
            std::to_string(case_.hidden) + ", routing " + std::to_string(static_cast<int>(case_.routing)) +
-           (case_.hook ? ", by halves" : "") + (case_.late_weights ? ", late weights" : "") + ", round " +
-           std::to_string(round);
+           (case_.hook ? ", by halves" : "") + (case_.late_weights ? ", late weights" : "") +
+           (case_.x_scaled ? ", scaled before" : "") + ", round " + std::to_string(round);
   }
 
   void give(int result) const {
@@ -170,11 +173,27 @@ class Rig {
     for (int pe = 0; pe < npes; ++pe) sent_.emplace_back(case_, npes, pe, round);
     const Tokens& mine = sent_[static_cast<size_t>(me)];
     dispatch_.tokens = all_tokens ? case_.max_tokens : mine.count;
-    driver_.upload(x_.at(), mine.x.data(), mine.x.size() * 2);
+    if (case_.x_scaled) {
+      load_scaled(mine);
+    } else {
+      driver_.upload(x_.at(), mine.x.data(), mine.x.size() * 2);
+    }
     std::vector<int64_t> chosen(tokens() * topk(), -1);
     std::copy(mine.experts.begin(), mine.experts.end(), chosen.begin());
     driver_.upload(experts_.at(), chosen.data(), chosen.size() * sizeof(int64_t));
     driver_.upload(weights_.at(), mine.weights.data(), mine.weights.size() * sizeof(float));
+  }
+
+  void load_scaled(const Tokens& mine) const {
+    std::vector<uint8_t> bytes;
+    std::vector<float> scales;
+    for (size_t t = 0; t < static_cast<size_t>(mine.count); ++t) {
+      const Row row = row_of(case_, &mine.x[t * hidden()]);
+      bytes.insert(bytes.end(), row.bytes.begin(), row.bytes.end());
+      scales.insert(scales.end(), row.scales.begin(), row.scales.end());
+    }
+    driver_.upload(x_.at(), bytes.data(), bytes.size());
+    driver_.upload(x_scales_.at(), scales.data(), scales.size() * sizeof(float));
   }
 
   /// Compares what has come with what must come, and computes the experts' results.
@@ -243,7 +262,8 @@ class Rig {
   const StreamDriver& driver_;
   const MoeCase case_;
   const size_t capacity_, row_nbytes_, groups_;
-  const Memory workspace_, x_, experts_, weights_, rows_, scales_, counts_, totals_, ranges_, sources_, results_, out_;
+  const Memory workspace_, x_, x_scales_, experts_, weights_, rows_, scales_, counts_, totals_, ranges_, sources_,
+      results_, out_;
   shmemx_moe_t handle_ = nullptr;
   shmemx_moe_dispatch_t dispatch_{};
   shmemx_moe_combine_t combine_{};
@@ -277,6 +297,8 @@ int main(int argc, char** argv) {
         {kHalf, kHalf, 2, 2, 24, 6, Routing::none, true, false, 0, true},
         {kBfloat16, kFloat8, 2, 3, 256, 6, Routing::random, true, true, 0, false, SHMEMX_MOE_SCALE_POWER},
         {kHalf, kFloat8, 2, 2, 1024, 5, Routing::with_dropped, true, false, 0, true, SHMEMX_MOE_SCALE_UE8M0},
+        {kBfloat16, kFloat8, 2, 3, 256, 6, Routing::with_dropped, true, false, 0, false, SHMEMX_MOE_SCALE_FLOAT, true},
+        {kHalf, kFloat8, 1, 2, 384, 7, Routing::twice, true, true, 0, true, SHMEMX_MOE_SCALE_FLOAT, true},
     };
     for (const MoeCase& one : cases) Rig(driver, one).run(rounds);
   }

@@ -26,6 +26,7 @@ struct MoeCase {
   int multiprocessors = 0;
   bool late_weights = false;
   int scale_type = SHMEMX_MOE_SCALE_FLOAT;
+  bool x_scaled = false;  ///< the test makes the 8-bit floats
 };
 
 inline uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {

@@ -40,6 +40,7 @@ FakeKernel combine(const WorldView& view) {
 
 void add_moe_kernels(FakeModule& module, const WorldView& view) {
   module.kernels["railshmem_moe_dispatch"] = dispatch<moe::kernels::PlainPayload>(view);
+  module.kernels["railshmem_moe_dispatch_given"] = dispatch<moe::kernels::GivenPayload>(view);
   using moe::kernels::ScaledPayload;
   module.kernels["railshmem_moe_dispatch_scaled_half"] = dispatch<ScaledPayload<Half, false>>(view);
   module.kernels["railshmem_moe_dispatch_scaled_bfloat16"] = dispatch<ScaledPayload<Bfloat16, false>>(view);

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""DeepEP's calls for many tokens, as in training and prefill: rows by source rank, in memory for what arrives."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from railshmem.deep_ep import _streams
+from railshmem.deep_ep._config import Config
+from railshmem.deep_ep._event import EventOverlap
+from railshmem.deep_ep._layout import Rows, choice_of
+from railshmem.deep_ep._throughput import FUNCTION, MOST_RANKS, Route, Throughput
+from railshmem.moe import _checks
+
+_LAYOUT, _DISPATCH, _COMBINE = (f"{FUNCTION}.{name}" for name in ("get_dispatch_layout", "dispatch", "combine"))
+
+
+class RouteHandle(tuple):
+    """What dispatch() returns for combine() and later dispatches: six elements, of which those without a tensor here are None.
+
+    [0] [ranks, ranks], int32: tokens from ranks up to the row's one to the column's rank. [3] [rows], int32: the number of each row's
+    token at its rank. [4] [tokens, ranks], bool: is_token_in_rank.
+    """
+
+    route: Route
+
+
+class ManyTokens:
+    """The part of Buffer for many tokens."""
+
+    num_sms: int
+    group_size: int
+    rank: int
+    _throughput: Throughput
+    _require: Callable[[str], Any]
+    _run: Callable[..., EventOverlap]
+
+    def get_dispatch_layout(self, topk_idx: torch.Tensor, num_experts: int, previous_event: EventOverlap | None = None,
+                            async_finish: bool = False, allocate_on_comm_stream: bool = False) -> \
+            tuple[torch.Tensor, None, torch.Tensor, torch.Tensor, EventOverlap]:
+        """Returns (num_tokens_per_rank, None, num_tokens_per_expert, is_token_in_rank, event) for the experts of this rank's tokens.
+
+        topk_idx: [tokens, top-k], int64; -1 is no expert. num_tokens_per_rank: [ranks], int32. num_tokens_per_expert: [num_experts],
+        int32. is_token_in_rank: [tokens, ranks], bool. Local. previous_event: the call comes behind it. With async_finish the call goes
+        into the buffer's stream. allocate_on_comm_stream changes nothing. Raises ValueError for arguments that do not fit.
+        """
+        self._require(_LAYOUT)
+        if num_experts < 1 or num_experts % self.group_size:
+            raise ValueError(f"{_LAYOUT}: num_experts is {num_experts}, which {self.group_size} ranks do not divide")
+        if topk_idx.dim() != 2:
+            raise ValueError(f"{_LAYOUT}: topk_idx has {topk_idx.dim()} dimensions; it must be [tokens, top-k]")
+        choice, event = self._behind(lambda: choice_of(topk_idx.long(), num_experts, self.group_size), previous_event, async_finish, (topk_idx,))
+        return choice.per_rank, None, choice.per_expert, choice.in_rank, event
+
+    def dispatch(self, x: torch.Tensor | tuple[torch.Tensor, torch.Tensor], handle: RouteHandle | None = None,
+                 num_tokens_per_rank: torch.Tensor | None = None, num_tokens_per_rdma_rank: torch.Tensor | None = None,
+                 is_token_in_rank: torch.Tensor | None = None, num_tokens_per_expert: torch.Tensor | None = None,
+                 topk_idx: torch.Tensor | None = None, topk_weights: torch.Tensor | None = None, expert_alignment: int = 1,
+                 num_worst_tokens: int = 0, config: Config | None = None, previous_event: EventOverlap | None = None,
+                 async_finish: bool = False, allocate_on_comm_stream: bool = False) -> tuple:
+        """Sends each token once to each rank that has experts of it. Returns (recv_x, recv_topk_idx, recv_topk_weights,
+        num_recv_tokens_per_expert_list, handle, event).
+
+        x: [tokens, hidden], bfloat16; or a pair of float8_e4m3fn and scales, float32 [tokens, hidden / 128]. is_token_in_rank and
+        num_tokens_per_expert: of get_dispatch_layout(). topk_idx and topk_weights, [tokens, top-k]: travel with the tokens.
+        recv_x: [rows, hidden], or a pair: rows of rank 0's tokens in their order, then rank 1's, and so on. recv_topk_idx: numbers of
+        experts among this rank's, -1 for others'; recv_topk_weights: 0 for others'. The list has the rows of each expert of this rank,
+        rounded up to multiples of expert_alignment, on the CPU, which waits for it.
+
+        num_worst_tokens: room for so many rows and no wait of the CPU, so a graph may capture it; at least ranks * tokens of any rank, and
+        equal on all ranks. Then the list is empty, and recv_topk_idx of rows behind the last one is -1.
+        handle: of an earlier dispatch, whose tokens' routes these take; only x and config go with it, and only recv_x comes back.
+
+        num_tokens_per_rank follows from is_token_in_rank and is not read; num_tokens_per_rdma_rank must be None. config: num_sms limits
+        the multiprocessors. previous_event, async_finish and allocate_on_comm_stream: as for get_dispatch_layout(); x and topk stay as
+        they are until the event. Collective over the group. Raises ValueError and TypeError for arguments that do not fit, also where
+        num_nvl_bytes is too small.
+        """
+        self._require(_DISPATCH)
+        values, scales = x if isinstance(x, tuple) else (x, None)
+        self._check_tokens(_DISPATCH, values, scales)
+        num_sms = self._sms_of(config)
+        if handle is not None:
+            self._check_handle(_DISPATCH, handle)
+            if topk_idx is not None or topk_weights is not None:
+                raise ValueError(f"{_DISPATCH}: handle and topk_idx or topk_weights are given; a handle stands for tokens that travel alone")
+            _checks.shape(_DISPATCH, "x", values, (handle.route.tokens, values.shape[1]))
+            received, event = self._behind(lambda: self._rows_of(values, scales, handle.route, num_sms)[0], previous_event, async_finish, (values, scales))
+            return received, None, None, None, None, event
+        for name, given in (("is_token_in_rank", is_token_in_rank), ("num_tokens_per_expert", num_tokens_per_expert)):
+            if given is None:
+                raise ValueError(f"{_DISPATCH}: {name} is missing; pass what get_dispatch_layout() returns, or a handle")
+        if num_tokens_per_rdma_rank is not None:
+            raise ValueError(f"{_DISPATCH}: num_tokens_per_rdma_rank is given; the ranks are on one node")
+        _checks.shape(_DISPATCH, "is_token_in_rank", is_token_in_rank, (values.shape[0], self.group_size))
+        if num_tokens_per_expert.dim() != 1 or num_tokens_per_expert.shape[0] % self.group_size:
+            raise ValueError(f"{_DISPATCH}: num_tokens_per_expert has the shape {list(num_tokens_per_expert.shape)}; it must be [experts], a "
+                             f"multiple of {self.group_size}")
+        if (topk_idx is None) != (topk_weights is None):
+            raise ValueError(f"{_DISPATCH}: one of topk_idx and topk_weights is missing; pass both or none")
+        if topk_idx is not None:
+            _checks.shape(_DISPATCH, "topk_weights", topk_weights, topk_idx.shape)
+            _checks.shape(_DISPATCH, "topk_idx", topk_idx, (values.shape[0], topk_idx.shape[-1]))
+        if expert_alignment < 1:
+            raise ValueError(f"{_DISPATCH}: expert_alignment is {expert_alignment}; it must be 1 or more")
+        if num_worst_tokens and num_worst_tokens < self.group_size * values.shape[0]:
+            raise ValueError(f"{_DISPATCH}: num_worst_tokens is {num_worst_tokens}; {self.group_size} ranks with {values.shape[0]} tokens, as here, "
+                             f"may send {self.group_size * values.shape[0]}")
+
+        def send() -> tuple:
+            counts, numbers = self._counts_of(is_token_in_rank, num_tokens_per_expert, num_worst_tokens, expert_alignment)
+            most, received, per_expert = numbers
+            route = Route(is_token_in_rank.bool(), most)
+            route.received = received
+            found, layout = self._rows_of(values, scales, route, num_sms)
+            tokens_to = counts[:, :self.group_size]
+            route.rows = Rows(tokens_to[:, self.rank], layout.sources[0], received)
+            made = RouteHandle((tokens_to.cumsum(0, dtype=torch.int32), None, None, layout.sources[0, :received], route.in_rank, None))
+            made.route = route
+            if topk_idx is None:
+                return found, None, None, per_expert, made
+            return found, *self._topk_of(route, topk_idx.long(), topk_weights, num_tokens_per_expert.shape[0] // self.group_size), per_expert, made
+
+        result, event = self._behind(send, previous_event, async_finish, (values, scales, is_token_in_rank, num_tokens_per_expert, topk_idx, topk_weights))
+        return *result, event
+
+    def combine(self, x: torch.Tensor, handle: RouteHandle, topk_weights: torch.Tensor | None = None,
+                bias: torch.Tensor | tuple | None = None, config: Config | None = None, previous_event: EventOverlap | None = None,
+                async_finish: bool = False, allocate_on_comm_stream: bool = False) -> \
+            tuple[torch.Tensor, torch.Tensor | None, EventOverlap]:
+        """Brings rows back to their tokens' ranks and adds them up. Returns (combined_x, combined_topk_weights, event).
+
+        x: [rows, hidden], bfloat16, in the places of the rows that came with the handle's dispatch. topk_weights: [rows, top-k], float32,
+        added up too. bias: a tensor or a pair of [tokens, hidden], added to the rounded sums. combined_x: [tokens, hidden], bfloat16:
+        sums of the ranks' rows, without weights, made in float32 in the order of ranks and rounded once.
+
+        handle: of any dispatch; where others came since, its tokens' routes are sent first once more, which costs as much as a dispatch.
+        The other arguments, and what is raised: as for dispatch(). Collective over the group.
+        """
+        self._require(_COMBINE)
+        self._check_handle(_COMBINE, handle)
+        route = handle.route
+        self._check_tokens(_COMBINE, x, None)
+        _checks.shape(_COMBINE, "x", x, (route.received, x.shape[1]))
+        if topk_weights is not None:
+            _checks.shape(_COMBINE, "topk_weights", topk_weights, (route.received, topk_weights.shape[-1]))
+        biases = () if bias is None else bias if isinstance(bias, tuple) else (bias,)
+        num_sms = self._sms_of(config)
+
+        def send() -> tuple[torch.Tensor, torch.Tensor | None]:
+            out = self._throughput.combine(_COMBINE, x, route, num_sms)
+            for one in biases:
+                if one is not None:
+                    out.add_(one)
+            if topk_weights is None:
+                return out, None
+            home = self._throughput.swap(route.rows.back(topk_weights.float(), self.group_size, route.max_tokens))
+            return out, home[:, :route.tokens].sum(0)
+
+        (out, weights), event = self._behind(send, previous_event, async_finish, (x, topk_weights, bias))
+        return out, weights, event
+
+    def _rows_of(self, values: torch.Tensor, scales: torch.Tensor | None, route: Route, num_sms: int) -> tuple:
+        scales = None if scales is None else scales.contiguous()
+        rows, found, layout = self._throughput.dispatch(_DISPATCH, values, scales, route, num_sms)
+        return (rows if found is None else (rows, found)), layout
+
+    def _counts_of(self, in_rank: torch.Tensor, per_expert: torch.Tensor, worst: int, alignment: int) -> tuple[torch.Tensor, tuple[int, int, list[int]]]:
+        """Returns everybody's counts, by source; and most tokens of a rank, rows here, rows of each expert here."""
+        size = self.group_size
+        counts = self._throughput.gather(torch.cat([in_rank.sum(0, dtype=torch.int32), per_expert.int(), per_expert.new_full((1,), in_rank.shape[0], dtype=torch.int32)]))
+        if worst:
+            return counts, (-(-worst // size), worst, [])
+        numbers = counts.tolist()  # the CPU waits
+        local = per_expert.shape[0] // size
+        first = size + self.rank * local
+        totals = [sum(theirs[first + e] for theirs in numbers) for e in range(local)]
+        return counts, (max(1, *(theirs[-1] for theirs in numbers)), sum(theirs[self.rank] for theirs in numbers),
+                        [(total + alignment - 1) // alignment * alignment for total in totals])
+
+    def _topk_of(self, route: Route, topk_idx: torch.Tensor, topk_weights: torch.Tensor, local: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns the experts and weights of the rows that came."""
+        shape = route.max_tokens, topk_idx.shape[1]
+        chosen, weights = topk_idx.new_full(shape, -1), topk_weights.new_zeros(shape, dtype=torch.float32)
+        chosen[:route.tokens], weights[:route.tokens] = topk_idx, topk_weights
+        expert = route.rows.of(self._throughput.gather(chosen)) - self.rank * local
+        here = (expert >= 0) & (expert < local) & route.rows.valid[:, None]
+        return torch.where(here, expert, -1), torch.where(here, route.rows.of(self._throughput.gather(weights)), 0.0)
+
+    def _behind(self, call: Callable[[], Any], previous_event: EventOverlap | None, async_finish: bool, tensors: tuple) -> tuple[Any, EventOverlap]:
+        """Makes the call behind the event. Returns its result, and the event behind it."""
+        results = []
+
+        def run() -> None:
+            if previous_event is not None and previous_event.event is not None:
+                previous_event.current_stream_wait()
+            results.append(call())
+
+        event = self._run(run, async_finish, tensors)
+        if async_finish:
+            _streams.share(_tensors_in(results[0]))
+        return results[0], event
+
+    def _sms_of(self, config: Config | None) -> int:
+        return self.num_sms if config is None else config.num_sms
+
+    def _check_tokens(self, function: str, x: torch.Tensor, scales: torch.Tensor | None) -> None:
+        if self.group_size > MOST_RANKS:
+            raise ValueError(f"{function}: the group has {self.group_size} ranks; it may have {MOST_RANKS}")
+        if not isinstance(x, torch.Tensor) or x.dim() != 2:
+            raise TypeError(f"{function}: x must be a tensor of two dimensions, or for dispatch a pair of such and their scales")
+        if scales is not None:
+            _checks.shape(function, "the scales of x", scales, (x.shape[0], x.shape[1] // _checks.CHANNELS_OF_SCALE))
+
+    @staticmethod
+    def _check_handle(function: str, handle: object) -> None:
+        if not isinstance(handle, RouteHandle):
+            raise TypeError(f"{function}: handle is {type(handle).__name__}; pass what dispatch() returned")
+
+
+def _tensors_in(value: object) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [tensor for one in value for tensor in _tensors_in(one)] if isinstance(value, (tuple, list)) else []
