@@ -4,6 +4,9 @@
 // of what the experts made of it. The functions are in librailshmem-moe.so; link it beside librailshmem.so. All members
 // of the team map each other's GPU memory: they are on one node. docs/moe.md shows who writes where.
 //
+// The calls for few tokens know nothing before, and have memory for the worst case. Those for many tokens
+// (shmemx_moe_bulk_*) are told which tokens go where, and their results need memory for what arrives.
+//
 // N is the number of the team's members. Experts are dealt out in order: member r has the experts from r * experts / N
 // on, which are its local ones. Rows of an expert lie one behind the other: first those of member 0's tokens, in the
 // order of its tokens, then those of member 1's.
@@ -82,6 +85,62 @@ typedef struct {
 #define SHMEMX_MOE_COMBINE_INITIALIZER \
   { sizeof(shmemx_moe_combine_t), NULL, 0, NULL, NULL, NULL }
 
+/// Dispatches and combines of many tokens. Of one team and one stream at a time.
+typedef struct shmemx_moe_bulk* shmemx_moe_bulk_t;
+
+/// What all members agree on. Begin with SHMEMX_MOE_BULK_CONFIG_INITIALIZER.
+typedef struct {
+  size_t size;          ///< sizeof(shmemx_moe_bulk_config_t) in the caller's version of this header
+  int hidden;           ///< channels of a token: a multiple of 8, or of 16 for 8-bit floats; at most 16384
+  int max_tokens;       ///< of a member in a dispatch, at most 1048575
+  int type;             ///< of tokens and results: SHMEMX_DATATYPE_BFLOAT16 or _HALF
+  int words;            ///< of 32 bits that may travel with a token, as scales and weights; at most 4096
+  int multiprocessors;  ///< that a kernel occupies at most; 0: all. Need not be equal on all members
+} shmemx_moe_bulk_config_t;
+
+#define SHMEMX_MOE_BULK_CONFIG_INITIALIZER \
+  { sizeof(shmemx_moe_bulk_config_t), 0, 0, SHMEMX_DATATYPE_BFLOAT16, 0, 0 }
+
+/// Which tokens go where. Pointers are to memory of this PE's GPU. The routes of all members fit together: member s has
+/// as many numbers for member m as begins[s + 1] - begins[s] of member m says.
+typedef struct {
+  int tokens;              ///< of this member, 0 to max_tokens
+  int room;                ///< rows that a call has memory for; more that come end the job with a message
+  const int32_t* numbers;  ///< [tokens][N]: how many tokens of this member before go to that one; -1: this one does not
+  const int32_t* begins;   ///< [N + 1]: first row here of each member's tokens; the last one is the number of rows
+} shmemx_moe_bulk_route_t;
+
+/// One dispatch of many tokens. Begin with SHMEMX_MOE_BULK_DISPATCH_INITIALIZER.
+typedef struct {
+  size_t size;                    ///< sizeof(shmemx_moe_bulk_dispatch_t) in the caller's version of this header
+  shmemx_moe_bulk_t handle;       ///< of shmemx_moe_bulk_create
+  shmemx_moe_bulk_route_t route;  ///< equal in the dispatch and its combines
+  int x_type;                     ///< `type`, or SHMEMX_DATATYPE_FLOAT8_E4M3. Equal on all members, as `words` is
+  int words;                      ///< of each token: 0 to the configuration's
+  const void* x;                  ///< [tokens][hidden] of x_type
+  const void* x_words;            ///< [tokens][words], or NULL where there are none
+  void* rows;                     ///< result: [room][hidden] of x_type, first those of member 0's tokens in their order
+  void* row_words;                ///< result: [room][words]
+  int32_t* sources;               ///< result, or NULL: [room], each row's token's number at its member
+} shmemx_moe_bulk_dispatch_t;
+
+// clang-format off
+#define SHMEMX_MOE_BULK_DISPATCH_INITIALIZER \
+  {sizeof(shmemx_moe_bulk_dispatch_t), NULL, {0, 0, NULL, NULL}, SHMEMX_DATATYPE_BFLOAT16, 0, NULL, NULL, NULL, NULL, NULL}
+// clang-format on
+
+/// One combine of many tokens. Begin with SHMEMX_MOE_BULK_COMBINE_INITIALIZER.
+typedef struct {
+  size_t size;                    ///< sizeof(shmemx_moe_bulk_combine_t) in the caller's version of this header
+  shmemx_moe_bulk_t handle;       ///< of shmemx_moe_bulk_create
+  shmemx_moe_bulk_route_t route;  ///< of any dispatch
+  const void* rows;               ///< [room][hidden] of `type`, in the places of the rows that came
+  void* out;                      ///< result: [tokens][hidden] of `type`
+} shmemx_moe_bulk_combine_t;
+
+#define SHMEMX_MOE_BULK_COMBINE_INITIALIZER \
+  { sizeof(shmemx_moe_bulk_combine_t), NULL, {0, 0, NULL, NULL}, NULL, NULL }
+
 RAILSHMEM_BEGIN_C
 
 /// Bytes of workspace that a handle needs. Local; 0 after a message.
@@ -115,6 +174,31 @@ RAILSHMEM_API int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combi
 /// The receiving half of the last dispatch or combine, which was given with hook = 1, in stream order. The buffers of
 /// that call stay as they are until then. 0, or nonzero after a message.
 RAILSHMEM_API int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stream_t stream);
+
+/// Bytes of workspace that a handle for many tokens needs in a team of so many members. Local, also before shmem_init;
+/// 0 after a message.
+RAILSHMEM_API size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t* config);
+
+/// Makes a handle for many tokens. workspace: nbytes (shmemx_moe_bulk_workspace_of) of symmetric GPU memory
+/// (shmem_malloc) at one address on all members, the handle's alone until it is destroyed. Collective over the team;
+/// this PE's GPU is current. 0, or nonzero after a message.
+RAILSHMEM_API int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* config, void* workspace,
+                                         size_t nbytes, shmemx_moe_bulk_t* handle);
+
+/// Frees a handle; the streams that used it have been synchronised, and graphs that captured its calls destroyed.
+/// Local. 0, or nonzero after a message.
+RAILSHMEM_API int shmemx_moe_bulk_destroy(shmemx_moe_bulk_t handle);
+
+/// Sends each token once to each member that it goes to, in stream order. Collective over the handle's team; all
+/// members give the calls of a handle in one order. Graphs may capture it. 0, or nonzero after a message; then nothing
+/// happened.
+RAILSHMEM_API int shmemx_moe_bulk_dispatch_on_stream(const shmemx_moe_bulk_dispatch_t* dispatch,
+                                                     shmemx_stream_t stream);
+
+/// Adds up the rows of each token, which members send back, in float and in the order of ranks, and rounds once; a
+/// token that goes nowhere gets zeros. In stream order; for any route, at any time and as often as wanted. Collective
+/// and refused as shmemx_moe_bulk_dispatch_on_stream.
+RAILSHMEM_API int shmemx_moe_bulk_combine_on_stream(const shmemx_moe_bulk_combine_t* combine, shmemx_stream_t stream);
 
 RAILSHMEM_END_C
 

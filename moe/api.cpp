@@ -5,37 +5,13 @@
 #include <memory>
 
 #include "moe/checks.h"
+#include "moe/guarded.h"
+#include "moe/members.h"
 #include "moe/state.h"
 #include "src/base/error.h"
-#include "src/base/log.h"
 
 using namespace railshmem;
 using namespace railshmem::moe;
-
-namespace {
-
-/// Exceptions end here.
-template <class Body>
-int guarded(const char* function, Body&& body) noexcept {
-  try {
-    body();
-    return 0;
-  } catch (const std::exception& e) {
-    log_error("%s: %s", function, e.what());
-    return 1;
-  }
-}
-
-/// Messages name this PE, which is one of a job.
-template <class Body>
-int guarded_in_job(const char* function, Body&& body) noexcept {
-  return guarded(function, [&] {
-    set_log_pe(shmem_my_pe());
-    body();
-  });
-}
-
-}  // namespace
 
 extern "C" {
 

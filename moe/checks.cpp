@@ -8,29 +8,6 @@
 namespace railshmem::moe {
 namespace {
 
-template <class Struct>
-void check_size(const Struct* asked, const char* name, const char* initializer) {
-  if (asked == nullptr) throw Error(text("%s is NULL; pass its address", name));
-  if (asked->size != sizeof(Struct))
-    throw Error(
-        text("%s's size is %zu, this library's %zu; begin with %s, and compile with the shmemx_moe.h of this "
-             "library",
-             name, asked->size, sizeof(Struct), initializer));
-}
-
-void check_range(const char* name, int value, int least, int most) {
-  if (value < least || value > most) throw Error(text("%s is %d; it must be %d to %d", name, value, least, most));
-}
-
-void check_pointer(const char* name, const void* pointer, bool needed, uintptr_t alignment) {
-  if (pointer == nullptr) {
-    if (needed) throw Error(text("%s is NULL; pass memory of this PE's GPU", name));
-    return;
-  }
-  if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0)
-    throw Error(text("%s %p is no multiple of %zu bytes", name, pointer, static_cast<size_t>(alignment)));
-}
-
 void check_switch(const char* name, int value) {
   if (value != 0 && value != 1) throw Error(text("%s is %d; it must be 0 or 1", name, value));
 }
@@ -50,6 +27,19 @@ int step_of(const shmemx_moe_config_t& config) {
 }
 
 }  // namespace
+
+void check_range(const char* name, int value, int least, int most) {
+  if (value < least || value > most) throw Error(text("%s is %d; it must be %d to %d", name, value, least, most));
+}
+
+void check_pointer(const char* name, const void* pointer, bool needed, uintptr_t alignment) {
+  if (pointer == nullptr) {
+    if (needed) throw Error(text("%s is NULL; pass memory of this PE's GPU", name));
+    return;
+  }
+  if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0)
+    throw Error(text("%s %p is no multiple of %zu bytes", name, pointer, static_cast<size_t>(alignment)));
+}
 
 shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n) {
   check_size(config, "config", "SHMEMX_MOE_CONFIG_INITIALIZER");
@@ -88,25 +78,6 @@ Shape shape_of(const shmemx_moe_config_t& config, int n) {
           config.dispatch_type == config.type ? 2u : 1u,
           static_cast<uint32_t>(config.late_weights),
           static_cast<Scaling>(config.scale_type)};
-}
-
-int members_of(shmem_team_t team) {
-  const int n = shmem_team_n_pes(team);
-  if (n < 1) throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
-  if (n > kMostMembers) throw Error(text("the team has %d members; it may have %d", n, kMostMembers));
-  shmemx_topology_t where{};
-  where.size = sizeof where;
-  if (shmemx_topology_get(team, &where) != 0) throw Error("the team's nodes are not known");
-  if (where.nnodes > 1)
-    throw Error(
-        text("the team has members on %d nodes; this library is for teams inside one node, whose GPUs map each "
-             "other's memory. Split the team (shmem_team_split_strided, SHMEM_TEAM_SHARED)",
-             where.nnodes));
-  if (n > 1 && where.mapped == 0)
-    throw Error(
-        "the GPUs of the team's members do not map each other's memory, which this library needs; it is for "
-        "GPUs with NVLink or peer access");
-  return n;
 }
 
 void check(const shmemx_moe_dispatch_t* dispatch) {

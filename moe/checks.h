@@ -4,15 +4,30 @@
 
 #include <shmemx_moe.h>
 
+#include <cstdint>
+
 #include "moe/kernels/call.h"
+#include "src/base/error.h"
 
 namespace railshmem::moe {
 
 /// The caller's configuration, which may be of an older header.
 shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n);
 Shape shape_of(const shmemx_moe_config_t& config, int n);
-/// Members of a team on one node that map each other's GPU memory.
-int members_of(shmem_team_t team);
+
+void check_range(const char* name, int value, int least, int most);
+/// That it begins at a multiple of `alignment`. NULL only where it is not needed.
+void check_pointer(const char* name, const void* pointer, bool needed, uintptr_t alignment);
+/// That the struct is of this header.
+template <class Struct>
+void check_size(const Struct* asked, const char* name, const char* initializer) {
+  if (asked == nullptr) throw Error(text("%s is NULL; pass its address", name));
+  if (asked->size != sizeof(Struct))
+    throw Error(
+        text("%s's size is %zu, this library's %zu; begin with %s, and compile with the shmemx_moe.h of this "
+             "library",
+             name, asked->size, sizeof(Struct), initializer));
+}
 
 /// That there is a handle.
 void check(const shmemx_moe_dispatch_t* dispatch);

@@ -6,26 +6,17 @@
 #include <algorithm>
 
 #include "moe/checks.h"
+#include "moe/members.h"
 #include "src/base/error.h"
 
 namespace railshmem::moe {
 namespace {
 
-using overlap::driver;
-using overlap::must;
-
-constexpr int kMultiprocessors = 16;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-
 /// All blocks run at once, because some wait for others: two on each multiprocessor, or one on each of those that the
 /// program allows.
 unsigned blocks_of(const shmemx_moe_config_t& config) {
-  void* context = nullptr;
-  must(driver().get_context(&context), "cuCtxGetCurrent");
-  if (context == nullptr) throw Error("no GPU is current in this thread; call cudaSetDevice with this PE's GPU before");
-  int device = 0, there = 0;
-  must(driver().context_device(&device), "cuCtxGetDevice");
-  must(driver().device_attribute(&there, kMultiprocessors, device), "cuDeviceGetAttribute");
-  return static_cast<unsigned>(config.multiprocessors == 0 ? 2 * there : std::min(config.multiprocessors, 2 * there));
+  const unsigned most = 2 * multiprocessors_here(), asked = static_cast<unsigned>(config.multiprocessors);
+  return asked == 0 ? most : std::min(asked, most);
 }
 
 /// Whole warps, all of whose threads have equally many units of 16 bytes of a token.
@@ -36,31 +27,6 @@ unsigned threads_of(const shmemx_moe_config_t& config) {
 
 }  // namespace
 
-Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes) {
-  const uint64_t needed = Layout(shape).nbytes();
-  if (workspace == nullptr || nbytes < needed)
-    throw Error(
-        text("workspace %p has %zu bytes; this configuration needs %llu (shmemx_moe_workspace), of shmem_malloc",
-             workspace, nbytes, static_cast<unsigned long long>(needed)));
-  if (reinterpret_cast<uintptr_t>(workspace) % kUnit != 0)
-    throw Error(
-        text("workspace %p does not begin at a multiple of 16 bytes; allocate it with shmem_malloc", workspace));
-  if (shmem_addr_accessible(workspace, shmem_my_pe()) == 0)
-    throw Error(text("workspace %p is no symmetric memory; allocate it with shmem_malloc", workspace));
-  Members members{};
-  members.shape = shape;
-  members.me = shmem_team_my_pe(team);
-  for (int k = 0; k < shape.n; ++k) {
-    members.pe[k] = shmem_team_translate_pe(team, k, SHMEM_TEAM_WORLD);
-    void* const there = k == members.me ? workspace : shmem_ptr(workspace, members.pe[k]);
-    if (there == nullptr)
-      throw Error(
-          text("workspace %p is not mapped from PE %d; allocate it with shmem_malloc", workspace, members.pe[k]));
-    members.memory[k] = static_cast<unsigned char*>(there);
-  }
-  return members;
-}
-
 }  // namespace railshmem::moe
 
 using namespace railshmem;
@@ -69,10 +35,9 @@ using namespace railshmem::moe;
 shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, void* workspace, size_t nbytes)
     : config_(config), kernels_(config), blocks_(blocks_of(config)), threads_(threads_of(config)) {
   const Shape shape = shape_of(config, shmem_team_n_pes(team));
-  dispatch_.members = combine_.members = moe::members_of(team, shape, workspace, nbytes);
-  must(driver().fill_async(overlap::address_of(workspace), 0, Layout(shape).words_nbytes(), nullptr),
-       "cuMemsetD8Async");
-  must(driver().stream_synchronize(nullptr), "cuStreamSynchronize");
+  dispatch_.members = combine_.members =
+      moe::members_of(team, shape, workspace, nbytes, Layout(shape).nbytes(), "shmemx_moe_workspace");
+  clear_words(workspace, Layout(shape).words_nbytes());
 }
 
 void shmemx_moe::refuse_combine_at_the_wrong_time() const {

@@ -8,9 +8,6 @@
 
 namespace railshmem::moe {
 
-/// The members and where their memory is mapped here. Throws Error where the workspace is too small or not symmetric.
-Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes);
-
 /// Which call may follow.
 enum class Stage { idle, dispatch_sent, dispatched, combine_sent, combined };
 

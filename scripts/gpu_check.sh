@@ -6,7 +6,7 @@
 # (scripts/gpu_soak.sh); prints a table.
 # What needs two GPUs runs beside others of its kind where there are four or more: the times of such rows overlap. With
 # AT_ONCE so many rows run at once on all GPUs.
-#   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck and racecheck over the device tests
+#   scripts/gpu_check.sh [--sanitize]     --sanitize: also compute-sanitizer's memcheck, racecheck and synccheck over the device tests
 # FROM     folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder   (default: build/gpu-carry, else
 #          build/release)
 # CUDA_VISIBLE_DEVICES   only these
@@ -230,9 +230,12 @@ check perf.overlap.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shm
 # Mixture of experts: bit for bit, with routings that change from launch to launch of a graph, and the bench.
 for pes in $counts; do
   check "moe.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe)" 200
+  check "moe_bulk.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk)" 200
 done
 check perf.moe.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine moe_combine_late --validate --repetitions 3
 measured+=(perf.moe.2)
+check perf.moe_bulk.2 150 2 env SHMEM_SYMMETRIC_SIZE=1G "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_bulk_dispatch moe_bulk_combine --validate --repetitions 3
+measured+=(perf.moe_bulk.2)
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
 check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
@@ -349,13 +352,13 @@ measured+=(soak)
 
 if [ -n "$sanitize" ]; then
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
-  for tool in memcheck racecheck; do
+  for tool in memcheck racecheck synccheck; do
     check "device.one_gpu.$tool" 500 1 "$sanitizer" --tool "$tool" --error-exitcode 3 "$(program ring_gpu_test)" --small
   done
   # The library's own kernels. The library asks the driver for features that may be missing, and goes on without them. By
   # one PE: under the sanitizer kernels that wait for those of another process were not done after minutes.
   for tool in memcheck racecheck; do
-    for program in stream_ops stream_parts; do
+    for program in stream_ops stream_parts moe moe_bulk; do
       check "$program.$tool" 300 1 env SHMEM_HEAP_KIND=device "$sanitizer" --tool "$tool" --report-api-errors no \
         --error-exitcode 3 "$(program "$program")"
     done

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels. Their view of the job is railshmem_device_view.
+#include "moe/kernels/bulk_combine.h"
+#include "moe/kernels/bulk_dispatch.h"
 #include "moe/kernels/combine.h"
 #include "moe/kernels/dispatch.h"
 
@@ -25,3 +27,12 @@ RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_half, CombineCall, run_combine<railsh
 RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_bfloat16, CombineCall, run_combine<railshmem::Bfloat16, false>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_half, CombineCall, run_combine<railshmem::Half, true>)
 RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_bfloat16, CombineCall, run_combine<railshmem::Bfloat16, true>)
+
+#define RAILSHMEM_MOE_BULK_KERNEL(NAME, CALL, ...)                                                        \
+  extern "C" __global__ void __launch_bounds__(kBulkThreads, 1) NAME(const __grid_constant__ CALL call) { \
+    kernels::__VA_ARGS__(call).run();                                                                     \
+  }
+
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_dispatch, BulkDispatchCall, BulkDispatch)
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_half, BulkCombineCall, BulkCombine<railshmem::Half>)
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_bfloat16, BulkCombineCall, BulkCombine<railshmem::Bfloat16>)

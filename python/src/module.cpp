@@ -118,4 +118,5 @@ NB_MODULE(_core, module) {
   bind_members(module);
   bind_device_modules(module);
   bind_moe(module);
+  bind_moe_bulk(module);
 }

@@ -59,6 +59,11 @@ const MoeLibrary& moe_library(const char* function) {
   find(function, library, "shmemx_moe_dispatch_on_stream", calls.dispatch);
   find(function, library, "shmemx_moe_combine_on_stream", calls.combine);
   find(function, library, "shmemx_moe_complete_on_stream", calls.complete);
+  find(function, library, "shmemx_moe_bulk_workspace_of", calls.bulk_workspace_of);
+  find(function, library, "shmemx_moe_bulk_create", calls.bulk_create);
+  find(function, library, "shmemx_moe_bulk_destroy", calls.bulk_destroy);
+  find(function, library, "shmemx_moe_bulk_dispatch_on_stream", calls.bulk_dispatch);
+  find(function, library, "shmemx_moe_bulk_combine_on_stream", calls.bulk_combine);
   return opened.emplace(calls);
 }
 

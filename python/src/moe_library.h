@@ -15,6 +15,11 @@ struct MoeLibrary {
   decltype(&shmemx_moe_dispatch_on_stream) dispatch;
   decltype(&shmemx_moe_combine_on_stream) combine;
   decltype(&shmemx_moe_complete_on_stream) complete;
+  decltype(&shmemx_moe_bulk_workspace_of) bulk_workspace_of;
+  decltype(&shmemx_moe_bulk_create) bulk_create;
+  decltype(&shmemx_moe_bulk_destroy) bulk_destroy;
+  decltype(&shmemx_moe_bulk_dispatch_on_stream) bulk_dispatch;
+  decltype(&shmemx_moe_bulk_combine_on_stream) bulk_combine;
 };
 
 /// Opens the library at the first call: the one beside librailshmem.so, or in the folder moe there (a build tree), or

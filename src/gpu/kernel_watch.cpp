@@ -20,6 +20,9 @@ constexpr int kLooksPerDeath = 20;               // asking for deaths costs a sy
 bool is_of_experts(const FaultRecord& fault) {
   return fault.call == DeviceCall::moe_dispatch || fault.call == DeviceCall::moe_combine;
 }
+bool is_of_many_tokens(const FaultRecord& fault) {
+  return fault.call == DeviceCall::moe_bulk_dispatch || fault.call == DeviceCall::moe_bulk_combine;
+}
 
 std::string reason(const FaultRecord& fault, int npes, const std::string& death) {
   switch (static_cast<ChannelStatus>(fault.status)) {
@@ -31,7 +34,7 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
             "PE %d did not come to it, or sent nothing, within SHMEM_WAIT_TIMEOUT; look whether PE %d makes the "
             "team's collectives in the order of the others, or raise it",
             fault.pe, fault.pe);
-      if (is_of_experts(fault))
+      if (is_of_experts(fault) || is_of_many_tokens(fault))
         return text(
             "PE %d did not come to it within SHMEM_WAIT_TIMEOUT; look whether PE %d makes the handle's calls in the "
             "order of the others, or raise it",
@@ -55,6 +58,12 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
     case ChannelStatus::bad_argument:
       if (is_of_experts(fault))
         return text("token %llu names expert %d, which does not exist; pass -1 for no expert",
+                    static_cast<unsigned long long>(fault.address), fault.pe);
+      if (is_of_many_tokens(fault) && fault.pe < 0)
+        return text("%llu rows come, which is more than there is room for; give room for as many as begins says",
+                    static_cast<unsigned long long>(fault.address));
+      if (is_of_many_tokens(fault))
+        return text("token %llu has the number %d at a member; numbers are less than max_tokens",
                     static_cast<unsigned long long>(fault.address), fault.pe);
       return "an argument makes no sense";
     case ChannelStatus::no_channel:

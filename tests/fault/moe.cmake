@@ -66,3 +66,53 @@ if(RAILSHMEM_HAVE_OFI)
   moe_mistake(nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm
               --expect "the team has members on 2 nodes. this library is for teams inside one node")
 endif()
+
+# Many tokens.
+add_executable(fault_bad_moe_bulk bad_moe_bulk.c)
+set_target_properties(fault_bad_moe_bulk PROPERTIES OUTPUT_NAME bad_moe_bulk)
+target_link_libraries(fault_bad_moe_bulk PRIVATE RailSHMEM::moe)
+add_dependencies(fault_bad_moe_bulk railshmem_fake_cuda)
+target_compile_options(fault_bad_moe_bulk PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+# moe_bulk_mistake(name OPTIONS... --expect regex...)
+function(moe_bulk_mistake name)
+  fault_test(moe_bulk_${name} OPTIONS ${on_stream_env} ${ARGN}
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe_bulk> ${name})
+endfunction()
+set(refused "")
+foreach(regex
+    "config's size is 0, this library's [0-9]+. begin with SHMEMX_MOE_BULK_CONFIG_INITIALIZER"
+    "hidden is 12. it must be a multiple of 8"
+    "hidden is 0. it must be 8 to 16384"
+    "max_tokens is 1048576. it must be 1 to 1048575"
+    "type is [0-9]+. it must be SHMEMX_DATATYPE_BFLOAT16 or SHMEMX_DATATYPE_HALF"
+    "words is 4097. it must be 0 to 4096"
+    "multiprocessors is -1"
+    "members is 65. it must be 1 to 64"
+    "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_bulk_workspace_of."
+    "handle is NULL. pass the address of a shmemx_moe_bulk_t"
+    "dispatch's size is 1, this library's [0-9]+. begin with SHMEMX_MOE_BULK_DISPATCH_INITIALIZER"
+    "bulk_dispatch_on_stream: handle is NULL. make one with shmemx_moe_bulk_create"
+    "tokens is 5. it must be 0 to 4"
+    "room is -1. it must be 0 to"
+    "numbers is NULL. pass memory of this PE's GPU"
+    "begins is NULL. pass memory of this PE's GPU"
+    "x_type is [0-9]+. it must be the handle's type, [0-9]+, or SHMEMX_DATATYPE_FLOAT8_E4M3"
+    "hidden is 24. for x of SHMEMX_DATATYPE_FLOAT8_E4M3 it must be a multiple of 16"
+    "words is 3. it must be 0 to 2"
+    "x is NULL. pass memory of this PE's GPU"
+    "rows 0x[0-9a-f]+ is no multiple of 16 bytes"
+    "row_words is NULL. pass memory of this PE's GPU"
+    "combine's size is 1, this library's [0-9]+. begin with SHMEMX_MOE_BULK_COMBINE_INITIALIZER"
+    "out is NULL. pass memory of this PE's GPU"
+    "destroy: handle is NULL. destroy a handle of shmemx_moe_bulk_create, once")
+  list(APPEND refused --expect "${regex}")
+endforeach()
+moe_bulk_mistake(arguments ${refused} --status 5 --forbid "went unnoticed")
+moe_bulk_mistake(number --expect "moe_bulk_dispatch in a kernel.*: token 1 has the number 4 at a member. numbers are less than max_tokens")
+moe_bulk_mistake(room --expect "moe_bulk_dispatch in a kernel.*: 8 rows come, which is more than there is room for")
+foreach(half dispatch combine)
+  moe_bulk_mistake(lonely_${half} --env SHMEM_WAIT_TIMEOUT=2
+                   --expect "PE 1: error: .*moe_bulk_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT")
+endforeach()
+fault_test(moe_bulk_killed ONLY_RELEASE OPTIONS ${on_stream_env} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
+           --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe_bulk> killed)

@@ -219,8 +219,9 @@ RAILSHMEM_HD inline uint32_t from_first_of_block(uint32_t word, uint32_t most) {
 #if defined(__CUDA_ARCH__)
   const uint32_t rank = rank_in_block();
   const auto raised = [](bool hand) {
+    sync_warp();  // bar.red wants all threads of a warp at once
     uint32_t count;
-    asm volatile("{\n\t.reg .pred hand;\n\tsetp.ne.u32 hand, %1, 0;\n\tbarrier.red.popc.u32 %0, 0, hand;\n\t}"
+    asm volatile("{\n\t.reg .pred hand;\n\tsetp.ne.u32 hand, %1, 0;\n\tbar.red.popc.u32 %0, 0, hand;\n\t}"
                  : "=r"(count)
                  : "r"(static_cast<uint32_t>(hand))
                  : "memory");

@@ -9,39 +9,13 @@
 
 #include <cmath>
 #include <numeric>
-#include <sstream>
 
-#include "perftest/device/replay.cuh"
+#include "perftest/device/moe/common.cuh"
 
 namespace railshmem::perf::gpu {
 namespace {
 
-using Word = uint16_t;  // a bf16
 constexpr int kTopk = 8;
-
-struct MoeShape {
-  int tokens = 0, hidden = 0, experts = 0;
-  std::string name;
-};
-MoeShape shape_of(const std::string& word) {
-  MoeShape shape;
-  shape.name = word;
-  char x = 0;
-  std::istringstream(word) >> shape.tokens >> x >> shape.hidden >> x >> shape.experts;
-  if (shape.tokens == 0)
-    throw std::runtime_error("--shapes " + word + ": moe benches need tokens x channels x experts");
-  return shape;
-}
-
-uint32_t mixed(uint32_t a, uint32_t b) {
-  uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
-  h = (h ^ h >> 15) * 0xc2b2ae35u;
-  return h ^ h >> 13;
-}
-
-void must(int status) {
-  if (status != 0) throw std::runtime_error("the library refused a call");
-}
 
 class Experts {
  public:
@@ -97,6 +71,7 @@ class Experts {
     return sent == came;
   }
   bool eight_bits() const { return config_.dispatch_type != config_.type; }
+  bool combines() const { return !eight_bits(); }
   /// What this PE's tokens need to cross, once to each other PE that has experts of them.
   uint64_t crossing_nbytes() const { return crossing_ * static_cast<uint64_t>(shape_.hidden) * (eight_bits() ? 1 : 2); }
 
@@ -162,78 +137,13 @@ class Experts {
   uint64_t crossing_ = 0;
 };
 
-/// Seconds that `iters` dispatches and combines took, each between its own events.
-struct Times {
-  double dispatch = 0, combine = 0;
-};
-Times times_of(Context& context, Experts& experts, long iters) {
-  std::vector<Event> events;
-  for (long i = 0; i < 3 * iters; ++i) events.push_back(make_event());
-  context.barrier();
-  for (long i = 0; i < iters; ++i) {
-    CUDA_CHECK(cudaEventRecord(events[static_cast<size_t>(3 * i)].get(), context.stream()));
-    experts.dispatch();
-    CUDA_CHECK(cudaEventRecord(events[static_cast<size_t>(3 * i + 1)].get(), context.stream()));
-    if (!experts.eight_bits()) experts.combine();
-    CUDA_CHECK(cudaEventRecord(events[static_cast<size_t>(3 * i + 2)].get(), context.stream()));
-  }
-  context.finish();
-  Times times;
-  for (long i = 0; i < 3 * iters; i += 3) {
-    float ms = 0;
-    CUDA_CHECK(
-        cudaEventElapsedTime(&ms, events[static_cast<size_t>(i)].get(), events[static_cast<size_t>(i + 1)].get()));
-    times.dispatch += 1e-3 * static_cast<double>(ms);
-    CUDA_CHECK(
-        cudaEventElapsedTime(&ms, events[static_cast<size_t>(i + 1)].get(), events[static_cast<size_t>(i + 2)].get()));
-    times.combine += 1e-3 * static_cast<double>(ms);
-  }
-  return times;
-}
-
-/// Seconds that a replay takes of this graph.
-double seconds_of(Context& context, const Replay& replay) {
-  const Event begin = make_event(), end = make_event();
-  context.barrier();
-  CUDA_CHECK(cudaEventRecord(begin.get(), context.stream()));
-  replay.launch();
-  CUDA_CHECK(cudaEventRecord(end.get(), context.stream()));
-  context.finish();
-  float ms = 0;
-  CUDA_CHECK(cudaEventElapsedTime(&ms, begin.get(), end.get()));
-  return 1e-3 * static_cast<double>(ms);
-}
-
-/// times_of() of calls in graphs.
-class Graphs {
- public:
-  Graphs(Context& context, Experts& experts, long iters)
-      : context_(context),
-        dispatches_(context.stream(), iters, [&] { experts.dispatch(); }),
-        pairs_(context.stream(), experts.eight_bits() ? 1 : iters, [&] {
-          experts.dispatch();
-          if (!experts.eight_bits()) experts.combine();
-        }) {}
-
-  Times times() const {
-    Times times;
-    times.dispatch = seconds_of(context_, dispatches_);
-    times.combine = seconds_of(context_, pairs_) - times.dispatch;
-    return times;
-  }
-
- private:
-  Context& context_;
-  const Replay dispatches_, pairs_;
-};
-
 enum class What { dispatch, combine, combine_late };
 
 void run_shape(Context& context, const MoeShape& shape, int dispatch_type, What what) {
   Experts experts(context, shape, dispatch_type, what == What::combine_late);
   const bool combines = what != What::dispatch;
   const long iters = iterations(context.options, experts.crossing_nbytes(), 200);
-  std::optional<Graphs> graphs;
+  std::optional<Graphs<Experts>> graphs;
   if (context.options.graph) graphs.emplace(context, experts, iters);
   const auto measured = [&] { return graphs ? graphs->times() : times_of(context, experts, iters); };
   measured();  // warms up

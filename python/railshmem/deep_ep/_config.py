@@ -25,9 +25,7 @@ class Config:
 
         hidden_bytes: of a token of bfloat16. Also before there is a group. Calls with more tokens name the bytes that they need.
         """
-        hidden = hidden_bytes // 2
-        kinds = (False, True) if hidden % 128 == 0 else (False,)
-        return sum(_throughput.nbytes_of(num_ranks, hidden, HINTED_TOKENS, fp8) for fp8 in kinds)
+        return _throughput.nbytes_of(num_ranks, hidden_bytes // 2, HINTED_TOKENS)
 
     def get_rdma_buffer_size_hint(self, hidden_bytes: int, num_ranks: int) -> int:
         """Returns 0: ranks of several nodes are not there yet, and get_low_latency_rdma_size_hint() says what low latency needs."""

@@ -38,12 +38,8 @@ class Rows:
         self.rank = torch.searchsorted(ends, row, right=True).clamp_(max=counts.shape[0] - 1)  #: [rows]
         self.token = torch.where(self.valid, sources[:rows].long(), 0)  #: [rows]
 
-    def of(self, everybody: torch.Tensor) -> torch.Tensor:
-        """Picks each row's part of everybody's tokens, [ranks, max tokens, ...]."""
-        return everybody[self.rank, self.token]
-
     def back(self, values: torch.Tensor, ranks: int, max_tokens: int) -> torch.Tensor:
-        """The reverse: [ranks, max tokens, ...], zeros where no row came from. Rows behind the last one go nowhere."""
+        """Each row's values at its token's place, [ranks, max tokens, ...]; zeros where no row came from. Rows behind the last one go nowhere."""
         home = values.new_zeros((ranks * max_tokens + 1, *values.shape[1:]))
         place = torch.where(self.valid, self.rank * max_tokens + self.token, ranks * max_tokens)
         return home.index_copy_(0, place, values)[:-1].view(ranks, max_tokens, *values.shape[1:])

@@ -10,8 +10,8 @@ import torch
 from railshmem.deep_ep import _streams
 from railshmem.deep_ep._config import Config
 from railshmem.deep_ep._event import EventOverlap
-from railshmem.deep_ep._layout import Rows, choice_of
-from railshmem.deep_ep._throughput import FUNCTION, MOST_RANKS, Route, Throughput
+from railshmem.deep_ep._layout import choice_of
+from railshmem.deep_ep._throughput import FUNCTION, Arrived, Route, Throughput
 from railshmem.moe import _checks
 
 _LAYOUT, _DISPATCH, _COMBINE = (f"{FUNCTION}.{name}" for name in ("get_dispatch_layout", "dispatch", "combine"))
@@ -87,7 +87,7 @@ class ManyTokens:
             if topk_idx is not None or topk_weights is not None:
                 raise ValueError(f"{_DISPATCH}: handle and topk_idx or topk_weights are given; a handle stands for tokens that travel alone")
             _checks.shape(_DISPATCH, "x", values, (handle.route.tokens, values.shape[1]))
-            received, event = self._behind(lambda: self._rows_of(values, scales, handle.route, num_sms)[0], previous_event, async_finish, (values, scales))
+            received, event = self._behind(lambda: self._sent(values, scales, (), handle.route, num_sms)[0], previous_event, async_finish, (values, scales))
             return received, None, None, None, None, event
         for name, given in (("is_token_in_rank", is_token_in_rank), ("num_tokens_per_expert", num_tokens_per_expert)):
             if given is None:
@@ -95,6 +95,8 @@ class ManyTokens:
         if num_tokens_per_rdma_rank is not None:
             raise ValueError(f"{_DISPATCH}: num_tokens_per_rdma_rank is given; the ranks are on one node")
         _checks.shape(_DISPATCH, "is_token_in_rank", is_token_in_rank, (values.shape[0], self.group_size))
+        if is_token_in_rank.dtype is not torch.bool:
+            raise TypeError(f"{_DISPATCH}: is_token_in_rank has elements of {is_token_in_rank.dtype}; they must be of torch.bool")
         if num_tokens_per_expert.dim() != 1 or num_tokens_per_expert.shape[0] % self.group_size:
             raise ValueError(f"{_DISPATCH}: num_tokens_per_expert has the shape {list(num_tokens_per_expert.shape)}; it must be [experts], a "
                              f"multiple of {self.group_size}")
@@ -103,6 +105,8 @@ class ManyTokens:
         if topk_idx is not None:
             _checks.shape(_DISPATCH, "topk_weights", topk_weights, topk_idx.shape)
             _checks.shape(_DISPATCH, "topk_idx", topk_idx, (values.shape[0], topk_idx.shape[-1]))
+            if topk_idx.shape[1] > _checks.MOST_TOPK:
+                raise ValueError(f"{_DISPATCH}: topk_idx has {topk_idx.shape[1]} experts of a token; it may have {_checks.MOST_TOPK}")
         if expert_alignment < 1:
             raise ValueError(f"{_DISPATCH}: expert_alignment is {expert_alignment}; it must be 1 or more")
         if num_worst_tokens and num_worst_tokens < self.group_size * values.shape[0]:
@@ -110,18 +114,18 @@ class ManyTokens:
                              f"may send {self.group_size * values.shape[0]}")
 
         def send() -> tuple:
-            counts, numbers = self._counts_of(is_token_in_rank, num_tokens_per_expert, num_worst_tokens, expert_alignment)
-            most, received, per_expert = numbers
-            route = Route(is_token_in_rank.bool(), most)
-            route.received = received
-            found, layout = self._rows_of(values, scales, route, num_sms)
+            counts, (most, received, per_expert) = self._counts_of(is_token_in_rank, num_tokens_per_expert, num_worst_tokens, expert_alignment)
             tokens_to = counts[:, :self.group_size]
-            route.rows = Rows(tokens_to[:, self.rank], layout.sources[0], received)
-            made = RouteHandle((tokens_to.cumsum(0, dtype=torch.int32), None, None, layout.sources[0, :received], route.in_rank, None))
+            route = Route(is_token_in_rank, tokens_to[:, self.rank], received, most)
+            topk = () if topk_idx is None else (topk_idx.int(), topk_weights.float().view(torch.int32))
+            found, arrived, words = self._sent(values, scales, topk, route, num_sms)
+            route.sources = arrived.sources
+            made = RouteHandle((tokens_to.cumsum(0, dtype=torch.int32), None, None, arrived.sources, is_token_in_rank, None))
             made.route = route
             if topk_idx is None:
                 return found, None, None, per_expert, made
-            return found, *self._topk_of(route, topk_idx.long(), topk_weights, num_tokens_per_expert.shape[0] // self.group_size), per_expert, made
+            local = num_tokens_per_expert.shape[0] // self.group_size
+            return found, *self._topk_here(route, *words, local, num_worst_tokens != 0), per_expert, made
 
         result, event = self._behind(send, previous_event, async_finish, (values, scales, is_token_in_rank, num_tokens_per_expert, topk_idx, topk_weights))
         return *result, event
@@ -136,8 +140,7 @@ class ManyTokens:
         added up too. bias: a tensor or a pair of [tokens, hidden], added to the rounded sums. combined_x: [tokens, hidden], bfloat16:
         sums of the ranks' rows, without weights, made in float32 in the order of ranks and rounded once.
 
-        handle: of any dispatch; where others came since, its tokens' routes are sent first once more, which costs as much as a dispatch.
-        The other arguments, and what is raised: as for dispatch(). Collective over the group.
+        handle: of any dispatch. The other arguments, and what is raised: as for dispatch(). Collective over the group.
         """
         self._require(_COMBINE)
         self._check_handle(_COMBINE, handle)
@@ -156,16 +159,24 @@ class ManyTokens:
                     out.add_(one)
             if topk_weights is None:
                 return out, None
-            home = self._throughput.swap(route.rows.back(topk_weights.float(), self.group_size, route.max_tokens))
+            home = self._throughput.swap(route.rows().back(topk_weights.float(), self.group_size, route.max_tokens))
             return out, home[:, :route.tokens].sum(0)
 
         (out, weights), event = self._behind(send, previous_event, async_finish, (x, topk_weights, bias))
         return out, weights, event
 
-    def _rows_of(self, values: torch.Tensor, scales: torch.Tensor | None, route: Route, num_sms: int) -> tuple:
-        scales = None if scales is None else scales.contiguous()
-        rows, found, layout = self._throughput.dispatch(_DISPATCH, values, scales, route, num_sms)
-        return (rows if found is None else (rows, found)), layout
+    def _sent(self, values: torch.Tensor, scales: torch.Tensor | None, topk: tuple[torch.Tensor, ...], route: Route, num_sms: int) -> \
+            tuple[torch.Tensor | tuple[torch.Tensor, torch.Tensor], Arrived, list[torch.Tensor]]:
+        """Returns the rows as x was given, what arrived, and what travelled as topk. Scales and topk travel as words."""
+        parts = [*(() if scales is None else (scales.contiguous().view(torch.int32),)), *topk]
+        words = None if not parts else torch.cat(parts, 1) if len(parts) > 1 else parts[0].contiguous()
+        arrived = self._throughput.dispatch(_DISPATCH, values, words, route, num_sms)
+        if words is None:
+            return arrived.rows, arrived, []
+        found = list(arrived.words.split([part.shape[1] for part in parts], 1))
+        if scales is None:
+            return arrived.rows, arrived, found
+        return (arrived.rows, found[0].contiguous().view(torch.float32)), arrived, found[1:]
 
     def _counts_of(self, in_rank: torch.Tensor, per_expert: torch.Tensor, worst: int, alignment: int) -> tuple[torch.Tensor, tuple[int, int, list[int]]]:
         """Returns everybody's counts, by source; and most tokens of a rank, rows here, rows of each expert here."""
@@ -173,21 +184,19 @@ class ManyTokens:
         counts = self._throughput.gather(torch.cat([in_rank.sum(0, dtype=torch.int32), per_expert.int(), per_expert.new_full((1,), in_rank.shape[0], dtype=torch.int32)]))
         if worst:
             return counts, (-(-worst // size), worst, [])
-        numbers = counts.tolist()  # the CPU waits
+        numbers = counts.cpu()  # the CPU waits
         local = per_expert.shape[0] // size
         first = size + self.rank * local
-        totals = [sum(theirs[first + e] for theirs in numbers) for e in range(local)]
-        return counts, (max(1, *(theirs[-1] for theirs in numbers)), sum(theirs[self.rank] for theirs in numbers),
-                        [(total + alignment - 1) // alignment * alignment for total in totals])
+        totals = numbers[:, first:first + local].sum(0)
+        return counts, (max(1, int(numbers[:, -1].max())), int(numbers[:, self.rank].sum()),
+                        ((totals + (alignment - 1)) // alignment * alignment).tolist())
 
-    def _topk_of(self, route: Route, topk_idx: torch.Tensor, topk_weights: torch.Tensor, local: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns the experts and weights of the rows that came."""
-        shape = route.max_tokens, topk_idx.shape[1]
-        chosen, weights = topk_idx.new_full(shape, -1), topk_weights.new_zeros(shape, dtype=torch.float32)
-        chosen[:route.tokens], weights[:route.tokens] = topk_idx, topk_weights
-        expert = route.rows.of(self._throughput.gather(chosen)) - self.rank * local
-        here = (expert >= 0) & (expert < local) & route.rows.valid[:, None]
-        return torch.where(here, expert, -1), torch.where(here, route.rows.of(self._throughput.gather(weights)), 0.0)
+    def _topk_here(self, route: Route, chosen: torch.Tensor, weights: torch.Tensor, local: int, worst: bool) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns the numbers of experts among this rank's, and their weights. worst: not all rows have come."""
+        here = torch.div(chosen, local, rounding_mode="floor") == self.rank
+        if worst:
+            here &= route.rows().valid[:, None]
+        return torch.where(here, chosen - self.rank * local, -1).long(), torch.where(here, weights.contiguous().view(torch.float32), 0.0)
 
     def _behind(self, call: Callable[[], Any], previous_event: EventOverlap | None, async_finish: bool, tensors: tuple) -> tuple[Any, EventOverlap]:
         """Makes the call behind the event. Returns its result, and the event behind it."""
@@ -207,8 +216,6 @@ class ManyTokens:
         return self.num_sms if config is None else config.num_sms
 
     def _check_tokens(self, function: str, x: torch.Tensor, scales: torch.Tensor | None) -> None:
-        if self.group_size > MOST_RANKS:
-            raise ValueError(f"{function}: the group has {self.group_size} ranks; it may have {MOST_RANKS}")
         if not isinstance(x, torch.Tensor) or x.dim() != 2:
             raise TypeError(f"{function}: x must be a tensor of two dimensions, or for dispatch a pair of such and their scales")
         if scales is not None:

@@ -1,62 +1,67 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls for many tokens: a rank gets each token once, in rows by source rank, whatever the experts.
-
-To the library, ranks are experts here: an exchange of as many experts as ranks, one on each, brings a token once to each rank that
-it names, and sums up what comes back.
-"""
+"""Calls for many tokens: a rank gets each token once, in rows by source rank, whatever the experts."""
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 
 from railshmem import Team, _core
 from railshmem.deep_ep import _streams
 from railshmem.deep_ep._layout import Rows
-from railshmem.moe import Exchange, Layout, _checks, _memory
+from railshmem.moe import _checks, _memory
 from railshmem.torch import all_gather, all_to_all
 
 FUNCTION = "railshmem.deep_ep.Buffer"
-MOST_RANKS = _checks.MOST_TOPK
 _ALIGN = 256
 
 
-def nbytes_of(size: int, hidden: int, max_tokens: int, fp8: bool) -> int:
+def words_of(hidden: int) -> int:
+    """Words that may travel with a token: scales, and number and weight of the experts that it names."""
+    return hidden // _checks.CHANNELS_OF_SCALE + 2 * _checks.MOST_TOPK
+
+
+def nbytes_of(size: int, hidden: int, max_tokens: int) -> int:
     """Returns the symmetric memory that calls of these sizes take, in a group of `size` ranks."""
-    one = _core.moe_workspace_of(FUNCTION, size, size, size, hidden, max_tokens, False, fp8, True, 0)
+    one = _core.moe_bulk_workspace_of(FUNCTION, size, hidden, max_tokens, words_of(hidden))
     return (one + _ALIGN - 1) // _ALIGN * _ALIGN
 
 
 class Route:
-    """Which tokens go where: what a dispatch leaves for its combine, and for later dispatches."""
+    """Which tokens go where. Of a dispatch, for its combine and later dispatches."""
 
-    def __init__(self, in_rank: torch.Tensor, max_tokens: int):
-        self.in_rank, self.tokens, self.max_tokens = in_rank, in_rank.shape[0], max_tokens
-        #: [tokens, ranks]: the ranks as experts
-        self.chosen = torch.where(in_rank, in_rank.new_ones(in_rank.shape, dtype=torch.int64).cumsum(1) - 1, -1)
-        self.ones = in_rank.new_ones(in_rank.shape, dtype=torch.float32)  #: weights of the sums
-        self.received = 0  #: rows here, or as many as there is room for
-        self.rows: Rows | None = None
+    def __init__(self, in_rank: torch.Tensor, counts: torch.Tensor, received: int, max_tokens: int):
+        """counts: [ranks], rows here from each. received: their sum, or more. max_tokens: of any rank, or more."""
+        self.tokens, self.received, self.max_tokens, self.counts = in_rank.shape[0], received, max_tokens, counts
+        self.numbers = in_rank.cumsum(0, dtype=torch.int32).mul_(in_rank).sub_(1)  #: [tokens, ranks]
+        self.begins = torch.nn.functional.pad(counts.cumsum(0, dtype=torch.int32), (1, 0))  #: [ranks + 1]
+        self.sources: torch.Tensor | None = None  #: of the rows, since the dispatch
+        self._rows: Rows | None = None
+
+    def rows(self) -> Rows:
+        """Returns where the rows came from."""
+        if self._rows is None:
+            self._rows = Rows(self.counts, self.sources, self.received)
+        return self._rows
 
 
-class Lane:
-    """An exchange, and the route of its last dispatch."""
+class Arrived(NamedTuple):
+    """What a dispatch brings."""
 
-    def __init__(self, exchange: Exchange):
-        self.exchange, self.combines = exchange, 0
-        self.route: Route | None = None
-
-    def may_combine(self, route: Route) -> bool:
-        return self.route is route and self.combines < _checks.MOST_COMBINES
+    rows: torch.Tensor  #: [received, hidden]
+    words: torch.Tensor | None  #: [received, words], int32
+    sources: torch.Tensor  #: [received], int32: the number of each row's token at its rank
 
 
 class Throughput:
-    """The exchanges of a buffer for many tokens, in symmetric memory of their own."""
+    """Handles of the library for many tokens, in symmetric memory of a buffer."""
 
     def __init__(self, team: Team, nbytes: int, device: torch.device):
         """Takes nbytes of symmetric memory. Collective over all PEs."""
-        self._team, self._size, self._me, self._nbytes, self._device = team, team.n_pes(), team.my_pe(), nbytes, device
+        self._team, self._size, self._nbytes, self._device = team, team.n_pes(), nbytes, device
         self._memory = _memory.symmetric(FUNCTION, nbytes, f"{nbytes} bytes of {FUNCTION}", device) if nbytes else None
         self._used = 0
-        self._lanes: dict[tuple[int, bool, int], Lane] = {}  # by hidden, fp8, multiprocessors
+        self._handles: dict[tuple[int, int], tuple[int, _core.MoeBulk]] = {}  # by hidden and multiprocessors: max tokens, handle
 
     def gather(self, mine: torch.Tensor) -> torch.Tensor:
         """Returns everybody's tensors of one shape, [ranks, ...]."""
@@ -70,69 +75,64 @@ class Throughput:
         all_to_all(theirs, parts, team=self._team)
         return theirs
 
-    def dispatch(self, function: str, x: torch.Tensor, scales: torch.Tensor | None, route: Route, num_sms: int) -> \
-            tuple[torch.Tensor, torch.Tensor | None, Layout]:
-        """Returns the rows of a route, their scales, and where they came from. Collective over the team."""
-        lane = self._lane(function, x.shape[1], scales is not None, route.max_tokens, num_sms)
-        exchange = lane.exchange
-        room = exchange.room(layout=True, rows=max(route.received, 1))
-        exchange.dispatch(x, route.chosen, x_scales=scales, into=room)
-        lane.route, lane.combines = route, 0
-        found = None if scales is None else room.scales[0, :route.received].contiguous()
-        return room.rows[0, :route.received], found, room.layout
+    def dispatch(self, function: str, x: torch.Tensor, words: torch.Tensor | None, route: Route, num_sms: int) -> Arrived:
+        """words: [tokens, words], int32. Collective over the team."""
+        handle = self._handle(function, x.shape[1], route.max_tokens, num_sms)
+
+        def room(*shape: int, dtype: torch.dtype) -> torch.Tensor:
+            return _memory.empty(shape, dtype=dtype, device=self._device)
+
+        arrived = Arrived(room(route.received, x.shape[1], dtype=x.dtype),
+                          None if words is None else room(route.received, words.shape[1], dtype=torch.int32),
+                          room(route.received, dtype=torch.int32))
+        handle.dispatch(function, route.numbers, route.begins, x, words, 0 if words is None else words.shape[1], arrived.rows,
+                        arrived.words, arrived.sources)
+        return arrived
 
     def combine(self, function: str, x: torch.Tensor, route: Route, num_sms: int) -> torch.Tensor:
         """Returns the sums of the rows of each token of a route. Collective over the team."""
-        lane = next((lane for (hidden, _, _), lane in self._lanes.items() if hidden == x.shape[1] and lane.may_combine(route)), None)
-        if lane is None:  # other routes came since: this one goes first once more, with any data
-            anything = _memory.empty((route.tokens, x.shape[1]), dtype=torch.bfloat16, device=self._device)
-            self.dispatch(function, anything, None, route, num_sms)
-            lane = self._lanes[(x.shape[1], False, num_sms)]
-        lane.combines += 1
-        rows = x if x.shape[0] else _memory.empty((1, x.shape[1]), dtype=torch.bfloat16, device=self._device)
-        return lane.exchange.combine(rows.unsqueeze(0), route.ones)
+        handle = self._handle(function, x.shape[1], route.max_tokens, num_sms)
+        out = _memory.empty((route.tokens, x.shape[1]), dtype=torch.bfloat16, device=self._device)
+        handle.combine(function, route.numbers, route.begins, x, out)
+        return out
 
-    def _lane(self, function: str, hidden: int, fp8: bool, max_tokens: int, num_sms: int) -> Lane:
-        """Makes an exchange where there is none that is large enough; the CPU waits then."""
-        key = hidden, fp8, num_sms
-        lane = self._lanes.get(key)
-        if lane is None or lane.exchange.max_tokens < max_tokens:
-            if _streams.is_captured():
-                raise RuntimeError(f"{function}: a graph cannot capture the first call for {max_tokens} tokens of {hidden} channels, which "
-                                   "makes the CPU wait; make one before")
-            lane = self._lanes[key] = Lane(self._make(function, hidden, fp8, max_tokens, num_sms))
-        return lane
-
-    def _make(self, function: str, hidden: int, fp8: bool, max_tokens: int, num_sms: int) -> Exchange:
-        _checks.sizes(self._size, self._size, self._size, hidden, max_tokens, torch.bfloat16, fp8, "float", num_sms)
-        most = 1 << (max_tokens - 1).bit_length()  # so that it grows seldom
-        for tokens in (most, max_tokens):
-            needed = nbytes_of(self._size, hidden, tokens, fp8)
-            if self._used + needed > self._nbytes:
-                self._forget()
-            if needed <= self._nbytes:
-                break
-        else:
-            raise ValueError(f"{function}: num_nvl_bytes is {self._nbytes}, and {max_tokens} tokens of {hidden} channels"
-                             f"{' of 8 bits' if fp8 else ''} of each rank take {needed}; see Config.get_nvl_buffer_size_hint()")
+    def _handle(self, function: str, hidden: int, max_tokens: int, num_sms: int) -> _core.MoeBulk:
+        """Makes a handle where there is none that is large enough; the CPU waits then."""
+        most, handle = self._handles.get((hidden, num_sms), (0, None))
+        if most >= max_tokens:
+            return handle
+        if _streams.is_captured():
+            raise RuntimeError(f"{function}: a graph cannot capture the first call for {max_tokens} tokens of {hidden} channels, which makes "
+                               "the CPU wait; make one before")
+        enlarged = 1 << (max_tokens - 1).bit_length()  # so that it grows seldom
+        most = next((tokens for tokens in (enlarged, max_tokens) if nbytes_of(self._size, hidden, tokens) <= self._nbytes), None)
+        if most is None:
+            raise ValueError(f"{function}: num_nvl_bytes is {self._nbytes}, and {max_tokens} tokens of {hidden} channels of each rank take "
+                             f"{nbytes_of(self._size, hidden, max_tokens)}; see Config.get_nvl_buffer_size_hint()")
+        needed = nbytes_of(self._size, hidden, most)
+        if self._used + needed > self._nbytes:
+            self._forget()
         part = self._memory[self._used:self._used + needed]
         self._used += needed
-        return Exchange(self._size, self._size, hidden, tokens, fp8=fp8, x_scaled=fp8, late_weights=True, team=self._team, workspace=part,
-                        multiprocessors=num_sms)
+        handle = _core.MoeBulk(function, self._team, hidden, most, words_of(hidden), num_sms, part)
+        self._handles[hidden, num_sms] = most, handle
+        return handle
 
     def _forget(self) -> None:
-        """Frees the exchanges, so that others get their memory. Collective over the team; the CPU waits."""
-        for lane in self._lanes.values():
-            lane.exchange.free()
-        self._lanes.clear()
+        """Frees the handles, so that others get their memory. Collective over the team; the CPU waits."""
+        self._destroy()
         self._used = 0
         self._team.sync()  # nobody writes to this memory any more
 
+    def _destroy(self) -> None:
+        _memory.settle(self._device)
+        for _, handle in self._handles.values():
+            handle.destroy(FUNCTION)
+        self._handles.clear()
+
     def free(self) -> None:
         """Frees all. Collective over all PEs."""
-        for lane in self._lanes.values():
-            lane.exchange.free()
-        self._lanes.clear()
+        self._destroy()
         if self._memory is not None:
             _core.free(FUNCTION, self._memory)
             self._memory = None

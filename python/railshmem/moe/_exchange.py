@@ -107,18 +107,15 @@ class Exchange:
         return _core.moe_workspace(_MAKE, team, experts, topk, hidden, max_tokens, dtype is torch.float16, bool(fp8),
                                    bool(late_weights), _checks.SCALE_TYPES.index(scale_type))
 
-    def room(self, layout: bool = False, rows: int | None = None) -> Received:
-        """Returns new tensors for what dispatch() brings; with layout=True also for a Layout. Local.
-
-        rows: where there is one local expert, room for so many rows instead of capacity; no more may come.
-        """
+    def room(self, layout: bool = False) -> Received:
+        """Returns new tensors for what dispatch() brings; with layout=True also for a Layout. Local."""
         def make(*shape: int, dtype: torch.dtype) -> torch.Tensor:
             return _memory.empty(shape, dtype=dtype, device=self.device)
 
         local, capacity = self.local_experts, self.capacity
         groups = self.hidden // _checks.channels_of_word(self.scale_type)
         scale = torch.int32 if self.scale_type == "ue8m0" else torch.float32
-        return Received(make(local, capacity if rows is None else rows, self.hidden, dtype=torch.float8_e4m3fn if self.fp8 else self.dtype),
+        return Received(make(local, capacity, self.hidden, dtype=torch.float8_e4m3fn if self.fp8 else self.dtype),
                         make(local, groups, capacity, dtype=scale).transpose(1, 2) if self.fp8 else None,
                         make(local, self.size, dtype=torch.int32),
                         Layout(make(local, dtype=torch.int32), make(local, self.size, dtype=torch.int64),
@@ -169,8 +166,7 @@ class Exchange:
                 hook: bool = False) -> torch.Tensor:
         """Returns, for each token of the last dispatch(), the sum of weight * result over its experts, in stream order.
 
-        results: [local experts, capacity, hidden] of dtype, or with fewer rows as dispatch() had, each result in the place of
-        the row that came. weights:
+        results: [local experts, capacity, hidden] of dtype, each result in the place of the row that came. weights:
         with late_weights [tokens, topk], float32, for the experts that dispatch() was given; else None. The sum is made in
         float32, in an order that depends on the routing alone, and rounded once; a token without experts gets zeros. out:
         [tokens, hidden] of dtype; without it a new tensor. hook=True sends only: complete() fills out, and until then
@@ -186,7 +182,7 @@ class Exchange:
         if self._combines == most:
             raise RuntimeError(f"{_COMBINE}: the dispatch before has {'its combine' if most == 1 else f'{most} combines'}; dispatch "
                                f"again{', or make the exchange with late_weights' if most == 1 else ''}")
-        self._check_rows(_COMBINE, "results", results)
+        _checks.shape(_COMBINE, "results", results, (self.local_experts, self.capacity, self.hidden))
         if (weights is not None) != self.late_weights:
             raise ValueError(f"{_COMBINE}: weights is {'missing' if weights is None else 'given'}, and this exchange was made "
                              f"{'with' if self.late_weights else 'without'} late_weights")
@@ -244,15 +240,9 @@ class Exchange:
         if not isinstance(room, Received):
             raise TypeError(f"{_DISPATCH}: into is {type(room).__name__}; it must be what room() returns")
         local, capacity = self.local_experts, self.capacity
-        self._check_rows(_DISPATCH, "into.rows", room.rows)
-        _checks.shape(_DISPATCH, "into.counts", room.counts, (self.local_experts, self.size))
-
+        _checks.shape(_DISPATCH, "into.rows", room.rows, (local, capacity, self.hidden))
+        _checks.shape(_DISPATCH, "into.counts", room.counts, (local, self.size))
         if self.fp8:
             _checks.shape(_DISPATCH, "into.scales", room.scales, (local, capacity, self.hidden // _checks.channels_of_word(self.scale_type)))
         elif room.scales is not None:
             raise ValueError(f"{_DISPATCH}: into.scales is given, and this exchange was made without fp8")
-
-    def _check_rows(self, function: str, name: str, rows: torch.Tensor) -> None:
-        """A single expert may have fewer rows than it could get."""
-        fewer = self.local_experts == 1 and rows.dim() == 3 and rows.shape[1] < self.capacity
-        _checks.shape(function, name, rows, (self.local_experts, rows.shape[1] if fewer else self.capacity, self.hidden))

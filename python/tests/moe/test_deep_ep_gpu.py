@@ -145,7 +145,7 @@ def test_two_batches_in_turns(buffer, me, npes, experts):
 def test_many_tokens_in_a_graph(real_gpu, group, me, npes, experts):  # noqa: F811
     """With num_worst_tokens nothing waits for the CPU; routing and tokens change from launch to launch."""
     tokens = 512
-    buffer = deep_ep.Buffer(group, num_nvl_bytes=sum(nbytes_of(npes, HIDDEN, tokens, fp8) for fp8 in (False, True)))
+    buffer = deep_ep.Buffer(group, num_nvl_bytes=nbytes_of(npes, HIDDEN, tokens))
     x, chosen = torch.zeros(tokens, HIDDEN, device="cuda").bfloat16(), torch.full((tokens, TOPK), -1, device="cuda")
     weights = torch.zeros(tokens, TOPK, device="cuda")
 

@@ -12,7 +12,7 @@ LOCAL, MOST, HIDDEN = 3, 6, 128
 
 
 def nbytes_for(npes, tokens=8):
-    return sum(_throughput.nbytes_of(npes, HIDDEN, tokens, fp8) for fp8 in (False, True))
+    return _throughput.nbytes_of(npes, HIDDEN, tokens)
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_combines_in_any_order(buffer, gpu, me, npes):
 
 
 def test_more_tokens_take_the_memory_of_fewer(group, gpu, me, npes):  # noqa: F811
-    buffer = deep_ep.Buffer(group, num_nvl_bytes=nbytes_for(npes, 2))
+    buffer = deep_ep.Buffer(group, num_nvl_bytes=nbytes_for(npes, 4))
     case = Case(experts=LOCAL * npes, topk=2, hidden=HIDDEN, max_tokens=4)
     for round, most in enumerate((1, 2, 4, 1)):
         sent = [Tokens(case, pe, round, tokens=most if pe == 0 else 1) for pe in range(npes)]
@@ -181,6 +181,7 @@ def test_mistakes(buffer, gpu, me, npes):
             (lambda: buffer.dispatch(**good | {"x": good["x"][0]}), TypeError, "x must be a tensor of two dimensions"),
             (lambda: buffer.dispatch(**good | {"x": (good["x"], good["x"])}), ValueError, "the scales of x has the shape"),
             (lambda: buffer.dispatch(**good | {"is_token_in_rank": good["is_token_in_rank"][:1]}), ValueError, "is_token_in_rank has the shape"),
+            (lambda: buffer.dispatch(**good | {"is_token_in_rank": good["is_token_in_rank"].int()}), TypeError, "they must be of torch.bool"),
             (lambda: buffer.dispatch(**good | {"num_tokens_per_expert": experts}), ValueError, r"it must be \[experts\]"),
             (lambda: buffer.dispatch(**good | {"topk_weights": None}), ValueError, "one of topk_idx and topk_weights is missing"),
             (lambda: buffer.dispatch(**good | {"topk_idx": experts[:1]}), ValueError, "topk_weights has the shape"),
@@ -196,7 +197,7 @@ def test_mistakes(buffer, gpu, me, npes):
             continue
         with pytest.raises(kind, match=text):
             call()
-    assert buffer.dispatch(good["x"], handle=handle)[0].shape == (handle.route.received, HIDDEN)
+    assert gpu.get(buffer.dispatch(good["x"], handle=handle)[0]).shape == (handle.route.received, HIDDEN)
 
 
 def test_a_destroyed_buffer(group, gpu, me, npes):  # noqa: F811
@@ -209,5 +210,5 @@ def test_a_destroyed_buffer(group, gpu, me, npes):  # noqa: F811
 
 def test_the_hint_is_enough(npes):
     nbytes = deep_ep.Buffer.get_dispatch_config(npes).get_nvl_buffer_size_hint(2 * HIDDEN, npes)
-    assert nbytes == sum(_throughput.nbytes_of(npes, HIDDEN, 4096, fp8) for fp8 in (False, True))
+    assert nbytes == nbytes_for(npes, 4096)
     assert deep_ep.Config(24).get_rdma_buffer_size_hint(2 * HIDDEN, npes) == 0

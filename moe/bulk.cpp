@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "moe/bulk.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "moe/checks.h"
+#include "moe/guarded.h"
+#include "moe/members.h"
+
+using namespace railshmem;
+using namespace railshmem::moe;
+
+namespace {
+
+const shmemx_moe_bulk_config_t& checked(const shmemx_moe_bulk_config_t* config) {
+  check_size(config, "config", "SHMEMX_MOE_BULK_CONFIG_INITIALIZER");
+  check_range("hidden", config->hidden, 8, kMostHidden);
+  if (config->hidden % 8 != 0) throw Error(text("hidden is %d; it must be a multiple of 8", config->hidden));
+  check_range("max_tokens", config->max_tokens, 1, kMostTokens - 1);
+  if (config->type != SHMEMX_DATATYPE_BFLOAT16 && config->type != SHMEMX_DATATYPE_HALF)
+    throw Error(text("type is %d; it must be SHMEMX_DATATYPE_BFLOAT16 or SHMEMX_DATATYPE_HALF", config->type));
+  check_range("words", config->words, 0, kMostWords);
+  if (config->multiprocessors < 0)
+    throw Error(text("multiprocessors is %d; it must be 0 (all) or more", config->multiprocessors));
+  return *config;
+}
+
+/// Members are each other's experts.
+Shape shape_of(const shmemx_moe_bulk_config_t& config, int n) {
+  return {n, n, n, config.hidden, config.max_tokens, 2, 0, Scaling::floats};
+}
+uint64_t row_nbytes_of(const shmemx_moe_bulk_config_t& config) {
+  return 2 * static_cast<uint64_t>(config.hidden) + 4 * static_cast<uint64_t>(config.words);
+}
+BulkLayout layout_of(const shmemx_moe_bulk_config_t& config, int n) {
+  return {n, config.max_tokens, row_nbytes_of(config)};
+}
+
+unsigned blocks_of(const shmemx_moe_bulk_config_t& config) {
+  const unsigned most = multiprocessors_here(), asked = static_cast<unsigned>(config.multiprocessors);
+  return asked == 0 ? most : std::min(asked, most);
+}
+
+template <class Call>
+void check_call(const Call* call, const char* name, const char* initializer) {
+  check_size(call, name, initializer);
+  if (call->handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_bulk_create");
+}
+
+}  // namespace
+
+shmemx_moe_bulk::shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config_t& config, void* workspace,
+                                 size_t nbytes)
+    : config_(config),
+      dispatch_(module_.function("railshmem_moe_bulk_dispatch")),
+      combine_(module_.function(config.type == SHMEMX_DATATYPE_HALF ? "railshmem_moe_bulk_combine_half"
+                                                                    : "railshmem_moe_bulk_combine_bfloat16")),
+      blocks_(blocks_of(config)) {
+  const int n = shmem_team_n_pes(team);
+  members_ = moe::members_of(team, shape_of(config, n), workspace, nbytes, layout_of(config, n).nbytes(),
+                             "shmemx_moe_bulk_workspace_of");
+  clear_words(workspace, layout_of(config, n).words_nbytes());
+}
+
+BulkRoute shmemx_moe_bulk::checked(const shmemx_moe_bulk_route_t& route) const {
+  check_range("tokens", route.tokens, 0, config_.max_tokens);
+  check_range("room", route.room, 0, 0x7fffffff);
+  check_pointer("numbers", route.numbers, route.tokens > 0, sizeof(int32_t));
+  check_pointer("begins", route.begins, true, sizeof(int32_t));
+  return {static_cast<uint32_t>(route.tokens), static_cast<uint32_t>(route.room), route.numbers, route.begins};
+}
+
+void shmemx_moe_bulk::dispatch(const shmemx_moe_bulk_dispatch_t& asked, Stream stream) const {
+  const BulkRoute route = checked(asked.route);
+  const bool small = asked.x_type == SHMEMX_DATATYPE_FLOAT8_E4M3;
+  if (!small && asked.x_type != config_.type)
+    throw Error(text("x_type is %d; it must be the handle's type, %d, or SHMEMX_DATATYPE_FLOAT8_E4M3", asked.x_type,
+                     config_.type));
+  if (small && config_.hidden % 16 != 0)
+    throw Error(text("hidden is %d; for x of SHMEMX_DATATYPE_FLOAT8_E4M3 it must be a multiple of 16", config_.hidden));
+  check_range("words", asked.words, 0, config_.words);
+  check_pointer("x", asked.x, route.tokens > 0, kUnit);
+  check_pointer("rows", asked.rows, route.room > 0, kUnit);
+  check_pointer("x_words", asked.x_words, asked.words > 0 && route.tokens > 0, sizeof(uint32_t));
+  check_pointer("row_words", asked.row_words, asked.words > 0 && route.room > 0, sizeof(uint32_t));
+  check_pointer("sources", asked.sources, false, sizeof(int32_t));
+  launch(dispatch_,
+         BulkDispatchCall{members_, row_nbytes_of(config_), route, small ? 1u : 2u, static_cast<uint32_t>(asked.words),
+                          asked.x, static_cast<const uint32_t*>(asked.x_words), asked.rows,
+                          static_cast<uint32_t*>(asked.row_words), asked.sources},
+         blocks_, kBulkThreads, stream);
+}
+
+void shmemx_moe_bulk::combine(const shmemx_moe_bulk_combine_t& asked, Stream stream) const {
+  const BulkRoute route = checked(asked.route);
+  check_pointer("rows", asked.rows, route.room > 0, kUnit);
+  check_pointer("out", asked.out, route.tokens > 0, kUnit);
+  launch(combine_, BulkCombineCall{members_, row_nbytes_of(config_), route, asked.rows, asked.out}, blocks_,
+         kBulkThreads, stream);
+}
+
+extern "C" {
+
+size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t* config) {
+  size_t nbytes = 0;
+  guarded("shmemx_moe_bulk_workspace_of", [&] {
+    check_range("members", members, 1, kMostMembers);
+    nbytes = layout_of(checked(config), members).nbytes();
+  });
+  return nbytes;
+}
+
+int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* config, void* workspace, size_t nbytes,
+                           shmemx_moe_bulk_t* handle) {
+  return guarded_in_job("shmemx_moe_bulk_create", [&] {
+    if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_bulk_t");
+    moe::members_of(team);
+    auto made = std::make_unique<shmemx_moe_bulk>(team, checked(config), workspace, nbytes);
+    if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
+    *handle = made.release();
+  });
+}
+
+int shmemx_moe_bulk_destroy(shmemx_moe_bulk_t handle) {
+  return guarded_in_job("shmemx_moe_bulk_destroy", [&] {
+    if (handle == nullptr) throw Error("handle is NULL; destroy a handle of shmemx_moe_bulk_create, once");
+    delete handle;
+  });
+}
+
+int shmemx_moe_bulk_dispatch_on_stream(const shmemx_moe_bulk_dispatch_t* dispatch, shmemx_stream_t stream) {
+  return guarded_in_job("shmemx_moe_bulk_dispatch_on_stream", [&] {
+    check_call(dispatch, "dispatch", "SHMEMX_MOE_BULK_DISPATCH_INITIALIZER");
+    dispatch->handle->dispatch(*dispatch, stream);
+  });
+}
+
+int shmemx_moe_bulk_combine_on_stream(const shmemx_moe_bulk_combine_t* combine, shmemx_stream_t stream) {
+  return guarded_in_job("shmemx_moe_bulk_combine_on_stream", [&] {
+    check_call(combine, "combine", "SHMEMX_MOE_BULK_COMBINE_INITIALIZER");
+    combine->handle->combine(*combine, stream);
+  });
+}
+
+}  // extern "C"

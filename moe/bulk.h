@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a handle for many tokens stands for.
+#pragma once
+
+#include <shmemx_moe.h>
+
+#include "moe/kernels/bulk.h"
+#include "moe/module.h"
+
+struct shmemx_moe_bulk {
+  shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config_t& config, void* workspace, size_t nbytes);
+
+  /// Throw Error; then nothing happened.
+  void dispatch(const shmemx_moe_bulk_dispatch_t& asked, railshmem::moe::Stream stream) const;
+  void combine(const shmemx_moe_bulk_combine_t& asked, railshmem::moe::Stream stream) const;
+
+ private:
+  railshmem::moe::BulkRoute checked(const shmemx_moe_bulk_route_t& route) const;
+
+  const shmemx_moe_bulk_config_t config_;
+  const railshmem::moe::Module module_;
+  const railshmem::overlap::Function dispatch_, combine_;
+  const unsigned blocks_;
+  railshmem::moe::Members members_{};
+};
