@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "moe/checks.h"
-#include "moe/guarded.h"
 #include "moe/members.h"
 #include "moe/state.h"
+#include "overlap/guarded.h"
 #include "src/base/error.h"
 
 using namespace railshmem;
@@ -17,7 +17,7 @@ extern "C" {
 
 size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config) {
   size_t nbytes = 0;
-  guarded("shmemx_moe_workspace_of", [&] {
+  guard("shmemx_moe_workspace_of", [&] {
     if (members < 1 || members > kMostMembers)
       throw Error(text("members is %d; it must be 1 to %d", members, kMostMembers));
     nbytes = Layout(shape_of(checked(config, members), members)).nbytes();
@@ -27,7 +27,7 @@ size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config) {
 
 size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config) {
   size_t nbytes = 0;
-  guarded_in_job("shmemx_moe_workspace", [&] {
+  overlap::guarded("shmemx_moe_workspace", [&] {
     const int n = members_of(team);
     nbytes = Layout(shape_of(checked(config, n), n)).nbytes();
   });
@@ -36,7 +36,7 @@ size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config
 
 int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void* workspace, size_t nbytes,
                       shmemx_moe_t* handle) {
-  return guarded_in_job("shmemx_moe_create", [&] {
+  return overlap::guarded("shmemx_moe_create", [&] {
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_t");
     auto made = std::make_unique<shmemx_moe>(team, checked(config, members_of(team)), workspace, nbytes);
     if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
@@ -45,28 +45,28 @@ int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void
 }
 
 int shmemx_moe_destroy(shmemx_moe_t handle) {
-  return guarded_in_job("shmemx_moe_destroy", [&] {
+  return overlap::guarded("shmemx_moe_destroy", [&] {
     if (handle == nullptr) throw Error("handle is NULL; destroy a handle of shmemx_moe_create, once");
     delete handle;
   });
 }
 
 int shmemx_moe_dispatch_on_stream(const shmemx_moe_dispatch_t* dispatch, shmemx_stream_t stream) {
-  return guarded_in_job("shmemx_moe_dispatch_on_stream", [&] {
+  return overlap::guarded("shmemx_moe_dispatch_on_stream", [&] {
     check(dispatch);
     dispatch->handle->dispatch(*dispatch, stream);
   });
 }
 
 int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combine, shmemx_stream_t stream) {
-  return guarded_in_job("shmemx_moe_combine_on_stream", [&] {
+  return overlap::guarded("shmemx_moe_combine_on_stream", [&] {
     check(combine);
     combine->handle->combine(*combine, stream);
   });
 }
 
 int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stream_t stream) {
-  return guarded_in_job("shmemx_moe_complete_on_stream", [&] {
+  return overlap::guarded("shmemx_moe_complete_on_stream", [&] {
     if (handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
     handle->complete(stream);
   });

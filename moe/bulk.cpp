@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "moe/checks.h"
-#include "moe/guarded.h"
 #include "moe/members.h"
+#include "overlap/guarded.h"
 
 using namespace railshmem;
 using namespace railshmem::moe;
@@ -104,7 +104,7 @@ extern "C" {
 
 size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t* config) {
   size_t nbytes = 0;
-  guarded("shmemx_moe_bulk_workspace_of", [&] {
+  guard("shmemx_moe_bulk_workspace_of", [&] {
     check_range("members", members, 1, kMostMembers);
     nbytes = layout_of(checked(config), members).nbytes();
   });
@@ -113,7 +113,7 @@ size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t*
 
 int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* config, void* workspace, size_t nbytes,
                            shmemx_moe_bulk_t* handle) {
-  return guarded_in_job("shmemx_moe_bulk_create", [&] {
+  return overlap::guarded("shmemx_moe_bulk_create", [&] {
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_bulk_t");
     moe::members_of(team);
     auto made = std::make_unique<shmemx_moe_bulk>(team, checked(config), workspace, nbytes);
@@ -123,21 +123,21 @@ int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* co
 }
 
 int shmemx_moe_bulk_destroy(shmemx_moe_bulk_t handle) {
-  return guarded_in_job("shmemx_moe_bulk_destroy", [&] {
+  return overlap::guarded("shmemx_moe_bulk_destroy", [&] {
     if (handle == nullptr) throw Error("handle is NULL; destroy a handle of shmemx_moe_bulk_create, once");
     delete handle;
   });
 }
 
 int shmemx_moe_bulk_dispatch_on_stream(const shmemx_moe_bulk_dispatch_t* dispatch, shmemx_stream_t stream) {
-  return guarded_in_job("shmemx_moe_bulk_dispatch_on_stream", [&] {
+  return overlap::guarded("shmemx_moe_bulk_dispatch_on_stream", [&] {
     check_call(dispatch, "dispatch", "SHMEMX_MOE_BULK_DISPATCH_INITIALIZER");
     dispatch->handle->dispatch(*dispatch, stream);
   });
 }
 
 int shmemx_moe_bulk_combine_on_stream(const shmemx_moe_bulk_combine_t* combine, shmemx_stream_t stream) {
-  return guarded_in_job("shmemx_moe_bulk_combine_on_stream", [&] {
+  return overlap::guarded("shmemx_moe_bulk_combine_on_stream", [&] {
     check_call(combine, "combine", "SHMEMX_MOE_BULK_COMBINE_INITIALIZER");
     combine->handle->combine(*combine, stream);
   });

@@ -8,29 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "overlap/guarded.h"
 #include "overlap/handle.h"
 #include "overlap/nodes.h"
 #include "src/base/env.h"
 #include "src/base/error.h"
-#include "src/base/log.h"
 
 using namespace railshmem;
 using namespace railshmem::overlap;
 
 namespace {
-
-/// Exceptions end here; messages name this PE.
-template <class Body>
-int guarded(const char* function, Body&& body) noexcept {
-  try {
-    set_log_pe(shmem_my_pe());
-    body();
-    return 0;
-  } catch (const std::exception& e) {
-    log_error("%s: %s", function, e.what());
-    return 1;
-  }
-}
 
 /// SHMEM_OVERLAP: "", "whole" or a number of pieces.
 int pieces_of(const std::string& setting) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernels for many tokens share. A warp moves a row: of each block half of the warps send and half receive.
+// What the kernels for many tokens share. A warp moves a row: of each block some warps send, and the others receive.
 #pragma once
 
 #include "moe/kernels/bulk.h"
@@ -46,7 +46,6 @@ class BulkPart : public Part {
   RAILSHMEM_KERNEL uint32_t lane() const { return lane_; }
   RAILSHMEM_KERNEL uint32_t lanes() const { return lanes_; }
   RAILSHMEM_KERNEL const BulkLayout& places() const { return places_; }
-  RAILSHMEM_KERNEL const BulkRoute& route() const { return route_; }
   RAILSHMEM_KERNEL uint32_t row_from(int32_t m) const { return static_cast<uint32_t>(route_.begins[m]); }
   RAILSHMEM_KERNEL uint32_t count_from(int32_t m) const { return row_from(m + 1) - row_from(m); }
   /// The token's number at member m, or -1. A number that nobody has room for ends the job.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffers that the program allocated itself: registered ahead of their use, or made symmetric.
 #include "shmemx.h"
-#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/base/error.h"
+#include "src/base/guard.h"
 
 using namespace railshmem;
 

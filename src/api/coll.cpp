@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/api/team_call.h"
 #include "src/base/error.h"
+#include "src/base/guard.h"
 #include "src/check/collective.h"
 #include "src/collective/operand.h"
 #include "src/rma/probe.h"

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "shmemx.h"
-#include "src/api/guard.h"
 #include "src/base/error.h"
+#include "src/base/guard.h"
 
 namespace railshmem {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "shmemx.h"
-#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/base/error.h"
+#include "src/base/guard.h"
 #include "src/base/log.h"
 #include "src/plugin/network.h"
 

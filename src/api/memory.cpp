@@ -2,9 +2,9 @@
 // The symmetric heap: every name of include/shmem/memory.h and the old shmalloc family.
 #include "shmemx.h"
 #include "src/api/entry.h"
-#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/base/align.h"
+#include "src/base/guard.h"
 #include "src/base/log.h"
 #include "src/check/collective.h"
 #include "src/rma/probe.h"

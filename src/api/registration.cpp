@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of the GPU that collectives on streams use without a copy: registered, or allocated for them.
 #include "shmem/coll.h"
-#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/base/error.h"
+#include "src/base/guard.h"
 
 using namespace railshmem;
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "src/api/entry.h"
-#include "src/api/guard.h"
 #include "src/api/job.h"
+#include "src/base/guard.h"
 #include "src/base/log.h"
 
 using namespace railshmem;

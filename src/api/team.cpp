@@ -4,9 +4,9 @@
 
 #include "shmemx.h"
 #include "src/api/entry.h"
-#include "src/api/guard.h"
 #include "src/api/team_call.h"
 #include "src/base/error.h"
+#include "src/base/guard.h"
 #include "src/base/log.h"
 #include "src/check/collective.h"
 #include "src/collective/collectives.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // shmemx_topology_get: where the members of a team are, and what connects them.
 #include "shmem/coll.h"
-#include "src/api/guard.h"
 #include "src/api/job.h"
 #include "src/api/team_call.h"
 #include "src/base/error.h"
+#include "src/base/guard.h"
 #include "src/cuda/links.h"
 
 using namespace railshmem;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of setup and control: thrown inside the library, caught at the C border (src/api/guard.h).
+// Errors of setup and control: thrown inside the library, caught at the C border (src/base/guard.h).
 #pragma once
 
 #include <source_location>

@@ -87,7 +87,8 @@ class ManyTokens:
             if topk_idx is not None or topk_weights is not None:
                 raise ValueError(f"{_DISPATCH}: handle and topk_idx or topk_weights are given; a handle stands for tokens that travel alone")
             _checks.shape(_DISPATCH, "x", values, (handle.route.tokens, values.shape[1]))
-            received, event = self._behind(lambda: self._sent(values, scales, (), handle.route, num_sms)[0], previous_event, async_finish, (values, scales))
+            received, event = self._behind(lambda: self._sent(values, scales, (), handle.route, num_sms)[0], previous_event, async_finish,
+                                           (values, scales, handle))
             return received, None, None, None, None, event
         for name, given in (("is_token_in_rank", is_token_in_rank), ("num_tokens_per_expert", num_tokens_per_expert)):
             if given is None:
@@ -162,7 +163,7 @@ class ManyTokens:
             home = self._throughput.swap(route.rows().back(topk_weights.float(), self.group_size, route.max_tokens))
             return out, home[:, :route.tokens].sum(0)
 
-        (out, weights), event = self._behind(send, previous_event, async_finish, (x, topk_weights, bias))
+        (out, weights), event = self._behind(send, previous_event, async_finish, (x, topk_weights, bias, handle))
         return out, weights, event
 
     def _sent(self, values: torch.Tensor, scales: torch.Tensor | None, topk: tuple[torch.Tensor, ...], route: Route, num_sms: int) -> \
@@ -206,6 +207,8 @@ class ManyTokens:
             if previous_event is not None and previous_event.event is not None:
                 previous_event.current_stream_wait()
             results.append(call())
+            if async_finish:  # here the buffer's stream is the current one
+                _streams.share(_tensors_in(tensors))
 
         event = self._run(run, async_finish, tensors)
         if async_finish:
@@ -228,6 +231,9 @@ class ManyTokens:
 
 
 def _tensors_in(value: object) -> list[torch.Tensor]:
+    """Returns all tensors of nested tuples and lists, and those of the routes of handles."""
     if isinstance(value, torch.Tensor):
         return [value]
+    if isinstance(value, RouteHandle):
+        return [*value.route.tensors(), *_tensors_in(tuple(value))]
     return [tensor for one in value for tensor in _tensors_in(one)] if isinstance(value, (tuple, list)) else []

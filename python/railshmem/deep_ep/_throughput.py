@@ -38,6 +38,10 @@ class Route:
         self.sources: torch.Tensor | None = None  #: of the rows, since the dispatch
         self._rows: Rows | None = None
 
+    def tensors(self) -> tuple[torch.Tensor, ...]:
+        """Returns what calls read."""
+        return self.numbers, self.begins, self.counts, *(() if self.sources is None else (self.sources,))
+
     def rows(self) -> Rows:
         """Returns where the rows came from."""
         if self._rows is None:
@@ -62,6 +66,7 @@ class Throughput:
         self._memory = _memory.symmetric(FUNCTION, nbytes, f"{nbytes} bytes of {FUNCTION}", device) if nbytes else None
         self._used = 0
         self._handles: dict[tuple[int, int], tuple[int, _core.MoeBulk]] = {}  # by hidden and multiprocessors: max tokens, handle
+        self._outgrown: list[_core.MoeBulk] = []
 
     def gather(self, mine: torch.Tensor) -> torch.Tensor:
         """Returns everybody's tensors of one shape, [ranks, ...]."""
@@ -114,6 +119,8 @@ class Throughput:
             self._forget()
         part = self._memory[self._used:self._used + needed]
         self._used += needed
+        if (hidden, num_sms) in self._handles:
+            self._outgrown.append(self._handles[hidden, num_sms][1])  # its last calls may be under way
         handle = _core.MoeBulk(function, self._team, hidden, most, words_of(hidden), num_sms, part)
         self._handles[hidden, num_sms] = most, handle
         return handle
@@ -126,9 +133,10 @@ class Throughput:
 
     def _destroy(self) -> None:
         _memory.settle(self._device)
-        for _, handle in self._handles.values():
+        for handle in [*self._outgrown, *(handle for _, handle in self._handles.values())]:
             handle.destroy(FUNCTION)
         self._handles.clear()
+        self._outgrown.clear()
 
     def free(self) -> None:
         """Frees all. Collective over all PEs."""
