@@ -10,19 +10,12 @@
 #include <cstdlib>
 #include <memory>
 
+#include "tests/gpu/multi_gpu/expect.h"
 #include "tests/gpu/multi_gpu/stream_driver.h"
 
 namespace {
 
 using namespace railshmem::multi;
-
-int failures = 0, me = 0, npes = 0;
-
-void expect(bool well, const std::string& what) {
-  if (well) return;
-  std::printf("FAILED %s: PE %d\n", what.c_str(), me);
-  ++failures;
-}
 
 /// Memory of the GPU's heap. Collective.
 class Memory {

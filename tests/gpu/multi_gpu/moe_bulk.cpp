@@ -9,20 +9,13 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "tests/gpu/multi_gpu/expect.h"
 #include "tests/gpu/multi_gpu/moe_rig.h"
 #include "tests/gpu/multi_gpu/stream_driver.h"
 
 namespace {
 
 using namespace railshmem::multi;
-
-int failures = 0, me = 0, npes = 0;
-
-void expect(bool well, const std::string& what) {
-  if (well) return;
-  std::printf("FAILED %s: PE %d\n", what.c_str(), me);
-  ++failures;
-}
 
 struct Case {
   int type, x_type, hidden, max_tokens, words, multiprocessors;

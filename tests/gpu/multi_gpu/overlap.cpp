@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 
+#include "tests/gpu/multi_gpu/expect.h"
 #include "tests/gpu/multi_gpu/overlap_rig.h"
 
 namespace {
@@ -18,14 +19,6 @@ using railshmem::multi::load;
 constexpr size_t kMost = 1024 * 512;  // elements of any matrix here
 constexpr double kAlpha = 0.5;
 constexpr std::array kScales{0.75f, 2.0f};  // of a and b
-int failures = 0, me = 0, npes = 0;
-
-void expect(bool well, const std::string& what) {
-  if (well) return;
-  std::printf("FAILED %s: PE %d\n", what.c_str(), me);
-  ++failures;
-}
-
 struct Case {
   const char* name;
   size_t rows, n, k;  ///< rows: of a member

@@ -5,20 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "tests/gpu/multi_gpu/expect.h"
 #include "tests/gpu/multi_gpu/overlap_rig.h"
 
 namespace {
 
 using namespace railshmem::multi;
 using railshmem::multi::load;
-
-int failures = 0, me = 0, npes = 0;
-
-void expect(bool well, const std::string& what) {
-  if (well) return;
-  std::printf("FAILED %s: PE %d\n", what.c_str(), me);
-  ++failures;
-}
 
 struct Case {
   size_t rows, n, k;  ///< rows: of a member
