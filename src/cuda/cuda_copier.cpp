@@ -68,7 +68,7 @@ struct WordInHand {
 }  // namespace
 
 CudaCopier::CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps,
-                       std::shared_ptr<HostRegistration> bounce, std::shared_ptr<const CpuWindows> windows)
+                       std::shared_ptr<const PinnedBounce> bounce, std::shared_ptr<const CpuWindows> windows)
     : gpu_(gpu),
       heaps_(heaps),
       bounce_(std::move(bounce)),
@@ -88,7 +88,7 @@ bool CudaCopier::is_heap(const std::byte* place) const noexcept {
   return is_inside(place, heaps_);
 }
 bool CudaCopier::is_bounce(const std::byte* place) const noexcept {
-  return bounce_ != nullptr && is_inside(place, {bounce_->host(), bounce_->nbytes()});
+  return bounce_ != nullptr && bounce_->has(place);
 }
 bool CudaCopier::is_device(const std::byte* place) const noexcept {
   return is_heap(place) || (!is_bounce(place) && is_device_memory(gpu_.driver(), place));
@@ -142,7 +142,7 @@ Copier::Ticket CudaCopier::start(std::byte* to, const std::byte* from, size_t nb
   return ticket_of(lane, known ? lanes_[lane].add(to, from, nbytes) : lanes_[lane].start(to, from, nbytes));
 }
 
-/// `from` is in the bounce area, as all that targets store.
+/// `from` is in a bounce area, as all that targets store.
 Copier::Ticket CudaCopier::start_then_set(std::byte* to, const std::byte* from, size_t nbytes, std::byte* word,
                                           uint64_t value) noexcept {
   const ContextGuard guard(gpu_);
@@ -231,11 +231,11 @@ size_t CudaCopier::amos_together(std::span<WordAmo> amos) noexcept {
 MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps,
                              std::shared_ptr<const CpuWindows> windows) {
   return [&gpu, heaps, windows = std::move(windows),
-          known = std::weak_ptr<HostRegistration>()](std::span<std::byte> bounce) mutable {
-    std::shared_ptr<HostRegistration> pinned = known.lock();
-    if (pinned == nullptr || pinned->host() != bounce.data()) {
+          known = std::weak_ptr<const PinnedBounce>()](const BounceMemory& bounce) mutable {
+    std::shared_ptr<const PinnedBounce> pinned = known.lock();
+    if (pinned == nullptr || pinned->own().data() != bounce.own.data()) {
       const NumaPreference near(gpu.capabilities().host_numa_node);  // for pages that nobody has touched yet
-      pinned = std::make_shared<HostRegistration>(gpu, bounce);
+      pinned = std::make_shared<const PinnedBounce>(gpu, bounce);
       known = pinned;
     }
     return std::make_unique<CudaCopier>(gpu, heaps, std::move(pinned), windows);

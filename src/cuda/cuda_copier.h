@@ -10,6 +10,7 @@
 #include "src/cuda/batch_lane.h"
 #include "src/cuda/cpu_windows.h"
 #include "src/cuda/pinned.h"
+#include "src/cuda/pinned_bounce.h"
 #include "src/cuda/word_stores.h"
 #include "src/plugin/copier.h"
 
@@ -23,8 +24,8 @@ namespace railshmem::cuda {
 class CudaCopier final : public Copier {
  public:
   /// `heaps` is device memory, known without asking the driver. `bounce` and `windows` may be null. The copiers of one
-  /// bounce area share `bounce`: the area stays pinned until the last copier has waited for its copies. Throws Error.
-  CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<HostRegistration> bounce,
+  /// bounce area share `bounce`: its memory stays pinned until the last copier has waited for its copies. Throws Error.
+  CudaCopier(const DeviceContext& gpu, std::span<const std::byte> heaps, std::shared_ptr<const PinnedBounce> bounce,
              std::shared_ptr<const CpuWindows> windows = nullptr);
 
   Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override;
@@ -56,7 +57,7 @@ class CudaCopier final : public Copier {
 
   const DeviceContext& gpu_;
   const std::span<const std::byte> heaps_;
-  const std::shared_ptr<HostRegistration> bounce_;
+  const std::shared_ptr<const PinnedBounce> bounce_;
   const std::shared_ptr<const CpuWindows> windows_;  ///< null: the CPU reaches no GPU memory
   PinnedMemory words_;                               ///< where amos() computes: 8 bytes for each word
   std::array<BatchLane, 5>
@@ -64,7 +65,8 @@ class CudaCopier final : public Copier {
   WordStores stores_;
 };
 
-/// Makes copiers of one GPU, which must outlive them. The first copier made for a bounce area pins the area. `windows`
+/// Makes copiers of one GPU, which must outlive them. The first copier made for a bounce area pins the area
+/// and those of neighbours. `windows`
 /// may be null.
 MakeCopier make_cuda_copiers(const DeviceContext& gpu, std::span<const std::byte> heaps,
                              std::shared_ptr<const CpuWindows> windows = nullptr);

@@ -11,10 +11,10 @@
 #include <sstream>
 
 #include "src/base/error.h"
+#include "src/base/memory_file.h"
 #include "src/globals/fork_guard.h"
 #include "src/globals/page_mover.h"
 #include "src/globals/thread_park.h"
-#include "src/heap/memory_file.h"
 
 namespace railshmem {
 namespace {

@@ -16,7 +16,7 @@ namespace railshmem {
 /// that the program has allocated itself is not known as such. Outlives its copiers.
 class LateCopiers {
  public:
-  std::unique_ptr<Copier> make(std::span<std::byte> bounce) {
+  std::unique_ptr<Copier> make(const BounceMemory& bounce) {
     auto copier = std::make_unique<Late>(*this, bounce);
     late_.push_back(copier.get());
     return copier;
@@ -34,7 +34,7 @@ class LateCopiers {
  private:
   class Late final : public Copier {
    public:
-    Late(LateCopiers& all, std::span<std::byte> area) : bounce(area), all_(all) {}
+    Late(LateCopiers& all, const BounceMemory& memory) : bounce(memory), all_(all) {}
     ~Late() override { std::erase(all_.late_, this); }
 
     Ticket start(std::byte* to, const std::byte* from, size_t nbytes) noexcept override {
@@ -51,7 +51,7 @@ class LateCopiers {
     }
     void amos(std::span<WordAmo> amos) noexcept override { real_one().amos(amos); }
 
-    const std::span<std::byte> bounce;
+    const BounceMemory bounce;
     std::unique_ptr<Copier> real;
     std::atomic<Copier*> bound{nullptr};
 

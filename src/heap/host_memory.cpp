@@ -16,8 +16,8 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/memory_file.h"
 #include "src/base/quantity.h"
-#include "src/heap/memory_file.h"
 #include "src/heap/memory_limit.h"
 
 #ifndef MADV_POPULATE_WRITE

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "src/base/env.h"
-#include "src/heap/memory_file.h"
+#include "src/base/memory_file.h"
 #include "src/heap/node_arena.h"
 
 namespace railshmem {

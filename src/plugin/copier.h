@@ -45,7 +45,13 @@ class Copier {
   }
 };
 
-/// Makes a copier for one thread. `bounce` is all the host memory that it copies from and to, beside users' buffers.
-using MakeCopier = std::function<std::unique_ptr<Copier>(std::span<std::byte> bounce)>;
+/// The host memory that a copier copies from and to, beside users' buffers.
+struct BounceMemory {
+  std::span<std::byte> own;                               ///< this PE's bounce area
+  std::span<const std::span<std::byte>> neighbours = {};  ///< other PEs' areas that are mapped here; outlive the copier
+};
+
+/// Makes a copier for one thread.
+using MakeCopier = std::function<std::unique_ptr<Copier>(const BounceMemory& bounce)>;
 
 }  // namespace railshmem

@@ -71,6 +71,8 @@ struct RailTraits {
   bool write_after_write = false;
   /// A rail may fail or be closed while reads are in flight. Where this is false, several rails are never read from.
   bool reads_may_fail = true;
+  /// The rail leads to PEs of this host only, and moves data by the CPU.
+  bool within_host = false;
 };
 
 /// write() of up to traits().inject bytes copies them at once, so local may be reused when it returns ok.

@@ -69,6 +69,7 @@ class Engine final : public Network {
         make_copier_(config.make_copier),
         flush_(config.flush),
         flush_offset_(config.flush_offset),
+        maps_neighbours_(config.env->staging_shared),
         payload_nbytes_(config.payload_nbytes),
         fabric_(std::forward<Args>(fabric)...) {
     // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
@@ -87,6 +88,7 @@ class Engine final : public Network {
   void connect(std::span<const std::vector<std::byte>> cards) override {
     fabric_.connect(without_terms(cards));
     compare_terms(cards, staging_terms());  // after the fabric has checked that all PEs run one version
+    if (staging_ && maps_neighbours_ && all_on_this_host()) staging_->meet_neighbours(terms_of(cards), pe_);
     if constexpr (ReopensRails<F>) {
       if (fabric_.rails(Port::proxy).size() > 1) {
         keeper_ = std::make_unique<EngineKeeper<F>>(fabric_, ports_with(threads_));
@@ -236,7 +238,16 @@ class Engine final : public Network {
     proxies_[begin].side->alone([&] { alone_on_proxies(begin + 1, body); });
   }
 
-  StagingTerms staging_terms() const noexcept { return StagingTerms::of(segments_, loop_config_.tuning); }
+  StagingTerms staging_terms() const {
+    StagingTerms terms = StagingTerms::of(segments_, loop_config_.tuning);
+    if (staging_) staging_->describe_to(terms);
+    return terms;
+  }
+  bool all_on_this_host() noexcept {
+    for (const RailType& rail : fabric_.rails(Port::proxy))
+      if (!rail.traits().within_host) return false;
+    return true;
+  }
 
   FlushPlan make_flush_plan() {
     FlushPlan plan{flush_.policy, flush_.device, SegmentId::heap, flush_offset(), {}, host_config_.timeout_s};
@@ -286,6 +297,7 @@ class Engine final : public Network {
   const MakeCopier make_copier_;
   const FlushChoice flush_;
   const uint64_t flush_offset_;
+  const bool maps_neighbours_;
   const size_t payload_nbytes_;
   std::vector<Segment> segments_;
   std::optional<Staging> staging_;  ///< empty: rails reach all memory

@@ -284,7 +284,7 @@ NetworkConfig World::network_config() const {
   config.flush = flush_;
   config.flush_offset = offsetof(ControlBlock, flush);
   config.oversubscribed = (1 + static_cast<int>(env_.proxy_threads)) * layout_.pes_on_host > layout_.cpus_on_host;
-  config.make_copier = [this](std::span<std::byte> bounce) -> std::unique_ptr<Copier> {
+  config.make_copier = [this](const BounceMemory& bounce) -> std::unique_ptr<Copier> {
     if (device_memory_) return copiers_->make(bounce);
     return std::make_unique<HostCopier>();
   };

@@ -60,7 +60,7 @@ class EngineJob {
     for (int pe = 0; pe < options.npes; ++pe) {
       NetworkConfig config{&env_, pe, options.npes, options.several_threads, options.oversubscribed};
       if (setup.make_copier != nullptr)
-        config.make_copier = [pe, make = setup.make_copier](std::span<std::byte>) {
+        config.make_copier = [pe, make = setup.make_copier](const BounceMemory&) {
           return make(static_cast<uint64_t>(pe));
         };
       config.flush.policy = options.flush;

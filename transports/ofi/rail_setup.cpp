@@ -66,6 +66,7 @@ Rail::Rail(const Nic& nic, const RailSetup& setup)
   open_endpoint(nic, *setup.local_buffers);
 
   traits_.reads_may_fail = quirks_.reads_may_fail;
+  traits_.within_host = std::string_view(info_->fabric_attr->prov_name) == "shm";
   traits_.inject = info_->tx_attr->inject_size;
   traits_.max_write = std::min(kLargestWrite, info_->ep_attr->max_msg_size);
 #if FI_MAJOR_VERSION >= 2

@@ -4,10 +4,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 
 #include "src/base/align.h"
 #include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/base/memory_file.h"
 #include "src/proxy/post/message.h"
 
 namespace railshmem {
@@ -38,7 +42,7 @@ size_t Staging::slot_nbytes(const Tuning& tuning) noexcept {
 
 Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copier, const Tuning& tuning, size_t rails,
                  size_t ports, observe::Observer* observer, size_t payload_nbytes)
-    : segments_(segments.begin(), segments.end()), exposed_(segments_) {
+    : segments_(segments.begin(), segments.end()), make_copier_(make_copier), exposed_(segments_) {
   if (tuning.staging_chunk < kPage || tuning.staging_depth < 1)
     throw Error(text("SHMEM_STAGING_CHUNK is %zu and SHMEM_STAGING_DEPTH %zu; at least %zu and 1 are needed",
                      tuning.staging_chunk, tuning.staging_depth, kPage));
@@ -50,8 +54,11 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
   spare_ = nparts * part_nbytes;
   const size_t payloads = align_up(spare_ + kPage, kPage);
   nbytes_ = payloads + align_up(payload_nbytes, kPage);
-  // Shared, so that a fork() by the program does not move pages that a NIC knows.
-  void* const area = mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  // Shared, so that a fork() by the program does not move pages that a NIC knows. Of a file, so that peers may map it.
+  file_ = create_memory_file("railshmem-staging", nbytes_);
+  if (!file_) log_debug("peers of this host cannot map the bounce area: memfd_create: %s", std::strerror(errno));
+  void* const area = mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_SHARED | (file_ ? 0 : MAP_ANONYMOUS),
+                          file_ ? file_.get() : -1, 0);
   check_errno(area != MAP_FAILED, "mmap of the bounce area");
   area_ = static_cast<std::byte*>(area);
   std::optional<SegmentId> bounce;
@@ -68,11 +75,26 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
                     bounce.value(),
                     {area_, nbytes_},
                     {area_ + payloads, payload_nbytes},
-                    make_copier({area_, nbytes_}),
+                    make_copier_({{area_, nbytes_}}),
                     {BouncePool(area_, small, kSmallSlotNbytes, kSmallSlots),
                      BouncePool(area_, medium, medium_slots > 0 ? kMediumSlotNbytes : 0, medium_slots),
                      BouncePool(area_, large, chunk, slots)},
                     observer}));
+  }
+}
+
+void Staging::describe_to(StagingTerms& terms) const {
+  if (!file_) return;
+  terms.area = describe_fd(file_.get());
+  terms.area_nbytes = nbytes_;
+}
+
+void Staging::meet_neighbours(std::span<const StagingTerms> by_pe, int me) {
+  neighbours_.emplace(by_pe, me);
+  if (neighbours_->all().empty()) return;
+  for (const auto& part : parts_) {
+    part->copier = make_copier_({part->area, neighbours_->all()});
+    part->neighbours = &*neighbours_;
   }
 }
 
@@ -92,7 +114,9 @@ std::string Staging::describe() const {
   std::string line =
       text("staging: through slots, %s per use (host calls, each proxy thread's channels, serving)", slots.c_str());
   if (!payloads().empty()) line += text(", %zu KiB for what kernels put and get", payloads().size() / 1024);
-  return line + text(": %zu KiB\n", nbytes_ / 1024);
+  line += text(": %zu KiB\n", nbytes_ / 1024);
+  if (neighbours_) line += text("staging: slots of %zu other PEs of this host are mapped\n", neighbours_->all().size());
+  return line;
 }
 
 }  // namespace railshmem

@@ -5,6 +5,7 @@
 //                 final memory, executes the signal, acknowledges; then my slot is free
 //   get   source: takes a slot ── "bring it" ──▶ target: copies to a slot of its own, writes it into mine, replies;
 //                 then I copy it to the destination
+//   Where the peer's area is mapped (NeighbourAreas), the target copies from, and to, my slot itself.
 //
 // So each side takes slots of its own only, and nobody reserves anything at a peer. Short data travels inside the
 // messages. Requests are numbered, acknowledged and repeated like all others (Requests), which makes staging survive
@@ -12,16 +13,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "src/base/unique.h"
 #include "src/observe/observer.h"
 #include "src/plugin/copier.h"
 #include "src/plugin/rail.h"
 #include "src/plugin/segment.h"
 #include "src/proxy/rails/tuning.h"
 #include "src/proxy/staging/bounce_pool.h"
+#include "src/proxy/staging/neighbour_areas.h"
+#include "src/proxy/staging/staging_terms.h"
 
 namespace railshmem {
 
@@ -34,6 +39,7 @@ struct StagingPart {
   std::unique_ptr<Copier> copier;
   std::array<BouncePool, kSlotKinds> pools;
   observe::Observer* observer = nullptr;  ///< null: nobody records
+  const NeighbourAreas* neighbours = nullptr;
 
   BouncePool& pool(SlotKind kind) noexcept { return pools[static_cast<size_t>(kind)]; }
   const BouncePool& pool(SlotKind kind) const noexcept { return pools[static_cast<size_t>(kind)]; }
@@ -51,6 +57,10 @@ struct StagingPart {
   /// The longest piece.
   size_t longest() const noexcept { return pool(SlotKind::large).slot_nbytes(); }
   std::byte* at(uint64_t slot) const noexcept { return area.data() + slot; }
+  /// Where a peer's slot is mapped here; null: only rails reach it.
+  std::byte* at_neighbour(int pe, uint64_t slot, size_t nbytes) const noexcept {
+    return neighbours != nullptr ? neighbours->at(pe, slot, nbytes) : nullptr;
+  }
   bool stages(SegmentId id) const noexcept {
     const auto index = static_cast<size_t>(id);
     for (const Segment& segment : segments)
@@ -84,6 +94,11 @@ class Staging {
   ~Staging();
   Staging(const Staging&) = delete;
 
+  /// Adds what peers must know to map the area.
+  void describe_to(StagingTerms& terms) const;
+  /// Maps the areas of other PEs of this host, where that is possible. Before anything is staged.
+  void meet_neighbours(std::span<const StagingTerms> by_pe, int me);
+
   /// What the fabric may know: the area in place of the first staged segment, nothing in place of others.
   std::span<const Segment> exposed() const noexcept { return exposed_; }
   /// Whether rails know the area in place of this segment.
@@ -98,10 +113,13 @@ class Staging {
 
  private:
   const std::vector<Segment> segments_;
+  const MakeCopier make_copier_;
   std::vector<Segment> exposed_;
+  UniqueFd file_;  ///< of the area; empty: there is none
   std::byte* area_ = nullptr;
   size_t nbytes_ = 0;
   uint64_t spare_ = 0;
+  std::optional<NeighbourAreas> neighbours_;         // outlives the copiers of the parts
   std::vector<std::unique_ptr<StagingPart>> parts_;  ///< by port, then the target's
 };
 

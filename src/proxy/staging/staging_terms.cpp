@@ -51,12 +51,16 @@ std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<st
   return rest;
 }
 
+std::vector<StagingTerms> terms_of(std::span<const std::vector<std::byte>> cards) {
+  std::vector<StagingTerms> all(cards.size());
+  for (size_t pe = 0; pe < cards.size(); ++pe)
+    std::memcpy(&all[pe], cards[pe].data() + cards[pe].size() - sizeof all[pe], sizeof all[pe]);
+  return all;
+}
+
 void compare_terms(std::span<const std::vector<std::byte>> cards, const StagingTerms& mine) {
-  for (size_t pe = 0; pe < cards.size(); ++pe) {
-    StagingTerms theirs;
-    std::memcpy(&theirs, cards[pe].data() + cards[pe].size() - sizeof theirs, sizeof theirs);
-    compare(pe, theirs, mine);
-  }
+  const std::vector<StagingTerms> all = terms_of(cards);
+  for (size_t pe = 0; pe < all.size(); ++pe) compare(pe, all[pe], mine);
 }
 
 }  // namespace railshmem

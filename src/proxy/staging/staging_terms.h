@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "src/base/memory_file.h"
 #include "src/plugin/segment.h"
 #include "src/proxy/rails/tuning.h"
 
@@ -18,16 +19,21 @@ struct StagingTerms {
   uint64_t slot_nbytes = 0;  ///< 0: nothing is staged
   std::array<MemoryKind, kSegments> kinds{};
   uint8_t unused[8 - kSegments] = {};
+  PeerFd area{};             ///< the file of the bounce area; for those of one host
+  uint64_t area_nbytes = 0;  ///< 0: it has no file
 
   static StagingTerms of(std::span<const Segment> segments, const Tuning& tuning) noexcept;
 };
-static_assert(sizeof(StagingTerms) == 16);
+static_assert(sizeof(StagingTerms) == 64);
 
 /// The card that peers get: the fabric's own, then the terms.
 std::vector<std::byte> add_terms(std::vector<std::byte> card, const StagingTerms& terms);
 
 /// Every PE's card as its fabric made it. Throws Error when there is none.
 std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> cards);
+
+/// Every PE's, in PE order. After without_terms().
+std::vector<StagingTerms> terms_of(std::span<const std::vector<std::byte>> cards);
 
 /// Throws Error that names the setting and the PE where the terms of one are not those of this PE. After
 /// without_terms().

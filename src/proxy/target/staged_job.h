@@ -67,11 +67,13 @@ struct StagedOrder {
 };
 
 struct StagedJob : StagedOrder {
-  /// put: to_fetch, fetching, storing; short ones begin with storing. get: loading, then to_bring and bringing, or
-  /// answering.
+  /// put: to_fetch, fetching, storing; short ones, and those of shared slots, begin with storing. get: loading, then
+  /// to_bring and bringing, or answering; of shared slots loading only.
   enum class Stage : uint8_t { to_fetch, fetching, storing, loading, to_bring, bringing, answering } stage;
-  bool moved;      ///< the rail has moved the data; see tell()
-  bool signalled;  ///< the copier stores the signal behind the data
+  std::byte* data;  ///< in a slot: of this PE, or of the source where that is mapped
+  bool shared;      ///< it is the source's
+  bool moved;       ///< the rail has moved the data; see tell()
+  bool signalled;   ///< the copier stores the signal behind the data
   SlotKind slot_kind;
   uint64_t slot;
   Copier::Ticket ticket;

@@ -27,14 +27,16 @@ class StagedSteps {
 
   /// The job has its order and its slot. `payload`: what came along with the request.
   void begin(StagedJob& job, const std::byte* payload) noexcept {
-    std::byte* const slot = part_.at(job.slot);
+    find_data(job);
     job.signalled = false;
     if (job.request.gets) {
       job.stage = Stage::loading;
       job.began = part_.ticks();
-      job.ticket = part_.copier->start(slot + job.slot_head(), place(job), job.request.nbytes);
+      job.ticket = part_.copier->start(job.data + job.slot_head(), place(job), job.request.nbytes);
     } else if (job.is_small()) {
-      std::memcpy(slot, payload, job.request.nbytes);
+      std::memcpy(job.data, payload, job.request.nbytes);
+      store(job);
+    } else if (job.shared) {
       store(job);
     } else {
       job.stage = Stage::to_fetch;
@@ -67,6 +69,7 @@ class StagedSteps {
         case Stage::loading:
           if (!part_.copier->finished(job.ticket)) return false;
           part_.copied(job.began, job.request.nbytes);
+          if (job.shared) return complete(job);
           job.stage = job.is_small() ? Stage::answering : Stage::to_bring;
           if (job.stage == Stage::to_bring) move(job, OpKind::put);
           break;
@@ -90,16 +93,20 @@ class StagedSteps {
  private:
   using Stage = StagedJob::Stage;
 
+  void find_data(StagedJob& job) noexcept {
+    job.data = job.is_small() ? nullptr : part_.at_neighbour(job.from.pe, job.request.slot, job.request.nbytes);
+    job.shared = job.data != nullptr;
+    if (!job.shared) job.data = part_.at(job.slot);
+  }
   void store(StagedJob& job) noexcept {
     job.stage = Stage::storing;
     job.began = part_.ticks();
     const StagedRequest& request = job.request;
-    std::byte* const slot = part_.at(job.slot);
     job.signalled = request.signals && request.signal.op == SignalOp::set && memory_.is_staged(request.signal.segment);
-    job.ticket = job.signalled ? part_.copier->start_then_set(place(job), slot, request.nbytes,
+    job.ticket = job.signalled ? part_.copier->start_then_set(place(job), job.data, request.nbytes,
                                                               memory_.signal_word(request.header, request.signal),
                                                               request.signal.value)
-                               : part_.copier->start(place(job), slot, request.nbytes);
+                               : part_.copier->start(place(job), job.data, request.nbytes);
   }
   /// Between the source's slot and this job's.
   void move(StagedJob& job, OpKind kind) noexcept {

@@ -16,7 +16,7 @@ namespace {
 /// The first copy goes at once, and the others together.
 TEST(CudaCopier, OneCountStandsBehindManySmallCopies) {
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   Copier::Ticket last = 0;
   for (int i = 0; i < 60; ++i) last = copier->start(rig.heap, rig.bounce.data(), 64);
   EXPECT_EQ(rig.fake.calls("cuStreamBatchMemOp_v2"), 1);
@@ -30,7 +30,7 @@ TEST(CudaCopier, OneCountStandsBehindManySmallCopies) {
 /// The stream stores a lone word sooner than a copy brings it; data before the signal.
 TEST(CudaCopier, ALoneWordOfDataNeedsNoCopy) {
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   const uint64_t data = 0x1122334455667788;
   std::memcpy(rig.bounce.data() + 3, &data, sizeof data);  // of any alignment
   finish(*copier, copier->start(rig.heap + 8, rig.bounce.data() + 3, 8));
@@ -49,7 +49,7 @@ TEST(CudaCopier, ALoneWordOfDataNeedsNoCopy) {
 /// Copies are faster when there are many.
 TEST(CudaCopier, WordsOfDataThatFindTheStreamBusyAreCopied) {
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::vector<Copier::Ticket> tickets;
   rig.fake.hold(true);
   for (size_t i = 0; i < 20; ++i) {
@@ -65,7 +65,7 @@ TEST(CudaCopier, WordsOfDataThatFindTheStreamBusyAreCopied) {
 
 TEST(CudaCopier, WithoutWordsOneEventDoes) {
   CopierRig rig(0, CopierRig::DriverOf::no_words);
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   Copier::Ticket last = 0;
   for (int i = 0; i < 60; ++i) last = copier->start(rig.heap, rig.bounce.data(), 64);
   EXPECT_EQ(rig.fake.calls("cuEventRecord"), 1);
@@ -75,7 +75,7 @@ TEST(CudaCopier, WithoutWordsOneEventDoes) {
 
 TEST(CudaCopier, MoreBatchesThanEventsEndToo) {
   CopierRig rig(100, CopierRig::DriverOf::no_words);
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::vector<Copier::Ticket> tickets;
   rig.fake.hold(true);
   for (int i = 0; i < 200; ++i) tickets.push_back(copier->start(rig.heap, rig.bounce.data(), 64 << 10));
@@ -88,7 +88,7 @@ TEST(CudaCopier, MoreBatchesThanEventsEndToo) {
 /// The stream has one copy and one batch; what comes then becomes one batch, however often somebody asks.
 TEST(CudaCopier, WhatComesWhileTheStreamIsBusyBecomesOneBatch) {
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   Copier::Ticket last = 0;
   rig.fake.hold(true);
   const auto copy_and_ask = [&](int copies) {
@@ -107,7 +107,7 @@ TEST(CudaCopier, WhatComesWhileTheStreamIsBusyBecomesOneBatch) {
 /// The first finds the stream idle and goes at once.
 TEST(CudaCopier, CopiesThatFindTheStreamBusyGoTogether) {
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   for (size_t i = 0; i < 5000; ++i) rig.bounce[i] = static_cast<std::byte>(i * 7);
   Copier::Ticket last = 0;
   rig.fake.hold(true);

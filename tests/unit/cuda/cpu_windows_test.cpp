@@ -29,7 +29,7 @@ int driver_moves(const CopierRig& rig) {
 
 TEST(CpuWindows, ShortDataSignalsAndAtomicsNeedNoCallOfTheDriver) {
   CopierRig rig(CopierCase{300, true});
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   const int before = driver_moves(rig);
   for (const size_t nbytes : {size_t{1}, size_t{4}, size_t{8}, size_t{9}, size_t{100}, size_t{4096}}) {
     for (size_t i = 0; i < nbytes; ++i) rig.bounce[i] = static_cast<std::byte>(i + nbytes);
@@ -50,7 +50,7 @@ TEST(CpuWindows, ShortDataSignalsAndAtomicsNeedNoCallOfTheDriver) {
 
 TEST(CpuWindows, LongDataGoesByCopyEnginesWithItsSignal) {
   CopierRig rig(CopierCase{300, true});
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   const int before = driver_moves(rig);
   std::memset(rig.bounce.data(), 5, 100'000);
   const Copier::Ticket ticket = copier->start_then_set(rig.heap + 4096, rig.bounce.data(), 100'000, rig.heap + 8, 1);
@@ -68,7 +68,7 @@ TEST(CpuWindows, LongDataGoesByCopyEnginesWithItsSignal) {
 TEST(CpuWindows, AStoreDoesNotPassAnEarlierOneToTheWord) {
   for (uint64_t round = 1; round < 50; ++round) {
     CopierRig rig(CopierCase{300, true});
-    const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+    const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
     const Copier::Ticket first =
         copier->start_then_set(rig.heap + 4096, rig.bounce.data(), 100'000, rig.heap + 8, round);
     const Copier::Ticket second = copier->start_then_set(nullptr, nullptr, 0, rig.heap + 8, 1000 + round);
@@ -82,7 +82,7 @@ TEST(CpuWindows, AStoreDoesNotPassAnEarlierOneToTheWord) {
 
 TEST(CpuWindows, WhatLiesOutsideGoesByCopyEngines) {
   CopierRig rig(CopierCase{0, true});
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::byte* const theirs = rig.fake.allocate(4096);
   EXPECT_EQ(rig.windows->find(theirs, 8), nullptr);
   EXPECT_EQ(rig.windows->find(rig.heap + kHeapNbytes - 4, 8), nullptr) << "runs over the end";

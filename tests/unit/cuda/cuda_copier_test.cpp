@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(Late, CudaCopierTest,
 TEST_P(CudaCopierTest, BytesOfAllSizesArriveBothWays) {
   CopierRig rig(GetParam());
   {
-    const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+    const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
     std::mt19937 random(7);
     for (const size_t nbytes : {size_t{1}, size_t{4}, size_t{8}, size_t{9}, size_t{4096}, size_t{32 << 10},
                                 size_t{(32 << 10) + 1}, kHeapNbytes}) {
@@ -47,7 +47,7 @@ TEST_P(CudaCopierTest, BytesOfAllSizesArriveBothWays) {
 
 TEST_P(CudaCopierTest, ManyCopiesUnderWayEndEachOnItsOwn) {
   CopierRig rig(GetParam());
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::mt19937 random(11);
   struct Under {
     Copier::Ticket ticket;
@@ -79,7 +79,7 @@ TEST_P(CudaCopierTest, ManyCopiesUnderWayEndEachOnItsOwn) {
 
 TEST_P(CudaCopierTest, TellsWhatOnlyCopiesReach) {
   CopierRig rig(GetParam());
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::byte* const theirs = rig.fake.allocate(4096);
   EXPECT_TRUE(copier->alone_reaches(theirs + 4095));
   EXPECT_TRUE(copier->alone_reaches(rig.heap));
@@ -91,7 +91,7 @@ TEST_P(CudaCopierTest, TellsWhatOnlyCopiesReach) {
 
 TEST_P(CudaCopierTest, AmosReadComputeAndWrite) {
   CopierRig rig(GetParam());
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::byte* const word = rig.heap + 64;
   auto* const wide = reinterpret_cast<uint64_t*>(word);
   auto* const narrow = reinterpret_cast<uint32_t*>(word);
@@ -116,7 +116,7 @@ TEST_P(CudaCopierTest, AmosReadComputeAndWrite) {
 
 TEST_P(CudaCopierTest, AWordThatSomebodyPollsAppearsWhole) {
   CopierRig rig(GetParam());
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   auto* const word = reinterpret_cast<uint64_t*>(rig.heap + 128);
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> torn{0};
@@ -139,7 +139,7 @@ TEST_P(CudaCopierTest, AWordThatSomebodyPollsAppearsWhole) {
 
 TEST_P(CudaCopierTest, UsersBuffersMayBeOfAnyKind) {
   CopierRig rig(GetParam());
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::vector<std::byte> pageable(100'000, std::byte{3});
   std::byte* const theirs = rig.fake.allocate(100'000);
   const int before = rig.fake.calls("cuMemcpyAsync");
@@ -161,7 +161,7 @@ TEST_P(CudaCopierTest, UsersBuffersMayBeOfAnyKind) {
 
 TEST_P(CudaCopierTest, ThreadsTakeTurnsWithContextsOfTheirOwn) {
   CopierRig rig(GetParam());
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   const auto turns = [&](uint64_t base) {
     for (uint64_t i = 1; i <= 50; ++i) copier->amo(rig.heap, 8, AmoOp::add, base, 0);
   };
@@ -183,8 +183,8 @@ TEST_P(CudaCopierTest, ThreadsTakeTurnsWithContextsOfTheirOwn) {
 
 TEST(CudaCopier, DestructionWaitsForCopiesUnderWay) {
   CopierRig rig(20'000);
-  std::unique_ptr<Copier> first = rig.make(rig.bounce);
-  std::unique_ptr<Copier> second = rig.make(rig.bounce);
+  std::unique_ptr<Copier> first = rig.make({rig.bounce});
+  std::unique_ptr<Copier> second = rig.make({rig.bounce});
   std::memset(rig.bounce.data(), 9, kHeapNbytes);
   for (size_t at = 0; at < kHeapNbytes; at += kHeapNbytes / 8) {
     first->start(rig.heap + at, rig.bounce.data() + at, kHeapNbytes / 16);
@@ -198,9 +198,32 @@ TEST(CudaCopier, DestructionWaitsForCopiesUnderWay) {
   EXPECT_EQ(rig.fake.leaks(), "1 mapping, 1 reservation, 1 retained context");
 }
 
+/// As the PE's own area is; the driver is not asked what they are.
+TEST(CudaCopier, AreasOfNeighboursArePinnedAndKnown) {
+  CopierRig rig;
+  constexpr size_t kArea = 8192, kPiece = 5000;
+  std::vector<std::vector<std::byte>> areas(3, std::vector<std::byte>(kArea));
+  const std::vector<std::span<std::byte>> neighbours(areas.begin(), areas.end());
+  {
+    const std::unique_ptr<Copier> copier = rig.make({rig.bounce, neighbours});
+    EXPECT_EQ(rig.fake.calls("cuMemHostRegister_v2"), 4);
+    const int questions = rig.fake.calls("cuPointerGetAttributes");
+    for (size_t i = 0; i < areas.size(); ++i) {
+      std::byte* const slot = areas[i].data() + kArea - kPiece;
+      std::memset(slot, static_cast<int>(i) + 1, kPiece);
+      finish(*copier, copier->start(rig.heap + i * kPiece, slot, kPiece));
+      std::memset(slot, 0, kPiece);
+      finish(*copier, copier->start(slot, rig.heap + i * kPiece, kPiece));
+      EXPECT_EQ(std::count(slot, slot + kPiece, static_cast<std::byte>(i + 1)), static_cast<ptrdiff_t>(kPiece));
+    }
+    EXPECT_EQ(rig.fake.calls("cuPointerGetAttributes"), questions);
+  }
+  EXPECT_EQ(rig.fake.calls("cuMemHostUnregister"), 4);
+}
+
 TEST(CudaCopier, AmosCopyNoMoreThanTheyMust) {
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   const auto copies_of = [&](AmoOp op) {
     const int before = rig.fake.calls("cuMemcpyAsync");
     copier->amo(rig.heap, 8, op, 1, 1);
@@ -214,7 +237,7 @@ TEST(CudaCopier, AmosCopyNoMoreThanTheyMust) {
 
 /// Whatever the operations are, of words that overlap or not: as one after the other.
 void expect_amos_together(CopierRig& rig) {
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::byte* const elsewhere = rig.fake.allocate(64);  // no part of the heap
   std::memset(elsewhere, 0, 64);
   std::vector<uint64_t> model(32 + 8);
@@ -257,7 +280,7 @@ TEST(CudaCopier, ManyAmosAreSoWithOlderDriversToo) {
 
 TEST(CudaCopier, WordsOfManyAmosTakeOneTrip) {
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   std::vector<WordAmo> amos;
   for (uint64_t i = 0; i < 60; ++i) amos.push_back({rig.heap + 8 * (i % 20), 8, AmoOp::fetch_add, i, 0});
   copier->amos(amos);
@@ -267,7 +290,7 @@ TEST(CudaCopier, WordsOfManyAmosTakeOneTrip) {
 
 /// Small and large copies, each with a word behind it, of which some are stored to again and again.
 void expect_words_behind_their_bytes(CopierRig& rig) {
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   constexpr size_t kRounds = 12, kData = 4096, kWords = 8, kSlot = 48 << 10;
   std::mt19937 random(3);
   for (size_t round = 1; round <= kRounds; ++round) {
@@ -310,7 +333,7 @@ TEST(CudaCopier, OlderDriversCopyOneByOneAndWordsToo) {
 
 TEST(CudaCopier, MoreStoresThanAreKeptWaitForRoom) {
   CopierRig rig(10);
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   Copier::Ticket last = 0;
   for (uint64_t i = 0; i < 2000; ++i) last = copier->start_then_set(nullptr, nullptr, 0, rig.heap + i * 8, i + 1);
   finish(*copier, last);
@@ -321,7 +344,7 @@ TEST(CudaCopier, WorksWhileAGraphIsCapturedElsewhere) {
   CopierRig rig(50);
   rig.fake.capture(true);
   {
-    const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+    const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
     finish(*copier, copier->start(rig.heap, rig.bounce.data(), 64));
     copier->amo(rig.heap, 8, AmoOp::fetch_add, 1, 0);
   }
@@ -331,7 +354,7 @@ TEST(CudaCopier, WorksWhileAGraphIsCapturedElsewhere) {
 TEST(CudaCopierDeathTest, AFailingCopyEndsTheJobWithTheDriversWords) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the fake has a thread, which may hold its lock
   CopierRig rig;
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   rig.fake.fail("cuMemcpyAsync", 1, kIllegalAddress, true);
   EXPECT_EXIT(copier->start(rig.heap, rig.bounce.data(), 64), ::testing::ExitedWithCode(1),
               "cuMemcpyAsync on GPU 0 .Fake GPU, 0000:18:00.0. failed: an illegal memory access was encountered .700.; "
@@ -349,7 +372,7 @@ TEST(CudaCopierDeathTest, AFailingCopyEndsTheJobWithTheDriversWords) {
 TEST(CudaCopierDeathTest, WithoutWordsAFailingCopyDoesSoToo) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the fake has a thread, which may hold its lock
   CopierRig rig(0, CopierRig::DriverOf::no_words);
-  const std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  const std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   rig.fake.fail("cuEventQuery", 1, kIllegalAddress, true);
   const Copier::Ticket ticket = copier->start(rig.heap, rig.bounce.data(), 64);
   EXPECT_EXIT(finish(*copier, ticket), ::testing::ExitedWithCode(1), "a copy .cuEventQuery. on GPU 0");
@@ -358,7 +381,7 @@ TEST(CudaCopierDeathTest, WithoutWordsAFailingCopyDoesSoToo) {
 
 TEST(CudaCopier, AProcessThatEndsAfterItsDriverEndsInPeace) {
   CopierRig rig;
-  std::unique_ptr<Copier> copier = rig.make(rig.bounce);
+  std::unique_ptr<Copier> copier = rig.make({rig.bounce});
   for (const char* call : {"cuCtxGetCurrent", "cuStreamQuery", "cuStreamDestroy_v2", "cuEventDestroy_v2",
                            "cuMemFreeHost", "cuMemHostUnregister"})
     rig.fake.fail(call, 1, kDeinitialized, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/heap/memory_file.h"
+#include "src/base/memory_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
