@@ -22,10 +22,6 @@ constexpr size_t kLaneMask = (1 << kLaneBits) - 1;
 constexpr size_t kMostByCpu = 4096;   // what messages bring; a CPU stores it across PCIe in 1 us
 constexpr size_t kMostReadByCpu = 8;  // a read across PCIe takes 1 us for each word
 
-bool is_inside(const std::byte* place, std::span<const std::byte> range) noexcept {
-  return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(range.data()) < range.size();
-}
-
 /// Both sides are the host's.
 void copy_by_cpu(std::byte* to, const std::byte* from, size_t nbytes) noexcept {
   if (nbytes != 4 && nbytes != 8) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,10 @@
 #include "src/plugin/copier.h"
 
 namespace railshmem::cuda {
+
+inline bool is_inside(const std::byte* place, std::span<const std::byte> range) noexcept {
+  return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(range.data()) < range.size();
+}
 
 class PinnedBounce {
  public:
@@ -22,9 +27,6 @@ class PinnedBounce {
   }
 
  private:
-  static bool is_inside(const std::byte* place, std::span<const std::byte> area) noexcept {
-    return reinterpret_cast<uintptr_t>(place) - reinterpret_cast<uintptr_t>(area.data()) < area.size();
-  }
   bool neighbour_has(const std::byte* place) const noexcept;
 
   const std::span<std::byte> own_;

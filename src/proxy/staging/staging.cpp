@@ -115,7 +115,8 @@ std::string Staging::describe() const {
       text("staging: through slots, %s per use (host calls, each proxy thread's channels, serving)", slots.c_str());
   if (!payloads().empty()) line += text(", %zu KiB for what kernels put and get", payloads().size() / 1024);
   line += text(": %zu KiB\n", nbytes_ / 1024);
-  if (neighbours_) line += text("staging: slots of %zu other PEs of this host are mapped\n", neighbours_->all().size());
+  if (neighbours_)
+    line += text("staging: other PEs of this host whose slots are mapped: %zu\n", neighbours_->all().size());
   return line;
 }
 

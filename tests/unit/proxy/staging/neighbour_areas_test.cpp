@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Targets that map the slots of the source: data goes between the source's slot and the final memory, and no rail moves
-// it.
+// Targets that map the slots of the source. Data goes between the source's slot and the final memory, and over no rail.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -95,7 +94,7 @@ TEST(NeighbourAreas, APeWhoseFileCannotBeOpenedIsReadOverTheRail) {
   target.staging->meet_neighbours(by_pe, Neighbours::kTarget);
   EXPECT_EQ(target.staging->target().at_neighbour(Neighbours::kSource, 0, 1), nullptr);
   EXPECT_EQ(target.staging->target().at_neighbour(3, 0, 1), nullptr) << "has no area";
-  EXPECT_NE(target.staging->describe().find("0 other PEs of this host"), std::string::npos);
+  EXPECT_NE(target.staging->describe().find("whose slots are mapped: 0"), std::string::npos);
 }
 
 }  // namespace
