@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import stats
+import suites
+
 DEADLINE_S = 300
 # Open MPI refuses root, and more processes than cores, unless it is told.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -22,13 +25,17 @@ class Library(NamedTuple):
     folder: Path  # of the bench programs
     floors: bool  # the programs print floors
     must_end_well: bool  # Open MPI 4.1.4 prints all rows, and crashes when it finalizes
+    libraries: str = ""  # where the programs find theirs, if they do not know
 
 
-def ours(build):
-    for wanted in (build / "bin" / "oshrun", build / "perftest" / "shmem_perf"):
+def ours(build, program="shmem_perf"):
+    """Of a build folder, or of one that scripts/build_gpu_carry.sh filled elsewhere: programs in bin, libraries in lib."""
+    carried = os.access(build / "bin" / program, os.X_OK)
+    folder = build / ("bin" if carried else "perftest")
+    for wanted in (build / "bin" / "oshrun", folder / program):
         if not os.access(wanted, os.X_OK):
             raise Stopped(f"there is no {wanted}: build it (cmake --preset release && cmake --build build/release), or name a build by --build DIR")
-    return Library([str(build / "bin" / "oshrun")], build / "perftest", True, True)
+    return Library([str(build / "bin" / "oshrun")], folder, True, True, str(build / "lib") if carried else "")
 
 
 def peer(root):
@@ -46,17 +53,25 @@ def peer(root):
 
 def run(library, suite, repetitions, seconds):
     """Rows of one job."""
-    command = [*library.launcher, "-n", str(suite.pes), str(library.folder / suite.program), *suite.benches,
-               *(["--floor"] if library.floors else []), "--repetitions", str(repetitions), "--seconds", str(seconds), "--format", "json"]
+    command = [*library.launcher, "-n", str(suite.pes), str(library.folder / suite.program), *suite.benches, "--repetitions", str(repetitions), "--format", "json"]
+    if not suite.floors:
+        command += [*(["--floor"] if library.floors else []), "--seconds", str(seconds)]
+    found_in = [place for place in (library.libraries, os.environ.get("LD_LIBRARY_PATH")) if place]
+    here = {**os.environ, **OPEN_MPI, **suite.settings, **({"LD_LIBRARY_PATH": ":".join(found_in)} if found_in else {})}
     try:
-        done = subprocess.run(command, env={**os.environ, **OPEN_MPI, **suite.settings}, capture_output=True, text=True,
-                              timeout=DEADLINE_S, check=False)
+        done = subprocess.run(command, env=here, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     except subprocess.TimeoutExpired:
         raise Stopped(f"{suite.name}: no end after {DEADLINE_S} s: {' '.join(command)}") from None
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 and (library.must_end_well or not rows):
         raise Stopped(f"{suite.name}: exit status {done.returncode}: {' '.join(command)}\n{done.stderr[-1000:]}")
-    return rows
+    return [{**row, "floor": floor_of(row, suite, rows)} for row in rows] if suite.floors else rows
+
+
+def floor_of(row, suite, rows):
+    """The best row of the floor's bench with as many bytes: it may run with several numbers of blocks."""
+    under = [one["value"] for one in rows if one["bench"] == suite.floors.get(row["bench"]) and (one["bytes"], one["unit"]) == (row["bytes"], row["unit"])]
+    return stats.fast_end(under, suites.low_is_good(row["unit"])) if under else None
 
 
 def name_of(suite, row):

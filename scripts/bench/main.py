@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line of scripts/bench.sh."""
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -22,13 +23,18 @@ def options():
     parser.add_argument("--quick", action="store_true", help="three rounds instead of seven, and fewer suites")
     parser.add_argument("--keep", action="store_true", help="append the rows to perftest/figures; commit them to make this run the baseline")
     parser.add_argument("--baseline", metavar="COMMIT", help="compare with the kept runs of this commit; default: that of the last one that is committed")
-    parser.add_argument("--build", type=Path, default=store.ROOT / "build" / "release", help="folder of the build (build/release)")
-    return parser.parse_args()
+    parser.add_argument("--build", type=Path, help="folder of the build, or, for gpu, one filled by scripts/build_gpu_carry.sh; default: the variable FROM, "
+                        "for gpu build/gpu-carry where it exists, else build/release")
+    given = parser.parse_args()
+    carried = store.ROOT / "build" / "gpu-carry"
+    usual = carried if given.what == "gpu" and carried.is_dir() else store.ROOT / "build" / "release"
+    given.build = given.build or Path(os.environ.get("FROM") or usual)
+    return given
 
 
 def measured(given, before):
     """{row name: Row}. Suites with a row that looks worse than before run once more: a job may find its threads placed badly in all its rounds."""
-    library = jobs.ours(given.build.resolve())
+    library = jobs.ours(given.build.resolve(), "shmem_gpu_perf" if given.what == "gpu" else "shmem_perf")
     chosen = [suite for suite in (suites.GPU if given.what == "gpu" else suites.HOST) if suite.quick or not given.quick]
     effort = (3, 5, 0.1) if given.quick else (7, 5, 0.15)
     (found,) = measure.in_turns([library], chosen, *effort)
@@ -64,9 +70,12 @@ def main():
     if given.what == "plot":
         plots.write()
         return 0
-    path = store.FOLDER / f"{store.kind()}{'-gpu' if given.what == 'gpu' else ''}.jsonl"
+    of_gpus = store.gpu_kind() if given.what == "gpu" else None
+    if of_gpus == "":
+        raise jobs.Stopped("nvidia-smi shows no GPU, which bench.sh gpu measures")
+    path = store.FOLDER / f"{of_gpus or store.kind()}.jsonl"
     before = baseline(path, given.baseline)
-    run = store.stamp()
+    run = store.stamp(store.gpus()[0] if of_gpus else None)
     rows = measured(given, before[1] if before else {})
     if given.keep:
         store.append(path, rows, run)

@@ -28,15 +28,33 @@ def kind():
     return "-".join([*re.findall(r"[a-z0-9.]+", words), str(len(os.sched_getaffinity(0))), "cpus"])
 
 
+def gpus():
+    """Their names, as the driver has them."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return []
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
+def gpu_kind():
+    """nvidia-h100-80gb-hbm3-2-gpus; "" without a GPU."""
+    names = gpus()
+    return "-".join([*re.findall(r"[a-z0-9.]+", names[0].lower()), str(len(names)), "gpus"]) if names else ""
+
+
 def git(*words):
     return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False).stdout.strip()
 
 
-def stamp():
-    """What all rows of this run say of it. A commit with changes that are not committed ends in "+"."""
-    changed = "+" if git("status", "--porcelain", "--untracked-files=no", "--", "src", "include", "bootstrap", "transports", "perftest/host") else ""
-    return {"commit": git("rev-parse", "--short=10", "HEAD") + changed, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "machine": processor(), "cpus": len(os.sched_getaffinity(0)), "system": platform.release()}
+def stamp(machine=None):
+    """What all rows of this run say of it. A commit with changes that are not committed ends in "+". Where the tree is no
+    repository the variable COMMIT says which commit it is."""
+    changed = "+" if git("status", "--porcelain", "--untracked-files=no", "--", "src", "include", "bootstrap", "transports", "perftest/host", "perftest/device") else ""
+    head = git("rev-parse", "--short=10", "HEAD")
+    return {"commit": os.environ.get("COMMIT") or (head + changed if head else "unknown"),
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "machine": machine or processor(), "cpus": len(os.sched_getaffinity(0)), "system": platform.release()}
 
 
 def lines(rows, run):
@@ -67,5 +85,7 @@ def runs(text, where):
 
 
 def committed(path):
-    """The file as HEAD has it: a run that is not committed yet is no baseline."""
+    """The file as HEAD has it: a run that is not committed yet is no baseline. Where there is no repository, as it lies there."""
+    if not git("rev-parse", "HEAD"):
+        return path.read_text(encoding="utf-8") if path.exists() else ""
     return git("show", f"HEAD:{path.relative_to(ROOT)}")

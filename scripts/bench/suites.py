@@ -11,6 +11,7 @@ class Suite(NamedTuple):
     program: str = "shmem_perf"
     quick: bool = True  # also with --quick
     noise: float = 0.03  # the least: no time is repeatable to less on a machine that others use, too
+    floors: dict = {}  # bench -> the bench of the job that is its floor; shmem_perf prints floors in the rows themselves
 
 
 NETWORK = {"SHMEM_NODE_SIZE": "1", "SHMEM_TRANSPORT": "ofi"}
@@ -30,9 +31,20 @@ HOST = [
     Suite("tcp", [*LATENCIES, "put_rate", "barrier_lat", "--sizes", "8"], {**NETWORK, "SHMEM_OFI_PROVIDER": "tcp;ofi_rxm"}, noise=WAITS),
     Suite("tcp.long", ["put_bw", "get_bw", "--sizes", "64K,1M"], {**NETWORK, "SHMEM_OFI_PROVIDER": "tcp;ofi_rxm"}, quick=False, noise=LONG),
 ]
+
+
+def of_kernels(name, floors, *words, **more):
+    """A job of shmem_gpu_perf: its benches, their floors, and words for the command line."""
+    return Suite(name, [*floors, *dict.fromkeys(floors.values()), *words], program="shmem_gpu_perf", floors=floors, **more)
+
+
 GPU = [
-    Suite("gpu", ["put_lat", "put_bw", "put_signal_pingpong", "--sizes", "8,1M"], program="shmem_gpu_perf"),
-    Suite("gpu.collectives", ["allgather", "reducescatter", "allreduce", "alltoall", "--sizes", "64K,1M,64M"], program="shmem_gpu_perf"),
+    of_kernels("words", {"put_lat": "floor_store", "p_lat": "floor_store", "get_lat": "floor_load", "g_lat": "floor_load", "amo_lat": "floor_atomic"},
+               "--scope", "thread", "--sizes", "8"),
+    of_kernels("waits", {"signal_pingpong": "floor_flag", "put_signal_pingpong": "floor_flag"}, "--scope", "thread", "--sizes", "8", noise=0.05),
+    of_kernels("long", {"put_bw": "floor_copy_kernel", "get_bw": "floor_read_kernel"}, "--scope", "block", "--ctas", "32", "--threads", "1024", "--sizes", "1M,64M"),
+    of_kernels("collectives", {name: "floor_exchange_kernel" for name in ("allgather", "reducescatter", "allreduce", "alltoall")},
+               "--graph", "--sizes", "64K,1M,64M", noise=0.05),
 ]
 # What Open MPI's OpenSHMEM 1.4 runs, too.
 PEER = [

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What scripts/bench.sh computes, on rows made here: bench_test.py SCRIPTS."""
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,14 +26,18 @@ def latency(ratio, noise=0.03):
     return measure.Row("us", "floor", stats.Figure(ratio, noise, ratio))
 
 
-def fake_program(folder, text):
+def fake_program(folder, text, program="perftest/shmem_perf"):
     """A build folder whose launcher prints text."""
-    for name, body in (("bin/oshrun", text), ("perftest/shmem_perf", "exit 0")):
+    for name, body in (("bin/oshrun", text), (program, "exit 0")):
         path = Path(folder) / name
-        path.parent.mkdir()
+        path.parent.mkdir(exist_ok=True)
         path.write_text("#!/bin/sh\n" + body + "\n", encoding="utf-8")
         path.chmod(0o755)
-    return jobs.ours(Path(folder))
+    return jobs.ours(Path(folder), Path(program).name)
+
+
+def kernel_row(bench, nbytes, value, unit="GB/s"):
+    return {"bench": bench, "metric": "bandwidth", "bytes": nbytes, "unit": unit, "value": value}
 
 
 class Statistics(unittest.TestCase):
@@ -100,6 +106,25 @@ class Rows(unittest.TestCase):
             with self.assertRaisesRegex(jobs.Stopped, "node: exit status 3: .*shmem_perf put_lat.*\n.*no network"):
                 jobs.run(library, suites.HOST[0], 1, 0.1)
 
+    def test_floors_of_kernels_are_rows_of_their_own(self):
+        suite = next(one for one in suites.GPU if one.name == "long")
+        rows = [kernel_row("put_bw", 1 << 20, 90), kernel_row("put_bw", 1 << 26, 300), kernel_row("floor_copy_kernel", 1 << 20, 80),
+                kernel_row("floor_copy_kernel", 1 << 20, 100), kernel_row("floor_copy_kernel", 1 << 20, 1.5, "us")]
+        text = "\n".join(f"echo '{json.dumps(row)}'" for row in rows)
+        with tempfile.TemporaryDirectory() as folder:
+            found = jobs.run(fake_program(folder, text, "bin/shmem_gpu_perf"), suite, 1, 0.1)
+        self.assertEqual([row["floor"] for row in found], [100, None, None, None, None])
+        for suite in suites.GPU:
+            self.assertEqual(set(suite.floors.values()) | set(suite.floors), {word for word in suite.benches if word[0].islower() and word not in ("thread", "block")})
+
+    def test_a_build_that_was_carried_has_its_libraries_beside_it(self):
+        says = "case $* in *--floor*|*--seconds*) exit 9 ;; esac; echo {\\\"bench\\\": \\\"$LD_LIBRARY_PATH\\\", \\\"bytes\\\": 8, \\\"unit\\\": \\\"us\\\", \\\"value\\\": 1}"
+        with tempfile.TemporaryDirectory() as folder:
+            library = fake_program(folder, says, "bin/shmem_gpu_perf")
+            self.assertEqual(library.folder, Path(folder) / "bin")
+            (row,) = jobs.run(library, suites.GPU[0], 1, 0.1)
+        self.assertEqual(row["bench"].split(":")[0], f"{folder}/lib")
+
     def test_a_build_that_is_not_there_is_named(self):
         with self.assertRaisesRegex(jobs.Stopped, "there is no /nowhere/bin/oshrun: build it"):
             jobs.ours(Path("/nowhere"))
@@ -130,6 +155,42 @@ class Kept(unittest.TestCase):
         self.assertRegex(text, r"(?m)^new +is new$")
         self.assertRegex(text, r"(?m)^old +was not measured$")
         self.assertRegex(text, "2 rows: 1 level within the noise, 0 better, 1 worse")
+
+
+#: A launcher whose benches take two microseconds, and their floors one; SLOW takes a tenth more.
+LAUNCHER = """#!/usr/bin/env python3
+import json, os, sys
+for bench in sys.argv[4:sys.argv.index("--sizes")]:
+    if bench.islower() and bench not in ("thread", "block") and not bench.startswith("--"):
+        value = 1 if bench.startswith("floor_") else 2.2 if bench == os.environ.get("SLOW") else 2
+        print(json.dumps({"bench": bench, "metric": "latency", "bytes": 8, "unit": "us", "value": value}))
+"""
+
+
+class Gpu(unittest.TestCase):
+    def test_a_carried_build_without_a_repository(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Path(folder)
+            shutil.copytree(SCRIPTS / "bench", tree / "scripts" / "bench", ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copy(SCRIPTS / "bench.sh", tree / "scripts")
+            for name, text in (("nvidia-smi", "#!/bin/sh\necho NVIDIA H100 80GB HBM3\necho NVIDIA H100 80GB HBM3\n"), ("carry/bin/oshrun", LAUNCHER),
+                               ("carry/bin/shmem_gpu_perf", "")):
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                (tree / name).write_text(text, encoding="utf-8")
+                (tree / name).chmod(0o755)
+            here = {**os.environ, "PATH": f"{tree}:{os.environ['PATH']}", "FROM": str(tree / "carry"), "COMMIT": "0123456789", "PYTHONDONTWRITEBYTECODE": "1"}
+
+            def bench(*words, **more):
+                return subprocess.run([tree / "scripts" / "bench.sh", "gpu", "--quick", *words], env={**here, **more}, capture_output=True, text=True, check=False)
+
+            first, again, slow = bench("--keep"), bench(), bench(SLOW="put_lat")
+            kept = (tree / "perftest" / "figures" / "nvidia-h100-80gb-hbm3-2-gpus.jsonl").read_text(encoding="utf-8")
+        self.assertEqual([one.returncode for one in (first, again, slow)], [0, 0, 1], first.stderr + again.stderr + slow.stderr)
+        self.assertIn("13 rows: 13 level within the noise", again.stdout)
+        self.assertRegex(slow.stdout, r"(?m)^words.put_lat.latency.8 +2 +2.2 +\+10.0% +4.2% worse$")
+        self.assertIn("13 rows: 12 level within the noise, 0 better, 1 worse", slow.stdout)
+        self.assertEqual({json.loads(line)["commit"] for line in kept.splitlines()}, {"0123456789"})
+        self.assertEqual({json.loads(line)["machine"] for line in kept.splitlines()}, {"NVIDIA H100 80GB HBM3"})
 
 
 class CommandLine(unittest.TestCase):
