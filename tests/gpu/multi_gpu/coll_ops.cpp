@@ -2,7 +2,9 @@
 // shmemx_coll_on_stream between PEs: every collective, element type and operation, from every kind of memory, in place
 // and not, as lists, with counts, given to a stream and replayed from a graph with other data each time. Compared bit
 // for bit with one reference. SHMEM_COLLECTIVES makes it run one path at all sizes.
-//   coll_ops [LARGEST]     elements of the largest block    (default: 700)
+//   coll_ops [LARGEST [PARTS]]     LARGEST: elements of the largest block    (default: 700)
+// PARTS names what runs, by commas: moves, reductions (float and half at all sizes, in all memory) and types (every
+// type and operation, 37 elements in the heap); without it all of them run.
 #include <shmem.h>
 #include <shmemx.h>
 
@@ -297,14 +299,41 @@ void run_reductions(Cases& cases, const TypeOf& type, size_t n, int op) {
   cases.reduce_parts(type, n, op, false, shmem_my_pe() % 2 == 1);
 }
 
-void run_kind(const StreamDriver& driver, Kind kind, size_t largest) {
+struct Parts {
+  bool moves = false;
+  bool reductions = false;
+  bool types = false;
+};
+
+/// False: some word is no part.
+bool parse_parts(std::string words, Parts& parts) {
+  while (!words.empty()) {
+    const size_t comma = words.find(',');
+    const std::string word = words.substr(0, comma);
+    words.erase(0, comma == std::string::npos ? comma : comma + 1);
+    if (word == "moves") {
+      parts.moves = true;
+    } else if (word == "reductions") {
+      parts.reductions = true;
+    } else if (word == "types") {
+      parts.types = true;
+    } else {
+      std::fprintf(stderr, "coll_ops: there is no part '%s'; parts are moves, reductions and types\n", word.c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
+void run_kind(const StreamDriver& driver, Kind kind, size_t largest, const Parts& parts) {
   Cases cases(driver, kind, largest);
   for (const size_t n : {size_t{1}, size_t{5}, size_t{33}, largest}) {
-    run_moves(cases, n);
+    if (parts.moves) run_moves(cases, n);
+    if (!parts.reductions) continue;
     run_reductions(cases, kFloat, n, SHMEMX_OP_SUM);
     run_reductions(cases, kHalf, n, SHMEMX_OP_AVG);
   }
-  if (kind != Kind::heap) return;
+  if (kind != Kind::heap || !parts.types) return;
   for (const TypeOf& type : kTypes)
     for (int op = SHMEMX_OP_AND; op <= SHMEMX_OP_PREMUL_SUM; ++op)
       if (has_op(type, op)) run_reductions(cases, type, 37, op);
@@ -314,12 +343,14 @@ void run_kind(const StreamDriver& driver, Kind kind, size_t largest) {
 
 int main(int argc, char** argv) {
   const size_t largest = argc > 1 ? static_cast<size_t>(std::atol(argv[1])) : 700;
+  Parts parts;
+  if (!parse_parts(argc > 2 ? argv[2] : "moves,reductions,types", parts)) return 2;
   shmem_init();
   if (shmemx_attach_device() != 0) return 1;
   {
     const StreamDriver driver;
     for (const Kind kind : {Kind::heap, Kind::shifted, Kind::odd, Kind::plain, Kind::registered})
-      run_kind(driver, kind, largest);
+      run_kind(driver, kind, largest, parts);
     char line[512];
     shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;
     coll.nelems = 1000;
