@@ -9,23 +9,42 @@
 set -eu
 python=$1 oshrun=$2 folder=$3 npes=${4:-}
 tests=$(cd "$(dirname "$0")" && pwd)
-"$python" -c 'import numpy, pytest' 2>/dev/null || {
+# has NAME...: the Python has these packages. They are not imported: torch takes two seconds for that.
+has() {
+  "$python" -c 'import importlib.util, sys; sys.exit(not all(importlib.util.find_spec(name) for name in sys.argv[1:]))' "$@"
+}
+# imports WORDS: the Python can import them.
+imports() {
+  "$python" -c "import $1" >/dev/null 2>&1
+}
+# has_torch_2_9: fsdp and symm_mem call functions that torch has since then.
+has_torch_2_9() {
+  has torch && "$python" -c '
+import importlib.metadata, sys
+sys.exit([int(part) for part in importlib.metadata.version("torch").split("+")[0].split(".")[:2]] < [2, 9])'
+}
+has numpy pytest || {
   echo "SKIPPED: $python has no numpy or no pytest; scripts/python.sh --install gets them"
   exit 77
 }
+missing=''
 case $folder in
-  distributed | torchrun) needs='torch.distributed' ;;
-  c10d) needs='expecttest, torch.distributed' ;;
-  fsdp) needs='torch.distributed; from torch.distributed.fsdp import FSDPModule; FSDPModule.set_custom_all_gather' ;;
-  symm_mem) needs='torch.utils.cpp_extension as c, torch._C._distributed_c10d as d; c.verify_ninja_availability(); d._SymmetricMemory' ;;
-  moe) needs=torch ;;
-  triton) needs=triton ;;
-  numba) needs=numba.cuda ;;
-  triton_gpu) needs='triton, torch; torch.cuda.current_device()' ;;
-  *) needs=sys ;;
+  distributed | torchrun | moe) has torch || missing=torch ;;
+  c10d) has torch expecttest || missing='torch or expecttest' ;;
+  fsdp) has_torch_2_9 || missing='torch 2.9 or newer' ;;
+  symm_mem)
+    if ! has_torch_2_9; then
+      missing='torch 2.9 or newer'
+    elif ! command -v ninja >/dev/null; then
+      missing=ninja
+    fi
+    ;;
+  triton) imports triton || missing=triton ;;
+  numba) imports numba.cuda || missing=numba.cuda ;;
+  triton_gpu) imports 'triton, torch; torch.cuda.current_device()' || missing='triton, torch or a GPU' ;;
 esac
-"$python" -c "import $needs" >/dev/null 2>&1 || {
-  echo "SKIPPED: $python cannot do: import $needs; scripts/python.sh --install --torch gets it where it can be had"
+[ -z "$missing" ] || {
+  echo "SKIPPED: $python has no $missing; scripts/python.sh --install --torch gets it where it can be had"
   exit 77
 }
 case $folder in triton | numba | triton_gpu)
