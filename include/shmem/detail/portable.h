@@ -373,7 +373,8 @@ RAILSHMEM_HD inline uint64_t clock_ns() {
 #endif
 }
 
-/// One turn of a spin loop. A host thread yields its CPU now and then, because its proxy may need this very CPU.
+/// One turn of a spin loop. On the host it yields the CPU nearly at once: there threads play those of kernels, many
+/// more than there are CPUs, and the one that is waited for needs this very CPU.
 RAILSHMEM_HD inline void relax(uint32_t turn) {
 #if defined(__CUDA_ARCH__)
   if (turn >= 64) __nanosleep(32);  // the first turns stay fast, long waits leave the memory path to others
@@ -381,7 +382,7 @@ RAILSHMEM_HD inline void relax(uint32_t turn) {
   (void)turn;
   model_idle();
 #else
-  if (turn % 256 == 255) {
+  if (turn % 4 == 3) {
     sched_yield();
     return;
   }
