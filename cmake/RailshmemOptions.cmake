@@ -72,6 +72,14 @@ function(railshmem_in_batches target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 
+# railshmem_may_be_in_batches(target): in batches where nobody changes one file after another, in first builds of
+# scripts/test.sh and with sanitizers.
+function(railshmem_may_be_in_batches target)
+  if(RAILSHMEM_SANITIZE OR RAILSHMEM_BATCHES)
+    railshmem_in_batches(${target})
+  endif()
+endfunction()
+
 # railshmem_layer(name DIR...) compiles every .cpp of these folders into the object library railshmem_<name>.
 # Which folder may include which is checked by scripts/check_layers.py, not by target_link_libraries.
 function(railshmem_layer name)
@@ -79,9 +87,7 @@ function(railshmem_layer name)
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(railshmem_${name} OBJECT ${sources})
   target_link_libraries(railshmem_${name} PRIVATE railshmem_flags)
-  if(RAILSHMEM_SANITIZE OR RAILSHMEM_BATCHES)
-    railshmem_in_batches(railshmem_${name})
-  endif()
+  railshmem_may_be_in_batches(railshmem_${name})
   set_property(GLOBAL APPEND PROPERTY RAILSHMEM_LAYERS railshmem_${name})
 endfunction()
 
