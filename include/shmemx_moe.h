@@ -141,6 +141,35 @@ typedef struct {
 #define SHMEMX_MOE_BULK_COMBINE_INITIALIZER \
   { sizeof(shmemx_moe_bulk_combine_t), NULL, {0, 0, NULL, NULL}, NULL, NULL }
 
+/// Which tokens of this member go where, and what follows from it. Begin with SHMEMX_MOE_BULK_LAYOUT_INITIALIZER.
+/// Pointers are to memory of this PE's GPU. Tokens go to the members of the experts that `chosen` names, or where
+/// `goes` says. Any result may be NULL; those behind begins need it.
+typedef struct {
+  size_t size;                ///< sizeof(shmemx_moe_bulk_layout_t) in the caller's version of this header
+  shmemx_moe_bulk_t handle;   ///< of shmemx_moe_bulk_create
+  int tokens;                 ///< of this member, 0 to 1048575; its handle may have a smaller max_tokens
+  int topk;                   ///< with chosen: experts of a token, 1 to 32
+  int experts;                ///< of all members together: a multiple of N, at most 1024; 0 only with goes
+  const int64_t* chosen;      ///< [tokens][topk]; -1: no expert
+  const uint8_t* goes;        ///< [tokens][N], 0: this token does not go to that member; NULL where chosen is given
+  const int32_t* goes_named;  ///< with goes: [experts], how often this member's tokens name each; NULL: never
+  int32_t* numbers;           ///< result: [tokens][N], of a route
+  uint8_t* in_member;         ///< result: [tokens][N], 1 where the token goes to the member, else 0
+  int32_t* to_members;        ///< result: [N], tokens of this member for each
+  int32_t* to_experts;        ///< result: [experts], how often this member's tokens name each
+  int32_t* begins;    ///< result: [N + 1], of a route. NULL: the call is local, as all members must have it or none
+  int32_t* prefixes;  ///< result: [N][N], tokens that members up to the row's one send to the column's
+  int32_t* received;  ///< result: [experts / N], how often all members' tokens name each expert here
+  uint64_t* on_host;  ///< result: [3 + experts / N], in memory of the CPU that the GPU writes (cudaHostAlloc): ticket,
+                      ///< rows that come here, most tokens of a member, and as `received`
+  uint64_t ticket;    ///< on_host[0] gets it behind the others, so that a CPU may look for it. Graphs keep it
+} shmemx_moe_bulk_layout_t;
+
+// clang-format off
+#define SHMEMX_MOE_BULK_LAYOUT_INITIALIZER \
+  {sizeof(shmemx_moe_bulk_layout_t), NULL, 0, 8, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1}
+// clang-format on
+
 RAILSHMEM_BEGIN_C
 
 /// Bytes of workspace that a handle needs. Local; 0 after a message.
@@ -199,6 +228,13 @@ RAILSHMEM_API int shmemx_moe_bulk_dispatch_on_stream(const shmemx_moe_bulk_dispa
 /// token that goes nowhere gets zeros. In stream order; for any route, at any time and as often as wanted. Collective
 /// and refused as shmemx_moe_bulk_dispatch_on_stream.
 RAILSHMEM_API int shmemx_moe_bulk_combine_on_stream(const shmemx_moe_bulk_combine_t* combine, shmemx_stream_t stream);
+
+/// Counts and numbers tokens, and tells the members of the counts, in stream order, by one kernel. A token's number at
+/// a member is that of the tokens before it that go there. With begins: collective over the handle's team, in one order
+/// with other such calls of the handle. Without it: local. Graphs may capture it; each launch reads the tokens anew. A
+/// number in `chosen` that is no expert ends the job with a message. 0, or nonzero after a message; then nothing
+/// happened.
+RAILSHMEM_API int shmemx_moe_bulk_layout_on_stream(const shmemx_moe_bulk_layout_t* layout, shmemx_stream_t stream);
 
 RAILSHMEM_END_C
 

@@ -56,6 +56,7 @@ shmemx_moe_bulk::shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config
       dispatch_(module_.function("railshmem_moe_bulk_dispatch")),
       combine_(module_.function(config.type == SHMEMX_DATATYPE_HALF ? "railshmem_moe_bulk_combine_half"
                                                                     : "railshmem_moe_bulk_combine_bfloat16")),
+      layout_(module_.function("railshmem_moe_bulk_layout")),
       blocks_(blocks_of(config)) {
   const int n = shmem_team_n_pes(team);
   members_ = moe::members_of(team, shape_of(config, n), workspace, nbytes, layout_of(config, n).nbytes(),

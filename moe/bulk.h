@@ -13,13 +13,14 @@ struct shmemx_moe_bulk {
   /// Throw Error; then nothing happened.
   void dispatch(const shmemx_moe_bulk_dispatch_t& asked, railshmem::moe::Stream stream) const;
   void combine(const shmemx_moe_bulk_combine_t& asked, railshmem::moe::Stream stream) const;
+  void layout(const shmemx_moe_bulk_layout_t& asked, railshmem::moe::Stream stream) const;
 
  private:
   railshmem::moe::BulkRoute checked(const shmemx_moe_bulk_route_t& route) const;
 
   const shmemx_moe_bulk_config_t config_;
   const railshmem::moe::Module module_;
-  const railshmem::overlap::Function dispatch_, combine_;
+  const railshmem::overlap::Function dispatch_, combine_, layout_;
   const unsigned blocks_;
   railshmem::moe::Members members_{};
 };

@@ -231,10 +231,11 @@ check perf.overlap.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shm
 for pes in $counts; do
   check "moe.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe)" 200
   check "moe_bulk.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk)" 200
+  check "moe_bulk_layout.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk_layout)" 200
 done
 check perf.moe.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine moe_combine_late --validate --repetitions 3
 measured+=(perf.moe.2)
-check perf.moe_bulk.2 150 2 env SHMEM_SYMMETRIC_SIZE=1G "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_bulk_dispatch moe_bulk_combine --validate --repetitions 3
+check perf.moe_bulk.2 150 2 env SHMEM_SYMMETRIC_SIZE=1G "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_bulk_layout moe_bulk_dispatch moe_bulk_combine --validate --repetitions 3
 measured+=(perf.moe_bulk.2)
 # Two nodes on this host: NVLink within, the network between.
 half=$((gpus > 3 ? gpus / 2 : 2))
@@ -358,7 +359,7 @@ if [ -n "$sanitize" ]; then
   # The library's own kernels. The library asks the driver for features that may be missing, and goes on without them. By
   # one PE: under the sanitizer kernels that wait for those of another process were not done after minutes.
   for tool in memcheck racecheck; do
-    for program in stream_ops stream_parts moe moe_bulk; do
+    for program in stream_ops stream_parts moe moe_bulk moe_bulk_layout; do
       check "$program.$tool" 300 1 env SHMEM_HEAP_KIND=device "$sanitizer" --tool "$tool" --report-api-errors no \
         --error-exitcode 3 "$(program "$program")"
     done

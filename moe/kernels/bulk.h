@@ -3,7 +3,7 @@
 // token among its member's tokens for another member is known before, so each has a place there, and waits for nobody.
 #pragma once
 
-#include "moe/kernels/call.h"
+#include "moe/kernels/count.h"
 
 namespace railshmem::moe {
 
@@ -29,18 +29,20 @@ class BulkLayout {
 
   /// Row i of member m's is here.
   RAILSHMEM_HD uint64_t word(Kind kind, int32_t m, uint32_t i) const {
-    return kFixed + 8 * (kind * slots() + slot(m, i));
+    return words_at() + 8 * (kind * slots() + slot(m, i));
   }
   /// That row: of a dispatch with its scales behind it.
   RAILSHMEM_HD uint64_t row(Kind kind, int32_t m, uint32_t i) const {
     return words_nbytes() + row_stride() * (kind * slots() + slot(m, i));
   }
   /// The words, which begin as 0.
-  RAILSHMEM_HD uint64_t words_nbytes() const { return aligned(kFixed + 16 * slots()); }
+  RAILSHMEM_HD uint64_t words_nbytes() const { return aligned(words_at() + 16 * slots()); }
   RAILSHMEM_HD uint64_t nbytes() const { return words_nbytes() + 2 * row_stride() * slots(); }
 
  private:
   RAILSHMEM_HD static uint64_t aligned(uint64_t nbytes) { return (nbytes + 127) / 128 * 128; }
+  /// Behind what members tell each other of their counts.
+  RAILSHMEM_HD uint64_t words_at() const { return kFixed + CountPlaces(static_cast<int32_t>(n_), kFixed).nbytes(); }
   RAILSHMEM_HD uint64_t slots() const { return n_ * most_; }
   RAILSHMEM_HD uint64_t slot(int32_t m, uint32_t i) const { return uint64_t(m) * most_ + i; }
   RAILSHMEM_HD uint64_t row_stride() const { return aligned(row_nbytes_); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels. Their view of the job is railshmem_device_view.
 #include "moe/kernels/bulk_combine.h"
+#include "moe/kernels/bulk_count.h"
 #include "moe/kernels/bulk_dispatch.h"
 #include "moe/kernels/combine.h"
 #include "moe/kernels/dispatch.h"
@@ -36,3 +37,9 @@ RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_bfloat16, CombineCall, run_combi
 RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_dispatch, BulkDispatchCall, BulkDispatch)
 RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_half, BulkCombineCall, BulkCombine<railshmem::Half>)
 RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_bfloat16, BulkCombineCall, BulkCombine<railshmem::Bfloat16>)
+
+extern "C" __global__ void __launch_bounds__(kCountThreads, 4)
+    railshmem_moe_bulk_layout(const __grid_constant__ CountCall call) {
+  __shared__ kernels::CountShared shared;
+  kernels::BulkCount(call, shared).run();
+}

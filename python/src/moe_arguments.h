@@ -22,7 +22,7 @@ struct Wanted {
 };
 constexpr Wanted kBfloat16{Kind::bfloat16, 2, "bfloat16"}, kHalf{Kind::real, 2, "float16"},
     kFloat8{Kind::float8_e4m3, 1, "float8_e4m3fn"}, kFloat{Kind::real, 4, "float32"},
-    kInt32{Kind::signed_integer, 4, "int32"}, kInt64{Kind::signed_integer, 8, "int64"};
+    kInt32{Kind::signed_integer, 4, "int32"}, kInt64{Kind::signed_integer, 8, "int64"}, kBool{Kind::boolean, 1, "bool"};
 
 shmem_team_t team_of(const char* function, const Team* team);
 /// RuntimeError where the library refused a call.

@@ -76,7 +76,55 @@ class MoeBulk {
                     [&](shmemx_stream_t stream) { return moe_library(function).bulk_combine(&call, stream); });
   }
 
+  /// Counts what chosen, [tokens, topk], names. Local.
+  void count(const char* function, nb::handle chosen, size_t topk, nb::handle in_member, nb::handle to_members,
+             nb::handle to_experts) const {
+    shmemx_moe_bulk_layout_t call = SHMEMX_MOE_BULK_LAYOUT_INITIALIZER;
+    call.handle = use(function);
+    const Array from(function, "topk_idx", chosen, Access::read);
+    call.chosen = static_cast<const int64_t*>(arguments_.of(function, from, kInt64));
+    call.topk = static_cast<int>(topk);
+    const size_t tokens = topk == 0 ? 0 : from.elements() / topk;
+    call.tokens = static_cast<int>(tokens);
+    const Array named(function, "num_tokens_per_expert", to_experts, Access::write);
+    call.experts = static_cast<int>(named.elements());
+    call.to_experts = static_cast<int32_t*>(arguments_.of(function, named, kInt32));
+    call.in_member =
+        static_cast<uint8_t*>(arguments_.written(function, "is_token_in_rank", in_member, kBool, tokens * n_));
+    call.to_members =
+        static_cast<int32_t*>(arguments_.written(function, "num_tokens_per_rank", to_members, kInt32, n_));
+    give(function, call);
+  }
+  /// Makes a route for tokens that go where goes, [tokens, n], says, and tells the members of it. on_host, int64 of the
+  /// CPU that the GPU writes, or None: 0, rows, most tokens of a member, and for each expert here how often it is
+  /// named.
+  void route(const char* function, nb::handle goes, nb::handle named, nb::handle numbers, nb::handle begins,
+             nb::handle prefixes, nb::handle on_host) const {
+    shmemx_moe_bulk_layout_t call = SHMEMX_MOE_BULK_LAYOUT_INITIALIZER;
+    call.handle = use(function);
+    const Array from(function, "is_token_in_rank", goes, Access::read);
+    const Array names(function, "num_tokens_per_expert", named, Access::read);
+    call.goes = static_cast<const uint8_t*>(arguments_.of(function, from, kBool));
+    call.tokens = static_cast<int>(from.elements() / n_);
+    call.goes_named = static_cast<const int32_t*>(arguments_.of(function, names, kInt32));
+    call.experts = static_cast<int>(names.elements());
+    call.numbers = static_cast<int32_t*>(arguments_.written(function, "numbers", numbers, kInt32, from.elements()));
+    call.begins = static_cast<int32_t*>(arguments_.written(function, "begins", begins, kInt32, n_ + 1));
+    call.prefixes = static_cast<int32_t*>(arguments_.written(function, "prefixes", prefixes, kInt32, n_ * n_));
+    if (!on_host.is_none()) {
+      const Array counts(function, "on_host", on_host, Access::write);
+      require_on_host(function, counts);
+      if (counts.nbytes() != (3 + names.elements() / n_) * sizeof(uint64_t))
+        value_error(text(function, ": on_host has ", counts.nbytes(), " bytes, which is not the size of the counts"));
+      call.on_host = static_cast<uint64_t*>(counts.data());
+    }
+    give(function, call);
+  }
+
  private:
+  void give(const char* function, const shmemx_moe_bulk_layout_t& call) const {
+    arguments_.give(function, [&](shmemx_stream_t stream) { return moe_library(function).bulk_layout(&call, stream); });
+  }
   MoeBulk(const char* function, const Team* team, const Array& memory, const shmemx_moe_bulk_config_t& config)
       : config_(config), arguments_(function, memory) {
     const shmem_team_t members = team_of(function, team);
@@ -129,6 +177,10 @@ void bind_moe_bulk(nb::module_& module) {
            nb::arg("sources").none())
       .def("combine", &MoeBulk::combine, nb::arg("function"), nb::arg("numbers"), nb::arg("begins"), nb::arg("x"),
            nb::arg("out"))
+      .def("count", &MoeBulk::count, nb::arg("function"), nb::arg("chosen"), nb::arg("topk"), nb::arg("in_member"),
+           nb::arg("to_members"), nb::arg("to_experts"))
+      .def("route", &MoeBulk::route, nb::arg("function"), nb::arg("goes"), nb::arg("named"), nb::arg("numbers"),
+           nb::arg("begins"), nb::arg("prefixes"), nb::arg("on_host").none())
       .def("destroy", &MoeBulk::destroy, nb::arg("function"));
 }
 

@@ -64,6 +64,7 @@ const MoeLibrary& moe_library(const char* function) {
   find(function, library, "shmemx_moe_bulk_destroy", calls.bulk_destroy);
   find(function, library, "shmemx_moe_bulk_dispatch_on_stream", calls.bulk_dispatch);
   find(function, library, "shmemx_moe_bulk_combine_on_stream", calls.bulk_combine);
+  find(function, library, "shmemx_moe_bulk_layout_on_stream", calls.bulk_layout);
   return opened.emplace(calls);
 }
 

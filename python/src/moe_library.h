@@ -20,6 +20,7 @@ struct MoeLibrary {
   decltype(&shmemx_moe_bulk_destroy) bulk_destroy;
   decltype(&shmemx_moe_bulk_dispatch_on_stream) bulk_dispatch;
   decltype(&shmemx_moe_bulk_combine_on_stream) bulk_combine;
+  decltype(&shmemx_moe_bulk_layout_on_stream) bulk_layout;
 };
 
 /// Opens the library at the first call: the one beside librailshmem.so, or in the folder moe there (a build tree), or

@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds kPeriod{5};  // a look is a load; five in a 
 constexpr int kLooksPerDeath = 20;               // asking for deaths costs a system call a peer
 
 bool is_of_experts(const FaultRecord& fault) {
-  return fault.call == DeviceCall::moe_dispatch || fault.call == DeviceCall::moe_combine;
+  return fault.call == DeviceCall::moe_dispatch || fault.call == DeviceCall::moe_combine ||
+         fault.call == DeviceCall::moe_bulk_layout;
 }
 bool is_of_many_tokens(const FaultRecord& fault) {
   return fault.call == DeviceCall::moe_bulk_dispatch || fault.call == DeviceCall::moe_bulk_combine;

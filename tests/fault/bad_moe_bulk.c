@@ -17,10 +17,12 @@ static char* heap;
 static size_t workspace;
 static char* buffers;
 static int32_t *numbers, *begins;
+static int64_t* chosen;
 static int unnoticed;
 static shmemx_moe_bulk_config_t good = SHMEMX_MOE_BULK_CONFIG_INITIALIZER;
 static shmemx_moe_bulk_dispatch_t dispatch = SHMEMX_MOE_BULK_DISPATCH_INITIALIZER;
 static shmemx_moe_bulk_combine_t combine = SHMEMX_MOE_BULK_COMBINE_INITIALIZER;
+static shmemx_moe_bulk_layout_t layout = SHMEMX_MOE_BULK_LAYOUT_INITIALIZER;
 
 static void must_refuse(int result, const char* what) {
   if (result != 0) return;
@@ -45,6 +47,12 @@ static void must_refuse(int result, const char* what) {
     shmemx_moe_bulk_combine_t one = combine;                                         \
     one.FIELD = (VALUE);                                                             \
     must_refuse(shmemx_moe_bulk_combine_on_stream(&one, NULL), "combine's " #FIELD); \
+  } while (0)
+#define LAYOUT(FIELD, VALUE)                                                       \
+  do {                                                                             \
+    shmemx_moe_bulk_layout_t one = layout;                                         \
+    one.FIELD = (VALUE);                                                           \
+    must_refuse(shmemx_moe_bulk_layout_on_stream(&one, NULL), "layout's " #FIELD); \
   } while (0)
 
 static void refuse_arguments(void) {
@@ -75,6 +83,17 @@ static void refuse_arguments(void) {
   COMBINE(handle, NULL);
   COMBINE(rows, buffers + 8);
   COMBINE(out, NULL);
+  LAYOUT(size, 1);
+  LAYOUT(handle, NULL);
+  LAYOUT(tokens, 1 << 20);
+  LAYOUT(topk, 33);
+  LAYOUT(experts, 3);
+  LAYOUT(experts, 1026);
+  LAYOUT(chosen, NULL);
+  LAYOUT(goes, (const uint8_t*)buffers);
+  LAYOUT(numbers, (int32_t*)(buffers + 2));
+  LAYOUT(begins, NULL);
+  LAYOUT(on_host, (uint64_t*)(buffers + 4));
   must_refuse(shmemx_moe_bulk_destroy(NULL), "destroying nothing");
   if (!unnoticed) shmem_global_exit(kRefused);
 }
@@ -98,6 +117,11 @@ static void act(const char* name, int me) {
   } else if (strcmp(name, "lonely_combine") == 0) {
     give(shmemx_moe_bulk_dispatch_on_stream(&dispatch, NULL));
     if (me == 1) give(shmemx_moe_bulk_combine_on_stream(&combine, NULL));
+  } else if (strcmp(name, "lonely_layout") == 0) {
+    if (me == 1) give(shmemx_moe_bulk_layout_on_stream(&layout, NULL));
+  } else if (strcmp(name, "expert") == 0) {
+    if (me == 1) chosen[3] = 4;
+    give(shmemx_moe_bulk_layout_on_stream(&layout, NULL));
   } else if (strcmp(name, "killed") == 0) {
     if (me == 1) raise(SIGKILL);
     give(shmemx_moe_bulk_dispatch_on_stream(&dispatch, NULL));
@@ -134,6 +158,16 @@ int main(int argc, char** argv) {
   combine.handle = dispatch.handle;
   combine.route = dispatch.route;
   combine.rows = buffers + 8192;
+  // Each token has one of four experts.
+  chosen = (int64_t*)(buffers + 16384);
+  for (int i = 0; i < kTokens; ++i) chosen[i] = i;
+  layout.handle = dispatch.handle;
+  layout.tokens = kTokens;
+  layout.topk = 1;
+  layout.experts = 4;
+  layout.chosen = chosen;
+  layout.begins = begins + 64;
+  layout.received = begins + 68;
   shmem_barrier_all();
   act(name, shmem_my_pe());
   return 0;

@@ -104,13 +104,25 @@ foreach(regex
     "row_words is NULL. pass memory of this PE's GPU"
     "combine's size is 1, this library's [0-9]+. begin with SHMEMX_MOE_BULK_COMBINE_INITIALIZER"
     "out is NULL. pass memory of this PE's GPU"
-    "destroy: handle is NULL. destroy a handle of shmemx_moe_bulk_create, once")
+    "destroy: handle is NULL. destroy a handle of shmemx_moe_bulk_create, once"
+    "layout's size is 1, this library's [0-9]+. begin with SHMEMX_MOE_BULK_LAYOUT_INITIALIZER"
+    "bulk_layout_on_stream: handle is NULL. make one with shmemx_moe_bulk_create"
+    "tokens is 1048576. it must be 0 to 1048575"
+    "topk is 33. it must be 1 to 32"
+    "experts is 3, which the team's 2 members do not divide"
+    "experts is 1026. it must be 1 to 1024"
+    "chosen is NULL. pass memory of this PE's GPU"
+    "chosen and goes are given. tokens go to the members of experts or where goes says, pass one of them"
+    "numbers 0x[0-9a-f]+ is no multiple of 4 bytes"
+    "bulk_layout_on_stream: begins is NULL. pass memory of this PE's GPU"
+    "on_host 0x[0-9a-f]+ is no multiple of 8 bytes")
   list(APPEND refused --expect "${regex}")
 endforeach()
 moe_bulk_mistake(arguments ${refused} --status 5 --forbid "went unnoticed")
 moe_bulk_mistake(number --expect "moe_bulk_dispatch in a kernel.*: token 1 has the number 4 at a member. numbers are less than max_tokens")
 moe_bulk_mistake(room --expect "moe_bulk_dispatch in a kernel.*: 8 rows come, which is more than there is room for")
-foreach(half dispatch combine)
+moe_bulk_mistake(expert --expect "moe_bulk_layout in a kernel.*: token 3 names expert 4, which does not exist. pass -1 for no expert")
+foreach(half dispatch combine layout)
   moe_bulk_mistake(lonely_${half} --env SHMEM_WAIT_TIMEOUT=2
                    --expect "PE 1: error: .*moe_bulk_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT")
 endforeach()

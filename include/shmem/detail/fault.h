@@ -18,7 +18,8 @@ namespace railshmem {
   X(put) X(put_nbi) X(get) X(get_nbi) X(p) X(g) X(iput) X(iget) X(ibput) X(ibget) X(put_signal) X(put_signal_nbi)    \
   X(signal_set) X(signal_add) X(signal_wait_until) X(atomic) X(atomic_fetch) X(atomic_fetch_nbi) X(wait_until)       \
   X(fence) X(quiet) X(pe_quiet) X(team_sync) X(sync_all) X(barrier_all) X(broadcast) X(collect) X(fcollect)          \
-  X(alltoall) X(alltoalls) X(reduce) X(coll_on_stream) X(moe_dispatch) X(moe_combine) X(moe_bulk_dispatch) X(moe_bulk_combine)
+  X(alltoall) X(alltoalls) X(reduce) X(coll_on_stream) X(moe_dispatch) X(moe_combine) X(moe_bulk_dispatch) X(moe_bulk_combine) \
+  X(moe_bulk_layout)
 
 // clang-format on
 

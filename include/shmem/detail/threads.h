@@ -25,6 +25,7 @@ uint64_t from_lane(uint32_t lanes, uint64_t word, uint32_t lane);
 void sync_lanes(uint32_t lanes);
 uint32_t from_first_of_warp(uint32_t word);
 uint32_t from_first_of_block(uint32_t word);
+uint32_t lanes_that(bool raise);
 }  // namespace emulation
 #endif
 
@@ -213,6 +214,16 @@ RAILSHMEM_HD inline uint32_t from_first_of_warp(uint32_t word) {
 #endif
 }
 
+/// The warp's threads that raise a hand, as bits. All threads of the warp call.
+RAILSHMEM_HD inline uint32_t lanes_that(bool raise) {
+#if defined(__CUDA_ARCH__)
+  const uint32_t size = warp_size();
+  return __ballot_sync(size == kWarp ? ~0u : (1u << size) - 1, raise);
+#else
+  return emulation::lanes_that(raise);
+#endif
+}
+
 /// What the block's first thread passes, at most `most`, which is at most 1024. All threads of the block call. Needs no
 /// shared memory: as many threads of the first warp raise a hand as say the word, and a meeting counts them.
 RAILSHMEM_HD inline uint32_t from_first_of_block(uint32_t word, uint32_t most) {
@@ -271,6 +282,9 @@ RAILSHMEM_HD inline uint32_t from_first_of_warp(uint32_t word) {
 }
 RAILSHMEM_HD inline uint32_t from_first_of_block(uint32_t word, uint32_t) {
   return word;
+}
+RAILSHMEM_HD inline uint32_t lanes_that(bool raise) {
+  return raise ? 1 : 0;
 }
 #endif
 

@@ -10,7 +10,6 @@ import torch
 from railshmem.deep_ep import _streams
 from railshmem.deep_ep._config import Config
 from railshmem.deep_ep._event import EventOverlap
-from railshmem.deep_ep._layout import choice_of
 from railshmem.deep_ep._throughput import FUNCTION, Arrived, Route, Throughput
 from railshmem.moe import _checks
 
@@ -51,7 +50,8 @@ class ManyTokens:
             raise ValueError(f"{_LAYOUT}: num_experts is {num_experts}, which {self.group_size} ranks do not divide")
         if topk_idx.dim() != 2:
             raise ValueError(f"{_LAYOUT}: topk_idx has {topk_idx.dim()} dimensions; it must be [tokens, top-k]")
-        choice, event = self._behind(lambda: choice_of(topk_idx.long(), num_experts, self.group_size), previous_event, async_finish, (topk_idx,))
+        choice, event = self._behind(lambda: self._throughput.choice(_LAYOUT, topk_idx.long(), num_experts), previous_event, async_finish,
+                                     (topk_idx,))
         return choice.per_rank, None, choice.per_expert, choice.in_rank, event
 
     def dispatch(self, x: torch.Tensor | tuple[torch.Tensor, torch.Tensor], handle: RouteHandle | None = None,
@@ -115,13 +115,12 @@ class ManyTokens:
                              f"may send {self.group_size * values.shape[0]}")
 
         def send() -> tuple:
-            counts, (most, received, per_expert) = self._counts_of(is_token_in_rank, num_tokens_per_expert, num_worst_tokens, expert_alignment)
-            tokens_to = counts[:, :self.group_size]
-            route = Route(is_token_in_rank, tokens_to[:, self.rank], received, most)
+            route = self._throughput.route(_DISPATCH, is_token_in_rank, num_tokens_per_expert, num_worst_tokens)
+            per_expert = [-(-named // expert_alignment) * expert_alignment for named in route.named]
             topk = () if topk_idx is None else (topk_idx.int(), topk_weights.float().view(torch.int32))
             found, arrived, words = self._sent(values, scales, topk, route, num_sms)
             route.sources = arrived.sources
-            made = RouteHandle((tokens_to.cumsum(0, dtype=torch.int32), None, None, arrived.sources, is_token_in_rank, None))
+            made = RouteHandle((route.prefixes, None, None, arrived.sources, is_token_in_rank, None))
             made.route = route
             if topk_idx is None:
                 return found, None, None, per_expert, made
@@ -178,19 +177,6 @@ class ManyTokens:
         if scales is None:
             return arrived.rows, arrived, found
         return (arrived.rows, found[0].contiguous().view(torch.float32)), arrived, found[1:]
-
-    def _counts_of(self, in_rank: torch.Tensor, per_expert: torch.Tensor, worst: int, alignment: int) -> tuple[torch.Tensor, tuple[int, int, list[int]]]:
-        """Returns everybody's counts, by source; and most tokens of a rank, rows here, rows of each expert here."""
-        size = self.group_size
-        counts = self._throughput.gather(torch.cat([in_rank.sum(0, dtype=torch.int32), per_expert.int(), per_expert.new_full((1,), in_rank.shape[0], dtype=torch.int32)]))
-        if worst:
-            return counts, (-(-worst // size), worst, [])
-        numbers = counts.cpu()  # the CPU waits
-        local = per_expert.shape[0] // size
-        first = size + self.rank * local
-        totals = numbers[:, first:first + local].sum(0)
-        return counts, (max(1, int(numbers[:, -1].max())), int(numbers[:, self.rank].sum()),
-                        ((totals + (alignment - 1)) // alignment * alignment).tolist())
 
     def _topk_here(self, route: Route, chosen: torch.Tensor, weights: torch.Tensor, local: int, worst: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns the numbers of experts among this rank's, and their weights. worst: not all rows have come."""

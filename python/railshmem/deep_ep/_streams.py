@@ -30,6 +30,11 @@ def wait(event: torch.cuda.Event) -> None:
     torch.cuda.current_stream().wait_event(event)
 
 
+def finish() -> None:
+    """The CPU waits for what the current stream was given."""
+    torch.cuda.current_stream().synchronize()
+
+
 def share(tensors: Iterable[object]) -> None:
     """Memory of these tensors, which another stream's pool gave, is not handed out again before the current stream has used it."""
     for tensor in tensors:

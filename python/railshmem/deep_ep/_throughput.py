@@ -10,10 +10,11 @@ from railshmem import Team, _core
 from railshmem.deep_ep import _streams
 from railshmem.deep_ep._layout import Rows
 from railshmem.moe import _checks, _memory
-from railshmem.torch import all_gather, all_to_all
+from railshmem.torch import all_to_all
 
 FUNCTION = "railshmem.deep_ep.Buffer"
 _ALIGN = 256
+_LEAST_HIDDEN = 8
 
 
 def words_of(hidden: int) -> int:
@@ -30,23 +31,33 @@ def nbytes_of(size: int, hidden: int, max_tokens: int) -> int:
 class Route:
     """Which tokens go where. Of a dispatch, for its combine and later dispatches."""
 
-    def __init__(self, in_rank: torch.Tensor, counts: torch.Tensor, received: int, max_tokens: int):
-        """counts: [ranks], rows here from each. received: their sum, or more. max_tokens: of any rank, or more."""
-        self.tokens, self.received, self.max_tokens, self.counts = in_rank.shape[0], received, max_tokens, counts
-        self.numbers = in_rank.cumsum(0, dtype=torch.int32).mul_(in_rank).sub_(1)  #: [tokens, ranks]
-        self.begins = torch.nn.functional.pad(counts.cumsum(0, dtype=torch.int32), (1, 0))  #: [ranks + 1]
+    def __init__(self, numbers: torch.Tensor, begins: torch.Tensor, prefixes: torch.Tensor, received: int, max_tokens: int,
+                 named: list[int]):
+        """received: rows here, or more. max_tokens: of any rank, or more. named: how often each expert here is."""
+        self.tokens, self.received, self.max_tokens, self.named = numbers.shape[0], received, max_tokens, named
+        self.numbers = numbers  #: [tokens, ranks]
+        self.begins = begins  #: [ranks + 1]
+        self.prefixes = prefixes  #: [ranks, ranks]: tokens from ranks up to the row's one to the column's rank
         self.sources: torch.Tensor | None = None  #: of the rows, since the dispatch
         self._rows: Rows | None = None
 
     def tensors(self) -> tuple[torch.Tensor, ...]:
         """Returns what calls read."""
-        return self.numbers, self.begins, self.counts, *(() if self.sources is None else (self.sources,))
+        return self.numbers, self.begins, self.prefixes, *(() if self.sources is None else (self.sources,))
 
     def rows(self) -> Rows:
         """Returns where the rows came from."""
         if self._rows is None:
-            self._rows = Rows(self.counts, self.sources, self.received)
+            self._rows = Rows(self.begins, self.sources, self.received)
         return self._rows
+
+
+class Choice(NamedTuple):
+    """Where the tokens of this rank go."""
+
+    per_rank: torch.Tensor  #: [ranks], int32: tokens for each rank
+    per_expert: torch.Tensor  #: [experts], int32: how often each expert is named
+    in_rank: torch.Tensor  #: [tokens, ranks], bool: whether a token goes to a rank
 
 
 class Arrived(NamedTuple):
@@ -67,12 +78,36 @@ class Throughput:
         self._used = 0
         self._handles: dict[tuple[int, int], tuple[int, _core.MoeBulk]] = {}  # by hidden and multiprocessors: max tokens, handle
         self._outgrown: list[_core.MoeBulk] = []
+        # Counts cross before anybody knows how many tokens there are, so they have a handle of their own, without room for rows.
+        counting = _core.moe_bulk_workspace_of(FUNCTION, self._size, _LEAST_HIDDEN, 1, 0)
+        self._counting = _memory.symmetric(FUNCTION, counting, f"{counting} bytes of {FUNCTION}", device)
+        self._counter = _core.MoeBulk(FUNCTION, team, _LEAST_HIDDEN, 1, 0, 0, self._counting)
+        self._on_host: dict[int, torch.Tensor] = {}  # counts that the GPU writes, by their number
 
-    def gather(self, mine: torch.Tensor) -> torch.Tensor:
-        """Returns everybody's tensors of one shape, [ranks, ...]."""
-        everybody = _memory.empty((self._size, *mine.shape), dtype=mine.dtype, device=self._device)
-        all_gather(everybody, mine, team=self._team)
-        return everybody
+    def choice(self, function: str, topk_idx: torch.Tensor, experts: int) -> Choice:
+        """topk_idx: [tokens, top-k], int64; -1 is no expert. Local."""
+        choice = Choice(self._room(self._size), self._room(experts), self._room(topk_idx.shape[0], self._size, dtype=torch.bool))
+        self._counter.count(function, topk_idx.contiguous(), topk_idx.shape[1], choice.in_rank, choice.per_rank, choice.per_expert)
+        return choice
+
+    def route(self, function: str, in_rank: torch.Tensor, per_expert: torch.Tensor, worst: int) -> Route:
+        """in_rank and per_expert: of a choice. worst: room for so many rows; else the CPU waits for their number. Collective over the team."""
+        numbers, begins, prefixes = self._room(*in_rank.shape), self._room(self._size + 1), self._room(self._size, self._size)
+        on_host = None if worst else self._counts(3 + per_expert.shape[0] // self._size)
+        self._counter.route(function, in_rank.contiguous(), per_expert.int().contiguous(), numbers, begins, prefixes, on_host)
+        if worst:
+            return Route(numbers, begins, prefixes, worst, -(-worst // self._size), [])
+        _streams.finish()
+        _, received, most, *named = on_host.tolist()
+        return Route(numbers, begins, prefixes, received, max(1, most), named)
+
+    def _counts(self, number: int) -> torch.Tensor:
+        if number not in self._on_host:
+            self._on_host[number] = _memory.counts(number)
+        return self._on_host[number]
+
+    def _room(self, *shape: int, dtype: torch.dtype = torch.int32) -> torch.Tensor:
+        return _memory.empty(shape, dtype=dtype, device=self._device)
 
     def swap(self, parts: torch.Tensor) -> torch.Tensor:
         """Gives part k to rank k; returns what the ranks gave to this one, [ranks, ...]."""
@@ -83,13 +118,8 @@ class Throughput:
     def dispatch(self, function: str, x: torch.Tensor, words: torch.Tensor | None, route: Route, num_sms: int) -> Arrived:
         """words: [tokens, words], int32. Collective over the team."""
         handle = self._handle(function, x.shape[1], route.max_tokens, num_sms)
-
-        def room(*shape: int, dtype: torch.dtype) -> torch.Tensor:
-            return _memory.empty(shape, dtype=dtype, device=self._device)
-
-        arrived = Arrived(room(route.received, x.shape[1], dtype=x.dtype),
-                          None if words is None else room(route.received, words.shape[1], dtype=torch.int32),
-                          room(route.received, dtype=torch.int32))
+        arrived = Arrived(self._room(route.received, x.shape[1], dtype=x.dtype),
+                          None if words is None else self._room(route.received, words.shape[1]), self._room(route.received))
         handle.dispatch(function, route.numbers, route.begins, x, words, 0 if words is None else words.shape[1], arrived.rows,
                         arrived.words, arrived.sources)
         return arrived
@@ -97,7 +127,7 @@ class Throughput:
     def combine(self, function: str, x: torch.Tensor, route: Route, num_sms: int) -> torch.Tensor:
         """Returns the sums of the rows of each token of a route. Collective over the team."""
         handle = self._handle(function, x.shape[1], route.max_tokens, num_sms)
-        out = _memory.empty((route.tokens, x.shape[1]), dtype=torch.bfloat16, device=self._device)
+        out = self._room(route.tokens, x.shape[1], dtype=torch.bfloat16)
         handle.combine(function, route.numbers, route.begins, x, out)
         return out
 
@@ -141,6 +171,9 @@ class Throughput:
     def free(self) -> None:
         """Frees all. Collective over all PEs."""
         self._destroy()
+        self._counter.destroy(FUNCTION)
+        _core.free(FUNCTION, self._counting)
+        self._counting = None
         if self._memory is not None:
             _core.free(FUNCTION, self._memory)
             self._memory = None

@@ -29,3 +29,8 @@ def is_current(device: torch.device) -> bool:
 
 
 empty = torch.empty
+
+
+def counts(number: int) -> torch.Tensor:
+    """Returns int64 of the CPU that the GPU writes."""
+    return torch.empty(number, dtype=torch.int64, pin_memory=True)

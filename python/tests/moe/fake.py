@@ -47,12 +47,11 @@ def replace():
     _memory.symmetric = symmetric
     _memory.settle = lambda device: synchronize()
     _memory.is_current = lambda device: True
-    _memory.empty = empty
+    _memory.empty, _memory.counts = empty, counts
     _streams.new = lambda device: None
     _streams.use = lambda stream: contextlib.nullcontext()
-    _throughput.all_gather = through_gpu(railshmem.torch.all_gather)
     _throughput.all_to_all = through_gpu(railshmem.torch.all_to_all)
-    _streams.share = lambda tensors: None
+    _streams.share, _streams.finish = (lambda tensors: None), synchronize
     _streams.record, _streams.wait, _streams.is_captured = (lambda: None), (lambda event: None), (lambda: False)
 
 
@@ -95,6 +94,10 @@ def settle():
 def empty(shape, dtype, device):
     in_use.append(torch.zeros(shape, dtype=torch.uint8 if dtype.itemsize == 1 else dtype).view(dtype).as_subclass(Tensor))
     return in_use[-1]
+
+
+def counts(number):
+    return torch.zeros(number, dtype=torch.int64)
 
 
 def put(tensor):

@@ -68,6 +68,7 @@ struct Warp {
   uint32_t size = 0;
   std::atomic<uint32_t> away{0};  ///< lanes that wait for others, or have ended
   std::atomic<uint32_t> told{0};  ///< by the first lane
+  std::atomic<uint32_t> raised{0};
   Meeting all;
   std::mutex mutex;
   std::shared_ptr<Together> open;  ///< more lanes may join
@@ -132,6 +133,15 @@ inline uint32_t from_first_of_warp(uint32_t word) {
   word = warp().told.load(std::memory_order_relaxed);
   sync_warp();
   return word;
+}
+inline uint32_t lanes_that(bool raise) {
+  if (raise) warp().raised.fetch_or(1u << this_thread.rank % 32, std::memory_order_relaxed);
+  sync_warp();
+  const uint32_t raised = warp().raised.load(std::memory_order_relaxed);
+  sync_warp();
+  if (this_thread.rank % 32 == 0) warp().raised.store(0, std::memory_order_relaxed);
+  sync_warp();
+  return raised;
 }
 inline uint32_t from_first_of_block(uint32_t word) {
   if (this_thread.rank == 0) this_thread.block->told.store(word, std::memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "moe/kernels/bulk_combine.h"
+#include "moe/kernels/bulk_count.h"
 #include "moe/kernels/bulk_dispatch.h"
 #include "moe/kernels/combine.h"
 #include "moe/kernels/dispatch.h"
@@ -39,13 +40,17 @@ FakeKernel combine(const WorldView& view) {
 }
 
 /// Two blocks of one warp, which sends and then receives, or one of two warps, one for each.
-template <class Kernel, class Call>
-FakeKernel bulk(const WorldView& view) {
-  return {{sizeof(Call)}, [&view, launches = std::make_shared<uint32_t>(0)](const FakeLaunch& launch) {
+template <class Call, class Run>
+FakeKernel bulk(const WorldView& view, Run&& run) {
+  return {{sizeof(Call)}, [run, &view, launches = std::make_shared<uint32_t>(0)](const FakeLaunch& launch) {
             const bool warps = (*launches)++ % 2 == 1;
             const Call& call = *static_cast<const Call*>(launch.parameters[0]);
-            emulation::run({{&view, warps ? 1u : 2u, warps ? 34u : 2u, [&] { Kernel(call).run(); }}});
+            emulation::run({{&view, warps ? 1u : 2u, warps ? 34u : 2u, [&] { run(call); }}});
           }};
+}
+template <class Kernel, class Call>
+FakeKernel bulk(const WorldView& view) {
+  return bulk<Call>(view, [](const Call& call) { Kernel(call).run(); });
 }
 
 }  // namespace
@@ -57,6 +62,9 @@ void add_moe_kernels(FakeModule& module, const WorldView& view) {
   module.kernels["railshmem_moe_bulk_combine_half"] = bulk<moe::kernels::BulkCombine<Half>, moe::BulkCombineCall>(view);
   module.kernels["railshmem_moe_bulk_combine_bfloat16"] =
       bulk<moe::kernels::BulkCombine<Bfloat16>, moe::BulkCombineCall>(view);
+  module.kernels["railshmem_moe_bulk_layout"] = bulk<moe::CountCall>(view, [](const moe::CountCall& call) {
+    moe::kernels::BulkCount(call, emulation::shared<moe::kernels::CountShared>("all")).run();
+  });
   using moe::kernels::ScaledPayload;
   module.kernels["railshmem_moe_dispatch_scaled_half"] = dispatch<ScaledPayload<Half, false>>(view);
   module.kernels["railshmem_moe_dispatch_scaled_bfloat16"] = dispatch<ScaledPayload<Bfloat16, false>>(view);
