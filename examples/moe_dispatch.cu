@@ -1,313 +1,224 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Mixture of experts: every token goes to its top-k experts on other PEs (dispatch), is transformed there, comes back
-// and is summed with its weights (combine). Three kernels, no barrier, no CPU in between:
-//   dispatch  puts each token into a slot of each of its experts, then waits for what all PEs send to the experts here
-//   experts   scales what has come (a stand-in for the real work)
-//   combine   puts results back to where their tokens came from, waits for its own tokens' results, and sums them
-// Each put carries a signal of its own, SET to a number that grows from round to round and names the token. So nothing
-// is counted by atomics, nothing is cleared between rounds, and the data may arrive in any order. A PE's slots for one
-// source are written again only after that source has had all results of the round before: no barrier is needed either.
-// The result is compared with the host's, bit for bit.
-//   oshrun -n 8 ./moe_dispatch [--tokens 128] [--hidden 7168] [--topk 8] [--experts 256] [--rounds 50]
-//                              [--blocks N] [--threads 1024] [--by-block 1]
-#include <utility>
+// A layer of a mixture of experts with librailshmem-moe.so: dispatch sends each token to its top-k experts on all PEs,
+// a kernel of this program is the experts, combine brings back the weighted sums. Three entries in one stream, or in a
+// graph; the CPU waits for nothing. The result is compared with the host's, bit for bit. Explained by
+// docs/tutorials/10-experts.md.
+//   oshrun -n 2 ./moe_dispatch [--tokens 128] [--hidden 7168] [--topk 8] [--experts 64] [--rounds 50] [--graph]
+#include <shmemx_moe.h>
+
 #include <vector>
 
 #include "gpu_example.h"
 
-using Half = uint16_t;  // a bfloat16: the upper half of a float
-constexpr int kPack = 8;
-struct alignas(16) Pack {  // one load or store of a thread
-  Half value[kPack];
-};
+namespace {
 
-__host__ __device__ inline float to_float(Half half) {
-  const uint32_t bits = static_cast<uint32_t>(half) << 16;
+using Bf16 = uint16_t;  // a bfloat16: the upper half of a float
+constexpr int kThreads = 256;
+
+__host__ __device__ inline float value_of(Bf16 bits) {
+  const uint32_t whole = static_cast<uint32_t>(bits) << 16;
   float value;
-  memcpy(&value, &bits, sizeof value);
+  memcpy(&value, &whole, sizeof value);
   return value;
 }
 /// Rounds to the nearest value, and from the middle to the even one. Not for infinities and NaNs.
-__host__ __device__ inline Half to_half(float value) {
+__host__ __device__ inline Bf16 rounded(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
-  return static_cast<Half>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  return static_cast<Bf16>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+/// What an expert makes of a channel. Factors and weights have at most 8 bits, so products are exact in a float.
+__host__ __device__ inline Bf16 expert_value(int expert, Bf16 value) {
+  return rounded(value_of(value) * (1.0f + static_cast<float>(expert % 61) / 64.0f));
 }
 
-/// What an expert does. Scales and weights have at most 8 significant bits, so products are exact in a float: fused
-/// multiply-add does not change the bits of the result.
-__host__ __device__ inline Half expert_value(int expert, Half value) {
-  return to_half(to_float(value) * (1.0f + static_cast<float>(expert % 61) / 64.0f));
+/// The experts of this PE, in place. Rows of an expert lie one behind the other, `capacity` rows from those of the next
+/// expert; totals says how many have come. The grid has a row of blocks for each expert.
+__global__ void experts(Bf16* rows, const int32_t* totals, int first_expert, size_t capacity, int hidden) {
+  const int e = static_cast<int>(blockIdx.y);
+  Bf16* const mine = rows + e * capacity * hidden;
+  const size_t count = static_cast<size_t>(totals[e]) * hidden;
+  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += static_cast<size_t>(gridDim.x) * blockDim.x)
+    mine[i] = expert_value(first_expert + e, mine[i]);
 }
 
-/// The data of all kernels. PEs have equally many tokens and experts; expert e is on PE e / local_experts. An "entry"
-/// is a token's way to one of its experts: token * topk + number of the expert among the token's.
-struct Job {
-  int me, npes, tokens, packs, topk, experts, local_experts;
-  // Of this PE's entries: expert, slot at the expert, weight of the expert's result.
-  const int *expert, *slot;
-  const float* weight;
-  const int* sent;  // [expert]: entries for it
-  // Symmetric. An expert has as many slots for each PE as a PE has tokens.
-  Pack* token;          // [token][pack]
-  Pack* at_expert;      // [local expert][source PE][slot][pack]
-  uint64_t* came;       // [local expert][source PE][slot]: round and entry
-  uint64_t* announced;  // [local expert][source PE]: round and number of tokens that come
-  Pack* back;           // [entry][pack]
-  uint64_t* came_back;  // [entry]: round
-  Pack* result;         // [token][pack]
-  // The tokens that came here in a round, in the order in which they were seen.
-  int2* received;            // index in `came`, entry of the source
-  unsigned* received_count;  // [round]
-};
+/// The tokens of this PE, and which experts the router chose for them. Pseudo-random, as if there were a router.
+struct Tokens {
+  std::vector<Bf16> x;           // [tokens][hidden]
+  std::vector<int64_t> experts;  // [tokens][topk]
+  std::vector<float> weights;    // [tokens][topk]
 
-// Signals have the round in the upper half, so that those of a round are greater than all of the rounds before.
-__device__ uint64_t signal_of(int round, uint32_t low) {
-  return static_cast<uint64_t>(round) << 32 | low;
-}
-/// Waits for a signal of this round; returns the signal's lower half.
-__device__ uint32_t wait_for(uint64_t* signal, int round) {
-  return static_cast<uint32_t>(shmem_signal_wait_until(signal, SHMEM_CMP_GE, signal_of(round, 0)));
-}
-
-/// The threads that put one token: all threads of a warp, or of a block.
-struct ByWarp {
-  static __device__ int rank() { return threadIdx.x % 32; }
-  static __device__ int size() { return 32; }
-  static __device__ int index() { return threadIdx.x / 32 * gridDim.x + blockIdx.x; }  // neighbours on other SMs
-  static __device__ int count() { return gridDim.x * (blockDim.x / 32); }
-  static __device__ void put(Pack* dest, const Pack* source, int packs, uint64_t* signal, uint64_t value, int pe) {
-    shmemx_putmem_signal_nbi_warp(dest, source, packs * sizeof(Pack), signal, value, SHMEM_SIGNAL_SET, pe);
-  }
-};
-struct ByBlock {
-  static __device__ int rank() { return threadIdx.x; }
-  static __device__ int size() { return blockDim.x; }
-  static __device__ int index() { return blockIdx.x; }
-  static __device__ int count() { return gridDim.x; }
-  static __device__ void put(Pack* dest, const Pack* source, int packs, uint64_t* signal, uint64_t value, int pe) {
-    shmemx_putmem_signal_nbi_block(dest, source, packs * sizeof(Pack), signal, value, SHMEM_SIGNAL_SET, pe);
-  }
-};
-
-/// All blocks must run at once: each sends first and waits then.
-template <class By>
-__global__ void __launch_bounds__(1024) dispatch(Job job, int round) {
-  const int thread = blockIdx.x + gridDim.x * threadIdx.x, threads = gridDim.x * blockDim.x;  // neighbours on all SMs
-  // Announces how many tokens come, so that nobody waits for more.
-  for (int expert = thread; expert < job.experts; expert += threads) {
-    const int at = expert % job.local_experts * job.npes + job.me;
-    shmem_signal_set(&job.announced[at], signal_of(round, job.sent[expert]), expert / job.local_experts);
-  }
-  for (int entry = By::index(); entry < job.tokens * job.topk; entry += By::count()) {
-    const int expert = job.expert[entry];
-    const size_t at =
-        static_cast<size_t>(expert % job.local_experts * job.npes + job.me) * job.tokens + job.slot[entry];
-    By::put(job.at_expert + at * job.packs, job.token + static_cast<size_t>(entry / job.topk) * job.packs, job.packs,
-            &job.came[at], signal_of(round, entry), expert / job.local_experts);
-  }
-  // A thread for each pair of an expert here and a source.
-  for (int pair = thread; pair < job.experts; pair += threads) {
-    const int count = static_cast<int>(wait_for(&job.announced[pair], round));
-    const unsigned first = atomicAdd(&job.received_count[round], static_cast<unsigned>(count));
-    for (int slot = 0; slot < count; ++slot) {
-      const int at = pair * job.tokens + slot;
-      job.received[first + slot] = {at, static_cast<int>(wait_for(&job.came[at], round))};
+  explicit Tokens(const shmemx_moe_config_t& config) {
+    const uint32_t seed = 1000003u * static_cast<uint32_t>(shmem_my_pe());
+    for (int i = 0; i < config.max_tokens * config.hidden; ++i) x.push_back(rounded(2 * example::noise(seed + i)));
+    for (int i = 0; i < config.max_tokens * config.topk; ++i) {
+      const auto token = experts.end() - i % config.topk;  // its experts so far
+      auto chosen = static_cast<int64_t>((example::noise(seed + 7 * i) + 1) / 2 * config.experts) % config.experts;
+      while (std::find(token, experts.end(), chosen) != experts.end()) chosen = (chosen + 1) % config.experts;
+      experts.push_back(chosen);
+      weights.push_back(static_cast<float>(1 + i * 37 % 255) / 256.0f);
     }
   }
-}
-
-/// One block for one token at a time.
-__global__ void __launch_bounds__(1024) experts(Job job, int round) {
-  for (unsigned i = blockIdx.x; i < job.received_count[round]; i += gridDim.x) {
-    const int at = job.received[i].x;
-    const int expert = job.me * job.local_experts + at / (job.npes * job.tokens);
-    Pack* const packs = job.at_expert + static_cast<size_t>(at) * job.packs;
-    for (int p = threadIdx.x; p < job.packs; p += blockDim.x) {
-      Pack pack = packs[p];
-      for (Half& value : pack.value) value = expert_value(expert, value);
-      packs[p] = pack;
-    }
-  }
-}
-
-template <class By>
-__global__ void __launch_bounds__(1024) combine(Job job, int round) {
-  for (unsigned i = By::index(); i < job.received_count[round]; i += By::count()) {
-    const int at = job.received[i].x, entry = job.received[i].y;
-    By::put(job.back + static_cast<size_t>(entry) * job.packs, job.at_expert + static_cast<size_t>(at) * job.packs,
-            job.packs, &job.came_back[entry], signal_of(round, 0), at / job.tokens % job.npes);
-  }
-  for (int token = blockIdx.x; token < job.tokens; token += gridDim.x) {
-    const int first = token * job.topk;
-    for (int k = threadIdx.x; k < job.topk; k += blockDim.x) wait_for(&job.came_back[first + k], round);
-    __syncthreads();
-    for (int p = threadIdx.x; p < job.packs; p += blockDim.x) {
-      float sum[kPack] = {};
-      for (int k = 0; k < job.topk; ++k) {
-        const Pack pack = job.back[static_cast<size_t>(first + k) * job.packs + p];
-        for (int i = 0; i < kPack; ++i) sum[i] += job.weight[first + k] * to_float(pack.value[i]);
-      }
-      Pack result;
-      for (int i = 0; i < kPack; ++i) result.value[i] = to_half(sum[i]);
-      job.result[static_cast<size_t>(token) * job.packs + p] = result;
-    }
-  }
-}
-
-/// Completes the puts of the kernel before.
-__global__ void complete() {
-  shmem_quiet();
-}
-
-/// Pseudo-random numbers, alike on all PEs.
-static uint32_t mix(uint32_t a, uint32_t b) {
-  uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
-  h = (h ^ h >> 15) * 0xc2b2ae35u;
-  return h ^ h >> 13;
-}
-
-/// The router's work, done beforehand: which token goes to which experts.
-struct Routing {
-  std::vector<int> expert, slot, sent;
-  std::vector<float> weight;
-
-  explicit Routing(const Job& job) : sent(job.experts) {
-    for (int token = 0; token < job.tokens; ++token)
-      for (int k = 0; k < job.topk; ++k) {
-        uint32_t seed = mix(job.me * job.tokens + token, k);
-        int chosen;
-        do chosen = static_cast<int>((seed = mix(seed, 1)) % job.experts);
-        while (std::find(expert.end() - k, expert.end(), chosen) != expert.end());
-        expert.push_back(chosen);
-        slot.push_back(sent[chosen]++);
-        weight.push_back(static_cast<float>(1 + mix(seed, 2) % 255) / 256.0f);
-      }
-  }
 };
-
-/// Counts the values of this PE's result whose bits are not those of the host's.
-static long compare_with_host(const Job& job, const Routing& routing, const std::vector<Half>& token) {
-  const size_t hidden = static_cast<size_t>(job.packs) * kPack;
-  std::vector<Half> result(token.size());
-  MUST(cudaMemcpy(result.data(), job.result, result.size() * sizeof(Half), cudaMemcpyDeviceToHost));
-  long wrong = 0;
-  for (size_t i = 0; i < result.size(); ++i) {
-    float sum = 0;
-    for (size_t entry = i / hidden * job.topk; entry < (i / hidden + 1) * job.topk; ++entry)
-      sum += routing.weight[entry] * to_float(expert_value(routing.expert[entry], token[i]));
-    wrong += to_half(sum) != result[i];
-  }
-  return wrong;
-}
 
 template <class T>
-static const T* copy_to_gpu(const std::vector<T>& values) {
+T* own_memory(size_t n) {
   T* memory = nullptr;
-  MUST(cudaMalloc(&memory, values.size() * sizeof(T)));
+  MUST(cudaMalloc(&memory, n * sizeof(T)));
+  return memory;
+}
+template <class T>
+T* copy_on_gpu(const std::vector<T>& values) {
+  T* const memory = own_memory<T>(values.size());
   MUST(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
   return memory;
 }
 
-/// Microseconds of dispatch and combine, the mean of all rounds but the first ones.
-template <class By>
-static std::pair<double, double> run(const Job& job, int rounds, int blocks, int threads) {
-  std::vector<cudaEvent_t> events(4 * rounds);
-  for (cudaEvent_t& event : events) MUST(cudaEventCreate(&event));
-  for (int round = 1; round <= rounds; ++round) {
-    cudaEvent_t* const event = &events[4 * (round - 1)];
-    MUST(cudaEventRecord(event[0]));
-    dispatch<By><<<blocks, threads>>>(job, round);
-    MUST(cudaEventRecord(event[1]));
-    experts<<<blocks, threads>>>(job, round);
-    MUST(cudaEventRecord(event[2]));
-    combine<By><<<blocks, threads>>>(job, round);
-    MUST(cudaEventRecord(event[3]));
-    MUST(cudaGetLastError());
-  }
-  complete<<<1, 1>>>();
-  MUST(cudaDeviceSynchronize());
-  const int warm_up = rounds / 5;
-  double us[2] = {};
-  for (int round = warm_up; round < rounds; ++round)
-    for (int phase = 0; phase < 2; ++phase) {
-      float ms = 0;
-      MUST(cudaEventElapsedTime(&ms, events[4 * round + 2 * phase], events[4 * round + 2 * phase + 1]));
-      us[phase] += ms * 1e3 / (rounds - warm_up);
-    }
-  for (cudaEvent_t event : events) MUST(cudaEventDestroy(event));
-  return {us[0], us[1]};
+/// A message of the library has said what is wrong.
+void must_be_taken(int status) {
+  if (status != 0) shmem_global_exit(2);
 }
+
+class Layer {
+ public:
+  /// Collective.
+  Layer(const shmemx_moe_config_t& config, const Tokens& tokens) : config_(config), tokens_(tokens) {
+    // The workspace is the only symmetric memory: the PEs write into each other's.
+    const size_t nbytes = shmemx_moe_workspace_of(shmem_n_pes(), &config);
+    if (nbytes == 0) shmem_global_exit(2);
+    workspace_ = example::on_gpu<char>(nbytes);
+    must_be_taken(shmemx_moe_create(SHMEM_TEAM_WORLD, &config, workspace_, nbytes, &dispatch_.handle));
+
+    dispatch_.tokens = config.max_tokens;
+    dispatch_.x = copy_on_gpu(tokens.x);
+    dispatch_.experts = copy_on_gpu(tokens.experts);
+    dispatch_.weights = copy_on_gpu(tokens.weights);
+    dispatch_.rows = own_memory<Bf16>(local() * capacity() * config.hidden);  // as if all tokens chose each expert
+    dispatch_.counts = own_memory<int32_t>(local() * shmem_n_pes());
+    dispatch_.totals = own_memory<int32_t>(local());
+    combine_.handle = dispatch_.handle;
+    combine_.rows = dispatch_.rows;  // the experts work in place
+    combine_.out = own_memory<Bf16>(tokens.x.size());
+  }
+  ~Layer() {
+    shmem_barrier_all();  // nobody writes into this PE's workspace any more
+    must_be_taken(shmemx_moe_destroy(dispatch_.handle));
+    shmem_free(workspace_);
+    for (const void* const memory :
+         {dispatch_.x, static_cast<const void*>(dispatch_.experts), static_cast<const void*>(dispatch_.weights),
+          static_cast<const void*>(dispatch_.rows), static_cast<const void*>(dispatch_.counts),
+          static_cast<const void*>(dispatch_.totals), static_cast<const void*>(combine_.out)})
+      MUST(cudaFree(const_cast<void*>(memory)));
+  }
+  Layer(const Layer&) = delete;
+
+  /// Puts one pass into the stream.
+  void run(cudaStream_t stream) const {
+    must_be_taken(shmemx_moe_dispatch_on_stream(&dispatch_, stream));
+    const dim3 grid(4, static_cast<unsigned>(local()));
+    experts<<<grid, kThreads, 0, stream>>>(static_cast<Bf16*>(dispatch_.rows), dispatch_.totals,
+                                           shmem_my_pe() * local(), capacity(), config_.hidden);
+    MUST(cudaGetLastError());
+    must_be_taken(shmemx_moe_combine_on_stream(&combine_, stream));
+  }
+  void clear_result() const {
+    MUST(cudaMemset(combine_.out, 0, tokens_.x.size() * sizeof(Bf16)));
+    MUST(cudaDeviceSynchronize());
+  }
+
+  /// Counts channels of the result that are not the host's. Sums have one order: the experts of a PE in the order in
+  /// which the token names them, then the PEs in the order of their numbers.
+  long wrong() const {
+    std::vector<Bf16> out(tokens_.x.size());
+    MUST(cudaMemcpy(out.data(), combine_.out, out.size() * sizeof(Bf16), cudaMemcpyDeviceToHost));
+    long wrong = 0;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const size_t first = i / config_.hidden * config_.topk;
+      float sum = 0;
+      for (int pe = 0; pe < shmem_n_pes(); ++pe) {
+        float theirs = 0;
+        for (size_t k = first; k < first + config_.topk; ++k) {
+          const int expert = static_cast<int>(tokens_.experts[k]);
+          if (expert / local() == pe) theirs += tokens_.weights[k] * value_of(expert_value(expert, tokens_.x[i]));
+        }
+        sum += theirs;
+      }
+      wrong += out[i] != rounded(sum);
+    }
+    return wrong;
+  }
+
+ private:
+  int local() const { return config_.experts / shmem_n_pes(); }
+  size_t capacity() const { return static_cast<size_t>(shmem_n_pes()) * config_.max_tokens; }
+
+  const shmemx_moe_config_t config_;
+  const Tokens& tokens_;
+  void* workspace_ = nullptr;
+  shmemx_moe_dispatch_t dispatch_ = SHMEMX_MOE_DISPATCH_INITIALIZER;
+  shmemx_moe_combine_t combine_ = SHMEMX_MOE_COMBINE_INITIALIZER;
+};
+
+/// The pass as a graph. A launch reads tokens and experts anew.
+cudaGraphExec_t captured(const Layer& layer, cudaStream_t stream) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  layer.run(stream);
+  MUST(cudaStreamEndCapture(stream, &graph));
+  MUST(cudaGraphInstantiateWithFlags(&ready, graph, 0));
+  MUST(cudaGraphDestroy(graph));
+  return ready;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   example::start();
-  Job job{};
-  job.me = shmem_my_pe();
-  job.npes = shmem_n_pes();
-  job.tokens = example::option(argc, argv, "--tokens", 128);
-  const int hidden = example::option(argc, argv, "--hidden", 7168);
-  job.packs = hidden / kPack;
-  job.topk = example::option(argc, argv, "--topk", 8);
-  job.experts = example::option(argc, argv, "--experts", 256 / job.npes * job.npes);
-  job.local_experts = job.experts / job.npes;
+  shmemx_moe_config_t config = SHMEMX_MOE_CONFIG_INITIALIZER;  // of bfloat16
+  config.max_tokens = example::option(argc, argv, "--tokens", 128);
+  config.hidden = example::option(argc, argv, "--hidden", 7168);
+  config.topk = example::option(argc, argv, "--topk", 8);
+  config.experts = example::option(argc, argv, "--experts", 64 / shmem_n_pes() * shmem_n_pes());
   const int rounds = example::option(argc, argv, "--rounds", 50);
-  const int blocks = std::min(example::option(argc, argv, "--blocks", 1 << 20), example::multiprocessors());
-  const int threads = example::option(argc, argv, "--threads", 1024);
-  const bool by_block = example::option(argc, argv, "--by-block", 0) != 0;
-  example::demand(job.tokens > 0 && rounds > 0 && blocks > 0, "--tokens, --rounds and --blocks of 1 or more");
-  example::demand(hidden > 0 && hidden % kPack == 0, "--hidden of a multiple of 8");
-  example::demand(job.experts > 0 && job.experts % job.npes == 0, "equally many --experts on every PE");
-  example::demand(job.topk > 0 && job.topk <= job.experts, "--topk of 1 to the number of experts");
-  example::demand(threads >= 32 && threads <= 1024 && threads % 32 == 0, "--threads of whole warps, at most 1024");
+  example::demand(config.max_tokens > 0 && config.hidden > 0 && rounds > 0,
+                  "--tokens, --hidden and --rounds of 1 or more");
+  example::demand(config.experts > 0 && config.experts % shmem_n_pes() == 0, "equally many --experts on every PE");
+  example::demand(config.topk > 0 && config.topk <= config.experts, "--topk of 1 to the number of experts");
 
-  const size_t entries = static_cast<size_t>(job.tokens) * job.topk;
-  const size_t slots = static_cast<size_t>(job.experts) * job.tokens;  // here: local experts x PEs x tokens
-  job.token = example::on_gpu<Pack>(static_cast<size_t>(job.tokens) * job.packs);
-  job.at_expert = example::on_gpu<Pack>(slots * job.packs);
-  job.came = example::on_gpu<uint64_t>(slots);
-  job.announced = example::on_gpu<uint64_t>(job.experts);
-  job.back = example::on_gpu<Pack>(entries * job.packs);
-  job.came_back = example::on_gpu<uint64_t>(entries);
-  job.result = example::on_gpu<Pack>(static_cast<size_t>(job.tokens) * job.packs);
-  // No more can come than all PEs send.
-  MUST(cudaMalloc(&job.received, entries * job.npes * sizeof(int2)));
-  MUST(cudaMalloc(&job.received_count, (rounds + 1) * sizeof(unsigned)));
-  MUST(cudaMemset(job.received_count, 0, (rounds + 1) * sizeof(unsigned)));
-
-  const Routing routing(job);
-  job.expert = copy_to_gpu(routing.expert);
-  job.slot = copy_to_gpu(routing.slot);
-  job.sent = copy_to_gpu(routing.sent);
-  job.weight = copy_to_gpu(routing.weight);
-  std::vector<Half> token(static_cast<size_t>(job.tokens) * hidden);
-  for (size_t i = 0; i < token.size(); ++i)
-    token[i] =
-        to_half(static_cast<float>(static_cast<int>(mix(job.me, static_cast<uint32_t>(i)) % 20001) - 10000) / 5000.0f);
-  MUST(cudaMemcpy(job.token, token.data(), token.size() * sizeof(Half), cudaMemcpyHostToDevice));
-  MUST(cudaDeviceSynchronize());
-  shmem_barrier_all();
-
-  const auto [dispatch_us, combine_us] =
-      by_block ? run<ByBlock>(job, rounds, blocks, threads) : run<ByWarp>(job, rounds, blocks, threads);
-  const double slowest[2] = {example::largest(dispatch_us), example::largest(combine_us)};
-
-  long wrong = compare_with_host(job, routing, token);
-  unsigned received = 0;
-  MUST(cudaMemcpy(&received, job.received_count + rounds, sizeof received, cudaMemcpyDeviceToHost));
-  const long lost = static_cast<long>(entries) * job.npes - example::sum(received);
-  if (job.me == 0) {
-    wrong += std::labs(lost);
-    const double bytes = static_cast<double>(entries) * hidden * sizeof(Half);  // that a PE sends
-    std::printf("moe_dispatch: %d PEs, %d tokens x %d x 2 bytes to %d of %d experts, by %s, %d blocks of %d threads\n",
-                job.npes, job.tokens, hidden, job.topk, job.experts, by_block ? "blocks" : "warps", blocks, threads);
-    std::printf("moe_dispatch: dispatch %.1f us, %.1f GB/s a PE; combine %.1f us, %.1f GB/s a PE\n", slowest[0],
-                bytes / slowest[0] * 1e-3, slowest[1], bytes / slowest[1] * 1e-3);
+  cudaStream_t stream;
+  MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const Tokens tokens(config);
+  long wrong = 0;
+  {
+    const Layer layer(config, tokens);
+    const cudaGraphExec_t graph = example::flag(argc, argv, "--graph") ? captured(layer, stream) : nullptr;
+    const auto run = [&](int times) {
+      for (int i = 0; i < times; ++i) {
+        if (graph == nullptr) {
+          layer.run(stream);
+        } else {
+          MUST(cudaGraphLaunch(graph, stream));
+        }
+      }
+      MUST(cudaStreamSynchronize(stream));
+    };
+    run(rounds / 5 + 1);
+    shmem_barrier_all();
+    const double began = example::seconds();
+    run(rounds);
+    const double us = example::largest((example::seconds() - began) * 1e6 / rounds);
+    layer.clear_result();
+    run(1);
+    wrong = layer.wrong();
+    if (shmem_my_pe() == 0)
+      std::printf(
+          "moe_dispatch: %d PEs, %d tokens x %d x 2 bytes to %d of %d experts: %.1f us for dispatch, experts and "
+          "combine\n",
+          shmem_n_pes(), config.max_tokens, config.hidden, config.topk, config.experts, us);
+    if (graph != nullptr) MUST(cudaGraphExecDestroy(graph));
   }
-  for (void* const memory :
-       {static_cast<void*>(job.token), static_cast<void*>(job.at_expert), static_cast<void*>(job.came),
-        static_cast<void*>(job.announced), static_cast<void*>(job.back), static_cast<void*>(job.came_back),
-        static_cast<void*>(job.result)})
-    shmem_free(memory);
+  MUST(cudaStreamDestroy(stream));
   return example::finish("moe_dispatch", wrong);
 }

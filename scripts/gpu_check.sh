@@ -310,7 +310,9 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   example direct device_ring "$pes" --laps $laps
   example direct put_signal_pipeline "$pes" --chunks $chunks
   example direct jacobi "$pes" --steps $steps
+  example direct expert_puts "$pes"
   example direct moe_dispatch "$pes"
+  example direct_graph moe_dispatch "$pes" --graph
   example direct stream_ordered "$pes"
   example direct cuda_graph "$pes"
   example direct data_parallel "$pes"
@@ -320,13 +322,13 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   example direct tensor_parallel_mlp "$pes" --shape $shape
   example direct_graph tensor_parallel_mlp "$pes" --shape $shape --graph
   example direct_own tensor_parallel_mlp "$pes" --shape $shape --graph --own-product --calls 2
-  example direct_by_block moe_dispatch "$pes" --by-block 1
+  example direct_by_block expert_puts "$pes" --by-block 1
 done
 shm=(SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm)
 example shm device_ring 2 --laps 100 -- "${shm[@]}"
 example shm put_signal_pipeline 2 --chunks 100 -- "${shm[@]}"
 example shm jacobi 2 --steps 100 -- "${shm[@]}"
-example shm moe_dispatch 2 --rounds 10 -- "${shm[@]}"
+example shm expert_puts 2 --rounds 10 -- "${shm[@]}"
 example shm stream_ordered 2 -- "${shm[@]}"
 example shm cuda_graph 2 -- "${shm[@]}"
 tcp=(SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm')
@@ -383,7 +385,7 @@ for name in "${measured[@]}"; do
   [ -e "$logs/$name.log" ] || continue
   echo
   echo "$name:"
-  grep -E '^(device_ring|put_signal_pipeline|jacobi|moe_dispatch|stream_ordered|cuda_graph|data_parallel|tensor_parallel_mlp|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
+  grep -E '^(device_ring|put_signal_pipeline|jacobi|expert_puts|moe_dispatch|stream_ordered|cuda_graph|data_parallel|tensor_parallel_mlp|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
 done
 for name in "${names[@]}"; do
   if grep -q FAILED "$logs/$name.row"; then exit 1; fi
