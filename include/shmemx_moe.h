@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Mixture of experts: dispatch sends each token to the PEs that have its experts, combine brings back the weighted sum
-// of what the experts made of it. The functions are in librailshmem-moe.so; link it beside librailshmem.so. All members
-// of the team map each other's GPU memory: they are on one node. docs/moe.md shows who writes where.
+// of what the experts made of it. The functions are in librailshmem-moe.so; link it beside librailshmem.so. Members on
+// one node map each other's GPU memory. For few tokens all members are on one node; the calls for many tokens work
+// between nodes, too. docs/moe.md shows who writes where.
 //
 // The calls for few tokens know nothing before, and have memory for the worst case. Those for many tokens
 // (shmemx_moe_bulk_*) are told which tokens go where, and their results need memory for what arrives.
@@ -204,11 +205,13 @@ RAILSHMEM_API int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combi
 /// that call stay as they are until then. 0, or nonzero after a message.
 RAILSHMEM_API int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stream_t stream);
 
-/// Bytes of workspace that a handle for many tokens needs in a team of so many members. Local, also before shmem_init;
-/// 0 after a message.
+/// Bytes of workspace that a handle for many tokens needs. Local; 0 after a message.
+RAILSHMEM_API size_t shmemx_moe_bulk_workspace(shmem_team_t team, const shmemx_moe_bulk_config_t* config);
+
+/// As shmemx_moe_bulk_workspace(), for a team of so many members on one node. Also before shmem_init.
 RAILSHMEM_API size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t* config);
 
-/// Makes a handle for many tokens. workspace: nbytes (shmemx_moe_bulk_workspace_of) of symmetric GPU memory
+/// Makes a handle for many tokens. workspace: nbytes (shmemx_moe_bulk_workspace) of symmetric GPU memory
 /// (shmem_malloc) at one address on all members, the handle's alone until it is destroyed. Collective over the team;
 /// this PE's GPU is current. 0, or nonzero after a message.
 RAILSHMEM_API int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* config, void* workspace,

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "moe/checks.h"
 #include "moe/members.h"
+#include "moe/nodes.h"
 #include "overlap/guarded.h"
 
 using namespace railshmem;
@@ -30,16 +32,28 @@ const shmemx_moe_bulk_config_t& checked(const shmemx_moe_bulk_config_t* config) 
 Shape shape_of(const shmemx_moe_bulk_config_t& config, int n) {
   return {n, n, n, config.hidden, config.max_tokens, 2, 0, Scaling::floats};
 }
-uint64_t row_nbytes_of(const shmemx_moe_bulk_config_t& config) {
-  return 2 * static_cast<uint64_t>(config.hidden) + 4 * static_cast<uint64_t>(config.words);
+/// That a token takes in members' memory, where the team is on so many nodes.
+uint64_t row_nbytes_of(const shmemx_moe_bulk_config_t& config, int n, int nodes) {
+  const uint64_t nbytes = 2 * static_cast<uint64_t>(config.hidden) + 4 * static_cast<uint64_t>(config.words);
+  return nodes == 1 ? nbytes : FarLayout::packed_nbytes(nbytes, n);
 }
-BulkLayout layout_of(const shmemx_moe_bulk_config_t& config, int n) {
-  return {n, config.max_tokens, row_nbytes_of(config)};
+BulkLayout near_layout_of(const shmemx_moe_bulk_config_t& config, int n, int nodes) {
+  return {n, config.max_tokens, row_nbytes_of(config, n, nodes)};
+}
+FarLayout far_layout_of(const shmemx_moe_bulk_config_t& config, int n, int nodes) {
+  return {n, config.max_tokens, config.hidden, row_nbytes_of(config, n, nodes)};
+}
+uint64_t workspace_of(const shmemx_moe_bulk_config_t& config, int n, int nodes) {
+  return nodes == 1 ? near_layout_of(config, n, 1).nbytes() : far_layout_of(config, n, nodes).nbytes();
 }
 
 unsigned blocks_of(const shmemx_moe_bulk_config_t& config) {
   const unsigned most = multiprocessors_here(), asked = static_cast<unsigned>(config.multiprocessors);
   return asked == 0 ? most : std::min(asked, most);
+}
+
+std::string prefix_of(const shmemx_topology_t& where) {
+  return where.nnodes == 1 ? "railshmem_moe_bulk_" : "railshmem_moe_bulk_far_";
 }
 
 template <class Call>
@@ -53,15 +67,31 @@ void check_call(const Call* call, const char* name, const char* initializer) {
 shmemx_moe_bulk::shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config_t& config, void* workspace,
                                  size_t nbytes)
     : config_(config),
-      dispatch_(module_.function("railshmem_moe_bulk_dispatch")),
-      combine_(module_.function(config.type == SHMEMX_DATATYPE_HALF ? "railshmem_moe_bulk_combine_half"
-                                                                    : "railshmem_moe_bulk_combine_bfloat16")),
+      where_(place_of(team)),
+      row_nbytes_(row_nbytes_of(config, where_.npes, where_.nnodes)),
+      dispatch_(module_.function((prefix_of(where_) + "dispatch").c_str())),
+      combine_(module_.function(
+          (prefix_of(where_) + (config.type == SHMEMX_DATATYPE_HALF ? "combine_half" : "combine_bfloat16")).c_str())),
       layout_(module_.function("railshmem_moe_bulk_layout")),
       blocks_(blocks_of(config)) {
-  const int n = shmem_team_n_pes(team);
-  members_ = moe::members_of(team, shape_of(config, n), workspace, nbytes, layout_of(config, n).nbytes(),
-                             "shmemx_moe_bulk_workspace_of");
-  clear_words(workspace, layout_of(config, n).words_nbytes());
+  const int n = where_.npes, nodes = where_.nnodes;
+  members_ = moe::members_of(team, shape_of(config, n), workspace, nbytes, workspace_of(config, n, nodes),
+                             "shmemx_moe_bulk_workspace");
+  clear_words(workspace, near_layout_of(config, n, nodes).words_nbytes());
+  if (nodes == 1) return;
+  const FarLayout places = far_layout_of(config, n, nodes);
+  auto* const memory = static_cast<unsigned char*>(workspace);
+  clear_words(memory + places.words(), places.words_nbytes());
+  far_.emplace(BulkFar{nodes_of(team, where_, members_, memory + places.card(0)), places});
+}
+
+/// FarCall: the call of a team over several nodes.
+template <class FarCall, class Call>
+void shmemx_moe_bulk::give(overlap::Function function, const Call& call, Stream stream) const {
+  if (far_)
+    launch(function, FarCall{call, *far_}, blocks_, kBulkThreads, stream);
+  else
+    launch(function, call, blocks_, kBulkThreads, stream);
 }
 
 BulkRoute shmemx_moe_bulk::checked(const shmemx_moe_bulk_route_t& route) const {
@@ -86,19 +116,19 @@ void shmemx_moe_bulk::dispatch(const shmemx_moe_bulk_dispatch_t& asked, Stream s
   check_pointer("x_words", asked.x_words, asked.words > 0 && route.tokens > 0, sizeof(uint32_t));
   check_pointer("row_words", asked.row_words, asked.words > 0 && route.room > 0, sizeof(uint32_t));
   check_pointer("sources", asked.sources, false, sizeof(int32_t));
-  launch(dispatch_,
-         BulkDispatchCall{members_, row_nbytes_of(config_), route, small ? 1u : 2u, static_cast<uint32_t>(asked.words),
-                          asked.x, static_cast<const uint32_t*>(asked.x_words), asked.rows,
-                          static_cast<uint32_t*>(asked.row_words), asked.sources},
-         blocks_, kBulkThreads, stream);
+  give<BulkFarDispatchCall>(
+      dispatch_,
+      BulkDispatchCall{members_, row_nbytes_, route, small ? 1u : 2u, static_cast<uint32_t>(asked.words), asked.x,
+                       static_cast<const uint32_t*>(asked.x_words), asked.rows, static_cast<uint32_t*>(asked.row_words),
+                       asked.sources},
+      stream);
 }
 
 void shmemx_moe_bulk::combine(const shmemx_moe_bulk_combine_t& asked, Stream stream) const {
   const BulkRoute route = checked(asked.route);
   check_pointer("rows", asked.rows, route.room > 0, kUnit);
   check_pointer("out", asked.out, route.tokens > 0, kUnit);
-  launch(combine_, BulkCombineCall{members_, row_nbytes_of(config_), route, asked.rows, asked.out}, blocks_,
-         kBulkThreads, stream);
+  give<BulkFarCombineCall>(combine_, BulkCombineCall{members_, row_nbytes_, route, asked.rows, asked.out}, stream);
 }
 
 extern "C" {
@@ -107,7 +137,16 @@ size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t*
   size_t nbytes = 0;
   guard("shmemx_moe_bulk_workspace_of", [&] {
     check_range("members", members, 1, kMostMembers);
-    nbytes = layout_of(checked(config), members).nbytes();
+    nbytes = workspace_of(checked(config), members, 1);
+  });
+  return nbytes;
+}
+
+size_t shmemx_moe_bulk_workspace(shmem_team_t team, const shmemx_moe_bulk_config_t* config) {
+  size_t nbytes = 0;
+  overlap::guarded("shmemx_moe_bulk_workspace", [&] {
+    const shmemx_topology_t where = place_of(team);
+    nbytes = workspace_of(checked(config), where.npes, where.nnodes);
   });
   return nbytes;
 }
@@ -116,7 +155,6 @@ int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* co
                            shmemx_moe_bulk_t* handle) {
   return overlap::guarded("shmemx_moe_bulk_create", [&] {
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_bulk_t");
-    moe::members_of(team);
     auto made = std::make_unique<shmemx_moe_bulk>(team, checked(config), workspace, nbytes);
     if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
     *handle = made.release();

@@ -4,7 +4,9 @@
 
 #include <shmemx_moe.h>
 
-#include "moe/kernels/bulk.h"
+#include <optional>
+
+#include "moe/kernels/bulk_far.h"
 #include "moe/module.h"
 
 struct shmemx_moe_bulk {
@@ -18,9 +20,15 @@ struct shmemx_moe_bulk {
  private:
   railshmem::moe::BulkRoute checked(const shmemx_moe_bulk_route_t& route) const;
 
+  template <class FarCall, class Call>
+  void give(railshmem::overlap::Function function, const Call& call, railshmem::moe::Stream stream) const;
+
   const shmemx_moe_bulk_config_t config_;
+  const shmemx_topology_t where_;
+  const uint64_t row_nbytes_;
   const railshmem::moe::Module module_;
   const railshmem::overlap::Function dispatch_, combine_, layout_;
   const unsigned blocks_;
   railshmem::moe::Members members_{};
+  std::optional<railshmem::moe::BulkFar> far_;  ///< of a team over several nodes
 };

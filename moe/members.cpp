@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "moe/members.h"
 
-#include <shmemx.h>
-
 #include "overlap/driver.h"
 #include "src/base/error.h"
 
 namespace railshmem::moe {
 
-int members_of(shmem_team_t team) {
+shmemx_topology_t place_of(shmem_team_t team) {
   const int n = shmem_team_n_pes(team);
   if (n < 1) throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
   if (n > kMostMembers) throw Error(text("the team has %d members; it may have %d", n, kMostMembers));
   shmemx_topology_t where{};
   where.size = sizeof where;
   if (shmemx_topology_get(team, &where) != 0) throw Error("the team's nodes are not known");
-  if (where.nnodes > 1)
-    throw Error(
-        text("the team has members on %d nodes; this library is for teams inside one node, whose GPUs map each "
-             "other's memory. Split the team (shmem_team_split_strided, SHMEM_TEAM_SHARED)",
-             where.nnodes));
   if (n > 1 && where.mapped == 0)
     throw Error(
         "the GPUs of the team's members do not map each other's memory, which this library needs; it is for "
         "GPUs with NVLink or peer access");
-  return n;
+  return where;
+}
+
+int members_of(shmem_team_t team) {
+  const shmemx_topology_t where = place_of(team);
+  if (where.nnodes > 1)
+    throw Error(
+        text("the team has members on %d nodes; calls for few tokens are for teams inside one node, whose GPUs map "
+             "each other's memory. Split the team (shmem_team_split_strided, SHMEM_TEAM_SHARED), or use those for "
+             "many tokens",
+             where.nnodes));
+  return where.npes;
 }
 
 Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes, uint64_t needed,
@@ -40,10 +44,11 @@ Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_
   Members members{};
   members.shape = shape;
   members.me = shmem_team_my_pe(team);
+  const bool one_node = place_of(team).nnodes == 1;
   for (int k = 0; k < shape.n; ++k) {
     members.pe[k] = shmem_team_translate_pe(team, k, SHMEM_TEAM_WORLD);
     void* const there = k == members.me ? workspace : shmem_ptr(workspace, members.pe[k]);
-    if (there == nullptr)
+    if (there == nullptr && one_node)
       throw Error(
           text("workspace %p is not mapped from PE %d; allocate it with shmem_malloc", workspace, members.pe[k]));
     members.memory[k] = static_cast<unsigned char*>(there);

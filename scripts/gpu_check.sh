@@ -233,6 +233,13 @@ for pes in $counts; do
   check "moe_bulk.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk)" 200
   check "moe_bulk_layout.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk_layout)" 200
 done
+for provider in shm 'tcp;ofi_rxm'; do
+  check "moe_bulk.${provider%%;*}.2" 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
+    --timeout 140 "$(program moe_bulk)" 50
+  check "perf.moe_bulk.${provider%%;*}.2" 150 2 env SHMEM_SYMMETRIC_SIZE=1G SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
+    --timeout 140 "$(program shmem_gpu_perf)" moe_bulk_dispatch moe_bulk_combine --validate --repetitions 3 --iters 10
+  measured+=("perf.moe_bulk.${provider%%;*}.2")
+done
 check perf.moe.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine moe_combine_late --validate --repetitions 3
 measured+=(perf.moe.2)
 check perf.moe_bulk.2 150 2 env SHMEM_SYMMETRIC_SIZE=1G "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_bulk_layout moe_bulk_dispatch moe_bulk_combine --validate --repetitions 3
@@ -241,6 +248,8 @@ measured+=(perf.moe_bulk.2)
 half=$((gpus > 3 ? gpus / 2 : 2))
 check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
   "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program coll_ops)" 3000
+check moe_bulk.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
+  "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program moe_bulk)" 20
 # Short all-to-alls one message for each pair of nodes, and one for each pair of members.
 for algorithm in gather direct; do
   check "coll_ops.alltoall_$algorithm" 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half \

@@ -38,14 +38,14 @@ class BulkLayout {
   /// The words, which begin as 0.
   RAILSHMEM_HD uint64_t words_nbytes() const { return aligned(words_at() + 16 * slots()); }
   RAILSHMEM_HD uint64_t nbytes() const { return words_nbytes() + 2 * row_stride() * slots(); }
+  RAILSHMEM_HD uint64_t row_stride() const { return aligned(row_nbytes_); }
+  RAILSHMEM_HD static uint64_t aligned(uint64_t nbytes) { return (nbytes + 127) / 128 * 128; }
 
  private:
-  RAILSHMEM_HD static uint64_t aligned(uint64_t nbytes) { return (nbytes + 127) / 128 * 128; }
   /// Behind what members tell each other of their counts.
   RAILSHMEM_HD uint64_t words_at() const { return kFixed + CountPlaces(static_cast<int32_t>(n_), kFixed).nbytes(); }
   RAILSHMEM_HD uint64_t slots() const { return n_ * most_; }
   RAILSHMEM_HD uint64_t slot(int32_t m, uint32_t i) const { return uint64_t(m) * most_ + i; }
-  RAILSHMEM_HD uint64_t row_stride() const { return aligned(row_nbytes_); }
 
   const uint64_t n_, most_, row_nbytes_;
 };

@@ -8,23 +8,29 @@
 
 namespace railshmem::moe::kernels {
 
-template <class T>
+/// T: of the rows. MyPart: BulkPart, or that of a team over several nodes.
+template <class T, class MyPart>
 class BulkCombine {
  public:
   RAILSHMEM_KERNEL explicit BulkCombine(const BulkCombineCall& call)
-      : call_(call),
-        part_(call.members, call.row_nbytes, call.route, DeviceCall::moe_bulk_combine, BulkLayout::kCombine),
-        units_(static_cast<uint32_t>(part_.shape().hidden) / kElements) {}
+      : BulkCombine(call, BulkPart(call.members, call.row_nbytes, call.route, DeviceCall::moe_bulk_combine,
+                                   BulkLayout::kCombine)) {}
 
   RAILSHMEM_KERNEL void run() {
     if (part_.has_room()) {
-      if (part_.warp_sends()) send();
+      if (part_.warp_sends()) {
+        part_.await_done();
+        send();
+      }
       if (part_.warp_receives()) receive();
     }
     part_.close();
   }
 
- private:
+ protected:
+  RAILSHMEM_KERNEL BulkCombine(const BulkCombineCall& call, const MyPart& part)
+      : call_(call), part_(part), units_(static_cast<uint32_t>(part_.shape().hidden) / kElements) {}
+
   static constexpr uint32_t kElements = kUnit / sizeof(T);
   struct alignas(kUnit) Elements {
     T at[kElements];
@@ -37,14 +43,14 @@ class BulkCombine {
     return static_cast<const Unit*>(call_.rows) + uint64_t{row} * units_;
   }
   RAILSHMEM_KERNEL void send() {
-    part_.await_done();
     part_.for_rows([&](int32_t to, uint32_t i) {
-      auto* const there = part_.theirs<Unit>(to, part_.places().row(BulkLayout::kCombine, part_.me(), i));
+      if (!part_.is_near(to)) return;
+      auto* const there = part_.template theirs<Unit>(to, part_.places().row(BulkLayout::kCombine, part_.me(), i));
       copy_units(part_, there, row_here(part_.row_from(to) + i), units_);
       threads::sync_warp();
       if (part_.lane() != 0) return;
       portable::release_fence();
-      part_.tell_row(to, i, 0);
+      part_.tell_row(to, part_.me(), i, 0);
     });
   }
 
@@ -54,12 +60,18 @@ class BulkCombine {
       RAILSHMEM_NO_UNROLL
       for (int32_t m = 0; m < part_.n(); ++m) {
         const int32_t i = part_.number_at(t, m);
-        if (i >= 0 && m != part_.me()) part_.await_row(m, static_cast<uint32_t>(i));
+        if (i >= 0 && m != part_.me()) part_.await_row_back(m, static_cast<uint32_t>(i));
       }
       auto* const out = static_cast<Elements*>(call_.out) + uint64_t{t} * units_;
       for_units(part_, units_, [&]<uint32_t kCount>(uint32_t u, Count<kCount>) { add_up<kCount>(t, u, out); });
     }
   }
+
+  const BulkCombineCall& call_;
+  MyPart part_;
+  const uint32_t units_;
+
+ private:
   /// The rows' units u, u + lanes and so on.
   template <uint32_t kCount>
   RAILSHMEM_KERNEL void add_up(uint32_t t, uint32_t u, Elements* out) const {
@@ -69,8 +81,7 @@ class BulkCombine {
       const int32_t i = part_.number_at(t, m);
       if (i < 0) continue;
       const auto number = static_cast<uint32_t>(i);
-      const Unit* const row = m == part_.me() ? row_here(part_.row_from(m) + number)
-                                              : part_.mine<Unit>(part_.places().row(BulkLayout::kCombine, m, number));
+      const Unit* const row = m == part_.me() ? row_here(part_.row_from(m) + number) : part_.row_back(m, number);
       const Units<kCount> units(part_, row, u);
       RAILSHMEM_UNROLL
       for (uint32_t j = 0; j < kCount; ++j) {
@@ -87,10 +98,6 @@ class BulkCombine {
       out[u + j * part_.lanes()] = result;
     }
   }
-
-  const BulkCombineCall& call_;
-  BulkPart part_;
-  const uint32_t units_;
 };
 
 }  // namespace railshmem::moe::kernels

@@ -7,31 +7,29 @@
 
 namespace railshmem::moe::kernels {
 
+/// MyPart: BulkPart, or that of a team over several nodes.
+template <class MyPart>
 class BulkDispatch {
  public:
   RAILSHMEM_KERNEL explicit BulkDispatch(const BulkDispatchCall& call)
-      : call_(call),
-        part_(call.members, call.row_nbytes, call.route, DeviceCall::moe_bulk_dispatch, BulkLayout::kDispatch),
-        units_(static_cast<uint32_t>(part_.shape().hidden) * call.element_nbytes / kUnit) {}
+      : BulkDispatch(call, BulkPart(call.members, call.row_nbytes, call.route, DeviceCall::moe_bulk_dispatch,
+                                    BulkLayout::kDispatch)) {}
 
   RAILSHMEM_KERNEL void run() {
     if (part_.has_room()) {
-      if (part_.warp_sends()) send();
-      if (part_.warp_receives())
-        part_.for_rows([&](int32_t from, uint32_t i) {
-          const int32_t token = part_.await_row(from, i);
-          const Place there = placed_at(part_.mine<Unit>(part_.places().row(BulkLayout::kDispatch, from, i)));
-          const uint32_t row = part_.row_from(from) + i;
-          const Place here = row_here(row);
-          copy_units(part_, here.units, there.units, units_);
-          copy_words(here.words, there.words);
-          note(row, token);
-        });
+      if (part_.warp_sends()) {
+        part_.await_done();
+        send();
+      }
+      if (part_.warp_receives()) part_.for_rows([this](int32_t from, uint32_t i) { receive(from, i); });
     }
     part_.close();
   }
 
- private:
+ protected:
+  RAILSHMEM_KERNEL BulkDispatch(const BulkDispatchCall& call, const MyPart& part)
+      : call_(call), part_(part), units_(static_cast<uint32_t>(part_.shape().hidden) * call.element_nbytes / kUnit) {}
+
   /// Where a token lies: its channels, and the words that travel with it.
   struct Place {
     Unit* units;
@@ -44,7 +42,7 @@ class BulkDispatch {
   /// Where the token's row at a member goes: into that one's memory, or to its row here.
   RAILSHMEM_KERNEL Place row_at(int32_t m, uint32_t i) const {
     if (m == part_.me()) return row_here(part_.row_from(m) + i);
-    return placed_at(part_.theirs<Unit>(m, part_.places().row(BulkLayout::kDispatch, part_.me(), i)));
+    return placed_at(part_.template theirs<Unit>(m, part_.places().row(BulkLayout::kDispatch, part_.me(), i)));
   }
   RAILSHMEM_KERNEL void copy_words(uint32_t* to, const uint32_t* from) const {
     RAILSHMEM_NO_UNROLL
@@ -55,7 +53,6 @@ class BulkDispatch {
   }
 
   RAILSHMEM_KERNEL void send() {
-    part_.await_done();
     RAILSHMEM_NO_UNROLL
     for (uint32_t t = part_.first(); t < call_.route.tokens; t += part_.step()) {
       const auto* const from = static_cast<const Unit*>(call_.x) + uint64_t{t} * units_;
@@ -71,27 +68,38 @@ class BulkDispatch {
       tell(t);
     }
   }
+  RAILSHMEM_KERNEL void receive(int32_t from, uint32_t i) {
+    const int32_t token = part_.await_row(from, i);
+    const Place there = placed_at(part_.template mine<Unit>(part_.places().row(BulkLayout::kDispatch, from, i)));
+    const uint32_t row = part_.row_from(from) + i;
+    const Place here = row_here(row);
+    copy_units(part_, here.units, there.units, units_);
+    copy_words(here.words, there.words);
+    note(row, token);
+  }
+
+  const BulkDispatchCall& call_;
+  MyPart part_;
+  const uint32_t units_;
+
+ private:
   RAILSHMEM_KERNEL void tell(uint32_t t) const {
     if (part_.lane() < static_cast<uint32_t>(part_.n())) portable::release_fence();
     RAILSHMEM_NO_UNROLL
     for (auto m = static_cast<int32_t>(part_.lane()); m < part_.n(); m += static_cast<int32_t>(part_.lanes())) {
       const int32_t i = part_.number_at(t, m);
-      if (i >= 0 && m != part_.me()) part_.tell_row(m, static_cast<uint32_t>(i), t);
+      if (i >= 0 && m != part_.me() && part_.is_near(m)) part_.tell_row(m, part_.me(), static_cast<uint32_t>(i), t);
     }
   }
-  /// Calls with(member, number) for the members that the token goes to, the next ones first.
+  /// Calls with(member, number) for the near members that the token goes to, the next ones first.
   template <class With>
   RAILSHMEM_KERNEL void for_members(uint32_t t, const With& with) const {
     RAILSHMEM_NO_UNROLL
     for (int32_t k = 1; k <= part_.n(); ++k) {
       const int32_t m = part_.after(k == part_.n() ? 0 : k), i = part_.number_at(t, m);
-      if (i >= 0) with(m, static_cast<uint32_t>(i));
+      if (i >= 0 && part_.is_near(m)) with(m, static_cast<uint32_t>(i));
     }
   }
-
-  const BulkDispatchCall& call_;
-  BulkPart part_;
-  const uint32_t units_;
 };
 
 }  // namespace railshmem::moe::kernels

@@ -43,6 +43,8 @@ class BulkPart : public Part {
   /// The first row or token of the calling warp, and how many there are until the next one.
   RAILSHMEM_KERNEL uint32_t first() const { return first_; }
   RAILSHMEM_KERNEL uint32_t step() const { return step_; }
+  RAILSHMEM_KERNEL uint64_t number() const { return number_; }
+  RAILSHMEM_KERNEL Kind kind() const { return kind_; }
   RAILSHMEM_KERNEL uint32_t lane() const { return lane_; }
   RAILSHMEM_KERNEL uint32_t lanes() const { return lanes_; }
   RAILSHMEM_KERNEL const BulkLayout& places() const { return places_; }
@@ -82,32 +84,53 @@ class BulkPart : public Part {
 
   /// Waits until all members are done with the call before this one, whose rows lie where this one's go. The warp.
   RAILSHMEM_KERNEL void await_done() {
-    RAILSHMEM_NO_UNROLL
-    for (int32_t m = 0; m < n(); ++m)
-      if (m != me()) await(mine<uint64_t>(BulkLayout::done(kind_, m)), number_ - 1, m);
+    for_each_member([this](int32_t m) {
+      if (m != me()) await_done_of(m);
+    });
   }
   /// Waits for row i of member m. Returns its token's number there. Every lane waits, so that they need not meet.
   RAILSHMEM_KERNEL int32_t await_row(int32_t m, uint32_t i) {
     return BulkWord::token(await(mine<uint64_t>(places_.word(kind_, m, i)), BulkWord::of(number_, 0), m));
   }
-  /// Says that the row of this member's token t is there. Behind a meeting of the warp and a release_fence().
-  RAILSHMEM_KERNEL void tell_row(int32_t to, uint32_t i, uint32_t t) const {
-    portable::store_fenced(theirs<uint64_t>(to, places_.word(kind_, me(), i)), BulkWord::of(number_, t));
+  /// Says that the row of member s's token t is there. Behind a meeting of the warp and a release_fence().
+  RAILSHMEM_KERNEL void tell_row(int32_t to, int32_t s, uint32_t i, uint32_t t) const {
+    portable::store_fenced(theirs<uint64_t>(to, places_.word(kind_, s, i)), BulkWord::of(number_, t));
   }
+  /// Waits for row i that member m sends back.
+  RAILSHMEM_KERNEL void await_row_back(int32_t m, uint32_t i) { await_row(m, i); }
+  /// That row.
+  RAILSHMEM_KERNEL const Unit* row_back(int32_t m, uint32_t i) const {
+    return mine<Unit>(places_.row(BulkLayout::kCombine, m, i));
+  }
+  /// Whether this PE stores into the member's memory by itself.
+  RAILSHMEM_KERNEL static constexpr bool is_near(int32_t) { return true; }
 
   /// The last block of all ends the call for this member. The whole block.
   RAILSHMEM_KERNEL void close() const {
     threads::sync_block();
-    if (thread() != 0) return;
+    if (thread() == 0 && end()) for_each_member([this](int32_t m) { tell_done(m); });
+  }
+
+ protected:
+  /// One thread of each block, at its end. True for that of the last block: its member is done, and says so behind
+  /// this.
+  RAILSHMEM_KERNEL bool end() const {
     auto* const ended = mine<uint64_t>(BulkLayout::ended(kind_));
     portable::release_fence();  // what the block has read comes before the members' next stores
-    if (portable::fetch_add_relaxed(ended, 1) + 1 != threads::blocks_in_row()) return;
+    if (portable::fetch_add_relaxed(ended, 1) + 1 != threads::blocks_in_row()) return false;
     portable::store_relaxed(ended, uint64_t{0});
     portable::store_relaxed(mine<uint64_t>(BulkLayout::number(kind_)), number_);
     portable::release_fence();
+    return true;
+  }
+  RAILSHMEM_KERNEL void tell_done(int32_t m) const {
+    portable::store_fenced(theirs<uint64_t>(m, BulkLayout::done(kind_, me())), number_);
+  }
+  RAILSHMEM_KERNEL void await_done_of(int32_t m) { await(mine<uint64_t>(BulkLayout::done(kind_, m)), number_ - 1, m); }
+  template <class With>
+  RAILSHMEM_KERNEL void for_each_member(const With& with) const {
     RAILSHMEM_NO_UNROLL
-    for (int32_t m = 0; m < n(); ++m)
-      portable::store_fenced(theirs<uint64_t>(m, BulkLayout::done(kind_, me())), number_);
+    for (int32_t m = 0; m < n(); ++m) with(m);
   }
 
  private:

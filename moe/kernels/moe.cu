@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels. Their view of the job is railshmem_device_view.
-#include "moe/kernels/bulk_combine.h"
 #include "moe/kernels/bulk_count.h"
-#include "moe/kernels/bulk_dispatch.h"
+#include "moe/kernels/bulk_far_combine.h"
+#include "moe/kernels/bulk_far_dispatch.h"
 #include "moe/kernels/combine.h"
 #include "moe/kernels/dispatch.h"
 
@@ -34,9 +34,16 @@ RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_bfloat16, CombineCall, run_combi
     kernels::__VA_ARGS__(call).run();                                                                     \
   }
 
-RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_dispatch, BulkDispatchCall, BulkDispatch)
-RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_half, BulkCombineCall, BulkCombine<railshmem::Half>)
-RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_bfloat16, BulkCombineCall, BulkCombine<railshmem::Bfloat16>)
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_dispatch, BulkDispatchCall, BulkDispatch<kernels::BulkPart>)
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_half, BulkCombineCall,
+                          BulkCombine<railshmem::Half, kernels::BulkPart>)
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_combine_bfloat16, BulkCombineCall,
+                          BulkCombine<railshmem::Bfloat16, kernels::BulkPart>)
+
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_far_dispatch, BulkFarDispatchCall, BulkFarDispatch)
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_far_combine_half, BulkFarCombineCall, BulkFarCombine<railshmem::Half>)
+RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_far_combine_bfloat16, BulkFarCombineCall,
+                          BulkFarCombine<railshmem::Bfloat16>)
 
 extern "C" __global__ void __launch_bounds__(kCountThreads, 4)
     railshmem_moe_bulk_layout(const __grid_constant__ CountCall call) {

@@ -129,6 +129,10 @@ class MoeBulk {
       : config_(config), arguments_(function, memory) {
     const shmem_team_t members = team_of(function, team);
     n_ = static_cast<size_t>(shmem_team_n_pes(members));
+    shmemx_topology_t where{};
+    where.size = sizeof where;
+    if (shmemx_topology_get(members, &where) == 0 && where.nnodes > 1)
+      value_error(text(function, ": the ranks are on ", where.nnodes, " nodes; here they must be on one"));
     const MoeLibrary& library = moe_library(function);
     int status = 0;
     {

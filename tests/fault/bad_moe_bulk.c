@@ -64,6 +64,7 @@ static void refuse_arguments(void) {
   CONFIG(words, 4097);
   CONFIG(multiprocessors, -1);
   must_refuse(shmemx_moe_bulk_workspace_of(65, &good) == 0, "65 members");
+  must_refuse(shmemx_moe_bulk_workspace(SHMEM_TEAM_INVALID, &good) == 0, "no team");
   shmemx_moe_bulk_t handle = NULL;
   must_refuse(shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");
   must_refuse(shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &good, heap, workspace, NULL), "no place for the handle");
@@ -137,7 +138,7 @@ int main(int argc, char** argv) {
   good.hidden = kHidden;
   good.max_tokens = kTokens;
   good.words = 2;
-  workspace = shmemx_moe_bulk_workspace_of(2, &good);
+  workspace = shmemx_moe_bulk_workspace(SHMEM_TEAM_WORLD, &good);
   heap = shmem_malloc(workspace);
   buffers = shmem_malloc(kPart);
   if (heap == NULL || buffers == NULL) return 0;

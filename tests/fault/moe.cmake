@@ -64,7 +64,7 @@ foreach(when before between)
 endforeach()
 if(RAILSHMEM_HAVE_OFI)
   moe_mistake(nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm
-              --expect "the team has members on 2 nodes. this library is for teams inside one node")
+              --expect "the team has members on 2 nodes. calls for few tokens are for teams inside one node")
 endif()
 
 # Many tokens.
@@ -88,7 +88,8 @@ foreach(regex
     "words is 4097. it must be 0 to 4096"
     "multiprocessors is -1"
     "members is 65. it must be 1 to 64"
-    "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_bulk_workspace_of."
+    "bulk_workspace: team -?[0-9]+ is none of this PE's"
+    "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_bulk_workspace."
     "handle is NULL. pass the address of a shmemx_moe_bulk_t"
     "dispatch's size is 1, this library's [0-9]+. begin with SHMEMX_MOE_BULK_DISPATCH_INITIALIZER"
     "bulk_dispatch_on_stream: handle is NULL. make one with shmemx_moe_bulk_create"
@@ -128,3 +129,13 @@ foreach(half dispatch combine layout)
 endforeach()
 fault_test(moe_bulk_killed ONLY_RELEASE OPTIONS ${on_stream_env} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
            --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe_bulk> killed)
+if(RAILSHMEM_HAVE_OFI)
+  set(two_nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm)
+  foreach(half dispatch combine)
+    fault_test(moe_bulk_nodes_lonely_${half} OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_WAIT_TIMEOUT=2
+               --expect "PE 1: error: .*moe_bulk_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT"
+               COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe_bulk> lonely_${half})
+  endforeach()
+  fault_test(moe_bulk_nodes_killed ONLY_RELEASE OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
+             --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe_bulk> killed)
+endif()

@@ -21,7 +21,7 @@ class Layer {
         shape_(shape),
         type_(type),
         config_(configuration(context, shape)),
-        nbytes_(shmemx_moe_bulk_workspace_of(context.npes, &config_)),
+        nbytes_(shmemx_moe_bulk_workspace(SHMEM_TEAM_WORLD, &config_)),
         workspace_(nbytes_),
         x_(allocate_gpu<Word>(elements(1))),
         out_(allocate_gpu<Word>(elements(1))),
@@ -171,6 +171,7 @@ void run_shape(Context& context, const MoeShape& shape, int type, bool combines)
   row.iters = iters * context.options.common.repetitions;
   row.validated = validated;
   set_time(row, seconds, static_cast<double>(iters));
+  set_bandwidths(row, 1);
   context.add(std::move(row));
   if (validated && !*validated) context.agree(false);
 }

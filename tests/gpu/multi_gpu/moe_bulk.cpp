@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dispatches and combines of many tokens against a plain reference, bit for bit: types, words beside the tokens,
 // routings with tokens for all, some, one and none of the members, combines in any order, call by call and from graphs.
-//   moe_bulk [ROUNDS]     rounds of each case (default: 6)
+//   moe_bulk [ROUNDS [CASES]]     rounds of each case (default: 6), and how many of the cases (default: all)
 #include <shmem.h>
 #include <shmemx_moe.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 
 #include "tests/gpu/multi_gpu/expect.h"
@@ -66,7 +67,7 @@ class Rig {
     config.type = one.type;
     config.words = one.words;
     config.multiprocessors = one.multiprocessors;
-    const size_t nbytes = shmemx_moe_bulk_workspace_of(npes, &config);
+    const size_t nbytes = shmemx_moe_bulk_workspace(SHMEM_TEAM_WORLD, &config);
     workspace_ = memory(nbytes);
     if (shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &config, workspace_, nbytes, &handle_) != 0) shmem_global_exit(2);
     room_ = tokens_ * static_cast<size_t>(npes);
@@ -213,6 +214,7 @@ class Rig {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 6;
+  const size_t most = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : ~size_t{0};
   shmem_init();
   if (shmemx_attach_device() != 0) return 1;
   me = shmem_my_pe();
@@ -226,7 +228,7 @@ int main(int argc, char** argv) {
         {kBfloat16, kFloat8, 256, 11, 6, 0, 70}, {kHalf, kFloat8, 16, 5, 1, 1, 30},
         {kBfloat16, kBfloat16, 8, 6, 3, 0, 0},   {kBfloat16, kBfloat16, 1032, 40, 2, 2, 60},
     };
-    for (const Case& one : cases) Rig(driver, one).run(rounds);
+    for (size_t i = 0; i < std::min(most, std::size(cases)); ++i) Rig(driver, cases[i]).run(rounds);
   }
   shmem_barrier_all();
   const int failed = failures;

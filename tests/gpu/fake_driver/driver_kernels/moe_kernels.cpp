@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "moe/kernels/bulk_combine.h"
 #include "moe/kernels/bulk_count.h"
-#include "moe/kernels/bulk_dispatch.h"
+#include "moe/kernels/bulk_far_combine.h"
+#include "moe/kernels/bulk_far_dispatch.h"
 #include "moe/kernels/combine.h"
 #include "moe/kernels/dispatch.h"
 #include "tests/gpu/emulated/emulation.h"
@@ -53,15 +53,24 @@ FakeKernel bulk(const WorldView& view) {
   return bulk<Call>(view, [](const Call& call) { Kernel(call).run(); });
 }
 
+void add_bulk(FakeModule& module, const WorldView& view) {
+  using moe::kernels::BulkCombine, moe::kernels::BulkDispatch, moe::kernels::BulkFarCombine,
+      moe::kernels::BulkFarDispatch, moe::kernels::BulkPart;
+  auto& kernels = module.kernels;
+  kernels["railshmem_moe_bulk_dispatch"] = bulk<BulkDispatch<BulkPart>, moe::BulkDispatchCall>(view);
+  kernels["railshmem_moe_bulk_combine_half"] = bulk<BulkCombine<Half, BulkPart>, moe::BulkCombineCall>(view);
+  kernels["railshmem_moe_bulk_combine_bfloat16"] = bulk<BulkCombine<Bfloat16, BulkPart>, moe::BulkCombineCall>(view);
+  kernels["railshmem_moe_bulk_far_dispatch"] = bulk<BulkFarDispatch, moe::BulkFarDispatchCall>(view);
+  kernels["railshmem_moe_bulk_far_combine_half"] = bulk<BulkFarCombine<Half>, moe::BulkFarCombineCall>(view);
+  kernels["railshmem_moe_bulk_far_combine_bfloat16"] = bulk<BulkFarCombine<Bfloat16>, moe::BulkFarCombineCall>(view);
+}
+
 }  // namespace
 
 void add_moe_kernels(FakeModule& module, const WorldView& view) {
   module.kernels["railshmem_moe_dispatch"] = dispatch<moe::kernels::PlainPayload>(view);
   module.kernels["railshmem_moe_dispatch_given"] = dispatch<moe::kernels::GivenPayload>(view);
-  module.kernels["railshmem_moe_bulk_dispatch"] = bulk<moe::kernels::BulkDispatch, moe::BulkDispatchCall>(view);
-  module.kernels["railshmem_moe_bulk_combine_half"] = bulk<moe::kernels::BulkCombine<Half>, moe::BulkCombineCall>(view);
-  module.kernels["railshmem_moe_bulk_combine_bfloat16"] =
-      bulk<moe::kernels::BulkCombine<Bfloat16>, moe::BulkCombineCall>(view);
+  add_bulk(module, view);
   module.kernels["railshmem_moe_bulk_layout"] = bulk<moe::CountCall>(view, [](const moe::CountCall& call) {
     moe::kernels::BulkCount(call, emulation::shared<moe::kernels::CountShared>("all")).run();
   });
