@@ -43,11 +43,19 @@ typedef struct {
   int scale_type;       ///< of E4M3: SHMEMX_MOE_SCALE_*; hidden is a multiple of 512 with _UE8M0
   int x_scaled;  ///< 1: dispatch is given 8-bit floats and their scales, which travel as they are; needs E4M3 and
                  ///< SHMEMX_MOE_SCALE_FLOAT. 0: dispatch is given `type`
+  int maskable;  ///< 1: calls can go on without members, see shmemx_moe_mask_on_stream; combine then waits until all
+                 ///< members have begun it
+  int mask_after_ms;  ///< with maskable: a wait of so many milliseconds masks the member; less than SHMEM_WAIT_TIMEOUT.
+                      ///< 0: no wait does. Need not be equal on all members
+  shmemx_moe_t mask_of;  ///< with maskable: a handle of the same members with maskable, whose mask this one shares, and
+                         ///< which outlives it. NULL: the handle has a mask of its own
+  int zeroed;  ///< 1: the workspace was set to 0 on all members, and they have met since; then shmemx_moe_create is
+               ///< local
 } shmemx_moe_config_t;
 
 // clang-format off
 #define SHMEMX_MOE_CONFIG_INITIALIZER \
-  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0, 0, SHMEMX_MOE_SCALE_FLOAT, 0}
+  {sizeof(shmemx_moe_config_t), 0, 8, 0, 0, SHMEMX_DATATYPE_BFLOAT16, SHMEMX_DATATYPE_BFLOAT16, 0, 0, SHMEMX_MOE_SCALE_FLOAT, 0, 0, 0, NULL, 0}
 // clang-format on
 
 /// One dispatch. Begin with SHMEMX_MOE_DISPATCH_INITIALIZER. All pointers are to memory of this PE's GPU.
@@ -180,8 +188,8 @@ RAILSHMEM_API size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_co
 RAILSHMEM_API size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config);
 
 /// Makes a handle for a team. workspace: nbytes of symmetric GPU memory (shmem_malloc) at one address on all members,
-/// the handle's alone until it is destroyed. Collective over the team; this PE's GPU is current (cudaSetDevice). 0, or
-/// nonzero after a message.
+/// the handle's alone until it is destroyed. Collective over the team, or local with `zeroed`; this PE's GPU is current
+/// (cudaSetDevice). 0, or nonzero after a message.
 RAILSHMEM_API int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void* workspace,
                                     size_t nbytes, shmemx_moe_t* handle);
 
@@ -204,6 +212,28 @@ RAILSHMEM_API int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combi
 /// The receiving half of the last dispatch or combine, which was given with hook = 1, in stream order. The buffers of
 /// that call stay as they are until then. 0, or nonzero after a message.
 RAILSHMEM_API int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stream_t stream);
+
+/// Masks a member of the handle's team, by its number there: this PE's calls go on without it. It gets no tokens,
+/// tokens of this PE that name its experts go on as if they named -1, its counts are 0, and sums are made without it.
+/// Nobody else learns of it: all members that go on mask the same ones. Graphs captured before see it. In stream order;
+/// in another stream it also ends the waits that are under way, if the handle's multiprocessors leave room for one block
+/// more. Local. Needs a handle with maskable. 0, or nonzero after a message; then nothing happened.
+RAILSHMEM_API int shmemx_moe_mask_on_stream(shmemx_moe_t handle, int member, shmemx_stream_t stream);
+
+/// Takes a member back, or all where member is -1, in stream order. Members that do so, and those that are taken back,
+/// make this call at one place between their calls, and meet before and after it: the first meeting when their streams
+/// have done all calls before. A member that comes back takes the others back by -1. What was dispatched before can no
+/// longer be combined. Local, refused as shmemx_moe_mask_on_stream.
+RAILSHMEM_API int shmemx_moe_unmask_on_stream(shmemx_moe_t handle, int member, shmemx_stream_t stream);
+
+/// Says which members are masked, by shmemx_moe_mask_on_stream or by a wait, in stream order. masked: [N] of this PE's
+/// GPU, 1 for those that are. Local, refused as shmemx_moe_mask_on_stream.
+RAILSHMEM_API int shmemx_moe_masked_on_stream(shmemx_moe_t handle, int32_t* masked, shmemx_stream_t stream);
+
+/// Waits, in stream order, until all members that are not masked have come to this call. Collective over them, in one
+/// order with the handle's other calls; with mask_after_ms a member that stays away is masked. Refused as
+/// shmemx_moe_mask_on_stream.
+RAILSHMEM_API int shmemx_moe_meet_on_stream(shmemx_moe_t handle, shmemx_stream_t stream);
 
 /// Bytes of workspace that a handle for many tokens needs. Local; 0 after a message.
 RAILSHMEM_API size_t shmemx_moe_bulk_workspace(shmem_team_t team, const shmemx_moe_bulk_config_t* config);

@@ -39,7 +39,7 @@ int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void
   return overlap::guarded("shmemx_moe_create", [&] {
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_t");
     auto made = std::make_unique<shmemx_moe>(team, checked(config, members_of(team)), workspace, nbytes);
-    if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
+    if (config->zeroed == 0 && shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
     *handle = made.release();
   });
 }
@@ -67,8 +67,36 @@ int shmemx_moe_combine_on_stream(const shmemx_moe_combine_t* combine, shmemx_str
 
 int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stream_t stream) {
   return overlap::guarded("shmemx_moe_complete_on_stream", [&] {
-    if (handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
+    check(handle);
     handle->complete(stream);
+  });
+}
+
+int shmemx_moe_mask_on_stream(shmemx_moe_t handle, int member, shmemx_stream_t stream) {
+  return overlap::guarded("shmemx_moe_mask_on_stream", [&] {
+    check(handle);
+    handle->mask(member, stream);
+  });
+}
+
+int shmemx_moe_unmask_on_stream(shmemx_moe_t handle, int member, shmemx_stream_t stream) {
+  return overlap::guarded("shmemx_moe_unmask_on_stream", [&] {
+    check(handle);
+    handle->unmask(member, stream);
+  });
+}
+
+int shmemx_moe_masked_on_stream(shmemx_moe_t handle, int32_t* masked, shmemx_stream_t stream) {
+  return overlap::guarded("shmemx_moe_masked_on_stream", [&] {
+    check(handle);
+    handle->masked(masked, stream);
+  });
+}
+
+int shmemx_moe_meet_on_stream(shmemx_moe_t handle, shmemx_stream_t stream) {
+  return overlap::guarded("shmemx_moe_meet_on_stream", [&] {
+    check(handle);
+    handle->meet(stream);
   });
 }
 

@@ -20,6 +20,15 @@ void check_types(const shmemx_moe_config_t& config) {
                      config.type));
 }
 
+void check_masking(const shmemx_moe_config_t& config) {
+  check_switch("maskable", config.maskable);
+  if (config.mask_after_ms < 0)
+    throw Error(text("mask_after_ms is %d; it must be 0 (no wait masks) or more", config.mask_after_ms));
+  if (config.maskable == 0 && (config.mask_after_ms != 0 || config.mask_of != nullptr))
+    throw Error("mask_after_ms or mask_of is given, and maskable is 0; set maskable to 1");
+  check_switch("zeroed", config.zeroed);
+}
+
 /// Channels that belong together.
 int step_of(const shmemx_moe_config_t& config) {
   if (config.dispatch_type == config.type) return 8;
@@ -66,6 +75,7 @@ shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n) {
   if (config->x_scaled != 0 && (config->dispatch_type == config->type || config->scale_type != SHMEMX_MOE_SCALE_FLOAT))
     throw Error(
         "x_scaled is 1; it needs dispatch_type SHMEMX_DATATYPE_FLOAT8_E4M3 and scale_type SHMEMX_MOE_SCALE_FLOAT");
+  check_masking(*config);
   return *config;
 }
 
@@ -80,15 +90,19 @@ Shape shape_of(const shmemx_moe_config_t& config, int n) {
           static_cast<Scaling>(config.scale_type)};
 }
 
+void check(shmemx_moe_t handle) {
+  if (handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
+}
+
 void check(const shmemx_moe_dispatch_t* dispatch) {
   check_size(dispatch, "dispatch", "SHMEMX_MOE_DISPATCH_INITIALIZER");
-  if (dispatch->handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
+  check(dispatch->handle);
   check_switch("hook", dispatch->hook);
 }
 
 void check(const shmemx_moe_combine_t* combine) {
   check_size(combine, "combine", "SHMEMX_MOE_COMBINE_INITIALIZER");
-  if (combine->handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
+  check(combine->handle);
   check_switch("hook", combine->hook);
 }
 

@@ -30,6 +30,7 @@ void check_size(const Struct* asked, const char* name, const char* initializer) 
 }
 
 /// That there is a handle.
+void check(shmemx_moe_t handle);
 void check(const shmemx_moe_dispatch_t* dispatch);
 void check(const shmemx_moe_combine_t* combine);
 /// What the call reads and writes. `tokens`: of the dispatch before.

@@ -15,10 +15,12 @@ class LoadedKernels {
 
   void give(const DispatchCall& call, unsigned blocks, unsigned threads, Stream stream) const;
   void give(const CombineCall& call, unsigned blocks, unsigned threads, Stream stream) const;
+  /// Only of a handle with masks.
+  void give(const MaskCall& call, Stream stream) const;
 
  private:
   const Module module_;
-  overlap::Function dispatch_ = nullptr, combine_ = nullptr;
+  overlap::Function dispatch_ = nullptr, combine_ = nullptr, mask_ = nullptr;
 };
 
 }  // namespace railshmem::moe

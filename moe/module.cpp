@@ -15,8 +15,7 @@ constexpr int kMultiprocessors = 16;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUN
 
 }  // namespace
 
-Module::Module() {
-  const std::span<const std::byte> image = moe_kernels();
+Module::Module(std::span<const std::byte> image) {
   if (image.empty())
     throw Error("this library was built without nvcc, so it has no kernels; build it where the CUDA toolkit is");
   must(driver().module_load(&module_, image.data()), "cuModuleLoadData");

@@ -11,10 +11,14 @@ namespace railshmem::moe {
 
 using overlap::Stream;
 
+/// moe/kernels/moe.cu and moe_masking.cu, compiled; empty where there was no nvcc.
+std::span<const std::byte> moe_kernels() noexcept;
+std::span<const std::byte> moe_masking_kernels() noexcept;
+
 class Module {
  public:
   /// Throws Error where the library was built without nvcc.
-  Module();
+  explicit Module(std::span<const std::byte> image = moe_kernels());
   ~Module();
   Module(const Module&) = delete;
 
@@ -35,8 +39,5 @@ void launch(overlap::Function function, const Call& call, unsigned blocks, unsig
 
 /// Multiprocessors of the current context's GPU. Throws Error where there is no context.
 unsigned multiprocessors_here();
-
-/// moe/kernels/moe.cu, compiled; empty where there was no nvcc.
-std::span<const std::byte> moe_kernels() noexcept;
 
 }  // namespace railshmem::moe

@@ -35,14 +35,19 @@ using namespace railshmem::moe;
 shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, void* workspace, size_t nbytes)
     : config_(config), kernels_(config), blocks_(blocks_of(config)), threads_(threads_of(config)) {
   const Shape shape = shape_of(config, shmem_team_n_pes(team));
-  dispatch_.members = combine_.members =
-      moe::members_of(team, shape, workspace, nbytes, Layout(shape).nbytes(), "shmemx_moe_workspace");
-  clear_words(workspace, Layout(shape).words_nbytes());
+  dispatch_.members = moe::members_of(team, shape, workspace, nbytes, Layout(shape).nbytes(), "shmemx_moe_workspace");
+  if (config.zeroed == 0) clear_words(workspace, Layout(shape).words_nbytes());
+  if (config.maskable != 0) take_mask();
+  combine_.members = dispatch_.members;
+}
+
+void shmemx_moe::refuse_beside_half_a_call() const {
+  if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
+    throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
 }
 
 void shmemx_moe::refuse_combine_at_the_wrong_time() const {
-  if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
-    throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
+  refuse_beside_half_a_call();
   if (stage_ == Stage::idle) throw Error("no dispatch came before; a combine follows its dispatch");
   if (stage_ == Stage::combined && config_.late_weights == 0)
     throw Error("the dispatch before has its combine; a handle with late_weights combines several times");
@@ -52,8 +57,7 @@ void shmemx_moe::refuse_combine_at_the_wrong_time() const {
 
 void shmemx_moe::dispatch(const shmemx_moe_dispatch_t& asked, Stream stream) {
   check_buffers(asked, config_);
-  if (stage_ == Stage::dispatch_sent || stage_ == Stage::combine_sent)
-    throw Error("the call before was given with hook = 1; complete it first (shmemx_moe_complete_on_stream)");
+  refuse_beside_half_a_call();
   const bool captured = overlap::is_captured(stream);
   DispatchCall call = dispatch_;
   call.halves = asked.hook != 0 ? kSend : kSend | kReceive;

@@ -20,9 +20,17 @@ struct shmemx_moe {
   void dispatch(const shmemx_moe_dispatch_t& asked, railshmem::moe::Stream stream);
   void combine(const shmemx_moe_combine_t& asked, railshmem::moe::Stream stream);
   void complete(railshmem::moe::Stream stream);
+  void mask(int member, railshmem::moe::Stream stream);
+  void unmask(int member, railshmem::moe::Stream stream);  ///< member -1: all
+  void masked(int32_t* masked, railshmem::moe::Stream stream) const;
+  void meet(railshmem::moe::Stream stream) const;
 
  private:
   void refuse_combine_at_the_wrong_time() const;
+  void refuse_beside_half_a_call() const;
+  void take_mask();
+  uint64_t other_member(int member) const;
+  railshmem::moe::MaskCall mask_call() const;
 
   const shmemx_moe_config_t config_;
   const railshmem::moe::LoadedKernels kernels_;

@@ -6,10 +6,12 @@
 #     TEST     below that folder, as tests/legacy/test_low_latency.py or tests/legacy/test_intranode.py
 # PYTHON     with PyTorch and railshmem      (default: python3; PYTHONPATH names the package where it is not installed)
 # SHMEM_SYMMETRIC_SIZE                       (default here: 4G, for the buffers that these tests ask for)
+# MASK_AFTER_MS  for test_low_latency.py --shrink-test, which needs 6 ranks or more: how long a call waits for a rank that
+#                stays away (default: 10000)
 # Exit status: that of the test.
 set -eu
 if [ $# -lt 2 ] || [ ! -f "$1/$2" ] || [ ! -d "$1/deep_ep/utils" ]; then
-  sed -n '3,9p' "$0" >&2
+  sed -n '3,11p' "$0" >&2
   exit 2
 fi
 deepep=$(cd "$1" && pwd)
@@ -20,6 +22,7 @@ trap 'rm -rf "$shim"' EXIT
 mkdir "$shim/deep_ep"
 cat >"$shim/deep_ep/__init__.py" <<END
 from railshmem.deep_ep import *
+Buffer.mask_after_ms = ${MASK_AFTER_MS:-10000}
 __path__.append("$deepep/deep_ep")
 END
 # The helpers of DeepEP import its compiled module. Tests of this interface call nothing in it.

@@ -230,6 +230,7 @@ check perf.overlap.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shm
 # Mixture of experts: bit for bit, with routings that change from launch to launch of a graph, and the bench.
 for pes in $counts; do
   check "moe.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe)" 200
+  [ "$pes" -lt 2 ] || check "moe_masks.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_masks)"
   check "moe_bulk.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk)" 200
   check "moe_bulk_layout.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk_layout)" 200
 done

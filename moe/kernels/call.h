@@ -78,13 +78,22 @@ class Layout {
  public:
   RAILSHMEM_HD explicit Layout(const Shape& shape) : shape_(shape) {}
 
-  static constexpr uint64_t kEpoch = 0;   ///< number of the last dispatch
-  static constexpr uint64_t kEnded = 64;  ///< blocks that have read it
+  static constexpr uint64_t kEpoch = 0;      ///< number of the last dispatch
+  static constexpr uint64_t kMask = 8;       ///< masked members as bits; see Members::mask
+  static constexpr uint64_t kTold = 16;      ///< when this member last said that it waits
+  static constexpr uint64_t kMeetings = 24;  ///< that this member has come to
+  static constexpr uint64_t kEnded = 64;     ///< blocks that have read the number
   /// Tokens of source s in the dispatch that has been received last.
   RAILSHMEM_HD static uint64_t tokens(int32_t s) { return 128 + 4 * uint64_t(s); }
-  /// Number of the combine again that member s has begun; see CombineCall::repeat.
+  /// Number of the combine that member s has begun, where somebody asks; see Combining.
   RAILSHMEM_HD static uint64_t begun(int32_t s) { return 128 + 4 * kMostMembers + 8 * uint64_t(s); }
-  static constexpr uint64_t kFixed = 128 + 12 * kMostMembers;
+  /// What the blocks have agreed on for source s; see Verdict.
+  RAILSHMEM_HD static uint64_t verdict(int32_t s) { return 128 + 12 * kMostMembers + 8 * uint64_t(s); }
+  /// Changes while member s waits for another one.
+  RAILSHMEM_HD static uint64_t waits(int32_t s) { return 128 + 20 * kMostMembers + 8 * uint64_t(s); }
+  /// Number of the meeting that member s has come to.
+  RAILSHMEM_HD static uint64_t met(int32_t s) { return 128 + 28 * kMostMembers + 8 * uint64_t(s); }
+  static constexpr uint64_t kFixed = 128 + 36 * kMostMembers;
 
   /// What source s says: tokens for local expert e, and in place local() all its tokens.
   RAILSHMEM_HD uint64_t count(uint64_t epoch, int32_t s, int32_t e) const {
@@ -147,6 +156,9 @@ struct Members {
   int32_t me;
   int32_t pe[kMostMembers];
   unsigned char* memory[kMostMembers];
+  int64_t signs;     ///< from the memory to that of the handle that keeps mask and signs of life; 0: this one
+  uint64_t* mask;    ///< members that calls go on without, as bits, in this PE's memory; null for many tokens
+  uint64_t mask_ns;  ///< a wait of so long masks whom it waits for; 0: no wait does
 };
 
 /// Which halves a kernel does.
@@ -174,6 +186,14 @@ struct CombineCall {
   void* out;             ///< [tokens][hidden]
   const float* weights;  ///< [tokens][topk], where they are late
   uint32_t repeat;       ///< combines of this dispatch before; more than 0 only where weights are late
+};
+
+/// A change of the mask, a look at it, or a meeting.
+struct MaskCall {
+  Members members;
+  uint32_t meets;         ///< 1: the members wait for each other
+  uint64_t set, cleared;  ///< members that are masked from here on, or no longer
+  int32_t* masked;        ///< [n]: result, or null
 };
 
 }  // namespace railshmem::moe

@@ -3,7 +3,7 @@
 // adds the members' sums in the order of ranks and rounds once.
 #pragma once
 
-#include "moe/kernels/part.h"
+#include "moe/kernels/masking_part.h"
 #include "src/base/small_floats.h"
 
 namespace railshmem::moe::kernels {
@@ -12,31 +12,37 @@ namespace railshmem::moe::kernels {
 ///
 /// Sums and late weights have one place. Between combines of two dispatches all members have received counts from all,
 /// so everybody has read what was there. A combine again has words for that: a member writes to another one when that
-/// has begun the call.
-template <class T, bool kLate>
+/// has begun the call. Where members may be masked, every combine has them: a call waits for all members, so that all
+/// see who is missing.
+template <class T, bool kLate, class Place>
 class Combining {
  public:
   static constexpr uint32_t kElements = kUnit / sizeof(T);
 
-  RAILSHMEM_KERNEL Combining(Part& part, const CombineCall& call, Shared& shared)
+  RAILSHMEM_KERNEL Combining(Place& part, const CombineCall& call, Shared& shared)
       : part_(part), call_(call), shared_(shared), number_(number_of(part.epoch(), call.repeat)) {}
 
-  /// Sends late weights to the members that have experts of this member's tokens. All blocks, before anything else: the
-  /// others wait for them.
+  /// One block tells the members that the call has begun. Before anything else.
+  RAILSHMEM_KERNEL void begin() const {
+    if (threads::block_in_row() == 0) tell_begin();
+  }
+
+  /// Sends late weights to the members that have experts of this member's tokens. All blocks, before they wait for
+  /// anybody: the others wait for them.
   RAILSHMEM_KERNEL void send_weights() {
     const auto topk = static_cast<uint32_t>(part_.shape().topk);
-    if (call_.repeat != 0 && threads::block_in_row() == 0) tell_begin();
+    if (!Place::kMasks && call_.repeat != 0) begin();
+    const uint64_t masked = part_.masked();
     RAILSHMEM_NO_UNROLL
     for (uint32_t t = threads::block_in_row(); t < call_.tokens; t += threads::blocks_in_row()) {
-      const uint64_t mask = *part_.mine<uint64_t>(part_.layout().mask(t));
+      const uint64_t mask = *part_.template mine<uint64_t>(part_.layout().mask(t)) & ~masked;
       RAILSHMEM_NO_UNROLL
       for (auto i = static_cast<uint32_t>(Part::thread()); i < static_cast<uint32_t>(part_.n()) * topk;
            i += static_cast<uint32_t>(Part::threads())) {
         const int32_t to = part_.after(static_cast<int32_t>(i / topk));
-        if ((mask >> to & 1) == 0) continue;
-        await_begin(to);
+        if ((mask >> to & 1) == 0 || !await_begin(to)) continue;
         const uint32_t weight = bits_of(call_.weights[uint64_t{t} * topk + i % topk]);
-        portable::store_relaxed(part_.theirs<uint64_t>(to, part_.layout().weights(part_.me(), t)) + i % topk,
+        portable::store_relaxed(part_.template theirs<uint64_t>(to, part_.layout().weights(part_.me(), t)) + i % topk,
                                 LateWeight::of(weights_number(), weight));
       }
     }
@@ -46,21 +52,25 @@ class Combining {
     part_.learn_tokens(shared_);
     // Sums that have to cross go first.
     part_.for_tokens(shared_, 1, [&](int32_t source, uint32_t t) {
-      if (!sum_up(source, t)) return;
+      if ((Place::kMasks && shared_.skipped[source] != 0) || !sum_up(source, t)) return;
       threads::sync_block();
       // release: pairs with the acquire of await(); without it the sums could come after their word.
       if (Part::thread() == 0)
-        portable::store_release(part_.theirs<uint64_t>(source, part_.layout().summed(part_.me(), t)), number_);
+        portable::store_release(part_.template theirs<uint64_t>(source, part_.layout().summed(part_.me(), t)), number_);
     });
   }
 
   RAILSHMEM_KERNEL void receive() {
+    uint64_t lost = 0;  // equal in all threads
+    if constexpr (Place::kMasks) lost = part_.lose_masked(shared_);
     RAILSHMEM_NO_UNROLL
     for (uint32_t t = part_.block(); t < call_.tokens; t += part_.blocks()) {
-      const uint64_t mask = *part_.mine<uint64_t>(part_.layout().mask(t));
+      const uint64_t mask = *part_.template mine<uint64_t>(part_.layout().mask(t)) & ~lost;
       await_members(t, mask);
-      finish(t, mask);
+      if constexpr (Place::kMasks) lost |= Place::agreed_losses(shared_);
+      finish(t, mask & ~lost);
     }
+    if constexpr (Place::kMasks) await_all();
   }
 
  private:
@@ -82,12 +92,24 @@ class Combining {
 
   /// What was read before this kernel has been read, so nothing needs a fence.
   RAILSHMEM_KERNEL void tell_begin() const {
+    const uint64_t masked = part_.masked();
     RAILSHMEM_NO_UNROLL
     for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads())
-      portable::store_relaxed(part_.theirs<uint64_t>(part_.after(i), Layout::begun(part_.me())), number_);
+      if (!Place::kMasks || !has(masked, part_.after(i)))
+        portable::store_relaxed(part_.template theirs<uint64_t>(part_.after(i), Layout::begun(part_.me())), number_);
   }
-  RAILSHMEM_KERNEL void await_begin(int32_t member) {
-    if (call_.repeat != 0) part_.await(part_.mine<uint64_t>(Layout::begun(member)), number_, member);
+  /// Of a combine again. Returns whether the member has begun it; false where it is masked.
+  RAILSHMEM_KERNEL bool await_begin(int32_t member) { return call_.repeat == 0 || has_begun(member) || !Place::kMasks; }
+  RAILSHMEM_KERNEL bool has_begun(int32_t member) {
+    return part_.await(part_.template mine<uint64_t>(Layout::begun(member)), number_, member) >= number_;
+  }
+  /// One block waits until all members have begun the call.
+  RAILSHMEM_KERNEL void await_all() {
+    if (threads::block_in_row() != 0) return;
+    const uint64_t masked = part_.masked();
+    RAILSHMEM_NO_UNROLL
+    for (int32_t m = Part::thread(); m < part_.n(); m += Part::threads())
+      if (!has(masked, m)) has_begun(m);
   }
 
   RAILSHMEM_KERNEL uint32_t units() const { return static_cast<uint32_t>(part_.shape().hidden) / kElements; }
@@ -95,15 +117,22 @@ class Combining {
   static constexpr uint32_t kRowsAtOnce = 4;
   using Some = Entries<kRowsAtOnce>;
 
-  /// Returns whether the token has an expert here, equally in all threads.
+  /// Returns whether the token has an expert here and its member is not lost, equally in all threads.
   RAILSHMEM_KERNEL bool sum_up(int32_t source, uint32_t t) {
-    const auto* const found = part_.mine<uint64_t>(part_.layout().found(source, t));
-    auto* const to = part_.theirs<Sums>(source, part_.layout().sums(part_.me(), t));
+    const auto* const found = part_.template mine<uint64_t>(part_.layout().found(source, t));
+    auto* const to = part_.template theirs<Sums>(source, part_.layout().sums(part_.me(), t));
     const Some first(found);
     if (Entry::place(first.at[0]) == Entry::kNone) return false;
     if constexpr (kLate) {
-      take_weights(found, source, t);
-      await_begin(source);
+      if constexpr (Place::kMasks) {
+        if (!await_begin(source)) Place::lose(shared_, source);
+        take_weights(found, source, t);
+        // Whoever is ahead waits for the block in send() or in take_weights() before it can lose another word.
+        if (has(shared_.lost, source)) return false;
+      } else {
+        take_weights(found, source, t);
+        await_begin(source);
+      }
     }
     RAILSHMEM_NO_UNROLL
     for (auto u = static_cast<uint32_t>(Part::thread()); u < units(); u += static_cast<uint32_t>(Part::threads())) {
@@ -123,7 +152,7 @@ class Combining {
   /// Waits for the weights of a token's entries here; one named twice has the sum, as weight_of() of dispatch makes it.
   /// The whole block, which meets before it takes the next token.
   RAILSHMEM_KERNEL void take_weights(const uint64_t* found, int32_t source, uint32_t t) {
-    const auto* const words = part_.mine<uint64_t>(part_.layout().weights(source, t));
+    const auto* const words = part_.template mine<uint64_t>(part_.layout().weights(source, t));
     RAILSHMEM_NO_UNROLL
     for (auto i = static_cast<uint32_t>(Part::thread()); i < part_.shape().entries();
          i += static_cast<uint32_t>(Part::threads())) {
@@ -131,10 +160,17 @@ class Combining {
       float sum = 0;
       RAILSHMEM_NO_UNROLL
       for (uint32_t k = 0, mentions = Entry::weight(found[i]); mentions != 0; ++k, mentions >>= 1)
-        if ((mentions & 1) != 0) sum += part_.await_weight(words + k, weights_number(), source);
+        if ((mentions & 1) != 0) sum += weight_in(words + k, source);
       shared_.weight[i] = sum;
     }
     threads::sync_block();
+  }
+  RAILSHMEM_KERNEL float weight_in(const uint64_t* word, int32_t source) const {
+    if constexpr (Place::kMasks) {
+      return part_.await_weight(word, weights_number(), source, shared_);
+    } else {
+      return part_.await_weight(word, weights_number(), source);
+    }
   }
   /// The weight of the token's i-th entry here.
   RAILSHMEM_KERNEL float weight(uint64_t entry, uint32_t i) const {
@@ -163,8 +199,13 @@ class Combining {
   /// Every thread waits, so that warps need not meet.
   RAILSHMEM_KERNEL void await_members(uint32_t t, uint64_t mask) {
     RAILSHMEM_NO_UNROLL
-    for (int32_t from = 0; from < part_.n(); ++from)
-      if ((mask >> from & 1) != 0) part_.await(part_.mine<uint64_t>(part_.layout().summed(from, t)), number_, from);
+    for (int32_t from = 0; from < part_.n(); ++from) {
+      if ((mask >> from & 1) == 0) continue;
+      const uint64_t word = part_.await(part_.template mine<uint64_t>(part_.layout().summed(from, t)), number_, from);
+      if constexpr (Place::kMasks) {
+        if (word < number_) Place::lose(shared_, from);
+      }
+    }
   }
 
   RAILSHMEM_KERNEL void finish(uint32_t t, uint64_t mask) {
@@ -175,7 +216,7 @@ class Combining {
       RAILSHMEM_NO_UNROLL
       for (int32_t from = 0; from < part_.n(); ++from) {
         if ((mask >> from & 1) == 0) continue;
-        Sums theirs = part_.mine<Sums>(part_.layout().sums(from, t))[u];
+        Sums theirs = part_.template mine<Sums>(part_.layout().sums(from, t))[u];
         RAILSHMEM_UNROLL
         for (uint32_t j = 0; j < kElements; ++j) sums.at(j) += theirs.at(j);
       }
@@ -186,16 +227,19 @@ class Combining {
     }
   }
 
-  Part& part_;
+  Place& part_;
   const CombineCall& call_;
   Shared& shared_;
   const uint64_t number_;  ///< of the combine; it only grows
 };
 
-template <class T, bool kLate>
+template <class T, bool kLate, class Place>
 RAILSHMEM_KERNEL inline void run_combine(const CombineCall& call, Shared& shared) {
-  Part part(call.members, DeviceCall::moe_combine, call.halves, Sharing::none);
-  Combining<T, kLate> combining(part, call, shared);
+  Place part(call.members, DeviceCall::moe_combine, call.halves, Sharing::none);
+  Combining<T, kLate, Place> combining(part, call, shared);
+  if constexpr (Place::kMasks) {
+    if ((call.halves & kSend) != 0) combining.begin();
+  }
   if (kLate && (call.halves & kSend) != 0) combining.send_weights();
   if (part.sends()) combining.send();
   if (part.receives()) combining.receive();

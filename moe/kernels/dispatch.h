@@ -2,17 +2,17 @@
 // Dispatch: a token goes once to each member that has experts of it, and is copied there to the experts' rows.
 #pragma once
 
-#include "moe/kernels/part.h"
+#include "moe/kernels/masking_part.h"
 #include "moe/kernels/payload.h"
 
 namespace railshmem::moe::kernels {
 
 /// Sends tokens. A block takes neighbouring tokens, so that it counts the tokens before its own once.
-template <class Payload>
+template <class Payload, class Place>
 class Sending {
  public:
-  RAILSHMEM_KERNEL Sending(Part& part, const DispatchCall& call, Shared& shared, uint64_t epoch)
-      : part_(part), call_(call), shared_(shared), epoch_(epoch) {}
+  RAILSHMEM_KERNEL Sending(Place& part, const DispatchCall& call, Shared& shared, uint64_t epoch)
+      : part_(part), call_(call), shared_(shared), epoch_(epoch), masked_(part.masked()) {}
 
   RAILSHMEM_KERNEL void run() {
     const uint32_t each = (call_.tokens + part_.blocks() - 1) / part_.blocks();
@@ -38,6 +38,11 @@ class Sending {
     return call_.experts[uint64_t{t} * static_cast<uint32_t>(topk()) + static_cast<uint32_t>(k)];
   }
   RAILSHMEM_KERNEL bool exists(int64_t expert) const { return expert >= 0 && expert < part_.shape().experts; }
+  RAILSHMEM_KERNEL bool is_masked(int32_t member) const { return Place::kMasks && has(masked_, member); }
+  /// Whether a token goes to the expert.
+  RAILSHMEM_KERNEL bool goes(int64_t expert) const {
+    return exists(expert) && !(Place::kMasks && is_masked(static_cast<int32_t>(expert) / part_.shape().local()));
+  }
   /// Whether none of the token's first `end` experts is this one.
   RAILSHMEM_KERNEL bool is_new(uint32_t t, int32_t end, int64_t expert) const {
     RAILSHMEM_NO_UNROLL
@@ -88,8 +93,8 @@ class Sending {
       const float weight = call_.weights == nullptr ? 1.0F : call_.weights[at];
       if (!exists(expert) && expert != -1)
         part_.fail(ChannelStatus::bad_argument, static_cast<int>(expert), reinterpret_cast<const void*>(uint64_t{t}));
-      shared_.expert[k] = exists(expert) ? static_cast<int32_t>(expert) : -1;
-      shared_.member[k] = exists(expert) ? static_cast<int32_t>(expert) / part_.shape().local() : -1;
+      shared_.expert[k] = goes(expert) ? static_cast<int32_t>(expert) : -1;
+      shared_.member[k] = goes(expert) ? static_cast<int32_t>(expert) / part_.shape().local() : -1;
       shared_.weight[k] = weight;
     }
     threads::sync_block();
@@ -136,7 +141,7 @@ class Sending {
       if ((mask >> to & 1) == 0) continue;
       const bool theirs = k < topk() && shared_.member[k] == to && leads(k);
       const int32_t expert = theirs ? shared_.expert[k] : 0;
-      part_.theirs<uint64_t>(to, part_.layout().entries(epoch_, part_.me(), t))[k] =
+      part_.template theirs<uint64_t>(to, part_.layout().entries(epoch_, part_.me(), t))[k] =
           theirs ? Entry::of(static_cast<uint32_t>(expert - to * part_.shape().local()), shared_.count[expert],
                              part_.shape().late_weights != 0 ? mentions_of(k) : bits_of(weight_of(k)))
                  : Entry::kNone;
@@ -145,12 +150,13 @@ class Sending {
 
   /// Behind a meeting of the block, all of whose stores the fence orders.
   RAILSHMEM_KERNEL void tell(uint32_t t, uint64_t mask) {
-    if (Part::thread() == 0) *part_.mine<uint64_t>(part_.layout().mask(t)) = mask;
+    if (Part::thread() == 0) *part_.template mine<uint64_t>(part_.layout().mask(t)) = mask;
     if (Part::thread() < part_.n()) portable::release_fence();
     RAILSHMEM_NO_UNROLL
     for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads()) {
       const int32_t to = part_.after(i);
-      portable::store_fenced(part_.theirs<uint64_t>(to, part_.layout().token(epoch_, part_.me(), t)),
+      if (is_masked(to)) continue;
+      portable::store_fenced(part_.template theirs<uint64_t>(to, part_.layout().token(epoch_, part_.me(), t)),
                              Word::token(epoch_, (mask >> to & 1) != 0));
     }
     RAILSHMEM_NO_UNROLL
@@ -165,17 +171,19 @@ class Sending {
     RAILSHMEM_NO_UNROLL
     for (int32_t i = Part::thread(); i < part_.n() * (local + 1); i += Part::threads()) {
       const int32_t to = part_.after(i / (local + 1)), e = i % (local + 1);
+      if (is_masked(to)) continue;
       const uint32_t tokens = e == local ? call_.tokens : shared_.count[to * local + e];
-      portable::store_relaxed(part_.theirs<uint64_t>(to, part_.layout().count(epoch_, part_.me(), e)),
+      portable::store_relaxed(part_.template theirs<uint64_t>(to, part_.layout().count(epoch_, part_.me(), e)),
                               Word::count(epoch_, tokens));
     }
     threads::sync_block();
   }
 
-  Part& part_;
+  Place& part_;
   const DispatchCall& call_;
   Shared& shared_;
   const uint64_t epoch_;
+  const uint64_t masked_;  ///< members, as bits
 };
 
 /// Notes the rows of a token's experts here for combine, one behind the other, and for the program whose they are.
@@ -215,25 +223,35 @@ RAILSHMEM_KERNEL inline void close(const Part& part, uint64_t epoch) {
 }
 
 /// Copies each token that has come to the rows of its experts here.
-template <class Payload>
-RAILSHMEM_KERNEL inline void receive(Part& part, const DispatchCall& call, Shared& shared, uint64_t epoch) {
+template <class Payload, class Place>
+RAILSHMEM_KERNEL inline void receive(Place& part, const DispatchCall& call, Shared& shared, uint64_t epoch) {
   part.learn_counts(epoch, shared, call);
   // These blocks wait for tokens anyhow, so it costs them nothing.
   if ((call.halves & kSend) != 0 && Part::thread() == 0) close(part, epoch);
+  uint64_t lost = 0;  // equal in all threads
   part.for_tokens(shared, 0, [&](int32_t source, uint32_t t) {
-    const auto* const word = part.mine<uint64_t>(part.layout().token(epoch, source, t));
-    // Every thread waits, so that warps need not meet.
-    const bool here = Word::here(part.await(word, Word::token(epoch, false), source));
+    const auto* const word = part.template mine<uint64_t>(part.layout().token(epoch, source, t));
+    bool here = false;
+    if (!Place::kMasks || !has(lost, source)) {
+      // Every thread waits, so that warps need not meet.
+      const uint64_t found = part.await(word, Word::token(epoch, false), source);
+      here = Word::here(found);
+      if constexpr (Place::kMasks) {
+        if (found < Word::token(epoch, false)) Place::lose(shared, source);
+        lost |= Place::agreed_losses(shared);
+        here = here && !has(lost, source);
+      }
+    }
     if (here) Payload::receive(part, call, shared, epoch, source, t);
     note_rows(part, call, shared, epoch, source, t, here);
   });
 }
 
-template <class Payload>
+template <class Payload, class Place>
 RAILSHMEM_KERNEL inline void run_dispatch(const DispatchCall& call, Shared& shared) {
-  Part part(call.members, DeviceCall::moe_dispatch, call.halves, Sharing::halves);
+  Place part(call.members, DeviceCall::moe_dispatch, call.halves, Sharing::halves);
   const uint64_t epoch = part.epoch() + ((call.halves & kSend) != 0 ? 1 : 0);
-  if (part.sends()) Sending<Payload>(part, call, shared, epoch).run();
+  if (part.sends()) Sending<Payload, Place>(part, call, shared, epoch).run();
   if (part.receives()) return receive<Payload>(part, call, shared, epoch);
   threads::sync_block();
   if (Part::thread() == 0) close(part, epoch);

@@ -21,6 +21,8 @@ struct Shared {
   int32_t expert[kMostTopk];  ///< of the token in hand; -1: none
   float weight[kMostTopk];    ///< combine: of the token's entries, where weights are late
   int32_t member[kMostTopk];  ///< of that expert
+  uint64_t lost;              ///< of MaskingPart: members whose word some thread of the block has not seen, as bits
+  uint32_t skipped[kMostMembers];  ///< of MaskingPart: sources that get no sums
 };
 
 RAILSHMEM_KERNEL inline void add_one(uint32_t* in_shared) {
@@ -100,6 +102,8 @@ enum class Sharing { none, halves };
 /// The calling block's part of a call. All blocks must run at once: those that receive wait for those that send.
 class Part {
  public:
+  static constexpr bool kMasks = false;  ///< MaskingPart goes on without members
+
   RAILSHMEM_KERNEL Part(const Members& members, DeviceCall call, uint32_t halves, Sharing sharing)
       : members_(members), layout_(members.shape), call_(call), halves_(halves) {
     const uint32_t all = threads::blocks_in_row(), senders = all / 2;
@@ -136,6 +140,9 @@ class Part {
   }
   /// Number of the last dispatch that this member has sent.
   RAILSHMEM_KERNEL uint64_t epoch() const { return portable::load_relaxed(mine<uint64_t>(Layout::kEpoch)); }
+
+  /// The members that are masked, as bits.
+  RAILSHMEM_KERNEL static uint64_t masked() { return 0; }
 
   /// Waits for a word that a member stores. Returns the word; after a failure, which ends the job, anything. Lanes of a
   /// warp that wait for one word together cost one load.
@@ -176,6 +183,10 @@ class Part {
       (e == local ? shared.tokens[s] : shared.begin[e * n() + s]) = Word::tokens(word);
       if (e == local && block_ == 0) *mine<uint32_t>(layout_.tokens(s)) = Word::tokens(word);
     }
+    note_counts(shared, call, local);
+  }
+  /// What learn_counts() does behind the waits. The whole block.
+  RAILSHMEM_KERNEL void note_counts(Shared& shared, const DispatchCall& call, int32_t local) const {
     threads::sync_block();
     RAILSHMEM_NO_UNROLL
     for (int32_t e = thread(); e < local; e += threads()) {
@@ -227,10 +238,12 @@ class Part {
   RAILSHMEM_KERNEL static int32_t thread() { return static_cast<int32_t>(threads::thread_in_row()); }
   RAILSHMEM_KERNEL static int32_t threads() { return static_cast<int32_t>(threads::row_size()); }
 
- private:
+ protected:
   const Members& members_;
   const Layout layout_;
   const DeviceCall call_;
+
+ private:
   uint32_t halves_, block_, blocks_;
   bool well_ = true;
 };

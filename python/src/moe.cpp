@@ -26,6 +26,14 @@ shmemx_moe_config_t config_of(int experts, int topk, int hidden, int max_tokens,
   config.x_scaled = x_scaled;
   return config;
 }
+shmemx_moe_config_t with_masks(shmemx_moe_config_t config, bool maskable, int mask_after_ms, shmemx_moe_t mask_of,
+                               bool zeroed) {
+  config.maskable = maskable;
+  config.mask_after_ms = mask_after_ms;
+  config.mask_of = mask_of;
+  config.zeroed = zeroed;
+  return config;
+}
 
 size_t moe_workspace(const char* function, const Team* team, int experts, int topk, int hidden, int max_tokens,
                      bool half, bool fp8, bool late_weights, int scale_type) {
@@ -51,10 +59,12 @@ size_t moe_workspace_of(const char* function, int members, int experts, int topk
 class MoeHandle {
  public:
   MoeHandle(const char* function, const Team* team, int experts, int topk, int hidden, int max_tokens, bool half,
-            bool fp8, bool late_weights, int scale_type, bool x_scaled, int multiprocessors, nb::handle workspace)
+            bool fp8, bool late_weights, int scale_type, bool x_scaled, int multiprocessors, nb::handle workspace,
+            bool maskable, int mask_after_ms, const MoeHandle* mask_of, bool zeroed)
       : MoeHandle(function, team, Array(function, "workspace", workspace, Access::write),
-                  config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, x_scaled,
-                            multiprocessors)) {}
+                  with_masks(config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, x_scaled,
+                                       multiprocessors),
+                             maskable, mask_after_ms, mask_of == nullptr ? nullptr : mask_of->use(function), zeroed)) {}
   MoeHandle(const char* function, const Team* team, const Array& memory, const shmemx_moe_config_t& config)
       : config_(config), arguments_(function, memory) {
     const shmem_team_t members = team_of(function, team);
@@ -118,6 +128,27 @@ class MoeHandle {
     arguments_.give(function, [&](shmemx_stream_t stream) { return moe_library(function).complete(handle, stream); });
   }
 
+  void mask(const char* function, int member) const {
+    const shmemx_moe_t handle = use(function);
+    arguments_.give(function,
+                    [&](shmemx_stream_t stream) { return moe_library(function).mask(handle, member, stream); });
+  }
+  /// member: -1 for all.
+  void unmask(const char* function, int member) const {
+    const shmemx_moe_t handle = use(function);
+    arguments_.give(function,
+                    [&](shmemx_stream_t stream) { return moe_library(function).unmask(handle, member, stream); });
+  }
+  void masked(const char* function, nb::handle into) const {
+    const shmemx_moe_t handle = use(function);
+    auto* const at = static_cast<int32_t*>(arguments_.written(function, "into", into, kInt32, n_));
+    arguments_.give(function, [&](shmemx_stream_t stream) { return moe_library(function).masked(handle, at, stream); });
+  }
+  void meet(const char* function) const {
+    const shmemx_moe_t handle = use(function);
+    arguments_.give(function, [&](shmemx_stream_t stream) { return moe_library(function).meet(handle, stream); });
+  }
+
  private:
   size_t hidden() const noexcept { return static_cast<size_t>(config_.hidden); }
   size_t topk() const noexcept { return static_cast<size_t>(config_.topk); }
@@ -147,10 +178,12 @@ void bind_moe(nb::module_& module) {
              nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
              nb::arg("late_weights"), nb::arg("scale_type"));
   nb::class_<MoeHandle>(module, "MoeHandle")
-      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, bool, int, nb::handle>(),
+      .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, bool, int, nb::handle, bool,
+                    int, const MoeHandle*, bool>(),
            nb::arg("function"), nb::arg("team").none(), nb::arg("experts"), nb::arg("topk"), nb::arg("hidden"),
            nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"), nb::arg("late_weights"), nb::arg("scale_type"),
-           nb::arg("x_scaled"), nb::arg("multiprocessors"), nb::arg("workspace"))
+           nb::arg("x_scaled"), nb::arg("multiprocessors"), nb::arg("workspace"), nb::arg("maskable"),
+           nb::arg("mask_after_ms"), nb::arg("mask_of").none(), nb::arg("zeroed"))
       .def("dispatch", &MoeHandle::dispatch, nb::arg("function"), nb::arg("x"), nb::arg("x_scales").none(),
            nb::arg("experts"), nb::arg("weights").none(), nb::arg("rows"), nb::arg("scales").none(), nb::arg("counts"),
            nb::arg("totals").none(), nb::arg("ranges").none(), nb::arg("sources").none(), nb::arg("tokens"),
@@ -158,6 +191,10 @@ void bind_moe(nb::module_& module) {
       .def("combine", &MoeHandle::combine, nb::arg("function"), nb::arg("results"), nb::arg("weights").none(),
            nb::arg("out"), nb::arg("tokens"), nb::arg("hook"))
       .def("complete", &MoeHandle::complete, nb::arg("function"))
+      .def("mask", &MoeHandle::mask, nb::arg("function"), nb::arg("member"))
+      .def("unmask", &MoeHandle::unmask, nb::arg("function"), nb::arg("member"))
+      .def("masked", &MoeHandle::masked, nb::arg("function"), nb::arg("into"))
+      .def("meet", &MoeHandle::meet, nb::arg("function"))
       .def("destroy", &MoeHandle::destroy, nb::arg("function"));
 }
 

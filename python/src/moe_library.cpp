@@ -59,6 +59,10 @@ const MoeLibrary& moe_library(const char* function) {
   find(function, library, "shmemx_moe_dispatch_on_stream", calls.dispatch);
   find(function, library, "shmemx_moe_combine_on_stream", calls.combine);
   find(function, library, "shmemx_moe_complete_on_stream", calls.complete);
+  find(function, library, "shmemx_moe_mask_on_stream", calls.mask);
+  find(function, library, "shmemx_moe_unmask_on_stream", calls.unmask);
+  find(function, library, "shmemx_moe_masked_on_stream", calls.masked);
+  find(function, library, "shmemx_moe_meet_on_stream", calls.meet);
   find(function, library, "shmemx_moe_bulk_workspace_of", calls.bulk_workspace_of);
   find(function, library, "shmemx_moe_bulk_create", calls.bulk_create);
   find(function, library, "shmemx_moe_bulk_destroy", calls.bulk_destroy);

@@ -15,6 +15,10 @@ struct MoeLibrary {
   decltype(&shmemx_moe_dispatch_on_stream) dispatch;
   decltype(&shmemx_moe_combine_on_stream) combine;
   decltype(&shmemx_moe_complete_on_stream) complete;
+  decltype(&shmemx_moe_mask_on_stream) mask;
+  decltype(&shmemx_moe_unmask_on_stream) unmask;
+  decltype(&shmemx_moe_masked_on_stream) masked;
+  decltype(&shmemx_moe_meet_on_stream) meet;
   decltype(&shmemx_moe_bulk_workspace_of) bulk_workspace_of;
   decltype(&shmemx_moe_bulk_create) bulk_create;
   decltype(&shmemx_moe_bulk_destroy) bulk_destroy;

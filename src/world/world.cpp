@@ -196,7 +196,7 @@ void World::attach_gpu() {
       *device_memory_, bootstrap_,
       AttachedGpuConfig{env_, layout_, choice_, header_layout(), log2_ring_slots(env_.device_ring_slots),
                         env_.device_payloads > 0 ? log2_payloads(env_.device_payloads) : 0, network_.get(),
-                        [this] { return liveness_->dead_peer(); }});
+                        [this] { return env_.survive ? std::nullopt : liveness_->dead_peer(); }});
   if (network_) {
     if (env_.gpu_context == GpuContextMode::own) device_memory_->work_beside_program();
     // The copies of proxy threads then need no change of context.
@@ -343,7 +343,7 @@ void World::fill_state() {
   liveness_ = std::make_unique<Liveness>(bootstrap_, processes);
   state_.liveness = liveness_.get();
   state_.calls_compared = env_.check;
-  if (network_ && !options_.pes_are_threads && env_.timeout_s > 0)
+  if (network_ && !options_.pes_are_threads && env_.timeout_s > 0 && !env_.survive)
     death_watch_ = std::make_unique<DeathWatch>(*liveness_, state_.me, env_.timeout_s);
   if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
   state_.lock_turns = lock_turns_.get();

@@ -62,6 +62,10 @@ static void refuse_arguments(void) {
   CONFIG(scale_type, 3);
   CONFIG(x_scaled, 2);
   CONFIG(x_scaled, 1);  // and dispatch_type is type
+  CONFIG(maskable, 2);
+  CONFIG(mask_after_ms, -1);
+  CONFIG(mask_after_ms, 1);  // and maskable is 0
+  CONFIG(zeroed, 2);
   must_refuse(shmemx_moe_workspace_of(0, &good) == 0, "no members");
   must_refuse(shmemx_moe_workspace_of(2, &good) == workspace, "another workspace for as many members");
   shmemx_moe_t handle = NULL;
@@ -82,6 +86,21 @@ static void refuse_arguments(void) {
   must_refuse(shmemx_moe_combine_on_stream(&combine, NULL), "a combine without a dispatch");
   must_refuse(shmemx_moe_complete_on_stream(dispatch.handle, NULL), "completing nothing");
   must_refuse(shmemx_moe_destroy(NULL), "destroying nothing");
+  must_refuse(shmemx_moe_mask_on_stream(NULL, 0, NULL), "masking without a handle");
+  must_refuse(shmemx_moe_mask_on_stream(dispatch.handle, 0, NULL), "masking without maskable");
+  if (!unnoticed) shmem_global_exit(kRefused);
+}
+
+static void refuse_masks(shmem_team_t self) {
+  must_refuse(shmemx_moe_mask_on_stream(dispatch.handle, 2, NULL), "masking a member that does not exist");
+  must_refuse(shmemx_moe_mask_on_stream(dispatch.handle, 1, NULL), "masking oneself");
+  must_refuse(shmemx_moe_unmask_on_stream(dispatch.handle, -2, NULL), "taking back a member that does not exist");
+  must_refuse(shmemx_moe_masked_on_stream(dispatch.handle, NULL, NULL), "no place for the mask");
+  shmemx_moe_config_t alone = good;
+  shmemx_moe_t handle = NULL;
+  alone.mask_of = dispatch.handle;
+  alone.zeroed = 1;
+  must_refuse(shmemx_moe_create(self, &alone, heap, workspace, &handle), "the mask of another team");
   if (!unnoticed) shmem_global_exit(kRefused);
 }
 
@@ -93,6 +112,26 @@ static void give(int result) {
 static void act(const char* name, int me) {
   if (strcmp(name, "arguments") == 0) {
     if (me == 1) refuse_arguments();
+  } else if (strcmp(name, "masks") == 0) {
+    shmem_team_t self = SHMEM_TEAM_INVALID;
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 1, 1, NULL, 0, &self) != 0) exit(0);
+    if (me == 1) refuse_masks(self);
+  } else if (strcmp(name, "masks_unfinished") == 0) {
+    dispatch.hook = 1;
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    if (shmemx_moe_unmask_on_stream(dispatch.handle, -1, NULL) != 0) shmem_global_exit(kRefused);
+  } else if (strcmp(name, "masks_back") == 0) {
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+    give(shmemx_moe_unmask_on_stream(dispatch.handle, -1, NULL));
+    if (shmemx_moe_combine_on_stream(&combine, NULL) != 0) shmem_global_exit(kRefused);
+  } else if (strcmp(name, "masks_lonely") == 0) {  // no wait masks
+    if (me == 1) give(shmemx_moe_meet_on_stream(dispatch.handle, NULL));
+  } else if (strcmp(name, "masks_one_side") == 0) {  // PE 0 masks PE 1, which does not know
+    if (me == 0) give(shmemx_moe_mask_on_stream(dispatch.handle, 1, NULL));
+    give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
+  } else if (strcmp(name, "masks_killed") == 0) {
+    if (me == 1) raise(SIGKILL);
+    give(shmemx_moe_mask_on_stream(dispatch.handle, 1, NULL));
   } else if (strcmp(name, "unfinished") == 0) {
     dispatch.hook = 1;
     give(shmemx_moe_dispatch_on_stream(&dispatch, NULL));
@@ -145,6 +184,7 @@ int main(int argc, char** argv) {
   good.hidden = kHidden;
   good.max_tokens = kTokens;
   good.late_weights = strstr(name, "late_weights") != NULL;
+  good.maskable = strncmp(name, "masks", 5) == 0;
   workspace = shmemx_moe_workspace(SHMEM_TEAM_WORLD, &good);
   if (strcmp(name, "nodes") == 0) shmem_global_exit(workspace == 0 ? kRefused : 0);
   heap = shmem_malloc(workspace);

@@ -28,6 +28,12 @@ foreach(regex
     "late_weights is 2. it must be 0 or 1"
     "x_scaled is 2. it must be 0 or 1"
     "x_scaled is 1. it needs dispatch_type SHMEMX_DATATYPE_FLOAT8_E4M3 and scale_type SHMEMX_MOE_SCALE_FLOAT"
+    "maskable is 2. it must be 0 or 1"
+    "mask_after_ms is -1. it must be 0 .no wait masks. or more"
+    "mask_after_ms or mask_of is given, and maskable is 0. set maskable to 1"
+    "zeroed is 2. it must be 0 or 1"
+    "mask_on_stream: handle is NULL. make one with shmemx_moe_create"
+    "mask_on_stream: the handle was made without maskable. set it to 1 in the configuration"
     "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_workspace."
     "workspace 0x[0-9a-f]+ is no symmetric memory. allocate it with shmem_malloc"
     "team -?[0-9]+ is none of this PE's"
@@ -62,6 +68,24 @@ foreach(when before between)
   fault_test(moe_killed_${when} ONLY_RELEASE OPTIONS ${on_stream_env} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
              --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe> killed_${when})
 endforeach()
+set(refused "")
+foreach(regex
+    "mask_on_stream: member is 2. it must be 0 to 1"
+    "mask_on_stream: member is 1, this PE itself. the other members mask it"
+    "unmask_on_stream: member is -2. it must be 0 to 1"
+    "masked_on_stream: masked is NULL. pass memory of this PE's GPU"
+    "create: mask_of is a handle of other members")
+  list(APPEND refused --expect "${regex}")
+endforeach()
+moe_mistake(masks ${refused} --status 5 --forbid "went unnoticed")
+moe_mistake(masks_unfinished --expect "unmask_on_stream: the call before was given with hook = 1. complete it first")
+moe_mistake(masks_back --expect "combine_on_stream: no dispatch came before. a combine follows its dispatch")
+moe_mistake(masks_lonely --env SHMEM_WAIT_TIMEOUT=2
+            --expect "PE 1: error: .*moe_dispatch in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT")
+moe_mistake(masks_one_side --env SHMEM_WAIT_TIMEOUT=2
+            --expect "PE 1: error: .*moe_dispatch in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT")
+# A mask alone does not keep the job alive when a process ends.
+moe_mistake(masks_killed --expect "oshrun: PE 1 .pid [0-9]+.*ending the other PEs")
 if(RAILSHMEM_HAVE_OFI)
   moe_mistake(nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm
               --expect "the team has members on 2 nodes. calls for few tokens are for teams inside one node")

@@ -93,6 +93,12 @@ class Oshrun(Case):
         for pe in (0, 1, 3):
             self.assertIn(f"PE {pe} learnt: PE 2 (pid ", result.err, str(result))
 
+    def test_others_may_survive(self):
+        program = "test $RAILSHMEM_LAUNCHER_PE = 1 && kill -9 $$; sleep 2.5; echo $RAILSHMEM_LAUNCHER_PE$SHMEM_SURVIVE"
+        result = oshrun("-n", 3, "--survive", "sh", "-c", program)
+        self.expect(result, 137, "PE 1 (pid ", "the other PEs go on (--survive)", within=15)
+        self.assertEqual(sorted(result.out.split()), ["01", "21"])
+
     def test_exit_without_finalize_is_noticed(self):
         self.expect(oshrun("-n", 2, PROBE, "exit-early", 1), 5, "PE 0 learnt: PE 1 (pid ", "without finalizing")
 

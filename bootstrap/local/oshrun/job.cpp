@@ -181,7 +181,11 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
   if (phase_ != Phase::running || (asked_ && asked_->pe == pe)) return;
   const int status = exit_status_of(wait_status);
   const std::string how = name(pe, pid) + " " + describe(wait_status);
-  if (status != 0) {
+  if (status != 0 && options_.survive && forwarded_ == 0) {
+    say("%s%s", how.c_str(), running_ > 0 ? "; the other PEs go on (--survive)" : "");
+    if (status_ == 0) status_ = status;
+    tell_all(how);
+  } else if (status != 0) {
     if (forwarded_ == 0 || status != 128 + forwarded_)
       say("%s%s", how.c_str(), running_ > 0 ? "; ending the other PEs" : "");
     tell_all(how);

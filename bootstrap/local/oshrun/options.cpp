@@ -68,6 +68,8 @@ void add_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--tag-output", options.tag_output, "Prefix every line of output with [pe]");
   app.add_option("--timeout", options.timeout_s, "End the job after this many seconds with status 124")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--survive", options.survive,
+               "When a PE dies, let the others go on, for programs that mask dead PEs; sets SHMEM_SURVIVE=1");
   app.add_flag("-v,--verbose", options.verbose, "Say where each PE runs");
 }
 
@@ -80,6 +82,7 @@ void complete(Options& options, const Words& words) {
   if (options.command.empty()) throw Error(text("which program? usage: %s", kUsage));
   for (const std::string& entry : words.environment)
     for (auto& one : assignment(entry)) options.environment.push_back(std::move(one));
+  if (options.survive) options.environment.emplace_back("SHMEM_SURVIVE", "1");
   std::istringstream ssh(words.ssh);
   for (std::string word; ssh >> word;) options.ssh.push_back(word);
   if (options.ssh.empty()) throw Error("--ssh is empty; it names the command that runs a command on another host");

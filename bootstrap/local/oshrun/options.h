@@ -15,6 +15,7 @@ struct Options {
   int npes = 0;
   bool tag_output = false;
   bool verbose = false;
+  bool survive = false;  ///< a PE that dies does not end the others
   double timeout_s = 0;  ///< 0 = no limit
   Bind bind = Bind::automatic;
   std::string directory;      ///< to start in; empty = where oshrun was started

@@ -12,6 +12,7 @@ from railshmem.deep_ep._config import Config
 from railshmem.deep_ep._event import EventHandle, EventOverlap
 from railshmem.deep_ep._lanes import FUNCTION, Lane, Lanes, Sizes, size_hint
 from railshmem.deep_ep._many import ManyTokens
+from railshmem.deep_ep._shrink import Shrink
 from railshmem.deep_ep._throughput import Throughput
 from railshmem.moe import _checks, _memory
 
@@ -29,7 +30,7 @@ class Handle(tuple):
     number: int  #: of the dispatch among the lane's
 
 
-class Buffer(ManyTokens):
+class Buffer(Shrink, ManyTokens):
     """Dispatch and combine for the ranks of a group on one node, whose GPUs map each other's memory.
 
     All ranks make the calls in one order. A call goes into torch's current stream, or with async_finish into the buffer's own.
@@ -37,6 +38,9 @@ class Buffer(ManyTokens):
     """
 
     num_sms: int = 20
+    #: Of buffers with enable_shrink that are made from now on: a low-latency call that has waited so many milliseconds for a rank that
+    #: does not wait itself masks it. Less than SHMEM_WAIT_TIMEOUT. 0: only low_latency_update_mask_buffer() masks. This package's own.
+    mask_after_ms: int = 100_000
 
     def __init__(self, group: Any = None, num_nvl_bytes: int = 0, num_rdma_bytes: int = 0, low_latency_mode: bool = False,
                  num_qps_per_rank: int = 24, allow_nvlink_for_low_latency_mode: bool = True, allow_mnnvl: bool = False,
@@ -50,22 +54,19 @@ class Buffer(ManyTokens):
         num_qps_per_rank, allow_mnnvl, use_fabric and explicitly_destroy change nothing. Torch's current device is the buffer's.
 
         Starts the library where it does not run: collective over the group. Where it runs, the call is collective over all
-        PEs, each with its group. Raises ValueError with enable_shrink, or where NVLink is refused: these are not there yet;
-        MemoryError where the heap is full; RuntimeError as railshmem.moe.Exchange.
+        PEs, each with its group. enable_shrink: low-latency calls go on without ranks that are masked. Raises ValueError where
+        NVLink is refused, which is not there yet; MemoryError where the heap is full; RuntimeError as railshmem.moe.Exchange.
         """
         if (group is None) == (comm is None):
             raise ValueError(f"{FUNCTION}: pass group or comm, one of the two")
-        for given, why in ((enable_shrink, "enable_shrink is True; masking of ranks is not there yet"),
-                           (not allow_nvlink_for_low_latency_mode,
-                            "allow_nvlink_for_low_latency_mode is False; ranks write to each other's memory, by NVLink")):
-            if given:
-                raise ValueError(f"{FUNCTION}: {why}")
+        if not allow_nvlink_for_low_latency_mode:
+            raise ValueError(f"{FUNCTION}: allow_nvlink_for_low_latency_mode is False; ranks write to each other's memory, by NVLink")
         self.group = comm if group is None else group
         self.num_nvl_bytes, self.num_rdma_bytes, self.low_latency_mode = num_nvl_bytes, num_rdma_bytes, low_latency_mode
         self.explicitly_destroy, self.enable_shrink = explicitly_destroy, enable_shrink
         self._team, self._owns_team = _job.enter(group, comm)
         self.rank, self.group_size = self._team.my_pe(), self._team.n_pes()
-        self._lanes: Lanes | None = Lanes(self._team, num_rdma_bytes)
+        self._lanes: Lanes | None = Lanes(self._team, num_rdma_bytes, Buffer.mask_after_ms if enable_shrink else None)
         self._throughput = Throughput(self._team, num_nvl_bytes, self._lanes.device)
         self._stream = _streams.new(self._lanes.device)
         self._last: EventHandle | None = None  # behind the last call in that stream
@@ -126,10 +127,6 @@ class Buffer(ManyTokens):
         """
         self._prepare(f"{FUNCTION}.prepare_low_latency",
                       Sizes(num_max_dispatch_tokens_per_rank, hidden, num_experts, num_topk, bool(use_fp8), scale_type))
-
-    def clean_low_latency_buffer(self, num_max_dispatch_tokens_per_rank: int, hidden: int, num_experts: int) -> None:
-        """Does nothing: the words in the memory are numbered, so nothing needs to be zero."""
-        self._require(f"{FUNCTION}.clean_low_latency_buffer")
 
     def low_latency_dispatch(self, x: torch.Tensor, topk_idx: torch.Tensor, num_max_dispatch_tokens_per_rank: int,
                              num_experts: int, cumulative_local_expert_recv_stats: torch.Tensor | None = None,

@@ -2,7 +2,7 @@
 """The exchanges of a buffer, in a part of symmetric memory that it hands out."""
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -58,11 +58,20 @@ class Lane:
 class Lanes:
     """Lanes by sizes, IN_FLIGHT for each, used in turn."""
 
-    def __init__(self, team: Team, nbytes: int):
-        """Takes nbytes of symmetric memory. Collective over all PEs."""
+    def __init__(self, team: Team, nbytes: int, mask_after_ms: int | None):
+        """Takes nbytes of symmetric memory. Collective over all PEs. mask_after_ms: None where all ranks are there for ever."""
         self.device = _memory.take_gpu(FUNCTION)
         self._team, self._size, self._nbytes, self._used = team, team.n_pes(), nbytes, 0
         self._memory = _memory.symmetric(FUNCTION, nbytes, f"{nbytes} bytes of {FUNCTION}", self.device) if nbytes else None
+        #: Has the mask of ranks; None without one. Its workspace is symmetric memory of its own.
+        self.keeper: Exchange | None = None
+        self._maskable: dict[str, Any] = {}
+        if mask_after_ms is not None:
+            if self._memory is not None:
+                self._memory.zero_()
+                _memory.settle(self.device)  # before the keeper is made, which all ranks make together
+            self.keeper = Exchange(self._size, 1, 8, 1, team=team, maskable=True, mask_after_ms=mask_after_ms)
+            self._maskable = dict(maskable=True, mask_after_ms=mask_after_ms, mask_of=self.keeper, zeroed=True)
         self._lanes: dict[Sizes, list[Lane]] = {}
         self._turns: dict[Sizes, int] = {}
 
@@ -71,7 +80,7 @@ class Lanes:
         return self._lanes.get(sizes)
 
     def make(self, sizes: Sizes) -> list[Lane]:
-        """Makes lanes. Collective over the team; the CPU waits. ValueError where no memory is left for them."""
+        """Makes lanes. Collective over the team, or local with masks; the CPU waits. ValueError where no memory is left for them."""
         _checks.sizes(self._size, sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, torch.bfloat16, sizes.fp8,
                       sizes.scale_type, 0)
         needed = nbytes_of(self._size, sizes)
@@ -80,7 +89,8 @@ class Lanes:
                              f"sizes, and {sizes} takes {needed}; see get_low_latency_rdma_size_hint()")
         parts = self._memory[self._used:self._used + needed].view(IN_FLIGHT, -1)
         self._lanes[sizes] = [Lane(Exchange(sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, fp8=sizes.fp8,
-                                            scale_type=sizes.scale_type, late_weights=True, team=self._team, workspace=part)) for part in parts]
+                                            scale_type=sizes.scale_type, late_weights=True, team=self._team, workspace=part,
+                                            **self._maskable)) for part in parts]
         self._used += needed
         return self._lanes[sizes]
 
@@ -89,11 +99,20 @@ class Lanes:
         turn = self._turns[sizes] = (self._turns.get(sizes, -1) + 1) % IN_FLIGHT
         return self._lanes[sizes][turn]
 
+    def exchanges(self) -> list[Exchange]:
+        """Returns all exchanges, behind them the keeper of their mask."""
+        return [lane.exchange for lanes in self._lanes.values() for lane in lanes] + ([self.keeper] if self.keeper else [])
+
+    def unmask(self, rank: int | None) -> None:
+        """Takes a rank back, or all without one. The first lanes are next, since who was away has taken fewer turns."""
+        for exchange in self.exchanges():
+            exchange.unmask(rank)
+        self._turns.clear()
+
     def free(self) -> None:
         """Frees all. Collective over all PEs."""
-        for lanes in self._lanes.values():
-            for lane in lanes:
-                lane.exchange.free()
+        for exchange in self.exchanges():
+            exchange.free()
         self._lanes.clear()
         if self._memory is not None:
             _core.free(FUNCTION, self._memory)

@@ -37,6 +37,15 @@ def sizes(size: int, experts: int, topk: int, hidden: int, max_tokens: int, dtyp
         raise ValueError(f"{MAKE}: multiprocessors is {multiprocessors}; it must be 0 (all) or more")
 
 
+def masks(maskable: bool, mask_after_ms: int, mask_of: object) -> None:
+    """Checks how an exchange goes on without members."""
+    _number("mask_after_ms", mask_after_ms)
+    if mask_after_ms < 0:
+        raise ValueError(f"{MAKE}: mask_after_ms is {mask_after_ms}; it must be 0 (no wait masks) or more")
+    if not maskable and (mask_after_ms != 0 or mask_of is not None):
+        raise ValueError(f"{MAKE}: mask_after_ms or mask_of is given without maskable=True")
+
+
 def channels_of_word(scale_type: str) -> int:
     """Returns how many channels an element of scales is for."""
     return CHANNELS_OF_SCALE * (4 if scale_type == "ue8m0" else 1)

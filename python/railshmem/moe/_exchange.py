@@ -9,6 +9,7 @@ import torch
 from railshmem import Team, _core
 from railshmem._names import name_of
 from railshmem.moe import _checks, _memory
+from railshmem.moe._masks import Masks
 
 _MAKE, _DISPATCH, _COMBINE, _COMPLETE = (f"railshmem.moe.Exchange{name}" for name in ("", ".dispatch", ".combine", ".complete"))
 
@@ -35,7 +36,7 @@ class Received(NamedTuple):
     layout: Layout | None = None  #: with layout=True
 
 
-class Exchange:
+class Exchange(Masks):
     """Brings tokens to their experts and back. One dispatch at a time, with its combine; for one stream at a time.
 
     Member r of the team has the experts from r * experts / size on. `size`, `rank`, `local_experts`, `capacity` (rows that an
@@ -46,7 +47,8 @@ class Exchange:
 
     def __init__(self, experts: int, topk: int, hidden: int, max_tokens: int, dtype: torch.dtype = torch.bfloat16,
                  fp8: bool = False, *, scale_type: str = "float", x_scaled: bool = False, late_weights: bool = False,
-                 team: Team | None = None, group: Any = None, workspace: torch.Tensor | None = None, multiprocessors: int = 0):
+                 team: Team | None = None, group: Any = None, workspace: torch.Tensor | None = None, multiprocessors: int = 0,
+                 maskable: bool = False, mask_after_ms: int = 0, mask_of: Exchange | None = None, zeroed: bool = False):
         """Makes an exchange for `experts` experts of all members together (a multiple of size, at most 1024).
 
         topk: experts of a token at most, 1 to 32. hidden: channels of a token, a multiple of 8, of 128 with fp8; at most
@@ -59,9 +61,14 @@ class Exchange:
         process group of torch.distributed, of which the exchange makes a team of its own. multiprocessors: that a kernel
         occupies at most; 0 is all, and this alone may differ between members.
 
+        maskable: the exchange can go on without members, see mask(). mask_after_ms: with maskable, a wait of so many
+        milliseconds for a member that does not wait itself masks it; less than SHMEM_WAIT_TIMEOUT; 0: no wait does. mask_of:
+        with maskable, an exchange of the same members that is maskable, too, and freed later, whose mask this one shares.
+
         workspace: symmetric CUDA memory of workspace_nbytes() bytes, at equal places on all members, for this exchange
         alone; then the call is collective over the team. Without it the exchange takes memory of the symmetric heap: the call
-        is then collective over all PEs of the job, each for its team.
+        is then collective over all PEs of the job, each for its team. zeroed: the workspace, which is passed, was set to 0
+        on all members, and they have met since; then the call is local.
 
         Raises ValueError and TypeError for arguments that do not fit; MemoryError where the heap is full; FileNotFoundError
         where there is no librailshmem-moe.so; RuntimeError where the heap is not in GPU memory, the team is on several
@@ -76,6 +83,12 @@ class Exchange:
         self.experts, self.topk, self.hidden, self.max_tokens = experts, topk, hidden, max_tokens
         self.dtype, self.fp8, self.late_weights, self.multiprocessors = dtype, bool(fp8), bool(late_weights), multiprocessors
         self.scale_type, self.x_scaled = scale_type, bool(x_scaled)
+        _checks.masks(maskable, mask_after_ms, mask_of)
+        if mask_of is not None and not isinstance(mask_of, Exchange):
+            raise TypeError(f"{_MAKE}: mask_of is {type(mask_of).__name__}; it must be an Exchange")
+        if zeroed and workspace is None:
+            raise ValueError(f"{_MAKE}: zeroed is given without workspace; it says that the workspace passed is 0")
+        self.maskable, self.mask_after_ms, self._mask_of = bool(maskable), mask_after_ms, mask_of
         if x_scaled and (not fp8 or scale_type != "float"):
             raise ValueError(f"{_MAKE}: x_scaled is given without fp8=True and scale_type='float'")
         self.local_experts, self.capacity = experts // self.size, self.size * max_tokens
@@ -84,7 +97,8 @@ class Exchange:
         self._owned = None
         if workspace is None:
             self._owned = workspace = _memory.symmetric(_MAKE, nbytes, name_of(f"a workspace of {_MAKE}", depth=1), self.device)
-        self._handle = _core.MoeHandle(_MAKE, team, *self._sizes(), self.x_scaled, multiprocessors, workspace)
+        self._handle = _core.MoeHandle(_MAKE, team, *self._sizes(), self.x_scaled, multiprocessors, workspace, self.maskable,
+                                       mask_after_ms, mask_of and mask_of._handle, bool(zeroed))
         self._workspace = workspace
         self._tokens = None  # of the last dispatch
         self._combines = 0  # of the last dispatch

@@ -130,7 +130,6 @@ def test_mistakes(buffer, group, gpu, me, npes):
     Buffer = deep_ep.Buffer
     for call, kind, text in (
             (lambda: Buffer(), ValueError, "pass group or comm"),
-            (lambda: Buffer(group, low_latency_mode=True, enable_shrink=True), ValueError, "masking of ranks is not there yet"),
             (lambda: Buffer(group, low_latency_mode=True, allow_nvlink_for_low_latency_mode=False), ValueError, "by NVLink"),
             (lambda: Buffer.set_num_sms(7), ValueError, "it must be even"),
             (lambda: Buffer.get_low_latency_rdma_size_hint(4, 128, 2, 3), ValueError, "which 2 ranks do not divide"),
@@ -168,5 +167,5 @@ def test_what_programs_ask_for_in_any_mode(buffer):
     with event(release_handle=True) as same:
         assert same is event
     assert calls == [1] and event.event is None
-    for absent in ("internode_dispatch", "low_latency_update_mask_buffer", "get_local_buffer_tensor"):
+    for absent in ("internode_dispatch", "get_local_buffer_tensor"):
         assert not hasattr(buffer, absent)

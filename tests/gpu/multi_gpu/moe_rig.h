@@ -150,8 +150,8 @@ inline std::vector<uint16_t> expert_result(const MoeCase& one, int64_t expert, c
   return result;
 }
 
-/// What combine must give for a token, by the plain order of sums.
-inline std::vector<uint16_t> combined(const MoeCase& one, int n, const Tokens& tokens, int t) {
+/// What combine must give for a token, by the plain order of sums, without masked members (bits).
+inline std::vector<uint16_t> combined(const MoeCase& one, int n, const Tokens& tokens, int t, uint64_t masked = 0) {
   const auto hidden = static_cast<size_t>(one.hidden);
   std::vector<float> sum(hidden, 0.0F);
   const Row row = row_of(one, &tokens.x[static_cast<size_t>(t) * hidden]);
@@ -160,7 +160,7 @@ inline std::vector<uint16_t> combined(const MoeCase& one, int n, const Tokens& t
     bool any = false;
     for (int k = 0; k < one.topk; ++k) {
       const int64_t expert = expert_of(tokens, one.topk, t, k);
-      if (expert < 0 || expert / one.local != member) continue;
+      if (expert < 0 || expert / one.local != member || (masked >> member & 1) != 0) continue;
       any = true;
       const float weight = weight_of(tokens, one.topk, t, k);
       const std::vector<uint16_t> result = expert_result(one, expert, row);

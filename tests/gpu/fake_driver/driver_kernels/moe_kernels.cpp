@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "moe/kernels/bulk_count.h"
 #include "moe/kernels/bulk_far_combine.h"
@@ -26,16 +28,16 @@ FakeKernel kernel(const WorldView& view, Run&& run) {
       }};
 }
 
-template <class Payload>
+template <class Payload, class Place>
 FakeKernel dispatch(const WorldView& view) {
   return kernel<moe::DispatchCall>(view, [](const moe::DispatchCall& call, moe::kernels::Shared& shared) {
-    moe::kernels::run_dispatch<Payload>(call, shared);
+    moe::kernels::run_dispatch<Payload, Place>(call, shared);
   });
 }
-template <class T, bool kLate>
+template <class T, bool kLate, class Place>
 FakeKernel combine(const WorldView& view) {
   return kernel<moe::CombineCall>(view, [](const moe::CombineCall& call, moe::kernels::Shared& shared) {
-    moe::kernels::run_combine<T, kLate>(call, shared);
+    moe::kernels::run_combine<T, kLate, Place>(call, shared);
   });
 }
 
@@ -65,24 +67,36 @@ void add_bulk(FakeModule& module, const WorldView& view) {
   kernels["railshmem_moe_bulk_far_combine_bfloat16"] = bulk<BulkFarCombine<Bfloat16>, moe::BulkFarCombineCall>(view);
 }
 
+/// The kernels for few tokens.
+template <class Place>
+void add_few(FakeModule& module, const WorldView& view, const std::string& end) {
+  using namespace moe::kernels;
+  const auto add = [&](const char* name, FakeKernel kernel) {
+    module.kernels["railshmem_moe_" + (name + end)] = std::move(kernel);
+  };
+  add("dispatch", dispatch<PlainPayload, Place>(view));
+  add("dispatch_given", dispatch<GivenPayload, Place>(view));
+  add("dispatch_scaled_half", dispatch<ScaledPayload<Half, false>, Place>(view));
+  add("dispatch_scaled_bfloat16", dispatch<ScaledPayload<Bfloat16, false>, Place>(view));
+  add("dispatch_powers_half", dispatch<ScaledPayload<Half, true>, Place>(view));
+  add("dispatch_powers_bfloat16", dispatch<ScaledPayload<Bfloat16, true>, Place>(view));
+  add("combine_half", combine<Half, false, Place>(view));
+  add("combine_bfloat16", combine<Bfloat16, false, Place>(view));
+  add("combine_late_half", combine<Half, true, Place>(view));
+  add("combine_late_bfloat16", combine<Bfloat16, true, Place>(view));
+}
+
 }  // namespace
 
 void add_moe_kernels(FakeModule& module, const WorldView& view) {
-  module.kernels["railshmem_moe_dispatch"] = dispatch<moe::kernels::PlainPayload>(view);
-  module.kernels["railshmem_moe_dispatch_given"] = dispatch<moe::kernels::GivenPayload>(view);
+  add_few<moe::kernels::Part>(module, view, "");
+  add_few<moe::kernels::MaskingPart>(module, view, "_masking");
+  module.kernels["railshmem_moe_mask"] = kernel<moe::MaskCall>(
+      view, [](const moe::MaskCall& call, moe::kernels::Shared&) { moe::kernels::run_mask(call); });
   add_bulk(module, view);
   module.kernels["railshmem_moe_bulk_layout"] = bulk<moe::CountCall>(view, [](const moe::CountCall& call) {
     moe::kernels::BulkCount(call, emulation::shared<moe::kernels::CountShared>("all")).run();
   });
-  using moe::kernels::ScaledPayload;
-  module.kernels["railshmem_moe_dispatch_scaled_half"] = dispatch<ScaledPayload<Half, false>>(view);
-  module.kernels["railshmem_moe_dispatch_scaled_bfloat16"] = dispatch<ScaledPayload<Bfloat16, false>>(view);
-  module.kernels["railshmem_moe_dispatch_powers_half"] = dispatch<ScaledPayload<Half, true>>(view);
-  module.kernels["railshmem_moe_dispatch_powers_bfloat16"] = dispatch<ScaledPayload<Bfloat16, true>>(view);
-  module.kernels["railshmem_moe_combine_half"] = combine<Half, false>(view);
-  module.kernels["railshmem_moe_combine_bfloat16"] = combine<Bfloat16, false>(view);
-  module.kernels["railshmem_moe_combine_late_half"] = combine<Half, true>(view);
-  module.kernels["railshmem_moe_combine_late_bfloat16"] = combine<Bfloat16, true>(view);
 }
 
 }  // namespace railshmem::cuda

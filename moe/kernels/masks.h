@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Members that calls go on without. A masked member gets nothing, and nobody waits for it. The program masks a member
+// in stream order, or a wait does that gets too long.
+#pragma once
+
+#include "moe/kernels/call.h"
+#include "shmem/device/calls/define.h"
+#include "shmem/device/sync.h"
+
+namespace railshmem::moe::kernels {
+
+RAILSHMEM_KERNEL inline bool has(uint64_t members, int32_t member) {
+  return (members >> member & 1) != 0;
+}
+
+/// Sets and clears bits of a word of this PE's GPU memory.
+RAILSHMEM_KERNEL inline void change_bits(uint64_t* word, uint64_t set, uint64_t cleared) {
+  uint64_t old = portable::load_relaxed(word);
+  for (;;) {
+    const uint64_t found = portable::compare_swap_relaxed(word, old, (old | set) & ~cleared);
+    if (found == old) return;
+    old = found;
+  }
+}
+
+/// Whether a source takes part in a dispatch, as the first block says that knows. A word has the number of the dispatch
+/// and a bit; it only grows.
+struct Verdict {
+  /// Says `out`, and returns what counts.
+  RAILSHMEM_KERNEL static bool is_out(uint64_t* word, uint64_t epoch, bool out) {
+    const uint64_t mine = epoch << 1 | (out ? 1u : 0u);
+    uint64_t old = (epoch - 1) << 1;  // what is there where the source took part before
+    for (;;) {
+      const uint64_t found = portable::compare_swap_relaxed(word, old, mine);
+      if (found == old) return out;
+      if (found >> 1 == epoch) return (found & 1) != 0;
+      old = found;
+    }
+  }
+};
+
+/// One thread's wait for a member, as long as it may last. A member that waits itself says so from time to time, and is
+/// not masked by those that wait for it: only who is behind all waits is.
+class Patience {
+ public:
+  RAILSHMEM_KERNEL Patience(const Members& members, int32_t from) : members_(members), from_(from) {}
+
+  /// Masks the member once it has been silent for too long. Looks at the clock.
+  RAILSHMEM_KERNEL void look() {
+    const uint64_t now = portable::clock_ns();
+    tell(now);
+    const uint64_t sign = portable::load_relaxed(at(members_.me, Layout::waits(from_)));
+    if (since_ns_ == 0 || sign != sign_) {
+      since_ns_ = now;
+      sign_ = sign;
+    } else if (now - since_ns_ >= members_.mask_ns && from_ != members_.me) {
+      change_bits(members_.mask, uint64_t{1} << from_, 0);
+    }
+  }
+
+ private:
+  static constexpr uint64_t kSignsPerWait = 8;
+
+  RAILSHMEM_KERNEL uint64_t* at(int32_t member, uint64_t offset) const {
+    return reinterpret_cast<uint64_t*>(members_.memory[member] + members_.signs + offset);
+  }
+  /// One thread of the GPU tells the members, now and then.
+  RAILSHMEM_KERNEL void tell(uint64_t now) const {
+    uint64_t* const told = at(members_.me, Layout::kTold);
+    const uint64_t before = portable::load_relaxed(told);
+    if (now < before + members_.mask_ns / kSignsPerWait) return;
+    if (portable::compare_swap_relaxed(told, before, now) != before) return;
+    const uint64_t masked = portable::load_relaxed(members_.mask);
+    RAILSHMEM_NO_UNROLL
+    for (int32_t m = 0; m < members_.shape.n; ++m)
+      if (m != members_.me && !has(masked, m)) portable::store_relaxed(at(m, Layout::waits(members_.me)), now);
+  }
+
+  const Members& members_;
+  const int32_t from_;
+  uint64_t since_ns_ = 0, sign_ = 0;  // 0: the clock was not looked at yet
+};
+
+enum class Awaited : uint32_t { number, late_weight };
+
+/// Waits for a word of a member that is not there yet: a number that only grows, or the late weight of a number.
+/// Returns another word where the member is masked, or after a failure, which ends the job.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_or_mask(const Members& members, DeviceCall call,
+                                                                     Awaited what, const uint64_t* word,
+                                                                     uint64_t number, int32_t from) {
+  const WorldView& world = device::this_world();
+  device::Waiter waiter(device::error_of(world), device::Deadline{world.timeout_ns});
+  Patience patience(members, from);
+  for (;;) {
+    // acquire: as in Part::await().
+    const uint64_t found = portable::load_acquire(word);
+    if (what == Awaited::number ? found >= number : LateWeight::is_of(number, found)) return found;
+    if (has(portable::load_relaxed(members.mask), from)) return found;
+    if (members.mask_ns != 0 && waiter.is_due()) patience.look();
+    const ChannelStatus status = waiter.turn();
+    if (status == ChannelStatus::ok) continue;
+    device::finish(world, call, status, members.pe[from], word);
+    return found;
+  }
+}
+
+/// Takes the largest number that this member or one of those that come back has.
+RAILSHMEM_KERNEL inline void take_largest(const Members& members, uint64_t back, uint64_t offset) {
+  const auto number_of = [&](int32_t m) { return reinterpret_cast<uint64_t*>(members.memory[m] + offset); };
+  uint64_t number = portable::load_relaxed(number_of(members.me));
+  RAILSHMEM_NO_UNROLL
+  for (int32_t m = 0; m < members.shape.n; ++m) {
+    if (!has(back, m)) continue;
+    const uint64_t theirs = portable::load_relaxed(number_of(m));
+    if (theirs > number) number = theirs;
+  }
+  portable::store_relaxed(number_of(members.me), number);
+}
+
+/// The members that are not masked wait for each other. A thread for each member. Messages say that it is a dispatch.
+RAILSHMEM_KERNEL inline void meet(const Members& members) {
+  const auto m = static_cast<int32_t>(threads::thread_in_row()), threads = static_cast<int32_t>(threads::row_size());
+  auto* const mine = members.memory[members.me];
+  auto* const meetings = reinterpret_cast<uint64_t*>(mine + Layout::kMeetings);
+  const uint64_t number = portable::load_relaxed(meetings) + 1, masked = portable::load_relaxed(members.mask);
+  RAILSHMEM_NO_UNROLL
+  for (int32_t to = m; to < members.shape.n; to += threads)
+    if (!has(masked, to))
+      portable::store_relaxed(reinterpret_cast<uint64_t*>(members.memory[to] + Layout::met(members.me)), number);
+  RAILSHMEM_NO_UNROLL
+  for (int32_t from = m; from < members.shape.n; from += threads)
+    if (!has(masked, from))
+      await_or_mask(members, DeviceCall::moe_dispatch, Awaited::number,
+                    reinterpret_cast<const uint64_t*>(mine + Layout::met(from)), number, from);
+  threads::sync_block();
+  if (m == 0) portable::store_relaxed(meetings, number);
+}
+
+/// By one block. A member that comes back has made fewer calls; who takes it back goes on with the larger numbers, and
+/// so does the member itself, so that words from before look old to all.
+RAILSHMEM_KERNEL inline void run_mask(const MaskCall& call) {
+  const Members& members = call.members;
+  if (call.meets != 0) return meet(members);
+  if (threads::thread_in_row() != 0) return;
+  if (call.cleared != 0) {
+    take_largest(members, call.cleared, Layout::kEpoch);
+    take_largest(members, call.cleared, Layout::kMeetings);
+  }
+  if ((call.set | call.cleared) != 0) change_bits(members.mask, call.set, call.cleared);
+  if (call.masked == nullptr) return;
+  const uint64_t masked = portable::load_relaxed(members.mask);
+  RAILSHMEM_NO_UNROLL
+  for (int32_t m = 0; m < members.shape.n; ++m) call.masked[m] = has(masked, m) ? 1 : 0;
+}
+
+}  // namespace railshmem::moe::kernels
