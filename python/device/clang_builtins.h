@@ -35,6 +35,9 @@ __device__ __forceinline__ unsigned __activemask() {
 __device__ __forceinline__ unsigned __match_any_sync(unsigned mask, unsigned long long value) {
   return static_cast<unsigned>(__nvvm_match_any_sync_i64(mask, static_cast<long long>(value)));
 }
+__device__ __forceinline__ unsigned __ballot_sync(unsigned mask, bool raise) {
+  return __nvvm_vote_ballot_sync(mask, raise);
+}
 __device__ __forceinline__ unsigned long long __shfl_sync(unsigned mask, unsigned long long value, int lane) {
   constexpr int kWholeWarp = 0x1f;
   const int lo = __nvvm_shfl_sync_idx_i32(mask, static_cast<int>(value), lane, kWholeWarp);
