@@ -216,8 +216,8 @@ RAILSHMEM_API int shmemx_moe_complete_on_stream(shmemx_moe_t handle, shmemx_stre
 /// Masks a member of the handle's team, by its number there: this PE's calls go on without it. It gets no tokens,
 /// tokens of this PE that name its experts go on as if they named -1, its counts are 0, and sums are made without it.
 /// Nobody else learns of it: all members that go on mask the same ones. Graphs captured before see it. In stream order;
-/// in another stream it also ends the waits that are under way, if the handle's multiprocessors leave room for one block
-/// more. Local. Needs a handle with maskable. 0, or nonzero after a message; then nothing happened.
+/// in another stream it also ends the waits that are under way, if the handle's multiprocessors leave room for one
+/// block more. Local. Needs a handle with maskable. 0, or nonzero after a message; then nothing happened.
 RAILSHMEM_API int shmemx_moe_mask_on_stream(shmemx_moe_t handle, int member, shmemx_stream_t stream);
 
 /// Takes a member back, or all where member is -1, in stream order. Members that do so, and those that are taken back,

@@ -10,6 +10,11 @@ namespace railshmem::moe {
 inline constexpr int kMostWords = 4096;         ///< that travel with a token
 inline constexpr unsigned kBulkThreads = 1024;  ///< of a block at most, one block on each multiprocessor
 
+inline constexpr uint64_t kBulkFixed = 256 + 16 * kMostMembers;
+/// Where the rows' words begin, behind what members tell each other of their counts: one place for any number of
+/// members, so that no row costs arithmetic for it.
+inline constexpr uint64_t kBulkWords = kBulkFixed + CountPlaces(kMostMembers, kBulkFixed).nbytes();
+
 /// Offsets in a member's memory, equal on all members. All words have the number of their call, so nobody clears them.
 /// A member writes into another one's memory again when that one has said that it is done with the call before.
 class BulkLayout {
@@ -25,25 +30,21 @@ class BulkLayout {
   RAILSHMEM_HD static uint64_t done(Kind kind, int32_t m) {
     return 256 + 8 * (kMostMembers * uint64_t{kind} + uint64_t(m));
   }
-  static constexpr uint64_t kFixed = 256 + 16 * kMostMembers;
-
   /// Row i of member m's is here.
   RAILSHMEM_HD uint64_t word(Kind kind, int32_t m, uint32_t i) const {
-    return words_at() + 8 * (kind * slots() + slot(m, i));
+    return kBulkWords + 8 * (kind * slots() + slot(m, i));
   }
   /// That row: of a dispatch with its scales behind it.
   RAILSHMEM_HD uint64_t row(Kind kind, int32_t m, uint32_t i) const {
     return words_nbytes() + row_stride() * (kind * slots() + slot(m, i));
   }
   /// The words, which begin as 0.
-  RAILSHMEM_HD uint64_t words_nbytes() const { return aligned(words_at() + 16 * slots()); }
+  RAILSHMEM_HD uint64_t words_nbytes() const { return aligned(kBulkWords + 16 * slots()); }
   RAILSHMEM_HD uint64_t nbytes() const { return words_nbytes() + 2 * row_stride() * slots(); }
   RAILSHMEM_HD uint64_t row_stride() const { return aligned(row_nbytes_); }
   RAILSHMEM_HD static uint64_t aligned(uint64_t nbytes) { return (nbytes + 127) / 128 * 128; }
 
  private:
-  /// Behind what members tell each other of their counts.
-  RAILSHMEM_HD uint64_t words_at() const { return kFixed + CountPlaces(static_cast<int32_t>(n_), kFixed).nbytes(); }
   RAILSHMEM_HD uint64_t slots() const { return n_ * most_; }
   RAILSHMEM_HD uint64_t slot(int32_t m, uint32_t i) const { return uint64_t(m) * most_ + i; }
 

@@ -35,7 +35,7 @@ class BulkCount {
       : call_(call),
         shared_(shared),
         part_(call.members, DeviceCall::moe_bulk_layout, kSend | kReceive, Sharing::none),
-        places_(part_.n(), BulkLayout::kFixed),
+        places_(part_.n(), kBulkFixed),
         number_(portable::load_relaxed(part_.mine<uint64_t>(places_.number())) + 1),
         n_(static_cast<uint32_t>(part_.n())),
         local_(call.experts / n_),

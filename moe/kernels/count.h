@@ -19,27 +19,27 @@ struct CountWord {
 /// counts of exchange k + 1 from all knows that all are done with exchange k, and only then tells k + 2.
 class CountPlaces {
  public:
-  RAILSHMEM_HD CountPlaces(int32_t n, uint64_t at) : n_(static_cast<uint64_t>(n)), at_(at) {}
+  RAILSHMEM_HD constexpr CountPlaces(int32_t n, uint64_t at) : n_(static_cast<uint64_t>(n)), at_(at) {}
 
   /// Number of this member's last call, and that of the last one in which the members told each other their counts.
-  RAILSHMEM_HD uint64_t number() const { return at_; }
-  RAILSHMEM_HD uint64_t exchange() const { return at_ + 8; }
-  RAILSHMEM_HD uint64_t counted() const { return at_ + 64; }  ///< blocks that have counted their tokens
+  RAILSHMEM_HD constexpr uint64_t number() const { return at_; }
+  RAILSHMEM_HD constexpr uint64_t exchange() const { return at_ + 8; }
+  RAILSHMEM_HD constexpr uint64_t counted() const { return at_ + 64; }  ///< blocks that have counted their tokens
   /// How often this member's tokens name the expert; 0 between calls.
-  RAILSHMEM_HD uint64_t named(uint32_t expert) const { return at_ + 128 + 8 * uint64_t{expert}; }
+  RAILSHMEM_HD constexpr uint64_t named(uint32_t expert) const { return at_ + 128 + 8 * uint64_t{expert}; }
   /// Tokens of a block for member m.
-  RAILSHMEM_HD uint64_t of_block(uint32_t block, uint32_t m) const {
+  RAILSHMEM_HD constexpr uint64_t of_block(uint32_t block, uint32_t m) const {
     return named(kMostExperts) + 8 * (block * n_ + m);
   }
   /// Word i of what member s tells: its tokens for each member, all its tokens, and for each local expert here how
   /// often they name it.
-  RAILSHMEM_HD uint64_t told(uint64_t exchange, uint32_t i) const {
+  RAILSHMEM_HD constexpr uint64_t told(uint64_t exchange, uint32_t i) const {
     return of_block(kCountBlocks, 0) + 8 * (exchange % 2 * most_told() + i);
   }
-  RAILSHMEM_HD uint64_t nbytes() const { return told(0, 0) + 16 * most_told() - at_; }
+  RAILSHMEM_HD constexpr uint64_t nbytes() const { return told(0, 0) + 16 * most_told() - at_; }
 
  private:
-  RAILSHMEM_HD uint64_t most_told() const { return n_ * (n_ + 1) + kMostExperts; }
+  RAILSHMEM_HD constexpr uint64_t most_told() const { return n_ * (n_ + 1) + kMostExperts; }
 
   const uint64_t n_, at_;
 };
