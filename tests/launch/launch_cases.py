@@ -409,7 +409,9 @@ class Mpirun(Case):
     def mpirun(self, npes, program, *words, **settings):
         self.need("mpirun.openmpi", program)
         command = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(npes), program, *words]
-        return Job(command, environment(ASAN_OPTIONS="detect_leaks=0", SHMEM_TIMEOUT=30, **settings)).wait()
+        # A folder of its own: an mpirun that ends removes the folder of all of a user, while another one begins in it.
+        with tempfile.TemporaryDirectory(prefix="mpi") as folder:
+            return Job(command, environment(TMPDIR=folder, ASAN_OPTIONS="detect_leaks=0", SHMEM_TIMEOUT=30, **settings)).wait()
 
     def test_pmix_two(self):
         self.need(f"{BIN}/../railshmem/librailshmem-bootstrap-pmix.so")
