@@ -7,7 +7,7 @@
 
 /// Version of this library; unrelated to the version of the standard it implements.
 #define RAILSHMEM_VERSION_MAJOR 0
-#define RAILSHMEM_VERSION_MINOR 1
+#define RAILSHMEM_VERSION_MINOR 2
 #define RAILSHMEM_VERSION_PATCH 0
 
 /// The library version as a string, "major.minor.patch".

@@ -27,6 +27,8 @@ def test_the_version_is_that_of_the_library():
     assert railshmem.info()["version"] == f"RailSHMEM {version}"
     assert f"\nversion: {version}\n" in (SOURCES / "CITATION.cff").read_text()
     assert f'\n  version: "{version}"' in (SOURCES / "share/conda/recipe.yaml").read_text()
+    assert f'\n    version("{version}")\n' in (SOURCES / "share/spack/packages/railshmem/package.py").read_text()
+    assert f"\nproject(RailSHMEM VERSION {version} " in (SOURCES / "CMakeLists.txt").read_text()
 
 
 def test_both_pyproject_files_require_equal_packages_to_build():

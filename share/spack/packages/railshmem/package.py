@@ -8,7 +8,7 @@ class Railshmem(CMakePackage, CudaPackage):
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("0.2.0")
 
     variant("fabric", default=True, description="Networks, by libfabric")
     variant("pmix", default=True, description="Start by launchers with PMIx: mpirun of Open MPI, srun, prterun")
