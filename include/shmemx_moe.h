@@ -264,9 +264,9 @@ RAILSHMEM_API int shmemx_moe_bulk_combine_on_stream(const shmemx_moe_bulk_combin
 
 /// Counts and numbers tokens, and tells the members of the counts, in stream order, by one kernel. A token's number at
 /// a member is that of the tokens before it that go there. With begins: collective over the handle's team, in one order
-/// with other such calls of the handle. Without it: local. Graphs may capture it; each launch reads the tokens anew. A
-/// number in `chosen` that is no expert ends the job with a message. 0, or nonzero after a message; then nothing
-/// happened.
+/// with other such calls of the handle; the team is on one node. Without it: local, for any team. Graphs may capture
+/// it; each launch reads the tokens anew. A number in `chosen` that is no expert ends the job with a message. 0, or
+/// nonzero after a message; then nothing happened.
 RAILSHMEM_API int shmemx_moe_bulk_layout_on_stream(const shmemx_moe_bulk_layout_t* layout, shmemx_stream_t stream);
 
 RAILSHMEM_END_C

@@ -107,6 +107,13 @@ static void give(int result) {
 static void act(const char* name, int me) {
   if (strcmp(name, "arguments") == 0) {
     if (me == 1) refuse_arguments();
+  } else if (strcmp(name, "far_begins") == 0) {
+    if (me == 1) {
+      must_refuse(shmemx_moe_bulk_layout_on_stream(&layout, NULL), "begins between nodes");
+      layout.begins = layout.received = NULL;
+      if (shmemx_moe_bulk_layout_on_stream(&layout, NULL) != 0) unnoticed = 1;  // local calls are well
+      if (!unnoticed) shmem_global_exit(kRefused);
+    }
   } else if (strcmp(name, "number") == 0) {
     if (me == 1) numbers[2] = kTokens;
     give(shmemx_moe_bulk_dispatch_on_stream(&dispatch, NULL));

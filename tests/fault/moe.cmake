@@ -160,6 +160,9 @@ if(RAILSHMEM_HAVE_OFI)
                --expect "PE 1: error: .*moe_bulk_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT"
                COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe_bulk> lonely_${half})
   endforeach()
+  fault_test(moe_bulk_nodes_begins OPTIONS ${on_stream_env} ${two_nodes} --status 5 --forbid "went unnoticed"
+             --expect "begins is given, and the team is on 2 nodes, where this call is local. pass NULL"
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe_bulk> far_begins)
   fault_test(moe_bulk_nodes_killed ONLY_RELEASE OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
              --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe_bulk> killed)
 endif()
