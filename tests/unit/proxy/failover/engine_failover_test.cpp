@@ -23,6 +23,7 @@ constexpr int kPes = 3;
 constexpr int kSlots = 2;  ///< per source and target
 constexpr size_t kLongest = 45000;
 constexpr size_t kSizes[] = {8, 100, 3000, 9000, 20000, kLongest};
+constexpr uint64_t kLeastPulls = 6;  ///< of cables, while messages travel
 
 // Where things are in every heap.
 constexpr size_t signal_at(int source, int slot) {
@@ -198,9 +199,10 @@ Result run(size_t rails, Clock::duration how_long, const CableOptions& options, 
   Result result;
   std::thread vandal([&] {
     std::mt19937_64 random(seed);
-    const auto end = Clock::now() + how_long;
+    const auto begin = Clock::now();
     std::vector<std::pair<int, size_t>> pulled;
-    while (Clock::now() < end) {
+    // A machine that others use too takes longer for some cables.
+    while (Clock::now() < begin + how_long || (result.pulls < kLeastPulls && Clock::now() < begin + 60s)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5 + random() % 100));
       if (pulled.size() < rails - 1 && random() % 3 != 0) {
         const std::pair<int, size_t> cable{static_cast<int>(random() % kPes), random() % rails};
@@ -245,7 +247,7 @@ class EngineFailover : public testing::TestWithParam<Case> {};
 TEST_P(EngineFailover, EverythingArrivesOnceWhileCablesArePulled) {
   const Result result = run(GetParam().rails, 2s, GetParam().options, 1);
   EXPECT_EQ(result.wrong, 0u);
-  EXPECT_GT(result.pulls, 5u);
+  EXPECT_GE(result.pulls, kLeastPulls);
   std::printf("%llu messages, %llu cables pulled\n", static_cast<unsigned long long>(result.messages),
               static_cast<unsigned long long>(result.pulls));
 }
