@@ -38,10 +38,8 @@ mkdir -p "$logs"
 failed=''
 stages=()
 
-# Leaks and races inside libraries that are not ours.
+# Leaks inside libraries that are not ours.
 export LSAN_OPTIONS="suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0${LSAN_OPTIONS:+:$LSAN_OPTIONS}"
-# history_size: a suppression only works while the stack of the earlier access is still known.
-export TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp:history_size=7${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 # Open MPI refuses to run as root, and to start more processes than cores, unless it is told.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -167,10 +165,7 @@ if [ -z "$quick" ]; then
     not_built dev
   fi
   if built tsan; then
-    check tsan tsan --label-regex '^tsan$' --label-exclude '^conformance$'
-    # No more PEs than CPUs: a thread that reads late what libfabric wrote is a race to ThreadSanitizer once it has forgotten who
-    # wrote (1 run of 30 with three for each).
-    check tsan-conformance tsan --parallel "$jobs" --label-regex '^tsan$' --label-regex '^conformance$'
+    check tsan tsan --label-regex '^tsan$'
   else
     not_built tsan
   fi

@@ -3,6 +3,8 @@
 
 #include <rdma/fi_errno.h>
 
+#include "transports/ofi/in_libfabric.h"
+
 namespace railshmem::ofi {
 
 ReceivePool::ReceivePool(size_t count)
@@ -25,7 +27,8 @@ void ReceivePool::start(fid_ep* ep, void* desc, const char* provider) {
 }
 
 int ReceivePool::post(fid_ep* ep, size_t index) noexcept {
-  return static_cast<int>(fi_recv(ep, buffer(index), kMessageBytes, desc_, FI_ADDR_UNSPEC, &contexts_[index]));
+  return static_cast<int>(
+      in_libfabric(fi_recv, ep, buffer(index), kMessageBytes, desc_, FI_ADDR_UNSPEC, &contexts_[index]));
 }
 
 void ReceivePool::give_back(fid_ep* ep, size_t index) noexcept {
