@@ -373,8 +373,9 @@ RAILSHMEM_HD inline uint64_t clock_ns() {
 #endif
 }
 
-/// One turn of a spin loop. On the host it yields the CPU nearly at once: there threads play those of kernels, many
-/// more than there are CPUs, and the one that is waited for needs this very CPU.
+/// One turn of a spin loop. On the host it yields the CPU soon, and sleeps in the end where threads play those of
+/// kernels: there are many more of them than CPUs, and who waits long would take most of the CPUs' time from those that
+/// work.
 RAILSHMEM_HD inline void relax(uint32_t turn) {
 #if defined(__CUDA_ARCH__)
   if (turn >= 64) __nanosleep(32);  // the first turns stay fast, long waits leave the memory path to others
@@ -382,6 +383,13 @@ RAILSHMEM_HD inline void relax(uint32_t turn) {
   (void)turn;
   model_idle();
 #else
+#if defined(RAILSHMEM_EMULATION)
+  if (turn >= 256) {
+    const timespec nap{0, 20'000};
+    nanosleep(&nap, nullptr);
+    return;
+  }
+#endif
   if (turn % 4 == 3) {
     sched_yield();
     return;

@@ -3,12 +3,18 @@
 // are compiled with RAILSHMEM_EMULATION throughout.
 #pragma once
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,21 +36,24 @@ namespace railshmem::emulation {
 /// Waits here end after this long: a kernel whose threads miss each other is a failed test, not a hung one.
 inline constexpr uint64_t kDeadlineNs = 120'000'000'000;
 
-/// All of a group's threads meet; writes before the meeting are visible to all after it.
+/// All of a group's threads meet; writes before the meeting are visible to all after it. Who waits sleeps: there are
+/// many more threads than CPUs.
 class Meeting {
  public:
   /// `size`: how many meet.
   void wait(uint32_t size, const char* what) {
-    const uint64_t round = round_.load(std::memory_order_acquire);
+    const uint32_t round = round_.load(std::memory_order_acquire);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
+      futex(FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
       return;
     }
     const uint64_t end = portable::clock_ns() + kDeadlineNs;
-    for (uint32_t turn = 0; round_.load(std::memory_order_acquire) == round; ++turn) {
-      portable::relax(255);
-      if (turn % 1024 == 1023 && portable::clock_ns() > end) {
+    while (round_.load(std::memory_order_acquire) == round) {
+      constexpr timespec kNap{1, 0};
+      futex(FUTEX_WAIT_PRIVATE, round, &kNap);
+      if (portable::clock_ns() > end) {
         std::fprintf(stderr, "emulation: threads of a kernel miss each other at %s\n", what);
         std::abort();
       }
@@ -52,8 +61,12 @@ class Meeting {
   }
 
  private:
+  void futex(int what, uint32_t value, const timespec* nap) {
+    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&round_), what, value, nap, nullptr, 0);
+  }
+
   std::atomic<uint32_t> arrived_{0};
-  std::atomic<uint64_t> round_{0};
+  std::atomic<uint32_t> round_{0};
 };
 
 /// Lanes of a warp that call together, and the words that they tell each other.
