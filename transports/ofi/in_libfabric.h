@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of libfabric that may move data. libfabric is not built for ThreadSanitizer, which therefore does not see what
-// orders its accesses. Its locks are seen. In other builds these are plain calls.
+// Calls of libfabric that may move data: (InLibfabric(), fi_recv(...)). libfabric is not built for ThreadSanitizer,
+// which therefore does not see what orders its accesses. Its locks are seen. In other builds an InLibfabric does
+// nothing.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -10,16 +11,21 @@ extern "C" void __tsan_ignore_thread_end();
 
 namespace railshmem::ofi {
 
-/// call(arguments...), with the accesses to memory unseen by ThreadSanitizer.
-template <typename Call, typename... Arguments>
-auto in_libfabric(Call call, Arguments... arguments) noexcept {
+/// ThreadSanitizer does not see what this thread reads and writes until the end of the statement. An object, since a
+/// function around the call would be one more function on the way to the NIC.
+struct InLibfabric {
 #if defined(__SANITIZE_THREAD__)
-  struct Unseen {
-    Unseen() noexcept { __tsan_ignore_thread_begin(); }
-    ~Unseen() { __tsan_ignore_thread_end(); }
-  } unseen;
+  InLibfabric() noexcept {
+    __tsan_ignore_thread_begin();
+  }
+  ~InLibfabric() {
+    __tsan_ignore_thread_end();
+  }
+#else
+  InLibfabric() noexcept {}
 #endif
-  return call(arguments...);
-}
+  InLibfabric(const InLibfabric&) = delete;
+  InLibfabric& operator=(const InLibfabric&) = delete;
+};
 
 }  // namespace railshmem::ofi

@@ -37,7 +37,7 @@ Post Rail::write(const RailWrite& op) noexcept {
   const iovec from{const_cast<std::byte*>(op.local), op.nbytes};
   const fi_rma_iov to{target.base + op.to.offset, op.nbytes, target.key};
   const fi_msg_rma message{&from, &desc, 1, peer(op.to.pe, Port::proxy), &to, 1, op.slot, 0};
-  return posted(in_libfabric(fi_writemsg, ep_.get(), &message, flags), op.to.pe, op.slot);
+  return posted((InLibfabric(), fi_writemsg(ep_.get(), &message, flags)), op.to.pe, op.slot);
 }
 
 Post Rail::read(const RailRead& op) noexcept {
@@ -52,7 +52,7 @@ Post Rail::read(const RailRead& op) noexcept {
   const iovec to{op.local, op.nbytes};
   const fi_rma_iov from{source.base + op.from.offset, op.nbytes, source.key};
   const fi_msg_rma message{&to, &desc, 1, peer(op.from.pe, Port::proxy), &from, 1, op.slot, 0};
-  return posted(in_libfabric(fi_readmsg, ep_.get(), &message, FI_COMPLETION), op.from.pe, op.slot);
+  return posted((InLibfabric(), fi_readmsg(ep_.get(), &message, FI_COMPLETION)), op.from.pe, op.slot);
 }
 
 Post Rail::send(const RailSend& op) noexcept {
@@ -62,11 +62,11 @@ Post Rail::send(const RailSend& op) noexcept {
   if (!op.slot) {
     if (!copied) return fail(EINVAL);
     if (!quirks_.counts_messages)
-      return posted(in_libfabric(fi_inject, ep_.get(), op.bytes, op.nbytes, to), op.to.pe, nullptr);
+      return posted((InLibfabric(), fi_inject(ep_.get(), op.bytes, op.nbytes, to)), op.to.pe, nullptr);
     if (outstanding_ >= max_outstanding_) return Post::again;
     const iovec whole{const_cast<std::byte*>(op.bytes), op.nbytes};
     const fi_msg message{&whole, nullptr, 1, to, &nobody_, 0};
-    return posted(in_libfabric(fi_sendmsg, ep_.get(), &message, FI_COMPLETION | copied_send_), op.to.pe, &nobody_);
+    return posted((InLibfabric(), fi_sendmsg(ep_.get(), &message, FI_COMPLETION | copied_send_)), op.to.pe, &nobody_);
   }
   if (outstanding_ >= max_outstanding_) return Post::again;
   void* desc = nullptr;
@@ -76,7 +76,7 @@ Post Rail::send(const RailSend& op) noexcept {
   }
   const iovec from{const_cast<std::byte*>(op.bytes), op.nbytes};
   const fi_msg message{&from, &desc, 1, to, op.slot, 0};
-  return posted(in_libfabric(fi_sendmsg, ep_.get(), &message, FI_COMPLETION | (copied ? copied_send_ : 0)), op.to.pe,
+  return posted((InLibfabric(), fi_sendmsg(ep_.get(), &message, FI_COMPLETION | (copied ? copied_send_ : 0))), op.to.pe,
                 op.slot);
 }
 
@@ -123,7 +123,7 @@ size_t Rail::poll(std::span<RailEvent> events) noexcept {
   if (!drained_.empty()) [[unlikely]]
     return poll_drained(events);
   fi_cq_msg_entry entries[kBatch];
-  const ssize_t n = in_libfabric(fi_cq_read, cq_.get(), entries, std::min(events.size(), kBatch));
+  const ssize_t n = (InLibfabric(), fi_cq_read(cq_.get(), entries, std::min(events.size(), kBatch)));
   if (n == -FI_EAGAIN || n == 0) return 0;
   if (n < 0) return poll_error(events[0], n);
   return hand_out(std::span(entries, static_cast<size_t>(n)), events);
@@ -132,7 +132,7 @@ size_t Rail::poll(std::span<RailEvent> events) noexcept {
 /// The provider is called only when everything was told, so that all receive buffers are posted again.
 size_t Rail::poll_drained(std::span<RailEvent> events) noexcept {
   if (drained_next_ == drained_end_) {
-    const ssize_t n = in_libfabric(fi_cq_read, cq_.get(), drained_.data(), drained_.size());
+    const ssize_t n = (InLibfabric(), fi_cq_read(cq_.get(), drained_.data(), drained_.size()));
     if (n == -FI_EAGAIN || n == 0) return 0;
     if (n < 0) return poll_error(events[0], n);
     drained_next_ = 0;
@@ -171,7 +171,7 @@ size_t Rail::poll_error(RailEvent& event, ssize_t rc) noexcept {
   event = {RailEvent::Kind::failed, static_cast<int>(-rc), nullptr, nullptr, 0, nullptr};
   if (rc != -FI_EAVAIL) return 1;
   fi_cq_err_entry entry{};
-  const ssize_t n = in_libfabric(fi_cq_readerr, cq_.get(), &entry, 0);
+  const ssize_t n = (InLibfabric(), fi_cq_readerr(cq_.get(), &entry, 0));
   if (n == -FI_EAGAIN || n == 0) return 0;  // it may come a moment after its announcement
   if (n < 0) {
     event.error = static_cast<int>(-n);

@@ -28,7 +28,7 @@ void ReceivePool::start(fid_ep* ep, void* desc, const char* provider) {
 
 int ReceivePool::post(fid_ep* ep, size_t index) noexcept {
   return static_cast<int>(
-      in_libfabric(fi_recv, ep, buffer(index), kMessageBytes, desc_, FI_ADDR_UNSPEC, &contexts_[index]));
+      (InLibfabric(), fi_recv(ep, buffer(index), kMessageBytes, desc_, FI_ADDR_UNSPEC, &contexts_[index])));
 }
 
 void ReceivePool::give_back(fid_ep* ep, size_t index) noexcept {
