@@ -4,6 +4,7 @@
 #pragma once
 
 #include "moe/kernels/bulk.h"
+#include "moe/kernels/chunks.h"
 
 namespace railshmem::moe {
 
@@ -39,18 +40,6 @@ struct BulkNodes {
   RAILSHMEM_HD uint32_t number_among_far(int32_t m) const {
     const int32_t at = first[node_of[m]] + index_of[m] - first[node + 1];
     return static_cast<uint32_t>(at < 0 ? at + first[count] : at);
-  }
-};
-
-/// How rows share chunks.
-struct Chunks {
-  static constexpr uint64_t kNbytes = uint64_t{1} << 20;  ///< a put of this size fills several rails
-  static constexpr uint32_t kLeast = 8;                   ///< chunks of max_tokens rows, so that chunks overlap
-
-  RAILSHMEM_HD static uint32_t rows(uint64_t row_nbytes, int32_t max_tokens) {
-    const auto most = (static_cast<uint32_t>(max_tokens) + kLeast - 1) / kLeast;
-    const uint64_t fit = kNbytes / row_nbytes;
-    return fit < 1 ? 1 : fit < most ? static_cast<uint32_t>(fit) : most;
   }
 };
 

@@ -5,23 +5,9 @@
 
 #include "moe/kernels/bulk_far.h"
 #include "moe/kernels/bulk_part.h"
+#include "moe/kernels/puts.h"
 
 namespace railshmem::moe::kernels {
-
-/// Some bytes for a place in a member's memory, and then the signal. nbytes 0: the signal alone. One thread.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void put_chunk(DeviceCall call, int pe, void* dest, const void* source,
-                                                             uint64_t nbytes, uint64_t* signal, uint64_t value) {
-  const WorldView& world = device::this_world();
-  const ChannelStatus status = device::putmem_signal<device::ThreadScope>(
-      world, dest, source, nbytes, signal, value, SignalOp::set, device::Peer(pe), device::Completion::later);
-  device::finish(world, call, status, pe, dest);
-}
-
-/// Waits until what the calling block has put may be written again. One thread.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void await_puts(DeviceCall call) {
-  const WorldView& world = device::this_world();
-  device::finish(world, call, device::wait_for_channel(world), -1, nullptr);
-}
 
 class FarPart : public BulkPart {
  public:
