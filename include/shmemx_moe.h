@@ -2,8 +2,7 @@
 //
 // Mixture of experts: dispatch sends each token to the PEs that have its experts, combine brings back the weighted sum
 // of what the experts made of it. The functions are in librailshmem-moe.so; link it beside librailshmem.so. Members on
-// one node map each other's GPU memory. For few tokens all members are on one node; the calls for many tokens work
-// between nodes, too. docs/moe.md shows who writes where.
+// one node map each other's GPU memory; the calls work between nodes, too. docs/moe.md shows who writes where.
 //
 // The calls for few tokens know nothing before, and have memory for the worst case. Those for many tokens
 // (shmemx_moe_bulk_*) are told which tokens go where, and their results need memory for what arrives.
@@ -44,7 +43,7 @@ typedef struct {
   int x_scaled;  ///< 1: dispatch is given 8-bit floats and their scales, which travel as they are; needs E4M3 and
                  ///< SHMEMX_MOE_SCALE_FLOAT. 0: dispatch is given `type`
   int maskable;  ///< 1: calls can go on without members, see shmemx_moe_mask_on_stream; combine then waits until all
-                 ///< members have begun it
+                 ///< members have begun it. Only for teams on one node
   int mask_after_ms;  ///< with maskable: a wait of so many milliseconds masks the member; less than SHMEM_WAIT_TIMEOUT.
                       ///< 0: no wait does. Need not be equal on all members
   shmemx_moe_t mask_of;  ///< with maskable: a handle of the same members with maskable, whose mask this one shares, and
@@ -181,10 +180,10 @@ typedef struct {
 
 RAILSHMEM_BEGIN_C
 
-/// Bytes of workspace that a handle needs. Local; 0 after a message.
+/// Bytes of workspace that a handle needs, which is more between nodes. Local; 0 after a message.
 RAILSHMEM_API size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config);
 
-/// As shmemx_moe_workspace(), for a team of so many members that is yet to be made. Also before shmem_init.
+/// As shmemx_moe_workspace(), for a team of so many members on one node that is yet to be made. Also before shmem_init.
 RAILSHMEM_API size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config);
 
 /// Makes a handle for a team. workspace: nbytes of symmetric GPU memory (shmem_malloc) at one address on all members,

@@ -20,7 +20,7 @@ size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config) {
   guard("shmemx_moe_workspace_of", [&] {
     if (members < 1 || members > kMostMembers)
       throw Error(text("members is %d; it must be 1 to %d", members, kMostMembers));
-    nbytes = Layout(shape_of(checked(config, members), members)).nbytes();
+    nbytes = workspace_of(shape_of(checked(config, members), members), 1);
   });
   return nbytes;
 }
@@ -28,8 +28,10 @@ size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config) {
 size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config) {
   size_t nbytes = 0;
   overlap::guarded("shmemx_moe_workspace", [&] {
-    const int n = members_of(team);
-    nbytes = Layout(shape_of(checked(config, n), n)).nbytes();
+    const shmemx_topology_t where = place_of(team);
+    const shmemx_moe_config_t good = checked(config, where.npes);
+    check_nodes(good, where.nnodes);
+    nbytes = workspace_of(shape_of(good, where.npes), where.nnodes);
   });
   return nbytes;
 }
@@ -38,7 +40,10 @@ int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void
                       shmemx_moe_t* handle) {
   return overlap::guarded("shmemx_moe_create", [&] {
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_t");
-    auto made = std::make_unique<shmemx_moe>(team, checked(config, members_of(team)), workspace, nbytes);
+    const shmemx_topology_t where = place_of(team);
+    const shmemx_moe_config_t good = checked(config, where.npes);
+    check_nodes(good, where.nnodes);
+    auto made = std::make_unique<shmemx_moe>(team, where, good, workspace, nbytes);
     if (config->zeroed == 0 && shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
     *handle = made.release();
   });

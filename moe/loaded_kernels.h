@@ -4,14 +4,17 @@
 
 #include <shmemx_moe.h>
 
-#include "moe/kernels/call.h"
+#include <optional>
+
+#include "moe/kernels/few_far.h"
 #include "moe/module.h"
 
 namespace railshmem::moe {
 
 class LoadedKernels {
  public:
-  explicit LoadedKernels(const shmemx_moe_config_t& config);
+  /// For a team of n members on so many nodes.
+  LoadedKernels(const shmemx_moe_config_t& config, int n, int nodes);
 
   void give(const DispatchCall& call, unsigned blocks, unsigned threads, Stream stream) const;
   void give(const CombineCall& call, unsigned blocks, unsigned threads, Stream stream) const;
@@ -20,6 +23,7 @@ class LoadedKernels {
 
  private:
   const Module module_;
+  std::optional<FarFewLayout> far_;  ///< of a team over several nodes
   overlap::Function dispatch_ = nullptr, combine_ = nullptr, mask_ = nullptr;
 };
 

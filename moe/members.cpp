@@ -20,17 +20,6 @@ shmemx_topology_t place_of(shmem_team_t team) {
   return where;
 }
 
-int members_of(shmem_team_t team) {
-  const shmemx_topology_t where = place_of(team);
-  if (where.nnodes > 1)
-    throw Error(
-        text("the team has members on %d nodes; calls for few tokens are for teams inside one node, whose GPUs map "
-             "each other's memory. Split the team (shmem_team_split_strided, SHMEM_TEAM_SHARED), or use those for "
-             "many tokens",
-             where.nnodes));
-  return where.npes;
-}
-
 Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes, uint64_t needed,
                    const char* function) {
   if (workspace == nullptr || nbytes < needed)

@@ -11,9 +11,6 @@ namespace railshmem::moe {
 
 /// Where a team's members are. Throws Error for a team whose members on a node do not map each other's GPU memory.
 shmemx_topology_t place_of(shmem_team_t team);
-/// Members of a team on one node. Throws Error for any other team.
-int members_of(shmem_team_t team);
-
 /// Those of other nodes get no memory. Throws Error where the workspace is smaller than `needed`, which `function`
 /// gives, or not symmetric.
 Members members_of(shmem_team_t team, const Shape& shape, void* workspace, size_t nbytes, uint64_t needed,

@@ -11,9 +11,10 @@ namespace railshmem::moe {
 
 using overlap::Stream;
 
-/// moe/kernels/moe.cu and moe_masking.cu, compiled; empty where there was no nvcc.
+/// moe/kernels/moe.cu, moe_masking.cu and moe_far.cu, compiled; empty where there was no nvcc.
 std::span<const std::byte> moe_kernels() noexcept;
 std::span<const std::byte> moe_masking_kernels() noexcept;
+std::span<const std::byte> moe_far_kernels() noexcept;
 
 class Module {
  public:

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "moe/checks.h"
+#include "moe/kernels/few_far.h"
 #include "moe/members.h"
 #include "src/base/error.h"
 
@@ -25,6 +26,16 @@ unsigned threads_of(const shmemx_moe_config_t& config) {
   return ((units + turns - 1) / turns + 31) / 32 * 32;
 }
 
+/// Those that map each other's memory are the team's on this node.
+void check_memory(const Members& members, const shmemx_topology_t& where) {
+  const auto here = std::count_if(members.memory, members.memory + where.npes, [](auto* at) { return at != nullptr; });
+  if (here != where.node_npes)
+    throw Error(
+        text("the workspace is mapped from %d of the team's %d members on this node; allocate it with "
+             "shmem_malloc",
+             static_cast<int>(here), where.node_npes));
+}
+
 }  // namespace
 
 }  // namespace railshmem::moe
@@ -32,11 +43,21 @@ unsigned threads_of(const shmemx_moe_config_t& config) {
 using namespace railshmem;
 using namespace railshmem::moe;
 
-shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, void* workspace, size_t nbytes)
-    : config_(config), kernels_(config), blocks_(blocks_of(config)), threads_(threads_of(config)) {
-  const Shape shape = shape_of(config, shmem_team_n_pes(team));
-  dispatch_.members = moe::members_of(team, shape, workspace, nbytes, Layout(shape).nbytes(), "shmemx_moe_workspace");
-  if (config.zeroed == 0) clear_words(workspace, Layout(shape).words_nbytes());
+shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_topology_t& where, const shmemx_moe_config_t& config,
+                       void* workspace, size_t nbytes)
+    : config_(config),
+      kernels_(config, where.npes, where.nnodes),
+      blocks_(blocks_of(config)),
+      threads_(threads_of(config)) {
+  const Shape shape = shape_of(config, where.npes);
+  dispatch_.members =
+      moe::members_of(team, shape, workspace, nbytes, workspace_of(shape, where.nnodes), "shmemx_moe_workspace");
+  if (where.nnodes > 1) check_memory(dispatch_.members, where);
+  if (config.zeroed == 0) {
+    clear_words(workspace, Layout(shape).words_nbytes());
+    const FarFewLayout far(shape);
+    if (where.nnodes > 1) clear_words(static_cast<unsigned char*>(workspace) + far.words(), far.far_words_nbytes());
+  }
   if (config.maskable != 0) take_mask();
   combine_.members = dispatch_.members;
 }

@@ -14,7 +14,8 @@ enum class Stage { idle, dispatch_sent, dispatched, combine_sent, combined };
 }  // namespace railshmem::moe
 
 struct shmemx_moe {
-  shmemx_moe(shmem_team_t team, const shmemx_moe_config_t& config, void* workspace, size_t nbytes);
+  shmemx_moe(shmem_team_t team, const shmemx_topology_t& where, const shmemx_moe_config_t& config, void* workspace,
+             size_t nbytes);
 
   /// Throw Error; then nothing happened.
   void dispatch(const shmemx_moe_dispatch_t& asked, railshmem::moe::Stream stream);

@@ -126,28 +126,31 @@ class Layout {
   RAILSHMEM_HD uint64_t words_nbytes() const { return masks_at(); }
   RAILSHMEM_HD uint64_t nbytes() const { return sums_at() + 4 * uint64_t(shape_.hidden) * slots(); }
 
- private:
+ protected:
   RAILSHMEM_HD static uint64_t aligned(uint64_t nbytes) { return (nbytes + 127) / 128 * 128; }
   RAILSHMEM_HD uint64_t slots() const { return shape_.capacity(); }
   RAILSHMEM_HD uint64_t slot(int32_t s, uint32_t t) const { return uint64_t(s) * uint64_t(shape_.max_tokens) + t; }
   /// Members before those of this epoch's set.
   RAILSHMEM_HD uint64_t set(uint64_t epoch) const { return epoch % 2 * uint64_t(shape_.n); }
-  RAILSHMEM_HD uint64_t row_stride() const {
-    return aligned(shape_.row_nbytes() + (shape_.scaled() ? 4 * shape_.groups() : 0));
+  RAILSHMEM_HD uint64_t travelling_nbytes() const {
+    return shape_.row_nbytes() + (shape_.scaled() ? 4 * shape_.groups() : 0);
   }
+  RAILSHMEM_HD uint64_t weights_nbytes() const { return shape_.late_weights * 8 * uint64_t(shape_.topk); }
+  RAILSHMEM_HD uint64_t rows_at() const { return aligned(found_at() + 8 * uint64_t{shape_.entries()} * slots()); }
+
+  const Shape shape_;
+
+ private:
+  RAILSHMEM_HD uint64_t row_stride() const { return aligned(travelling_nbytes()); }
   RAILSHMEM_HD uint64_t tokens_at() const {
     return aligned(kFixed + 16 * uint64_t(shape_.n) * uint64_t(shape_.local() + 1));
   }
   RAILSHMEM_HD uint64_t summed_at() const { return aligned(tokens_at() + 16 * slots()); }
-  RAILSHMEM_HD uint64_t weights_nbytes() const { return shape_.late_weights * 8 * uint64_t(shape_.topk); }
   RAILSHMEM_HD uint64_t weights_at() const { return aligned(summed_at() + 8 * slots()); }
   RAILSHMEM_HD uint64_t masks_at() const { return aligned(weights_at() + weights_nbytes() * slots()); }
   RAILSHMEM_HD uint64_t entries_at() const { return aligned(masks_at() + 8 * uint64_t(shape_.max_tokens)); }
   RAILSHMEM_HD uint64_t found_at() const { return entries_at() + 16 * uint64_t{shape_.entries()} * slots(); }
-  RAILSHMEM_HD uint64_t rows_at() const { return aligned(found_at() + 8 * uint64_t{shape_.entries()} * slots()); }
   RAILSHMEM_HD uint64_t sums_at() const { return rows_at() + 2 * row_stride() * slots(); }
-
-  const Shape shape_;
 };
 
 /// The members, and their memory as this PE sees it.

@@ -40,12 +40,21 @@ class Combining {
       for (auto i = static_cast<uint32_t>(Part::thread()); i < static_cast<uint32_t>(part_.n()) * topk;
            i += static_cast<uint32_t>(Part::threads())) {
         const int32_t to = part_.after(static_cast<int32_t>(i / topk));
-        if ((mask >> to & 1) == 0 || !await_begin(to)) continue;
+        if ((mask >> to & 1) == 0) continue;
+        if constexpr (Place::kFar) {
+          if (!part_.is_near(to)) {
+            part_.weights_for(to, t)[i % topk] =
+                LateWeight::of(weights_number(), bits_of(call_.weights[uint64_t{t} * topk + i % topk]));
+            continue;
+          }
+        }
+        if (!await_begin(to)) continue;
         const uint32_t weight = bits_of(call_.weights[uint64_t{t} * topk + i % topk]);
         portable::store_relaxed(part_.template theirs<uint64_t>(to, part_.layout().weights(part_.me(), t)) + i % topk,
                                 LateWeight::of(weights_number(), weight));
       }
     }
+    if constexpr (Place::kFar) part_.send_weights(number_, [this](int32_t to) { await_begin(to); });
   }
 
   RAILSHMEM_KERNEL void send() {
@@ -54,6 +63,12 @@ class Combining {
     part_.for_tokens(shared_, 1, [&](int32_t source, uint32_t t) {
       if ((Place::kMasks && shared_.skipped[source] != 0) || !sum_up(source, t)) return;
       threads::sync_block();
+      if constexpr (Place::kFar) {
+        if (!part_.is_near(source)) {
+          if (Part::thread() == 0) part_.tell_summed(source, t, shared_.tokens[source], number_);
+          return;
+        }
+      }
       // release: pairs with the acquire of await(); without it the sums could come after their word.
       if (Part::thread() == 0)
         portable::store_release(part_.template theirs<uint64_t>(source, part_.layout().summed(part_.me(), t)), number_);
@@ -94,9 +109,16 @@ class Combining {
   RAILSHMEM_KERNEL void tell_begin() const {
     const uint64_t masked = part_.masked();
     RAILSHMEM_NO_UNROLL
-    for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads())
+    for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads()) {
+      if constexpr (Place::kFar) {
+        if (!part_.is_near(part_.after(i))) {
+          part_.tell_begun(part_.after(i), number_);
+          continue;
+        }
+      }
       if (!Place::kMasks || !has(masked, part_.after(i)))
         portable::store_relaxed(part_.template theirs<uint64_t>(part_.after(i), Layout::begun(part_.me())), number_);
+    }
   }
   /// Of a combine again. Returns whether the member has begun it; false where it is masked.
   RAILSHMEM_KERNEL bool await_begin(int32_t member) { return call_.repeat == 0 || has_begun(member) || !Place::kMasks; }
@@ -120,7 +142,7 @@ class Combining {
   /// Returns whether the token has an expert here and its member is not lost, equally in all threads.
   RAILSHMEM_KERNEL bool sum_up(int32_t source, uint32_t t) {
     const auto* const found = part_.template mine<uint64_t>(part_.layout().found(source, t));
-    auto* const to = part_.template theirs<Sums>(source, part_.layout().sums(part_.me(), t));
+    auto* const to = part_.template sums_for<Sums>(source, t);
     const Some first(found);
     if (Entry::place(first.at[0]) == Entry::kNone) return false;
     if constexpr (kLate) {
@@ -152,6 +174,7 @@ class Combining {
   /// Waits for the weights of a token's entries here; one named twice has the sum, as weight_of() of dispatch makes it.
   /// The whole block, which meets before it takes the next token.
   RAILSHMEM_KERNEL void take_weights(const uint64_t* found, int32_t source, uint32_t t) {
+    if constexpr (Place::kFar) part_.await_weights(source, number_);
     const auto* const words = part_.template mine<uint64_t>(part_.layout().weights(source, t));
     RAILSHMEM_NO_UNROLL
     for (auto i = static_cast<uint32_t>(Part::thread()); i < part_.shape().entries();
@@ -201,6 +224,12 @@ class Combining {
     RAILSHMEM_NO_UNROLL
     for (int32_t from = 0; from < part_.n(); ++from) {
       if ((mask >> from & 1) == 0) continue;
+      if constexpr (Place::kFar) {
+        if (!part_.is_near(from)) {
+          part_.await_sums(from, t, number_);
+          continue;
+        }
+      }
       const uint64_t word = part_.await(part_.template mine<uint64_t>(part_.layout().summed(from, t)), number_, from);
       if constexpr (Place::kMasks) {
         if (word < number_) Place::lose(shared_, from);
@@ -216,7 +245,7 @@ class Combining {
       RAILSHMEM_NO_UNROLL
       for (int32_t from = 0; from < part_.n(); ++from) {
         if ((mask >> from & 1) == 0) continue;
-        Sums theirs = part_.template mine<Sums>(part_.layout().sums(from, t))[u];
+        Sums theirs = part_.template sums_from<Sums>(from, t)[u];
         RAILSHMEM_UNROLL
         for (uint32_t j = 0; j < kElements; ++j) sums.at(j) += theirs.at(j);
       }
@@ -234,8 +263,7 @@ class Combining {
 };
 
 template <class T, bool kLate, class Place>
-RAILSHMEM_KERNEL inline void run_combine(const CombineCall& call, Shared& shared) {
-  Place part(call.members, DeviceCall::moe_combine, call.halves, Sharing::none);
+RAILSHMEM_KERNEL inline void run_combine_as(Place& part, const CombineCall& call, Shared& shared) {
   Combining<T, kLate, Place> combining(part, call, shared);
   if constexpr (Place::kMasks) {
     if ((call.halves & kSend) != 0) combining.begin();
@@ -243,6 +271,12 @@ RAILSHMEM_KERNEL inline void run_combine(const CombineCall& call, Shared& shared
   if (kLate && (call.halves & kSend) != 0) combining.send_weights();
   if (part.sends()) combining.send();
   if (part.receives()) combining.receive();
+  if constexpr (Place::kFar) part.finish_puts();
+}
+template <class T, bool kLate, class Place>
+RAILSHMEM_KERNEL inline void run_combine(const CombineCall& call, Shared& shared) {
+  Place part(call.members, DeviceCall::moe_combine, call.halves, Sharing::none);
+  run_combine_as<T, kLate>(part, call, shared);
 }
 
 }  // namespace railshmem::moe::kernels

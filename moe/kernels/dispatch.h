@@ -24,12 +24,14 @@ class Sending {
       const typename Payload::Held held = Payload::load(part_, call_, t);
       take(t);
       const uint64_t mask = mask_of_token();
+      if constexpr (Place::kFar) part_.take_slots(epoch_, t, mask);
       Payload::send(part_, call_, shared_, epoch_, t, held, mask);
       if (t == first) count(first);  // while the token is on its way
       send_entries(t, mask);
       threads::sync_block();
       tell(t, mask);
     }
+    if constexpr (Place::kFar) part_.send_rest(epoch_);
   }
 
  private:
@@ -141,7 +143,7 @@ class Sending {
       if ((mask >> to & 1) == 0) continue;
       const bool theirs = k < topk() && shared_.member[k] == to && leads(k);
       const int32_t expert = theirs ? shared_.expert[k] : 0;
-      part_.template theirs<uint64_t>(to, part_.layout().entries(epoch_, part_.me(), t))[k] =
+      part_.entries_for(to, epoch_, t)[k] =
           theirs ? Entry::of(static_cast<uint32_t>(expert - to * part_.shape().local()), shared_.count[expert],
                              part_.shape().late_weights != 0 ? mentions_of(k) : bits_of(weight_of(k)))
                  : Entry::kNone;
@@ -156,6 +158,12 @@ class Sending {
     for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads()) {
       const int32_t to = part_.after(i);
       if (is_masked(to)) continue;
+      if constexpr (Place::kFar) {
+        if (!part_.is_near(to)) {
+          if ((mask >> to & 1) != 0) part_.tell_packed(epoch_, to);
+          continue;
+        }
+      }
       portable::store_fenced(part_.template theirs<uint64_t>(to, part_.layout().token(epoch_, part_.me(), t)),
                              Word::token(epoch_, (mask >> to & 1) != 0));
     }
@@ -164,7 +172,7 @@ class Sending {
       if (leads(k)) add_one(&shared_.count[shared_.expert[k]]);
   }
 
-  /// The words carry the counts themselves, so they need no fence.
+  /// The words carry the counts themselves, so they need no fence. Those for other nodes travel together.
   RAILSHMEM_KERNEL void tell_counts() {
     count(call_.tokens);
     const int32_t local = part_.shape().local();
@@ -173,10 +181,17 @@ class Sending {
       const int32_t to = part_.after(i / (local + 1)), e = i % (local + 1);
       if (is_masked(to)) continue;
       const uint32_t tokens = e == local ? call_.tokens : shared_.count[to * local + e];
+      if constexpr (Place::kFar) {
+        if (!part_.is_near(to)) {
+          part_.pack_count(to, e, Word::count(epoch_, tokens));
+          continue;
+        }
+      }
       portable::store_relaxed(part_.template theirs<uint64_t>(to, part_.layout().count(epoch_, part_.me(), e)),
                               Word::count(epoch_, tokens));
     }
     threads::sync_block();
+    if constexpr (Place::kFar) part_.send_counts(epoch_, Word::count(epoch_, call_.tokens));
   }
 
   Place& part_;
@@ -187,10 +202,11 @@ class Sending {
 };
 
 /// Notes the rows of a token's experts here for combine, one behind the other, and for the program whose they are.
-RAILSHMEM_KERNEL inline void note_rows(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
-                                       int32_t source, uint32_t t, bool here) {
-  const auto* const entries = part.mine<uint64_t>(part.layout().entries(epoch, source, t));
-  auto* const found = part.mine<uint64_t>(part.layout().found(source, t));
+template <class Place>
+RAILSHMEM_KERNEL inline void note_rows(const Place& part, const DispatchCall& call, const Shared& shared,
+                                       uint64_t epoch, int32_t source, uint32_t t, bool here) {
+  const uint64_t* const entries = part.entries_from(epoch, source, t);
+  auto* const found = part.template mine<uint64_t>(part.layout().found(source, t));
   const uint32_t all = part.shape().entries();
   RAILSHMEM_NO_UNROLL
   for (auto i = static_cast<uint32_t>(Part::thread()); i < all; i += static_cast<uint32_t>(Part::threads())) {
@@ -210,7 +226,7 @@ RAILSHMEM_KERNEL inline void note_rows(const Part& part, const DispatchCall& cal
     if (Entry::place(entry) == Entry::kNone) continue;
     const uint32_t row = part.row_of(Entry::place(entry), source, shared);
     found[before] = uint64_t{Entry::weight(entry)} << 32 | row;
-    if (call.sources != nullptr) call.sources[row] = static_cast<int32_t>(t);
+    if (call.sources != nullptr) call.sources[row] = static_cast<int32_t>(part.number_of_token(epoch, source, t));
   }
 }
 
@@ -245,16 +261,29 @@ RAILSHMEM_KERNEL inline void receive(Place& part, const DispatchCall& call, Shar
     if (here) Payload::receive(part, call, shared, epoch, source, t);
     note_rows(part, call, shared, epoch, source, t, here);
   });
+  if constexpr (Place::kFar)
+    part.for_slots(epoch, [&](int32_t source, uint32_t slot) {
+      Payload::receive(part, call, shared, epoch, source, slot);
+      note_rows(part, call, shared, epoch, source, slot, true);
+    });
 }
 
 template <class Payload, class Place>
-RAILSHMEM_KERNEL inline void run_dispatch(const DispatchCall& call, Shared& shared) {
-  Place part(call.members, DeviceCall::moe_dispatch, call.halves, Sharing::halves);
+RAILSHMEM_KERNEL inline void run_dispatch_as(Place& part, const DispatchCall& call, Shared& shared) {
   const uint64_t epoch = part.epoch() + ((call.halves & kSend) != 0 ? 1 : 0);
   if (part.sends()) Sending<Payload, Place>(part, call, shared, epoch).run();
-  if (part.receives()) return receive<Payload>(part, call, shared, epoch);
-  threads::sync_block();
-  if (Part::thread() == 0) close(part, epoch);
+  if (part.receives()) {
+    receive<Payload>(part, call, shared, epoch);
+  } else {
+    threads::sync_block();
+    if (Part::thread() == 0) close(part, epoch);
+  }
+  if constexpr (Place::kFar) part.finish_puts();
+}
+template <class Payload, class Place>
+RAILSHMEM_KERNEL inline void run_dispatch(const DispatchCall& call, Shared& shared) {
+  Place part(call.members, DeviceCall::moe_dispatch, call.halves, Sharing::halves);
+  run_dispatch_as<Payload>(part, call, shared);
 }
 
 }  // namespace railshmem::moe::kernels

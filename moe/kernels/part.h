@@ -103,6 +103,7 @@ enum class Sharing { none, halves };
 class Part {
  public:
   static constexpr bool kMasks = false;  ///< MaskingPart goes on without members
+  static constexpr bool kFar = false;    ///< FarFewPart has members on other nodes
 
   RAILSHMEM_KERNEL Part(const Members& members, DeviceCall call, uint32_t halves, Sharing sharing)
       : members_(members), layout_(members.shape), call_(call), halves_(halves) {
@@ -138,6 +139,31 @@ class Part {
   RAILSHMEM_KERNEL T* mine(uint64_t offset) const {
     return theirs<T>(members_.me, offset);
   }
+
+  // Where a token lies. Members on other nodes have other places, see FarFewPart.
+  /// The token in hand on its way to a member: `offset` as in that one's memory.
+  template <class T>
+  RAILSHMEM_KERNEL T* room_for(int32_t to, uint64_t offset) const {
+    return theirs<T>(to, offset);
+  }
+  RAILSHMEM_KERNEL uint64_t* entries_for(int32_t to, uint64_t epoch, uint32_t t) const {
+    return theirs<uint64_t>(to, layout_.entries(epoch, me(), t));
+  }
+  RAILSHMEM_KERNEL const uint64_t* entries_from(uint64_t epoch, int32_t s, uint32_t t) const {
+    return mine<uint64_t>(layout_.entries(epoch, s, t));
+  }
+  /// What source s calls the token.
+  RAILSHMEM_KERNEL uint32_t number_of_token(uint64_t, int32_t, uint32_t t) const { return t; }
+  /// Sums for source s's token, and those that member m has made for a token of this one.
+  template <class T>
+  RAILSHMEM_KERNEL T* sums_for(int32_t s, uint32_t t) const {
+    return theirs<T>(s, layout_.sums(me(), t));
+  }
+  template <class T>
+  RAILSHMEM_KERNEL const T* sums_from(int32_t m, uint32_t t) const {
+    return mine<T>(layout_.sums(m, t));
+  }
+
   /// Number of the last dispatch that this member has sent.
   RAILSHMEM_KERNEL uint64_t epoch() const { return portable::load_relaxed(mine<uint64_t>(Layout::kEpoch)); }
 

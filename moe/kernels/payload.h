@@ -11,11 +11,11 @@ namespace railshmem::moe::kernels {
 constexpr uint32_t kInHand = 2;
 
 /// Puts the scales of a token beside the rows of its experts here, kEach in a word that word_of(g) makes.
-template <class Word, uint32_t kEach, class WordOf>
-RAILSHMEM_KERNEL inline void put_scales(const Part& part, const DispatchCall& call, const Shared& shared,
+template <class Word, uint32_t kEach, class Place, class WordOf>
+RAILSHMEM_KERNEL inline void put_scales(const Place& part, const DispatchCall& call, const Shared& shared,
                                         uint64_t epoch, int32_t source, uint32_t t, const WordOf& word_of) {
-  const auto* const entries = part.mine<uint64_t>(part.layout().entries(epoch, source, t));
-  const auto* const scales = part.mine<float>(part.layout().row(epoch, source, t) + part.shape().row_nbytes());
+  const uint64_t* const entries = part.entries_from(epoch, source, t);
+  const auto* const scales = part.template mine<float>(part.layout().row(epoch, source, t) + part.shape().row_nbytes());
   const uint32_t groups = part.shape().groups() / kEach, all = groups * part.shape().entries();
   RAILSHMEM_NO_UNROLL
   for (auto i = static_cast<uint32_t>(Part::thread()); i < all; i += static_cast<uint32_t>(Part::threads())) {
@@ -26,16 +26,18 @@ RAILSHMEM_KERNEL inline void put_scales(const Part& part, const DispatchCall& ca
     static_cast<Word*>(call.scales)[(e * groups + g) * capacity + (row - e * capacity)] = word_of(scales + kEach * g);
   }
 }
-RAILSHMEM_KERNEL inline void put_float_scales(const Part& part, const DispatchCall& call, const Shared& shared,
+template <class Place>
+RAILSHMEM_KERNEL inline void put_float_scales(const Place& part, const DispatchCall& call, const Shared& shared,
                                               uint64_t epoch, int32_t source, uint32_t t) {
   put_scales<float, 1>(part, call, shared, epoch, source, t, [](const float* scale) { return *scale; });
 }
 
 /// Copies a token to the rows of its experts here.
-RAILSHMEM_KERNEL inline void copy_to_rows(const Part& part, const DispatchCall& call, const Shared& shared,
+template <class Place>
+RAILSHMEM_KERNEL inline void copy_to_rows(const Place& part, const DispatchCall& call, const Shared& shared,
                                           uint64_t epoch, int32_t source, uint32_t t) {
-  const auto* const from = part.mine<Unit>(part.layout().row(epoch, source, t));
-  const auto* const entries = part.mine<uint64_t>(part.layout().entries(epoch, source, t));
+  const auto* const from = part.template mine<Unit>(part.layout().row(epoch, source, t));
+  const uint64_t* const entries = part.entries_from(epoch, source, t);
   const uint32_t units = part.shape().row_nbytes() / kUnit, threads = static_cast<uint32_t>(Part::threads());
   RAILSHMEM_NO_UNROLL
   for (auto u = static_cast<uint32_t>(Part::thread()); u < units; u += kInHand * threads) {
@@ -85,13 +87,14 @@ struct PlainPayload {
     }
     return held;
   }
-  RAILSHMEM_KERNEL static void send(const Part& part, const DispatchCall& call, const Shared&, uint64_t epoch,
+  template <class Place>
+  RAILSHMEM_KERNEL static void send(const Place& part, const DispatchCall& call, const Shared&, uint64_t epoch,
                                     uint32_t t, const Held& held, uint64_t mask) {
     const uint32_t units = part.shape().row_nbytes() / kUnit, threads = static_cast<uint32_t>(Part::threads());
     const auto* const from = static_cast<const Unit*>(call.x) + uint64_t{t} * units;
     const uint64_t row = part.layout().row(epoch, part.me(), t);
     for_members(part, mask, [&](int32_t to) {
-      auto* const there = part.theirs<Unit>(to, row);
+      auto* const there = part.template room_for<Unit>(to, row);
       auto u = static_cast<uint32_t>(Part::thread());
       RAILSHMEM_UNROLL
       for (uint32_t j = 0; j < kInHand; ++j, u += threads)
@@ -100,15 +103,17 @@ struct PlainPayload {
       for (; u < units; u += threads) copying::store(there + u, copying::load(from + u));
     });
   }
-  RAILSHMEM_KERNEL static void receive(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
-                                       int32_t source, uint32_t t) {
+  template <class Place>
+  RAILSHMEM_KERNEL static void receive(const Place& part, const DispatchCall& call, const Shared& shared,
+                                       uint64_t epoch, int32_t source, uint32_t t) {
     copy_to_rows(part, call, shared, epoch, source, t);
   }
 };
 
 /// Elements of 8 bits and their scales, as the program gives them.
 struct GivenPayload : PlainPayload {
-  RAILSHMEM_KERNEL static void send(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
+  template <class Place>
+  RAILSHMEM_KERNEL static void send(const Place& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
                                     uint32_t t, const Held& held, uint64_t mask) {
     PlainPayload::send(part, call, shared, epoch, t, held, mask);
     const uint32_t groups = part.shape().groups();
@@ -116,11 +121,12 @@ struct GivenPayload : PlainPayload {
     for_members(part, mask, [&](int32_t to) {
       RAILSHMEM_NO_UNROLL
       for (auto g = static_cast<uint32_t>(Part::thread()); g < groups; g += static_cast<uint32_t>(Part::threads()))
-        part.theirs<float>(to, scales)[g] = call.x_scales[uint64_t{t} * groups + g];
+        part.template room_for<float>(to, scales)[g] = call.x_scales[uint64_t{t} * groups + g];
     });
   }
-  RAILSHMEM_KERNEL static void receive(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
-                                       int32_t source, uint32_t t) {
+  template <class Place>
+  RAILSHMEM_KERNEL static void receive(const Place& part, const DispatchCall& call, const Shared& shared,
+                                       uint64_t epoch, int32_t source, uint32_t t) {
     copy_to_rows(part, call, shared, epoch, source, t);
     put_float_scales(part, call, shared, epoch, source, t);
   }
@@ -144,7 +150,8 @@ struct ScaledPayload {
 
   struct Held {};
   RAILSHMEM_KERNEL static Held load(const Part&, const DispatchCall&, uint32_t) { return {}; }
-  RAILSHMEM_KERNEL static void send(const Part& part, const DispatchCall& call, Shared& shared, uint64_t epoch,
+  template <class Place>
+  RAILSHMEM_KERNEL static void send(const Place& part, const DispatchCall& call, Shared& shared, uint64_t epoch,
                                     uint32_t t, const Held&, uint64_t mask) {
     const uint32_t units = static_cast<uint32_t>(part.shape().hidden) / kElements;
     const auto* const from = static_cast<const Elements*>(call.x) + uint64_t{t} * units;
@@ -176,13 +183,15 @@ struct ScaledPayload {
       for (uint32_t i = 0; i < kElements; ++i)
         made |= uint64_t{Float8E4M3(unit.at[i].value() * factor).bits()} << (8 * i);
       for_members(part, mask, [&](int32_t to) {
-        part.theirs<uint64_t>(to, row)[u] = made;
-        if (u % kUnitsOfGroup == 0) part.theirs<float>(to, row + part.shape().row_nbytes())[u / kUnitsOfGroup] = scale;
+        part.template room_for<uint64_t>(to, row)[u] = made;
+        if (u % kUnitsOfGroup == 0)
+          part.template room_for<float>(to, row + part.shape().row_nbytes())[u / kUnitsOfGroup] = scale;
       });
     }
   }
-  RAILSHMEM_KERNEL static void receive(const Part& part, const DispatchCall& call, const Shared& shared, uint64_t epoch,
-                                       int32_t source, uint32_t t) {
+  template <class Place>
+  RAILSHMEM_KERNEL static void receive(const Place& part, const DispatchCall& call, const Shared& shared,
+                                       uint64_t epoch, int32_t source, uint32_t t) {
     copy_to_rows(part, call, shared, epoch, source, t);
     if (kPowers && part.shape().scaling == Scaling::exponents)
       put_scales<uint32_t, kPacked>(part, call, shared, epoch, source, t, [](const float* scales) {

@@ -35,7 +35,7 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
             "PE %d did not come to it, or sent nothing, within SHMEM_WAIT_TIMEOUT; look whether PE %d makes the "
             "team's collectives in the order of the others, or raise it",
             fault.pe, fault.pe);
-      if (is_of_many_tokens(fault) && fault.pe < 0)
+      if ((is_of_experts(fault) || is_of_many_tokens(fault)) && fault.pe < 0)
         return "what this PE has put did not arrive within SHMEM_WAIT_TIMEOUT; look for a PE that has stopped, or "
                "raise it";
       if (is_of_experts(fault) || is_of_many_tokens(fault))

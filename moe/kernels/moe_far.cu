@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of few tokens for teams on several nodes, in a unit and an image of their own, as moe_masking.cu. Their
+// view of the job is railshmem_device_view.
+#include "moe/kernels/few_far_calls.h"
+
+using namespace railshmem::moe;
+
+#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                                               \
+  extern "C" __global__ void __launch_bounds__(kThreads, 2) NAME##_far(const __grid_constant__ CALL call) { \
+    __shared__ kernels::FarShared shared;                                                                   \
+    kernels::__VA_ARGS__(call, shared);                                                                     \
+  }
+#define RAILSHMEM_MOE_DISPATCH(NAME, ...) \
+  RAILSHMEM_MOE_KERNEL(NAME, FarFewCall<DispatchCall>, run_far_dispatch<kernels::__VA_ARGS__>)
+#define RAILSHMEM_MOE_COMBINE(NAME, ...) \
+  RAILSHMEM_MOE_KERNEL(NAME, FarFewCall<CombineCall>, run_far_combine<railshmem::__VA_ARGS__>)
+
+RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch, PlainPayload)
+RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_given, GivenPayload)
+RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_scaled_half, ScaledPayload<railshmem::Half, false>)
+RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_scaled_bfloat16, ScaledPayload<railshmem::Bfloat16, false>)
+RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_powers_half, ScaledPayload<railshmem::Half, true>)
+RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_powers_bfloat16, ScaledPayload<railshmem::Bfloat16, true>)
+RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_half, Half, false)
+RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_bfloat16, Bfloat16, false)
+RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_late_half, Half, true)
+RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_late_bfloat16, Bfloat16, true)
