@@ -240,6 +240,12 @@ for where in before dispatch between combine late_dispatch late_between late_com
     --timeout 90 "$(program moe_masks)" killed "$where"
 done
 for provider in shm 'tcp;ofi_rxm'; do
+  check "moe.${provider%%;*}.2" 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
+    --timeout 140 "$(program moe)" 50
+  check "perf.moe.${provider%%;*}.2" 150 2 env SHMEM_SYMMETRIC_SIZE=1G SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
+    --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine moe_combine_late --validate --repetitions 3 --iters 10 \
+    --shapes 1x7168x64,16x7168x64,128x7168x64
+  measured+=("perf.moe.${provider%%;*}.2")
   check "moe_bulk.${provider%%;*}.2" 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
     --timeout 140 "$(program moe_bulk)" 50
   check "perf.moe_bulk.${provider%%;*}.2" 150 2 env SHMEM_SYMMETRIC_SIZE=1G SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
@@ -254,6 +260,8 @@ measured+=(perf.moe_bulk.2)
 half=$((gpus > 3 ? gpus / 2 : 2))
 check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
   "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program coll_ops)" 3000
+check moe.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
+  "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program moe)" 20
 check moe_bulk.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
   "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program moe_bulk)" 20
 # Short all-to-alls one message for each pair of nodes, and one for each pair of members.

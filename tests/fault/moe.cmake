@@ -87,8 +87,22 @@ moe_mistake(masks_one_side --env SHMEM_WAIT_TIMEOUT=2
 # A mask alone does not keep the job alive when a process ends.
 moe_mistake(masks_killed --expect "oshrun: PE 1 .pid [0-9]+.*ending the other PEs")
 if(RAILSHMEM_HAVE_OFI)
-  moe_mistake(nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm
-              --expect "the team has members on 2 nodes. calls for few tokens are for teams inside one node")
+  set(two_nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm)
+  moe_mistake(masks_nodes ${two_nodes} --status 5 --expect
+              "maskable is 1, and the team has members on 2 nodes. calls go on without members only inside one node. Set it to 0")
+  # moe_nodes_lonely(name call)
+  function(moe_nodes_lonely name call)
+    fault_test(moe_nodes_${name} OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_WAIT_TIMEOUT=2
+               --expect "PE 1: error: .*moe_${call} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT"
+               COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe> ${name})
+  endfunction()
+  moe_nodes_lonely(lonely_dispatch dispatch)
+  moe_nodes_lonely(lonely_combine combine)
+  moe_nodes_lonely(lonely_late_weights combine)
+  foreach(when before between)
+    fault_test(moe_nodes_killed_${when} ONLY_RELEASE OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
+               --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe> killed_${when})
+  endforeach()
 endif()
 
 # Many tokens.
@@ -154,7 +168,6 @@ endforeach()
 fault_test(moe_bulk_killed ONLY_RELEASE OPTIONS ${on_stream_env} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
            --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe_bulk> killed)
 if(RAILSHMEM_HAVE_OFI)
-  set(two_nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm)
   foreach(half dispatch combine)
     fault_test(moe_bulk_nodes_lonely_${half} OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_WAIT_TIMEOUT=2
                --expect "PE 1: error: .*moe_bulk_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT"

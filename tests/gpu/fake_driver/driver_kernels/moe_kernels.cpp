@@ -12,20 +12,20 @@
 #include "moe/kernels/bulk_far_dispatch.h"
 #include "moe/kernels/combine.h"
 #include "moe/kernels/dispatch.h"
+#include "moe/kernels/few_far_calls.h"
 #include "tests/gpu/emulated/emulation.h"
 
 namespace railshmem::cuda {
 namespace {
 
 /// Any number of blocks and threads is right.
-template <class Call, class Run>
+template <class Call, class Memory = moe::kernels::Shared, class Run>
 FakeKernel kernel(const WorldView& view, Run&& run) {
-  return {
-      {sizeof(Call)}, [run, &view](const FakeLaunch& launch) {
-        const auto blocks = std::min(launch.grid[0], 3u), threads = std::min(launch.block[0], 2u);
-        const Call& call = *static_cast<const Call*>(launch.parameters[0]);
-        emulation::run({{&view, blocks, threads, [&] { run(call, emulation::shared<moe::kernels::Shared>("all")); }}});
-      }};
+  return {{sizeof(Call)}, [run, &view](const FakeLaunch& launch) {
+            const auto blocks = std::min(launch.grid[0], 3u), threads = std::min(launch.block[0], 2u);
+            const Call& call = *static_cast<const Call*>(launch.parameters[0]);
+            emulation::run({{&view, blocks, threads, [&] { run(call, emulation::shared<Memory>("all")); }}});
+          }};
 }
 
 template <class Payload, class Place>
@@ -39,6 +39,21 @@ FakeKernel combine(const WorldView& view) {
   return kernel<moe::CombineCall>(view, [](const moe::CombineCall& call, moe::kernels::Shared& shared) {
     moe::kernels::run_combine<T, kLate, Place>(call, shared);
   });
+}
+
+template <class Payload>
+FakeKernel far_dispatch(const WorldView& view) {
+  using moe::kernels::FarShared;
+  using Call = moe::FarFewCall<moe::DispatchCall>;
+  return kernel<Call, FarShared>(
+      view, [](const Call& call, FarShared& shared) { moe::kernels::run_far_dispatch<Payload>(call, shared); });
+}
+template <class T, bool kLate>
+FakeKernel far_combine(const WorldView& view) {
+  using moe::kernels::FarShared;
+  using Call = moe::FarFewCall<moe::CombineCall>;
+  return kernel<Call, FarShared>(
+      view, [](const Call& call, FarShared& shared) { moe::kernels::run_far_combine<T, kLate>(call, shared); });
 }
 
 /// Two blocks of one warp, which sends and then receives, or one of two warps, one for each.
@@ -86,11 +101,30 @@ void add_few(FakeModule& module, const WorldView& view, const std::string& end) 
   add("combine_late_bfloat16", combine<Bfloat16, true, Place>(view));
 }
 
+/// Those of teams on several nodes.
+void add_few_far(FakeModule& module, const WorldView& view) {
+  using namespace moe::kernels;
+  const auto add = [&](const std::string& name, FakeKernel kernel) {
+    module.kernels["railshmem_moe_" + name + "_far"] = std::move(kernel);
+  };
+  add("dispatch", far_dispatch<PlainPayload>(view));
+  add("dispatch_given", far_dispatch<GivenPayload>(view));
+  add("dispatch_scaled_half", far_dispatch<ScaledPayload<Half, false>>(view));
+  add("dispatch_scaled_bfloat16", far_dispatch<ScaledPayload<Bfloat16, false>>(view));
+  add("dispatch_powers_half", far_dispatch<ScaledPayload<Half, true>>(view));
+  add("dispatch_powers_bfloat16", far_dispatch<ScaledPayload<Bfloat16, true>>(view));
+  add("combine_half", far_combine<Half, false>(view));
+  add("combine_bfloat16", far_combine<Bfloat16, false>(view));
+  add("combine_late_half", far_combine<Half, true>(view));
+  add("combine_late_bfloat16", far_combine<Bfloat16, true>(view));
+}
+
 }  // namespace
 
 void add_moe_kernels(FakeModule& module, const WorldView& view) {
   add_few<moe::kernels::Part>(module, view, "");
   add_few<moe::kernels::MaskingPart>(module, view, "_masking");
+  add_few_far(module, view);
   module.kernels["railshmem_moe_mask"] = kernel<moe::MaskCall>(
       view, [](const moe::MaskCall& call, moe::kernels::Shared&) { moe::kernels::run_mask(call); });
   add_bulk(module, view);
