@@ -71,8 +71,8 @@ class Exchange(Masks):
         on all members, and they have met since; then the call is local.
 
         Raises ValueError and TypeError for arguments that do not fit; MemoryError where the heap is full; FileNotFoundError
-        where there is no librailshmem-moe.so; RuntimeError where the heap is not in GPU memory, the team is on several
-        nodes, or its GPUs do not map each other (with a message on standard error).
+        where there is no librailshmem-moe.so; RuntimeError where the heap is not in GPU memory, a team with maskable is on
+        several nodes, or GPUs of one node do not map each other (with a message on standard error).
         """
         if team is not None and group is not None:
             raise ValueError(f"{_MAKE}: team and group are given; pass one of them")
