@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "tests/gpu/multi_gpu/expect.h"
+#include "tests/gpu/multi_gpu/moe_calls.h"
 #include "tests/gpu/multi_gpu/stream_driver.h"
 
 namespace {
@@ -93,13 +94,13 @@ class Rig {
       const bool graphs = round >= kCaptured && driver_.graphs();
       load(static_cast<uint32_t>(round), graphs);
       if (graphs && dispatch == nullptr) {
-        dispatch = driver_.capture([&] { give_dispatch(); });
-        combine = driver_.capture([&] { give_combine(); });
+        dispatch = driver_.capture([&] { give(dispatch_, driver_.stream); });
+        combine = driver_.capture([&] { give(combine_, driver_.stream); });
       }
-      graphs ? driver_.launch(dispatch) : give_dispatch();
+      graphs ? driver_.launch(dispatch) : give(dispatch_, driver_.stream);
       driver_.synchronize();
       experts(round);
-      graphs ? driver_.launch(combine) : give_combine();
+      graphs ? driver_.launch(combine) : give(combine_, driver_.stream);
       driver_.synchronize();
       check_out(round);
       if (case_.late_weights && !graphs) combine_again(round);
@@ -142,21 +143,9 @@ class Rig {
            (case_.x_scaled ? ", scaled before" : "") + ", round " + std::to_string(round);
   }
 
-  void give(int result) const {
-    if (result != 0) shmem_global_exit(2);
-  }
-  void give_dispatch() {
-    give(shmemx_moe_dispatch_on_stream(&dispatch_, driver_.stream));
-    if (case_.hook) give(shmemx_moe_complete_on_stream(handle_, driver_.stream));
-  }
-  void give_combine() {
-    give(shmemx_moe_combine_on_stream(&combine_, driver_.stream));
-    if (case_.hook) give(shmemx_moe_complete_on_stream(handle_, driver_.stream));
-  }
-
   /// Some members may be a whole call ahead of others.
   void combine_again(int round) {
-    for (int i = 0; i < 3; ++i) give_combine();
+    for (int i = 0; i < 3; ++i) give(combine_, driver_.stream);
     driver_.synchronize();
     check_out(round);
   }

@@ -16,6 +16,7 @@
 #include <cstdlib>
 
 #include "tests/gpu/multi_gpu/expect.h"
+#include "tests/gpu/multi_gpu/moe_calls.h"
 #include "tests/gpu/multi_gpu/moe_rig.h"
 #include "tests/gpu/multi_gpu/stream_driver.h"
 
@@ -89,8 +90,8 @@ class Rig {
     void* const results = const_cast<void*>(combine_.rows);
     graph_ = driver_.capture([&] {
       combine_.rows = dispatch_.rows;
-      give_dispatch();
-      give_combine();
+      give(dispatch_, driver_.stream);
+      give(combine_, driver_.stream);
       combine_.rows = results;
     });
   }
@@ -127,7 +128,7 @@ class Rig {
     const std::string name = "round " + std::to_string(round) + (case_.late_weights ? ", late weights" : "") +
                              (case_.hook ? ", by halves" : "");
     if (!in(absent, me)) {
-      give_dispatch();
+      give(dispatch_, driver_.stream);
       driver_.synchronize();
       hash = experts(absent, name);
       expect_masked(absent, name + ", behind dispatch");
@@ -136,7 +137,7 @@ class Rig {
     if (mask_leaving && !in(absent | leaving, me)) mask(leaving);
     const uint64_t gone = absent | leaving;
     if (in(gone, me)) return 0;
-    for (int i = 0; i < (case_.late_weights ? 2 : 1); ++i) give_combine();
+    for (int i = 0; i < (case_.late_weights ? 2 : 1); ++i) give(combine_, driver_.stream);
     driver_.synchronize();
     check_out(gone, name, hash);
     expect_masked(gone, name + ", behind combine");
@@ -152,7 +153,7 @@ class Rig {
     shmem_barrier_all();
     if (me == last && before) raise(SIGKILL);
     if (me != last && in_dispatch) usleep(2 * kAwhileUs);
-    give_dispatch();
+    give(dispatch_, driver_.stream);
     if (me == last && in_dispatch) die();
     driver_.synchronize();
     const std::string name = "killed: " + where;
@@ -160,18 +161,18 @@ class Rig {
     if (!before && !in_dispatch) shmem_barrier_all();
     if (me == last && !in_combine) die();
     if (me != last && in_combine) usleep(2 * kAwhileUs);
-    give_combine();
+    give(combine_, driver_.stream);
     if (me == last) die();
     driver_.synchronize();
     // A member that was in its combine has sent its sums, unless it waited for weights.
     check_out(in_combine && !case_.late_weights ? 0 : dead, name, hash);
     for (uint32_t round = 3; round < 6; ++round) {
       load(round);
-      give_dispatch();
+      give(dispatch_, driver_.stream);
       driver_.synchronize();
       hash = experts(dead, name + ", later");
       expect_masked(dead, name + ", later");
-      give_combine();
+      give(combine_, driver_.stream);
       driver_.synchronize();
       check_out(dead, name + ", later", hash);
     }
@@ -182,11 +183,11 @@ class Rig {
     shmem_barrier_all();
     if (in(absent, me)) return;
     uint64_t hash = 0;
-    give_dispatch();
+    give(dispatch_, driver_.stream);
     mask(absent, other);
     driver_.synchronize();
     experts(absent, "masked while a dispatch waits");
-    give_combine();
+    give(combine_, driver_.stream);
     driver_.synchronize();
     check_out(absent, "masked while a dispatch waits", hash);
   }
@@ -213,22 +214,10 @@ class Rig {
   size_t tokens() const { return static_cast<size_t>(case_.max_tokens); }
   size_t topk() const { return static_cast<size_t>(case_.topk); }
   size_t pairs() const { return local() * static_cast<size_t>(npes); }
-  static void must(int result) {
-    if (result != 0) shmem_global_exit(2);
-  }
   void* taken(size_t nbytes) {
     memory_.push_back(shmem_align(256, nbytes));
     if (memory_.back() == nullptr) shmem_global_exit(2);
     return memory_.back();
-  }
-
-  void give_dispatch() {
-    must(shmemx_moe_dispatch_on_stream(&dispatch_, driver_.stream));
-    if (case_.hook) must(shmemx_moe_complete_on_stream(handle_, driver_.stream));
-  }
-  void give_combine() {
-    must(shmemx_moe_combine_on_stream(&combine_, driver_.stream));
-    if (case_.hook) must(shmemx_moe_complete_on_stream(handle_, driver_.stream));
   }
 
   void load(uint32_t round) {
