@@ -186,6 +186,9 @@ RAILSHMEM_API size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_co
 /// As shmemx_moe_workspace(), for a team of so many members on one node that is yet to be made. Also before shmem_init.
 RAILSHMEM_API size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config);
 
+/// As shmemx_moe_workspace_of(), for two members or more on several nodes.
+RAILSHMEM_API size_t shmemx_moe_workspace_between_nodes(int members, const shmemx_moe_config_t* config);
+
 /// Makes a handle for a team. workspace: nbytes of symmetric GPU memory (shmem_malloc) at one address on all members,
 /// the handle's alone until it is destroyed. Collective over the team, or local with `zeroed`; this PE's GPU is current
 /// (cudaSetDevice). 0, or nonzero after a message.
@@ -240,6 +243,9 @@ RAILSHMEM_API size_t shmemx_moe_bulk_workspace(shmem_team_t team, const shmemx_m
 /// As shmemx_moe_bulk_workspace(), for a team of so many members on one node. Also before shmem_init.
 RAILSHMEM_API size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t* config);
 
+/// As shmemx_moe_bulk_workspace_of(), for two members or more on several nodes.
+RAILSHMEM_API size_t shmemx_moe_bulk_workspace_between_nodes(int members, const shmemx_moe_bulk_config_t* config);
+
 /// Makes a handle for many tokens. workspace: nbytes (shmemx_moe_bulk_workspace) of symmetric GPU memory
 /// (shmem_malloc) at one address on all members, the handle's alone until it is destroyed. Collective over the team;
 /// this PE's GPU is current. 0, or nonzero after a message.
@@ -263,9 +269,9 @@ RAILSHMEM_API int shmemx_moe_bulk_combine_on_stream(const shmemx_moe_bulk_combin
 
 /// Counts and numbers tokens, and tells the members of the counts, in stream order, by one kernel. A token's number at
 /// a member is that of the tokens before it that go there. With begins: collective over the handle's team, in one order
-/// with other such calls of the handle; the team is on one node. Without it: local, for any team. Graphs may capture
-/// it; each launch reads the tokens anew. A number in `chosen` that is no expert ends the job with a message. 0, or
-/// nonzero after a message; then nothing happened.
+/// with other such calls of the handle. Without it: local. Graphs may capture it; each launch reads the tokens anew. A
+/// number in `chosen` that is no expert ends the job with a message. 0, or nonzero after a message; then nothing
+/// happened.
 RAILSHMEM_API int shmemx_moe_bulk_layout_on_stream(const shmemx_moe_bulk_layout_t* layout, shmemx_stream_t stream);
 
 RAILSHMEM_END_C

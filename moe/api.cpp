@@ -13,16 +13,30 @@
 using namespace railshmem;
 using namespace railshmem::moe;
 
+namespace {
+
+/// Of a team that is yet to be made, on one node or on several.
+size_t workspace_to_come(const char* function, int members, int nodes, const shmemx_moe_config_t* config) noexcept {
+  size_t nbytes = 0;
+  guard(function, [&] {
+    check_range("members", members, nodes, kMostMembers);
+    const shmemx_moe_config_t good = checked(config, members);
+    check_nodes(good, nodes);
+    nbytes = workspace_of(shape_of(good, members), nodes);
+  });
+  return nbytes;
+}
+
+}  // namespace
+
 extern "C" {
 
 size_t shmemx_moe_workspace_of(int members, const shmemx_moe_config_t* config) {
-  size_t nbytes = 0;
-  guard("shmemx_moe_workspace_of", [&] {
-    if (members < 1 || members > kMostMembers)
-      throw Error(text("members is %d; it must be 1 to %d", members, kMostMembers));
-    nbytes = workspace_of(shape_of(checked(config, members), members), 1);
-  });
-  return nbytes;
+  return workspace_to_come("shmemx_moe_workspace_of", members, 1, config);
+}
+
+size_t shmemx_moe_workspace_between_nodes(int members, const shmemx_moe_config_t* config) {
+  return workspace_to_come("shmemx_moe_workspace_between_nodes", members, 2, config);
 }
 
 size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config) {

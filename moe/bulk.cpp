@@ -47,6 +47,17 @@ uint64_t workspace_of(const shmemx_moe_bulk_config_t& config, int n, int nodes) 
   return nodes == 1 ? near_layout_of(config, n, 1).nbytes() : far_layout_of(config, n, nodes).nbytes();
 }
 
+/// Of a team that is yet to be made, on one node or on several.
+size_t workspace_to_come(const char* function, int members, int nodes,
+                         const shmemx_moe_bulk_config_t* config) noexcept {
+  size_t nbytes = 0;
+  guard(function, [&] {
+    check_range("members", members, nodes, kMostMembers);
+    nbytes = workspace_of(checked(config), members, nodes);
+  });
+  return nbytes;
+}
+
 unsigned blocks_of(const shmemx_moe_bulk_config_t& config) {
   const unsigned most = multiprocessors_here(), asked = static_cast<unsigned>(config.multiprocessors);
   return asked == 0 ? most : std::min(asked, most);
@@ -72,7 +83,7 @@ shmemx_moe_bulk::shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config
       dispatch_(module_.function((prefix_of(where_) + "dispatch").c_str())),
       combine_(module_.function(
           (prefix_of(where_) + (config.type == SHMEMX_DATATYPE_HALF ? "combine_half" : "combine_bfloat16")).c_str())),
-      layout_(module_.function("railshmem_moe_bulk_layout")),
+      layout_(module_.function((prefix_of(where_) + "layout").c_str())),
       blocks_(blocks_of(config)) {
   const int n = where_.npes, nodes = where_.nnodes;
   members_ = moe::members_of(team, shape_of(config, n), workspace, nbytes, workspace_of(config, n, nodes),
@@ -134,12 +145,11 @@ void shmemx_moe_bulk::combine(const shmemx_moe_bulk_combine_t& asked, Stream str
 extern "C" {
 
 size_t shmemx_moe_bulk_workspace_of(int members, const shmemx_moe_bulk_config_t* config) {
-  size_t nbytes = 0;
-  guard("shmemx_moe_bulk_workspace_of", [&] {
-    check_range("members", members, 1, kMostMembers);
-    nbytes = workspace_of(checked(config), members, 1);
-  });
-  return nbytes;
+  return workspace_to_come("shmemx_moe_bulk_workspace_of", members, 1, config);
+}
+
+size_t shmemx_moe_bulk_workspace_between_nodes(int members, const shmemx_moe_bulk_config_t* config) {
+  return workspace_to_come("shmemx_moe_bulk_workspace_between_nodes", members, 2, config);
 }
 
 size_t shmemx_moe_bulk_workspace(shmem_team_t team, const shmemx_moe_bulk_config_t* config) {

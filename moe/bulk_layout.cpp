@@ -41,11 +41,6 @@ void check_results(const shmemx_moe_bulk_layout_t& asked) {
 }  // namespace
 
 void shmemx_moe_bulk::layout(const shmemx_moe_bulk_layout_t& asked, Stream stream) const {
-  if (far_ && asked.begins != nullptr)
-    throw Error(
-        text("begins is given, and the team is on %d nodes, where this call is local; pass NULL, and exchange "
-             "to_members by an all-to-all (shmemx_coll_on_stream)",
-             where_.nnodes));
   check_tokens(asked, members_.shape.n);
   check_results(asked);
   const unsigned wanted = (static_cast<unsigned>(asked.tokens) + kCountThreads - 1) / kCountThreads;

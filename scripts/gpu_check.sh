@@ -248,6 +248,8 @@ for provider in shm 'tcp;ofi_rxm'; do
   measured+=("perf.moe.${provider%%;*}.2")
   check "moe_bulk.${provider%%;*}.2" 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
     --timeout 140 "$(program moe_bulk)" 50
+  check "moe_bulk_layout.${provider%%;*}.2" 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
+    --timeout 140 "$(program moe_bulk_layout)" 50
   check "perf.moe_bulk.${provider%%;*}.2" 150 2 env SHMEM_SYMMETRIC_SIZE=1G SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
     --timeout 140 "$(program shmem_gpu_perf)" moe_bulk_dispatch moe_bulk_combine --validate --repetitions 3 --iters 10
   measured+=("perf.moe_bulk.${provider%%;*}.2")
@@ -307,6 +309,8 @@ for folder in distributed fsdp; do
   ranks $folder two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 done
 ranks moe direct 2
+ranks moe shm 2 SHMEM_GPU_CONTEXT=own SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
+ranks moe two_nodes $((2 * half)) SHMEM_GPU_CONTEXT=own SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 ranks symm_mem direct 2  # compiles the backend first; all members are on one node
 package=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH}
 if PYTHONPATH=$package "$python" -c 'import railshmem.symm_mem, pytest, torch; assert torch.cuda.is_available()' 2>"$logs/python.log"; then

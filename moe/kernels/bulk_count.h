@@ -5,6 +5,7 @@
 
 #include "moe/kernels/bulk.h"
 #include "moe/kernels/part.h"
+#include "moe/kernels/puts.h"
 
 namespace railshmem::moe::kernels {
 
@@ -29,6 +30,8 @@ RAILSHMEM_KERNEL inline void add(uint32_t* in_shared, uint32_t value) {
 #endif
 }
 
+/// kFar: the team is on several nodes, and some members have no memory here.
+template <bool kFar>
 class BulkCount {
  public:
   RAILSHMEM_KERNEL BulkCount(const CountCall& call, CountShared& shared)
@@ -60,6 +63,7 @@ class BulkCount {
     if (last) total();
     if (call_.numbers != nullptr || call_.in_member != nullptr) give_numbers();
     if (last && call_.begins != nullptr) receive();
+    if (kFar && last && call_.begins != nullptr) end();
   }
 
  private:
@@ -196,9 +200,32 @@ class BulkCount {
       const uint32_t count = w < n_    ? shared_.all[w]
                              : w == n_ ? call_.tokens
                                        : shared_.named[static_cast<uint32_t>(to) * local_ + (w - n_ - 1)];
-      portable::store_relaxed(part_.theirs<uint64_t>(to, places_.told(exchange, me * told() + w)),
-                              CountWord::of(exchange, count));
+      uint64_t* const word =
+          is_near(to) ? part_.theirs<uint64_t>(to, places_.told(exchange, me * told() + w)) : packed(to, w);
+      portable::store_relaxed(word, CountWord::of(exchange, count));
     });
+    if (kFar) put(exchange);
+  }
+  RAILSHMEM_KERNEL bool is_near(int32_t m) const { return !kFar || call_.members.memory[m] != nullptr; }
+  RAILSHMEM_KERNEL uint64_t* packed(int32_t to, uint32_t w) const {
+    return part_.mine<uint64_t>(places_.packed(static_cast<uint32_t>(to) * told() + w));
+  }
+  /// To each member on another node one put, whose signal is the last word.
+  RAILSHMEM_KERNEL void put(uint64_t exchange) const {
+    threads::sync_block();
+    const uint32_t first = static_cast<uint32_t>(part_.me()) * told(), signal = told() - 1;
+    each(n_, [&](uint32_t steps) {
+      const int32_t to = part_.after(static_cast<int32_t>(steps));
+      if (is_near(to)) return;
+      put_chunk(DeviceCall::moe_bulk_layout, call_.members.pe[to], part_.mine<uint64_t>(places_.told(exchange, first)),
+                packed(to, 0), 8 * uint64_t{signal}, part_.mine<uint64_t>(places_.told(exchange, first + signal)),
+                portable::load_relaxed(packed(to, signal)));
+    });
+  }
+  /// The next call packs its words when these have left.
+  RAILSHMEM_KERNEL void end() const {
+    threads::sync_block();
+    if (thread_ == 0) await_puts(DeviceCall::moe_bulk_layout);
   }
 
   /// A token's number: tokens of the blocks before, of the warps before, and of the lanes before.
@@ -242,9 +269,11 @@ class BulkCount {
   RAILSHMEM_KERNEL void receive() {
     const uint64_t exchange = next_exchange();
     each(n_ * told(), [&](uint32_t i) {
-      const uint64_t word = part_.await(part_.mine<uint64_t>(places_.told(exchange, i)), CountWord::of(exchange, 0),
-                                        static_cast<int32_t>(i / told()));
-      shared_.told[i] = CountWord::count(word);
+      const auto s = static_cast<int32_t>(i / told());
+      auto* const at = part_.mine<uint64_t>(places_.told(exchange, i));
+      const auto* const signal = is_near(s) ? at : at + (told() - 1 - i % told());
+      const uint64_t word = part_.await(signal, CountWord::of(exchange, 0), s);
+      shared_.told[i] = CountWord::count(signal == at ? word : portable::load_relaxed(at));
     });
     threads::sync_block();
     if (thread_ == 0) portable::store_relaxed(part_.mine<uint64_t>(places_.exchange()), exchange);

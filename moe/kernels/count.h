@@ -36,7 +36,9 @@ class CountPlaces {
   RAILSHMEM_HD constexpr uint64_t told(uint64_t exchange, uint32_t i) const {
     return of_block(kCountBlocks, 0) + 8 * (exchange % 2 * most_told() + i);
   }
-  RAILSHMEM_HD constexpr uint64_t nbytes() const { return told(0, 0) + 16 * most_told() - at_; }
+  /// Word i of what this member tells members on other nodes, on its way there.
+  RAILSHMEM_HD constexpr uint64_t packed(uint32_t i) const { return told(0, 0) + 16 * most_told() + 8 * uint64_t{i}; }
+  RAILSHMEM_HD constexpr uint64_t nbytes() const { return packed(0) + 8 * most_told() - at_; }
 
  private:
   RAILSHMEM_HD constexpr uint64_t most_told() const { return n_ * (n_ + 1) + kMostExperts; }

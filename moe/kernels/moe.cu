@@ -47,8 +47,11 @@ RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_far_combine_half, BulkFarCombineCal
 RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_far_combine_bfloat16, BulkFarCombineCall,
                           BulkFarCombine<railshmem::Bfloat16>)
 
-extern "C" __global__ void __launch_bounds__(kCountThreads, 4)
-    railshmem_moe_bulk_layout(const __grid_constant__ CountCall call) {
-  __shared__ kernels::CountShared shared;
-  kernels::BulkCount(call, shared).run();
-}
+#define RAILSHMEM_MOE_COUNT_KERNEL(NAME, FAR)                                                                   \
+  extern "C" __global__ void __launch_bounds__(kCountThreads, 4) NAME(const __grid_constant__ CountCall call) { \
+    __shared__ kernels::CountShared shared;                                                                     \
+    kernels::BulkCount<FAR>(call, shared).run();                                                                \
+  }
+
+RAILSHMEM_MOE_COUNT_KERNEL(railshmem_moe_bulk_layout, false)
+RAILSHMEM_MOE_COUNT_KERNEL(railshmem_moe_bulk_far_layout, true)

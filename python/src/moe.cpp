@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "python/src/moe.h"
 
+#include <nanobind/stl/pair.h>
+
 #include "python/src/errors.h"
 #include "python/src/moe_arguments.h"
 #include "python/src/moe_library.h"
@@ -45,12 +47,22 @@ size_t moe_workspace(const char* function, const Team* team, int experts, int to
   return nbytes;
 }
 
+/// Nodes of the team, and the number of this PE's among them.
+std::pair<int, int> moe_nodes(const char* function, const Team* team) {
+  require_running(function);
+  shmemx_topology_t where{};
+  where.size = sizeof where;
+  must(function, shmemx_topology_get(team_of(function, team), &where));
+  return {where.nnodes, where.my_node};
+}
+
 /// Also before init().
-size_t moe_workspace_of(const char* function, int members, int experts, int topk, int hidden, int max_tokens, bool half,
-                        bool fp8, bool late_weights, int scale_type) {
+size_t moe_workspace_of(const char* function, int members, bool between_nodes, int experts, int topk, int hidden,
+                        int max_tokens, bool half, bool fp8, bool late_weights, int scale_type) {
   const shmemx_moe_config_t config =
       config_of(experts, topk, hidden, max_tokens, half, fp8, late_weights, scale_type, false, 0);
-  const size_t nbytes = moe_library(function).workspace_of(members, &config);
+  const MoeLibrary& library = moe_library(function);
+  const size_t nbytes = (between_nodes ? library.workspace_between_nodes : library.workspace_of)(members, &config);
   must(function, nbytes == 0);
   return nbytes;
 }
@@ -174,9 +186,10 @@ void bind_moe(nb::module_& module) {
   module.def("moe_workspace", moe_workspace, nb::arg("function"), nb::arg("team").none(), nb::arg("experts"),
              nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
              nb::arg("late_weights"), nb::arg("scale_type"));
-  module.def("moe_workspace_of", moe_workspace_of, nb::arg("function"), nb::arg("members"), nb::arg("experts"),
-             nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"), nb::arg("fp8"),
-             nb::arg("late_weights"), nb::arg("scale_type"));
+  module.def("moe_nodes", moe_nodes, nb::arg("function"), nb::arg("team").none());
+  module.def("moe_workspace_of", moe_workspace_of, nb::arg("function"), nb::arg("members"), nb::arg("between_nodes"),
+             nb::arg("experts"), nb::arg("topk"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("half"),
+             nb::arg("fp8"), nb::arg("late_weights"), nb::arg("scale_type"));
   nb::class_<MoeHandle>(module, "MoeHandle")
       .def(nb::init<const char*, const Team*, int, int, int, int, bool, bool, bool, int, bool, int, nb::handle, bool,
                     int, const MoeHandle*, bool>(),

@@ -20,10 +20,21 @@ shmemx_moe_bulk_config_t config_of(int hidden, int max_tokens, int words, int mu
   return config;
 }
 
-/// Also before init().
-size_t moe_bulk_workspace_of(const char* function, int members, int hidden, int max_tokens, int words) {
+size_t moe_bulk_workspace(const char* function, const Team* team, int hidden, int max_tokens, int words) {
+  require_running(function);
   const shmemx_moe_bulk_config_t config = config_of(hidden, max_tokens, words, 0);
-  const size_t nbytes = moe_library(function).bulk_workspace_of(members, &config);
+  const size_t nbytes = moe_library(function).bulk_workspace(team_of(function, team), &config);
+  must(function, nbytes == 0);
+  return nbytes;
+}
+
+/// Also before init().
+size_t moe_bulk_workspace_of(const char* function, int members, bool between_nodes, int hidden, int max_tokens,
+                             int words) {
+  const shmemx_moe_bulk_config_t config = config_of(hidden, max_tokens, words, 0);
+  const MoeLibrary& library = moe_library(function);
+  const auto call = between_nodes ? library.bulk_workspace_between_nodes : library.bulk_workspace_of;
+  const size_t nbytes = call(members, &config);
   must(function, nbytes == 0);
   return nbytes;
 }
@@ -129,10 +140,6 @@ class MoeBulk {
       : config_(config), arguments_(function, memory) {
     const shmem_team_t members = team_of(function, team);
     n_ = static_cast<size_t>(shmem_team_n_pes(members));
-    shmemx_topology_t where{};
-    where.size = sizeof where;
-    if (shmemx_topology_get(members, &where) == 0 && where.nnodes > 1)
-      value_error(text(function, ": the ranks are on ", where.nnodes, " nodes; here they must be on one"));
     const MoeLibrary& library = moe_library(function);
     int status = 0;
     {
@@ -170,8 +177,10 @@ class MoeBulk {
 }  // namespace
 
 void bind_moe_bulk(nb::module_& module) {
-  module.def("moe_bulk_workspace_of", moe_bulk_workspace_of, nb::arg("function"), nb::arg("members"), nb::arg("hidden"),
+  module.def("moe_bulk_workspace", moe_bulk_workspace, nb::arg("function"), nb::arg("team").none(), nb::arg("hidden"),
              nb::arg("max_tokens"), nb::arg("words"));
+  module.def("moe_bulk_workspace_of", moe_bulk_workspace_of, nb::arg("function"), nb::arg("members"),
+             nb::arg("between_nodes"), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("words"));
   nb::class_<MoeBulk>(module, "MoeBulk")
       .def(nb::init<const char*, const Team*, int, int, int, int, nb::handle>(), nb::arg("function"),
            nb::arg("team").none(), nb::arg("hidden"), nb::arg("max_tokens"), nb::arg("words"),

@@ -54,6 +54,7 @@ const MoeLibrary& moe_library(const char* function) {
   MoeLibrary calls{};
   find(function, library, "shmemx_moe_workspace", calls.workspace);
   find(function, library, "shmemx_moe_workspace_of", calls.workspace_of);
+  find(function, library, "shmemx_moe_workspace_between_nodes", calls.workspace_between_nodes);
   find(function, library, "shmemx_moe_create", calls.create);
   find(function, library, "shmemx_moe_destroy", calls.destroy);
   find(function, library, "shmemx_moe_dispatch_on_stream", calls.dispatch);
@@ -63,7 +64,9 @@ const MoeLibrary& moe_library(const char* function) {
   find(function, library, "shmemx_moe_unmask_on_stream", calls.unmask);
   find(function, library, "shmemx_moe_masked_on_stream", calls.masked);
   find(function, library, "shmemx_moe_meet_on_stream", calls.meet);
+  find(function, library, "shmemx_moe_bulk_workspace", calls.bulk_workspace);
   find(function, library, "shmemx_moe_bulk_workspace_of", calls.bulk_workspace_of);
+  find(function, library, "shmemx_moe_bulk_workspace_between_nodes", calls.bulk_workspace_between_nodes);
   find(function, library, "shmemx_moe_bulk_create", calls.bulk_create);
   find(function, library, "shmemx_moe_bulk_destroy", calls.bulk_destroy);
   find(function, library, "shmemx_moe_bulk_dispatch_on_stream", calls.bulk_dispatch);

@@ -10,6 +10,7 @@ namespace railshmem::python {
 struct MoeLibrary {
   decltype(&shmemx_moe_workspace) workspace;
   decltype(&shmemx_moe_workspace_of) workspace_of;
+  decltype(&shmemx_moe_workspace_between_nodes) workspace_between_nodes;
   decltype(&shmemx_moe_create) create;
   decltype(&shmemx_moe_destroy) destroy;
   decltype(&shmemx_moe_dispatch_on_stream) dispatch;
@@ -19,7 +20,9 @@ struct MoeLibrary {
   decltype(&shmemx_moe_unmask_on_stream) unmask;
   decltype(&shmemx_moe_masked_on_stream) masked;
   decltype(&shmemx_moe_meet_on_stream) meet;
+  decltype(&shmemx_moe_bulk_workspace) bulk_workspace;
   decltype(&shmemx_moe_bulk_workspace_of) bulk_workspace_of;
+  decltype(&shmemx_moe_bulk_workspace_between_nodes) bulk_workspace_between_nodes;
   decltype(&shmemx_moe_bulk_create) bulk_create;
   decltype(&shmemx_moe_bulk_destroy) bulk_destroy;
   decltype(&shmemx_moe_bulk_dispatch_on_stream) bulk_dispatch;

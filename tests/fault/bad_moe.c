@@ -68,6 +68,7 @@ static void refuse_arguments(void) {
   CONFIG(zeroed, 2);
   must_refuse(shmemx_moe_workspace_of(0, &good) == 0, "no members");
   must_refuse(shmemx_moe_workspace_of(2, &good) == workspace, "another workspace for as many members");
+  must_refuse(shmemx_moe_workspace_between_nodes(1, &good) == 0, "one member between nodes");
   shmemx_moe_t handle = NULL;
   char* const outside = calloc(1, workspace);
   must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");

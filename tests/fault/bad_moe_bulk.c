@@ -64,6 +64,8 @@ static void refuse_arguments(void) {
   CONFIG(words, 4097);
   CONFIG(multiprocessors, -1);
   must_refuse(shmemx_moe_bulk_workspace_of(65, &good) == 0, "65 members");
+  must_refuse(shmemx_moe_bulk_workspace_between_nodes(1, &good) == 0, "one member between nodes");
+  must_refuse(shmemx_moe_bulk_workspace_between_nodes(2, &good) > workspace, "no more memory between nodes");
   must_refuse(shmemx_moe_bulk_workspace(SHMEM_TEAM_INVALID, &good) == 0, "no team");
   shmemx_moe_bulk_t handle = NULL;
   must_refuse(shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");
@@ -107,13 +109,6 @@ static void give(int result) {
 static void act(const char* name, int me) {
   if (strcmp(name, "arguments") == 0) {
     if (me == 1) refuse_arguments();
-  } else if (strcmp(name, "far_begins") == 0) {
-    if (me == 1) {
-      must_refuse(shmemx_moe_bulk_layout_on_stream(&layout, NULL), "begins between nodes");
-      layout.begins = layout.received = NULL;
-      if (shmemx_moe_bulk_layout_on_stream(&layout, NULL) != 0) unnoticed = 1;  // local calls are well
-      if (!unnoticed) shmem_global_exit(kRefused);
-    }
   } else if (strcmp(name, "number") == 0) {
     if (me == 1) numbers[2] = kTokens;
     give(shmemx_moe_bulk_dispatch_on_stream(&dispatch, NULL));

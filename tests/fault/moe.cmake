@@ -126,6 +126,7 @@ foreach(regex
     "words is 4097. it must be 0 to 4096"
     "multiprocessors is -1"
     "members is 65. it must be 1 to 64"
+    "bulk_workspace_between_nodes: members is 1. it must be 2 to 64"
     "bulk_workspace: team -?[0-9]+ is none of this PE's"
     "workspace 0x[0-9a-f]+ has [0-9]+ bytes. this configuration needs [0-9]+ .shmemx_moe_bulk_workspace."
     "handle is NULL. pass the address of a shmemx_moe_bulk_t"
@@ -168,14 +169,11 @@ endforeach()
 fault_test(moe_bulk_killed ONLY_RELEASE OPTIONS ${on_stream_env} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
            --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe_bulk> killed)
 if(RAILSHMEM_HAVE_OFI)
-  foreach(half dispatch combine)
+  foreach(half dispatch combine layout)
     fault_test(moe_bulk_nodes_lonely_${half} OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_WAIT_TIMEOUT=2
                --expect "PE 1: error: .*moe_bulk_${half} in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT"
                COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe_bulk> lonely_${half})
   endforeach()
-  fault_test(moe_bulk_nodes_begins OPTIONS ${on_stream_env} ${two_nodes} --status 5 --forbid "went unnoticed"
-             --expect "begins is given, and the team is on 2 nodes, where this call is local. pass NULL"
-             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe_bulk> far_begins)
   fault_test(moe_bulk_nodes_killed ONLY_RELEASE OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_TIMEOUT=5 --ranks 2 --victim 1 --within 25
              --expect "PE 0: error:.*PE 1" COMMAND $<TARGET_FILE:fault_bad_moe_bulk> killed)
 endif()

@@ -8,7 +8,7 @@
     combined_x, event, hook = buffer.low_latency_combine(results, topk_idx, topk_weights, handle)
     buffer.destroy()
 
-The ranks of a group are on one node. docs/moe.md has the table of what is there and what is not.
+The ranks of a group may be on several nodes. docs/moe.md has the table of what is there and what is not.
 """
 try:
     import torch as _torch

@@ -31,7 +31,7 @@ class Handle(tuple):
 
 
 class Buffer(Shrink, ManyTokens):
-    """Dispatch and combine for the ranks of a group on one node, whose GPUs map each other's memory.
+    """Dispatch and combine for the ranks of a group. GPUs of a node map each other's memory; between nodes data goes by the network.
 
     All ranks make the calls in one order. A call goes into torch's current stream, or with async_finish into the buffer's own.
     At most two dispatches may wait for their combine at once. Nothing is freed by the garbage collector: call destroy().
@@ -50,12 +50,14 @@ class Buffer(Shrink, ManyTokens):
 
         num_rdma_bytes: symmetric memory that low-latency calls take their workspaces from; get_low_latency_rdma_size_hint() says how
         much. Calls of other sizes (max tokens, hidden, experts, top-k, 8-bit floats or not) take further parts. num_nvl_bytes:
-        symmetric memory for dispatch() and combine(), see Config.get_nvl_buffer_size_hint(). low_latency_mode,
-        num_qps_per_rank, allow_mnnvl, use_fabric and explicitly_destroy change nothing. Torch's current device is the buffer's.
+        symmetric memory for dispatch() and combine(), see Config.get_nvl_buffer_size_hint(). Between nodes, without
+        low_latency_mode, these take num_rdma_bytes more. num_qps_per_rank, allow_mnnvl, use_fabric and explicitly_destroy change
+        nothing. Torch's current device is the buffer's.
 
         Starts the library where it does not run: collective over the group. Where it runs, the call is collective over all
-        PEs, each with its group. enable_shrink: low-latency calls go on without ranks that are masked. Raises ValueError where
-        NVLink is refused, which is not there yet; MemoryError where the heap is full; RuntimeError as railshmem.moe.Exchange.
+        PEs, each with its group. enable_shrink: low-latency calls go on without ranks that are masked; for ranks of one node.
+        Raises ValueError where NVLink is refused, which is not there yet; MemoryError where the heap is full; RuntimeError as
+        railshmem.moe.Exchange.
         """
         if (group is None) == (comm is None):
             raise ValueError(f"{FUNCTION}: pass group or comm, one of the two")
@@ -67,7 +69,7 @@ class Buffer(Shrink, ManyTokens):
         self._team, self._owns_team = _job.enter(group, comm)
         self.rank, self.group_size = self._team.my_pe(), self._team.n_pes()
         self._lanes: Lanes | None = Lanes(self._team, num_rdma_bytes, Buffer.mask_after_ms if enable_shrink else None)
-        self._throughput = Throughput(self._team, num_nvl_bytes, self._lanes.device)
+        self._throughput = Throughput(self._team, num_nvl_bytes, 0 if low_latency_mode else num_rdma_bytes, self._lanes.device)
         self._stream = _streams.new(self._lanes.device)
         self._last: EventHandle | None = None  # behind the last call in that stream
 

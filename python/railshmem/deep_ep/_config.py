@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from railshmem.deep_ep import _throughput
+from railshmem.deep_ep import _nodes, _throughput
 
 #: Tokens of a rank that a buffer with num_nvl_bytes of the hint has room for.
 HINTED_TOKENS = 4096
@@ -28,5 +28,12 @@ class Config:
         return _throughput.nbytes_of(num_ranks, hidden_bytes // 2, HINTED_TOKENS)
 
     def get_rdma_buffer_size_hint(self, hidden_bytes: int, num_ranks: int) -> int:
-        """Returns 0: ranks of several nodes are not there yet, and get_low_latency_rdma_size_hint() says what low latency needs."""
-        return 0
+        """Returns the num_rdma_bytes that dispatch() needs beside num_nvl_bytes where ranks are on several nodes, else 0.
+
+        More ranks than LOCAL_WORLD_SIZE are on several nodes; without that variable, which torchrun sets, more than 8. Of a buffer with
+        low_latency_mode num_rdma_bytes are for low-latency calls alone; then add these bytes to num_nvl_bytes.
+        """
+        if not _nodes.are_between(num_ranks):
+            return 0
+        near, far = (_throughput.nbytes_of(num_ranks, hidden_bytes // 2, HINTED_TOKENS, between) for between in (False, True))
+        return far - near

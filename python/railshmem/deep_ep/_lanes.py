@@ -2,11 +2,13 @@
 """The exchanges of a buffer, in a part of symmetric memory that it hands out."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 
 from railshmem import Team, _core
+from railshmem.deep_ep import _nodes
 from railshmem.moe import Exchange, _checks, _memory
 
 FUNCTION = "railshmem.deep_ep.Buffer"
@@ -25,20 +27,22 @@ class Sizes(NamedTuple):
     scale_type: str = "float"
 
 
-def nbytes_of(size: int, sizes: Sizes) -> int:
-    """Returns how much of a buffer calls of these sizes take, in a group of `size` ranks."""
-    one = _core.moe_workspace_of(FUNCTION, size, sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, False, sizes.fp8, True,
-                                 _checks.SCALE_TYPES.index(sizes.scale_type))
-    return IN_FLIGHT * ((one + _ALIGN - 1) // _ALIGN * _ALIGN)
+    def nbytes(self, workspace: Callable[..., int], *members: object) -> int:
+        """Returns how much of a buffer such calls take, if workspace(function, *members, ...) says what an exchange does."""
+        one = workspace(FUNCTION, *members, self.experts, self.topk, self.hidden, self.max_tokens, False, self.fp8, True,
+                        _checks.SCALE_TYPES.index(self.scale_type))
+        return IN_FLIGHT * ((one + _ALIGN - 1) // _ALIGN * _ALIGN)
 
 
 def size_hint(max_tokens: int, hidden: int, size: int, experts: int) -> int:
     """Returns what a buffer needs for calls of these sizes with and without 8-bit floats, all types of scales, and any top-k."""
+    between = _nodes.are_between(size)
     if experts % max(size, 1):
         raise ValueError(f"{FUNCTION}: num_experts is {experts}, which {size} ranks do not divide")
     scaled = [name for name in _checks.SCALE_TYPES if hidden % _checks.channels_of_word(name) == 0]
     kinds = [(False, "float"), *((True, name) for name in scaled)]
-    return sum(nbytes_of(size, Sizes(max_tokens, hidden, experts, _checks.MOST_TOPK, fp8, name)) for fp8, name in kinds)
+    return sum(Sizes(max_tokens, hidden, experts, _checks.MOST_TOPK, fp8, name).nbytes(_core.moe_workspace_of, size, between)
+               for fp8, name in kinds)
 
 
 class Lane:
@@ -83,7 +87,7 @@ class Lanes:
         """Makes lanes. Collective over the team, or local with masks; the CPU waits. ValueError where no memory is left for them."""
         _checks.sizes(self._size, sizes.experts, sizes.topk, sizes.hidden, sizes.max_tokens, torch.bfloat16, sizes.fp8,
                       sizes.scale_type, 0)
-        needed = nbytes_of(self._size, sizes)
+        needed = sizes.nbytes(_core.moe_workspace, self._team)
         if self._used + needed > self._nbytes:
             raise ValueError(f"{FUNCTION}: num_rdma_bytes is {self._nbytes}, of which {self._used} are in use for calls of other "
                              f"sizes, and {sizes} takes {needed}; see get_low_latency_rdma_size_hint()")

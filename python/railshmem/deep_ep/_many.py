@@ -17,10 +17,12 @@ _LAYOUT, _DISPATCH, _COMBINE = (f"{FUNCTION}.{name}" for name in ("get_dispatch_
 
 
 class RouteHandle(tuple):
-    """What dispatch() returns for combine() and later dispatches: six elements, of which those without a tensor here are None.
+    """What dispatch() returns for combine() and later dispatches: DeepEP's tuple, in which what has no tensor here is None.
 
-    [0] [ranks, ranks], int32: tokens from ranks up to the row's one to the column's rank. [3] [rows], int32: the number of each row's
-    token at its rank. [4] [tokens, ranks], bool: is_token_in_rank.
+    Six elements where all ranks are on one node. [0] [ranks, ranks], int32: tokens from ranks up to the row's one to the column's rank.
+    [3] [rows], int32: the number of each row's token at its rank. [4] [tokens, ranks], bool: is_token_in_rank.
+
+    Ten between nodes. [0] is_token_in_rank. [6] [ranks], int32: rows of ranks up to this one.
     """
 
     route: Route
@@ -38,11 +40,13 @@ class ManyTokens:
 
     def get_dispatch_layout(self, topk_idx: torch.Tensor, num_experts: int, previous_event: EventOverlap | None = None,
                             async_finish: bool = False, allocate_on_comm_stream: bool = False) -> \
-            tuple[torch.Tensor, None, torch.Tensor, torch.Tensor, EventOverlap]:
-        """Returns (num_tokens_per_rank, None, num_tokens_per_expert, is_token_in_rank, event) for the experts of this rank's tokens.
+            tuple[torch.Tensor, torch.Tensor | None, torch.Tensor, torch.Tensor, EventOverlap]:
+        """Returns (num_tokens_per_rank, num_tokens_per_rdma_rank, num_tokens_per_expert, is_token_in_rank, event) for the experts of this
+        rank's tokens.
 
-        topk_idx: [tokens, top-k], int64; -1 is no expert. num_tokens_per_rank: [ranks], int32. num_tokens_per_expert: [num_experts],
-        int32. is_token_in_rank: [tokens, ranks], bool. Local. previous_event: the call comes behind it. With async_finish the call goes
+        topk_idx: [tokens, top-k], int64; -1 is no expert. num_tokens_per_rank: [ranks], int32. num_tokens_per_rdma_rank: [nodes], int32;
+        None where all ranks are on one node. num_tokens_per_expert: [num_experts], int32. is_token_in_rank: [tokens, ranks], bool. Local.
+        previous_event: the call comes behind it. With async_finish the call goes
         into the buffer's stream. allocate_on_comm_stream changes nothing. Raises ValueError for arguments that do not fit.
         """
         self._require(_LAYOUT)
@@ -52,7 +56,7 @@ class ManyTokens:
             raise ValueError(f"{_LAYOUT}: topk_idx has {topk_idx.dim()} dimensions; it must be [tokens, top-k]")
         choice, event = self._behind(lambda: self._throughput.choice(_LAYOUT, topk_idx.long(), num_experts), previous_event, async_finish,
                                      (topk_idx,))
-        return choice.per_rank, None, choice.per_expert, choice.in_rank, event
+        return choice.per_rank, choice.per_node, choice.per_expert, choice.in_rank, event
 
     def dispatch(self, x: torch.Tensor | tuple[torch.Tensor, torch.Tensor], handle: RouteHandle | None = None,
                  num_tokens_per_rank: torch.Tensor | None = None, num_tokens_per_rdma_rank: torch.Tensor | None = None,
@@ -73,8 +77,8 @@ class ManyTokens:
         equal on all ranks. Then the list is empty, and recv_topk_idx of rows behind the last one is -1.
         handle: of an earlier dispatch, whose tokens' routes these take; only x and config go with it, and only recv_x comes back.
 
-        num_tokens_per_rank follows from is_token_in_rank and is not read; num_tokens_per_rdma_rank must be None. config: num_sms limits
-        the multiprocessors. previous_event, async_finish and allocate_on_comm_stream: as for get_dispatch_layout(); x and topk stay as
+        num_tokens_per_rank and num_tokens_per_rdma_rank follow from is_token_in_rank and are not read; the latter must be None where all
+        ranks are on one node. config: num_sms limits the multiprocessors. previous_event, async_finish and allocate_on_comm_stream: as for get_dispatch_layout(); x and topk stay as
         they are until the event. Collective over the group. Raises ValueError and TypeError for arguments that do not fit, also where
         num_nvl_bytes is too small.
         """
@@ -93,7 +97,7 @@ class ManyTokens:
         for name, given in (("is_token_in_rank", is_token_in_rank), ("num_tokens_per_expert", num_tokens_per_expert)):
             if given is None:
                 raise ValueError(f"{_DISPATCH}: {name} is missing; pass what get_dispatch_layout() returns, or a handle")
-        if num_tokens_per_rdma_rank is not None:
+        if num_tokens_per_rdma_rank is not None and self._throughput.nodes is None:
             raise ValueError(f"{_DISPATCH}: num_tokens_per_rdma_rank is given; the ranks are on one node")
         _checks.shape(_DISPATCH, "is_token_in_rank", is_token_in_rank, (values.shape[0], self.group_size))
         if is_token_in_rank.dtype is not torch.bool:
@@ -120,7 +124,10 @@ class ManyTokens:
             topk = () if topk_idx is None else (topk_idx.int(), topk_weights.float().view(torch.int32))
             found, arrived, words = self._sent(values, scales, topk, route, num_sms)
             route.sources = arrived.sources
-            made = RouteHandle((route.prefixes, None, None, arrived.sources, is_token_in_rank, None))
+            if self._throughput.nodes is None:
+                made = RouteHandle((route.prefixes, None, None, arrived.sources, is_token_in_rank, None))
+            else:
+                made = RouteHandle((is_token_in_rank, *[None] * 5, route.begins[1:], *[None] * 3))
             made.route = route
             if topk_idx is None:
                 return found, None, None, per_expert, made

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 
 from railshmem import Team, _core
-from railshmem.deep_ep import _streams
+from railshmem.deep_ep import _nodes, _streams
 from railshmem.deep_ep._layout import Rows
 from railshmem.moe import _checks, _memory
 from railshmem.torch import all_to_all
@@ -22,10 +22,13 @@ def words_of(hidden: int) -> int:
     return hidden // _checks.CHANNELS_OF_SCALE + 2 * _checks.MOST_TOPK
 
 
-def nbytes_of(size: int, hidden: int, max_tokens: int) -> int:
+def nbytes_of(size: int, hidden: int, max_tokens: int, between_nodes: bool = False) -> int:
     """Returns the symmetric memory that calls of these sizes take, in a group of `size` ranks."""
-    one = _core.moe_bulk_workspace_of(FUNCTION, size, hidden, max_tokens, words_of(hidden))
-    return (one + _ALIGN - 1) // _ALIGN * _ALIGN
+    return _aligned(_core.moe_bulk_workspace_of(FUNCTION, size, between_nodes, hidden, max_tokens, words_of(hidden)))
+
+
+def _aligned(nbytes: int) -> int:
+    return (nbytes + _ALIGN - 1) // _ALIGN * _ALIGN
 
 
 class Route:
@@ -56,6 +59,7 @@ class Choice(NamedTuple):
     """Where the tokens of this rank go."""
 
     per_rank: torch.Tensor  #: [ranks], int32: tokens for each rank
+    per_node: torch.Tensor | None  #: [nodes], int32: tokens for each node; None where there is one
     per_expert: torch.Tensor  #: [experts], int32: how often each expert is named
     in_rank: torch.Tensor  #: [tokens, ranks], bool: whether a token goes to a rank
 
@@ -71,24 +75,31 @@ class Arrived(NamedTuple):
 class Throughput:
     """Handles of the library for many tokens, in symmetric memory of a buffer."""
 
-    def __init__(self, team: Team, nbytes: int, device: torch.device):
-        """Takes nbytes of symmetric memory. Collective over all PEs."""
-        self._team, self._size, self._nbytes, self._device = team, team.n_pes(), nbytes, device
+    def __init__(self, team: Team, num_nvl_bytes: int, num_rdma_bytes: int, device: torch.device):
+        """Takes symmetric memory: between nodes num_rdma_bytes, too. Collective over all PEs."""
+        self._team, self._size, self._device = team, team.n_pes(), device
+        #: [ranks, nodes]: who is where; None where all ranks are on one node.
+        self.nodes = _nodes.of_ranks(FUNCTION, team, device)
+        self._nbytes, self._name = num_nvl_bytes, "num_nvl_bytes"
+        if self.nodes is not None and num_rdma_bytes:
+            self._nbytes, self._name = num_nvl_bytes + num_rdma_bytes, "num_nvl_bytes + num_rdma_bytes"
+        nbytes = self._nbytes
         self._memory = _memory.symmetric(FUNCTION, nbytes, f"{nbytes} bytes of {FUNCTION}", device) if nbytes else None
         self._used = 0
         self._handles: dict[tuple[int, int], tuple[int, _core.MoeBulk]] = {}  # by hidden and multiprocessors: max tokens, handle
         self._outgrown: list[_core.MoeBulk] = []
         # Counts cross before anybody knows how many tokens there are, so they have a handle of their own, without room for rows.
-        counting = _core.moe_bulk_workspace_of(FUNCTION, self._size, _LEAST_HIDDEN, 1, 0)
+        counting = _core.moe_bulk_workspace(FUNCTION, team, _LEAST_HIDDEN, 1, 0)
         self._counting = _memory.symmetric(FUNCTION, counting, f"{counting} bytes of {FUNCTION}", device)
         self._counter = _core.MoeBulk(FUNCTION, team, _LEAST_HIDDEN, 1, 0, 0, self._counting)
         self._on_host: dict[int, torch.Tensor] = {}  # counts that the GPU writes, by their number
 
     def choice(self, function: str, topk_idx: torch.Tensor, experts: int) -> Choice:
         """topk_idx: [tokens, top-k], int64; -1 is no expert. Local."""
-        choice = Choice(self._room(self._size), self._room(experts), self._room(topk_idx.shape[0], self._size, dtype=torch.bool))
-        self._counter.count(function, topk_idx.contiguous(), topk_idx.shape[1], choice.in_rank, choice.per_rank, choice.per_expert)
-        return choice
+        per_rank, per_expert, in_rank = self._room(self._size), self._room(experts), self._room(topk_idx.shape[0], self._size, dtype=torch.bool)
+        self._counter.count(function, topk_idx.contiguous(), topk_idx.shape[1], in_rank, per_rank, per_expert)
+        per_node = None if self.nodes is None else (in_rank.float() @ self.nodes > 0).sum(0).int()
+        return Choice(per_rank, per_node, per_expert, in_rank)
 
     def route(self, function: str, in_rank: torch.Tensor, per_expert: torch.Tensor, worst: int) -> Route:
         """in_rank and per_expert: of a choice. worst: room for so many rows; else the CPU waits for their number. Collective over the team."""
@@ -140,11 +151,11 @@ class Throughput:
             raise RuntimeError(f"{function}: a graph cannot capture the first call for {max_tokens} tokens of {hidden} channels, which makes "
                                "the CPU wait; make one before")
         enlarged = 1 << (max_tokens - 1).bit_length()  # so that it grows seldom
-        most = next((tokens for tokens in (enlarged, max_tokens) if nbytes_of(self._size, hidden, tokens) <= self._nbytes), None)
+        most = next((tokens for tokens in (enlarged, max_tokens) if self._needed(hidden, tokens) <= self._nbytes), None)
         if most is None:
-            raise ValueError(f"{function}: num_nvl_bytes is {self._nbytes}, and {max_tokens} tokens of {hidden} channels of each rank take "
-                             f"{nbytes_of(self._size, hidden, max_tokens)}; see Config.get_nvl_buffer_size_hint()")
-        needed = nbytes_of(self._size, hidden, most)
+            raise ValueError(f"{function}: {self._name} is {self._nbytes}, and {max_tokens} tokens of {hidden} channels of each rank take "
+                             f"{self._needed(hidden, max_tokens)}; see Config.get_nvl_buffer_size_hint()")
+        needed = self._needed(hidden, most)
         if self._used + needed > self._nbytes:
             self._forget()
         part = self._memory[self._used:self._used + needed]
@@ -154,6 +165,9 @@ class Throughput:
         handle = _core.MoeBulk(function, self._team, hidden, most, words_of(hidden), num_sms, part)
         self._handles[hidden, num_sms] = most, handle
         return handle
+
+    def _needed(self, hidden: int, max_tokens: int) -> int:
+        return _aligned(_core.moe_bulk_workspace(FUNCTION, self._team, hidden, max_tokens, words_of(hidden)))
 
     def _forget(self) -> None:
         """Frees the handles, so that others get their memory. Collective over the team; the CPU waits."""

@@ -7,8 +7,8 @@
     out = exchange.combine(results)                         # [tokens, 7168]
     exchange.free()
 
-All members of the team are on one node, and their GPUs map each other's memory. Calls go into torch's current stream and
-return at once; graphs may capture them. This is the layout of the worst case, in which no call waits for the CPU.
+GPUs of a node map each other's memory; between nodes tokens go by the network. Calls go into torch's current stream and return
+at once; graphs may capture them. This is the layout of the worst case, in which no call waits for the CPU.
 
 The calls are those of shmemx_moe.h, in librailshmem-moe.so; docs/moe.md shows who writes where.
 """

@@ -40,6 +40,13 @@ def npes():
 
 
 @pytest.fixture
+def node_of(npes):
+    """node_of(rank): the number of the rank's node."""
+    size = int(os.environ.get("SHMEM_NODE_SIZE", npes))
+    return lambda rank: rank // size
+
+
+@pytest.fixture
 def gpu():
     """gpu.put(tensor): the tensor in the GPU's memory; gpu.get(tensor): back, when streams have ended."""
     return machine

@@ -8,7 +8,7 @@ import torch
 import railshmem
 import railshmem.torch
 from railshmem import _core
-from railshmem.deep_ep import _streams, _throughput
+from railshmem.deep_ep import _nodes, _streams, _throughput
 from railshmem.moe import _memory
 from railshmem.torch._types import ELEMENTS
 
@@ -50,7 +50,7 @@ def replace():
     _memory.empty, _memory.counts = empty, counts
     _streams.new = lambda device: None
     _streams.use = lambda stream: contextlib.nullcontext()
-    _throughput.all_to_all = through_gpu(railshmem.torch.all_to_all)
+    _throughput.all_to_all = _nodes.all_to_all = through_gpu(railshmem.torch.all_to_all)
     _streams.share, _streams.finish = (lambda tensors: None), synchronize
     _streams.record, _streams.wait, _streams.is_captured = (lambda: None), (lambda event: None), (lambda: False)
 

@@ -12,6 +12,7 @@ from test_exchange import check, run_experts
 
 import railshmem
 import railshmem.deep_ep as deep_ep
+from railshmem.deep_ep import _nodes
 from railshmem.moe import Layout, Received
 
 
@@ -159,7 +160,7 @@ def test_what_programs_ask_for_in_any_mode(buffer):
     assert Buffer.is_sm90_compiled() and deep_ep.topk_idx_t is torch.int64
     Buffer.set_num_sms(24)
     for config in (Buffer.get_dispatch_config(8), Buffer.get_combine_config(8), deep_ep.Config(24)):
-        assert (config.num_sms, config.get_rdma_buffer_size_hint(14336, 8)) == (24, 0)
+        assert config.num_sms == 24 and (config.get_rdma_buffer_size_hint(14336, 8) > 0) == _nodes.are_between(8)
     Buffer.set_num_sms(20)
     buffer.clean_low_latency_buffer(128, 7168, 64)
     event, calls = Buffer.capture(), []

@@ -6,13 +6,13 @@ from reference import Case, Tokens, row_of
 from test_deep_ep import group  # noqa: F401  (a fixture)
 
 import railshmem.deep_ep as deep_ep
-from railshmem.deep_ep import _throughput
+from railshmem.deep_ep import _nodes, _throughput
 
 LOCAL, MOST, HIDDEN = 3, 6, 128
 
 
 def nbytes_for(npes, tokens=8):
-    return _throughput.nbytes_of(npes, HIDDEN, tokens)
+    return _throughput.nbytes_of(npes, HIDDEN, tokens, _nodes.are_between(npes))
 
 
 @pytest.fixture
@@ -42,15 +42,14 @@ def layout_of(buffer, tokens, gpu, npes):
 
 
 def arguments(buffer, tokens, gpu, npes, fp8=False, topk=True):
-    per_rank, none, per_expert, in_rank, _ = layout_of(buffer, tokens, gpu, npes)
-    assert none is None
+    per_rank, per_node, per_expert, in_rank, _ = layout_of(buffer, tokens, gpu, npes)
     x = gpu.put(tokens.x)
     if fp8:
         rows = [row_of(Case(1, 1, HIDDEN, 1, fp8=True), one) for one in tokens.x]
         values = torch.stack([row.view(torch.uint8) for row, _ in rows]) if rows else torch.zeros(0, HIDDEN, dtype=torch.uint8)
         scales = torch.stack([scale.view(-1) for _, scale in rows]) if rows else torch.zeros(0, HIDDEN // 128)
         x = gpu.put(values.view(torch.float8_e4m3fn)), gpu.put(scales)
-    given = {"x": x, "num_tokens_per_rank": per_rank, "is_token_in_rank": in_rank, "num_tokens_per_expert": per_expert}
+    given = {"x": x, "num_tokens_per_rank": per_rank, "num_tokens_per_rdma_rank": per_node, "is_token_in_rank": in_rank, "num_tokens_per_expert": per_expert}
     if topk:
         given |= {"topk_idx": gpu.put(tokens.experts), "topk_weights": gpu.put(tokens.weights)}
     return given
@@ -61,10 +60,13 @@ def bits(tensor):
 
 
 @pytest.mark.parametrize("routing", ["random", "dropped", "twice", "one", "none"])
-def test_layout(routing, buffer, gpu, me, npes):
+def test_layout(routing, buffer, gpu, me, npes, node_of):
     for round in range(3):
         tokens = Tokens(case_of(npes, routing), me, round)
-        per_rank, _, per_expert, in_rank, event = layout_of(buffer, tokens, gpu, npes)
+        per_rank, per_node, per_expert, in_rank, event = layout_of(buffer, tokens, gpu, npes)
+        nodes = node_of(npes - 1) + 1
+        to_nodes = [{token.item() for rank in range(npes) if node_of(rank) == node for token in going_to(tokens, rank)} for node in range(nodes)]
+        assert per_node is None if nodes == 1 else gpu.get(per_node).tolist() == [len(tokens) for tokens in to_nodes]
         assert event.event is None and in_rank.dtype == torch.bool and in_rank.shape == (tokens.count, npes)
         for rank in range(npes):
             assert torch.equal(gpu.get(in_rank)[:, rank].nonzero().view(-1), going_to(tokens, rank))
@@ -76,7 +78,7 @@ def test_layout(routing, buffer, gpu, me, npes):
 @pytest.mark.parametrize("way", ["plain", "event"])
 @pytest.mark.parametrize("fp8", [False, True], ids=["bf16", "fp8"])
 @pytest.mark.parametrize("routing", ["random", "dropped", "none"])
-def test_rounds(routing, fp8, way, worst, buffer, gpu, me, npes):
+def test_rounds(routing, fp8, way, worst, buffer, gpu, me, npes, node_of):
     case, alignment = case_of(npes, routing), 4
     ways = {"async_finish": True} if way == "event" else {}
 
@@ -110,11 +112,13 @@ def test_rounds(routing, fp8, way, worst, buffer, gpu, me, npes):
         assert torch.equal(gpu.get(recv_weights)[:count], torch.where(idx >= 0, weights, 0))
         totals = [(idx == e).sum().item() for e in range(LOCAL)]
         assert per_expert == ([] if worst else [-(-total // alignment) * alignment for total in totals])
-        prefix = gpu.get(handle[0])
-        for source in range(npes):
-            for rank in range(npes):
-                assert prefix[source, rank] == sum(len(going_to(sent[pe], rank)) for pe in range(source + 1))
-        assert torch.equal(gpu.get(handle[3])[:count].long(), torch.cat(come))
+        ends = torch.tensor([[len(going_to(theirs, rank)) for rank in range(npes)] for theirs in sent]).cumsum(0)
+        if node_of(npes - 1) == 0:
+            assert torch.equal(gpu.get(handle[0]).long(), ends)
+            assert torch.equal(gpu.get(handle[3])[:count].long(), torch.cat(come))
+        else:
+            assert len(handle) == 10 and torch.equal(gpu.get(handle[-4]).long(), ends[:, me])
+            assert torch.equal(gpu.get(handle[0])[:, me].nonzero().view(-1), going_to(sent[me], me))
 
         again = buffer.dispatch(gpu.put(sent[me].x), handle=handle, **ways)
         finish(again[5])
@@ -169,7 +173,7 @@ def test_more_tokens_take_the_memory_of_fewer(group, gpu, me, npes):  # noqa: F8
     buffer.destroy()
 
 
-def test_mistakes(buffer, gpu, me, npes):
+def test_mistakes(buffer, gpu, me, npes, node_of):
     tokens = Tokens(case_of(npes), me, 0)
     good = arguments(buffer, tokens, gpu, npes)
     handle = buffer.dispatch(**good)[4]
@@ -187,13 +191,14 @@ def test_mistakes(buffer, gpu, me, npes):
             (lambda: buffer.dispatch(**good | {"topk_idx": experts[:1]}), ValueError, "topk_weights has the shape"),
             (lambda: buffer.dispatch(**good, expert_alignment=0), ValueError, "expert_alignment is 0; it must be 1 or more"),
             (lambda: buffer.dispatch(**good, num_worst_tokens=1), ValueError, "num_worst_tokens is 1"),
-            (lambda: buffer.dispatch(**good, num_tokens_per_rdma_rank=experts), ValueError, "the ranks are on one node"),
+            (lambda: buffer.dispatch(**good | {"num_tokens_per_rdma_rank": experts}), ValueError,
+             "the ranks are on one node" if node_of(npes - 1) == 0 else None),
             (lambda: buffer.dispatch(good["x"], handle=(1, 2)), TypeError, "handle is tuple; pass what dispatch"),
             (lambda: buffer.dispatch(good["x"], handle=handle, topk_idx=experts), ValueError, "a handle stands for tokens that travel alone"),
             (lambda: buffer.dispatch(good["x"][:2], handle=handle), ValueError, r"x has the shape \[2, 128\]"),
             (lambda: buffer.combine(good["x"][:0], handle) if handle.route.received else None, ValueError, r"x has the shape \[0, 128\]"),
             (lambda: buffer.combine(good["x"], None), TypeError, "handle is NoneType")):
-        if text is None:
+        if text is None:  # well in this job
             continue
         with pytest.raises(kind, match=text):
             call()
@@ -209,6 +214,16 @@ def test_a_destroyed_buffer(group, gpu, me, npes):  # noqa: F811
 
 
 def test_the_hint_is_enough(npes):
-    nbytes = deep_ep.Buffer.get_dispatch_config(npes).get_nvl_buffer_size_hint(2 * HIDDEN, npes)
-    assert nbytes == nbytes_for(npes, 4096)
-    assert deep_ep.Config(24).get_rdma_buffer_size_hint(2 * HIDDEN, npes) == 0
+    config = deep_ep.Buffer.get_dispatch_config(npes)
+    near, more = config.get_nvl_buffer_size_hint(2 * HIDDEN, npes), config.get_rdma_buffer_size_hint(2 * HIDDEN, npes)
+    assert near + more == nbytes_for(npes, 4096) and (more > 0) == _nodes.are_between(npes)
+
+
+@pytest.mark.parametrize("told,between", [({}, False), ({"LOCAL_WORLD_SIZE": "8"}, False), ({"LOCAL_WORLD_SIZE": "4"}, True), ({"SHMEM_NODE_SIZE": "2"}, True),
+                                          ({"LOCAL_WORLD_SIZE": "many"}, False)])
+def test_the_environment_tells_where_ranks_are(told, between, monkeypatch):
+    for name in ("LOCAL_WORLD_SIZE", "SHMEM_NODE_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert _nodes.are_between(8) == between and _nodes.are_between(9)

@@ -47,7 +47,7 @@ class Rig {
     config.hidden = 8;
     config.max_tokens = 1;  // counts need no room for rows
     config.multiprocessors = one.multiprocessors;
-    const size_t nbytes = shmemx_moe_bulk_workspace_of(npes, &config);
+    const size_t nbytes = shmemx_moe_bulk_workspace(SHMEM_TEAM_WORLD, &config);
     if (shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &config, memory<char>(nbytes), nbytes, &layout_.handle) != 0)
       shmem_global_exit(2);
     layout_.topk = one.topk;

@@ -70,6 +70,13 @@ FakeKernel bulk(const WorldView& view) {
   return bulk<Call>(view, [](const Call& call) { Kernel(call).run(); });
 }
 
+template <bool kFar>
+FakeKernel count(const WorldView& view) {
+  return bulk<moe::CountCall>(view, [](const moe::CountCall& call) {
+    moe::kernels::BulkCount<kFar>(call, emulation::shared<moe::kernels::CountShared>("all")).run();
+  });
+}
+
 void add_bulk(FakeModule& module, const WorldView& view) {
   using moe::kernels::BulkCombine, moe::kernels::BulkDispatch, moe::kernels::BulkFarCombine,
       moe::kernels::BulkFarDispatch, moe::kernels::BulkPart;
@@ -128,9 +135,8 @@ void add_moe_kernels(FakeModule& module, const WorldView& view) {
   module.kernels["railshmem_moe_mask"] = kernel<moe::MaskCall>(
       view, [](const moe::MaskCall& call, moe::kernels::Shared&) { moe::kernels::run_mask(call); });
   add_bulk(module, view);
-  module.kernels["railshmem_moe_bulk_layout"] = bulk<moe::CountCall>(view, [](const moe::CountCall& call) {
-    moe::kernels::BulkCount(call, emulation::shared<moe::kernels::CountShared>("all")).run();
-  });
+  module.kernels["railshmem_moe_bulk_layout"] = count<false>(view);
+  module.kernels["railshmem_moe_bulk_far_layout"] = count<true>(view);
 }
 
 }  // namespace railshmem::cuda
