@@ -45,7 +45,8 @@ namespace railshmem {
 namespace emulation {
 bool is_global(const void* address);
 bool is_private(const void* address);
-void fenced();  ///< a release_fence()
+void fenced();              ///< a release_fence()
+void pause(uint32_t turn);  ///< a turn of a loop that waits
 }  // namespace emulation
 #endif
 namespace portable {
@@ -373,23 +374,16 @@ RAILSHMEM_HD inline uint64_t clock_ns() {
 #endif
 }
 
-/// One turn of a spin loop. On the host it yields the CPU soon, and sleeps in the end where threads play those of
-/// kernels: there are many more of them than CPUs, and who waits long would take most of the CPUs' time from those that
-/// work.
+/// One turn of a spin loop. On the host it yields the CPU soon.
 RAILSHMEM_HD inline void relax(uint32_t turn) {
 #if defined(__CUDA_ARCH__)
   if (turn >= 64) __nanosleep(32);  // the first turns stay fast, long waits leave the memory path to others
 #elif defined(RAILSHMEM_MODEL)
   (void)turn;
   model_idle();
+#elif defined(RAILSHMEM_EMULATION)
+  emulation::pause(turn);
 #else
-#if defined(RAILSHMEM_EMULATION)
-  if (turn >= 256) {
-    const timespec nap{0, 20'000};
-    nanosleep(&nap, nullptr);
-    return;
-  }
-#endif
   if (turn % 4 == 3) {
     sched_yield();
     return;

@@ -78,7 +78,7 @@ TEST(CollectivesOfBlocks, ATeamsMeetingsTakeOneChannel) {
   Job job({.npes = 2, .node_npes = 1, .nchannels = 4});
   std::atomic<uint32_t> turns[2] = {};
   job.run(3, 1, [&](int pe) {
-    while (turns[pe].load() != block_in_grid()) std::this_thread::yield();
+    while (turns[pe].load() != block_in_grid()) portable::relax(255);
     shmem_sync_all();
     turns[pe]++;
   });

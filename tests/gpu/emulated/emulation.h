@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels as host threads: what include/shmem/detail/threads.h asks for, shared memory, and a launch. For programs that
-// are compiled with RAILSHMEM_EMULATION throughout.
+// Kernels on the host, whose threads are fibers or threads: what include/shmem/detail/threads.h asks for, shared
+// memory, and a launch. For programs that are compiled with RAILSHMEM_EMULATION throughout.
 #pragma once
 
 #include <linux/futex.h>
@@ -26,6 +26,7 @@
 
 #include "include/shmem/detail/threads.h"
 #include "include/shmem/detail/world.h"
+#include "tests/gpu/emulated/fibers.h"
 
 #if !defined(RAILSHMEM_EMULATION)
 #error "compile the whole program with RAILSHMEM_EMULATION"
@@ -36,8 +37,61 @@ namespace railshmem::emulation {
 /// Waits here end after this long: a kernel whose threads miss each other is a failed test, not a hung one.
 inline constexpr uint64_t kDeadlineNs = 120'000'000'000;
 
-/// All of a group's threads meet; writes before the meeting are visible to all after it. Who waits sleeps: there are
-/// many more threads than CPUs.
+struct Block;
+struct Together;
+
+struct Thread {
+  const WorldView* world = nullptr;
+  Block* block = nullptr;
+  uint32_t rank = 0;
+  std::shared_ptr<Together> together;
+};
+
+inline thread_local Thread this_thread;
+
+/// Fences of the calling thread: on a GPU each takes longer than all else that a command does.
+inline thread_local uint64_t fences = 0;
+inline void fenced() {
+  ++fences;
+}
+
+/// Whether threads of a kernel are fibers of one thread of the host. Sanitizers see threads.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kFibers = false;
+#else
+inline constexpr bool kFibers = true;
+#endif
+
+/// What a thread of a kernel has of its own.
+struct Variables {
+  Dim thread, block, threads, blocks;
+  Thread self;
+  uint64_t fenced = 0;
+
+  void swap() {
+    std::swap(thread, railshmem::threads::threadIdx);
+    std::swap(block, railshmem::threads::blockIdx);
+    std::swap(threads, railshmem::threads::blockDim);
+    std::swap(blocks, railshmem::threads::gridDim);
+    std::swap(self, this_thread);
+    std::swap(fenced, fences);
+  }
+};
+using KernelThreads = Fibers<Variables>;
+
+inline void pause(uint32_t turn) {
+  if (KernelThreads* const threads = KernelThreads::running()) {
+    threads->pass(turn > 0);
+  } else if (turn >= 256) {
+    const timespec nap{0, 20'000};
+    nanosleep(&nap, nullptr);
+  } else if (turn % 4 == 3) {
+    sched_yield();
+  }
+}
+
+/// All of a group's threads meet; writes before the meeting are visible to all after it. Who waits leaves the CPU to
+/// others: there are many more threads than CPUs.
 class Meeting {
  public:
   /// `size`: how many meet.
@@ -46,13 +100,16 @@ class Meeting {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
-      futex(FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
+      if (KernelThreads::running() == nullptr) futex(FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
       return;
     }
     const uint64_t end = portable::clock_ns() + kDeadlineNs;
-    while (round_.load(std::memory_order_acquire) == round) {
+    for (bool before = false; round_.load(std::memory_order_acquire) == round; before = true) {
       constexpr timespec kNap{1, 0};
-      futex(FUTEX_WAIT_PRIVATE, round, &kNap);
+      if (KernelThreads* const threads = KernelThreads::running())
+        threads->pass(before);
+      else
+        futex(FUTEX_WAIT_PRIVATE, round, &kNap);
       if (portable::clock_ns() > end) {
         std::fprintf(stderr, "emulation: threads of a kernel miss each other at %s\n", what);
         std::abort();
@@ -105,15 +162,6 @@ struct Block {
   std::map<std::string, std::vector<std::byte>> shared;  ///< by name
   std::vector<std::byte> dynamic_shared;
 };
-
-struct Thread {
-  const WorldView* world = nullptr;
-  Block* block = nullptr;
-  uint32_t rank = 0;
-  std::shared_ptr<Together> together;
-};
-
-inline thread_local Thread this_thread;
 
 inline uint32_t thread_in_block() {
   return threads::rank_in_block();
@@ -267,12 +315,6 @@ inline bool is_private(const void* address) {
   return !is_global(address);
 }
 
-/// Fences of the calling thread: on a GPU each takes longer than all else that a command does.
-inline thread_local uint64_t fences = 0;
-inline void fenced() {
-  ++fences;
-}
-
 /// One kernel of one PE.
 struct Launch {
   const WorldView* world;
@@ -295,22 +337,28 @@ void for_all(Dim box, const With& with) {
 inline void run(const std::vector<Launch>& launches) {
   std::vector<std::unique_ptr<Block>> blocks;
   std::vector<std::thread> running;
+  KernelThreads fibers;
   for (const Launch& launch : launches) {
     for_all(launch.blocks, [&](Dim at) {
       Block* const block = blocks.emplace_back(std::make_unique<Block>(launch.threads, launch.shared_nbytes)).get();
       for_all(launch.threads, [&](Dim index) {
-        running.emplace_back([&launch, block, at, index] {
-          threads::threadIdx = index;
-          threads::blockIdx = at;
-          threads::blockDim = launch.threads;
-          threads::gridDim = launch.blocks;
-          this_thread = {launch.world, block, threads::rank_in_block(), nullptr};
+        const uint32_t rank = index.x + launch.threads.x * (index.y + launch.threads.y * index.z);
+        Variables own{index, at, launch.threads, launch.blocks, {launch.world, block, rank, nullptr}};
+        auto body = [&launch] {
           launch.body();
           warp().away.fetch_add(1, std::memory_order_relaxed);
-        });
+        };
+        if (kFibers)
+          fibers.add(std::move(own), std::move(body));
+        else
+          running.emplace_back([own = std::move(own), body = std::move(body)]() mutable {
+            own.swap();
+            body();
+          });
       });
     });
   }
+  fibers.run();
   for (std::thread& thread : running) thread.join();
 }
 

@@ -72,7 +72,7 @@ inline void __threadfence() {
   railshmem::portable::full_fence();
 }
 inline void __nanosleep(unsigned) {
-  sched_yield();
+  railshmem::emulation::pause(255);
 }
 template <class T>
 T atomicAdd(T* at, std::type_identity_t<T> operand) {

@@ -42,10 +42,10 @@ struct KernelArguments {
   std::vector<void*> pointers;
 };
 
-/// A kernel or a function of the host, in a thread of its own.
+/// A kernel or a function of the host, in a thread of its own. Its end changes the driver's state.
 class Running {
  public:
-  explicit Running(std::function<void()> body) : body_(std::move(body)) {}
+  Running(FakeState& state, std::function<void()> body) : state_(state), body_(std::move(body)) {}
   ~Running() {
     if (thread_.joinable()) thread_.join();
   }
@@ -56,21 +56,23 @@ class Running {
       thread_ = std::thread([this] {
         body_();
         over_.store(true, std::memory_order_release);
+        state_.changed.notify_all();
       });
     }
     return over_.load(std::memory_order_acquire);
   }
 
  private:
+  FakeState& state_;
   const std::function<void()> body_;
   std::atomic<bool> over_{false};
   std::thread thread_;
 };
 
 /// Each launch of a graph runs it anew.
-FakeNode node_of(std::function<void()> body) {
-  return [body = std::move(body)] {
-    const auto running = std::make_shared<Running>(body);
+FakeNode node_of(FakeState& s, std::function<void()> body) {
+  return [&s, body = std::move(body)] {
+    const auto running = std::make_shared<Running>(s, body);
     return [running] { return running->step(); };
   };
 }
@@ -122,7 +124,7 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
   fake_enter(call, stream->context);
   const auto values = std::make_shared<KernelArguments>(*function->kernel, parameters);
   const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, values->pointers.data()};
-  fake_give_node(s, stream, node_of([kernel = function->kernel, launch, values] { kernel->body(launch); }));
+  fake_give_node(s, stream, node_of(s, [kernel = function->kernel, launch, values] { kernel->body(launch); }));
   return kSuccess;
 }
 /// Programs call this.
@@ -131,7 +133,7 @@ Result cuLaunchHostFunc(Stream handle, void (*function)(void*), void* argument) 
   const FakeStream stream = fake_stream(s, handle);
   if (stream == nullptr) return kInvalidHandle;
   if (function == nullptr) return kInvalidValue;
-  fake_give_node(s, stream, node_of([function, argument] { function(argument); }));
+  fake_give_node(s, stream, node_of(s, [function, argument] { function(argument); }));
   return kSuccess;
 }
 

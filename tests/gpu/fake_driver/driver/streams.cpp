@@ -36,14 +36,22 @@ bool pump(FakeState& s) {
 }
 
 void work(FakeState& s) {
+  // Kernels tell their end. Words that streams wait for come from anywhere, so the longer nothing moves the less often
+  // this thread looks: there is one in each of many processes.
+  constexpr std::chrono::microseconds kSoon{20}, kLate{320};
+  std::chrono::microseconds pause = kSoon;
   std::unique_lock lock(s.mutex);
   while (!s.stopping) {
     const bool idle =
         std::all_of(s.streams.begin(), s.streams.end(), [](const FakeStream& stream) { return stream->work.empty(); });
     if (s.held || idle) {
       s.changed.wait(lock);
-    } else if (!pump(s)) {
-      s.changed.wait_for(lock, std::chrono::microseconds(20));
+      pause = kSoon;
+    } else if (pump(s)) {
+      pause = kSoon;
+    } else {
+      s.changed.wait_for(lock, pause);
+      pause = std::min(2 * pause, kLate);
     }
   }
 }
