@@ -46,6 +46,7 @@ struct FakeOptions {
   bool captured = false;                     ///< every stream is being captured, says cuStreamIsCapturing
   size_t open_blocks = ~size_t{0};           ///< of cudaMalloc of other processes, at once
   size_t user_objects = ~size_t{0};          ///< at once
+  size_t kernels_at_once = ~size_t{0};       ///< that run at once; others wait for a place
   unsigned notes_ms = 0;                     ///< so late runs the destructor of a user object
   bool stream_words = true;                  ///< streams execute batches of operations on words
   bool keeps_alignment = true;               ///< of reserved addresses, beyond the granularity

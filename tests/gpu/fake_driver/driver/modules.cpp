@@ -77,6 +77,20 @@ FakeNode node_of(FakeState& s, std::function<void()> body) {
   };
 }
 
+/// A kernel, which begins when a place for it is free.
+FakeNode kernel_node(FakeState& s, std::function<void()> body) {
+  return [&s, node = node_of(s, std::move(body))] {
+    return [&s, step = node(), begun = false]() mutable {
+      if (!begun && s.kernels_running >= s.options.kernels_at_once) return false;
+      if (!begun) ++s.kernels_running;
+      begun = true;
+      if (!step()) return false;
+      --s.kernels_running;
+      return true;
+    };
+  };
+}
+
 }  // namespace
 
 extern "C" {
@@ -124,7 +138,7 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
   fake_enter(call, stream->context);
   const auto values = std::make_shared<KernelArguments>(*function->kernel, parameters);
   const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, values->pointers.data()};
-  fake_give_node(s, stream, node_of(s, [kernel = function->kernel, launch, values] { kernel->body(launch); }));
+  fake_give_node(s, stream, kernel_node(s, [kernel = function->kernel, launch, values] { kernel->body(launch); }));
   return kSuccess;
 }
 /// Programs call this.

@@ -164,6 +164,7 @@ struct FakeState {
   bool initialised = false;
   std::map<std::string, int> calls;
   std::map<std::string, FakeFailure> failures;
+  size_t kernels_running = 0;
   bool capturing = false;
   bool capture_broken = false;
   uint64_t last_buffer_id = 0;
