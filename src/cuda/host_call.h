@@ -9,13 +9,11 @@
 
 namespace railshmem::cuda {
 
-/// The operations of the stream, for cuStreamBatchMemOp: ask for call `number`, wait until it has run, and be ready for
-/// the next one. A graph may replay them. `words` is an address of kernels.
-inline std::array<StreamWordOp, 3> ask_host_ops(const CallWords* words, uint32_t number) noexcept {
-  const Address due = address_of(&words->due), done = address_of(&words->done);
-  return {{{.op = WordOp::write_32, .address = due, .value = number},
-           {.op = WordOp::wait_32, .address = done, .value = number, .flags = kWordEquals},
-           {.op = WordOp::write_32, .address = done, .value = 0}}};
+/// The operations of the stream, for cuStreamBatchMemOp: ask for call `number`, and wait until it has run. A graph may
+/// replay them. `word` is an address of kernels.
+inline std::array<StreamWordOp, 2> ask_host_ops(const CallWord* word, uint32_t number) noexcept {
+  return {{{.op = WordOp::write_32, .address = address_of(word), .value = number},
+           {.op = WordOp::wait_32, .address = address_of(word), .value = 0, .flags = kWordEquals}}};
 }
 
 }  // namespace railshmem::cuda

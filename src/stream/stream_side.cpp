@@ -29,16 +29,23 @@ void StreamSide::give(const cuda::StreamCall& call, cuda::StreamWidth width, cud
   must(kernels_.give(call, width, stream), "cuLaunchKernel");
 }
 
-void StreamSide::ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept {
-  if (has_words_.load(std::memory_order_relaxed)) {  // relaxed: a hint that saves a call of the driver
-    std::array ops = cuda::ask_host_ops(words, number);
-    const cuda::ContextGuard guard(gpu_);
-    const cuda::Result result = gpu_.driver().stream_word_ops(stream, static_cast<unsigned>(ops.size()), ops.data(), 0);
-    if (result != cuda::kNotSupported) return must(result, "cuStreamBatchMemOp");
+bool StreamSide::ask_host_by_words(cuda::CallWord* word, uint32_t number, cuda::Stream stream) noexcept {
+  if (!has_words_.load(std::memory_order_relaxed)) return false;  // relaxed: a hint that saves a call of the driver
+  std::array ops = cuda::ask_host_ops(word, number);
+  const cuda::ContextGuard guard(gpu_);
+  const cuda::Result result = gpu_.driver().stream_word_ops(stream, static_cast<unsigned>(ops.size()), ops.data(), 0);
+  if (result == cuda::kNotSupported) {
     has_words_.store(false, std::memory_order_relaxed);
+    return false;
   }
+  must(result, "cuStreamBatchMemOp");
+  return true;
+}
+
+void StreamSide::ask_host(cuda::CallWord* word, uint32_t number, cuda::Stream stream) noexcept {
+  if (ask_host_by_words(word, number, stream)) return;
   cuda::StreamCall call{cuda::StreamStep::ask_host};
-  call.dest = words;
+  call.dest = word;
   call.value = number;
   give(call, cuda::StreamWidth::warp, stream);
 }

@@ -25,9 +25,13 @@ class StreamSide {
     const cuda::ContextGuard guard(gpu_);
     must(kernels_.give(call, stream), "cuLaunchKernel");
   }
-  /// Has the host run call `number` when the stream gets there, and the stream go on when it has run. `words` is an
+  /// Has the host run call `number` when the stream gets there, and the stream go on when it has run. `word` is an
   /// address of kernels. By operations of the stream, where the driver has them, which take no multiprocessor.
-  void ask_host(cuda::CallWords* words, uint32_t number, cuda::Stream stream) noexcept;
+  void ask_host(cuda::CallWord* word, uint32_t number, cuda::Stream stream) noexcept;
+  /// The same by operations of the stream only. False: the driver has none, and nothing happened.
+  bool ask_host_by_words(cuda::CallWord* word, uint32_t number, cuda::Stream stream) noexcept;
+  /// Whether ask_host_by_words() may find operations of the stream, as far as known.
+  bool has_words() const noexcept { return has_words_.load(std::memory_order_relaxed); }
   /// Whether what the stream is given becomes part of a graph, and does not run.
   bool is_captured(cuda::Stream stream) noexcept;
   /// Returns when the stream has done all that it was given.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -96,6 +97,7 @@ class AttachedGpu {
  private:
   void show_tables(Teams& teams, ContextTable& contexts, int npes);
   void extend_windows();
+  void share_host_calls();
   std::string describe_windows() const;
 
   DeviceMemory& memory_;
@@ -111,11 +113,12 @@ class AttachedGpu {
   std::unique_ptr<KernelChannels> kernel_channels_;
   std::unique_ptr<KernelWatch> kernel_watch_;
   std::unique_ptr<KernelTables> kernel_tables_;
+  std::once_flag host_calls_shared_;
   // The next three are null in a library without kernels.
   std::unique_ptr<NodeCollectives> node_collectives_;
   std::unique_ptr<StreamSide> stream_side_;
   std::unique_ptr<Executors> executors_;
-  std::string no_streams_;  ///< see why_no_streams()
+  std::string no_streams_;                ///< see why_no_streams()
 };
 
 }  // namespace railshmem

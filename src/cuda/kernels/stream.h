@@ -64,15 +64,13 @@ RAILSHMEM_KERNEL inline void store(const StreamCall& call) {
 /// Has the host run a call. The host watches the deadline and dead peers meanwhile; only the job's error word ends the
 /// wait here.
 RAILSHMEM_KERNEL inline void ask_host(const StreamCall& call) {
-  auto* const words = static_cast<CallWords*>(call.dest);
-  const auto number = static_cast<uint32_t>(call.value);
-  // release: pairs with the acquire in TeamExecutor::run(); what the stream did before is visible to copies and NICs.
-  portable::store_release(&words->due, number);
+  auto* const word = static_cast<CallWord*>(call.dest);
+  // release: pairs with the acquire in take_asked(); what the stream did before is visible to copies and NICs.
+  portable::store_release(word, static_cast<CallWord>(call.value));
   device::Waiter waiter(device::error_of(device::this_world()), device::Deadline::never());
-  // acquire: pairs with the release in TeamExecutor::run(); what the call brought is visible after.
-  while (portable::load_acquire(&words->done) != number)
+  // acquire: pairs with the release in answer(); what the call brought is visible after.
+  while (portable::load_acquire(word) != 0)
     if (waiter.turn() != ChannelStatus::ok) return;
-  portable::store_relaxed(&words->done, uint32_t{0});  // relaxed: the next call's `due` is released behind it
 }
 
 /// What one thread does.

@@ -33,12 +33,10 @@ enum class StridedWay : uint8_t { put, get };
 enum class StreamWidth : uint8_t { warp, block, cluster };
 inline constexpr unsigned kStreamBlockThreads = 512;
 
-/// By which a stream asks the host for a call that it has kept, and learns that the call has run. In pinned memory;
-/// both words are 0 while nothing is asked for.
-struct alignas(64) CallWords {
-  uint32_t due;   ///< the stream writes the number of the call, the host takes it and writes 0
-  uint32_t done;  ///< the host writes that number when the call has run, the stream writes 0
-};
+/// By which a stream asks the host for a call that it has kept, in pinned memory: the stream writes the number of the
+/// call, and goes on when the word is 0. Launches of one graph that run at once ask for one call that runs behind all
+/// of them.
+using CallWord = uint32_t;
 
 /// Values of the launch: a graph keeps them as they are.
 struct StreamCall {
@@ -47,7 +45,7 @@ struct StreamCall {
   int code = 0;                   ///< SHMEM_SIGNAL_*, or SHMEM_CMP_* of a wait
   int pe = 0;
   shmem_team_t team = nullptr;  ///< of barrier and sync
-  void* dest = nullptr;         ///< symmetric address; that of the word of wait, value and signal; CallWords
+  void* dest = nullptr;         ///< symmetric address; that of the word of wait, value and signal; CallWord
   const void* source = nullptr;
   uint64_t nbytes = 0;
   uint64_t* word = nullptr;  ///< put_signal's

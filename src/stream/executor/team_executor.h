@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "src/cuda/kernels/stream_call.h"
 #include "src/rma/spin_policy.h"
 #include "src/stream/executor/call_list.h"
+#include "src/stream/executor/streamed_collective.h"
 
 namespace railshmem {
 
@@ -18,32 +20,31 @@ namespace railshmem {
 class TeamExecutor {
  public:
   struct Config {
-    cuda::CallWords* words;       ///< as the CPU sees them; both 0
+    cuda::CallWord* word;         ///< as the CPU sees it; 0
     int pe;                       ///< for messages
     std::string team;             ///< for messages: "SHMEM_TEAM_WORLD"
     bool share_cpus;              ///< PEs outnumber the CPUs: do not spin
     std::function<void()> begin;  ///< what the thread does first; may be empty
     std::function<void(const StreamedCollective&)> run;
-    uint64_t answer_ns = 5'000'000'000;  ///< a stream has taken its answer by then; it takes microseconds
   };
   explicit TeamExecutor(Config config);
   TeamExecutor(const TeamExecutor&) = delete;  // the thread holds its address
   /// Waits for the call that runs now. Calls to which streams come later do not run.
   ~TeamExecutor();
 
-  CallList& calls() noexcept { return calls_; }
+  using Calls = CallList<std::shared_ptr<const StreamedCollective>>;
+  Calls& calls() noexcept { return calls_; }
   /// The team is going. A stream that comes to a call from now on, by a replay, ends the job with a message that says
-  /// what it came too late for: "its team has been destroyed". Returns when the thread uses nothing but `words`.
+  /// what it came too late for: "its team has been destroyed". Returns when the thread uses nothing but `word`.
   void leave(const char* why) noexcept;
 
  private:
   void run() noexcept;
   void perform(uint32_t number) noexcept;
-  void refuse_other_streams(const StreamedCollective& call) const noexcept;
   [[noreturn]] void die_of_two_streams(const StreamedCollective& call) const noexcept;
 
   const Config config_;
-  CallList calls_;
+  Calls calls_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> begun_{false};
   std::atomic<const char*> gone_{nullptr};  ///< why no call runs any more

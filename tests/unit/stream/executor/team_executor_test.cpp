@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -23,25 +24,22 @@ namespace {
 /// Told apart by their names.
 constexpr const char* kNames[] = {"call 0", "call 1", "call 2", "call 3", "call 4", "call 5", "call 6", "call 7"};
 
-StreamedCollective call_of(size_t i) {
+std::shared_ptr<const StreamedCollective> call_of(size_t i) {
   NodeLayout layout;
   layout.members = layout.leaders = layout.node_of_pe = {0};
   PeState state;
   Team team(state, PeSet{0, 1, 1}, 0, 0, layout, 0);
-  return {Coll{kNames[i], CollKind::allgather, team}, Buffers::symmetric};
+  return std::make_shared<const StreamedCollective>(Coll{kNames[i], CollKind::allgather, team}, Buffers::symmetric);
 }
 
 /// An executor whose calls only write down their names.
 class Rig {
  public:
   explicit Rig(unsigned late_us = 0) : fake_({.late_us = late_us}), guard_(gpu_) {
-    executor_.emplace(TeamExecutor::Config{reinterpret_cast<cuda::CallWords*>(words_.host()),
-                                           0,
-                                           "the team of the test",
-                                           true,
-                                           {},
-                                           [this](const StreamedCollective& call) { note(call.function()); },
-                                           uint64_t{100'000'000}});
+    executor_.emplace(
+        TeamExecutor::Config{host_word(), 0, "the team of the test", true, {}, [this](const StreamedCollective& call) {
+                               note(call.function());
+                             }});
     EXPECT_EQ(fake_.driver().stream_create(&stream_, cuda::kStreamNonBlocking, 0), cuda::kSuccess);
   }
   ~Rig() {
@@ -51,24 +49,20 @@ class Rig {
 
   TeamExecutor& executor() { return *executor_; }
   void ask(uint32_t number) {
-    std::array ops = cuda::ask_host_ops(reinterpret_cast<cuda::CallWords*>(words_.device()), number);
-    ASSERT_EQ(fake_.driver().stream_word_ops(stream_, 3, ops.data(), 0), cuda::kSuccess);
+    std::array ops = cuda::ask_host_ops(reinterpret_cast<cuda::CallWord*>(word_.device()), number);
+    ASSERT_EQ(fake_.driver().stream_word_ops(stream_, ops.size(), ops.data(), 0), cuda::kSuccess);
   }
   void synchronize() { ASSERT_EQ(fake_.driver().stream_synchronize(stream_), cuda::kSuccess); }
   /// What happens while a call runs.
   void when_runs(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
-  void write_due(uint32_t number) {
-    __atomic_store_n(&reinterpret_cast<cuda::CallWords*>(words_.host())->due, number, __ATOMIC_RELEASE);
-  }
-  void write_done(uint32_t number) {
-    __atomic_store_n(&reinterpret_cast<cuda::CallWords*>(words_.host())->done, number, __ATOMIC_RELEASE);
-  }
+  void write_word(uint32_t number) { __atomic_store_n(host_word(), number, __ATOMIC_RELEASE); }
   std::vector<std::string> ran() {
     const std::lock_guard lock(mutex_);
     return ran_;
   }
 
  private:
+  cuda::CallWord* host_word() { return reinterpret_cast<cuda::CallWord*>(word_.host()); }
   void note(const char* name) {
     const std::lock_guard lock(mutex_);
     ran_.push_back(name);
@@ -78,7 +72,7 @@ class Rig {
   cuda::FakeDriver fake_;
   const cuda::DeviceContext gpu_ = cuda::DeviceContext::primary(fake_.driver(), 0);
   const cuda::ContextGuard guard_;
-  cuda::PinnedMemory words_{gpu_, sizeof(cuda::CallWords)};
+  cuda::PinnedMemory word_{gpu_, 64};
   cuda::Stream stream_ = nullptr;
   std::function<void()> meanwhile_;
   std::mutex mutex_;
@@ -138,7 +132,7 @@ TEST(TeamExecutor, AStreamThatAsksWhileACallRunsEndsTheJob) {
       {
         Rig rig;
         const uint32_t second = rig.executor().calls().add(call_of(2), Lifetime::replayed);
-        rig.when_runs([&] { rig.write_due(second); });
+        rig.when_runs([&] { rig.write_word(second); });
         rig.ask(rig.executor().calls().add(call_of(1), Lifetime::once));
         rig.synchronize();
       },
@@ -154,52 +148,6 @@ TEST(TeamExecutor, AStreamThatWritesOverAnotherOnesCallEndsTheJob) {
         rig.synchronize();
       },
       testing::ExitedWithCode(1), "call 2: two streams use the team of the test at once");
-}
-
-TEST(TeamExecutor, AStreamThatDoesNotTakeItsAnswerEndsTheJob) {
-  EXPECT_EXIT(
-      {
-        Rig rig;
-        rig.write_done(77);
-        rig.ask(rig.executor().calls().add(call_of(1), Lifetime::once));
-        rig.synchronize();
-      },
-      testing::ExitedWithCode(1), "call 1: two streams use the team of the test at once");
-}
-
-TEST(CallList, NumbersOfCallsThatRanAreGivenAgain) {
-  CallList calls;
-  const uint32_t first = calls.add(call_of(1), Lifetime::once);
-  const uint32_t kept = calls.add(call_of(2), Lifetime::replayed);
-  EXPECT_NE(first, 0u);
-  EXPECT_NE(first, kept);
-  EXPECT_EQ(calls.take(first)->function(), kNames[1]);
-  EXPECT_EQ(calls.add(call_of(3), Lifetime::once), first);
-  EXPECT_EQ(calls.take(kept)->function(), kNames[2]);
-  EXPECT_NE(calls.add(call_of(4), Lifetime::once), kept);
-  EXPECT_EQ(calls.take(kept)->function(), kNames[2]);
-}
-
-TEST(CallList, KnowsWhetherACallMayComeAgain) {
-  CallList calls;
-  calls.take(calls.add(call_of(1), Lifetime::once));
-  EXPECT_FALSE(calls.has_replayed());
-  calls.add(call_of(1), Lifetime::replayed);
-  EXPECT_TRUE(calls.has_replayed());
-}
-
-TEST(CallList, ACallGoesWithItsGraph) {
-  CallList calls;
-  const uint32_t number = calls.add(call_of(1), Lifetime::replayed);
-  calls.take(number);
-  calls.forget(number);
-  EXPECT_FALSE(calls.has_replayed());
-  EXPECT_EQ(calls.add(call_of(2), Lifetime::once), number);
-}
-
-TEST(CallList, ANumberOfNoCallEndsTheJob) {
-  CallList calls;
-  EXPECT_EXIT(calls.take(5), testing::ExitedWithCode(1), "a stream asks for call 5, which the library does not keep");
 }
 
 }  // namespace
