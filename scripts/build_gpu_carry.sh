@@ -22,7 +22,7 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
 fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh || true)}
 nccl=${NCCL:-$(scripts/find_nccl.sh || true)}
-tests="ring_gpu_test memory_gpu_test multi_kernels multi_blocking_calls multi_own_memory multi_own_pe multi_shapes multi_compat_names soak_kernels device_collectives stream_nodes stream_ops stream_own stream_parts coll_ops coll_pieces many_teams moe moe_bulk moe_bulk_layout moe_masks overlap overlap_search pageable_copies registered_buffers nccl_window topology"
+tests="ring_gpu_test memory_gpu_test multi_kernels multi_blocking_calls multi_own_memory multi_own_pe multi_shapes multi_compat_names multi_stream_full soak_kernels device_collectives stream_nodes stream_ops stream_own stream_parts stream_puts coll_ops coll_pieces many_teams moe moe_bulk moe_bulk_layout moe_masks overlap overlap_search pageable_copies registered_buffers nccl_window topology"
 examples="device_ring put_signal_pipeline jacobi expert_puts moe_dispatch stream_ordered cuda_graph data_parallel tensor_parallel_mlp"
 targets=$(cmake --build "$build" --target help)
 plugins=$(echo "$targets" | grep -o '^librailshmem-[a-z-]*\.so' | grep -v -e overlap -e moe || true)

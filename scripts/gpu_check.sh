@@ -141,7 +141,7 @@ kernels() {
   check "compat_names.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_compat_names)"
   local program
   local context
-  for program in device_collectives many_teams pageable_copies stream_nodes stream_ops stream_own stream_parts topology; do
+  for program in device_collectives many_teams pageable_copies stream_nodes stream_ops stream_own stream_parts stream_puts topology; do
     [ "$program" = pageable_copies ] && context=own || context=program
     check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device SHMEM_COLLECTIVE_CHUNK=65536 SHMEM_GPU_CONTEXT=$context "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
       "$(program "$program")"
@@ -214,6 +214,15 @@ for pes in $(printf '%s\n' 2 "$gpus" | awk '$1 > 1' | sort -nu); do
   kernels shm "$pes" SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
   kernels tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
   coll_benches tcp "$pes" SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
+done
+# Puts and gets of streams by the host: beside a kernel that fills the GPU, all lengths, and when a PE dies.
+for provider in shm 'tcp;ofi_rxm'; do
+  far=(env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider")
+  check "stream_full.${provider%%;*}.2" 150 2 "${far[@]}" "$(program oshrun)" -n 2 --timeout 140 "$(program multi_stream_full)"
+  check "stream_puts.no_slots.${provider%%;*}.2" 150 2 "${far[@]}" SHMEM_DEVICE_PAYLOADS=0 "$(program oshrun)" \
+    -n 2 --timeout 140 "$(program stream_puts)"
+  check "stream_puts.killed.${provider%%;*}.2" 100 2 "${far[@]}" bash -c '"$@" 2>&1 | grep "PE 0: .*PE 1"' lost \
+    "$(program oshrun)" -n 2 --timeout 90 "$(program stream_puts)" killed
 done
 # Products that hide collectives: bit for bit, and the bench on short shapes.
 for pes in $counts; do

@@ -58,7 +58,7 @@ LAYERS = [
     Layer("src/collective", "what the members of a team do together: synchronise, move data, reduce, scan, agree", COLLECTIVE + PUBLIC),
     Layer("src/stream", "what calls put into a stream of the program: copies, kernels, and collectives inside a node (scratch memory of a team, and who runs a plan's steps)",
           STREAM + PUBLIC),
-    Layer("src/stream/executor", "collectives in stream order that the host runs: a thread for each team, which streams trigger and wait for",
+    Layer("src/stream/executor", "what the host runs in stream order: collectives by a thread for each team, puts and gets by one thread; streams trigger and wait for them",
           EXECUTOR + PUBLIC),
     Layer("src/active", "the old collectives of active sets, with all state in `pSync`", ACTIVE + PUBLIC),
     Layer("src/check", "arguments, and agreement between PEs: `SHMEM_CHECK`", CHECK + PUBLIC),

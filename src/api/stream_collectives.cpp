@@ -14,7 +14,7 @@ OnStream on_stream(const char* function, shmemx_stream_t stream) noexcept {
   PeState& state = pe_state(function);
   World& world = job::world(function);
   if (world.streams() == nullptr) die("%s: %s", function, world.why_no_streams().c_str());
-  return {function, stream, state, *world.streams()};
+  return {function, stream, state, *world.streams(), world.gpu()->transfers()};
 }
 
 size_t CollOnStream::bytes(size_t nelems, size_t element) const noexcept {

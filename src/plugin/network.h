@@ -146,6 +146,8 @@ void net_fence(Network&, NetContext&) noexcept;
 void net_quiet(Network&, NetContext&) noexcept;
 /// Returns when all operations of this context that target `pe` are complete and their fetched data has arrived.
 void net_quiet(Network&, NetContext&, int pe) noexcept;
+/// Whether net_quiet() would return at once; then what it promises holds. Takes no step.
+bool net_is_quiet(const NetContext&) noexcept;
 /// One bounded step of progress by a thread that waits for something; never blocks. True when something happened.
 bool net_progress(Network&) noexcept;
 

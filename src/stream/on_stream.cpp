@@ -6,6 +6,7 @@
 #include "src/base/log.h"
 #include "src/rma/signal.h"
 #include "src/rma/wait.h"
+#include "src/stream/host_calls.h"
 #include "src/stream/stream_side.h"
 
 namespace railshmem {
@@ -60,6 +61,9 @@ void OnStream::must_reach(const char* argument, const void* address) noexcept {
 void OnStream::give(const StreamCall& call, StreamWidth width) noexcept {
   side_.give(call, width, reinterpret_cast<cuda::Stream>(stream_));
 }
+void OnStream::give_far(const StreamCall& call) noexcept {
+  if (!host_ || !host_->take(function_, call, reinterpret_cast<cuda::Stream>(stream_))) give(call);
+}
 void OnStream::copy(void* to, const void* from, size_t nbytes) noexcept {
   side_.copy(to, from, nbytes, reinterpret_cast<cuda::Stream>(stream_));
 }
@@ -75,7 +79,7 @@ void OnStream::put(void* dest, const void* source, size_t nelems, size_t element
   call.dest = dest;
   call.source = source;
   call.nbytes = nbytes;
-  give(call);
+  give_far(call);
 }
 
 void OnStream::get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept {
@@ -89,7 +93,7 @@ void OnStream::get(void* dest, const void* source, size_t nelems, size_t element
   call.dest = dest;
   call.source = source;
   call.nbytes = nbytes;
-  give(call);
+  give_far(call);
 }
 
 void OnStream::give(cuda::StreamStrides call, const Strides& s, uint32_t nblocks) noexcept {
@@ -168,7 +172,8 @@ void OnStream::put_signal(void* dest, const void* source, size_t nelems, size_t 
   call.nbytes = nbytes;
   call.word = signal.word;
   call.value = signal.value;
-  give(call, there.mapped ? width_of(nbytes) : StreamWidth::warp);
+  if (!there.mapped) return give_far(call);
+  give(call, width_of(nbytes));
 }
 
 void OnStream::store(void* dest, uint64_t bits, size_t width, int pe) noexcept {

@@ -9,14 +9,16 @@
 
 namespace railshmem {
 
+class HostCalls;
 class StreamSide;
 struct PeState;
 
 /// One call on a stream. A wrong argument ends the job with a message naming `function`.
 class OnStream {
  public:
-  OnStream(const char* function, shmemx_stream_t stream, PeState& state, StreamSide& side) noexcept
-      : function_(function), stream_(stream), state_(state), side_(side) {}
+  /// `host` is null where kernels do all that copies do not.
+  OnStream(const char* function, shmemx_stream_t stream, PeState& state, StreamSide& side, HostCalls* host) noexcept
+      : function_(function), stream_(stream), state_(state), side_(side), host_(host) {}
 
   void put(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
   void get(void* dest, const void* source, size_t nelems, size_t element, int pe, bool nbi) noexcept;
@@ -62,6 +64,8 @@ class OnStream {
 
  private:
   void check_signal(const Signal& signal, int pe) noexcept;
+  /// Of a PE that is not mapped.
+  void give_far(const cuda::StreamCall& call) noexcept;
   /// Of a call for one PE, by a kernel.
   void must_be_target(const char* argument, const void* address) noexcept;
   void catch_up() noexcept;
@@ -75,6 +79,7 @@ class OnStream {
   const shmemx_stream_t stream_;
   PeState& state_;
   StreamSide& side_;
+  HostCalls* const host_;
 };
 
 /// The bytes of a value, in the low ones of a word.

@@ -121,12 +121,15 @@ void AttachedGpu::share_host_calls() {
   if (config_.network) std::call_once(host_calls_shared_, [this] { config_.network->share_host_calls(); });
 }
 
-void AttachedGpu::open_to_streams(const WorldView& view, Teams& teams) {
+void AttachedGpu::open_to_streams(const WorldView& view, PeState& state, Teams& teams) {
   try {
     auto node_collectives =
         std::make_unique<NodeCollectives>(memory_, *peer_buffers_, view, config_.choice, config_.env.teams_max);
     auto stream_side = std::make_unique<StreamSide>(memory_, view);
     const auto before_threads = [this] { share_host_calls(); };
+    if (config_.network)
+      transfers_ =
+          std::make_unique<Transfers>(memory_.gpu(), memory_.working_gpu(), *stream_side, state, before_threads);
     executors_ = std::make_unique<Executors>(memory_.gpu(), memory_.working_gpu(), *stream_side, before_threads,
                                              [&teams](const Team& team) -> Team& { return teams.for_streams(team); });
     node_collectives_ = std::move(node_collectives);

@@ -26,6 +26,7 @@
 #include "src/rma/context_table.h"
 #include "src/rma/pe_state.h"
 #include "src/stream/executor/executors.h"
+#include "src/stream/executor/transfers.h"
 #include "src/stream/node_collectives.h"
 #include "src/stream/stream_side.h"
 #include "src/team/lots.h"
@@ -69,7 +70,7 @@ class AttachedGpu {
   WorldView open_to_kernels(const PeState& state, const Heap& heap, Teams& teams, ContextTable& contexts);
   /// Loads the library's kernels for streams now, while nothing runs on the GPU: loading them later could wait for
   /// kernels that wait for this PE. Goes on without where that fails; see why_no_streams().
-  void open_to_streams(const WorldView& view, Teams& teams);
+  void open_to_streams(const WorldView& view, PeState& state, Teams& teams);
 
   SymmetricBuffers& buffers() noexcept { return *buffers_; }
   /// Where peers see this PE's GPU memory.
@@ -80,13 +81,18 @@ class AttachedGpu {
   NodeCollectives* node_collectives() noexcept { return node_collectives_.get(); }
   /// Collectives in stream order between nodes; null where streams() is.
   Executors* executors() noexcept { return executors_.get(); }
+  /// Puts and gets in stream order over the network; null without a network, and where streams() is.
+  Transfers* transfers() noexcept { return transfers_.get(); }
   /// Why streams() is null; empty where it is not.
   const std::string& why_no_streams() const noexcept { return no_streams_; }
   /// A line for SHMEM_INFO=1 on how rails are flushed; empty without a network.
   std::string describe_rails() const { return (rails_ ? rails_->describe() : std::string()) + describe_windows(); }
 
   /// Ends the host's calls in streams, which need the peers.
-  void stop_executors() noexcept { executors_.reset(); }
+  void stop_executors() noexcept {
+    transfers_.reset();
+    executors_.reset();
+  }
   /// Ends the watch over kernels, which asks for dead peers.
   void stop_watch() noexcept { kernel_watch_.reset(); }
   /// No team is used any more. Returns the collectives of the node where graphs live on that captured some; else null.
@@ -114,10 +120,11 @@ class AttachedGpu {
   std::unique_ptr<KernelWatch> kernel_watch_;
   std::unique_ptr<KernelTables> kernel_tables_;
   std::once_flag host_calls_shared_;
-  // The next three are null in a library without kernels.
+  // The next four are null in a library without kernels.
   std::unique_ptr<NodeCollectives> node_collectives_;
   std::unique_ptr<StreamSide> stream_side_;
   std::unique_ptr<Executors> executors_;
+  std::unique_ptr<Transfers> transfers_;  ///< also null without a network
   std::string no_streams_;                ///< see why_no_streams()
 };
 

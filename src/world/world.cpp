@@ -209,7 +209,7 @@ void World::attach_gpu() {
   gpu_->open_to_host(state_);
   gpu_->open_to_peers();
   const WorldView view = gpu_->open_to_kernels(state_, *heap_, *teams_, *contexts_);
-  gpu_->open_to_streams(view, *teams_);
+  gpu_->open_to_streams(view, state_, *teams_);
   if (options_.publish_view) options_.publish_view(&view);
   bootstrap_.barrier();  // control memory is zero on all PEs
 }

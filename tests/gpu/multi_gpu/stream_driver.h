@@ -45,6 +45,8 @@ class StreamDriver {
   void download(void* to, const void* from, size_t nbytes) const {
     if (nbytes > 0) call("cuMemcpy", to, from, nbytes);
   }
+  /// In the order of the stream.
+  void copy(void* to, const void* from, size_t nbytes) const { call("cuMemcpyAsync", to, from, nbytes, stream); }
   void launch(void* graph) const { call("cuGraphLaunch", graph, stream); }
 
   /// A function of the driver. Ends the job when it fails.
