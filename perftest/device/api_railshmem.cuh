@@ -162,6 +162,16 @@ __device__ inline int sum(float* dest, const float* source, size_t n) {
 /// Calls of the host in the order of a stream.
 namespace on_stream {
 
+inline void put(void* dest, const void* source, size_t nbytes, int pe, cudaStream_t stream) {
+  shmemx_putmem_on_stream(dest, source, nbytes, pe, stream);
+}
+inline void get(void* dest, const void* source, size_t nbytes, int pe, cudaStream_t stream) {
+  shmemx_getmem_on_stream(dest, source, nbytes, pe, stream);
+}
+inline void put_signal(void* dest, const void* source, size_t nbytes, uint64_t* signal, uint64_t value, int pe,
+                       cudaStream_t stream) {
+  shmemx_putmem_signal_on_stream(dest, source, nbytes, signal, value, SHMEM_SIGNAL_SET, pe, stream);
+}
 inline void put_nbi(void* dest, const void* source, size_t nbytes, int pe, cudaStream_t stream) {
   shmemx_putmem_nbi_on_stream(dest, source, nbytes, pe, stream);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // put_on_stream, get_on_stream, put_signal_on_stream, barrier_on_stream, fcollect_on_stream, alltoall_on_stream,
-// reduce_on_stream: calls of the host in the order of a stream, one after the other between two events. floor_launch:
-// empty kernels, one after the other between two events.
+// reduce_on_stream: calls of the host in the order of a stream, one after the other between two events. *_blocking_*:
+// the forms that need no quiet. floor_launch: empty kernels, one after the other between two events.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -50,8 +50,9 @@ void add_stream_bandwidth(Context& context, uint64_t bytes, std::optional<bool> 
 }
 
 enum class Way : uint8_t { put, get };
+enum class Form : uint8_t { nbi, blocking };
 
-void run_copies(Context& context, Way way) {
+void run_copies(Context& context, Way way, Form form) {
   const Symmetric from(context.largest()), to(context.largest());
   uint64_t calls = 0;
   for (const uint64_t bytes : context.sizes) {
@@ -62,8 +63,14 @@ void run_copies(Context& context, Way way) {
         api::on_stream::get_nbi(to.as<>(), from.as<>(), bytes, context.peer(), context.stream());
     };
     const auto call = [&](uint64_t) {
-      nbi();
-      api::on_stream::quiet(context.stream());
+      if (form == Form::nbi) {
+        nbi();
+        api::on_stream::quiet(context.stream());
+      } else if (way == Way::put) {
+        api::on_stream::put(to.as<>(), from.as<>(), bytes, context.peer(), context.stream());
+      } else {
+        api::on_stream::get(to.as<>(), from.as<>(), bytes, context.peer(), context.stream());
+      }
     };
     std::optional<bool> validated;
     if (context.options.common.validate) {
@@ -76,24 +83,30 @@ void run_copies(Context& context, Way way) {
       validated = context.agree(!receives || context.matches(to.as<>(), bytes, way == Way::put ? 0 : context.target));
     }
     add_stream_time(context, bytes, 200, validated, calls, call);
-    add_stream_bandwidth(context, bytes, validated, nbi);
+    if (form == Form::nbi) add_stream_bandwidth(context, bytes, validated, nbi);
   }
 }
 void run_put(Context& context) {
-  run_copies(context, Way::put);
+  run_copies(context, Way::put, Form::nbi);
 }
 void run_get(Context& context) {
-  run_copies(context, Way::get);
+  run_copies(context, Way::get, Form::nbi);
+}
+void run_put_blocking(Context& context) {
+  run_copies(context, Way::put, Form::blocking);
+}
+void run_get_blocking(Context& context) {
+  run_copies(context, Way::get, Form::blocking);
 }
 
 /// There and back.
-void run_put_signal(Context& context) {
+void run_put_signals(Context& context, Form form) {
   const Symmetric from(context.largest()), to(context.largest()), signal(sizeof(uint64_t));
   uint64_t calls = 0;
   for (const uint64_t bytes : context.sizes) {
     const auto give = [&](uint64_t i) {
-      api::on_stream::put_signal_nbi(to.as<>(), from.as<>(), bytes, signal.as<uint64_t>(), i, context.peer(),
-                                     context.stream());
+      const auto put_signal = form == Form::nbi ? api::on_stream::put_signal_nbi : api::on_stream::put_signal;
+      put_signal(to.as<>(), from.as<>(), bytes, signal.as<uint64_t>(), i, context.peer(), context.stream());
     };
     const auto call = [&](uint64_t i) {
       if (context.first()) give(i);
@@ -111,6 +124,12 @@ void run_put_signal(Context& context) {
     }
     add_stream_time(context, bytes, 200, validated, calls, call);
   }
+}
+void run_put_signal(Context& context) {
+  run_put_signals(context, Form::nbi);
+}
+void run_put_signal_blocking(Context& context) {
+  run_put_signals(context, Form::blocking);
 }
 
 /// Adds the row of `call()` as the GPU alone sees it: a graph of many calls is replayed, so no CPU launches anything
@@ -243,6 +262,12 @@ const Register benches[] = {
               run_get}),
     Register({"put_signal_on_stream", "put_signal there and back, each awaited on its stream", Part::two_sided, kSizes,
               kOnce, false, run_put_signal}),
+    Register({"put_blocking_on_stream", "puts that return when the source may change", Part::one_sided, kSizes, kOnce,
+              false, run_put_blocking}),
+    Register(
+        {"get_blocking_on_stream", "gets that need no quiet", Part::one_sided, kSizes, kOnce, false, run_get_blocking}),
+    Register({"put_signal_blocking_on_stream", "as put_signal_on_stream, by the form that is not nbi", Part::two_sided,
+              kSizes, kOnce, false, run_put_signal_blocking}),
     Register({"barrier_on_stream", "barrier_all", Part::all, {0, 0}, kOnce, false, run_barrier}),
     Register({"barrier_in_graph",
               "barrier_all of a stream, replayed by a graph: no CPU between",
