@@ -5,9 +5,9 @@
 // stream was given before has ended. Host code only; needs no header of CUDA.
 //
 // All but g return at once, and can be captured into graphs: each replay does the call's work again. The calls need a
-// heap in device memory (SHMEM_HEAP_KIND); a call without one ends the job. Copy engines move the bytes for mapped PEs.
-// Everything else is a kernel, which needs a place on a multiprocessor when its turn comes; a kernel that waits has one
-// block.
+// heap in device memory (SHMEM_HEAP_KIND); a call without one ends the job. Copy engines move the bytes for mapped PEs,
+// and a thread of the library those of longer blocking puts and gets for others. All else is a kernel, which needs a
+// place on a multiprocessor when its turn comes; a kernel that waits has one block.
 #ifndef RAILSHMEM_SHMEM_STREAM_H
 #define RAILSHMEM_SHMEM_STREAM_H
 
