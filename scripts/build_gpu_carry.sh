@@ -5,7 +5,7 @@
 # libraries they need beside the C and C++ ones.
 #   scripts/build_gpu_carry.sh [NVSHMEM]      NVSHMEM: its folder with include/ and lib/; default: the wheel of python3
 # BUILD  the configured build to take ours from   (default: build/release)
-# CARRY  the folder to fill                       (default: build/gpu-carry)
+# CARRY  the folder to fill, and then to pack as CARRY.tar.xz   (default: build/gpu-carry)
 # JOBS   at once                                  (default: 1)
 # PYTHON the Python to build the package for, as build_python_carry.sh takes it; without it there are no Python tests
 # NCCL   its folder with include/ and lib/        (default: that of scripts/find_nccl.sh)
@@ -60,9 +60,11 @@ done | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u | while read -r
   cp -L "$path" "$carry/lib/$name"
 done
 [ -z "${PYTHON:-}" ] || BUILD=$build CARRY=$carry scripts/build_python_carry.sh "$PYTHON"
-du -sh "$carry"
+# In one file, because a link may be narrow and a machine may take only so much.
+tar cf - -C "$(dirname "$carry")" "$(basename "$carry")" | xz -T0 -3 >"$carry.tar.xz"
+du -sh "$carry" "$carry.tar.xz"
 most=$((64 * 1024)) # KiB that some machines take
-if [ "$(du -sk "$carry" | cut -f 1)" -gt $most ]; then
-  echo "build_gpu_carry.sh: $carry is larger than 64 MiB" >&2
+if [ "$(du -sk "$carry.tar.xz" | cut -f 1)" -gt $most ]; then
+  echo "build_gpu_carry.sh: $carry.tar.xz is larger than 64 MiB" >&2
   exit 1
 fi

@@ -141,9 +141,11 @@ kernels() {
   check "compat_names.$name.$pes" 150 "$pes" env "$@" "$(program oshrun)" -n "$pes" --timeout 140 "$(program multi_compat_names)"
   local program
   local context
+  local queues  # of a context; as many streams as there are, less the library's, may wait at once
   for program in device_collectives many_teams pageable_copies stream_nodes stream_ops stream_own stream_parts stream_puts topology; do
     [ "$program" = pageable_copies ] && context=own || context=program
-    check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device SHMEM_COLLECTIVE_CHUNK=65536 SHMEM_GPU_CONTEXT=$context "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
+    [ "$program" = stream_puts ] && queues=32 || queues=8
+    check "$program.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device SHMEM_COLLECTIVE_CHUNK=65536 SHMEM_GPU_CONTEXT=$context CUDA_DEVICE_MAX_CONNECTIONS=$queues "$@" "$(program oshrun)" -n "$pes" --timeout 140 \
       "$(program "$program")"
   done
   local loaded=(sh -c 'exit 77')
@@ -219,7 +221,7 @@ done
 for provider in shm 'tcp;ofi_rxm'; do
   far=(env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider")
   check "stream_full.${provider%%;*}.2" 150 2 "${far[@]}" "$(program oshrun)" -n 2 --timeout 140 "$(program multi_stream_full)"
-  check "stream_puts.no_slots.${provider%%;*}.2" 150 2 "${far[@]}" SHMEM_DEVICE_PAYLOADS=0 "$(program oshrun)" \
+  check "stream_puts.no_slots.${provider%%;*}.2" 150 2 "${far[@]}" SHMEM_DEVICE_PAYLOADS=0 CUDA_DEVICE_MAX_CONNECTIONS=32 "$(program oshrun)" \
     -n 2 --timeout 140 "$(program stream_puts)"
   check "stream_puts.killed.${provider%%;*}.2" 100 2 "${far[@]}" bash -c '"$@" 2>&1 | grep "PE 0: .*PE 1"' lost \
     "$(program oshrun)" -n 2 --timeout 90 "$(program stream_puts)" killed

@@ -33,4 +33,4 @@ empty = torch.empty
 
 def counts(number: int) -> torch.Tensor:
     """Returns int64 of the CPU that the GPU writes."""
-    return torch.empty(number, dtype=torch.int64, pin_memory=True)
+    return torch.empty(number, dtype=torch.int64, device="cpu", pin_memory=True)

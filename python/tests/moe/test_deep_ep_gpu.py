@@ -6,6 +6,7 @@ from test_deep_ep import group  # noqa: F401  (a fixture)
 
 import railshmem
 import railshmem.deep_ep as deep_ep
+from railshmem.deep_ep._nodes import are_between
 from railshmem.deep_ep._throughput import nbytes_of
 
 TOKENS, HIDDEN, TOPK = 128, 7168, 8
@@ -145,7 +146,7 @@ def test_two_batches_in_turns(buffer, me, npes, experts):
 def test_many_tokens_in_a_graph(real_gpu, group, me, npes, experts):  # noqa: F811
     """With num_worst_tokens nothing waits for the CPU; routing and tokens change from launch to launch."""
     tokens = 512
-    buffer = deep_ep.Buffer(group, num_nvl_bytes=nbytes_of(npes, HIDDEN, tokens))
+    buffer = deep_ep.Buffer(group, num_nvl_bytes=nbytes_of(npes, HIDDEN, tokens, are_between(npes)))
     x, chosen = torch.zeros(tokens, HIDDEN, device="cuda").bfloat16(), torch.full((tokens, TOPK), -1, device="cuda")
     weights = torch.zeros(tokens, TOPK, device="cuda")
 
@@ -171,4 +172,16 @@ def test_many_tokens_in_a_graph(real_gpu, group, me, npes, experts):  # noqa: F8
         kept = weights.masked_fill(chosen == -1, 0)
         assert torch.equal(home, kept)
         torch.testing.assert_close(combined.float(), x.float() * kept.sum(1, keepdim=True), rtol=3e-2, atol=3e-2)
+    buffer.destroy()
+
+
+def test_programs_may_set_a_default_device(real_gpu, group, me, npes, experts):  # noqa: F811
+    """Counts come to the CPU even so."""
+    tokens = 64
+    buffer = deep_ep.Buffer(group, num_nvl_bytes=nbytes_of(npes, HIDDEN, tokens, are_between(npes)))
+    x, (chosen, weights) = torch.randn(tokens, HIDDEN, device="cuda").bfloat16(), routing(me, experts, tokens)
+    with torch.device("cuda"):
+        _, _, per_expert, in_rank, _ = buffer.get_dispatch_layout(chosen, experts)
+        _, _, _, named, handle, _ = buffer.dispatch(x, is_token_in_rank=in_rank, num_tokens_per_expert=per_expert, topk_idx=chosen, topk_weights=weights)
+    assert len(named) == experts // npes and handle.route.received >= max(named)
     buffer.destroy()

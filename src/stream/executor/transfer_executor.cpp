@@ -13,6 +13,13 @@
 #include "src/stream/executor/idle_rest.h"
 
 namespace railshmem {
+namespace {
+
+// So long behind a transfer this thread helps to serve peers, for their answer may let a stream come to the next call.
+// The proxy thread rests soon, because no kernel pushes commands.
+constexpr uint64_t kHelpNs = 2'000'000;
+
+}  // namespace
 
 TransferExecutor::TransferExecutor(Config config)
     : config_(std::move(config)), calls_(config_.nwords), runs_(config_.contexts.size()) {
@@ -48,7 +55,9 @@ void TransferExecutor::run() noexcept {
     } else if (under_way_ > 0) {
       wait_a_turn();
     } else {
-      idle_rest(now_ns() - idle_since, config_.share_cpus);
+      const uint64_t idle_ns = now_ns() - idle_since;
+      const bool helped = !why && idle_ns < kHelpNs && net_progress(*config_.state->network);
+      if (!helped) idle_rest(idle_ns, config_.share_cpus);
     }
   }
 }
