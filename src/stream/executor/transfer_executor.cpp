@@ -56,7 +56,8 @@ void TransferExecutor::run() noexcept {
       wait_a_turn();
     } else {
       const uint64_t idle_ns = now_ns() - idle_since;
-      const bool helped = !why && idle_ns < kHelpNs && net_progress(*config_.state->network);
+      const bool helps = !why && idle_ns < kHelpNs && config_.state->network != nullptr;
+      const bool helped = helps && net_progress(*config_.state->network);
       if (!helped) idle_rest(idle_ns, config_.share_cpus);
     }
   }
