@@ -14,22 +14,12 @@ using namespace railshmem::moe;
     kernels::__VA_ARGS__(call, shared);                                                               \
   }
 
-RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch, DispatchCall, run_dispatch<kernels::PlainPayload, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_given, DispatchCall, run_dispatch<kernels::GivenPayload, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_half, DispatchCall,
-                     run_dispatch<kernels::ScaledPayload<railshmem::Half, false>, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_scaled_bfloat16, DispatchCall,
-                     run_dispatch<kernels::ScaledPayload<railshmem::Bfloat16, false>, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_powers_half, DispatchCall,
-                     run_dispatch<kernels::ScaledPayload<railshmem::Half, true>, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_dispatch_powers_bfloat16, DispatchCall,
-                     run_dispatch<kernels::ScaledPayload<railshmem::Bfloat16, true>, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_half, CombineCall, run_combine<railshmem::Half, false, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_bfloat16, CombineCall,
-                     run_combine<railshmem::Bfloat16, false, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_half, CombineCall, run_combine<railshmem::Half, true, kernels::Part>)
-RAILSHMEM_MOE_KERNEL(railshmem_moe_combine_late_bfloat16, CombineCall,
-                     run_combine<railshmem::Bfloat16, true, kernels::Part>)
+#define RAILSHMEM_MOE_DISPATCH(NAME, ...) \
+  RAILSHMEM_MOE_KERNEL(NAME, DispatchCall, run_dispatch<kernels::__VA_ARGS__, kernels::Part>)
+#define RAILSHMEM_MOE_COMBINE(NAME, ...) \
+  RAILSHMEM_MOE_KERNEL(NAME, CombineCall, run_combine<railshmem::__VA_ARGS__, kernels::Part>)
+
+#include "moe/kernels/few_kernels.inc"
 
 #define RAILSHMEM_MOE_BULK_KERNEL(NAME, CALL, ...)                                                        \
   extern "C" __global__ void __launch_bounds__(kBulkThreads, 1) NAME(const __grid_constant__ CALL call) { \

@@ -16,16 +16,7 @@ using namespace railshmem::moe;
 #define RAILSHMEM_MOE_COMBINE(NAME, ...) \
   RAILSHMEM_MOE_KERNEL(NAME, CombineCall, run_combine<railshmem::__VA_ARGS__, kernels::MaskingPart>)
 
-RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch, PlainPayload)
-RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_given, GivenPayload)
-RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_scaled_half, ScaledPayload<railshmem::Half, false>)
-RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_scaled_bfloat16, ScaledPayload<railshmem::Bfloat16, false>)
-RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_powers_half, ScaledPayload<railshmem::Half, true>)
-RAILSHMEM_MOE_DISPATCH(railshmem_moe_dispatch_powers_bfloat16, ScaledPayload<railshmem::Bfloat16, true>)
-RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_half, Half, false)
-RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_bfloat16, Bfloat16, false)
-RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_late_half, Half, true)
-RAILSHMEM_MOE_COMBINE(railshmem_moe_combine_late_bfloat16, Bfloat16, true)
+#include "moe/kernels/few_kernels.inc"
 
 extern "C" __global__ void railshmem_moe_mask(const __grid_constant__ MaskCall call) {
   kernels::run_mask(call);
