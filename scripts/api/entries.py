@@ -9,12 +9,12 @@ MORE = {"deprecated": ["atomic", "wait"], "stream": [], "rma": ["api/entry", "rm
 
 
 def call(function):
-    """What stands for CALL: the name, and where the call has a target PE, the PE and the context that it acts on."""
+    """What stands for CALL: the name, and where the call has a target PE, the PE."""
     name = f'"{function.full_name()}"'
     on_stream = function.name.endswith("_on_stream")
     if ("int", "pe") not in function.parameters or on_stream:
         return name
-    return f"Entry({name}, {'ctx, ' if function.with_context else ''}pe)"
+    return f"{{{name}, pe}}"
 
 
 def exported(function):
@@ -22,7 +22,7 @@ def exported(function):
 
 
 def definition(function):
-    expression = function.host.replace("CALL", call(function))
+    expression = function.host.replace("CALL", call(function)).replace(" CTX)", ", ctx)" if function.with_context else ")")
     parameters = ", ".join(f"{kind} {name}" if re.search(rf"\b{name}\b", expression) else kind for kind, name in function.parameters)
     head = wrapped(f"{function.result} {exported(function)}({parameters or 'void'}) {{")
     return f"{head}\n  return {expression};\n}}"

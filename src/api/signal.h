@@ -9,16 +9,20 @@
 
 namespace railshmem {
 
-template <bool kNbi>
-[[gnu::always_inline]] inline void put_with_signal(const Entry& entry, void* dest, const void* source, size_t nelems,
-                                                   size_t element, uint64_t* word, uint64_t value, int op) noexcept {
-  const size_t nbytes = total_bytes(entry.function, nelems, element, entry.pe);
+/// `in` is the context, or nothing.
+template <bool kNbi, size_t kElement, class... In>
+[[gnu::noinline]] void put_with_signal(void* dest, const void* source, size_t nelems, uint64_t* word, uint64_t value,
+                                       int op, CallTo call, In... in) noexcept {
+  const Entry entry(call, in...);
+  const size_t nbytes = total_bytes(entry.function, nelems, kElement, entry.pe);
   const SignalTarget signal{word, value, checked_signal_op(entry.function, op, entry.pe)};
   run_call<&put_signal<kNbi>>(entry, observe::Kind::put_signal, nbytes, {dest, source}, dest, source, nbytes, signal,
                               entry.pe);
 }
 
-[[gnu::always_inline]] inline void send_signal(const Entry& entry, const SignalTarget& signal) noexcept {
+template <class... In>
+[[gnu::always_inline]] inline void send_signal(const SignalTarget& signal, CallTo call, In... in) noexcept {
+  const Entry entry(call, in...);
   run_call<&signal_only>(entry, observe::Kind::signal, sizeof(uint64_t), {signal.address}, signal, entry.pe);
 }
 

@@ -3,33 +3,12 @@
 // either directly (load/store peers) or by the target's proxy on behalf of a remote PE.
 #pragma once
 
-#include <type_traits>
-
 #include "src/plugin/device_access.h"
 #include "src/plugin/execute.h"
 #include "src/rma/copy.h"
 #include "src/rma/peer_address.h"
 
 namespace railshmem {
-
-template <class T>
-using AmoWord = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-
-template <class T>
-[[gnu::always_inline]] inline AmoWord<T> amo_bits(T value) noexcept {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  AmoWord<T> bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-template <class T>
-[[gnu::always_inline]] inline T amo_value(uint64_t bits) noexcept {
-  const auto word = static_cast<AmoWord<T>>(bits);
-  T value;
-  __builtin_memcpy(&value, &word, sizeof value);
-  return value;
-}
 
 [[noreturn, gnu::cold]] void die_misaligned(const char* function, const void* address, size_t width, int pe) noexcept;
 
@@ -55,51 +34,51 @@ inline uint64_t amo_by_network(PeState& state, Context& context, Remote to, cons
 uint64_t amo_on_device(PeState& state, Context& context, std::byte* at, const void* symmetric, int pe,
                        const NetAmo& amo) noexcept;
 
+// Word: uint32_t or uint64_t. The operations do the same to all types of a size.
+
 /// Executes an atomic operation on a word of `pe`, mapped here at `at`. Returns the old value.
-template <class T>
-[[gnu::always_inline]] inline T amo_direct(PeState& state, Context& context, std::byte* at, const T* dest, int pe,
-                                           AmoOp op, T operand, T compare) noexcept {
+template <class Word>
+[[gnu::always_inline]] inline Word amo_direct(PeState& state, Context& context, std::byte* at, const Word* dest, int pe,
+                                              AmoOp op, Word operand, Word compare) noexcept {
   if (state.device && state.device->is_device(at)) [[unlikely]]
-    return amo_value<T>(
-        amo_on_device(state, context, at, dest, pe, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
-  return amo_value<T>(execute_amo(reinterpret_cast<AmoWord<T>*>(at), op, amo_bits(operand), amo_bits(compare)));
+    return static_cast<Word>(amo_on_device(state, context, at, dest, pe, {op, sizeof(Word), operand, compare}));
+  return execute_amo(reinterpret_cast<Word*>(at), op, operand, compare);
 }
 
 /// Returns the old value for fetching operations. A misaligned target is an error: an update of it would not be atomic.
-template <class T>
-[[gnu::always_inline]] inline T amo(PeState& state, Context& context, const char* function, AmoOp op, const T* dest,
-                                    T operand, T compare, int pe) noexcept {
-  const PeerAddress there = reach(state, function, dest, sizeof(T), pe);
-  if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
-    die_misaligned(function, dest, sizeof(T), pe);
+template <class Word>
+[[gnu::always_inline]] inline Word amo(PeState& state, Context& context, const char* function, AmoOp op,
+                                       const Word* dest, Word operand, Word compare, int pe) noexcept {
+  const PeerAddress there = reach(state, function, dest, sizeof(Word), pe);
+  if (reinterpret_cast<uintptr_t>(dest) % sizeof(Word) != 0) [[unlikely]]
+    die_misaligned(function, dest, sizeof(Word), pe);
   if (there.mapped) [[likely]]
     return amo_direct(state, context, there.mapped, dest, pe, op, operand, compare);
   check_promise(state, context, function, op, dest, pe);
-  return amo_value<T>(
-      amo_by_network(state, context, there.remote, {op, sizeof(T), amo_bits(operand), amo_bits(compare)}));
+  return static_cast<Word>(amo_by_network(state, context, there.remote, {op, sizeof(Word), operand, compare}));
 }
 
 /// An amo() that compares nothing and returns no old value.
-template <class T>
+template <class Word>
 [[gnu::always_inline]] inline void amo_plain(PeState& state, Context& context, const char* function, AmoOp op,
-                                             const T* dest, T operand, int pe) noexcept {
-  amo<T>(state, context, function, op, dest, operand, static_cast<T>(0), pe);
+                                             const Word* dest, Word operand, int pe) noexcept {
+  amo<Word>(state, context, function, op, dest, operand, 0, pe);
 }
 
 /// A fetching operation. Its old value is in *fetch after quiet.
-template <class T>
-[[gnu::always_inline]] inline void amo_nbi(PeState& state, Context& context, const char* function, AmoOp op, T* fetch,
-                                           const T* dest, T operand, T compare, int pe) noexcept {
-  const PeerAddress there = reach(state, function, dest, sizeof(T), pe);
-  check_local(function, "fetch", fetch, sizeof(T), pe);
-  if (reinterpret_cast<uintptr_t>(dest) % sizeof(T) != 0) [[unlikely]]
-    die_misaligned(function, dest, sizeof(T), pe);
+template <class Word>
+[[gnu::always_inline]] inline void amo_nbi(PeState& state, Context& context, const char* function, AmoOp op,
+                                           Word* fetch, const Word* dest, Word operand, Word compare, int pe) noexcept {
+  const PeerAddress there = reach(state, function, dest, sizeof(Word), pe);
+  check_local(function, "fetch", fetch, sizeof(Word), pe);
+  if (reinterpret_cast<uintptr_t>(dest) % sizeof(Word) != 0) [[unlikely]]
+    die_misaligned(function, dest, sizeof(Word), pe);
   if (there.mapped) [[likely]] {
-    const T old = amo_direct(state, context, there.mapped, dest, pe, op, operand, compare);
+    const Word old = amo_direct(state, context, there.mapped, dest, pe, op, operand, compare);
     return move_block(state.device, fetch, &old, sizeof old);
   }
   check_promise(state, context, function, op, dest, pe);
-  const NetAmo amo{op, sizeof(T), amo_bits(operand), amo_bits(compare)};
+  const NetAmo amo{op, sizeof(Word), operand, compare};
   net_issue(*state.network, amo_op(*context.net, there.remote, amo, fetch, Local::lent));
 }
 

@@ -2,6 +2,7 @@
 // Contiguous remote memory access (OpenSHMEM 1.6 section 9.6). docs/architecture.md shows the way to the NIC.
 #pragma once
 
+#include "src/rma/bits.h"
 #include "src/rma/copy.h"
 #include "src/rma/entry.h"
 #include "src/rma/peer_address.h"
@@ -112,13 +113,13 @@ template <class T>
   return nbytes;
 }
 
-// ---- as calls of the program ---------------------------------------------------------------------------------------
+// ---- as calls of the program: `in` is the context, or nothing -------------------------------------------------------
 
 /// kOperation: put or put_nbi.
-template <auto kOperation>
-[[gnu::always_inline]] inline void put_block(const Entry& entry, void* dest, const void* source, size_t nelems,
-                                             size_t element) noexcept {
-  const size_t nbytes = total_bytes(entry.function, nelems, element, entry.pe);
+template <auto kOperation, size_t kElement, class... In>
+RAILSHMEM_SHORT_CALL void put_block(void* dest, const void* source, size_t nelems, CallTo call, In... in) noexcept {
+  const Entry entry(call, in...);
+  const size_t nbytes = total_bytes(entry.function, nelems, kElement, entry.pe);
   if (entry.state.observer) [[unlikely]]
     return observed(kOperation, entry.state, entry.context,
                     {observe::Kind::put, entry.function, nbytes, entry.pe, dest, source}, dest, source, nbytes,
@@ -127,21 +128,33 @@ template <auto kOperation>
 }
 
 /// kOperation: get or get_nbi.
-template <auto kOperation>
-[[gnu::always_inline]] inline void get_block(const Entry& entry, void* dest, const void* source, size_t nelems,
-                                             size_t element) noexcept {
-  const size_t nbytes = total_bytes(entry.function, nelems, element, entry.pe);
+template <auto kOperation, size_t kElement, class... In>
+RAILSHMEM_SHORT_CALL void get_block(void* dest, const void* source, size_t nelems, CallTo call, In... in) noexcept {
+  const Entry entry(call, in...);
+  const size_t nbytes = total_bytes(entry.function, nelems, kElement, entry.pe);
   run_call<kOperation>(entry, observe::Kind::get, nbytes, {source, dest}, dest, source, nbytes, entry.pe);
 }
 
-template <class T>
-[[gnu::always_inline]] inline void put_one(const Entry& entry, T* dest, T value) noexcept {
-  run_call<&put_value<T>>(entry, observe::Kind::put, sizeof(T), {dest}, dest, value, entry.pe);
+template <class Word, class... In>
+[[gnu::noinline]] void put_word(Word* dest, Word value, CallTo call, In... in) noexcept {
+  const Entry entry(call, in...);
+  run_call<&put_value<Word>>(entry, observe::Kind::put, sizeof(Word), {dest}, dest, value, entry.pe);
 }
 
-template <class T>
-[[gnu::always_inline]] inline T get_one(const Entry& entry, const T* source) noexcept {
-  return run_call<&get_value<T>>(entry, observe::Kind::get, sizeof(T), {source}, source, entry.pe);
+template <class T, class... In>
+[[gnu::always_inline]] inline void put_one(T* dest, T value, CallTo call, In... in) noexcept {
+  put_word(reinterpret_cast<Bits<T>*>(dest), as_bits(value), call, in...);
+}
+
+template <class Word, class... In>
+[[gnu::noinline]] Word get_word(const Word* source, CallTo call, In... in) noexcept {
+  const Entry entry(call, in...);
+  return run_call<&get_value<Word>>(entry, observe::Kind::get, sizeof(Word), {source}, source, entry.pe);
+}
+
+template <class T, class... In>
+[[gnu::always_inline]] inline T get_one(const T* source, CallTo call, In... in) noexcept {
+  return from_bits<T>(get_word(reinterpret_cast<const Bits<T>*>(source), call, in...));
 }
 
 }  // namespace railshmem

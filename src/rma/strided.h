@@ -25,15 +25,21 @@ void strided_put(PeState& state, Context& context, const char* function, void* d
 void strided_get(PeState& state, Context& context, const char* function, void* dest, const void* source,
                  const Strides& strides, int pe) noexcept;
 
-/// strided_put() and strided_get() as calls of the program.
-inline void put_strided(const Entry& entry, void* dest, const void* source, const Strides& strides) noexcept {
+/// strided_put() and strided_get() as calls of the program; `in` is the context, or nothing.
+template <class... In>
+[[gnu::noinline]] void put_strided(void* dest, const void* source, const Strides& strides, CallTo call,
+                                   In... in) noexcept {
+  const Entry entry(call, in...);
   const Probe probe(
       entry.state, &entry.context,
       {observe::Kind::put, entry.function, strides.element * strides.block * strides.nblocks, entry.pe, dest});
   strided_put(entry.state, entry.context, entry.function, dest, source, strides, entry.pe);
 }
 
-inline void get_strided(const Entry& entry, void* dest, const void* source, const Strides& strides) noexcept {
+template <class... In>
+[[gnu::noinline]] void get_strided(void* dest, const void* source, const Strides& strides, CallTo call,
+                                   In... in) noexcept {
+  const Entry entry(call, in...);
   const Probe probe(
       entry.state, &entry.context,
       {observe::Kind::get, entry.function, strides.element * strides.block * strides.nblocks, entry.pe, source});

@@ -11,1428 +11,1428 @@ using namespace railshmem;
 extern "C" {
 
 int pshmem_int_atomic_compare_swap(int* dest, int cond, int value, int pe) {
-  return fetching<int>(Entry("shmem_int_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, int>(dest, value, cond, {"shmem_int_atomic_compare_swap", pe});
 }
 int pshmem_ctx_int_atomic_compare_swap(shmem_ctx_t ctx, int* dest, int cond, int value, int pe) {
-  return fetching<int>(Entry("shmem_ctx_int_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, int>(dest, value, cond, {"shmem_ctx_int_atomic_compare_swap", pe}, ctx);
 }
 long pshmem_long_atomic_compare_swap(long* dest, long cond, long value, int pe) {
-  return fetching<long>(Entry("shmem_long_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, long>(dest, value, cond, {"shmem_long_atomic_compare_swap", pe});
 }
 long pshmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long* dest, long cond, long value, int pe) {
-  return fetching<long>(Entry("shmem_ctx_long_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, long>(dest, value, cond, {"shmem_ctx_long_atomic_compare_swap", pe}, ctx);
 }
 long long pshmem_longlong_atomic_compare_swap(long long* dest, long long cond, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, long long>(dest, value, cond, {"shmem_longlong_atomic_compare_swap", pe});
 }
 long long pshmem_ctx_longlong_atomic_compare_swap(shmem_ctx_t ctx, long long* dest, long long cond, long long value,
     int pe) {
-  return fetching<long long>(Entry("shmem_ctx_longlong_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, long long>(dest, value, cond, {"shmem_ctx_longlong_atomic_compare_swap", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_compare_swap(unsigned int* dest, unsigned int cond, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, unsigned int>(dest, value, cond, {"shmem_uint_atomic_compare_swap", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_compare_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int cond,
     unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, unsigned int>(dest, value, cond, {"shmem_ctx_uint_atomic_compare_swap", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_compare_swap(unsigned long* dest, unsigned long cond, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, unsigned long>(dest, value, cond, {"shmem_ulong_atomic_compare_swap", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_compare_swap(shmem_ctx_t ctx, unsigned long* dest, unsigned long cond,
     unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, unsigned long>(dest, value, cond, {"shmem_ctx_ulong_atomic_compare_swap", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_compare_swap(unsigned long long* dest, unsigned long long cond,
     unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, unsigned long long>(dest, value, cond, {"shmem_ulonglong_atomic_compare_swap", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_compare_swap(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long cond, unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, unsigned long long>(dest, value, cond, {"shmem_ctx_ulonglong_atomic_compare_swap", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_compare_swap(int32_t* dest, int32_t cond, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, int32_t>(dest, value, cond, {"shmem_int32_atomic_compare_swap", pe});
 }
 int32_t pshmem_ctx_int32_atomic_compare_swap(shmem_ctx_t ctx, int32_t* dest, int32_t cond, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, int32_t>(dest, value, cond, {"shmem_ctx_int32_atomic_compare_swap", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_compare_swap(int64_t* dest, int64_t cond, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, int64_t>(dest, value, cond, {"shmem_int64_atomic_compare_swap", pe});
 }
 int64_t pshmem_ctx_int64_atomic_compare_swap(shmem_ctx_t ctx, int64_t* dest, int64_t cond, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, int64_t>(dest, value, cond, {"shmem_ctx_int64_atomic_compare_swap", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_compare_swap(uint32_t* dest, uint32_t cond, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, uint32_t>(dest, value, cond, {"shmem_uint32_atomic_compare_swap", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_compare_swap(shmem_ctx_t ctx, uint32_t* dest, uint32_t cond, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, uint32_t>(dest, value, cond, {"shmem_ctx_uint32_atomic_compare_swap", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_compare_swap(uint64_t* dest, uint64_t cond, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, uint64_t>(dest, value, cond, {"shmem_uint64_atomic_compare_swap", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_compare_swap(shmem_ctx_t ctx, uint64_t* dest, uint64_t cond, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, uint64_t>(dest, value, cond, {"shmem_ctx_uint64_atomic_compare_swap", pe}, ctx);
 }
 size_t pshmem_size_atomic_compare_swap(size_t* dest, size_t cond, size_t value, int pe) {
-  return fetching<size_t>(Entry("shmem_size_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, size_t>(dest, value, cond, {"shmem_size_atomic_compare_swap", pe});
 }
 size_t pshmem_ctx_size_atomic_compare_swap(shmem_ctx_t ctx, size_t* dest, size_t cond, size_t value, int pe) {
-  return fetching<size_t>(Entry("shmem_ctx_size_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, size_t>(dest, value, cond, {"shmem_ctx_size_atomic_compare_swap", pe}, ctx);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_compare_swap(ptrdiff_t* dest, ptrdiff_t cond, ptrdiff_t value, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_compare_swap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, ptrdiff_t>(dest, value, cond, {"shmem_ptrdiff_atomic_compare_swap", pe});
 }
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_compare_swap(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t cond, ptrdiff_t value,
     int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_compare_swap", ctx, pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, ptrdiff_t>(dest, value, cond, {"shmem_ctx_ptrdiff_atomic_compare_swap", pe}, ctx);
 }
 int pshmem_int_atomic_fetch_inc(int* dest, int pe) {
-  return fetching<int>(Entry("shmem_int_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<int>(1), static_cast<int>(0));
+  return fetching<AmoOp::fetch_add, int>(dest, static_cast<int>(1), static_cast<int>(0), {"shmem_int_atomic_fetch_inc", pe});
 }
 int pshmem_ctx_int_atomic_fetch_inc(shmem_ctx_t ctx, int* dest, int pe) {
-  return fetching<int>(Entry("shmem_ctx_int_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<int>(1), static_cast<int>(0));
+  return fetching<AmoOp::fetch_add, int>(dest, static_cast<int>(1), static_cast<int>(0), {"shmem_ctx_int_atomic_fetch_inc", pe}, ctx);
 }
 long pshmem_long_atomic_fetch_inc(long* dest, int pe) {
-  return fetching<long>(Entry("shmem_long_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<long>(1), static_cast<long>(0));
+  return fetching<AmoOp::fetch_add, long>(dest, static_cast<long>(1), static_cast<long>(0), {"shmem_long_atomic_fetch_inc", pe});
 }
 long pshmem_ctx_long_atomic_fetch_inc(shmem_ctx_t ctx, long* dest, int pe) {
-  return fetching<long>(Entry("shmem_ctx_long_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<long>(1), static_cast<long>(0));
+  return fetching<AmoOp::fetch_add, long>(dest, static_cast<long>(1), static_cast<long>(0), {"shmem_ctx_long_atomic_fetch_inc", pe}, ctx);
 }
 long long pshmem_longlong_atomic_fetch_inc(long long* dest, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<long long>(1), static_cast<long long>(0));
+  return fetching<AmoOp::fetch_add, long long>(dest, static_cast<long long>(1), static_cast<long long>(0), {"shmem_longlong_atomic_fetch_inc", pe});
 }
 long long pshmem_ctx_longlong_atomic_fetch_inc(shmem_ctx_t ctx, long long* dest, int pe) {
-  return fetching<long long>(Entry("shmem_ctx_longlong_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<long long>(1), static_cast<long long>(0));
+  return fetching<AmoOp::fetch_add, long long>(dest, static_cast<long long>(1), static_cast<long long>(0), {"shmem_ctx_longlong_atomic_fetch_inc", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_fetch_inc(unsigned int* dest, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_add, unsigned int>(dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_inc", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_fetch_inc(shmem_ctx_t ctx, unsigned int* dest, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_add, unsigned int>(dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_inc", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_fetch_inc(unsigned long* dest, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long>(dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_inc", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_fetch_inc(shmem_ctx_t ctx, unsigned long* dest, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long>(dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_inc", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_inc(unsigned long long* dest, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long long>(dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_inc", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_inc(shmem_ctx_t ctx, unsigned long long* dest, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long long>(dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_inc", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_fetch_inc(int32_t* dest, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<int32_t>(1), static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_add, int32_t>(dest, static_cast<int32_t>(1), static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_inc", pe});
 }
 int32_t pshmem_ctx_int32_atomic_fetch_inc(shmem_ctx_t ctx, int32_t* dest, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<int32_t>(1), static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_add, int32_t>(dest, static_cast<int32_t>(1), static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_inc", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_fetch_inc(int64_t* dest, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<int64_t>(1), static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_add, int64_t>(dest, static_cast<int64_t>(1), static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_inc", pe});
 }
 int64_t pshmem_ctx_int64_atomic_fetch_inc(shmem_ctx_t ctx, int64_t* dest, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<int64_t>(1), static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_add, int64_t>(dest, static_cast<int64_t>(1), static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_inc", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_fetch_inc(uint32_t* dest, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_add, uint32_t>(dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_inc", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_fetch_inc(shmem_ctx_t ctx, uint32_t* dest, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_add, uint32_t>(dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_inc", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_fetch_inc(uint64_t* dest, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_add, uint64_t>(dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_inc", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_fetch_inc(shmem_ctx_t ctx, uint64_t* dest, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_add, uint64_t>(dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_inc", pe}, ctx);
 }
 size_t pshmem_size_atomic_fetch_inc(size_t* dest, int pe) {
-  return fetching<size_t>(Entry("shmem_size_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<size_t>(1), static_cast<size_t>(0));
+  return fetching<AmoOp::fetch_add, size_t>(dest, static_cast<size_t>(1), static_cast<size_t>(0), {"shmem_size_atomic_fetch_inc", pe});
 }
 size_t pshmem_ctx_size_atomic_fetch_inc(shmem_ctx_t ctx, size_t* dest, int pe) {
-  return fetching<size_t>(Entry("shmem_ctx_size_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<size_t>(1), static_cast<size_t>(0));
+  return fetching<AmoOp::fetch_add, size_t>(dest, static_cast<size_t>(1), static_cast<size_t>(0), {"shmem_ctx_size_atomic_fetch_inc", pe}, ctx);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_fetch_inc(ptrdiff_t* dest, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_fetch_inc", pe), AmoOp::fetch_add, dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::fetch_add, ptrdiff_t>(dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_fetch_inc", pe});
 }
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_fetch_inc(shmem_ctx_t ctx, ptrdiff_t* dest, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_fetch_inc", ctx, pe), AmoOp::fetch_add, dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::fetch_add, ptrdiff_t>(dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_fetch_inc", pe}, ctx);
 }
 void pshmem_int_atomic_inc(int* dest, int pe) {
-  return updating<int>(Entry("shmem_int_atomic_inc", pe), AmoOp::add, dest, static_cast<int>(1));
+  return updating<AmoOp::add, int>(dest, static_cast<int>(1), {"shmem_int_atomic_inc", pe});
 }
 void pshmem_ctx_int_atomic_inc(shmem_ctx_t ctx, int* dest, int pe) {
-  return updating<int>(Entry("shmem_ctx_int_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<int>(1));
+  return updating<AmoOp::add, int>(dest, static_cast<int>(1), {"shmem_ctx_int_atomic_inc", pe}, ctx);
 }
 void pshmem_long_atomic_inc(long* dest, int pe) {
-  return updating<long>(Entry("shmem_long_atomic_inc", pe), AmoOp::add, dest, static_cast<long>(1));
+  return updating<AmoOp::add, long>(dest, static_cast<long>(1), {"shmem_long_atomic_inc", pe});
 }
 void pshmem_ctx_long_atomic_inc(shmem_ctx_t ctx, long* dest, int pe) {
-  return updating<long>(Entry("shmem_ctx_long_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<long>(1));
+  return updating<AmoOp::add, long>(dest, static_cast<long>(1), {"shmem_ctx_long_atomic_inc", pe}, ctx);
 }
 void pshmem_longlong_atomic_inc(long long* dest, int pe) {
-  return updating<long long>(Entry("shmem_longlong_atomic_inc", pe), AmoOp::add, dest, static_cast<long long>(1));
+  return updating<AmoOp::add, long long>(dest, static_cast<long long>(1), {"shmem_longlong_atomic_inc", pe});
 }
 void pshmem_ctx_longlong_atomic_inc(shmem_ctx_t ctx, long long* dest, int pe) {
-  return updating<long long>(Entry("shmem_ctx_longlong_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<long long>(1));
+  return updating<AmoOp::add, long long>(dest, static_cast<long long>(1), {"shmem_ctx_longlong_atomic_inc", pe}, ctx);
 }
 void pshmem_uint_atomic_inc(unsigned int* dest, int pe) {
-  return updating<unsigned int>(Entry("shmem_uint_atomic_inc", pe), AmoOp::add, dest, static_cast<unsigned int>(1));
+  return updating<AmoOp::add, unsigned int>(dest, static_cast<unsigned int>(1), {"shmem_uint_atomic_inc", pe});
 }
 void pshmem_ctx_uint_atomic_inc(shmem_ctx_t ctx, unsigned int* dest, int pe) {
-  return updating<unsigned int>(Entry("shmem_ctx_uint_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<unsigned int>(1));
+  return updating<AmoOp::add, unsigned int>(dest, static_cast<unsigned int>(1), {"shmem_ctx_uint_atomic_inc", pe}, ctx);
 }
 void pshmem_ulong_atomic_inc(unsigned long* dest, int pe) {
-  return updating<unsigned long>(Entry("shmem_ulong_atomic_inc", pe), AmoOp::add, dest, static_cast<unsigned long>(1));
+  return updating<AmoOp::add, unsigned long>(dest, static_cast<unsigned long>(1), {"shmem_ulong_atomic_inc", pe});
 }
 void pshmem_ctx_ulong_atomic_inc(shmem_ctx_t ctx, unsigned long* dest, int pe) {
-  return updating<unsigned long>(Entry("shmem_ctx_ulong_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<unsigned long>(1));
+  return updating<AmoOp::add, unsigned long>(dest, static_cast<unsigned long>(1), {"shmem_ctx_ulong_atomic_inc", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_inc(unsigned long long* dest, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ulonglong_atomic_inc", pe), AmoOp::add, dest, static_cast<unsigned long long>(1));
+  return updating<AmoOp::add, unsigned long long>(dest, static_cast<unsigned long long>(1), {"shmem_ulonglong_atomic_inc", pe});
 }
 void pshmem_ctx_ulonglong_atomic_inc(shmem_ctx_t ctx, unsigned long long* dest, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<unsigned long long>(1));
+  return updating<AmoOp::add, unsigned long long>(dest, static_cast<unsigned long long>(1), {"shmem_ctx_ulonglong_atomic_inc", pe}, ctx);
 }
 void pshmem_int32_atomic_inc(int32_t* dest, int pe) {
-  return updating<int32_t>(Entry("shmem_int32_atomic_inc", pe), AmoOp::add, dest, static_cast<int32_t>(1));
+  return updating<AmoOp::add, int32_t>(dest, static_cast<int32_t>(1), {"shmem_int32_atomic_inc", pe});
 }
 void pshmem_ctx_int32_atomic_inc(shmem_ctx_t ctx, int32_t* dest, int pe) {
-  return updating<int32_t>(Entry("shmem_ctx_int32_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<int32_t>(1));
+  return updating<AmoOp::add, int32_t>(dest, static_cast<int32_t>(1), {"shmem_ctx_int32_atomic_inc", pe}, ctx);
 }
 void pshmem_int64_atomic_inc(int64_t* dest, int pe) {
-  return updating<int64_t>(Entry("shmem_int64_atomic_inc", pe), AmoOp::add, dest, static_cast<int64_t>(1));
+  return updating<AmoOp::add, int64_t>(dest, static_cast<int64_t>(1), {"shmem_int64_atomic_inc", pe});
 }
 void pshmem_ctx_int64_atomic_inc(shmem_ctx_t ctx, int64_t* dest, int pe) {
-  return updating<int64_t>(Entry("shmem_ctx_int64_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<int64_t>(1));
+  return updating<AmoOp::add, int64_t>(dest, static_cast<int64_t>(1), {"shmem_ctx_int64_atomic_inc", pe}, ctx);
 }
 void pshmem_uint32_atomic_inc(uint32_t* dest, int pe) {
-  return updating<uint32_t>(Entry("shmem_uint32_atomic_inc", pe), AmoOp::add, dest, static_cast<uint32_t>(1));
+  return updating<AmoOp::add, uint32_t>(dest, static_cast<uint32_t>(1), {"shmem_uint32_atomic_inc", pe});
 }
 void pshmem_ctx_uint32_atomic_inc(shmem_ctx_t ctx, uint32_t* dest, int pe) {
-  return updating<uint32_t>(Entry("shmem_ctx_uint32_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<uint32_t>(1));
+  return updating<AmoOp::add, uint32_t>(dest, static_cast<uint32_t>(1), {"shmem_ctx_uint32_atomic_inc", pe}, ctx);
 }
 void pshmem_uint64_atomic_inc(uint64_t* dest, int pe) {
-  return updating<uint64_t>(Entry("shmem_uint64_atomic_inc", pe), AmoOp::add, dest, static_cast<uint64_t>(1));
+  return updating<AmoOp::add, uint64_t>(dest, static_cast<uint64_t>(1), {"shmem_uint64_atomic_inc", pe});
 }
 void pshmem_ctx_uint64_atomic_inc(shmem_ctx_t ctx, uint64_t* dest, int pe) {
-  return updating<uint64_t>(Entry("shmem_ctx_uint64_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<uint64_t>(1));
+  return updating<AmoOp::add, uint64_t>(dest, static_cast<uint64_t>(1), {"shmem_ctx_uint64_atomic_inc", pe}, ctx);
 }
 void pshmem_size_atomic_inc(size_t* dest, int pe) {
-  return updating<size_t>(Entry("shmem_size_atomic_inc", pe), AmoOp::add, dest, static_cast<size_t>(1));
+  return updating<AmoOp::add, size_t>(dest, static_cast<size_t>(1), {"shmem_size_atomic_inc", pe});
 }
 void pshmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t* dest, int pe) {
-  return updating<size_t>(Entry("shmem_ctx_size_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<size_t>(1));
+  return updating<AmoOp::add, size_t>(dest, static_cast<size_t>(1), {"shmem_ctx_size_atomic_inc", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_inc(ptrdiff_t* dest, int pe) {
-  return updating<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_inc", pe), AmoOp::add, dest, static_cast<ptrdiff_t>(1));
+  return updating<AmoOp::add, ptrdiff_t>(dest, static_cast<ptrdiff_t>(1), {"shmem_ptrdiff_atomic_inc", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t* dest, int pe) {
-  return updating<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_inc", ctx, pe), AmoOp::add, dest, static_cast<ptrdiff_t>(1));
+  return updating<AmoOp::add, ptrdiff_t>(dest, static_cast<ptrdiff_t>(1), {"shmem_ctx_ptrdiff_atomic_inc", pe}, ctx);
 }
 int pshmem_int_atomic_fetch_add(int* dest, int value, int pe) {
-  return fetching<int>(Entry("shmem_int_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<int>(0));
+  return fetching<AmoOp::fetch_add, int>(dest, value, static_cast<int>(0), {"shmem_int_atomic_fetch_add", pe});
 }
 int pshmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int* dest, int value, int pe) {
-  return fetching<int>(Entry("shmem_ctx_int_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<int>(0));
+  return fetching<AmoOp::fetch_add, int>(dest, value, static_cast<int>(0), {"shmem_ctx_int_atomic_fetch_add", pe}, ctx);
 }
 long pshmem_long_atomic_fetch_add(long* dest, long value, int pe) {
-  return fetching<long>(Entry("shmem_long_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<long>(0));
+  return fetching<AmoOp::fetch_add, long>(dest, value, static_cast<long>(0), {"shmem_long_atomic_fetch_add", pe});
 }
 long pshmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long* dest, long value, int pe) {
-  return fetching<long>(Entry("shmem_ctx_long_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<long>(0));
+  return fetching<AmoOp::fetch_add, long>(dest, value, static_cast<long>(0), {"shmem_ctx_long_atomic_fetch_add", pe}, ctx);
 }
 long long pshmem_longlong_atomic_fetch_add(long long* dest, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<long long>(0));
+  return fetching<AmoOp::fetch_add, long long>(dest, value, static_cast<long long>(0), {"shmem_longlong_atomic_fetch_add", pe});
 }
 long long pshmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long* dest, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_ctx_longlong_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<long long>(0));
+  return fetching<AmoOp::fetch_add, long long>(dest, value, static_cast<long long>(0), {"shmem_ctx_longlong_atomic_fetch_add", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_fetch_add(unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_add, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_add", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_fetch_add(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_add, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_add", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_fetch_add(unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_add", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_add", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_add(unsigned long long* dest, unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_add", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_add, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_add", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_fetch_add(int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_add, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_add", pe});
 }
 int32_t pshmem_ctx_int32_atomic_fetch_add(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_add, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_add", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_fetch_add(int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_add, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_add", pe});
 }
 int64_t pshmem_ctx_int64_atomic_fetch_add(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_add, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_add", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_fetch_add(uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_add, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_add", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_add, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_add", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_fetch_add(uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_add, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_add", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_add, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_add", pe}, ctx);
 }
 size_t pshmem_size_atomic_fetch_add(size_t* dest, size_t value, int pe) {
-  return fetching<size_t>(Entry("shmem_size_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<size_t>(0));
+  return fetching<AmoOp::fetch_add, size_t>(dest, value, static_cast<size_t>(0), {"shmem_size_atomic_fetch_add", pe});
 }
 size_t pshmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t* dest, size_t value, int pe) {
-  return fetching<size_t>(Entry("shmem_ctx_size_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<size_t>(0));
+  return fetching<AmoOp::fetch_add, size_t>(dest, value, static_cast<size_t>(0), {"shmem_ctx_size_atomic_fetch_add", pe}, ctx);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_fetch_add(ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_fetch_add", pe), AmoOp::fetch_add, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::fetch_add, ptrdiff_t>(dest, value, static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_fetch_add", pe});
 }
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_fetch_add", ctx, pe), AmoOp::fetch_add, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::fetch_add, ptrdiff_t>(dest, value, static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_fetch_add", pe}, ctx);
 }
 void pshmem_int_atomic_add(int* dest, int value, int pe) {
-  return updating<int>(Entry("shmem_int_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, int>(dest, value, {"shmem_int_atomic_add", pe});
 }
 void pshmem_ctx_int_atomic_add(shmem_ctx_t ctx, int* dest, int value, int pe) {
-  return updating<int>(Entry("shmem_ctx_int_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, int>(dest, value, {"shmem_ctx_int_atomic_add", pe}, ctx);
 }
 void pshmem_long_atomic_add(long* dest, long value, int pe) {
-  return updating<long>(Entry("shmem_long_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, long>(dest, value, {"shmem_long_atomic_add", pe});
 }
 void pshmem_ctx_long_atomic_add(shmem_ctx_t ctx, long* dest, long value, int pe) {
-  return updating<long>(Entry("shmem_ctx_long_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, long>(dest, value, {"shmem_ctx_long_atomic_add", pe}, ctx);
 }
 void pshmem_longlong_atomic_add(long long* dest, long long value, int pe) {
-  return updating<long long>(Entry("shmem_longlong_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, long long>(dest, value, {"shmem_longlong_atomic_add", pe});
 }
 void pshmem_ctx_longlong_atomic_add(shmem_ctx_t ctx, long long* dest, long long value, int pe) {
-  return updating<long long>(Entry("shmem_ctx_longlong_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, long long>(dest, value, {"shmem_ctx_longlong_atomic_add", pe}, ctx);
 }
 void pshmem_uint_atomic_add(unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_uint_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, unsigned int>(dest, value, {"shmem_uint_atomic_add", pe});
 }
 void pshmem_ctx_uint_atomic_add(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_ctx_uint_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, unsigned int>(dest, value, {"shmem_ctx_uint_atomic_add", pe}, ctx);
 }
 void pshmem_ulong_atomic_add(unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ulong_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, unsigned long>(dest, value, {"shmem_ulong_atomic_add", pe});
 }
 void pshmem_ctx_ulong_atomic_add(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ctx_ulong_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, unsigned long>(dest, value, {"shmem_ctx_ulong_atomic_add", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_add(unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ulonglong_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, unsigned long long>(dest, value, {"shmem_ulonglong_atomic_add", pe});
 }
 void pshmem_ctx_ulonglong_atomic_add(shmem_ctx_t ctx, unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, unsigned long long>(dest, value, {"shmem_ctx_ulonglong_atomic_add", pe}, ctx);
 }
 void pshmem_int32_atomic_add(int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_int32_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, int32_t>(dest, value, {"shmem_int32_atomic_add", pe});
 }
 void pshmem_ctx_int32_atomic_add(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_ctx_int32_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, int32_t>(dest, value, {"shmem_ctx_int32_atomic_add", pe}, ctx);
 }
 void pshmem_int64_atomic_add(int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_int64_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, int64_t>(dest, value, {"shmem_int64_atomic_add", pe});
 }
 void pshmem_ctx_int64_atomic_add(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_ctx_int64_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, int64_t>(dest, value, {"shmem_ctx_int64_atomic_add", pe}, ctx);
 }
 void pshmem_uint32_atomic_add(uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_uint32_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, uint32_t>(dest, value, {"shmem_uint32_atomic_add", pe});
 }
 void pshmem_ctx_uint32_atomic_add(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_ctx_uint32_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, uint32_t>(dest, value, {"shmem_ctx_uint32_atomic_add", pe}, ctx);
 }
 void pshmem_uint64_atomic_add(uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_uint64_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, uint64_t>(dest, value, {"shmem_uint64_atomic_add", pe});
 }
 void pshmem_ctx_uint64_atomic_add(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_ctx_uint64_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, uint64_t>(dest, value, {"shmem_ctx_uint64_atomic_add", pe}, ctx);
 }
 void pshmem_size_atomic_add(size_t* dest, size_t value, int pe) {
-  return updating<size_t>(Entry("shmem_size_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, size_t>(dest, value, {"shmem_size_atomic_add", pe});
 }
 void pshmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t* dest, size_t value, int pe) {
-  return updating<size_t>(Entry("shmem_ctx_size_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, size_t>(dest, value, {"shmem_ctx_size_atomic_add", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_add(ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return updating<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, ptrdiff_t>(dest, value, {"shmem_ptrdiff_atomic_add", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return updating<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_add", ctx, pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, ptrdiff_t>(dest, value, {"shmem_ctx_ptrdiff_atomic_add", pe}, ctx);
 }
 void pshmem_int_atomic_compare_swap_nbi(int* fetch, int* dest, int cond, int value, int pe) {
-  return fetching_nbi<int>(Entry("shmem_int_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, int>(fetch, dest, value, cond, {"shmem_int_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_int_atomic_compare_swap_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int cond, int value, int pe) {
-  return fetching_nbi<int>(Entry("shmem_ctx_int_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, int>(fetch, dest, value, cond, {"shmem_ctx_int_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_long_atomic_compare_swap_nbi(long* fetch, long* dest, long cond, long value, int pe) {
-  return fetching_nbi<long>(Entry("shmem_long_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, long>(fetch, dest, value, cond, {"shmem_long_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_long_atomic_compare_swap_nbi(shmem_ctx_t ctx, long* fetch, long* dest, long cond, long value, int pe) {
-  return fetching_nbi<long>(Entry("shmem_ctx_long_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, long>(fetch, dest, value, cond, {"shmem_ctx_long_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_longlong_atomic_compare_swap_nbi(long long* fetch, long long* dest, long long cond, long long value,
     int pe) {
-  return fetching_nbi<long long>(Entry("shmem_longlong_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, long long>(fetch, dest, value, cond, {"shmem_longlong_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_longlong_atomic_compare_swap_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest, long long cond,
     long long value, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_ctx_longlong_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, long long>(fetch, dest, value, cond, {"shmem_ctx_longlong_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_uint_atomic_compare_swap_nbi(unsigned int* fetch, unsigned int* dest, unsigned int cond,
     unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, unsigned int>(fetch, dest, value, cond, {"shmem_uint_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int cond, unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, unsigned int>(fetch, dest, value, cond, {"shmem_ctx_uint_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_compare_swap_nbi(unsigned long* fetch, unsigned long* dest, unsigned long cond,
     unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, unsigned long>(fetch, dest, value, cond, {"shmem_ulong_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
     unsigned long cond, unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, unsigned long>(fetch, dest, value, cond, {"shmem_ctx_ulong_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_compare_swap_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long cond, unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, unsigned long long>(fetch, dest, value, cond, {"shmem_ulonglong_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long cond, unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, unsigned long long>(fetch, dest, value, cond, {"shmem_ctx_ulonglong_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_compare_swap_nbi(int32_t* fetch, int32_t* dest, int32_t cond, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, int32_t>(fetch, dest, value, cond, {"shmem_int32_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_compare_swap_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t cond,
     int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, int32_t>(fetch, dest, value, cond, {"shmem_ctx_int32_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_compare_swap_nbi(int64_t* fetch, int64_t* dest, int64_t cond, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, int64_t>(fetch, dest, value, cond, {"shmem_int64_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_compare_swap_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t cond,
     int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, int64_t>(fetch, dest, value, cond, {"shmem_ctx_int64_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_compare_swap_nbi(uint32_t* fetch, uint32_t* dest, uint32_t cond, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, uint32_t>(fetch, dest, value, cond, {"shmem_uint32_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t cond,
     uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, uint32_t>(fetch, dest, value, cond, {"shmem_ctx_uint32_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_compare_swap_nbi(uint64_t* fetch, uint64_t* dest, uint64_t cond, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, uint64_t>(fetch, dest, value, cond, {"shmem_uint64_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t cond,
     uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, uint64_t>(fetch, dest, value, cond, {"shmem_ctx_uint64_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_size_atomic_compare_swap_nbi(size_t* fetch, size_t* dest, size_t cond, size_t value, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_size_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, size_t>(fetch, dest, value, cond, {"shmem_size_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_size_atomic_compare_swap_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t cond, size_t value,
     int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_ctx_size_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, size_t>(fetch, dest, value, cond, {"shmem_ctx_size_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_compare_swap_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t cond, ptrdiff_t value,
     int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_compare_swap_nbi", pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, ptrdiff_t>(fetch, dest, value, cond, {"shmem_ptrdiff_atomic_compare_swap_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_compare_swap_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t cond,
     ptrdiff_t value, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_compare_swap_nbi", ctx, pe), AmoOp::compare_swap, fetch, dest, value, cond);
+  return fetching_nbi<AmoOp::compare_swap, ptrdiff_t>(fetch, dest, value, cond, {"shmem_ctx_ptrdiff_atomic_compare_swap_nbi", pe}, ctx);
 }
 void pshmem_int_atomic_fetch_inc_nbi(int* fetch, int* dest, int pe) {
-  return fetching_nbi<int>(Entry("shmem_int_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<int>(1), static_cast<int>(0));
+  return fetching_nbi<AmoOp::fetch_add, int>(fetch, dest, static_cast<int>(1), static_cast<int>(0), {"shmem_int_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_int_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int pe) {
-  return fetching_nbi<int>(Entry("shmem_ctx_int_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<int>(1), static_cast<int>(0));
+  return fetching_nbi<AmoOp::fetch_add, int>(fetch, dest, static_cast<int>(1), static_cast<int>(0), {"shmem_ctx_int_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_long_atomic_fetch_inc_nbi(long* fetch, long* dest, int pe) {
-  return fetching_nbi<long>(Entry("shmem_long_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<long>(1), static_cast<long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long>(fetch, dest, static_cast<long>(1), static_cast<long>(0), {"shmem_long_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_long_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long* fetch, long* dest, int pe) {
-  return fetching_nbi<long>(Entry("shmem_ctx_long_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<long>(1), static_cast<long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long>(fetch, dest, static_cast<long>(1), static_cast<long>(0), {"shmem_ctx_long_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_longlong_atomic_fetch_inc_nbi(long long* fetch, long long* dest, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_longlong_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<long long>(1), static_cast<long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long long>(fetch, dest, static_cast<long long>(1), static_cast<long long>(0), {"shmem_longlong_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_longlong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_ctx_longlong_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<long long>(1), static_cast<long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long long>(fetch, dest, static_cast<long long>(1), static_cast<long long>(0), {"shmem_ctx_longlong_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_uint_atomic_fetch_inc_nbi(unsigned int* fetch, unsigned int* dest, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned int>(fetch, dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned int>(fetch, dest, static_cast<unsigned int>(1), static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_fetch_inc_nbi(unsigned long* fetch, unsigned long* dest, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long>(fetch, dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long>(fetch, dest, static_cast<unsigned long>(1), static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_fetch_inc_nbi(unsigned long long* fetch, unsigned long long* dest, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long long>(fetch, dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned long long* dest,
     int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long long>(fetch, dest, static_cast<unsigned long long>(1), static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_fetch_inc_nbi(int32_t* fetch, int32_t* dest, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<int32_t>(1), static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int32_t>(fetch, dest, static_cast<int32_t>(1), static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<int32_t>(1), static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int32_t>(fetch, dest, static_cast<int32_t>(1), static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_fetch_inc_nbi(int64_t* fetch, int64_t* dest, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<int64_t>(1), static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int64_t>(fetch, dest, static_cast<int64_t>(1), static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<int64_t>(1), static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int64_t>(fetch, dest, static_cast<int64_t>(1), static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_fetch_inc_nbi(uint32_t* fetch, uint32_t* dest, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint32_t>(fetch, dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_fetch_inc_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint32_t>(fetch, dest, static_cast<uint32_t>(1), static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_fetch_inc_nbi(uint64_t* fetch, uint64_t* dest, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint64_t>(fetch, dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_fetch_inc_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint64_t>(fetch, dest, static_cast<uint64_t>(1), static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_size_atomic_fetch_inc_nbi(size_t* fetch, size_t* dest, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_size_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<size_t>(1), static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, size_t>(fetch, dest, static_cast<size_t>(1), static_cast<size_t>(0), {"shmem_size_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_size_atomic_fetch_inc_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_ctx_size_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<size_t>(1), static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, size_t>(fetch, dest, static_cast<size_t>(1), static_cast<size_t>(0), {"shmem_ctx_size_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_fetch_inc_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_fetch_inc_nbi", pe), AmoOp::fetch_add, fetch, dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, ptrdiff_t>(fetch, dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_fetch_inc_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_fetch_inc_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_fetch_inc_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, ptrdiff_t>(fetch, dest, static_cast<ptrdiff_t>(1), static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_fetch_inc_nbi", pe}, ctx);
 }
 void pshmem_int_atomic_fetch_add_nbi(int* fetch, int* dest, int value, int pe) {
-  return fetching_nbi<int>(Entry("shmem_int_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<int>(0));
+  return fetching_nbi<AmoOp::fetch_add, int>(fetch, dest, value, static_cast<int>(0), {"shmem_int_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_int_atomic_fetch_add_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int value, int pe) {
-  return fetching_nbi<int>(Entry("shmem_ctx_int_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<int>(0));
+  return fetching_nbi<AmoOp::fetch_add, int>(fetch, dest, value, static_cast<int>(0), {"shmem_ctx_int_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_long_atomic_fetch_add_nbi(long* fetch, long* dest, long value, int pe) {
-  return fetching_nbi<long>(Entry("shmem_long_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long>(fetch, dest, value, static_cast<long>(0), {"shmem_long_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_long_atomic_fetch_add_nbi(shmem_ctx_t ctx, long* fetch, long* dest, long value, int pe) {
-  return fetching_nbi<long>(Entry("shmem_ctx_long_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long>(fetch, dest, value, static_cast<long>(0), {"shmem_ctx_long_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_longlong_atomic_fetch_add_nbi(long long* fetch, long long* dest, long long value, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_longlong_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long long>(fetch, dest, value, static_cast<long long>(0), {"shmem_longlong_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_longlong_atomic_fetch_add_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest, long long value,
     int pe) {
-  return fetching_nbi<long long>(Entry("shmem_ctx_longlong_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, long long>(fetch, dest, value, static_cast<long long>(0), {"shmem_ctx_longlong_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_uint_atomic_fetch_add_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_fetch_add_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_fetch_add_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_add, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_fetch_add_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_fetch_add_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_fetch_add_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_fetch_add_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_fetch_add_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_fetch_add_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_size_atomic_fetch_add_nbi(size_t* fetch, size_t* dest, size_t value, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_size_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, size_t>(fetch, dest, value, static_cast<size_t>(0), {"shmem_size_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t value, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_ctx_size_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, size_t>(fetch, dest, value, static_cast<size_t>(0), {"shmem_ctx_size_atomic_fetch_add_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_fetch_add_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_fetch_add_nbi", pe), AmoOp::fetch_add, fetch, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, ptrdiff_t>(fetch, dest, value, static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_fetch_add_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value,
     int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_fetch_add_nbi", ctx, pe), AmoOp::fetch_add, fetch, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::fetch_add, ptrdiff_t>(fetch, dest, value, static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_fetch_add_nbi", pe}, ctx);
 }
 float pshmem_float_atomic_fetch(const float* source, int pe) {
-  return fetching<float>(Entry("shmem_float_atomic_fetch", pe), AmoOp::fetch, source, static_cast<float>(0), static_cast<float>(0));
+  return fetching<AmoOp::fetch, float>(source, static_cast<float>(0), static_cast<float>(0), {"shmem_float_atomic_fetch", pe});
 }
 float pshmem_ctx_float_atomic_fetch(shmem_ctx_t ctx, const float* source, int pe) {
-  return fetching<float>(Entry("shmem_ctx_float_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<float>(0), static_cast<float>(0));
+  return fetching<AmoOp::fetch, float>(source, static_cast<float>(0), static_cast<float>(0), {"shmem_ctx_float_atomic_fetch", pe}, ctx);
 }
 double pshmem_double_atomic_fetch(const double* source, int pe) {
-  return fetching<double>(Entry("shmem_double_atomic_fetch", pe), AmoOp::fetch, source, static_cast<double>(0), static_cast<double>(0));
+  return fetching<AmoOp::fetch, double>(source, static_cast<double>(0), static_cast<double>(0), {"shmem_double_atomic_fetch", pe});
 }
 double pshmem_ctx_double_atomic_fetch(shmem_ctx_t ctx, const double* source, int pe) {
-  return fetching<double>(Entry("shmem_ctx_double_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<double>(0), static_cast<double>(0));
+  return fetching<AmoOp::fetch, double>(source, static_cast<double>(0), static_cast<double>(0), {"shmem_ctx_double_atomic_fetch", pe}, ctx);
 }
 int pshmem_int_atomic_fetch(const int* source, int pe) {
-  return fetching<int>(Entry("shmem_int_atomic_fetch", pe), AmoOp::fetch, source, static_cast<int>(0), static_cast<int>(0));
+  return fetching<AmoOp::fetch, int>(source, static_cast<int>(0), static_cast<int>(0), {"shmem_int_atomic_fetch", pe});
 }
 int pshmem_ctx_int_atomic_fetch(shmem_ctx_t ctx, const int* source, int pe) {
-  return fetching<int>(Entry("shmem_ctx_int_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<int>(0), static_cast<int>(0));
+  return fetching<AmoOp::fetch, int>(source, static_cast<int>(0), static_cast<int>(0), {"shmem_ctx_int_atomic_fetch", pe}, ctx);
 }
 long pshmem_long_atomic_fetch(const long* source, int pe) {
-  return fetching<long>(Entry("shmem_long_atomic_fetch", pe), AmoOp::fetch, source, static_cast<long>(0), static_cast<long>(0));
+  return fetching<AmoOp::fetch, long>(source, static_cast<long>(0), static_cast<long>(0), {"shmem_long_atomic_fetch", pe});
 }
 long pshmem_ctx_long_atomic_fetch(shmem_ctx_t ctx, const long* source, int pe) {
-  return fetching<long>(Entry("shmem_ctx_long_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<long>(0), static_cast<long>(0));
+  return fetching<AmoOp::fetch, long>(source, static_cast<long>(0), static_cast<long>(0), {"shmem_ctx_long_atomic_fetch", pe}, ctx);
 }
 long long pshmem_longlong_atomic_fetch(const long long* source, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_atomic_fetch", pe), AmoOp::fetch, source, static_cast<long long>(0), static_cast<long long>(0));
+  return fetching<AmoOp::fetch, long long>(source, static_cast<long long>(0), static_cast<long long>(0), {"shmem_longlong_atomic_fetch", pe});
 }
 long long pshmem_ctx_longlong_atomic_fetch(shmem_ctx_t ctx, const long long* source, int pe) {
-  return fetching<long long>(Entry("shmem_ctx_longlong_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<long long>(0), static_cast<long long>(0));
+  return fetching<AmoOp::fetch, long long>(source, static_cast<long long>(0), static_cast<long long>(0), {"shmem_ctx_longlong_atomic_fetch", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_fetch(const unsigned int* source, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_fetch", pe), AmoOp::fetch, source, static_cast<unsigned int>(0), static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch, unsigned int>(source, static_cast<unsigned int>(0), static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_fetch(shmem_ctx_t ctx, const unsigned int* source, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<unsigned int>(0), static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch, unsigned int>(source, static_cast<unsigned int>(0), static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_fetch(const unsigned long* source, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_fetch", pe), AmoOp::fetch, source, static_cast<unsigned long>(0), static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch, unsigned long>(source, static_cast<unsigned long>(0), static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_fetch(shmem_ctx_t ctx, const unsigned long* source, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<unsigned long>(0), static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch, unsigned long>(source, static_cast<unsigned long>(0), static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch(const unsigned long long* source, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch", pe), AmoOp::fetch, source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch, unsigned long long>(source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch(shmem_ctx_t ctx, const unsigned long long* source, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch, unsigned long long>(source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_fetch(const int32_t* source, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_fetch", pe), AmoOp::fetch, source, static_cast<int32_t>(0), static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch, int32_t>(source, static_cast<int32_t>(0), static_cast<int32_t>(0), {"shmem_int32_atomic_fetch", pe});
 }
 int32_t pshmem_ctx_int32_atomic_fetch(shmem_ctx_t ctx, const int32_t* source, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<int32_t>(0), static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch, int32_t>(source, static_cast<int32_t>(0), static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_fetch(const int64_t* source, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_fetch", pe), AmoOp::fetch, source, static_cast<int64_t>(0), static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch, int64_t>(source, static_cast<int64_t>(0), static_cast<int64_t>(0), {"shmem_int64_atomic_fetch", pe});
 }
 int64_t pshmem_ctx_int64_atomic_fetch(shmem_ctx_t ctx, const int64_t* source, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<int64_t>(0), static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch, int64_t>(source, static_cast<int64_t>(0), static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_fetch(const uint32_t* source, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_fetch", pe), AmoOp::fetch, source, static_cast<uint32_t>(0), static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch, uint32_t>(source, static_cast<uint32_t>(0), static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_fetch(shmem_ctx_t ctx, const uint32_t* source, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<uint32_t>(0), static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch, uint32_t>(source, static_cast<uint32_t>(0), static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_fetch(const uint64_t* source, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_fetch", pe), AmoOp::fetch, source, static_cast<uint64_t>(0), static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch, uint64_t>(source, static_cast<uint64_t>(0), static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_fetch(shmem_ctx_t ctx, const uint64_t* source, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<uint64_t>(0), static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch, uint64_t>(source, static_cast<uint64_t>(0), static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch", pe}, ctx);
 }
 size_t pshmem_size_atomic_fetch(const size_t* source, int pe) {
-  return fetching<size_t>(Entry("shmem_size_atomic_fetch", pe), AmoOp::fetch, source, static_cast<size_t>(0), static_cast<size_t>(0));
+  return fetching<AmoOp::fetch, size_t>(source, static_cast<size_t>(0), static_cast<size_t>(0), {"shmem_size_atomic_fetch", pe});
 }
 size_t pshmem_ctx_size_atomic_fetch(shmem_ctx_t ctx, const size_t* source, int pe) {
-  return fetching<size_t>(Entry("shmem_ctx_size_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<size_t>(0), static_cast<size_t>(0));
+  return fetching<AmoOp::fetch, size_t>(source, static_cast<size_t>(0), static_cast<size_t>(0), {"shmem_ctx_size_atomic_fetch", pe}, ctx);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_fetch(const ptrdiff_t* source, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_fetch", pe), AmoOp::fetch, source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::fetch, ptrdiff_t>(source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_fetch", pe});
 }
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_fetch(shmem_ctx_t ctx, const ptrdiff_t* source, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_fetch", ctx, pe), AmoOp::fetch, source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::fetch, ptrdiff_t>(source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_fetch", pe}, ctx);
 }
 void pshmem_float_atomic_set(float* dest, float value, int pe) {
-  return updating<float>(Entry("shmem_float_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, float>(dest, value, {"shmem_float_atomic_set", pe});
 }
 void pshmem_ctx_float_atomic_set(shmem_ctx_t ctx, float* dest, float value, int pe) {
-  return updating<float>(Entry("shmem_ctx_float_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, float>(dest, value, {"shmem_ctx_float_atomic_set", pe}, ctx);
 }
 void pshmem_double_atomic_set(double* dest, double value, int pe) {
-  return updating<double>(Entry("shmem_double_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, double>(dest, value, {"shmem_double_atomic_set", pe});
 }
 void pshmem_ctx_double_atomic_set(shmem_ctx_t ctx, double* dest, double value, int pe) {
-  return updating<double>(Entry("shmem_ctx_double_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, double>(dest, value, {"shmem_ctx_double_atomic_set", pe}, ctx);
 }
 void pshmem_int_atomic_set(int* dest, int value, int pe) {
-  return updating<int>(Entry("shmem_int_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, int>(dest, value, {"shmem_int_atomic_set", pe});
 }
 void pshmem_ctx_int_atomic_set(shmem_ctx_t ctx, int* dest, int value, int pe) {
-  return updating<int>(Entry("shmem_ctx_int_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, int>(dest, value, {"shmem_ctx_int_atomic_set", pe}, ctx);
 }
 void pshmem_long_atomic_set(long* dest, long value, int pe) {
-  return updating<long>(Entry("shmem_long_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, long>(dest, value, {"shmem_long_atomic_set", pe});
 }
 void pshmem_ctx_long_atomic_set(shmem_ctx_t ctx, long* dest, long value, int pe) {
-  return updating<long>(Entry("shmem_ctx_long_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, long>(dest, value, {"shmem_ctx_long_atomic_set", pe}, ctx);
 }
 void pshmem_longlong_atomic_set(long long* dest, long long value, int pe) {
-  return updating<long long>(Entry("shmem_longlong_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, long long>(dest, value, {"shmem_longlong_atomic_set", pe});
 }
 void pshmem_ctx_longlong_atomic_set(shmem_ctx_t ctx, long long* dest, long long value, int pe) {
-  return updating<long long>(Entry("shmem_ctx_longlong_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, long long>(dest, value, {"shmem_ctx_longlong_atomic_set", pe}, ctx);
 }
 void pshmem_uint_atomic_set(unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_uint_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, unsigned int>(dest, value, {"shmem_uint_atomic_set", pe});
 }
 void pshmem_ctx_uint_atomic_set(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_ctx_uint_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, unsigned int>(dest, value, {"shmem_ctx_uint_atomic_set", pe}, ctx);
 }
 void pshmem_ulong_atomic_set(unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ulong_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, unsigned long>(dest, value, {"shmem_ulong_atomic_set", pe});
 }
 void pshmem_ctx_ulong_atomic_set(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ctx_ulong_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, unsigned long>(dest, value, {"shmem_ctx_ulong_atomic_set", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_set(unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ulonglong_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, unsigned long long>(dest, value, {"shmem_ulonglong_atomic_set", pe});
 }
 void pshmem_ctx_ulonglong_atomic_set(shmem_ctx_t ctx, unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, unsigned long long>(dest, value, {"shmem_ctx_ulonglong_atomic_set", pe}, ctx);
 }
 void pshmem_int32_atomic_set(int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_int32_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, int32_t>(dest, value, {"shmem_int32_atomic_set", pe});
 }
 void pshmem_ctx_int32_atomic_set(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_ctx_int32_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, int32_t>(dest, value, {"shmem_ctx_int32_atomic_set", pe}, ctx);
 }
 void pshmem_int64_atomic_set(int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_int64_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, int64_t>(dest, value, {"shmem_int64_atomic_set", pe});
 }
 void pshmem_ctx_int64_atomic_set(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_ctx_int64_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, int64_t>(dest, value, {"shmem_ctx_int64_atomic_set", pe}, ctx);
 }
 void pshmem_uint32_atomic_set(uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_uint32_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, uint32_t>(dest, value, {"shmem_uint32_atomic_set", pe});
 }
 void pshmem_ctx_uint32_atomic_set(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_ctx_uint32_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, uint32_t>(dest, value, {"shmem_ctx_uint32_atomic_set", pe}, ctx);
 }
 void pshmem_uint64_atomic_set(uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_uint64_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, uint64_t>(dest, value, {"shmem_uint64_atomic_set", pe});
 }
 void pshmem_ctx_uint64_atomic_set(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_ctx_uint64_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, uint64_t>(dest, value, {"shmem_ctx_uint64_atomic_set", pe}, ctx);
 }
 void pshmem_size_atomic_set(size_t* dest, size_t value, int pe) {
-  return updating<size_t>(Entry("shmem_size_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, size_t>(dest, value, {"shmem_size_atomic_set", pe});
 }
 void pshmem_ctx_size_atomic_set(shmem_ctx_t ctx, size_t* dest, size_t value, int pe) {
-  return updating<size_t>(Entry("shmem_ctx_size_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, size_t>(dest, value, {"shmem_ctx_size_atomic_set", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_set(ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return updating<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, ptrdiff_t>(dest, value, {"shmem_ptrdiff_atomic_set", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return updating<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_set", ctx, pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, ptrdiff_t>(dest, value, {"shmem_ctx_ptrdiff_atomic_set", pe}, ctx);
 }
 float pshmem_float_atomic_swap(float* dest, float value, int pe) {
-  return fetching<float>(Entry("shmem_float_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<float>(0));
+  return fetching<AmoOp::swap, float>(dest, value, static_cast<float>(0), {"shmem_float_atomic_swap", pe});
 }
 float pshmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float* dest, float value, int pe) {
-  return fetching<float>(Entry("shmem_ctx_float_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<float>(0));
+  return fetching<AmoOp::swap, float>(dest, value, static_cast<float>(0), {"shmem_ctx_float_atomic_swap", pe}, ctx);
 }
 double pshmem_double_atomic_swap(double* dest, double value, int pe) {
-  return fetching<double>(Entry("shmem_double_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<double>(0));
+  return fetching<AmoOp::swap, double>(dest, value, static_cast<double>(0), {"shmem_double_atomic_swap", pe});
 }
 double pshmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double* dest, double value, int pe) {
-  return fetching<double>(Entry("shmem_ctx_double_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<double>(0));
+  return fetching<AmoOp::swap, double>(dest, value, static_cast<double>(0), {"shmem_ctx_double_atomic_swap", pe}, ctx);
 }
 int pshmem_int_atomic_swap(int* dest, int value, int pe) {
-  return fetching<int>(Entry("shmem_int_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<int>(0));
+  return fetching<AmoOp::swap, int>(dest, value, static_cast<int>(0), {"shmem_int_atomic_swap", pe});
 }
 int pshmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int* dest, int value, int pe) {
-  return fetching<int>(Entry("shmem_ctx_int_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<int>(0));
+  return fetching<AmoOp::swap, int>(dest, value, static_cast<int>(0), {"shmem_ctx_int_atomic_swap", pe}, ctx);
 }
 long pshmem_long_atomic_swap(long* dest, long value, int pe) {
-  return fetching<long>(Entry("shmem_long_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<long>(0));
+  return fetching<AmoOp::swap, long>(dest, value, static_cast<long>(0), {"shmem_long_atomic_swap", pe});
 }
 long pshmem_ctx_long_atomic_swap(shmem_ctx_t ctx, long* dest, long value, int pe) {
-  return fetching<long>(Entry("shmem_ctx_long_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<long>(0));
+  return fetching<AmoOp::swap, long>(dest, value, static_cast<long>(0), {"shmem_ctx_long_atomic_swap", pe}, ctx);
 }
 long long pshmem_longlong_atomic_swap(long long* dest, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<long long>(0));
+  return fetching<AmoOp::swap, long long>(dest, value, static_cast<long long>(0), {"shmem_longlong_atomic_swap", pe});
 }
 long long pshmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long* dest, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_ctx_longlong_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<long long>(0));
+  return fetching<AmoOp::swap, long long>(dest, value, static_cast<long long>(0), {"shmem_ctx_longlong_atomic_swap", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_swap(unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::swap, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_swap", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::swap, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_swap", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_swap(unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::swap, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_swap", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::swap, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_swap", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_swap(unsigned long long* dest, unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::swap, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_swap", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_swap(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::swap, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_swap", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_swap(int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::swap, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_swap", pe});
 }
 int32_t pshmem_ctx_int32_atomic_swap(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::swap, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_swap", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_swap(int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::swap, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_swap", pe});
 }
 int64_t pshmem_ctx_int64_atomic_swap(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::swap, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_swap", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_swap(uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::swap, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_swap", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_swap(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::swap, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_swap", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_swap(uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::swap, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_swap", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_swap(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::swap, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_swap", pe}, ctx);
 }
 size_t pshmem_size_atomic_swap(size_t* dest, size_t value, int pe) {
-  return fetching<size_t>(Entry("shmem_size_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<size_t>(0));
+  return fetching<AmoOp::swap, size_t>(dest, value, static_cast<size_t>(0), {"shmem_size_atomic_swap", pe});
 }
 size_t pshmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t* dest, size_t value, int pe) {
-  return fetching<size_t>(Entry("shmem_ctx_size_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<size_t>(0));
+  return fetching<AmoOp::swap, size_t>(dest, value, static_cast<size_t>(0), {"shmem_ctx_size_atomic_swap", pe}, ctx);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_swap(ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_swap", pe), AmoOp::swap, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::swap, ptrdiff_t>(dest, value, static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_swap", pe});
 }
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return fetching<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_swap", ctx, pe), AmoOp::swap, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching<AmoOp::swap, ptrdiff_t>(dest, value, static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_swap", pe}, ctx);
 }
 void pshmem_float_atomic_fetch_nbi(float* fetch, const float* source, int pe) {
-  return fetching_nbi<float>(Entry("shmem_float_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<float>(0), static_cast<float>(0));
+  return fetching_nbi<AmoOp::fetch, float>(fetch, source, static_cast<float>(0), static_cast<float>(0), {"shmem_float_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_float_atomic_fetch_nbi(shmem_ctx_t ctx, float* fetch, const float* source, int pe) {
-  return fetching_nbi<float>(Entry("shmem_ctx_float_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<float>(0), static_cast<float>(0));
+  return fetching_nbi<AmoOp::fetch, float>(fetch, source, static_cast<float>(0), static_cast<float>(0), {"shmem_ctx_float_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_double_atomic_fetch_nbi(double* fetch, const double* source, int pe) {
-  return fetching_nbi<double>(Entry("shmem_double_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<double>(0), static_cast<double>(0));
+  return fetching_nbi<AmoOp::fetch, double>(fetch, source, static_cast<double>(0), static_cast<double>(0), {"shmem_double_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_double_atomic_fetch_nbi(shmem_ctx_t ctx, double* fetch, const double* source, int pe) {
-  return fetching_nbi<double>(Entry("shmem_ctx_double_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<double>(0), static_cast<double>(0));
+  return fetching_nbi<AmoOp::fetch, double>(fetch, source, static_cast<double>(0), static_cast<double>(0), {"shmem_ctx_double_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_int_atomic_fetch_nbi(int* fetch, const int* source, int pe) {
-  return fetching_nbi<int>(Entry("shmem_int_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<int>(0), static_cast<int>(0));
+  return fetching_nbi<AmoOp::fetch, int>(fetch, source, static_cast<int>(0), static_cast<int>(0), {"shmem_int_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_int_atomic_fetch_nbi(shmem_ctx_t ctx, int* fetch, const int* source, int pe) {
-  return fetching_nbi<int>(Entry("shmem_ctx_int_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<int>(0), static_cast<int>(0));
+  return fetching_nbi<AmoOp::fetch, int>(fetch, source, static_cast<int>(0), static_cast<int>(0), {"shmem_ctx_int_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_long_atomic_fetch_nbi(long* fetch, const long* source, int pe) {
-  return fetching_nbi<long>(Entry("shmem_long_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<long>(0), static_cast<long>(0));
+  return fetching_nbi<AmoOp::fetch, long>(fetch, source, static_cast<long>(0), static_cast<long>(0), {"shmem_long_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_long_atomic_fetch_nbi(shmem_ctx_t ctx, long* fetch, const long* source, int pe) {
-  return fetching_nbi<long>(Entry("shmem_ctx_long_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<long>(0), static_cast<long>(0));
+  return fetching_nbi<AmoOp::fetch, long>(fetch, source, static_cast<long>(0), static_cast<long>(0), {"shmem_ctx_long_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_longlong_atomic_fetch_nbi(long long* fetch, const long long* source, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_longlong_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<long long>(0), static_cast<long long>(0));
+  return fetching_nbi<AmoOp::fetch, long long>(fetch, source, static_cast<long long>(0), static_cast<long long>(0), {"shmem_longlong_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_longlong_atomic_fetch_nbi(shmem_ctx_t ctx, long long* fetch, const long long* source, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_ctx_longlong_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<long long>(0), static_cast<long long>(0));
+  return fetching_nbi<AmoOp::fetch, long long>(fetch, source, static_cast<long long>(0), static_cast<long long>(0), {"shmem_ctx_longlong_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_uint_atomic_fetch_nbi(unsigned int* fetch, const unsigned int* source, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<unsigned int>(0), static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch, unsigned int>(fetch, source, static_cast<unsigned int>(0), static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned int* fetch, const unsigned int* source, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<unsigned int>(0), static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch, unsigned int>(fetch, source, static_cast<unsigned int>(0), static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_fetch_nbi(unsigned long* fetch, const unsigned long* source, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<unsigned long>(0), static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch, unsigned long>(fetch, source, static_cast<unsigned long>(0), static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long* fetch, const unsigned long* source, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<unsigned long>(0), static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch, unsigned long>(fetch, source, static_cast<unsigned long>(0), static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_fetch_nbi(unsigned long long* fetch, const unsigned long long* source, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch, unsigned long long>(fetch, source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     const unsigned long long* source, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch, unsigned long long>(fetch, source, static_cast<unsigned long long>(0), static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_fetch_nbi(int32_t* fetch, const int32_t* source, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<int32_t>(0), static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch, int32_t>(fetch, source, static_cast<int32_t>(0), static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_fetch_nbi(shmem_ctx_t ctx, int32_t* fetch, const int32_t* source, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<int32_t>(0), static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch, int32_t>(fetch, source, static_cast<int32_t>(0), static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_fetch_nbi(int64_t* fetch, const int64_t* source, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<int64_t>(0), static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch, int64_t>(fetch, source, static_cast<int64_t>(0), static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_fetch_nbi(shmem_ctx_t ctx, int64_t* fetch, const int64_t* source, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<int64_t>(0), static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch, int64_t>(fetch, source, static_cast<int64_t>(0), static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_fetch_nbi(uint32_t* fetch, const uint32_t* source, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<uint32_t>(0), static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch, uint32_t>(fetch, source, static_cast<uint32_t>(0), static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_fetch_nbi(shmem_ctx_t ctx, uint32_t* fetch, const uint32_t* source, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<uint32_t>(0), static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch, uint32_t>(fetch, source, static_cast<uint32_t>(0), static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_fetch_nbi(uint64_t* fetch, const uint64_t* source, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<uint64_t>(0), static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch, uint64_t>(fetch, source, static_cast<uint64_t>(0), static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_fetch_nbi(shmem_ctx_t ctx, uint64_t* fetch, const uint64_t* source, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<uint64_t>(0), static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch, uint64_t>(fetch, source, static_cast<uint64_t>(0), static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_size_atomic_fetch_nbi(size_t* fetch, const size_t* source, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_size_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<size_t>(0), static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::fetch, size_t>(fetch, source, static_cast<size_t>(0), static_cast<size_t>(0), {"shmem_size_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_size_atomic_fetch_nbi(shmem_ctx_t ctx, size_t* fetch, const size_t* source, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_ctx_size_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<size_t>(0), static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::fetch, size_t>(fetch, source, static_cast<size_t>(0), static_cast<size_t>(0), {"shmem_ctx_size_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_fetch_nbi(ptrdiff_t* fetch, const ptrdiff_t* source, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_fetch_nbi", pe), AmoOp::fetch, fetch, source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::fetch, ptrdiff_t>(fetch, source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_fetch_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, const ptrdiff_t* source, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_fetch_nbi", ctx, pe), AmoOp::fetch, fetch, source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::fetch, ptrdiff_t>(fetch, source, static_cast<ptrdiff_t>(0), static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_fetch_nbi", pe}, ctx);
 }
 void pshmem_float_atomic_swap_nbi(float* fetch, float* dest, float value, int pe) {
-  return fetching_nbi<float>(Entry("shmem_float_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<float>(0));
+  return fetching_nbi<AmoOp::swap, float>(fetch, dest, value, static_cast<float>(0), {"shmem_float_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_float_atomic_swap_nbi(shmem_ctx_t ctx, float* fetch, float* dest, float value, int pe) {
-  return fetching_nbi<float>(Entry("shmem_ctx_float_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<float>(0));
+  return fetching_nbi<AmoOp::swap, float>(fetch, dest, value, static_cast<float>(0), {"shmem_ctx_float_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_double_atomic_swap_nbi(double* fetch, double* dest, double value, int pe) {
-  return fetching_nbi<double>(Entry("shmem_double_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<double>(0));
+  return fetching_nbi<AmoOp::swap, double>(fetch, dest, value, static_cast<double>(0), {"shmem_double_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_double_atomic_swap_nbi(shmem_ctx_t ctx, double* fetch, double* dest, double value, int pe) {
-  return fetching_nbi<double>(Entry("shmem_ctx_double_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<double>(0));
+  return fetching_nbi<AmoOp::swap, double>(fetch, dest, value, static_cast<double>(0), {"shmem_ctx_double_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_int_atomic_swap_nbi(int* fetch, int* dest, int value, int pe) {
-  return fetching_nbi<int>(Entry("shmem_int_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<int>(0));
+  return fetching_nbi<AmoOp::swap, int>(fetch, dest, value, static_cast<int>(0), {"shmem_int_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_int_atomic_swap_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int value, int pe) {
-  return fetching_nbi<int>(Entry("shmem_ctx_int_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<int>(0));
+  return fetching_nbi<AmoOp::swap, int>(fetch, dest, value, static_cast<int>(0), {"shmem_ctx_int_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_long_atomic_swap_nbi(long* fetch, long* dest, long value, int pe) {
-  return fetching_nbi<long>(Entry("shmem_long_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<long>(0));
+  return fetching_nbi<AmoOp::swap, long>(fetch, dest, value, static_cast<long>(0), {"shmem_long_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_long_atomic_swap_nbi(shmem_ctx_t ctx, long* fetch, long* dest, long value, int pe) {
-  return fetching_nbi<long>(Entry("shmem_ctx_long_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<long>(0));
+  return fetching_nbi<AmoOp::swap, long>(fetch, dest, value, static_cast<long>(0), {"shmem_ctx_long_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_longlong_atomic_swap_nbi(long long* fetch, long long* dest, long long value, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_longlong_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<long long>(0));
+  return fetching_nbi<AmoOp::swap, long long>(fetch, dest, value, static_cast<long long>(0), {"shmem_longlong_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_longlong_atomic_swap_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest, long long value, int pe) {
-  return fetching_nbi<long long>(Entry("shmem_ctx_longlong_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<long long>(0));
+  return fetching_nbi<AmoOp::swap, long long>(fetch, dest, value, static_cast<long long>(0), {"shmem_ctx_longlong_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_uint_atomic_swap_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::swap, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_swap_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::swap, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_swap_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::swap, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_swap_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest, unsigned long value,
     int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::swap, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_swap_nbi(unsigned long long* fetch, unsigned long long* dest, unsigned long long value,
     int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::swap, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_swap_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::swap, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_swap_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::swap, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_swap_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::swap, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_swap_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::swap, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_swap_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::swap, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_swap_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::swap, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_swap_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::swap, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_swap_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::swap, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_swap_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::swap, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_size_atomic_swap_nbi(size_t* fetch, size_t* dest, size_t value, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_size_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::swap, size_t>(fetch, dest, value, static_cast<size_t>(0), {"shmem_size_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_size_atomic_swap_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t value, int pe) {
-  return fetching_nbi<size_t>(Entry("shmem_ctx_size_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<size_t>(0));
+  return fetching_nbi<AmoOp::swap, size_t>(fetch, dest, value, static_cast<size_t>(0), {"shmem_ctx_size_atomic_swap_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_atomic_swap_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ptrdiff_atomic_swap_nbi", pe), AmoOp::swap, fetch, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::swap, ptrdiff_t>(fetch, dest, value, static_cast<ptrdiff_t>(0), {"shmem_ptrdiff_atomic_swap_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return fetching_nbi<ptrdiff_t>(Entry("shmem_ctx_ptrdiff_atomic_swap_nbi", ctx, pe), AmoOp::swap, fetch, dest, value, static_cast<ptrdiff_t>(0));
+  return fetching_nbi<AmoOp::swap, ptrdiff_t>(fetch, dest, value, static_cast<ptrdiff_t>(0), {"shmem_ctx_ptrdiff_atomic_swap_nbi", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_fetch_and(unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_fetch_and", pe), AmoOp::fetch_and, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_and, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_and", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_fetch_and(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_and", ctx, pe), AmoOp::fetch_and, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_and, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_and", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_fetch_and(unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_fetch_and", pe), AmoOp::fetch_and, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_and, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_and", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_and", ctx, pe), AmoOp::fetch_and, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_and, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_and", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_and(unsigned long long* dest, unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_and", pe), AmoOp::fetch_and, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_and, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_and", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_and", ctx, pe), AmoOp::fetch_and, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_and, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_and", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_fetch_and(int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_fetch_and", pe), AmoOp::fetch_and, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_and, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_and", pe});
 }
 int32_t pshmem_ctx_int32_atomic_fetch_and(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_and", ctx, pe), AmoOp::fetch_and, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_and, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_and", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_fetch_and(int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_fetch_and", pe), AmoOp::fetch_and, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_and, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_and", pe});
 }
 int64_t pshmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_and", ctx, pe), AmoOp::fetch_and, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_and, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_and", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_fetch_and(uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_fetch_and", pe), AmoOp::fetch_and, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_and, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_and", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_and", ctx, pe), AmoOp::fetch_and, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_and, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_and", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_fetch_and(uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_fetch_and", pe), AmoOp::fetch_and, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_and, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_and", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_and", ctx, pe), AmoOp::fetch_and, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_and, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_and", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_fetch_or(unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_fetch_or", pe), AmoOp::fetch_or, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_or, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_or", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_or", ctx, pe), AmoOp::fetch_or, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_or, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_or", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_fetch_or(unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_fetch_or", pe), AmoOp::fetch_or, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_or, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_or", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_or", ctx, pe), AmoOp::fetch_or, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_or, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_or", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_or(unsigned long long* dest, unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_or", pe), AmoOp::fetch_or, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_or, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_or", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_or", ctx, pe), AmoOp::fetch_or, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_or, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_or", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_fetch_or(int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_fetch_or", pe), AmoOp::fetch_or, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_or, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_or", pe});
 }
 int32_t pshmem_ctx_int32_atomic_fetch_or(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_or", ctx, pe), AmoOp::fetch_or, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_or, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_or", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_fetch_or(int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_fetch_or", pe), AmoOp::fetch_or, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_or, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_or", pe});
 }
 int64_t pshmem_ctx_int64_atomic_fetch_or(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_or", ctx, pe), AmoOp::fetch_or, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_or, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_or", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_fetch_or(uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_fetch_or", pe), AmoOp::fetch_or, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_or, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_or", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_or", ctx, pe), AmoOp::fetch_or, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_or, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_or", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_fetch_or(uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_fetch_or", pe), AmoOp::fetch_or, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_or, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_or", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_or", ctx, pe), AmoOp::fetch_or, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_or, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_or", pe}, ctx);
 }
 unsigned int pshmem_uint_atomic_fetch_xor(unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_uint_atomic_fetch_xor", pe), AmoOp::fetch_xor, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_xor, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_xor", pe});
 }
 unsigned int pshmem_ctx_uint_atomic_fetch_xor(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return fetching<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_xor", ctx, pe), AmoOp::fetch_xor, dest, value, static_cast<unsigned int>(0));
+  return fetching<AmoOp::fetch_xor, unsigned int>(dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_xor", pe}, ctx);
 }
 unsigned long pshmem_ulong_atomic_fetch_xor(unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ulong_atomic_fetch_xor", pe), AmoOp::fetch_xor, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_xor, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_xor", pe});
 }
 unsigned long pshmem_ctx_ulong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return fetching<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_xor", ctx, pe), AmoOp::fetch_xor, dest, value, static_cast<unsigned long>(0));
+  return fetching<AmoOp::fetch_xor, unsigned long>(dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_xor", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_xor(unsigned long long* dest, unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_xor", pe), AmoOp::fetch_xor, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_xor, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_xor", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_xor", ctx, pe), AmoOp::fetch_xor, dest, value, static_cast<unsigned long long>(0));
+  return fetching<AmoOp::fetch_xor, unsigned long long>(dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_xor", pe}, ctx);
 }
 int32_t pshmem_int32_atomic_fetch_xor(int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_int32_atomic_fetch_xor", pe), AmoOp::fetch_xor, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_xor, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_xor", pe});
 }
 int32_t pshmem_ctx_int32_atomic_fetch_xor(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return fetching<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_xor", ctx, pe), AmoOp::fetch_xor, dest, value, static_cast<int32_t>(0));
+  return fetching<AmoOp::fetch_xor, int32_t>(dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_xor", pe}, ctx);
 }
 int64_t pshmem_int64_atomic_fetch_xor(int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_int64_atomic_fetch_xor", pe), AmoOp::fetch_xor, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_xor, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_xor", pe});
 }
 int64_t pshmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return fetching<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_xor", ctx, pe), AmoOp::fetch_xor, dest, value, static_cast<int64_t>(0));
+  return fetching<AmoOp::fetch_xor, int64_t>(dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_xor", pe}, ctx);
 }
 uint32_t pshmem_uint32_atomic_fetch_xor(uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_uint32_atomic_fetch_xor", pe), AmoOp::fetch_xor, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_xor, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_xor", pe});
 }
 uint32_t pshmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return fetching<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_xor", ctx, pe), AmoOp::fetch_xor, dest, value, static_cast<uint32_t>(0));
+  return fetching<AmoOp::fetch_xor, uint32_t>(dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_xor", pe}, ctx);
 }
 uint64_t pshmem_uint64_atomic_fetch_xor(uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_uint64_atomic_fetch_xor", pe), AmoOp::fetch_xor, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_xor, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_xor", pe});
 }
 uint64_t pshmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return fetching<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_xor", ctx, pe), AmoOp::fetch_xor, dest, value, static_cast<uint64_t>(0));
+  return fetching<AmoOp::fetch_xor, uint64_t>(dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_xor", pe}, ctx);
 }
 void pshmem_uint_atomic_and(unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_uint_atomic_and", pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, unsigned int>(dest, value, {"shmem_uint_atomic_and", pe});
 }
 void pshmem_ctx_uint_atomic_and(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_ctx_uint_atomic_and", ctx, pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, unsigned int>(dest, value, {"shmem_ctx_uint_atomic_and", pe}, ctx);
 }
 void pshmem_ulong_atomic_and(unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ulong_atomic_and", pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, unsigned long>(dest, value, {"shmem_ulong_atomic_and", pe});
 }
 void pshmem_ctx_ulong_atomic_and(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ctx_ulong_atomic_and", ctx, pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, unsigned long>(dest, value, {"shmem_ctx_ulong_atomic_and", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_and(unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ulonglong_atomic_and", pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, unsigned long long>(dest, value, {"shmem_ulonglong_atomic_and", pe});
 }
 void pshmem_ctx_ulonglong_atomic_and(shmem_ctx_t ctx, unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_and", ctx, pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, unsigned long long>(dest, value, {"shmem_ctx_ulonglong_atomic_and", pe}, ctx);
 }
 void pshmem_int32_atomic_and(int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_int32_atomic_and", pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, int32_t>(dest, value, {"shmem_int32_atomic_and", pe});
 }
 void pshmem_ctx_int32_atomic_and(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_ctx_int32_atomic_and", ctx, pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, int32_t>(dest, value, {"shmem_ctx_int32_atomic_and", pe}, ctx);
 }
 void pshmem_int64_atomic_and(int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_int64_atomic_and", pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, int64_t>(dest, value, {"shmem_int64_atomic_and", pe});
 }
 void pshmem_ctx_int64_atomic_and(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_ctx_int64_atomic_and", ctx, pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, int64_t>(dest, value, {"shmem_ctx_int64_atomic_and", pe}, ctx);
 }
 void pshmem_uint32_atomic_and(uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_uint32_atomic_and", pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, uint32_t>(dest, value, {"shmem_uint32_atomic_and", pe});
 }
 void pshmem_ctx_uint32_atomic_and(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_ctx_uint32_atomic_and", ctx, pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, uint32_t>(dest, value, {"shmem_ctx_uint32_atomic_and", pe}, ctx);
 }
 void pshmem_uint64_atomic_and(uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_uint64_atomic_and", pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, uint64_t>(dest, value, {"shmem_uint64_atomic_and", pe});
 }
 void pshmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_ctx_uint64_atomic_and", ctx, pe), AmoOp::bit_and, dest, value);
+  return updating<AmoOp::bit_and, uint64_t>(dest, value, {"shmem_ctx_uint64_atomic_and", pe}, ctx);
 }
 void pshmem_uint_atomic_or(unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_uint_atomic_or", pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, unsigned int>(dest, value, {"shmem_uint_atomic_or", pe});
 }
 void pshmem_ctx_uint_atomic_or(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_ctx_uint_atomic_or", ctx, pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, unsigned int>(dest, value, {"shmem_ctx_uint_atomic_or", pe}, ctx);
 }
 void pshmem_ulong_atomic_or(unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ulong_atomic_or", pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, unsigned long>(dest, value, {"shmem_ulong_atomic_or", pe});
 }
 void pshmem_ctx_ulong_atomic_or(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ctx_ulong_atomic_or", ctx, pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, unsigned long>(dest, value, {"shmem_ctx_ulong_atomic_or", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_or(unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ulonglong_atomic_or", pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, unsigned long long>(dest, value, {"shmem_ulonglong_atomic_or", pe});
 }
 void pshmem_ctx_ulonglong_atomic_or(shmem_ctx_t ctx, unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_or", ctx, pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, unsigned long long>(dest, value, {"shmem_ctx_ulonglong_atomic_or", pe}, ctx);
 }
 void pshmem_int32_atomic_or(int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_int32_atomic_or", pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, int32_t>(dest, value, {"shmem_int32_atomic_or", pe});
 }
 void pshmem_ctx_int32_atomic_or(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_ctx_int32_atomic_or", ctx, pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, int32_t>(dest, value, {"shmem_ctx_int32_atomic_or", pe}, ctx);
 }
 void pshmem_int64_atomic_or(int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_int64_atomic_or", pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, int64_t>(dest, value, {"shmem_int64_atomic_or", pe});
 }
 void pshmem_ctx_int64_atomic_or(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_ctx_int64_atomic_or", ctx, pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, int64_t>(dest, value, {"shmem_ctx_int64_atomic_or", pe}, ctx);
 }
 void pshmem_uint32_atomic_or(uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_uint32_atomic_or", pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, uint32_t>(dest, value, {"shmem_uint32_atomic_or", pe});
 }
 void pshmem_ctx_uint32_atomic_or(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_ctx_uint32_atomic_or", ctx, pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, uint32_t>(dest, value, {"shmem_ctx_uint32_atomic_or", pe}, ctx);
 }
 void pshmem_uint64_atomic_or(uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_uint64_atomic_or", pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, uint64_t>(dest, value, {"shmem_uint64_atomic_or", pe});
 }
 void pshmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_ctx_uint64_atomic_or", ctx, pe), AmoOp::bit_or, dest, value);
+  return updating<AmoOp::bit_or, uint64_t>(dest, value, {"shmem_ctx_uint64_atomic_or", pe}, ctx);
 }
 void pshmem_uint_atomic_xor(unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_uint_atomic_xor", pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, unsigned int>(dest, value, {"shmem_uint_atomic_xor", pe});
 }
 void pshmem_ctx_uint_atomic_xor(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return updating<unsigned int>(Entry("shmem_ctx_uint_atomic_xor", ctx, pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, unsigned int>(dest, value, {"shmem_ctx_uint_atomic_xor", pe}, ctx);
 }
 void pshmem_ulong_atomic_xor(unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ulong_atomic_xor", pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, unsigned long>(dest, value, {"shmem_ulong_atomic_xor", pe});
 }
 void pshmem_ctx_ulong_atomic_xor(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return updating<unsigned long>(Entry("shmem_ctx_ulong_atomic_xor", ctx, pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, unsigned long>(dest, value, {"shmem_ctx_ulong_atomic_xor", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_xor(unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ulonglong_atomic_xor", pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, unsigned long long>(dest, value, {"shmem_ulonglong_atomic_xor", pe});
 }
 void pshmem_ctx_ulonglong_atomic_xor(shmem_ctx_t ctx, unsigned long long* dest, unsigned long long value, int pe) {
-  return updating<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_xor", ctx, pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, unsigned long long>(dest, value, {"shmem_ctx_ulonglong_atomic_xor", pe}, ctx);
 }
 void pshmem_int32_atomic_xor(int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_int32_atomic_xor", pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, int32_t>(dest, value, {"shmem_int32_atomic_xor", pe});
 }
 void pshmem_ctx_int32_atomic_xor(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return updating<int32_t>(Entry("shmem_ctx_int32_atomic_xor", ctx, pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, int32_t>(dest, value, {"shmem_ctx_int32_atomic_xor", pe}, ctx);
 }
 void pshmem_int64_atomic_xor(int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_int64_atomic_xor", pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, int64_t>(dest, value, {"shmem_int64_atomic_xor", pe});
 }
 void pshmem_ctx_int64_atomic_xor(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return updating<int64_t>(Entry("shmem_ctx_int64_atomic_xor", ctx, pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, int64_t>(dest, value, {"shmem_ctx_int64_atomic_xor", pe}, ctx);
 }
 void pshmem_uint32_atomic_xor(uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_uint32_atomic_xor", pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, uint32_t>(dest, value, {"shmem_uint32_atomic_xor", pe});
 }
 void pshmem_ctx_uint32_atomic_xor(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return updating<uint32_t>(Entry("shmem_ctx_uint32_atomic_xor", ctx, pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, uint32_t>(dest, value, {"shmem_ctx_uint32_atomic_xor", pe}, ctx);
 }
 void pshmem_uint64_atomic_xor(uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_uint64_atomic_xor", pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, uint64_t>(dest, value, {"shmem_uint64_atomic_xor", pe});
 }
 void pshmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return updating<uint64_t>(Entry("shmem_ctx_uint64_atomic_xor", ctx, pe), AmoOp::bit_xor, dest, value);
+  return updating<AmoOp::bit_xor, uint64_t>(dest, value, {"shmem_ctx_uint64_atomic_xor", pe}, ctx);
 }
 void pshmem_uint_atomic_fetch_and_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_fetch_and_nbi", pe), AmoOp::fetch_and, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_and, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_and_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_and_nbi", ctx, pe), AmoOp::fetch_and, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_and, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_and_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_fetch_and_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_fetch_and_nbi", pe), AmoOp::fetch_and, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_and, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_and_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_and_nbi", ctx, pe), AmoOp::fetch_and, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_and, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_and_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_fetch_and_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_and_nbi", pe), AmoOp::fetch_and, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_and, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_and_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_and_nbi", ctx, pe), AmoOp::fetch_and, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_and, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_and_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_fetch_and_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_fetch_and_nbi", pe), AmoOp::fetch_and, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_and_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_fetch_and_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_and_nbi", ctx, pe), AmoOp::fetch_and, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_and_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_fetch_and_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_fetch_and_nbi", pe), AmoOp::fetch_and, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_and_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_fetch_and_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_and_nbi", ctx, pe), AmoOp::fetch_and, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_and_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_fetch_and_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_fetch_and_nbi", pe), AmoOp::fetch_and, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_and_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_and_nbi", ctx, pe), AmoOp::fetch_and, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_and_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_fetch_and_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_fetch_and_nbi", pe), AmoOp::fetch_and, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_and_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_and_nbi", ctx, pe), AmoOp::fetch_and, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_and, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_and_nbi", pe}, ctx);
 }
 void pshmem_uint_atomic_fetch_or_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_fetch_or_nbi", pe), AmoOp::fetch_or, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_or, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_or_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_or_nbi", ctx, pe), AmoOp::fetch_or, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_or, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_or_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_fetch_or_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_fetch_or_nbi", pe), AmoOp::fetch_or, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_or, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_or_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_or_nbi", ctx, pe), AmoOp::fetch_or, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_or, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_or_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_fetch_or_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_or_nbi", pe), AmoOp::fetch_or, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_or, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_or_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_or_nbi", ctx, pe), AmoOp::fetch_or, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_or, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_or_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_fetch_or_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_fetch_or_nbi", pe), AmoOp::fetch_or, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_or_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_fetch_or_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_or_nbi", ctx, pe), AmoOp::fetch_or, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_or_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_fetch_or_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_fetch_or_nbi", pe), AmoOp::fetch_or, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_or_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_fetch_or_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_or_nbi", ctx, pe), AmoOp::fetch_or, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_or_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_fetch_or_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_fetch_or_nbi", pe), AmoOp::fetch_or, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_or_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_or_nbi", ctx, pe), AmoOp::fetch_or, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_or_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_fetch_or_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_fetch_or_nbi", pe), AmoOp::fetch_or, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_or_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_or_nbi", ctx, pe), AmoOp::fetch_or, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_or, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_or_nbi", pe}, ctx);
 }
 void pshmem_uint_atomic_fetch_xor_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_uint_atomic_fetch_xor_nbi", pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_xor, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_uint_atomic_fetch_xor_nbi", pe});
 }
 void pshmem_ctx_uint_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe) {
-  return fetching_nbi<unsigned int>(Entry("shmem_ctx_uint_atomic_fetch_xor_nbi", ctx, pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<unsigned int>(0));
+  return fetching_nbi<AmoOp::fetch_xor, unsigned int>(fetch, dest, value, static_cast<unsigned int>(0), {"shmem_ctx_uint_atomic_fetch_xor_nbi", pe}, ctx);
 }
 void pshmem_ulong_atomic_fetch_xor_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ulong_atomic_fetch_xor_nbi", pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_xor, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ulong_atomic_fetch_xor_nbi", pe});
 }
 void pshmem_ctx_ulong_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
     unsigned long value, int pe) {
-  return fetching_nbi<unsigned long>(Entry("shmem_ctx_ulong_atomic_fetch_xor_nbi", ctx, pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<unsigned long>(0));
+  return fetching_nbi<AmoOp::fetch_xor, unsigned long>(fetch, dest, value, static_cast<unsigned long>(0), {"shmem_ctx_ulong_atomic_fetch_xor_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_atomic_fetch_xor_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ulonglong_atomic_fetch_xor_nbi", pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_xor, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ulonglong_atomic_fetch_xor_nbi", pe});
 }
 void pshmem_ctx_ulonglong_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe) {
-  return fetching_nbi<unsigned long long>(Entry("shmem_ctx_ulonglong_atomic_fetch_xor_nbi", ctx, pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<unsigned long long>(0));
+  return fetching_nbi<AmoOp::fetch_xor, unsigned long long>(fetch, dest, value, static_cast<unsigned long long>(0), {"shmem_ctx_ulonglong_atomic_fetch_xor_nbi", pe}, ctx);
 }
 void pshmem_int32_atomic_fetch_xor_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_int32_atomic_fetch_xor_nbi", pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_int32_atomic_fetch_xor_nbi", pe});
 }
 void pshmem_ctx_int32_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t value, int pe) {
-  return fetching_nbi<int32_t>(Entry("shmem_ctx_int32_atomic_fetch_xor_nbi", ctx, pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<int32_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, int32_t>(fetch, dest, value, static_cast<int32_t>(0), {"shmem_ctx_int32_atomic_fetch_xor_nbi", pe}, ctx);
 }
 void pshmem_int64_atomic_fetch_xor_nbi(int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_int64_atomic_fetch_xor_nbi", pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_int64_atomic_fetch_xor_nbi", pe});
 }
 void pshmem_ctx_int64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t value, int pe) {
-  return fetching_nbi<int64_t>(Entry("shmem_ctx_int64_atomic_fetch_xor_nbi", ctx, pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<int64_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, int64_t>(fetch, dest, value, static_cast<int64_t>(0), {"shmem_ctx_int64_atomic_fetch_xor_nbi", pe}, ctx);
 }
 void pshmem_uint32_atomic_fetch_xor_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_uint32_atomic_fetch_xor_nbi", pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_uint32_atomic_fetch_xor_nbi", pe});
 }
 void pshmem_ctx_uint32_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t value, int pe) {
-  return fetching_nbi<uint32_t>(Entry("shmem_ctx_uint32_atomic_fetch_xor_nbi", ctx, pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<uint32_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, uint32_t>(fetch, dest, value, static_cast<uint32_t>(0), {"shmem_ctx_uint32_atomic_fetch_xor_nbi", pe}, ctx);
 }
 void pshmem_uint64_atomic_fetch_xor_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_uint64_atomic_fetch_xor_nbi", pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_uint64_atomic_fetch_xor_nbi", pe});
 }
 void pshmem_ctx_uint64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t value, int pe) {
-  return fetching_nbi<uint64_t>(Entry("shmem_ctx_uint64_atomic_fetch_xor_nbi", ctx, pe), AmoOp::fetch_xor, fetch, dest, value, static_cast<uint64_t>(0));
+  return fetching_nbi<AmoOp::fetch_xor, uint64_t>(fetch, dest, value, static_cast<uint64_t>(0), {"shmem_ctx_uint64_atomic_fetch_xor_nbi", pe}, ctx);
 }
 
 }

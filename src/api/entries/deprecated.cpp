@@ -42,94 +42,94 @@ int pshmem_ushort_test(unsigned short* ivar, int cmp, unsigned short cmp_value) 
   return test_word<unsigned short>("shmem_ushort_test", ivar, cmp, cmp_value);
 }
 int pshmem_int_cswap(int* dest, int cond, int value, int pe) {
-  return fetching<int>(Entry("shmem_int_cswap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, int>(dest, value, cond, {"shmem_int_cswap", pe});
 }
 long pshmem_long_cswap(long* dest, long cond, long value, int pe) {
-  return fetching<long>(Entry("shmem_long_cswap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, long>(dest, value, cond, {"shmem_long_cswap", pe});
 }
 long long pshmem_longlong_cswap(long long* dest, long long cond, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_cswap", pe), AmoOp::compare_swap, dest, value, cond);
+  return fetching<AmoOp::compare_swap, long long>(dest, value, cond, {"shmem_longlong_cswap", pe});
 }
 int pshmem_int_finc(int* dest, int pe) {
-  return fetching<int>(Entry("shmem_int_finc", pe), AmoOp::fetch_add, dest, static_cast<int>(1), static_cast<int>(0));
+  return fetching<AmoOp::fetch_add, int>(dest, static_cast<int>(1), static_cast<int>(0), {"shmem_int_finc", pe});
 }
 long pshmem_long_finc(long* dest, int pe) {
-  return fetching<long>(Entry("shmem_long_finc", pe), AmoOp::fetch_add, dest, static_cast<long>(1), static_cast<long>(0));
+  return fetching<AmoOp::fetch_add, long>(dest, static_cast<long>(1), static_cast<long>(0), {"shmem_long_finc", pe});
 }
 long long pshmem_longlong_finc(long long* dest, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_finc", pe), AmoOp::fetch_add, dest, static_cast<long long>(1), static_cast<long long>(0));
+  return fetching<AmoOp::fetch_add, long long>(dest, static_cast<long long>(1), static_cast<long long>(0), {"shmem_longlong_finc", pe});
 }
 void pshmem_int_inc(int* dest, int pe) {
-  return updating<int>(Entry("shmem_int_inc", pe), AmoOp::add, dest, static_cast<int>(1));
+  return updating<AmoOp::add, int>(dest, static_cast<int>(1), {"shmem_int_inc", pe});
 }
 void pshmem_long_inc(long* dest, int pe) {
-  return updating<long>(Entry("shmem_long_inc", pe), AmoOp::add, dest, static_cast<long>(1));
+  return updating<AmoOp::add, long>(dest, static_cast<long>(1), {"shmem_long_inc", pe});
 }
 void pshmem_longlong_inc(long long* dest, int pe) {
-  return updating<long long>(Entry("shmem_longlong_inc", pe), AmoOp::add, dest, static_cast<long long>(1));
+  return updating<AmoOp::add, long long>(dest, static_cast<long long>(1), {"shmem_longlong_inc", pe});
 }
 int pshmem_int_fadd(int* dest, int value, int pe) {
-  return fetching<int>(Entry("shmem_int_fadd", pe), AmoOp::fetch_add, dest, value, static_cast<int>(0));
+  return fetching<AmoOp::fetch_add, int>(dest, value, static_cast<int>(0), {"shmem_int_fadd", pe});
 }
 long pshmem_long_fadd(long* dest, long value, int pe) {
-  return fetching<long>(Entry("shmem_long_fadd", pe), AmoOp::fetch_add, dest, value, static_cast<long>(0));
+  return fetching<AmoOp::fetch_add, long>(dest, value, static_cast<long>(0), {"shmem_long_fadd", pe});
 }
 long long pshmem_longlong_fadd(long long* dest, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_fadd", pe), AmoOp::fetch_add, dest, value, static_cast<long long>(0));
+  return fetching<AmoOp::fetch_add, long long>(dest, value, static_cast<long long>(0), {"shmem_longlong_fadd", pe});
 }
 void pshmem_int_add(int* dest, int value, int pe) {
-  return updating<int>(Entry("shmem_int_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, int>(dest, value, {"shmem_int_add", pe});
 }
 void pshmem_long_add(long* dest, long value, int pe) {
-  return updating<long>(Entry("shmem_long_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, long>(dest, value, {"shmem_long_add", pe});
 }
 void pshmem_longlong_add(long long* dest, long long value, int pe) {
-  return updating<long long>(Entry("shmem_longlong_add", pe), AmoOp::add, dest, value);
+  return updating<AmoOp::add, long long>(dest, value, {"shmem_longlong_add", pe});
 }
 float pshmem_float_fetch(const float* source, int pe) {
-  return fetching<float>(Entry("shmem_float_fetch", pe), AmoOp::fetch, source, static_cast<float>(0), static_cast<float>(0));
+  return fetching<AmoOp::fetch, float>(source, static_cast<float>(0), static_cast<float>(0), {"shmem_float_fetch", pe});
 }
 double pshmem_double_fetch(const double* source, int pe) {
-  return fetching<double>(Entry("shmem_double_fetch", pe), AmoOp::fetch, source, static_cast<double>(0), static_cast<double>(0));
+  return fetching<AmoOp::fetch, double>(source, static_cast<double>(0), static_cast<double>(0), {"shmem_double_fetch", pe});
 }
 int pshmem_int_fetch(const int* source, int pe) {
-  return fetching<int>(Entry("shmem_int_fetch", pe), AmoOp::fetch, source, static_cast<int>(0), static_cast<int>(0));
+  return fetching<AmoOp::fetch, int>(source, static_cast<int>(0), static_cast<int>(0), {"shmem_int_fetch", pe});
 }
 long pshmem_long_fetch(const long* source, int pe) {
-  return fetching<long>(Entry("shmem_long_fetch", pe), AmoOp::fetch, source, static_cast<long>(0), static_cast<long>(0));
+  return fetching<AmoOp::fetch, long>(source, static_cast<long>(0), static_cast<long>(0), {"shmem_long_fetch", pe});
 }
 long long pshmem_longlong_fetch(const long long* source, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_fetch", pe), AmoOp::fetch, source, static_cast<long long>(0), static_cast<long long>(0));
+  return fetching<AmoOp::fetch, long long>(source, static_cast<long long>(0), static_cast<long long>(0), {"shmem_longlong_fetch", pe});
 }
 void pshmem_float_set(float* dest, float value, int pe) {
-  return updating<float>(Entry("shmem_float_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, float>(dest, value, {"shmem_float_set", pe});
 }
 void pshmem_double_set(double* dest, double value, int pe) {
-  return updating<double>(Entry("shmem_double_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, double>(dest, value, {"shmem_double_set", pe});
 }
 void pshmem_int_set(int* dest, int value, int pe) {
-  return updating<int>(Entry("shmem_int_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, int>(dest, value, {"shmem_int_set", pe});
 }
 void pshmem_long_set(long* dest, long value, int pe) {
-  return updating<long>(Entry("shmem_long_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, long>(dest, value, {"shmem_long_set", pe});
 }
 void pshmem_longlong_set(long long* dest, long long value, int pe) {
-  return updating<long long>(Entry("shmem_longlong_set", pe), AmoOp::set, dest, value);
+  return updating<AmoOp::set, long long>(dest, value, {"shmem_longlong_set", pe});
 }
 float pshmem_float_swap(float* dest, float value, int pe) {
-  return fetching<float>(Entry("shmem_float_swap", pe), AmoOp::swap, dest, value, static_cast<float>(0));
+  return fetching<AmoOp::swap, float>(dest, value, static_cast<float>(0), {"shmem_float_swap", pe});
 }
 double pshmem_double_swap(double* dest, double value, int pe) {
-  return fetching<double>(Entry("shmem_double_swap", pe), AmoOp::swap, dest, value, static_cast<double>(0));
+  return fetching<AmoOp::swap, double>(dest, value, static_cast<double>(0), {"shmem_double_swap", pe});
 }
 int pshmem_int_swap(int* dest, int value, int pe) {
-  return fetching<int>(Entry("shmem_int_swap", pe), AmoOp::swap, dest, value, static_cast<int>(0));
+  return fetching<AmoOp::swap, int>(dest, value, static_cast<int>(0), {"shmem_int_swap", pe});
 }
 long pshmem_long_swap(long* dest, long value, int pe) {
-  return fetching<long>(Entry("shmem_long_swap", pe), AmoOp::swap, dest, value, static_cast<long>(0));
+  return fetching<AmoOp::swap, long>(dest, value, static_cast<long>(0), {"shmem_long_swap", pe});
 }
 long long pshmem_longlong_swap(long long* dest, long long value, int pe) {
-  return fetching<long long>(Entry("shmem_longlong_swap", pe), AmoOp::swap, dest, value, static_cast<long long>(0));
+  return fetching<AmoOp::swap, long long>(dest, value, static_cast<long long>(0), {"shmem_longlong_swap", pe});
 }
 
 }

@@ -13,1910 +13,1910 @@ using namespace railshmem;
 extern "C" {
 
 void pshmem_float_put(float* dest, const float* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_float_put", pe), dest, source, nelems, sizeof(float));
+  return put_block<put, sizeof(float)>(dest, source, nelems, {"shmem_float_put", pe});
 }
 void pshmem_ctx_float_put(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_float_put", ctx, pe), dest, source, nelems, sizeof(float));
+  return put_block<put, sizeof(float)>(dest, source, nelems, {"shmem_ctx_float_put", pe}, ctx);
 }
 void pshmem_double_put(double* dest, const double* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_double_put", pe), dest, source, nelems, sizeof(double));
+  return put_block<put, sizeof(double)>(dest, source, nelems, {"shmem_double_put", pe});
 }
 void pshmem_ctx_double_put(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_double_put", ctx, pe), dest, source, nelems, sizeof(double));
+  return put_block<put, sizeof(double)>(dest, source, nelems, {"shmem_ctx_double_put", pe}, ctx);
 }
 void pshmem_int_put(int* dest, const int* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_int_put", pe), dest, source, nelems, sizeof(int));
+  return put_block<put, sizeof(int)>(dest, source, nelems, {"shmem_int_put", pe});
 }
 void pshmem_ctx_int_put(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_int_put", ctx, pe), dest, source, nelems, sizeof(int));
+  return put_block<put, sizeof(int)>(dest, source, nelems, {"shmem_ctx_int_put", pe}, ctx);
 }
 void pshmem_long_put(long* dest, const long* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_long_put", pe), dest, source, nelems, sizeof(long));
+  return put_block<put, sizeof(long)>(dest, source, nelems, {"shmem_long_put", pe});
 }
 void pshmem_ctx_long_put(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_long_put", ctx, pe), dest, source, nelems, sizeof(long));
+  return put_block<put, sizeof(long)>(dest, source, nelems, {"shmem_ctx_long_put", pe}, ctx);
 }
 void pshmem_longlong_put(long long* dest, const long long* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_longlong_put", pe), dest, source, nelems, sizeof(long long));
+  return put_block<put, sizeof(long long)>(dest, source, nelems, {"shmem_longlong_put", pe});
 }
 void pshmem_ctx_longlong_put(shmem_ctx_t ctx, long long* dest, const long long* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_longlong_put", ctx, pe), dest, source, nelems, sizeof(long long));
+  return put_block<put, sizeof(long long)>(dest, source, nelems, {"shmem_ctx_longlong_put", pe}, ctx);
 }
 void pshmem_uint_put(unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_uint_put", pe), dest, source, nelems, sizeof(unsigned int));
+  return put_block<put, sizeof(unsigned int)>(dest, source, nelems, {"shmem_uint_put", pe});
 }
 void pshmem_ctx_uint_put(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_uint_put", ctx, pe), dest, source, nelems, sizeof(unsigned int));
+  return put_block<put, sizeof(unsigned int)>(dest, source, nelems, {"shmem_ctx_uint_put", pe}, ctx);
 }
 void pshmem_ulong_put(unsigned long* dest, const unsigned long* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ulong_put", pe), dest, source, nelems, sizeof(unsigned long));
+  return put_block<put, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ulong_put", pe});
 }
 void pshmem_ctx_ulong_put(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_ulong_put", ctx, pe), dest, source, nelems, sizeof(unsigned long));
+  return put_block<put, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ctx_ulong_put", pe}, ctx);
 }
 void pshmem_ulonglong_put(unsigned long long* dest, const unsigned long long* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ulonglong_put", pe), dest, source, nelems, sizeof(unsigned long long));
+  return put_block<put, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ulonglong_put", pe});
 }
 void pshmem_ctx_ulonglong_put(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_ulonglong_put", ctx, pe), dest, source, nelems, sizeof(unsigned long long));
+  return put_block<put, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ctx_ulonglong_put", pe}, ctx);
 }
 void pshmem_char_put(char* dest, const char* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_char_put", pe), dest, source, nelems, sizeof(char));
+  return put_block<put, sizeof(char)>(dest, source, nelems, {"shmem_char_put", pe});
 }
 void pshmem_ctx_char_put(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_char_put", ctx, pe), dest, source, nelems, sizeof(char));
+  return put_block<put, sizeof(char)>(dest, source, nelems, {"shmem_ctx_char_put", pe}, ctx);
 }
 void pshmem_schar_put(signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_schar_put", pe), dest, source, nelems, sizeof(signed char));
+  return put_block<put, sizeof(signed char)>(dest, source, nelems, {"shmem_schar_put", pe});
 }
 void pshmem_ctx_schar_put(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_schar_put", ctx, pe), dest, source, nelems, sizeof(signed char));
+  return put_block<put, sizeof(signed char)>(dest, source, nelems, {"shmem_ctx_schar_put", pe}, ctx);
 }
 void pshmem_short_put(short* dest, const short* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_short_put", pe), dest, source, nelems, sizeof(short));
+  return put_block<put, sizeof(short)>(dest, source, nelems, {"shmem_short_put", pe});
 }
 void pshmem_ctx_short_put(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_short_put", ctx, pe), dest, source, nelems, sizeof(short));
+  return put_block<put, sizeof(short)>(dest, source, nelems, {"shmem_ctx_short_put", pe}, ctx);
 }
 void pshmem_uchar_put(unsigned char* dest, const unsigned char* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_uchar_put", pe), dest, source, nelems, sizeof(unsigned char));
+  return put_block<put, sizeof(unsigned char)>(dest, source, nelems, {"shmem_uchar_put", pe});
 }
 void pshmem_ctx_uchar_put(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_uchar_put", ctx, pe), dest, source, nelems, sizeof(unsigned char));
+  return put_block<put, sizeof(unsigned char)>(dest, source, nelems, {"shmem_ctx_uchar_put", pe}, ctx);
 }
 void pshmem_ushort_put(unsigned short* dest, const unsigned short* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ushort_put", pe), dest, source, nelems, sizeof(unsigned short));
+  return put_block<put, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ushort_put", pe});
 }
 void pshmem_ctx_ushort_put(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_ushort_put", ctx, pe), dest, source, nelems, sizeof(unsigned short));
+  return put_block<put, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ctx_ushort_put", pe}, ctx);
 }
 void pshmem_longdouble_put(long double* dest, const long double* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_longdouble_put", pe), dest, source, nelems, sizeof(long double));
+  return put_block<put, sizeof(long double)>(dest, source, nelems, {"shmem_longdouble_put", pe});
 }
 void pshmem_ctx_longdouble_put(shmem_ctx_t ctx, long double* dest, const long double* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_longdouble_put", ctx, pe), dest, source, nelems, sizeof(long double));
+  return put_block<put, sizeof(long double)>(dest, source, nelems, {"shmem_ctx_longdouble_put", pe}, ctx);
 }
 void pshmem_int32_put(int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_int32_put", pe), dest, source, nelems, sizeof(int32_t));
+  return put_block<put, sizeof(int32_t)>(dest, source, nelems, {"shmem_int32_put", pe});
 }
 void pshmem_ctx_int32_put(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_int32_put", ctx, pe), dest, source, nelems, sizeof(int32_t));
+  return put_block<put, sizeof(int32_t)>(dest, source, nelems, {"shmem_ctx_int32_put", pe}, ctx);
 }
 void pshmem_int64_put(int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_int64_put", pe), dest, source, nelems, sizeof(int64_t));
+  return put_block<put, sizeof(int64_t)>(dest, source, nelems, {"shmem_int64_put", pe});
 }
 void pshmem_ctx_int64_put(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_int64_put", ctx, pe), dest, source, nelems, sizeof(int64_t));
+  return put_block<put, sizeof(int64_t)>(dest, source, nelems, {"shmem_ctx_int64_put", pe}, ctx);
 }
 void pshmem_uint32_put(uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_uint32_put", pe), dest, source, nelems, sizeof(uint32_t));
+  return put_block<put, sizeof(uint32_t)>(dest, source, nelems, {"shmem_uint32_put", pe});
 }
 void pshmem_ctx_uint32_put(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_uint32_put", ctx, pe), dest, source, nelems, sizeof(uint32_t));
+  return put_block<put, sizeof(uint32_t)>(dest, source, nelems, {"shmem_ctx_uint32_put", pe}, ctx);
 }
 void pshmem_uint64_put(uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_uint64_put", pe), dest, source, nelems, sizeof(uint64_t));
+  return put_block<put, sizeof(uint64_t)>(dest, source, nelems, {"shmem_uint64_put", pe});
 }
 void pshmem_ctx_uint64_put(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_uint64_put", ctx, pe), dest, source, nelems, sizeof(uint64_t));
+  return put_block<put, sizeof(uint64_t)>(dest, source, nelems, {"shmem_ctx_uint64_put", pe}, ctx);
 }
 void pshmem_size_put(size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_size_put", pe), dest, source, nelems, sizeof(size_t));
+  return put_block<put, sizeof(size_t)>(dest, source, nelems, {"shmem_size_put", pe});
 }
 void pshmem_ctx_size_put(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_size_put", ctx, pe), dest, source, nelems, sizeof(size_t));
+  return put_block<put, sizeof(size_t)>(dest, source, nelems, {"shmem_ctx_size_put", pe}, ctx);
 }
 void pshmem_ptrdiff_put(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ptrdiff_put", pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return put_block<put, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ptrdiff_put", pe});
 }
 void pshmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_ptrdiff_put", ctx, pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return put_block<put, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ctx_ptrdiff_put", pe}, ctx);
 }
 void pshmem_int8_put(int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_int8_put", pe), dest, source, nelems, sizeof(int8_t));
+  return put_block<put, sizeof(int8_t)>(dest, source, nelems, {"shmem_int8_put", pe});
 }
 void pshmem_ctx_int8_put(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_int8_put", ctx, pe), dest, source, nelems, sizeof(int8_t));
+  return put_block<put, sizeof(int8_t)>(dest, source, nelems, {"shmem_ctx_int8_put", pe}, ctx);
 }
 void pshmem_int16_put(int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_int16_put", pe), dest, source, nelems, sizeof(int16_t));
+  return put_block<put, sizeof(int16_t)>(dest, source, nelems, {"shmem_int16_put", pe});
 }
 void pshmem_ctx_int16_put(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_int16_put", ctx, pe), dest, source, nelems, sizeof(int16_t));
+  return put_block<put, sizeof(int16_t)>(dest, source, nelems, {"shmem_ctx_int16_put", pe}, ctx);
 }
 void pshmem_uint8_put(uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_uint8_put", pe), dest, source, nelems, sizeof(uint8_t));
+  return put_block<put, sizeof(uint8_t)>(dest, source, nelems, {"shmem_uint8_put", pe});
 }
 void pshmem_ctx_uint8_put(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_uint8_put", ctx, pe), dest, source, nelems, sizeof(uint8_t));
+  return put_block<put, sizeof(uint8_t)>(dest, source, nelems, {"shmem_ctx_uint8_put", pe}, ctx);
 }
 void pshmem_uint16_put(uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_uint16_put", pe), dest, source, nelems, sizeof(uint16_t));
+  return put_block<put, sizeof(uint16_t)>(dest, source, nelems, {"shmem_uint16_put", pe});
 }
 void pshmem_ctx_uint16_put(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_uint16_put", ctx, pe), dest, source, nelems, sizeof(uint16_t));
+  return put_block<put, sizeof(uint16_t)>(dest, source, nelems, {"shmem_ctx_uint16_put", pe}, ctx);
 }
 void pshmem_put8(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_put8", pe), dest, source, nelems, 8 / 8);
+  return put_block<put, 8 / 8>(dest, source, nelems, {"shmem_put8", pe});
 }
 void pshmem_ctx_put8(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_put8", ctx, pe), dest, source, nelems, 8 / 8);
+  return put_block<put, 8 / 8>(dest, source, nelems, {"shmem_ctx_put8", pe}, ctx);
 }
 void pshmem_put16(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_put16", pe), dest, source, nelems, 16 / 8);
+  return put_block<put, 16 / 8>(dest, source, nelems, {"shmem_put16", pe});
 }
 void pshmem_ctx_put16(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_put16", ctx, pe), dest, source, nelems, 16 / 8);
+  return put_block<put, 16 / 8>(dest, source, nelems, {"shmem_ctx_put16", pe}, ctx);
 }
 void pshmem_put32(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_put32", pe), dest, source, nelems, 32 / 8);
+  return put_block<put, 32 / 8>(dest, source, nelems, {"shmem_put32", pe});
 }
 void pshmem_ctx_put32(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_put32", ctx, pe), dest, source, nelems, 32 / 8);
+  return put_block<put, 32 / 8>(dest, source, nelems, {"shmem_ctx_put32", pe}, ctx);
 }
 void pshmem_put64(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_put64", pe), dest, source, nelems, 64 / 8);
+  return put_block<put, 64 / 8>(dest, source, nelems, {"shmem_put64", pe});
 }
 void pshmem_ctx_put64(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_put64", ctx, pe), dest, source, nelems, 64 / 8);
+  return put_block<put, 64 / 8>(dest, source, nelems, {"shmem_ctx_put64", pe}, ctx);
 }
 void pshmem_put128(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_put128", pe), dest, source, nelems, 128 / 8);
+  return put_block<put, 128 / 8>(dest, source, nelems, {"shmem_put128", pe});
 }
 void pshmem_ctx_put128(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_put128", ctx, pe), dest, source, nelems, 128 / 8);
+  return put_block<put, 128 / 8>(dest, source, nelems, {"shmem_ctx_put128", pe}, ctx);
 }
 void pshmem_putmem(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_putmem", pe), dest, source, nelems, 1);
+  return put_block<put, 1>(dest, source, nelems, {"shmem_putmem", pe});
 }
 void pshmem_ctx_putmem(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put>(Entry("shmem_ctx_putmem", ctx, pe), dest, source, nelems, 1);
+  return put_block<put, 1>(dest, source, nelems, {"shmem_ctx_putmem", pe}, ctx);
 }
 void pshmem_float_put_nbi(float* dest, const float* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_float_put_nbi", pe), dest, source, nelems, sizeof(float));
+  return put_block<put_nbi, sizeof(float)>(dest, source, nelems, {"shmem_float_put_nbi", pe});
 }
 void pshmem_ctx_float_put_nbi(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_float_put_nbi", ctx, pe), dest, source, nelems, sizeof(float));
+  return put_block<put_nbi, sizeof(float)>(dest, source, nelems, {"shmem_ctx_float_put_nbi", pe}, ctx);
 }
 void pshmem_double_put_nbi(double* dest, const double* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_double_put_nbi", pe), dest, source, nelems, sizeof(double));
+  return put_block<put_nbi, sizeof(double)>(dest, source, nelems, {"shmem_double_put_nbi", pe});
 }
 void pshmem_ctx_double_put_nbi(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_double_put_nbi", ctx, pe), dest, source, nelems, sizeof(double));
+  return put_block<put_nbi, sizeof(double)>(dest, source, nelems, {"shmem_ctx_double_put_nbi", pe}, ctx);
 }
 void pshmem_int_put_nbi(int* dest, const int* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_int_put_nbi", pe), dest, source, nelems, sizeof(int));
+  return put_block<put_nbi, sizeof(int)>(dest, source, nelems, {"shmem_int_put_nbi", pe});
 }
 void pshmem_ctx_int_put_nbi(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_int_put_nbi", ctx, pe), dest, source, nelems, sizeof(int));
+  return put_block<put_nbi, sizeof(int)>(dest, source, nelems, {"shmem_ctx_int_put_nbi", pe}, ctx);
 }
 void pshmem_long_put_nbi(long* dest, const long* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_long_put_nbi", pe), dest, source, nelems, sizeof(long));
+  return put_block<put_nbi, sizeof(long)>(dest, source, nelems, {"shmem_long_put_nbi", pe});
 }
 void pshmem_ctx_long_put_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_long_put_nbi", ctx, pe), dest, source, nelems, sizeof(long));
+  return put_block<put_nbi, sizeof(long)>(dest, source, nelems, {"shmem_ctx_long_put_nbi", pe}, ctx);
 }
 void pshmem_longlong_put_nbi(long long* dest, const long long* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_longlong_put_nbi", pe), dest, source, nelems, sizeof(long long));
+  return put_block<put_nbi, sizeof(long long)>(dest, source, nelems, {"shmem_longlong_put_nbi", pe});
 }
 void pshmem_ctx_longlong_put_nbi(shmem_ctx_t ctx, long long* dest, const long long* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_longlong_put_nbi", ctx, pe), dest, source, nelems, sizeof(long long));
+  return put_block<put_nbi, sizeof(long long)>(dest, source, nelems, {"shmem_ctx_longlong_put_nbi", pe}, ctx);
 }
 void pshmem_uint_put_nbi(unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_uint_put_nbi", pe), dest, source, nelems, sizeof(unsigned int));
+  return put_block<put_nbi, sizeof(unsigned int)>(dest, source, nelems, {"shmem_uint_put_nbi", pe});
 }
 void pshmem_ctx_uint_put_nbi(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_uint_put_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned int));
+  return put_block<put_nbi, sizeof(unsigned int)>(dest, source, nelems, {"shmem_ctx_uint_put_nbi", pe}, ctx);
 }
 void pshmem_ulong_put_nbi(unsigned long* dest, const unsigned long* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ulong_put_nbi", pe), dest, source, nelems, sizeof(unsigned long));
+  return put_block<put_nbi, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ulong_put_nbi", pe});
 }
 void pshmem_ctx_ulong_put_nbi(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, size_t nelems,
     int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_ulong_put_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned long));
+  return put_block<put_nbi, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ctx_ulong_put_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_put_nbi(unsigned long long* dest, const unsigned long long* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ulonglong_put_nbi", pe), dest, source, nelems, sizeof(unsigned long long));
+  return put_block<put_nbi, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ulonglong_put_nbi", pe});
 }
 void pshmem_ctx_ulonglong_put_nbi(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_ulonglong_put_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned long long));
+  return put_block<put_nbi, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ctx_ulonglong_put_nbi", pe}, ctx);
 }
 void pshmem_char_put_nbi(char* dest, const char* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_char_put_nbi", pe), dest, source, nelems, sizeof(char));
+  return put_block<put_nbi, sizeof(char)>(dest, source, nelems, {"shmem_char_put_nbi", pe});
 }
 void pshmem_ctx_char_put_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_char_put_nbi", ctx, pe), dest, source, nelems, sizeof(char));
+  return put_block<put_nbi, sizeof(char)>(dest, source, nelems, {"shmem_ctx_char_put_nbi", pe}, ctx);
 }
 void pshmem_schar_put_nbi(signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_schar_put_nbi", pe), dest, source, nelems, sizeof(signed char));
+  return put_block<put_nbi, sizeof(signed char)>(dest, source, nelems, {"shmem_schar_put_nbi", pe});
 }
 void pshmem_ctx_schar_put_nbi(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_schar_put_nbi", ctx, pe), dest, source, nelems, sizeof(signed char));
+  return put_block<put_nbi, sizeof(signed char)>(dest, source, nelems, {"shmem_ctx_schar_put_nbi", pe}, ctx);
 }
 void pshmem_short_put_nbi(short* dest, const short* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_short_put_nbi", pe), dest, source, nelems, sizeof(short));
+  return put_block<put_nbi, sizeof(short)>(dest, source, nelems, {"shmem_short_put_nbi", pe});
 }
 void pshmem_ctx_short_put_nbi(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_short_put_nbi", ctx, pe), dest, source, nelems, sizeof(short));
+  return put_block<put_nbi, sizeof(short)>(dest, source, nelems, {"shmem_ctx_short_put_nbi", pe}, ctx);
 }
 void pshmem_uchar_put_nbi(unsigned char* dest, const unsigned char* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_uchar_put_nbi", pe), dest, source, nelems, sizeof(unsigned char));
+  return put_block<put_nbi, sizeof(unsigned char)>(dest, source, nelems, {"shmem_uchar_put_nbi", pe});
 }
 void pshmem_ctx_uchar_put_nbi(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, size_t nelems,
     int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_uchar_put_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned char));
+  return put_block<put_nbi, sizeof(unsigned char)>(dest, source, nelems, {"shmem_ctx_uchar_put_nbi", pe}, ctx);
 }
 void pshmem_ushort_put_nbi(unsigned short* dest, const unsigned short* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ushort_put_nbi", pe), dest, source, nelems, sizeof(unsigned short));
+  return put_block<put_nbi, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ushort_put_nbi", pe});
 }
 void pshmem_ctx_ushort_put_nbi(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, size_t nelems,
     int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_ushort_put_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned short));
+  return put_block<put_nbi, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ctx_ushort_put_nbi", pe}, ctx);
 }
 void pshmem_longdouble_put_nbi(long double* dest, const long double* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_longdouble_put_nbi", pe), dest, source, nelems, sizeof(long double));
+  return put_block<put_nbi, sizeof(long double)>(dest, source, nelems, {"shmem_longdouble_put_nbi", pe});
 }
 void pshmem_ctx_longdouble_put_nbi(shmem_ctx_t ctx, long double* dest, const long double* source, size_t nelems,
     int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_longdouble_put_nbi", ctx, pe), dest, source, nelems, sizeof(long double));
+  return put_block<put_nbi, sizeof(long double)>(dest, source, nelems, {"shmem_ctx_longdouble_put_nbi", pe}, ctx);
 }
 void pshmem_int32_put_nbi(int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_int32_put_nbi", pe), dest, source, nelems, sizeof(int32_t));
+  return put_block<put_nbi, sizeof(int32_t)>(dest, source, nelems, {"shmem_int32_put_nbi", pe});
 }
 void pshmem_ctx_int32_put_nbi(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_int32_put_nbi", ctx, pe), dest, source, nelems, sizeof(int32_t));
+  return put_block<put_nbi, sizeof(int32_t)>(dest, source, nelems, {"shmem_ctx_int32_put_nbi", pe}, ctx);
 }
 void pshmem_int64_put_nbi(int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_int64_put_nbi", pe), dest, source, nelems, sizeof(int64_t));
+  return put_block<put_nbi, sizeof(int64_t)>(dest, source, nelems, {"shmem_int64_put_nbi", pe});
 }
 void pshmem_ctx_int64_put_nbi(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_int64_put_nbi", ctx, pe), dest, source, nelems, sizeof(int64_t));
+  return put_block<put_nbi, sizeof(int64_t)>(dest, source, nelems, {"shmem_ctx_int64_put_nbi", pe}, ctx);
 }
 void pshmem_uint32_put_nbi(uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_uint32_put_nbi", pe), dest, source, nelems, sizeof(uint32_t));
+  return put_block<put_nbi, sizeof(uint32_t)>(dest, source, nelems, {"shmem_uint32_put_nbi", pe});
 }
 void pshmem_ctx_uint32_put_nbi(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_uint32_put_nbi", ctx, pe), dest, source, nelems, sizeof(uint32_t));
+  return put_block<put_nbi, sizeof(uint32_t)>(dest, source, nelems, {"shmem_ctx_uint32_put_nbi", pe}, ctx);
 }
 void pshmem_uint64_put_nbi(uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_uint64_put_nbi", pe), dest, source, nelems, sizeof(uint64_t));
+  return put_block<put_nbi, sizeof(uint64_t)>(dest, source, nelems, {"shmem_uint64_put_nbi", pe});
 }
 void pshmem_ctx_uint64_put_nbi(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_uint64_put_nbi", ctx, pe), dest, source, nelems, sizeof(uint64_t));
+  return put_block<put_nbi, sizeof(uint64_t)>(dest, source, nelems, {"shmem_ctx_uint64_put_nbi", pe}, ctx);
 }
 void pshmem_size_put_nbi(size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_size_put_nbi", pe), dest, source, nelems, sizeof(size_t));
+  return put_block<put_nbi, sizeof(size_t)>(dest, source, nelems, {"shmem_size_put_nbi", pe});
 }
 void pshmem_ctx_size_put_nbi(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_size_put_nbi", ctx, pe), dest, source, nelems, sizeof(size_t));
+  return put_block<put_nbi, sizeof(size_t)>(dest, source, nelems, {"shmem_ctx_size_put_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_put_nbi(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ptrdiff_put_nbi", pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return put_block<put_nbi, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ptrdiff_put_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_put_nbi(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_ptrdiff_put_nbi", ctx, pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return put_block<put_nbi, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ctx_ptrdiff_put_nbi", pe}, ctx);
 }
 void pshmem_int8_put_nbi(int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_int8_put_nbi", pe), dest, source, nelems, sizeof(int8_t));
+  return put_block<put_nbi, sizeof(int8_t)>(dest, source, nelems, {"shmem_int8_put_nbi", pe});
 }
 void pshmem_ctx_int8_put_nbi(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_int8_put_nbi", ctx, pe), dest, source, nelems, sizeof(int8_t));
+  return put_block<put_nbi, sizeof(int8_t)>(dest, source, nelems, {"shmem_ctx_int8_put_nbi", pe}, ctx);
 }
 void pshmem_int16_put_nbi(int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_int16_put_nbi", pe), dest, source, nelems, sizeof(int16_t));
+  return put_block<put_nbi, sizeof(int16_t)>(dest, source, nelems, {"shmem_int16_put_nbi", pe});
 }
 void pshmem_ctx_int16_put_nbi(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_int16_put_nbi", ctx, pe), dest, source, nelems, sizeof(int16_t));
+  return put_block<put_nbi, sizeof(int16_t)>(dest, source, nelems, {"shmem_ctx_int16_put_nbi", pe}, ctx);
 }
 void pshmem_uint8_put_nbi(uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_uint8_put_nbi", pe), dest, source, nelems, sizeof(uint8_t));
+  return put_block<put_nbi, sizeof(uint8_t)>(dest, source, nelems, {"shmem_uint8_put_nbi", pe});
 }
 void pshmem_ctx_uint8_put_nbi(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_uint8_put_nbi", ctx, pe), dest, source, nelems, sizeof(uint8_t));
+  return put_block<put_nbi, sizeof(uint8_t)>(dest, source, nelems, {"shmem_ctx_uint8_put_nbi", pe}, ctx);
 }
 void pshmem_uint16_put_nbi(uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_uint16_put_nbi", pe), dest, source, nelems, sizeof(uint16_t));
+  return put_block<put_nbi, sizeof(uint16_t)>(dest, source, nelems, {"shmem_uint16_put_nbi", pe});
 }
 void pshmem_ctx_uint16_put_nbi(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_uint16_put_nbi", ctx, pe), dest, source, nelems, sizeof(uint16_t));
+  return put_block<put_nbi, sizeof(uint16_t)>(dest, source, nelems, {"shmem_ctx_uint16_put_nbi", pe}, ctx);
 }
 void pshmem_put8_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_put8_nbi", pe), dest, source, nelems, 8 / 8);
+  return put_block<put_nbi, 8 / 8>(dest, source, nelems, {"shmem_put8_nbi", pe});
 }
 void pshmem_ctx_put8_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_put8_nbi", ctx, pe), dest, source, nelems, 8 / 8);
+  return put_block<put_nbi, 8 / 8>(dest, source, nelems, {"shmem_ctx_put8_nbi", pe}, ctx);
 }
 void pshmem_put16_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_put16_nbi", pe), dest, source, nelems, 16 / 8);
+  return put_block<put_nbi, 16 / 8>(dest, source, nelems, {"shmem_put16_nbi", pe});
 }
 void pshmem_ctx_put16_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_put16_nbi", ctx, pe), dest, source, nelems, 16 / 8);
+  return put_block<put_nbi, 16 / 8>(dest, source, nelems, {"shmem_ctx_put16_nbi", pe}, ctx);
 }
 void pshmem_put32_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_put32_nbi", pe), dest, source, nelems, 32 / 8);
+  return put_block<put_nbi, 32 / 8>(dest, source, nelems, {"shmem_put32_nbi", pe});
 }
 void pshmem_ctx_put32_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_put32_nbi", ctx, pe), dest, source, nelems, 32 / 8);
+  return put_block<put_nbi, 32 / 8>(dest, source, nelems, {"shmem_ctx_put32_nbi", pe}, ctx);
 }
 void pshmem_put64_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_put64_nbi", pe), dest, source, nelems, 64 / 8);
+  return put_block<put_nbi, 64 / 8>(dest, source, nelems, {"shmem_put64_nbi", pe});
 }
 void pshmem_ctx_put64_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_put64_nbi", ctx, pe), dest, source, nelems, 64 / 8);
+  return put_block<put_nbi, 64 / 8>(dest, source, nelems, {"shmem_ctx_put64_nbi", pe}, ctx);
 }
 void pshmem_put128_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_put128_nbi", pe), dest, source, nelems, 128 / 8);
+  return put_block<put_nbi, 128 / 8>(dest, source, nelems, {"shmem_put128_nbi", pe});
 }
 void pshmem_ctx_put128_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_put128_nbi", ctx, pe), dest, source, nelems, 128 / 8);
+  return put_block<put_nbi, 128 / 8>(dest, source, nelems, {"shmem_ctx_put128_nbi", pe}, ctx);
 }
 void pshmem_putmem_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_putmem_nbi", pe), dest, source, nelems, 1);
+  return put_block<put_nbi, 1>(dest, source, nelems, {"shmem_putmem_nbi", pe});
 }
 void pshmem_ctx_putmem_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return put_block<put_nbi>(Entry("shmem_ctx_putmem_nbi", ctx, pe), dest, source, nelems, 1);
+  return put_block<put_nbi, 1>(dest, source, nelems, {"shmem_ctx_putmem_nbi", pe}, ctx);
 }
 void pshmem_float_get(float* dest, const float* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_float_get", pe), dest, source, nelems, sizeof(float));
+  return get_block<get, sizeof(float)>(dest, source, nelems, {"shmem_float_get", pe});
 }
 void pshmem_ctx_float_get(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_float_get", ctx, pe), dest, source, nelems, sizeof(float));
+  return get_block<get, sizeof(float)>(dest, source, nelems, {"shmem_ctx_float_get", pe}, ctx);
 }
 void pshmem_double_get(double* dest, const double* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_double_get", pe), dest, source, nelems, sizeof(double));
+  return get_block<get, sizeof(double)>(dest, source, nelems, {"shmem_double_get", pe});
 }
 void pshmem_ctx_double_get(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_double_get", ctx, pe), dest, source, nelems, sizeof(double));
+  return get_block<get, sizeof(double)>(dest, source, nelems, {"shmem_ctx_double_get", pe}, ctx);
 }
 void pshmem_int_get(int* dest, const int* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_int_get", pe), dest, source, nelems, sizeof(int));
+  return get_block<get, sizeof(int)>(dest, source, nelems, {"shmem_int_get", pe});
 }
 void pshmem_ctx_int_get(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_int_get", ctx, pe), dest, source, nelems, sizeof(int));
+  return get_block<get, sizeof(int)>(dest, source, nelems, {"shmem_ctx_int_get", pe}, ctx);
 }
 void pshmem_long_get(long* dest, const long* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_long_get", pe), dest, source, nelems, sizeof(long));
+  return get_block<get, sizeof(long)>(dest, source, nelems, {"shmem_long_get", pe});
 }
 void pshmem_ctx_long_get(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_long_get", ctx, pe), dest, source, nelems, sizeof(long));
+  return get_block<get, sizeof(long)>(dest, source, nelems, {"shmem_ctx_long_get", pe}, ctx);
 }
 void pshmem_longlong_get(long long* dest, const long long* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_longlong_get", pe), dest, source, nelems, sizeof(long long));
+  return get_block<get, sizeof(long long)>(dest, source, nelems, {"shmem_longlong_get", pe});
 }
 void pshmem_ctx_longlong_get(shmem_ctx_t ctx, long long* dest, const long long* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_longlong_get", ctx, pe), dest, source, nelems, sizeof(long long));
+  return get_block<get, sizeof(long long)>(dest, source, nelems, {"shmem_ctx_longlong_get", pe}, ctx);
 }
 void pshmem_uint_get(unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_uint_get", pe), dest, source, nelems, sizeof(unsigned int));
+  return get_block<get, sizeof(unsigned int)>(dest, source, nelems, {"shmem_uint_get", pe});
 }
 void pshmem_ctx_uint_get(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_uint_get", ctx, pe), dest, source, nelems, sizeof(unsigned int));
+  return get_block<get, sizeof(unsigned int)>(dest, source, nelems, {"shmem_ctx_uint_get", pe}, ctx);
 }
 void pshmem_ulong_get(unsigned long* dest, const unsigned long* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ulong_get", pe), dest, source, nelems, sizeof(unsigned long));
+  return get_block<get, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ulong_get", pe});
 }
 void pshmem_ctx_ulong_get(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_ulong_get", ctx, pe), dest, source, nelems, sizeof(unsigned long));
+  return get_block<get, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ctx_ulong_get", pe}, ctx);
 }
 void pshmem_ulonglong_get(unsigned long long* dest, const unsigned long long* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ulonglong_get", pe), dest, source, nelems, sizeof(unsigned long long));
+  return get_block<get, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ulonglong_get", pe});
 }
 void pshmem_ctx_ulonglong_get(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_ulonglong_get", ctx, pe), dest, source, nelems, sizeof(unsigned long long));
+  return get_block<get, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ctx_ulonglong_get", pe}, ctx);
 }
 void pshmem_char_get(char* dest, const char* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_char_get", pe), dest, source, nelems, sizeof(char));
+  return get_block<get, sizeof(char)>(dest, source, nelems, {"shmem_char_get", pe});
 }
 void pshmem_ctx_char_get(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_char_get", ctx, pe), dest, source, nelems, sizeof(char));
+  return get_block<get, sizeof(char)>(dest, source, nelems, {"shmem_ctx_char_get", pe}, ctx);
 }
 void pshmem_schar_get(signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_schar_get", pe), dest, source, nelems, sizeof(signed char));
+  return get_block<get, sizeof(signed char)>(dest, source, nelems, {"shmem_schar_get", pe});
 }
 void pshmem_ctx_schar_get(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_schar_get", ctx, pe), dest, source, nelems, sizeof(signed char));
+  return get_block<get, sizeof(signed char)>(dest, source, nelems, {"shmem_ctx_schar_get", pe}, ctx);
 }
 void pshmem_short_get(short* dest, const short* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_short_get", pe), dest, source, nelems, sizeof(short));
+  return get_block<get, sizeof(short)>(dest, source, nelems, {"shmem_short_get", pe});
 }
 void pshmem_ctx_short_get(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_short_get", ctx, pe), dest, source, nelems, sizeof(short));
+  return get_block<get, sizeof(short)>(dest, source, nelems, {"shmem_ctx_short_get", pe}, ctx);
 }
 void pshmem_uchar_get(unsigned char* dest, const unsigned char* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_uchar_get", pe), dest, source, nelems, sizeof(unsigned char));
+  return get_block<get, sizeof(unsigned char)>(dest, source, nelems, {"shmem_uchar_get", pe});
 }
 void pshmem_ctx_uchar_get(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_uchar_get", ctx, pe), dest, source, nelems, sizeof(unsigned char));
+  return get_block<get, sizeof(unsigned char)>(dest, source, nelems, {"shmem_ctx_uchar_get", pe}, ctx);
 }
 void pshmem_ushort_get(unsigned short* dest, const unsigned short* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ushort_get", pe), dest, source, nelems, sizeof(unsigned short));
+  return get_block<get, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ushort_get", pe});
 }
 void pshmem_ctx_ushort_get(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_ushort_get", ctx, pe), dest, source, nelems, sizeof(unsigned short));
+  return get_block<get, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ctx_ushort_get", pe}, ctx);
 }
 void pshmem_longdouble_get(long double* dest, const long double* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_longdouble_get", pe), dest, source, nelems, sizeof(long double));
+  return get_block<get, sizeof(long double)>(dest, source, nelems, {"shmem_longdouble_get", pe});
 }
 void pshmem_ctx_longdouble_get(shmem_ctx_t ctx, long double* dest, const long double* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_longdouble_get", ctx, pe), dest, source, nelems, sizeof(long double));
+  return get_block<get, sizeof(long double)>(dest, source, nelems, {"shmem_ctx_longdouble_get", pe}, ctx);
 }
 void pshmem_int32_get(int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_int32_get", pe), dest, source, nelems, sizeof(int32_t));
+  return get_block<get, sizeof(int32_t)>(dest, source, nelems, {"shmem_int32_get", pe});
 }
 void pshmem_ctx_int32_get(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_int32_get", ctx, pe), dest, source, nelems, sizeof(int32_t));
+  return get_block<get, sizeof(int32_t)>(dest, source, nelems, {"shmem_ctx_int32_get", pe}, ctx);
 }
 void pshmem_int64_get(int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_int64_get", pe), dest, source, nelems, sizeof(int64_t));
+  return get_block<get, sizeof(int64_t)>(dest, source, nelems, {"shmem_int64_get", pe});
 }
 void pshmem_ctx_int64_get(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_int64_get", ctx, pe), dest, source, nelems, sizeof(int64_t));
+  return get_block<get, sizeof(int64_t)>(dest, source, nelems, {"shmem_ctx_int64_get", pe}, ctx);
 }
 void pshmem_uint32_get(uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_uint32_get", pe), dest, source, nelems, sizeof(uint32_t));
+  return get_block<get, sizeof(uint32_t)>(dest, source, nelems, {"shmem_uint32_get", pe});
 }
 void pshmem_ctx_uint32_get(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_uint32_get", ctx, pe), dest, source, nelems, sizeof(uint32_t));
+  return get_block<get, sizeof(uint32_t)>(dest, source, nelems, {"shmem_ctx_uint32_get", pe}, ctx);
 }
 void pshmem_uint64_get(uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_uint64_get", pe), dest, source, nelems, sizeof(uint64_t));
+  return get_block<get, sizeof(uint64_t)>(dest, source, nelems, {"shmem_uint64_get", pe});
 }
 void pshmem_ctx_uint64_get(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_uint64_get", ctx, pe), dest, source, nelems, sizeof(uint64_t));
+  return get_block<get, sizeof(uint64_t)>(dest, source, nelems, {"shmem_ctx_uint64_get", pe}, ctx);
 }
 void pshmem_size_get(size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_size_get", pe), dest, source, nelems, sizeof(size_t));
+  return get_block<get, sizeof(size_t)>(dest, source, nelems, {"shmem_size_get", pe});
 }
 void pshmem_ctx_size_get(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_size_get", ctx, pe), dest, source, nelems, sizeof(size_t));
+  return get_block<get, sizeof(size_t)>(dest, source, nelems, {"shmem_ctx_size_get", pe}, ctx);
 }
 void pshmem_ptrdiff_get(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ptrdiff_get", pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return get_block<get, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ptrdiff_get", pe});
 }
 void pshmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_ptrdiff_get", ctx, pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return get_block<get, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ctx_ptrdiff_get", pe}, ctx);
 }
 void pshmem_int8_get(int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_int8_get", pe), dest, source, nelems, sizeof(int8_t));
+  return get_block<get, sizeof(int8_t)>(dest, source, nelems, {"shmem_int8_get", pe});
 }
 void pshmem_ctx_int8_get(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_int8_get", ctx, pe), dest, source, nelems, sizeof(int8_t));
+  return get_block<get, sizeof(int8_t)>(dest, source, nelems, {"shmem_ctx_int8_get", pe}, ctx);
 }
 void pshmem_int16_get(int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_int16_get", pe), dest, source, nelems, sizeof(int16_t));
+  return get_block<get, sizeof(int16_t)>(dest, source, nelems, {"shmem_int16_get", pe});
 }
 void pshmem_ctx_int16_get(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_int16_get", ctx, pe), dest, source, nelems, sizeof(int16_t));
+  return get_block<get, sizeof(int16_t)>(dest, source, nelems, {"shmem_ctx_int16_get", pe}, ctx);
 }
 void pshmem_uint8_get(uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_uint8_get", pe), dest, source, nelems, sizeof(uint8_t));
+  return get_block<get, sizeof(uint8_t)>(dest, source, nelems, {"shmem_uint8_get", pe});
 }
 void pshmem_ctx_uint8_get(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_uint8_get", ctx, pe), dest, source, nelems, sizeof(uint8_t));
+  return get_block<get, sizeof(uint8_t)>(dest, source, nelems, {"shmem_ctx_uint8_get", pe}, ctx);
 }
 void pshmem_uint16_get(uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_uint16_get", pe), dest, source, nelems, sizeof(uint16_t));
+  return get_block<get, sizeof(uint16_t)>(dest, source, nelems, {"shmem_uint16_get", pe});
 }
 void pshmem_ctx_uint16_get(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_uint16_get", ctx, pe), dest, source, nelems, sizeof(uint16_t));
+  return get_block<get, sizeof(uint16_t)>(dest, source, nelems, {"shmem_ctx_uint16_get", pe}, ctx);
 }
 void pshmem_get8(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_get8", pe), dest, source, nelems, 8 / 8);
+  return get_block<get, 8 / 8>(dest, source, nelems, {"shmem_get8", pe});
 }
 void pshmem_ctx_get8(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_get8", ctx, pe), dest, source, nelems, 8 / 8);
+  return get_block<get, 8 / 8>(dest, source, nelems, {"shmem_ctx_get8", pe}, ctx);
 }
 void pshmem_get16(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_get16", pe), dest, source, nelems, 16 / 8);
+  return get_block<get, 16 / 8>(dest, source, nelems, {"shmem_get16", pe});
 }
 void pshmem_ctx_get16(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_get16", ctx, pe), dest, source, nelems, 16 / 8);
+  return get_block<get, 16 / 8>(dest, source, nelems, {"shmem_ctx_get16", pe}, ctx);
 }
 void pshmem_get32(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_get32", pe), dest, source, nelems, 32 / 8);
+  return get_block<get, 32 / 8>(dest, source, nelems, {"shmem_get32", pe});
 }
 void pshmem_ctx_get32(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_get32", ctx, pe), dest, source, nelems, 32 / 8);
+  return get_block<get, 32 / 8>(dest, source, nelems, {"shmem_ctx_get32", pe}, ctx);
 }
 void pshmem_get64(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_get64", pe), dest, source, nelems, 64 / 8);
+  return get_block<get, 64 / 8>(dest, source, nelems, {"shmem_get64", pe});
 }
 void pshmem_ctx_get64(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_get64", ctx, pe), dest, source, nelems, 64 / 8);
+  return get_block<get, 64 / 8>(dest, source, nelems, {"shmem_ctx_get64", pe}, ctx);
 }
 void pshmem_get128(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_get128", pe), dest, source, nelems, 128 / 8);
+  return get_block<get, 128 / 8>(dest, source, nelems, {"shmem_get128", pe});
 }
 void pshmem_ctx_get128(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_get128", ctx, pe), dest, source, nelems, 128 / 8);
+  return get_block<get, 128 / 8>(dest, source, nelems, {"shmem_ctx_get128", pe}, ctx);
 }
 void pshmem_getmem(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_getmem", pe), dest, source, nelems, 1);
+  return get_block<get, 1>(dest, source, nelems, {"shmem_getmem", pe});
 }
 void pshmem_ctx_getmem(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get>(Entry("shmem_ctx_getmem", ctx, pe), dest, source, nelems, 1);
+  return get_block<get, 1>(dest, source, nelems, {"shmem_ctx_getmem", pe}, ctx);
 }
 void pshmem_float_get_nbi(float* dest, const float* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_float_get_nbi", pe), dest, source, nelems, sizeof(float));
+  return get_block<get_nbi, sizeof(float)>(dest, source, nelems, {"shmem_float_get_nbi", pe});
 }
 void pshmem_ctx_float_get_nbi(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_float_get_nbi", ctx, pe), dest, source, nelems, sizeof(float));
+  return get_block<get_nbi, sizeof(float)>(dest, source, nelems, {"shmem_ctx_float_get_nbi", pe}, ctx);
 }
 void pshmem_double_get_nbi(double* dest, const double* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_double_get_nbi", pe), dest, source, nelems, sizeof(double));
+  return get_block<get_nbi, sizeof(double)>(dest, source, nelems, {"shmem_double_get_nbi", pe});
 }
 void pshmem_ctx_double_get_nbi(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_double_get_nbi", ctx, pe), dest, source, nelems, sizeof(double));
+  return get_block<get_nbi, sizeof(double)>(dest, source, nelems, {"shmem_ctx_double_get_nbi", pe}, ctx);
 }
 void pshmem_int_get_nbi(int* dest, const int* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_int_get_nbi", pe), dest, source, nelems, sizeof(int));
+  return get_block<get_nbi, sizeof(int)>(dest, source, nelems, {"shmem_int_get_nbi", pe});
 }
 void pshmem_ctx_int_get_nbi(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_int_get_nbi", ctx, pe), dest, source, nelems, sizeof(int));
+  return get_block<get_nbi, sizeof(int)>(dest, source, nelems, {"shmem_ctx_int_get_nbi", pe}, ctx);
 }
 void pshmem_long_get_nbi(long* dest, const long* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_long_get_nbi", pe), dest, source, nelems, sizeof(long));
+  return get_block<get_nbi, sizeof(long)>(dest, source, nelems, {"shmem_long_get_nbi", pe});
 }
 void pshmem_ctx_long_get_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_long_get_nbi", ctx, pe), dest, source, nelems, sizeof(long));
+  return get_block<get_nbi, sizeof(long)>(dest, source, nelems, {"shmem_ctx_long_get_nbi", pe}, ctx);
 }
 void pshmem_longlong_get_nbi(long long* dest, const long long* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_longlong_get_nbi", pe), dest, source, nelems, sizeof(long long));
+  return get_block<get_nbi, sizeof(long long)>(dest, source, nelems, {"shmem_longlong_get_nbi", pe});
 }
 void pshmem_ctx_longlong_get_nbi(shmem_ctx_t ctx, long long* dest, const long long* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_longlong_get_nbi", ctx, pe), dest, source, nelems, sizeof(long long));
+  return get_block<get_nbi, sizeof(long long)>(dest, source, nelems, {"shmem_ctx_longlong_get_nbi", pe}, ctx);
 }
 void pshmem_uint_get_nbi(unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_uint_get_nbi", pe), dest, source, nelems, sizeof(unsigned int));
+  return get_block<get_nbi, sizeof(unsigned int)>(dest, source, nelems, {"shmem_uint_get_nbi", pe});
 }
 void pshmem_ctx_uint_get_nbi(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_uint_get_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned int));
+  return get_block<get_nbi, sizeof(unsigned int)>(dest, source, nelems, {"shmem_ctx_uint_get_nbi", pe}, ctx);
 }
 void pshmem_ulong_get_nbi(unsigned long* dest, const unsigned long* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ulong_get_nbi", pe), dest, source, nelems, sizeof(unsigned long));
+  return get_block<get_nbi, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ulong_get_nbi", pe});
 }
 void pshmem_ctx_ulong_get_nbi(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, size_t nelems,
     int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_ulong_get_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned long));
+  return get_block<get_nbi, sizeof(unsigned long)>(dest, source, nelems, {"shmem_ctx_ulong_get_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_get_nbi(unsigned long long* dest, const unsigned long long* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ulonglong_get_nbi", pe), dest, source, nelems, sizeof(unsigned long long));
+  return get_block<get_nbi, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ulonglong_get_nbi", pe});
 }
 void pshmem_ctx_ulonglong_get_nbi(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_ulonglong_get_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned long long));
+  return get_block<get_nbi, sizeof(unsigned long long)>(dest, source, nelems, {"shmem_ctx_ulonglong_get_nbi", pe}, ctx);
 }
 void pshmem_char_get_nbi(char* dest, const char* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_char_get_nbi", pe), dest, source, nelems, sizeof(char));
+  return get_block<get_nbi, sizeof(char)>(dest, source, nelems, {"shmem_char_get_nbi", pe});
 }
 void pshmem_ctx_char_get_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_char_get_nbi", ctx, pe), dest, source, nelems, sizeof(char));
+  return get_block<get_nbi, sizeof(char)>(dest, source, nelems, {"shmem_ctx_char_get_nbi", pe}, ctx);
 }
 void pshmem_schar_get_nbi(signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_schar_get_nbi", pe), dest, source, nelems, sizeof(signed char));
+  return get_block<get_nbi, sizeof(signed char)>(dest, source, nelems, {"shmem_schar_get_nbi", pe});
 }
 void pshmem_ctx_schar_get_nbi(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_schar_get_nbi", ctx, pe), dest, source, nelems, sizeof(signed char));
+  return get_block<get_nbi, sizeof(signed char)>(dest, source, nelems, {"shmem_ctx_schar_get_nbi", pe}, ctx);
 }
 void pshmem_short_get_nbi(short* dest, const short* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_short_get_nbi", pe), dest, source, nelems, sizeof(short));
+  return get_block<get_nbi, sizeof(short)>(dest, source, nelems, {"shmem_short_get_nbi", pe});
 }
 void pshmem_ctx_short_get_nbi(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_short_get_nbi", ctx, pe), dest, source, nelems, sizeof(short));
+  return get_block<get_nbi, sizeof(short)>(dest, source, nelems, {"shmem_ctx_short_get_nbi", pe}, ctx);
 }
 void pshmem_uchar_get_nbi(unsigned char* dest, const unsigned char* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_uchar_get_nbi", pe), dest, source, nelems, sizeof(unsigned char));
+  return get_block<get_nbi, sizeof(unsigned char)>(dest, source, nelems, {"shmem_uchar_get_nbi", pe});
 }
 void pshmem_ctx_uchar_get_nbi(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, size_t nelems,
     int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_uchar_get_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned char));
+  return get_block<get_nbi, sizeof(unsigned char)>(dest, source, nelems, {"shmem_ctx_uchar_get_nbi", pe}, ctx);
 }
 void pshmem_ushort_get_nbi(unsigned short* dest, const unsigned short* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ushort_get_nbi", pe), dest, source, nelems, sizeof(unsigned short));
+  return get_block<get_nbi, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ushort_get_nbi", pe});
 }
 void pshmem_ctx_ushort_get_nbi(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, size_t nelems,
     int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_ushort_get_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned short));
+  return get_block<get_nbi, sizeof(unsigned short)>(dest, source, nelems, {"shmem_ctx_ushort_get_nbi", pe}, ctx);
 }
 void pshmem_longdouble_get_nbi(long double* dest, const long double* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_longdouble_get_nbi", pe), dest, source, nelems, sizeof(long double));
+  return get_block<get_nbi, sizeof(long double)>(dest, source, nelems, {"shmem_longdouble_get_nbi", pe});
 }
 void pshmem_ctx_longdouble_get_nbi(shmem_ctx_t ctx, long double* dest, const long double* source, size_t nelems,
     int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_longdouble_get_nbi", ctx, pe), dest, source, nelems, sizeof(long double));
+  return get_block<get_nbi, sizeof(long double)>(dest, source, nelems, {"shmem_ctx_longdouble_get_nbi", pe}, ctx);
 }
 void pshmem_int32_get_nbi(int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_int32_get_nbi", pe), dest, source, nelems, sizeof(int32_t));
+  return get_block<get_nbi, sizeof(int32_t)>(dest, source, nelems, {"shmem_int32_get_nbi", pe});
 }
 void pshmem_ctx_int32_get_nbi(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_int32_get_nbi", ctx, pe), dest, source, nelems, sizeof(int32_t));
+  return get_block<get_nbi, sizeof(int32_t)>(dest, source, nelems, {"shmem_ctx_int32_get_nbi", pe}, ctx);
 }
 void pshmem_int64_get_nbi(int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_int64_get_nbi", pe), dest, source, nelems, sizeof(int64_t));
+  return get_block<get_nbi, sizeof(int64_t)>(dest, source, nelems, {"shmem_int64_get_nbi", pe});
 }
 void pshmem_ctx_int64_get_nbi(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_int64_get_nbi", ctx, pe), dest, source, nelems, sizeof(int64_t));
+  return get_block<get_nbi, sizeof(int64_t)>(dest, source, nelems, {"shmem_ctx_int64_get_nbi", pe}, ctx);
 }
 void pshmem_uint32_get_nbi(uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_uint32_get_nbi", pe), dest, source, nelems, sizeof(uint32_t));
+  return get_block<get_nbi, sizeof(uint32_t)>(dest, source, nelems, {"shmem_uint32_get_nbi", pe});
 }
 void pshmem_ctx_uint32_get_nbi(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_uint32_get_nbi", ctx, pe), dest, source, nelems, sizeof(uint32_t));
+  return get_block<get_nbi, sizeof(uint32_t)>(dest, source, nelems, {"shmem_ctx_uint32_get_nbi", pe}, ctx);
 }
 void pshmem_uint64_get_nbi(uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_uint64_get_nbi", pe), dest, source, nelems, sizeof(uint64_t));
+  return get_block<get_nbi, sizeof(uint64_t)>(dest, source, nelems, {"shmem_uint64_get_nbi", pe});
 }
 void pshmem_ctx_uint64_get_nbi(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_uint64_get_nbi", ctx, pe), dest, source, nelems, sizeof(uint64_t));
+  return get_block<get_nbi, sizeof(uint64_t)>(dest, source, nelems, {"shmem_ctx_uint64_get_nbi", pe}, ctx);
 }
 void pshmem_size_get_nbi(size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_size_get_nbi", pe), dest, source, nelems, sizeof(size_t));
+  return get_block<get_nbi, sizeof(size_t)>(dest, source, nelems, {"shmem_size_get_nbi", pe});
 }
 void pshmem_ctx_size_get_nbi(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_size_get_nbi", ctx, pe), dest, source, nelems, sizeof(size_t));
+  return get_block<get_nbi, sizeof(size_t)>(dest, source, nelems, {"shmem_ctx_size_get_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_get_nbi(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ptrdiff_get_nbi", pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return get_block<get_nbi, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ptrdiff_get_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_get_nbi(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_ptrdiff_get_nbi", ctx, pe), dest, source, nelems, sizeof(ptrdiff_t));
+  return get_block<get_nbi, sizeof(ptrdiff_t)>(dest, source, nelems, {"shmem_ctx_ptrdiff_get_nbi", pe}, ctx);
 }
 void pshmem_int8_get_nbi(int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_int8_get_nbi", pe), dest, source, nelems, sizeof(int8_t));
+  return get_block<get_nbi, sizeof(int8_t)>(dest, source, nelems, {"shmem_int8_get_nbi", pe});
 }
 void pshmem_ctx_int8_get_nbi(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_int8_get_nbi", ctx, pe), dest, source, nelems, sizeof(int8_t));
+  return get_block<get_nbi, sizeof(int8_t)>(dest, source, nelems, {"shmem_ctx_int8_get_nbi", pe}, ctx);
 }
 void pshmem_int16_get_nbi(int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_int16_get_nbi", pe), dest, source, nelems, sizeof(int16_t));
+  return get_block<get_nbi, sizeof(int16_t)>(dest, source, nelems, {"shmem_int16_get_nbi", pe});
 }
 void pshmem_ctx_int16_get_nbi(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_int16_get_nbi", ctx, pe), dest, source, nelems, sizeof(int16_t));
+  return get_block<get_nbi, sizeof(int16_t)>(dest, source, nelems, {"shmem_ctx_int16_get_nbi", pe}, ctx);
 }
 void pshmem_uint8_get_nbi(uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_uint8_get_nbi", pe), dest, source, nelems, sizeof(uint8_t));
+  return get_block<get_nbi, sizeof(uint8_t)>(dest, source, nelems, {"shmem_uint8_get_nbi", pe});
 }
 void pshmem_ctx_uint8_get_nbi(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_uint8_get_nbi", ctx, pe), dest, source, nelems, sizeof(uint8_t));
+  return get_block<get_nbi, sizeof(uint8_t)>(dest, source, nelems, {"shmem_ctx_uint8_get_nbi", pe}, ctx);
 }
 void pshmem_uint16_get_nbi(uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_uint16_get_nbi", pe), dest, source, nelems, sizeof(uint16_t));
+  return get_block<get_nbi, sizeof(uint16_t)>(dest, source, nelems, {"shmem_uint16_get_nbi", pe});
 }
 void pshmem_ctx_uint16_get_nbi(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_uint16_get_nbi", ctx, pe), dest, source, nelems, sizeof(uint16_t));
+  return get_block<get_nbi, sizeof(uint16_t)>(dest, source, nelems, {"shmem_ctx_uint16_get_nbi", pe}, ctx);
 }
 void pshmem_get8_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_get8_nbi", pe), dest, source, nelems, 8 / 8);
+  return get_block<get_nbi, 8 / 8>(dest, source, nelems, {"shmem_get8_nbi", pe});
 }
 void pshmem_ctx_get8_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_get8_nbi", ctx, pe), dest, source, nelems, 8 / 8);
+  return get_block<get_nbi, 8 / 8>(dest, source, nelems, {"shmem_ctx_get8_nbi", pe}, ctx);
 }
 void pshmem_get16_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_get16_nbi", pe), dest, source, nelems, 16 / 8);
+  return get_block<get_nbi, 16 / 8>(dest, source, nelems, {"shmem_get16_nbi", pe});
 }
 void pshmem_ctx_get16_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_get16_nbi", ctx, pe), dest, source, nelems, 16 / 8);
+  return get_block<get_nbi, 16 / 8>(dest, source, nelems, {"shmem_ctx_get16_nbi", pe}, ctx);
 }
 void pshmem_get32_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_get32_nbi", pe), dest, source, nelems, 32 / 8);
+  return get_block<get_nbi, 32 / 8>(dest, source, nelems, {"shmem_get32_nbi", pe});
 }
 void pshmem_ctx_get32_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_get32_nbi", ctx, pe), dest, source, nelems, 32 / 8);
+  return get_block<get_nbi, 32 / 8>(dest, source, nelems, {"shmem_ctx_get32_nbi", pe}, ctx);
 }
 void pshmem_get64_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_get64_nbi", pe), dest, source, nelems, 64 / 8);
+  return get_block<get_nbi, 64 / 8>(dest, source, nelems, {"shmem_get64_nbi", pe});
 }
 void pshmem_ctx_get64_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_get64_nbi", ctx, pe), dest, source, nelems, 64 / 8);
+  return get_block<get_nbi, 64 / 8>(dest, source, nelems, {"shmem_ctx_get64_nbi", pe}, ctx);
 }
 void pshmem_get128_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_get128_nbi", pe), dest, source, nelems, 128 / 8);
+  return get_block<get_nbi, 128 / 8>(dest, source, nelems, {"shmem_get128_nbi", pe});
 }
 void pshmem_ctx_get128_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_get128_nbi", ctx, pe), dest, source, nelems, 128 / 8);
+  return get_block<get_nbi, 128 / 8>(dest, source, nelems, {"shmem_ctx_get128_nbi", pe}, ctx);
 }
 void pshmem_getmem_nbi(void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_getmem_nbi", pe), dest, source, nelems, 1);
+  return get_block<get_nbi, 1>(dest, source, nelems, {"shmem_getmem_nbi", pe});
 }
 void pshmem_ctx_getmem_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {
-  return get_block<get_nbi>(Entry("shmem_ctx_getmem_nbi", ctx, pe), dest, source, nelems, 1);
+  return get_block<get_nbi, 1>(dest, source, nelems, {"shmem_ctx_getmem_nbi", pe}, ctx);
 }
 void pshmem_float_p(float* dest, float value, int pe) {
-  return put_one(Entry("shmem_float_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_float_p", pe});
 }
 void pshmem_ctx_float_p(shmem_ctx_t ctx, float* dest, float value, int pe) {
-  return put_one(Entry("shmem_ctx_float_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_float_p", pe}, ctx);
 }
 void pshmem_double_p(double* dest, double value, int pe) {
-  return put_one(Entry("shmem_double_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_double_p", pe});
 }
 void pshmem_ctx_double_p(shmem_ctx_t ctx, double* dest, double value, int pe) {
-  return put_one(Entry("shmem_ctx_double_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_double_p", pe}, ctx);
 }
 void pshmem_int_p(int* dest, int value, int pe) {
-  return put_one(Entry("shmem_int_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_int_p", pe});
 }
 void pshmem_ctx_int_p(shmem_ctx_t ctx, int* dest, int value, int pe) {
-  return put_one(Entry("shmem_ctx_int_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_int_p", pe}, ctx);
 }
 void pshmem_long_p(long* dest, long value, int pe) {
-  return put_one(Entry("shmem_long_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_long_p", pe});
 }
 void pshmem_ctx_long_p(shmem_ctx_t ctx, long* dest, long value, int pe) {
-  return put_one(Entry("shmem_ctx_long_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_long_p", pe}, ctx);
 }
 void pshmem_longlong_p(long long* dest, long long value, int pe) {
-  return put_one(Entry("shmem_longlong_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_longlong_p", pe});
 }
 void pshmem_ctx_longlong_p(shmem_ctx_t ctx, long long* dest, long long value, int pe) {
-  return put_one(Entry("shmem_ctx_longlong_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_longlong_p", pe}, ctx);
 }
 void pshmem_uint_p(unsigned int* dest, unsigned int value, int pe) {
-  return put_one(Entry("shmem_uint_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_uint_p", pe});
 }
 void pshmem_ctx_uint_p(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int pe) {
-  return put_one(Entry("shmem_ctx_uint_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_uint_p", pe}, ctx);
 }
 void pshmem_ulong_p(unsigned long* dest, unsigned long value, int pe) {
-  return put_one(Entry("shmem_ulong_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_ulong_p", pe});
 }
 void pshmem_ctx_ulong_p(shmem_ctx_t ctx, unsigned long* dest, unsigned long value, int pe) {
-  return put_one(Entry("shmem_ctx_ulong_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_ulong_p", pe}, ctx);
 }
 void pshmem_ulonglong_p(unsigned long long* dest, unsigned long long value, int pe) {
-  return put_one(Entry("shmem_ulonglong_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_ulonglong_p", pe});
 }
 void pshmem_ctx_ulonglong_p(shmem_ctx_t ctx, unsigned long long* dest, unsigned long long value, int pe) {
-  return put_one(Entry("shmem_ctx_ulonglong_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_ulonglong_p", pe}, ctx);
 }
 void pshmem_char_p(char* dest, char value, int pe) {
-  return put_one(Entry("shmem_char_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_char_p", pe});
 }
 void pshmem_ctx_char_p(shmem_ctx_t ctx, char* dest, char value, int pe) {
-  return put_one(Entry("shmem_ctx_char_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_char_p", pe}, ctx);
 }
 void pshmem_schar_p(signed char* dest, signed char value, int pe) {
-  return put_one(Entry("shmem_schar_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_schar_p", pe});
 }
 void pshmem_ctx_schar_p(shmem_ctx_t ctx, signed char* dest, signed char value, int pe) {
-  return put_one(Entry("shmem_ctx_schar_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_schar_p", pe}, ctx);
 }
 void pshmem_short_p(short* dest, short value, int pe) {
-  return put_one(Entry("shmem_short_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_short_p", pe});
 }
 void pshmem_ctx_short_p(shmem_ctx_t ctx, short* dest, short value, int pe) {
-  return put_one(Entry("shmem_ctx_short_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_short_p", pe}, ctx);
 }
 void pshmem_uchar_p(unsigned char* dest, unsigned char value, int pe) {
-  return put_one(Entry("shmem_uchar_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_uchar_p", pe});
 }
 void pshmem_ctx_uchar_p(shmem_ctx_t ctx, unsigned char* dest, unsigned char value, int pe) {
-  return put_one(Entry("shmem_ctx_uchar_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_uchar_p", pe}, ctx);
 }
 void pshmem_ushort_p(unsigned short* dest, unsigned short value, int pe) {
-  return put_one(Entry("shmem_ushort_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_ushort_p", pe});
 }
 void pshmem_ctx_ushort_p(shmem_ctx_t ctx, unsigned short* dest, unsigned short value, int pe) {
-  return put_one(Entry("shmem_ctx_ushort_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_ushort_p", pe}, ctx);
 }
 void pshmem_longdouble_p(long double* dest, long double value, int pe) {
-  return put_one(Entry("shmem_longdouble_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_longdouble_p", pe});
 }
 void pshmem_ctx_longdouble_p(shmem_ctx_t ctx, long double* dest, long double value, int pe) {
-  return put_one(Entry("shmem_ctx_longdouble_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_longdouble_p", pe}, ctx);
 }
 void pshmem_int32_p(int32_t* dest, int32_t value, int pe) {
-  return put_one(Entry("shmem_int32_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_int32_p", pe});
 }
 void pshmem_ctx_int32_p(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe) {
-  return put_one(Entry("shmem_ctx_int32_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_int32_p", pe}, ctx);
 }
 void pshmem_int64_p(int64_t* dest, int64_t value, int pe) {
-  return put_one(Entry("shmem_int64_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_int64_p", pe});
 }
 void pshmem_ctx_int64_p(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe) {
-  return put_one(Entry("shmem_ctx_int64_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_int64_p", pe}, ctx);
 }
 void pshmem_uint32_p(uint32_t* dest, uint32_t value, int pe) {
-  return put_one(Entry("shmem_uint32_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_uint32_p", pe});
 }
 void pshmem_ctx_uint32_p(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe) {
-  return put_one(Entry("shmem_ctx_uint32_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_uint32_p", pe}, ctx);
 }
 void pshmem_uint64_p(uint64_t* dest, uint64_t value, int pe) {
-  return put_one(Entry("shmem_uint64_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_uint64_p", pe});
 }
 void pshmem_ctx_uint64_p(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe) {
-  return put_one(Entry("shmem_ctx_uint64_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_uint64_p", pe}, ctx);
 }
 void pshmem_size_p(size_t* dest, size_t value, int pe) {
-  return put_one(Entry("shmem_size_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_size_p", pe});
 }
 void pshmem_ctx_size_p(shmem_ctx_t ctx, size_t* dest, size_t value, int pe) {
-  return put_one(Entry("shmem_ctx_size_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_size_p", pe}, ctx);
 }
 void pshmem_ptrdiff_p(ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return put_one(Entry("shmem_ptrdiff_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_ptrdiff_p", pe});
 }
 void pshmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int pe) {
-  return put_one(Entry("shmem_ctx_ptrdiff_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_ptrdiff_p", pe}, ctx);
 }
 void pshmem_int8_p(int8_t* dest, int8_t value, int pe) {
-  return put_one(Entry("shmem_int8_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_int8_p", pe});
 }
 void pshmem_ctx_int8_p(shmem_ctx_t ctx, int8_t* dest, int8_t value, int pe) {
-  return put_one(Entry("shmem_ctx_int8_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_int8_p", pe}, ctx);
 }
 void pshmem_int16_p(int16_t* dest, int16_t value, int pe) {
-  return put_one(Entry("shmem_int16_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_int16_p", pe});
 }
 void pshmem_ctx_int16_p(shmem_ctx_t ctx, int16_t* dest, int16_t value, int pe) {
-  return put_one(Entry("shmem_ctx_int16_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_int16_p", pe}, ctx);
 }
 void pshmem_uint8_p(uint8_t* dest, uint8_t value, int pe) {
-  return put_one(Entry("shmem_uint8_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_uint8_p", pe});
 }
 void pshmem_ctx_uint8_p(shmem_ctx_t ctx, uint8_t* dest, uint8_t value, int pe) {
-  return put_one(Entry("shmem_ctx_uint8_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_uint8_p", pe}, ctx);
 }
 void pshmem_uint16_p(uint16_t* dest, uint16_t value, int pe) {
-  return put_one(Entry("shmem_uint16_p", pe), dest, value);
+  return put_one(dest, value, {"shmem_uint16_p", pe});
 }
 void pshmem_ctx_uint16_p(shmem_ctx_t ctx, uint16_t* dest, uint16_t value, int pe) {
-  return put_one(Entry("shmem_ctx_uint16_p", ctx, pe), dest, value);
+  return put_one(dest, value, {"shmem_ctx_uint16_p", pe}, ctx);
 }
 float pshmem_float_g(const float* source, int pe) {
-  return get_one(Entry("shmem_float_g", pe), source);
+  return get_one(source, {"shmem_float_g", pe});
 }
 float pshmem_ctx_float_g(shmem_ctx_t ctx, const float* source, int pe) {
-  return get_one(Entry("shmem_ctx_float_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_float_g", pe}, ctx);
 }
 double pshmem_double_g(const double* source, int pe) {
-  return get_one(Entry("shmem_double_g", pe), source);
+  return get_one(source, {"shmem_double_g", pe});
 }
 double pshmem_ctx_double_g(shmem_ctx_t ctx, const double* source, int pe) {
-  return get_one(Entry("shmem_ctx_double_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_double_g", pe}, ctx);
 }
 int pshmem_int_g(const int* source, int pe) {
-  return get_one(Entry("shmem_int_g", pe), source);
+  return get_one(source, {"shmem_int_g", pe});
 }
 int pshmem_ctx_int_g(shmem_ctx_t ctx, const int* source, int pe) {
-  return get_one(Entry("shmem_ctx_int_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_int_g", pe}, ctx);
 }
 long pshmem_long_g(const long* source, int pe) {
-  return get_one(Entry("shmem_long_g", pe), source);
+  return get_one(source, {"shmem_long_g", pe});
 }
 long pshmem_ctx_long_g(shmem_ctx_t ctx, const long* source, int pe) {
-  return get_one(Entry("shmem_ctx_long_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_long_g", pe}, ctx);
 }
 long long pshmem_longlong_g(const long long* source, int pe) {
-  return get_one(Entry("shmem_longlong_g", pe), source);
+  return get_one(source, {"shmem_longlong_g", pe});
 }
 long long pshmem_ctx_longlong_g(shmem_ctx_t ctx, const long long* source, int pe) {
-  return get_one(Entry("shmem_ctx_longlong_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_longlong_g", pe}, ctx);
 }
 unsigned int pshmem_uint_g(const unsigned int* source, int pe) {
-  return get_one(Entry("shmem_uint_g", pe), source);
+  return get_one(source, {"shmem_uint_g", pe});
 }
 unsigned int pshmem_ctx_uint_g(shmem_ctx_t ctx, const unsigned int* source, int pe) {
-  return get_one(Entry("shmem_ctx_uint_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_uint_g", pe}, ctx);
 }
 unsigned long pshmem_ulong_g(const unsigned long* source, int pe) {
-  return get_one(Entry("shmem_ulong_g", pe), source);
+  return get_one(source, {"shmem_ulong_g", pe});
 }
 unsigned long pshmem_ctx_ulong_g(shmem_ctx_t ctx, const unsigned long* source, int pe) {
-  return get_one(Entry("shmem_ctx_ulong_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_ulong_g", pe}, ctx);
 }
 unsigned long long pshmem_ulonglong_g(const unsigned long long* source, int pe) {
-  return get_one(Entry("shmem_ulonglong_g", pe), source);
+  return get_one(source, {"shmem_ulonglong_g", pe});
 }
 unsigned long long pshmem_ctx_ulonglong_g(shmem_ctx_t ctx, const unsigned long long* source, int pe) {
-  return get_one(Entry("shmem_ctx_ulonglong_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_ulonglong_g", pe}, ctx);
 }
 char pshmem_char_g(const char* source, int pe) {
-  return get_one(Entry("shmem_char_g", pe), source);
+  return get_one(source, {"shmem_char_g", pe});
 }
 char pshmem_ctx_char_g(shmem_ctx_t ctx, const char* source, int pe) {
-  return get_one(Entry("shmem_ctx_char_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_char_g", pe}, ctx);
 }
 signed char pshmem_schar_g(const signed char* source, int pe) {
-  return get_one(Entry("shmem_schar_g", pe), source);
+  return get_one(source, {"shmem_schar_g", pe});
 }
 signed char pshmem_ctx_schar_g(shmem_ctx_t ctx, const signed char* source, int pe) {
-  return get_one(Entry("shmem_ctx_schar_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_schar_g", pe}, ctx);
 }
 short pshmem_short_g(const short* source, int pe) {
-  return get_one(Entry("shmem_short_g", pe), source);
+  return get_one(source, {"shmem_short_g", pe});
 }
 short pshmem_ctx_short_g(shmem_ctx_t ctx, const short* source, int pe) {
-  return get_one(Entry("shmem_ctx_short_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_short_g", pe}, ctx);
 }
 unsigned char pshmem_uchar_g(const unsigned char* source, int pe) {
-  return get_one(Entry("shmem_uchar_g", pe), source);
+  return get_one(source, {"shmem_uchar_g", pe});
 }
 unsigned char pshmem_ctx_uchar_g(shmem_ctx_t ctx, const unsigned char* source, int pe) {
-  return get_one(Entry("shmem_ctx_uchar_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_uchar_g", pe}, ctx);
 }
 unsigned short pshmem_ushort_g(const unsigned short* source, int pe) {
-  return get_one(Entry("shmem_ushort_g", pe), source);
+  return get_one(source, {"shmem_ushort_g", pe});
 }
 unsigned short pshmem_ctx_ushort_g(shmem_ctx_t ctx, const unsigned short* source, int pe) {
-  return get_one(Entry("shmem_ctx_ushort_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_ushort_g", pe}, ctx);
 }
 long double pshmem_longdouble_g(const long double* source, int pe) {
-  return get_one(Entry("shmem_longdouble_g", pe), source);
+  return get_one(source, {"shmem_longdouble_g", pe});
 }
 long double pshmem_ctx_longdouble_g(shmem_ctx_t ctx, const long double* source, int pe) {
-  return get_one(Entry("shmem_ctx_longdouble_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_longdouble_g", pe}, ctx);
 }
 int32_t pshmem_int32_g(const int32_t* source, int pe) {
-  return get_one(Entry("shmem_int32_g", pe), source);
+  return get_one(source, {"shmem_int32_g", pe});
 }
 int32_t pshmem_ctx_int32_g(shmem_ctx_t ctx, const int32_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_int32_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_int32_g", pe}, ctx);
 }
 int64_t pshmem_int64_g(const int64_t* source, int pe) {
-  return get_one(Entry("shmem_int64_g", pe), source);
+  return get_one(source, {"shmem_int64_g", pe});
 }
 int64_t pshmem_ctx_int64_g(shmem_ctx_t ctx, const int64_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_int64_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_int64_g", pe}, ctx);
 }
 uint32_t pshmem_uint32_g(const uint32_t* source, int pe) {
-  return get_one(Entry("shmem_uint32_g", pe), source);
+  return get_one(source, {"shmem_uint32_g", pe});
 }
 uint32_t pshmem_ctx_uint32_g(shmem_ctx_t ctx, const uint32_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_uint32_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_uint32_g", pe}, ctx);
 }
 uint64_t pshmem_uint64_g(const uint64_t* source, int pe) {
-  return get_one(Entry("shmem_uint64_g", pe), source);
+  return get_one(source, {"shmem_uint64_g", pe});
 }
 uint64_t pshmem_ctx_uint64_g(shmem_ctx_t ctx, const uint64_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_uint64_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_uint64_g", pe}, ctx);
 }
 size_t pshmem_size_g(const size_t* source, int pe) {
-  return get_one(Entry("shmem_size_g", pe), source);
+  return get_one(source, {"shmem_size_g", pe});
 }
 size_t pshmem_ctx_size_g(shmem_ctx_t ctx, const size_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_size_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_size_g", pe}, ctx);
 }
 ptrdiff_t pshmem_ptrdiff_g(const ptrdiff_t* source, int pe) {
-  return get_one(Entry("shmem_ptrdiff_g", pe), source);
+  return get_one(source, {"shmem_ptrdiff_g", pe});
 }
 ptrdiff_t pshmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_ptrdiff_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_ptrdiff_g", pe}, ctx);
 }
 int8_t pshmem_int8_g(const int8_t* source, int pe) {
-  return get_one(Entry("shmem_int8_g", pe), source);
+  return get_one(source, {"shmem_int8_g", pe});
 }
 int8_t pshmem_ctx_int8_g(shmem_ctx_t ctx, const int8_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_int8_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_int8_g", pe}, ctx);
 }
 int16_t pshmem_int16_g(const int16_t* source, int pe) {
-  return get_one(Entry("shmem_int16_g", pe), source);
+  return get_one(source, {"shmem_int16_g", pe});
 }
 int16_t pshmem_ctx_int16_g(shmem_ctx_t ctx, const int16_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_int16_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_int16_g", pe}, ctx);
 }
 uint8_t pshmem_uint8_g(const uint8_t* source, int pe) {
-  return get_one(Entry("shmem_uint8_g", pe), source);
+  return get_one(source, {"shmem_uint8_g", pe});
 }
 uint8_t pshmem_ctx_uint8_g(shmem_ctx_t ctx, const uint8_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_uint8_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_uint8_g", pe}, ctx);
 }
 uint16_t pshmem_uint16_g(const uint16_t* source, int pe) {
-  return get_one(Entry("shmem_uint16_g", pe), source);
+  return get_one(source, {"shmem_uint16_g", pe});
 }
 uint16_t pshmem_ctx_uint16_g(shmem_ctx_t ctx, const uint16_t* source, int pe) {
-  return get_one(Entry("shmem_ctx_uint16_g", ctx, pe), source);
+  return get_one(source, {"shmem_ctx_uint16_g", pe}, ctx);
 }
 void pshmem_float_iput(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_float_iput", pe), dest, source, {dst, sst, sizeof(float), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(float), 1, nelems}, {"shmem_float_iput", pe});
 }
 void pshmem_ctx_float_iput(shmem_ctx_t ctx, float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_float_iput", ctx, pe), dest, source, {dst, sst, sizeof(float), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(float), 1, nelems}, {"shmem_ctx_float_iput", pe}, ctx);
 }
 void pshmem_double_iput(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_double_iput", pe), dest, source, {dst, sst, sizeof(double), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(double), 1, nelems}, {"shmem_double_iput", pe});
 }
 void pshmem_ctx_double_iput(shmem_ctx_t ctx, double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_double_iput", ctx, pe), dest, source, {dst, sst, sizeof(double), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(double), 1, nelems}, {"shmem_ctx_double_iput", pe}, ctx);
 }
 void pshmem_int_iput(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_int_iput", pe), dest, source, {dst, sst, sizeof(int), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int), 1, nelems}, {"shmem_int_iput", pe});
 }
 void pshmem_ctx_int_iput(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ctx_int_iput", ctx, pe), dest, source, {dst, sst, sizeof(int), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int), 1, nelems}, {"shmem_ctx_int_iput", pe}, ctx);
 }
 void pshmem_long_iput(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_long_iput", pe), dest, source, {dst, sst, sizeof(long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(long), 1, nelems}, {"shmem_long_iput", pe});
 }
 void pshmem_ctx_long_iput(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_long_iput", ctx, pe), dest, source, {dst, sst, sizeof(long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(long), 1, nelems}, {"shmem_ctx_long_iput", pe}, ctx);
 }
 void pshmem_longlong_iput(long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_longlong_iput", pe), dest, source, {dst, sst, sizeof(long long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(long long), 1, nelems}, {"shmem_longlong_iput", pe});
 }
 void pshmem_ctx_longlong_iput(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_longlong_iput", ctx, pe), dest, source, {dst, sst, sizeof(long long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(long long), 1, nelems}, {"shmem_ctx_longlong_iput", pe}, ctx);
 }
 void pshmem_uint_iput(unsigned int* dest, const unsigned int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_uint_iput", pe), dest, source, {dst, sst, sizeof(unsigned int), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, {"shmem_uint_iput", pe});
 }
 void pshmem_ctx_uint_iput(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_uint_iput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned int), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, {"shmem_ctx_uint_iput", pe}, ctx);
 }
 void pshmem_ulong_iput(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ulong_iput", pe), dest, source, {dst, sst, sizeof(unsigned long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, {"shmem_ulong_iput", pe});
 }
 void pshmem_ctx_ulong_iput(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_ulong_iput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, {"shmem_ctx_ulong_iput", pe}, ctx);
 }
 void pshmem_ulonglong_iput(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ulonglong_iput", pe), dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, {"shmem_ulonglong_iput", pe});
 }
 void pshmem_ctx_ulonglong_iput(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_ulonglong_iput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, {"shmem_ctx_ulonglong_iput", pe}, ctx);
 }
 void pshmem_char_iput(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_char_iput", pe), dest, source, {dst, sst, sizeof(char), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(char), 1, nelems}, {"shmem_char_iput", pe});
 }
 void pshmem_ctx_char_iput(shmem_ctx_t ctx, char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_char_iput", ctx, pe), dest, source, {dst, sst, sizeof(char), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(char), 1, nelems}, {"shmem_ctx_char_iput", pe}, ctx);
 }
 void pshmem_schar_iput(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_schar_iput", pe), dest, source, {dst, sst, sizeof(signed char), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, {"shmem_schar_iput", pe});
 }
 void pshmem_ctx_schar_iput(shmem_ctx_t ctx, signed char* dest, const signed char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_schar_iput", ctx, pe), dest, source, {dst, sst, sizeof(signed char), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, {"shmem_ctx_schar_iput", pe}, ctx);
 }
 void pshmem_short_iput(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_short_iput", pe), dest, source, {dst, sst, sizeof(short), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(short), 1, nelems}, {"shmem_short_iput", pe});
 }
 void pshmem_ctx_short_iput(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_short_iput", ctx, pe), dest, source, {dst, sst, sizeof(short), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(short), 1, nelems}, {"shmem_ctx_short_iput", pe}, ctx);
 }
 void pshmem_uchar_iput(unsigned char* dest, const unsigned char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_uchar_iput", pe), dest, source, {dst, sst, sizeof(unsigned char), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, {"shmem_uchar_iput", pe});
 }
 void pshmem_ctx_uchar_iput(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_uchar_iput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned char), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, {"shmem_ctx_uchar_iput", pe}, ctx);
 }
 void pshmem_ushort_iput(unsigned short* dest, const unsigned short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ushort_iput", pe), dest, source, {dst, sst, sizeof(unsigned short), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, {"shmem_ushort_iput", pe});
 }
 void pshmem_ctx_ushort_iput(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_ushort_iput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned short), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, {"shmem_ctx_ushort_iput", pe}, ctx);
 }
 void pshmem_longdouble_iput(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_longdouble_iput", pe), dest, source, {dst, sst, sizeof(long double), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(long double), 1, nelems}, {"shmem_longdouble_iput", pe});
 }
 void pshmem_ctx_longdouble_iput(shmem_ctx_t ctx, long double* dest, const long double* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_longdouble_iput", ctx, pe), dest, source, {dst, sst, sizeof(long double), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(long double), 1, nelems}, {"shmem_ctx_longdouble_iput", pe}, ctx);
 }
 void pshmem_int32_iput(int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_int32_iput", pe), dest, source, {dst, sst, sizeof(int32_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, {"shmem_int32_iput", pe});
 }
 void pshmem_ctx_int32_iput(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_int32_iput", ctx, pe), dest, source, {dst, sst, sizeof(int32_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, {"shmem_ctx_int32_iput", pe}, ctx);
 }
 void pshmem_int64_iput(int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_int64_iput", pe), dest, source, {dst, sst, sizeof(int64_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, {"shmem_int64_iput", pe});
 }
 void pshmem_ctx_int64_iput(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_int64_iput", ctx, pe), dest, source, {dst, sst, sizeof(int64_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, {"shmem_ctx_int64_iput", pe}, ctx);
 }
 void pshmem_uint32_iput(uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_uint32_iput", pe), dest, source, {dst, sst, sizeof(uint32_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, {"shmem_uint32_iput", pe});
 }
 void pshmem_ctx_uint32_iput(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_uint32_iput", ctx, pe), dest, source, {dst, sst, sizeof(uint32_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, {"shmem_ctx_uint32_iput", pe}, ctx);
 }
 void pshmem_uint64_iput(uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_uint64_iput", pe), dest, source, {dst, sst, sizeof(uint64_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, {"shmem_uint64_iput", pe});
 }
 void pshmem_ctx_uint64_iput(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_uint64_iput", ctx, pe), dest, source, {dst, sst, sizeof(uint64_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, {"shmem_ctx_uint64_iput", pe}, ctx);
 }
 void pshmem_size_iput(size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_size_iput", pe), dest, source, {dst, sst, sizeof(size_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, {"shmem_size_iput", pe});
 }
 void pshmem_ctx_size_iput(shmem_ctx_t ctx, size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_size_iput", ctx, pe), dest, source, {dst, sst, sizeof(size_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, {"shmem_ctx_size_iput", pe}, ctx);
 }
 void pshmem_ptrdiff_iput(ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ptrdiff_iput", pe), dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, {"shmem_ptrdiff_iput", pe});
 }
 void pshmem_ctx_ptrdiff_iput(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_ptrdiff_iput", ctx, pe), dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, {"shmem_ctx_ptrdiff_iput", pe}, ctx);
 }
 void pshmem_int8_iput(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_int8_iput", pe), dest, source, {dst, sst, sizeof(int8_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, {"shmem_int8_iput", pe});
 }
 void pshmem_ctx_int8_iput(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_int8_iput", ctx, pe), dest, source, {dst, sst, sizeof(int8_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, {"shmem_ctx_int8_iput", pe}, ctx);
 }
 void pshmem_int16_iput(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_int16_iput", pe), dest, source, {dst, sst, sizeof(int16_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, {"shmem_int16_iput", pe});
 }
 void pshmem_ctx_int16_iput(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_int16_iput", ctx, pe), dest, source, {dst, sst, sizeof(int16_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, {"shmem_ctx_int16_iput", pe}, ctx);
 }
 void pshmem_uint8_iput(uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_uint8_iput", pe), dest, source, {dst, sst, sizeof(uint8_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, {"shmem_uint8_iput", pe});
 }
 void pshmem_ctx_uint8_iput(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_uint8_iput", ctx, pe), dest, source, {dst, sst, sizeof(uint8_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, {"shmem_ctx_uint8_iput", pe}, ctx);
 }
 void pshmem_uint16_iput(uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_uint16_iput", pe), dest, source, {dst, sst, sizeof(uint16_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, {"shmem_uint16_iput", pe});
 }
 void pshmem_ctx_uint16_iput(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return put_strided(Entry("shmem_ctx_uint16_iput", ctx, pe), dest, source, {dst, sst, sizeof(uint16_t), 1, nelems});
+  return put_strided(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, {"shmem_ctx_uint16_iput", pe}, ctx);
 }
 void pshmem_iput8(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_iput8", pe), dest, source, {dst, sst, 8 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 8 / 8, 1, nelems}, {"shmem_iput8", pe});
 }
 void pshmem_ctx_iput8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ctx_iput8", ctx, pe), dest, source, {dst, sst, 8 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 8 / 8, 1, nelems}, {"shmem_ctx_iput8", pe}, ctx);
 }
 void pshmem_iput16(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_iput16", pe), dest, source, {dst, sst, 16 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 16 / 8, 1, nelems}, {"shmem_iput16", pe});
 }
 void pshmem_ctx_iput16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ctx_iput16", ctx, pe), dest, source, {dst, sst, 16 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 16 / 8, 1, nelems}, {"shmem_ctx_iput16", pe}, ctx);
 }
 void pshmem_iput32(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_iput32", pe), dest, source, {dst, sst, 32 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 32 / 8, 1, nelems}, {"shmem_iput32", pe});
 }
 void pshmem_ctx_iput32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ctx_iput32", ctx, pe), dest, source, {dst, sst, 32 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 32 / 8, 1, nelems}, {"shmem_ctx_iput32", pe}, ctx);
 }
 void pshmem_iput64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_iput64", pe), dest, source, {dst, sst, 64 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 64 / 8, 1, nelems}, {"shmem_iput64", pe});
 }
 void pshmem_ctx_iput64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ctx_iput64", ctx, pe), dest, source, {dst, sst, 64 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 64 / 8, 1, nelems}, {"shmem_ctx_iput64", pe}, ctx);
 }
 void pshmem_iput128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return put_strided(Entry("shmem_iput128", pe), dest, source, {dst, sst, 128 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 128 / 8, 1, nelems}, {"shmem_iput128", pe});
 }
 void pshmem_ctx_iput128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return put_strided(Entry("shmem_ctx_iput128", ctx, pe), dest, source, {dst, sst, 128 / 8, 1, nelems});
+  return put_strided(dest, source, {dst, sst, 128 / 8, 1, nelems}, {"shmem_ctx_iput128", pe}, ctx);
 }
 void pshmem_float_iget(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_float_iget", pe), dest, source, {dst, sst, sizeof(float), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(float), 1, nelems}, {"shmem_float_iget", pe});
 }
 void pshmem_ctx_float_iget(shmem_ctx_t ctx, float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_float_iget", ctx, pe), dest, source, {dst, sst, sizeof(float), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(float), 1, nelems}, {"shmem_ctx_float_iget", pe}, ctx);
 }
 void pshmem_double_iget(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_double_iget", pe), dest, source, {dst, sst, sizeof(double), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(double), 1, nelems}, {"shmem_double_iget", pe});
 }
 void pshmem_ctx_double_iget(shmem_ctx_t ctx, double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_double_iget", ctx, pe), dest, source, {dst, sst, sizeof(double), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(double), 1, nelems}, {"shmem_ctx_double_iget", pe}, ctx);
 }
 void pshmem_int_iget(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_int_iget", pe), dest, source, {dst, sst, sizeof(int), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int), 1, nelems}, {"shmem_int_iget", pe});
 }
 void pshmem_ctx_int_iget(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ctx_int_iget", ctx, pe), dest, source, {dst, sst, sizeof(int), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int), 1, nelems}, {"shmem_ctx_int_iget", pe}, ctx);
 }
 void pshmem_long_iget(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_long_iget", pe), dest, source, {dst, sst, sizeof(long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(long), 1, nelems}, {"shmem_long_iget", pe});
 }
 void pshmem_ctx_long_iget(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_long_iget", ctx, pe), dest, source, {dst, sst, sizeof(long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(long), 1, nelems}, {"shmem_ctx_long_iget", pe}, ctx);
 }
 void pshmem_longlong_iget(long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_longlong_iget", pe), dest, source, {dst, sst, sizeof(long long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(long long), 1, nelems}, {"shmem_longlong_iget", pe});
 }
 void pshmem_ctx_longlong_iget(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_longlong_iget", ctx, pe), dest, source, {dst, sst, sizeof(long long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(long long), 1, nelems}, {"shmem_ctx_longlong_iget", pe}, ctx);
 }
 void pshmem_uint_iget(unsigned int* dest, const unsigned int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_uint_iget", pe), dest, source, {dst, sst, sizeof(unsigned int), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, {"shmem_uint_iget", pe});
 }
 void pshmem_ctx_uint_iget(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_uint_iget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned int), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned int), 1, nelems}, {"shmem_ctx_uint_iget", pe}, ctx);
 }
 void pshmem_ulong_iget(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ulong_iget", pe), dest, source, {dst, sst, sizeof(unsigned long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, {"shmem_ulong_iget", pe});
 }
 void pshmem_ctx_ulong_iget(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_ulong_iget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long), 1, nelems}, {"shmem_ctx_ulong_iget", pe}, ctx);
 }
 void pshmem_ulonglong_iget(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ulonglong_iget", pe), dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, {"shmem_ulonglong_iget", pe});
 }
 void pshmem_ctx_ulonglong_iget(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_ulonglong_iget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long long), 1, nelems}, {"shmem_ctx_ulonglong_iget", pe}, ctx);
 }
 void pshmem_char_iget(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_char_iget", pe), dest, source, {dst, sst, sizeof(char), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(char), 1, nelems}, {"shmem_char_iget", pe});
 }
 void pshmem_ctx_char_iget(shmem_ctx_t ctx, char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_char_iget", ctx, pe), dest, source, {dst, sst, sizeof(char), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(char), 1, nelems}, {"shmem_ctx_char_iget", pe}, ctx);
 }
 void pshmem_schar_iget(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_schar_iget", pe), dest, source, {dst, sst, sizeof(signed char), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, {"shmem_schar_iget", pe});
 }
 void pshmem_ctx_schar_iget(shmem_ctx_t ctx, signed char* dest, const signed char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_schar_iget", ctx, pe), dest, source, {dst, sst, sizeof(signed char), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(signed char), 1, nelems}, {"shmem_ctx_schar_iget", pe}, ctx);
 }
 void pshmem_short_iget(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_short_iget", pe), dest, source, {dst, sst, sizeof(short), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(short), 1, nelems}, {"shmem_short_iget", pe});
 }
 void pshmem_ctx_short_iget(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_short_iget", ctx, pe), dest, source, {dst, sst, sizeof(short), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(short), 1, nelems}, {"shmem_ctx_short_iget", pe}, ctx);
 }
 void pshmem_uchar_iget(unsigned char* dest, const unsigned char* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_uchar_iget", pe), dest, source, {dst, sst, sizeof(unsigned char), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, {"shmem_uchar_iget", pe});
 }
 void pshmem_ctx_uchar_iget(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_uchar_iget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned char), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned char), 1, nelems}, {"shmem_ctx_uchar_iget", pe}, ctx);
 }
 void pshmem_ushort_iget(unsigned short* dest, const unsigned short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ushort_iget", pe), dest, source, {dst, sst, sizeof(unsigned short), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, {"shmem_ushort_iget", pe});
 }
 void pshmem_ctx_ushort_iget(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_ushort_iget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned short), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned short), 1, nelems}, {"shmem_ctx_ushort_iget", pe}, ctx);
 }
 void pshmem_longdouble_iget(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_longdouble_iget", pe), dest, source, {dst, sst, sizeof(long double), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(long double), 1, nelems}, {"shmem_longdouble_iget", pe});
 }
 void pshmem_ctx_longdouble_iget(shmem_ctx_t ctx, long double* dest, const long double* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_longdouble_iget", ctx, pe), dest, source, {dst, sst, sizeof(long double), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(long double), 1, nelems}, {"shmem_ctx_longdouble_iget", pe}, ctx);
 }
 void pshmem_int32_iget(int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_int32_iget", pe), dest, source, {dst, sst, sizeof(int32_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, {"shmem_int32_iget", pe});
 }
 void pshmem_ctx_int32_iget(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_int32_iget", ctx, pe), dest, source, {dst, sst, sizeof(int32_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int32_t), 1, nelems}, {"shmem_ctx_int32_iget", pe}, ctx);
 }
 void pshmem_int64_iget(int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_int64_iget", pe), dest, source, {dst, sst, sizeof(int64_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, {"shmem_int64_iget", pe});
 }
 void pshmem_ctx_int64_iget(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_int64_iget", ctx, pe), dest, source, {dst, sst, sizeof(int64_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int64_t), 1, nelems}, {"shmem_ctx_int64_iget", pe}, ctx);
 }
 void pshmem_uint32_iget(uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_uint32_iget", pe), dest, source, {dst, sst, sizeof(uint32_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, {"shmem_uint32_iget", pe});
 }
 void pshmem_ctx_uint32_iget(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_uint32_iget", ctx, pe), dest, source, {dst, sst, sizeof(uint32_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint32_t), 1, nelems}, {"shmem_ctx_uint32_iget", pe}, ctx);
 }
 void pshmem_uint64_iget(uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_uint64_iget", pe), dest, source, {dst, sst, sizeof(uint64_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, {"shmem_uint64_iget", pe});
 }
 void pshmem_ctx_uint64_iget(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_uint64_iget", ctx, pe), dest, source, {dst, sst, sizeof(uint64_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint64_t), 1, nelems}, {"shmem_ctx_uint64_iget", pe}, ctx);
 }
 void pshmem_size_iget(size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_size_iget", pe), dest, source, {dst, sst, sizeof(size_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, {"shmem_size_iget", pe});
 }
 void pshmem_ctx_size_iget(shmem_ctx_t ctx, size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_size_iget", ctx, pe), dest, source, {dst, sst, sizeof(size_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(size_t), 1, nelems}, {"shmem_ctx_size_iget", pe}, ctx);
 }
 void pshmem_ptrdiff_iget(ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ptrdiff_iget", pe), dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, {"shmem_ptrdiff_iget", pe});
 }
 void pshmem_ctx_ptrdiff_iget(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_ptrdiff_iget", ctx, pe), dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), 1, nelems}, {"shmem_ctx_ptrdiff_iget", pe}, ctx);
 }
 void pshmem_int8_iget(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_int8_iget", pe), dest, source, {dst, sst, sizeof(int8_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, {"shmem_int8_iget", pe});
 }
 void pshmem_ctx_int8_iget(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_int8_iget", ctx, pe), dest, source, {dst, sst, sizeof(int8_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int8_t), 1, nelems}, {"shmem_ctx_int8_iget", pe}, ctx);
 }
 void pshmem_int16_iget(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_int16_iget", pe), dest, source, {dst, sst, sizeof(int16_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, {"shmem_int16_iget", pe});
 }
 void pshmem_ctx_int16_iget(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_int16_iget", ctx, pe), dest, source, {dst, sst, sizeof(int16_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(int16_t), 1, nelems}, {"shmem_ctx_int16_iget", pe}, ctx);
 }
 void pshmem_uint8_iget(uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_uint8_iget", pe), dest, source, {dst, sst, sizeof(uint8_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, {"shmem_uint8_iget", pe});
 }
 void pshmem_ctx_uint8_iget(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_uint8_iget", ctx, pe), dest, source, {dst, sst, sizeof(uint8_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint8_t), 1, nelems}, {"shmem_ctx_uint8_iget", pe}, ctx);
 }
 void pshmem_uint16_iget(uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_uint16_iget", pe), dest, source, {dst, sst, sizeof(uint16_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, {"shmem_uint16_iget", pe});
 }
 void pshmem_ctx_uint16_iget(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe) {
-  return get_strided(Entry("shmem_ctx_uint16_iget", ctx, pe), dest, source, {dst, sst, sizeof(uint16_t), 1, nelems});
+  return get_strided(dest, source, {dst, sst, sizeof(uint16_t), 1, nelems}, {"shmem_ctx_uint16_iget", pe}, ctx);
 }
 void pshmem_iget8(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_iget8", pe), dest, source, {dst, sst, 8 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 8 / 8, 1, nelems}, {"shmem_iget8", pe});
 }
 void pshmem_ctx_iget8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ctx_iget8", ctx, pe), dest, source, {dst, sst, 8 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 8 / 8, 1, nelems}, {"shmem_ctx_iget8", pe}, ctx);
 }
 void pshmem_iget16(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_iget16", pe), dest, source, {dst, sst, 16 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 16 / 8, 1, nelems}, {"shmem_iget16", pe});
 }
 void pshmem_ctx_iget16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ctx_iget16", ctx, pe), dest, source, {dst, sst, 16 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 16 / 8, 1, nelems}, {"shmem_ctx_iget16", pe}, ctx);
 }
 void pshmem_iget32(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_iget32", pe), dest, source, {dst, sst, 32 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 32 / 8, 1, nelems}, {"shmem_iget32", pe});
 }
 void pshmem_ctx_iget32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ctx_iget32", ctx, pe), dest, source, {dst, sst, 32 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 32 / 8, 1, nelems}, {"shmem_ctx_iget32", pe}, ctx);
 }
 void pshmem_iget64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_iget64", pe), dest, source, {dst, sst, 64 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 64 / 8, 1, nelems}, {"shmem_iget64", pe});
 }
 void pshmem_ctx_iget64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ctx_iget64", ctx, pe), dest, source, {dst, sst, 64 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 64 / 8, 1, nelems}, {"shmem_ctx_iget64", pe}, ctx);
 }
 void pshmem_iget128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
-  return get_strided(Entry("shmem_iget128", pe), dest, source, {dst, sst, 128 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 128 / 8, 1, nelems}, {"shmem_iget128", pe});
 }
 void pshmem_ctx_iget128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int pe) {
-  return get_strided(Entry("shmem_ctx_iget128", ctx, pe), dest, source, {dst, sst, 128 / 8, 1, nelems});
+  return get_strided(dest, source, {dst, sst, 128 / 8, 1, nelems}, {"shmem_ctx_iget128", pe}, ctx);
 }
 void pshmem_float_ibput(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_float_ibput", pe), dest, source, {dst, sst, sizeof(float), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(float), bsize, nblocks}, {"shmem_float_ibput", pe});
 }
 void pshmem_ctx_float_ibput(shmem_ctx_t ctx, float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_float_ibput", ctx, pe), dest, source, {dst, sst, sizeof(float), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(float), bsize, nblocks}, {"shmem_ctx_float_ibput", pe}, ctx);
 }
 void pshmem_double_ibput(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_double_ibput", pe), dest, source, {dst, sst, sizeof(double), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(double), bsize, nblocks}, {"shmem_double_ibput", pe});
 }
 void pshmem_ctx_double_ibput(shmem_ctx_t ctx, double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_double_ibput", ctx, pe), dest, source, {dst, sst, sizeof(double), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(double), bsize, nblocks}, {"shmem_ctx_double_ibput", pe}, ctx);
 }
 void pshmem_int_ibput(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_int_ibput", pe), dest, source, {dst, sst, sizeof(int), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int), bsize, nblocks}, {"shmem_int_ibput", pe});
 }
 void pshmem_ctx_int_ibput(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_int_ibput", ctx, pe), dest, source, {dst, sst, sizeof(int), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int), bsize, nblocks}, {"shmem_ctx_int_ibput", pe}, ctx);
 }
 void pshmem_long_ibput(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_long_ibput", pe), dest, source, {dst, sst, sizeof(long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(long), bsize, nblocks}, {"shmem_long_ibput", pe});
 }
 void pshmem_ctx_long_ibput(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_long_ibput", ctx, pe), dest, source, {dst, sst, sizeof(long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(long), bsize, nblocks}, {"shmem_ctx_long_ibput", pe}, ctx);
 }
 void pshmem_longlong_ibput(long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_longlong_ibput", pe), dest, source, {dst, sst, sizeof(long long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(long long), bsize, nblocks}, {"shmem_longlong_ibput", pe});
 }
 void pshmem_ctx_longlong_ibput(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_longlong_ibput", ctx, pe), dest, source, {dst, sst, sizeof(long long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(long long), bsize, nblocks}, {"shmem_ctx_longlong_ibput", pe}, ctx);
 }
 void pshmem_uint_ibput(unsigned int* dest, const unsigned int* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_uint_ibput", pe), dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks}, {"shmem_uint_ibput", pe});
 }
 void pshmem_ctx_uint_ibput(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_uint_ibput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks}, {"shmem_ctx_uint_ibput", pe}, ctx);
 }
 void pshmem_ulong_ibput(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ulong_ibput", pe), dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks}, {"shmem_ulong_ibput", pe});
 }
 void pshmem_ctx_ulong_ibput(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ulong_ibput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks}, {"shmem_ctx_ulong_ibput", pe}, ctx);
 }
 void pshmem_ulonglong_ibput(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ulonglong_ibput", pe), dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks}, {"shmem_ulonglong_ibput", pe});
 }
 void pshmem_ctx_ulonglong_ibput(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ulonglong_ibput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks}, {"shmem_ctx_ulonglong_ibput", pe}, ctx);
 }
 void pshmem_char_ibput(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_char_ibput", pe), dest, source, {dst, sst, sizeof(char), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(char), bsize, nblocks}, {"shmem_char_ibput", pe});
 }
 void pshmem_ctx_char_ibput(shmem_ctx_t ctx, char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_char_ibput", ctx, pe), dest, source, {dst, sst, sizeof(char), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(char), bsize, nblocks}, {"shmem_ctx_char_ibput", pe}, ctx);
 }
 void pshmem_schar_ibput(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_schar_ibput", pe), dest, source, {dst, sst, sizeof(signed char), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(signed char), bsize, nblocks}, {"shmem_schar_ibput", pe});
 }
 void pshmem_ctx_schar_ibput(shmem_ctx_t ctx, signed char* dest, const signed char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_schar_ibput", ctx, pe), dest, source, {dst, sst, sizeof(signed char), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(signed char), bsize, nblocks}, {"shmem_ctx_schar_ibput", pe}, ctx);
 }
 void pshmem_short_ibput(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_short_ibput", pe), dest, source, {dst, sst, sizeof(short), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(short), bsize, nblocks}, {"shmem_short_ibput", pe});
 }
 void pshmem_ctx_short_ibput(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_short_ibput", ctx, pe), dest, source, {dst, sst, sizeof(short), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(short), bsize, nblocks}, {"shmem_ctx_short_ibput", pe}, ctx);
 }
 void pshmem_uchar_ibput(unsigned char* dest, const unsigned char* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_uchar_ibput", pe), dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks}, {"shmem_uchar_ibput", pe});
 }
 void pshmem_ctx_uchar_ibput(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_uchar_ibput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks}, {"shmem_ctx_uchar_ibput", pe}, ctx);
 }
 void pshmem_ushort_ibput(unsigned short* dest, const unsigned short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ushort_ibput", pe), dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks}, {"shmem_ushort_ibput", pe});
 }
 void pshmem_ctx_ushort_ibput(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ushort_ibput", ctx, pe), dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks}, {"shmem_ctx_ushort_ibput", pe}, ctx);
 }
 void pshmem_longdouble_ibput(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_longdouble_ibput", pe), dest, source, {dst, sst, sizeof(long double), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(long double), bsize, nblocks}, {"shmem_longdouble_ibput", pe});
 }
 void pshmem_ctx_longdouble_ibput(shmem_ctx_t ctx, long double* dest, const long double* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_longdouble_ibput", ctx, pe), dest, source, {dst, sst, sizeof(long double), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(long double), bsize, nblocks}, {"shmem_ctx_longdouble_ibput", pe}, ctx);
 }
 void pshmem_int32_ibput(int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_int32_ibput", pe), dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks}, {"shmem_int32_ibput", pe});
 }
 void pshmem_ctx_int32_ibput(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_int32_ibput", ctx, pe), dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks}, {"shmem_ctx_int32_ibput", pe}, ctx);
 }
 void pshmem_int64_ibput(int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_int64_ibput", pe), dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks}, {"shmem_int64_ibput", pe});
 }
 void pshmem_ctx_int64_ibput(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_int64_ibput", ctx, pe), dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks}, {"shmem_ctx_int64_ibput", pe}, ctx);
 }
 void pshmem_uint32_ibput(uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_uint32_ibput", pe), dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks}, {"shmem_uint32_ibput", pe});
 }
 void pshmem_ctx_uint32_ibput(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_uint32_ibput", ctx, pe), dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks}, {"shmem_ctx_uint32_ibput", pe}, ctx);
 }
 void pshmem_uint64_ibput(uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_uint64_ibput", pe), dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks}, {"shmem_uint64_ibput", pe});
 }
 void pshmem_ctx_uint64_ibput(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_uint64_ibput", ctx, pe), dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks}, {"shmem_ctx_uint64_ibput", pe}, ctx);
 }
 void pshmem_size_ibput(size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_size_ibput", pe), dest, source, {dst, sst, sizeof(size_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(size_t), bsize, nblocks}, {"shmem_size_ibput", pe});
 }
 void pshmem_ctx_size_ibput(shmem_ctx_t ctx, size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_size_ibput", ctx, pe), dest, source, {dst, sst, sizeof(size_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(size_t), bsize, nblocks}, {"shmem_ctx_size_ibput", pe}, ctx);
 }
 void pshmem_ptrdiff_ibput(ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ptrdiff_ibput", pe), dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks}, {"shmem_ptrdiff_ibput", pe});
 }
 void pshmem_ctx_ptrdiff_ibput(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ptrdiff_ibput", ctx, pe), dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks}, {"shmem_ctx_ptrdiff_ibput", pe}, ctx);
 }
 void pshmem_int8_ibput(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_int8_ibput", pe), dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks}, {"shmem_int8_ibput", pe});
 }
 void pshmem_ctx_int8_ibput(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_int8_ibput", ctx, pe), dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks}, {"shmem_ctx_int8_ibput", pe}, ctx);
 }
 void pshmem_int16_ibput(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_int16_ibput", pe), dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks}, {"shmem_int16_ibput", pe});
 }
 void pshmem_ctx_int16_ibput(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_int16_ibput", ctx, pe), dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks}, {"shmem_ctx_int16_ibput", pe}, ctx);
 }
 void pshmem_uint8_ibput(uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_uint8_ibput", pe), dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks}, {"shmem_uint8_ibput", pe});
 }
 void pshmem_ctx_uint8_ibput(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_uint8_ibput", ctx, pe), dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks}, {"shmem_ctx_uint8_ibput", pe}, ctx);
 }
 void pshmem_uint16_ibput(uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_uint16_ibput", pe), dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks}, {"shmem_uint16_ibput", pe});
 }
 void pshmem_ctx_uint16_ibput(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_uint16_ibput", ctx, pe), dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks}, {"shmem_ctx_uint16_ibput", pe}, ctx);
 }
 void pshmem_ibput8(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ibput8", pe), dest, source, {dst, sst, 8 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 8 / 8, bsize, nblocks}, {"shmem_ibput8", pe});
 }
 void pshmem_ctx_ibput8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ibput8", ctx, pe), dest, source, {dst, sst, 8 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 8 / 8, bsize, nblocks}, {"shmem_ctx_ibput8", pe}, ctx);
 }
 void pshmem_ibput16(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_ibput16", pe), dest, source, {dst, sst, 16 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 16 / 8, bsize, nblocks}, {"shmem_ibput16", pe});
 }
 void pshmem_ctx_ibput16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ibput16", ctx, pe), dest, source, {dst, sst, 16 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 16 / 8, bsize, nblocks}, {"shmem_ctx_ibput16", pe}, ctx);
 }
 void pshmem_ibput32(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_ibput32", pe), dest, source, {dst, sst, 32 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 32 / 8, bsize, nblocks}, {"shmem_ibput32", pe});
 }
 void pshmem_ctx_ibput32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ibput32", ctx, pe), dest, source, {dst, sst, 32 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 32 / 8, bsize, nblocks}, {"shmem_ctx_ibput32", pe}, ctx);
 }
 void pshmem_ibput64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_ibput64", pe), dest, source, {dst, sst, 64 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 64 / 8, bsize, nblocks}, {"shmem_ibput64", pe});
 }
 void pshmem_ctx_ibput64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ibput64", ctx, pe), dest, source, {dst, sst, 64 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 64 / 8, bsize, nblocks}, {"shmem_ctx_ibput64", pe}, ctx);
 }
 void pshmem_ibput128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return put_strided(Entry("shmem_ibput128", pe), dest, source, {dst, sst, 128 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 128 / 8, bsize, nblocks}, {"shmem_ibput128", pe});
 }
 void pshmem_ctx_ibput128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return put_strided(Entry("shmem_ctx_ibput128", ctx, pe), dest, source, {dst, sst, 128 / 8, bsize, nblocks});
+  return put_strided(dest, source, {dst, sst, 128 / 8, bsize, nblocks}, {"shmem_ctx_ibput128", pe}, ctx);
 }
 void pshmem_float_ibget(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_float_ibget", pe), dest, source, {dst, sst, sizeof(float), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(float), bsize, nblocks}, {"shmem_float_ibget", pe});
 }
 void pshmem_ctx_float_ibget(shmem_ctx_t ctx, float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_float_ibget", ctx, pe), dest, source, {dst, sst, sizeof(float), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(float), bsize, nblocks}, {"shmem_ctx_float_ibget", pe}, ctx);
 }
 void pshmem_double_ibget(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_double_ibget", pe), dest, source, {dst, sst, sizeof(double), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(double), bsize, nblocks}, {"shmem_double_ibget", pe});
 }
 void pshmem_ctx_double_ibget(shmem_ctx_t ctx, double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_double_ibget", ctx, pe), dest, source, {dst, sst, sizeof(double), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(double), bsize, nblocks}, {"shmem_ctx_double_ibget", pe}, ctx);
 }
 void pshmem_int_ibget(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_int_ibget", pe), dest, source, {dst, sst, sizeof(int), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int), bsize, nblocks}, {"shmem_int_ibget", pe});
 }
 void pshmem_ctx_int_ibget(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_int_ibget", ctx, pe), dest, source, {dst, sst, sizeof(int), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int), bsize, nblocks}, {"shmem_ctx_int_ibget", pe}, ctx);
 }
 void pshmem_long_ibget(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_long_ibget", pe), dest, source, {dst, sst, sizeof(long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(long), bsize, nblocks}, {"shmem_long_ibget", pe});
 }
 void pshmem_ctx_long_ibget(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_long_ibget", ctx, pe), dest, source, {dst, sst, sizeof(long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(long), bsize, nblocks}, {"shmem_ctx_long_ibget", pe}, ctx);
 }
 void pshmem_longlong_ibget(long long* dest, const long long* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_longlong_ibget", pe), dest, source, {dst, sst, sizeof(long long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(long long), bsize, nblocks}, {"shmem_longlong_ibget", pe});
 }
 void pshmem_ctx_longlong_ibget(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_longlong_ibget", ctx, pe), dest, source, {dst, sst, sizeof(long long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(long long), bsize, nblocks}, {"shmem_ctx_longlong_ibget", pe}, ctx);
 }
 void pshmem_uint_ibget(unsigned int* dest, const unsigned int* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_uint_ibget", pe), dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks}, {"shmem_uint_ibget", pe});
 }
 void pshmem_ctx_uint_ibget(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_uint_ibget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned int), bsize, nblocks}, {"shmem_ctx_uint_ibget", pe}, ctx);
 }
 void pshmem_ulong_ibget(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ulong_ibget", pe), dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks}, {"shmem_ulong_ibget", pe});
 }
 void pshmem_ctx_ulong_ibget(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ulong_ibget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long), bsize, nblocks}, {"shmem_ctx_ulong_ibget", pe}, ctx);
 }
 void pshmem_ulonglong_ibget(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ulonglong_ibget", pe), dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks}, {"shmem_ulonglong_ibget", pe});
 }
 void pshmem_ctx_ulonglong_ibget(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ulonglong_ibget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned long long), bsize, nblocks}, {"shmem_ctx_ulonglong_ibget", pe}, ctx);
 }
 void pshmem_char_ibget(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_char_ibget", pe), dest, source, {dst, sst, sizeof(char), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(char), bsize, nblocks}, {"shmem_char_ibget", pe});
 }
 void pshmem_ctx_char_ibget(shmem_ctx_t ctx, char* dest, const char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_char_ibget", ctx, pe), dest, source, {dst, sst, sizeof(char), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(char), bsize, nblocks}, {"shmem_ctx_char_ibget", pe}, ctx);
 }
 void pshmem_schar_ibget(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_schar_ibget", pe), dest, source, {dst, sst, sizeof(signed char), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(signed char), bsize, nblocks}, {"shmem_schar_ibget", pe});
 }
 void pshmem_ctx_schar_ibget(shmem_ctx_t ctx, signed char* dest, const signed char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_schar_ibget", ctx, pe), dest, source, {dst, sst, sizeof(signed char), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(signed char), bsize, nblocks}, {"shmem_ctx_schar_ibget", pe}, ctx);
 }
 void pshmem_short_ibget(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_short_ibget", pe), dest, source, {dst, sst, sizeof(short), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(short), bsize, nblocks}, {"shmem_short_ibget", pe});
 }
 void pshmem_ctx_short_ibget(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_short_ibget", ctx, pe), dest, source, {dst, sst, sizeof(short), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(short), bsize, nblocks}, {"shmem_ctx_short_ibget", pe}, ctx);
 }
 void pshmem_uchar_ibget(unsigned char* dest, const unsigned char* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_uchar_ibget", pe), dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks}, {"shmem_uchar_ibget", pe});
 }
 void pshmem_ctx_uchar_ibget(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_uchar_ibget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned char), bsize, nblocks}, {"shmem_ctx_uchar_ibget", pe}, ctx);
 }
 void pshmem_ushort_ibget(unsigned short* dest, const unsigned short* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ushort_ibget", pe), dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks}, {"shmem_ushort_ibget", pe});
 }
 void pshmem_ctx_ushort_ibget(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ushort_ibget", ctx, pe), dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(unsigned short), bsize, nblocks}, {"shmem_ctx_ushort_ibget", pe}, ctx);
 }
 void pshmem_longdouble_ibget(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_longdouble_ibget", pe), dest, source, {dst, sst, sizeof(long double), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(long double), bsize, nblocks}, {"shmem_longdouble_ibget", pe});
 }
 void pshmem_ctx_longdouble_ibget(shmem_ctx_t ctx, long double* dest, const long double* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_longdouble_ibget", ctx, pe), dest, source, {dst, sst, sizeof(long double), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(long double), bsize, nblocks}, {"shmem_ctx_longdouble_ibget", pe}, ctx);
 }
 void pshmem_int32_ibget(int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_int32_ibget", pe), dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks}, {"shmem_int32_ibget", pe});
 }
 void pshmem_ctx_int32_ibget(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_int32_ibget", ctx, pe), dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int32_t), bsize, nblocks}, {"shmem_ctx_int32_ibget", pe}, ctx);
 }
 void pshmem_int64_ibget(int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_int64_ibget", pe), dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks}, {"shmem_int64_ibget", pe});
 }
 void pshmem_ctx_int64_ibget(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_int64_ibget", ctx, pe), dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int64_t), bsize, nblocks}, {"shmem_ctx_int64_ibget", pe}, ctx);
 }
 void pshmem_uint32_ibget(uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_uint32_ibget", pe), dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks}, {"shmem_uint32_ibget", pe});
 }
 void pshmem_ctx_uint32_ibget(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_uint32_ibget", ctx, pe), dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint32_t), bsize, nblocks}, {"shmem_ctx_uint32_ibget", pe}, ctx);
 }
 void pshmem_uint64_ibget(uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_uint64_ibget", pe), dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks}, {"shmem_uint64_ibget", pe});
 }
 void pshmem_ctx_uint64_ibget(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_uint64_ibget", ctx, pe), dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint64_t), bsize, nblocks}, {"shmem_ctx_uint64_ibget", pe}, ctx);
 }
 void pshmem_size_ibget(size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_size_ibget", pe), dest, source, {dst, sst, sizeof(size_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(size_t), bsize, nblocks}, {"shmem_size_ibget", pe});
 }
 void pshmem_ctx_size_ibget(shmem_ctx_t ctx, size_t* dest, const size_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_size_ibget", ctx, pe), dest, source, {dst, sst, sizeof(size_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(size_t), bsize, nblocks}, {"shmem_ctx_size_ibget", pe}, ctx);
 }
 void pshmem_ptrdiff_ibget(ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ptrdiff_ibget", pe), dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks}, {"shmem_ptrdiff_ibget", pe});
 }
 void pshmem_ctx_ptrdiff_ibget(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ptrdiff_ibget", ctx, pe), dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(ptrdiff_t), bsize, nblocks}, {"shmem_ctx_ptrdiff_ibget", pe}, ctx);
 }
 void pshmem_int8_ibget(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_int8_ibget", pe), dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks}, {"shmem_int8_ibget", pe});
 }
 void pshmem_ctx_int8_ibget(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_int8_ibget", ctx, pe), dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int8_t), bsize, nblocks}, {"shmem_ctx_int8_ibget", pe}, ctx);
 }
 void pshmem_int16_ibget(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_int16_ibget", pe), dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks}, {"shmem_int16_ibget", pe});
 }
 void pshmem_ctx_int16_ibget(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_int16_ibget", ctx, pe), dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(int16_t), bsize, nblocks}, {"shmem_ctx_int16_ibget", pe}, ctx);
 }
 void pshmem_uint8_ibget(uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_uint8_ibget", pe), dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks}, {"shmem_uint8_ibget", pe});
 }
 void pshmem_ctx_uint8_ibget(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_uint8_ibget", ctx, pe), dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint8_t), bsize, nblocks}, {"shmem_ctx_uint8_ibget", pe}, ctx);
 }
 void pshmem_uint16_ibget(uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_uint16_ibget", pe), dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks}, {"shmem_uint16_ibget", pe});
 }
 void pshmem_ctx_uint16_ibget(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_uint16_ibget", ctx, pe), dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, sizeof(uint16_t), bsize, nblocks}, {"shmem_ctx_uint16_ibget", pe}, ctx);
 }
 void pshmem_ibget8(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ibget8", pe), dest, source, {dst, sst, 8 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 8 / 8, bsize, nblocks}, {"shmem_ibget8", pe});
 }
 void pshmem_ctx_ibget8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ibget8", ctx, pe), dest, source, {dst, sst, 8 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 8 / 8, bsize, nblocks}, {"shmem_ctx_ibget8", pe}, ctx);
 }
 void pshmem_ibget16(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_ibget16", pe), dest, source, {dst, sst, 16 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 16 / 8, bsize, nblocks}, {"shmem_ibget16", pe});
 }
 void pshmem_ctx_ibget16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ibget16", ctx, pe), dest, source, {dst, sst, 16 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 16 / 8, bsize, nblocks}, {"shmem_ctx_ibget16", pe}, ctx);
 }
 void pshmem_ibget32(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_ibget32", pe), dest, source, {dst, sst, 32 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 32 / 8, bsize, nblocks}, {"shmem_ibget32", pe});
 }
 void pshmem_ctx_ibget32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ibget32", ctx, pe), dest, source, {dst, sst, 32 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 32 / 8, bsize, nblocks}, {"shmem_ctx_ibget32", pe}, ctx);
 }
 void pshmem_ibget64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_ibget64", pe), dest, source, {dst, sst, 64 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 64 / 8, bsize, nblocks}, {"shmem_ibget64", pe});
 }
 void pshmem_ctx_ibget64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ibget64", ctx, pe), dest, source, {dst, sst, 64 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 64 / 8, bsize, nblocks}, {"shmem_ctx_ibget64", pe}, ctx);
 }
 void pshmem_ibget128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
     int pe) {
-  return get_strided(Entry("shmem_ibget128", pe), dest, source, {dst, sst, 128 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 128 / 8, bsize, nblocks}, {"shmem_ibget128", pe});
 }
 void pshmem_ctx_ibget128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
     size_t nblocks, int pe) {
-  return get_strided(Entry("shmem_ctx_ibget128", ctx, pe), dest, source, {dst, sst, 128 / 8, bsize, nblocks});
+  return get_strided(dest, source, {dst, sst, 128 / 8, bsize, nblocks}, {"shmem_ctx_ibget128", pe}, ctx);
 }
 
 }

@@ -12,495 +12,495 @@ extern "C" {
 
 void pshmem_float_put_signal(float* dest, const float* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_float_put_signal", pe), dest, source, nelems, sizeof(float), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(float)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_float_put_signal", pe});
 }
 void pshmem_ctx_float_put_signal(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_float_put_signal", ctx, pe), dest, source, nelems, sizeof(float), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(float)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_float_put_signal", pe}, ctx);
 }
 void pshmem_double_put_signal(double* dest, const double* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_double_put_signal", pe), dest, source, nelems, sizeof(double), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_double_put_signal", pe});
 }
 void pshmem_ctx_double_put_signal(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_double_put_signal", ctx, pe), dest, source, nelems, sizeof(double), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_double_put_signal", pe}, ctx);
 }
 void pshmem_int_put_signal(int* dest, const int* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_int_put_signal", pe), dest, source, nelems, sizeof(int), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int_put_signal", pe});
 }
 void pshmem_ctx_int_put_signal(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_int_put_signal", ctx, pe), dest, source, nelems, sizeof(int), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int_put_signal", pe}, ctx);
 }
 void pshmem_long_put_signal(long* dest, const long* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_long_put_signal", pe), dest, source, nelems, sizeof(long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_long_put_signal", pe});
 }
 void pshmem_ctx_long_put_signal(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_long_put_signal", ctx, pe), dest, source, nelems, sizeof(long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_long_put_signal", pe}, ctx);
 }
 void pshmem_longlong_put_signal(long long* dest, const long long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_longlong_put_signal", pe), dest, source, nelems, sizeof(long long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_longlong_put_signal", pe});
 }
 void pshmem_ctx_longlong_put_signal(shmem_ctx_t ctx, long long* dest, const long long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_longlong_put_signal", ctx, pe), dest, source, nelems, sizeof(long long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_longlong_put_signal", pe}, ctx);
 }
 void pshmem_uint_put_signal(unsigned int* dest, const unsigned int* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_uint_put_signal", pe), dest, source, nelems, sizeof(unsigned int), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint_put_signal", pe});
 }
 void pshmem_ctx_uint_put_signal(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_uint_put_signal", ctx, pe), dest, source, nelems, sizeof(unsigned int), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint_put_signal", pe}, ctx);
 }
 void pshmem_ulong_put_signal(unsigned long* dest, const unsigned long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ulong_put_signal", pe), dest, source, nelems, sizeof(unsigned long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ulong_put_signal", pe});
 }
 void pshmem_ctx_ulong_put_signal(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_ulong_put_signal", ctx, pe), dest, source, nelems, sizeof(unsigned long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ulong_put_signal", pe}, ctx);
 }
 void pshmem_ulonglong_put_signal(unsigned long long* dest, const unsigned long long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ulonglong_put_signal", pe), dest, source, nelems, sizeof(unsigned long long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ulonglong_put_signal", pe});
 }
 void pshmem_ctx_ulonglong_put_signal(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_ulonglong_put_signal", ctx, pe), dest, source, nelems, sizeof(unsigned long long), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ulonglong_put_signal", pe}, ctx);
 }
 void pshmem_char_put_signal(char* dest, const char* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_char_put_signal", pe), dest, source, nelems, sizeof(char), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_char_put_signal", pe});
 }
 void pshmem_ctx_char_put_signal(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_char_put_signal", ctx, pe), dest, source, nelems, sizeof(char), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_char_put_signal", pe}, ctx);
 }
 void pshmem_schar_put_signal(signed char* dest, const signed char* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_schar_put_signal", pe), dest, source, nelems, sizeof(signed char), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(signed char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_schar_put_signal", pe});
 }
 void pshmem_ctx_schar_put_signal(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_schar_put_signal", ctx, pe), dest, source, nelems, sizeof(signed char), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(signed char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_schar_put_signal", pe}, ctx);
 }
 void pshmem_short_put_signal(short* dest, const short* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_short_put_signal", pe), dest, source, nelems, sizeof(short), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_short_put_signal", pe});
 }
 void pshmem_ctx_short_put_signal(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_short_put_signal", ctx, pe), dest, source, nelems, sizeof(short), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_short_put_signal", pe}, ctx);
 }
 void pshmem_uchar_put_signal(unsigned char* dest, const unsigned char* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_uchar_put_signal", pe), dest, source, nelems, sizeof(unsigned char), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uchar_put_signal", pe});
 }
 void pshmem_ctx_uchar_put_signal(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_uchar_put_signal", ctx, pe), dest, source, nelems, sizeof(unsigned char), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uchar_put_signal", pe}, ctx);
 }
 void pshmem_ushort_put_signal(unsigned short* dest, const unsigned short* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ushort_put_signal", pe), dest, source, nelems, sizeof(unsigned short), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ushort_put_signal", pe});
 }
 void pshmem_ctx_ushort_put_signal(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_ushort_put_signal", ctx, pe), dest, source, nelems, sizeof(unsigned short), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(unsigned short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ushort_put_signal", pe}, ctx);
 }
 void pshmem_longdouble_put_signal(long double* dest, const long double* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_longdouble_put_signal", pe), dest, source, nelems, sizeof(long double), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(long double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_longdouble_put_signal", pe});
 }
 void pshmem_ctx_longdouble_put_signal(shmem_ctx_t ctx, long double* dest, const long double* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_longdouble_put_signal", ctx, pe), dest, source, nelems, sizeof(long double), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(long double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_longdouble_put_signal", pe}, ctx);
 }
 void pshmem_int32_put_signal(int32_t* dest, const int32_t* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_int32_put_signal", pe), dest, source, nelems, sizeof(int32_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int32_put_signal", pe});
 }
 void pshmem_ctx_int32_put_signal(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_int32_put_signal", ctx, pe), dest, source, nelems, sizeof(int32_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int32_put_signal", pe}, ctx);
 }
 void pshmem_int64_put_signal(int64_t* dest, const int64_t* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_int64_put_signal", pe), dest, source, nelems, sizeof(int64_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int64_put_signal", pe});
 }
 void pshmem_ctx_int64_put_signal(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_int64_put_signal", ctx, pe), dest, source, nelems, sizeof(int64_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int64_put_signal", pe}, ctx);
 }
 void pshmem_uint32_put_signal(uint32_t* dest, const uint32_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_uint32_put_signal", pe), dest, source, nelems, sizeof(uint32_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint32_put_signal", pe});
 }
 void pshmem_ctx_uint32_put_signal(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_uint32_put_signal", ctx, pe), dest, source, nelems, sizeof(uint32_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint32_put_signal", pe}, ctx);
 }
 void pshmem_uint64_put_signal(uint64_t* dest, const uint64_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_uint64_put_signal", pe), dest, source, nelems, sizeof(uint64_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint64_put_signal", pe});
 }
 void pshmem_ctx_uint64_put_signal(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_uint64_put_signal", ctx, pe), dest, source, nelems, sizeof(uint64_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint64_put_signal", pe}, ctx);
 }
 void pshmem_size_put_signal(size_t* dest, const size_t* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_size_put_signal", pe), dest, source, nelems, sizeof(size_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(size_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_size_put_signal", pe});
 }
 void pshmem_ctx_size_put_signal(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_size_put_signal", ctx, pe), dest, source, nelems, sizeof(size_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(size_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_size_put_signal", pe}, ctx);
 }
 void pshmem_ptrdiff_put_signal(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ptrdiff_put_signal", pe), dest, source, nelems, sizeof(ptrdiff_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(ptrdiff_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ptrdiff_put_signal", pe});
 }
 void pshmem_ctx_ptrdiff_put_signal(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_ptrdiff_put_signal", ctx, pe), dest, source, nelems, sizeof(ptrdiff_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(ptrdiff_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ptrdiff_put_signal", pe}, ctx);
 }
 void pshmem_int8_put_signal(int8_t* dest, const int8_t* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_int8_put_signal", pe), dest, source, nelems, sizeof(int8_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int8_put_signal", pe});
 }
 void pshmem_ctx_int8_put_signal(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_int8_put_signal", ctx, pe), dest, source, nelems, sizeof(int8_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int8_put_signal", pe}, ctx);
 }
 void pshmem_int16_put_signal(int16_t* dest, const int16_t* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_int16_put_signal", pe), dest, source, nelems, sizeof(int16_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int16_put_signal", pe});
 }
 void pshmem_ctx_int16_put_signal(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_int16_put_signal", ctx, pe), dest, source, nelems, sizeof(int16_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(int16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int16_put_signal", pe}, ctx);
 }
 void pshmem_uint8_put_signal(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_uint8_put_signal", pe), dest, source, nelems, sizeof(uint8_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint8_put_signal", pe});
 }
 void pshmem_ctx_uint8_put_signal(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_uint8_put_signal", ctx, pe), dest, source, nelems, sizeof(uint8_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint8_put_signal", pe}, ctx);
 }
 void pshmem_uint16_put_signal(uint16_t* dest, const uint16_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_uint16_put_signal", pe), dest, source, nelems, sizeof(uint16_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint16_put_signal", pe});
 }
 void pshmem_ctx_uint16_put_signal(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_uint16_put_signal", ctx, pe), dest, source, nelems, sizeof(uint16_t), sig_addr, signal, sig_op);
+  return put_with_signal<false, sizeof(uint16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint16_put_signal", pe}, ctx);
 }
 void pshmem_put8_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_put8_signal", pe), dest, source, nelems, 8 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 8 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put8_signal", pe});
 }
 void pshmem_ctx_put8_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_put8_signal", ctx, pe), dest, source, nelems, 8 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 8 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put8_signal", pe}, ctx);
 }
 void pshmem_put16_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_put16_signal", pe), dest, source, nelems, 16 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 16 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put16_signal", pe});
 }
 void pshmem_ctx_put16_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_put16_signal", ctx, pe), dest, source, nelems, 16 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 16 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put16_signal", pe}, ctx);
 }
 void pshmem_put32_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_put32_signal", pe), dest, source, nelems, 32 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 32 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put32_signal", pe});
 }
 void pshmem_ctx_put32_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_put32_signal", ctx, pe), dest, source, nelems, 32 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 32 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put32_signal", pe}, ctx);
 }
 void pshmem_put64_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_put64_signal", pe), dest, source, nelems, 64 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 64 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put64_signal", pe});
 }
 void pshmem_ctx_put64_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_put64_signal", ctx, pe), dest, source, nelems, 64 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 64 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put64_signal", pe}, ctx);
 }
 void pshmem_put128_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_put128_signal", pe), dest, source, nelems, 128 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 128 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put128_signal", pe});
 }
 void pshmem_ctx_put128_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_put128_signal", ctx, pe), dest, source, nelems, 128 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<false, 128 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put128_signal", pe}, ctx);
 }
 void pshmem_putmem_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_putmem_signal", pe), dest, source, nelems, 1, sig_addr, signal, sig_op);
+  return put_with_signal<false, 1>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_putmem_signal", pe});
 }
 void pshmem_ctx_putmem_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<false>(Entry("shmem_ctx_putmem_signal", ctx, pe), dest, source, nelems, 1, sig_addr, signal, sig_op);
+  return put_with_signal<false, 1>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_putmem_signal", pe}, ctx);
 }
 void pshmem_float_put_signal_nbi(float* dest, const float* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_float_put_signal_nbi", pe), dest, source, nelems, sizeof(float), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(float)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_float_put_signal_nbi", pe});
 }
 void pshmem_ctx_float_put_signal_nbi(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_float_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(float), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(float)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_float_put_signal_nbi", pe}, ctx);
 }
 void pshmem_double_put_signal_nbi(double* dest, const double* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_double_put_signal_nbi", pe), dest, source, nelems, sizeof(double), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_double_put_signal_nbi", pe});
 }
 void pshmem_ctx_double_put_signal_nbi(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_double_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(double), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_double_put_signal_nbi", pe}, ctx);
 }
 void pshmem_int_put_signal_nbi(int* dest, const int* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_int_put_signal_nbi", pe), dest, source, nelems, sizeof(int), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int_put_signal_nbi", pe});
 }
 void pshmem_ctx_int_put_signal_nbi(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_int_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(int), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int_put_signal_nbi", pe}, ctx);
 }
 void pshmem_long_put_signal_nbi(long* dest, const long* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_long_put_signal_nbi", pe), dest, source, nelems, sizeof(long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_long_put_signal_nbi", pe});
 }
 void pshmem_ctx_long_put_signal_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_long_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_long_put_signal_nbi", pe}, ctx);
 }
 void pshmem_longlong_put_signal_nbi(long long* dest, const long long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_longlong_put_signal_nbi", pe), dest, source, nelems, sizeof(long long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_longlong_put_signal_nbi", pe});
 }
 void pshmem_ctx_longlong_put_signal_nbi(shmem_ctx_t ctx, long long* dest, const long long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_longlong_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(long long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_longlong_put_signal_nbi", pe}, ctx);
 }
 void pshmem_uint_put_signal_nbi(unsigned int* dest, const unsigned int* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_uint_put_signal_nbi", pe), dest, source, nelems, sizeof(unsigned int), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint_put_signal_nbi", pe});
 }
 void pshmem_ctx_uint_put_signal_nbi(shmem_ctx_t ctx, unsigned int* dest, const unsigned int* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_uint_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned int), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned int)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint_put_signal_nbi", pe}, ctx);
 }
 void pshmem_ulong_put_signal_nbi(unsigned long* dest, const unsigned long* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ulong_put_signal_nbi", pe), dest, source, nelems, sizeof(unsigned long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ulong_put_signal_nbi", pe});
 }
 void pshmem_ctx_ulong_put_signal_nbi(shmem_ctx_t ctx, unsigned long* dest, const unsigned long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_ulong_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ulong_put_signal_nbi", pe}, ctx);
 }
 void pshmem_ulonglong_put_signal_nbi(unsigned long long* dest, const unsigned long long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ulonglong_put_signal_nbi", pe), dest, source, nelems, sizeof(unsigned long long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ulonglong_put_signal_nbi", pe});
 }
 void pshmem_ctx_ulonglong_put_signal_nbi(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_ulonglong_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned long long), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned long long)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ulonglong_put_signal_nbi", pe}, ctx);
 }
 void pshmem_char_put_signal_nbi(char* dest, const char* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_char_put_signal_nbi", pe), dest, source, nelems, sizeof(char), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_char_put_signal_nbi", pe});
 }
 void pshmem_ctx_char_put_signal_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_char_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(char), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_char_put_signal_nbi", pe}, ctx);
 }
 void pshmem_schar_put_signal_nbi(signed char* dest, const signed char* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_schar_put_signal_nbi", pe), dest, source, nelems, sizeof(signed char), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(signed char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_schar_put_signal_nbi", pe});
 }
 void pshmem_ctx_schar_put_signal_nbi(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_schar_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(signed char), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(signed char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_schar_put_signal_nbi", pe}, ctx);
 }
 void pshmem_short_put_signal_nbi(short* dest, const short* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_short_put_signal_nbi", pe), dest, source, nelems, sizeof(short), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_short_put_signal_nbi", pe});
 }
 void pshmem_ctx_short_put_signal_nbi(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_short_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(short), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_short_put_signal_nbi", pe}, ctx);
 }
 void pshmem_uchar_put_signal_nbi(unsigned char* dest, const unsigned char* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_uchar_put_signal_nbi", pe), dest, source, nelems, sizeof(unsigned char), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uchar_put_signal_nbi", pe});
 }
 void pshmem_ctx_uchar_put_signal_nbi(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_uchar_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned char), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned char)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uchar_put_signal_nbi", pe}, ctx);
 }
 void pshmem_ushort_put_signal_nbi(unsigned short* dest, const unsigned short* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ushort_put_signal_nbi", pe), dest, source, nelems, sizeof(unsigned short), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ushort_put_signal_nbi", pe});
 }
 void pshmem_ctx_ushort_put_signal_nbi(shmem_ctx_t ctx, unsigned short* dest, const unsigned short* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_ushort_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(unsigned short), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(unsigned short)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ushort_put_signal_nbi", pe}, ctx);
 }
 void pshmem_longdouble_put_signal_nbi(long double* dest, const long double* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_longdouble_put_signal_nbi", pe), dest, source, nelems, sizeof(long double), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(long double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_longdouble_put_signal_nbi", pe});
 }
 void pshmem_ctx_longdouble_put_signal_nbi(shmem_ctx_t ctx, long double* dest, const long double* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_longdouble_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(long double), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(long double)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_longdouble_put_signal_nbi", pe}, ctx);
 }
 void pshmem_int32_put_signal_nbi(int32_t* dest, const int32_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_int32_put_signal_nbi", pe), dest, source, nelems, sizeof(int32_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int32_put_signal_nbi", pe});
 }
 void pshmem_ctx_int32_put_signal_nbi(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_int32_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(int32_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int32_put_signal_nbi", pe}, ctx);
 }
 void pshmem_int64_put_signal_nbi(int64_t* dest, const int64_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_int64_put_signal_nbi", pe), dest, source, nelems, sizeof(int64_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int64_put_signal_nbi", pe});
 }
 void pshmem_ctx_int64_put_signal_nbi(shmem_ctx_t ctx, int64_t* dest, const int64_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_int64_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(int64_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int64_put_signal_nbi", pe}, ctx);
 }
 void pshmem_uint32_put_signal_nbi(uint32_t* dest, const uint32_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_uint32_put_signal_nbi", pe), dest, source, nelems, sizeof(uint32_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint32_put_signal_nbi", pe});
 }
 void pshmem_ctx_uint32_put_signal_nbi(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_uint32_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(uint32_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint32_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint32_put_signal_nbi", pe}, ctx);
 }
 void pshmem_uint64_put_signal_nbi(uint64_t* dest, const uint64_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_uint64_put_signal_nbi", pe), dest, source, nelems, sizeof(uint64_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint64_put_signal_nbi", pe});
 }
 void pshmem_ctx_uint64_put_signal_nbi(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_uint64_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(uint64_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint64_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint64_put_signal_nbi", pe}, ctx);
 }
 void pshmem_size_put_signal_nbi(size_t* dest, const size_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_size_put_signal_nbi", pe), dest, source, nelems, sizeof(size_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(size_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_size_put_signal_nbi", pe});
 }
 void pshmem_ctx_size_put_signal_nbi(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_size_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(size_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(size_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_size_put_signal_nbi", pe}, ctx);
 }
 void pshmem_ptrdiff_put_signal_nbi(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ptrdiff_put_signal_nbi", pe), dest, source, nelems, sizeof(ptrdiff_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(ptrdiff_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ptrdiff_put_signal_nbi", pe});
 }
 void pshmem_ctx_ptrdiff_put_signal_nbi(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_ptrdiff_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(ptrdiff_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(ptrdiff_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_ptrdiff_put_signal_nbi", pe}, ctx);
 }
 void pshmem_int8_put_signal_nbi(int8_t* dest, const int8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_int8_put_signal_nbi", pe), dest, source, nelems, sizeof(int8_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int8_put_signal_nbi", pe});
 }
 void pshmem_ctx_int8_put_signal_nbi(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_int8_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(int8_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int8_put_signal_nbi", pe}, ctx);
 }
 void pshmem_int16_put_signal_nbi(int16_t* dest, const int16_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_int16_put_signal_nbi", pe), dest, source, nelems, sizeof(int16_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_int16_put_signal_nbi", pe});
 }
 void pshmem_ctx_int16_put_signal_nbi(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_int16_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(int16_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(int16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_int16_put_signal_nbi", pe}, ctx);
 }
 void pshmem_uint8_put_signal_nbi(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_uint8_put_signal_nbi", pe), dest, source, nelems, sizeof(uint8_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint8_put_signal_nbi", pe});
 }
 void pshmem_ctx_uint8_put_signal_nbi(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_uint8_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(uint8_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint8_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint8_put_signal_nbi", pe}, ctx);
 }
 void pshmem_uint16_put_signal_nbi(uint16_t* dest, const uint16_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_uint16_put_signal_nbi", pe), dest, source, nelems, sizeof(uint16_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_uint16_put_signal_nbi", pe});
 }
 void pshmem_ctx_uint16_put_signal_nbi(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_uint16_put_signal_nbi", ctx, pe), dest, source, nelems, sizeof(uint16_t), sig_addr, signal, sig_op);
+  return put_with_signal<true, sizeof(uint16_t)>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_uint16_put_signal_nbi", pe}, ctx);
 }
 void pshmem_put8_signal_nbi(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_put8_signal_nbi", pe), dest, source, nelems, 8 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 8 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put8_signal_nbi", pe});
 }
 void pshmem_ctx_put8_signal_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_put8_signal_nbi", ctx, pe), dest, source, nelems, 8 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 8 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put8_signal_nbi", pe}, ctx);
 }
 void pshmem_put16_signal_nbi(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_put16_signal_nbi", pe), dest, source, nelems, 16 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 16 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put16_signal_nbi", pe});
 }
 void pshmem_ctx_put16_signal_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_put16_signal_nbi", ctx, pe), dest, source, nelems, 16 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 16 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put16_signal_nbi", pe}, ctx);
 }
 void pshmem_put32_signal_nbi(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_put32_signal_nbi", pe), dest, source, nelems, 32 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 32 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put32_signal_nbi", pe});
 }
 void pshmem_ctx_put32_signal_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_put32_signal_nbi", ctx, pe), dest, source, nelems, 32 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 32 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put32_signal_nbi", pe}, ctx);
 }
 void pshmem_put64_signal_nbi(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_put64_signal_nbi", pe), dest, source, nelems, 64 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 64 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put64_signal_nbi", pe});
 }
 void pshmem_ctx_put64_signal_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_put64_signal_nbi", ctx, pe), dest, source, nelems, 64 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 64 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put64_signal_nbi", pe}, ctx);
 }
 void pshmem_put128_signal_nbi(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_put128_signal_nbi", pe), dest, source, nelems, 128 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 128 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_put128_signal_nbi", pe});
 }
 void pshmem_ctx_put128_signal_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_put128_signal_nbi", ctx, pe), dest, source, nelems, 128 / 8, sig_addr, signal, sig_op);
+  return put_with_signal<true, 128 / 8>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_put128_signal_nbi", pe}, ctx);
 }
 void pshmem_putmem_signal_nbi(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
     int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_putmem_signal_nbi", pe), dest, source, nelems, 1, sig_addr, signal, sig_op);
+  return put_with_signal<true, 1>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_putmem_signal_nbi", pe});
 }
 void pshmem_ctx_putmem_signal_nbi(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe) {
-  return put_with_signal<true>(Entry("shmem_ctx_putmem_signal_nbi", ctx, pe), dest, source, nelems, 1, sig_addr, signal, sig_op);
+  return put_with_signal<true, 1>(dest, source, nelems, sig_addr, signal, sig_op, {"shmem_ctx_putmem_signal_nbi", pe}, ctx);
 }
 void pshmem_signal_add(uint64_t* sig_addr, uint64_t signal, int pe) {
-  return send_signal(Entry("shmem_signal_add", pe), {sig_addr, signal, SignalOp::add});
+  return send_signal({sig_addr, signal, SignalOp::add}, {"shmem_signal_add", pe});
 }
 void pshmem_ctx_signal_add(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
-  return send_signal(Entry("shmem_ctx_signal_add", ctx, pe), {sig_addr, signal, SignalOp::add});
+  return send_signal({sig_addr, signal, SignalOp::add}, {"shmem_ctx_signal_add", pe}, ctx);
 }
 void pshmem_signal_set(uint64_t* sig_addr, uint64_t signal, int pe) {
-  return send_signal(Entry("shmem_signal_set", pe), {sig_addr, signal, SignalOp::set});
+  return send_signal({sig_addr, signal, SignalOp::set}, {"shmem_signal_set", pe});
 }
 void pshmem_ctx_signal_set(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {
-  return send_signal(Entry("shmem_ctx_signal_set", ctx, pe), {sig_addr, signal, SignalOp::set});
+  return send_signal({sig_addr, signal, SignalOp::set}, {"shmem_ctx_signal_set", pe}, ctx);
 }
 uint64_t pshmem_signal_fetch(const uint64_t* sig_addr) {
   return fetch_signal("shmem_signal_fetch", sig_addr);
