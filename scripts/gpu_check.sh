@@ -92,7 +92,7 @@ row() {
   esac
 }
 
-# Lane i has the visible GPUs 2i and 2i + 1, or all of them.
+# Lane i has the visible GPUs 2i and 2i + 1, or with AT_ONCE all of them, these first.
 at_once=${AT_ONCE:-0}
 case $at_once in '' | *[!0-9]*)
   echo "gpu_check.sh: AT_ONCE is '$at_once', which is no number" >&2
@@ -118,8 +118,11 @@ check() {
   names+=("$name")
   if [ "$lanes" -gt 0 ] && [ "$name" != device.memory ] && { [ "$at_once" -gt 1 ] || [ "$needed" -le 2 ]; }; then
     lane
-    gpus_of_row=${visible[*]}
+    # Lanes begin with different GPUs, so that rows of two PEs share all of them.
+    local first=$((2 * lane % gpus))
+    gpus_of_row="${visible[*]:first} ${visible[*]:0:first}"
     [ "$at_once" -gt 1 ] || gpus_of_row="${visible[2 * lane]} ${visible[2 * lane + 1]}"
+    gpus_of_row=${gpus_of_row% }
     row "$name" "$limit" env "CUDA_VISIBLE_DEVICES=${gpus_of_row// /,}" "$@" &
     on_lane[lane]=$!
   else
@@ -289,16 +292,26 @@ check coll_ops.shm 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_
 kernels two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 coll_benches two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 
-# tensors NAME PES [NAME=VALUE...]: the Python package's tests of torch tensors, on CPU and GPU.
 python=${PYTHON:-python3}
+package=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH}
+declare -A imported  # by module: can it be imported? torch takes seconds, so each is asked for once
+# has_package ROW MODULE: the row is asked for, and MODULE of the package is there, with pytest and a torch that has a GPU.
+has_package() {
+  [[ $1 =~ ${ROWS:-.} ]] || return
+  [ -n "${imported[$2]:-}" ] ||
+    imported[$2]=$(PYTHONPATH=$package "$python" -c "import $2, pytest, torch; assert torch.cuda.is_available(); print('yes')" 2>"$logs/python.log")
+  [ "${imported[$2]:=no}" = yes ]
+}
+no_package=(sh -c 'echo no package, torch or pytest; exit 77')
+# tensors NAME PES [NAME=VALUE...]: the Python package's tests of torch tensors, on CPU and GPU.
 tensors() {
   local name=$1 pes=$2 tests=("$root"/python/tests/pes/test_torch_*.py)
   shift 2
-  local path=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH} run=(sh -c 'echo no package, torch or pytest; exit 77')
-  if PYTHONPATH=$path "$python" -c 'import railshmem.torch, pytest, torch; assert torch.cuda.is_available()' 2>"$logs/python.log"; then
+  local run=("${no_package[@]}")
+  if has_package "python.$name.$pes" railshmem.torch; then
     run=("$(program oshrun)" -n "$pes" --timeout 280 "$python" -m pytest -q -x -rs -p no:cacheprovider "${tests[@]}")
   fi
-  check "python.$name.$pes" 300 "$pes" env "PYTHONPATH=$path" PYTHONDONTWRITEBYTECODE=1 SHMEM_SYMMETRIC_SIZE=512M "$@" "${run[@]}"
+  check "python.$name.$pes" 300 "$pes" env "PYTHONPATH=$package" PYTHONDONTWRITEBYTECODE=1 SHMEM_SYMMETRIC_SIZE=512M "$@" "${run[@]}"
 }
 for pes in $counts; do tensors direct "$pes"; done
 tensors shm 2 SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
@@ -308,11 +321,11 @@ tensors two_nodes $((2 * half)) SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;of
 ranks() {
   local folder=$1 name=$2 pes=$3
   shift 3
-  local path=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH} run=(sh -c 'echo no package, torch or pytest; exit 77')
-  if PYTHONPATH=$path "$python" -c "import railshmem.${folder}, pytest, torch; assert torch.cuda.is_available()" 2>"$logs/python.log"; then
+  local run=("${no_package[@]}")
+  if has_package "python.$folder.$name.$pes" "railshmem.$folder"; then
     run=("$(program oshrun)" -n "$pes" --timeout 280 "$python" -m pytest -q -x -rs -p no:cacheprovider "$root/python/tests/$folder")
   fi
-  check "python.$folder.$name.$pes" 300 "$pes" env "PYTHONPATH=$path" PYTHONDONTWRITEBYTECODE=1 SHMEM_SYMMETRIC_SIZE=512M \
+  check "python.$folder.$name.$pes" 300 "$pes" env "PYTHONPATH=$package" PYTHONDONTWRITEBYTECODE=1 SHMEM_SYMMETRIC_SIZE=512M \
     OMP_NUM_THREADS=1 "$@" "${run[@]}"
 }
 for folder in distributed fsdp; do
@@ -323,8 +336,7 @@ ranks moe direct 2
 ranks moe shm 2 SHMEM_GPU_CONTEXT=own SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm
 ranks moe two_nodes $((2 * half)) SHMEM_GPU_CONTEXT=own SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm'
 ranks symm_mem direct 2  # compiles the backend first; all members are on one node
-package=$from/python:$from/python/with${PYTHONPATH:+:$PYTHONPATH}
-if PYTHONPATH=$package "$python" -c 'import railshmem.symm_mem, pytest, torch; assert torch.cuda.is_available()' 2>"$logs/python.log"; then
+if has_package python.symm_mem.ends railshmem.symm_mem; then
   check python.symm_mem.ends 300 1 env "PYTHONPATH=$package" PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -x -rs \
     -p no:cacheprovider "$root/python/tests/jobs/test_symm_mem_ends.py"
 fi
@@ -384,7 +396,7 @@ example two_nodes data_parallel $((2 * half)) --graph -- SHMEM_NODE_SIZE=$half '
 # railshmem where it is not installed.
 python=${PYTHON:-python3}
 export PYTHONPATH=${PACKAGE:-$from/python}${PYTHONPATH:+:$PYTHONPATH}
-if "$python" -c 'import railshmem.triton, torch, pytest' 2>/dev/null; then
+if [[ python.triton_gpu.2 =~ ${ROWS:-.} ]] && "$python" -c 'import railshmem.triton, torch, pytest' 2>/dev/null; then
   check python.triton_gpu.2 300 2 "$root/python/tests/run.sh" "$python" "$(program oshrun)" triton_gpu 2
 fi
 
