@@ -5,9 +5,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "src/base/error.h"
+#include "src/base/witness.h"
 
 namespace railshmem {
 namespace {
@@ -53,6 +55,19 @@ std::optional<std::string> Liveness::dead_peer() noexcept {
   }
   if (more > 0) dead += text(", and %d more", more);
   return dead.empty() ? bootstrap_.failure() : dead;
+}
+
+std::vector<int> Liveness::dead_pes() noexcept {
+  if (leaving_.load(std::memory_order_relaxed)) return {};
+  std::vector<int> dead = bootstrap_.dead_pes();
+  for (const Watched& w : watched_)
+    if (has_ended(w.pidfd)) dead.push_back(w.pe);
+  return dead;
+}
+
+bool Liveness::has_died(int pe) noexcept {
+  const std::vector<int> dead = dead_pes();
+  return pe == kAnyPe ? !dead.empty() : std::find(dead.begin(), dead.end(), pe) != dead.end();
 }
 
 std::string Liveness::stopped_peers() const {

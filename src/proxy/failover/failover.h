@@ -66,6 +66,13 @@ class Failover {
       }
   }
 
+  /// The peer has died: nothing is brought over other rails, and all of them swallow what is posted to it.
+  void part_with(int pe) noexcept {
+    std::erase_if(recoveries_, [pe](const Recovery& recovery) { return recovery.pe == pe; });
+    desk_.rails.paths.set_recovers(pe, false);
+    for (size_t r = 0; r < desk_.rails.size(); ++r) desk_.rails.paths.set_up(r, pe, true);
+  }
+
   /// Keeps the operation of this cell for the replay: the provider gave it up, or its rail was closed.
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
@@ -204,6 +211,7 @@ class Failover {
 
   void lose_failed(uint64_t now) noexcept {
     for (const auto& lost : desk_.rails.take_lost()) {
+      if (desk_.gone.has(lost.pe)) continue;
       if (is_covered(lost.rail, lost.pe))
         watch_.lost(lost.rail, lost.pe, now, Death::failure);  // the suspect may have been used again meanwhile
       else
@@ -310,7 +318,8 @@ class Failover {
     }
     if (now < recovery.witness_at) return;
     recovery.witness_at = now + 4 * desk_.tuning.rail_timeout_ns;  // asking may take half a second
-    if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || !witnessed_death().empty())
+    const bool ends_by_death = desk_.lost == nullptr && !witnessed_death().empty();
+    if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || ends_by_death)
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
   }
 
