@@ -102,10 +102,15 @@ class MaskingPartOf : public Part {
   }
 
  private:
-  RAILSHMEM_KERNEL bool is_far(int32_t s) const { return kNodes && members_.memory[s] == nullptr; }
+  RAILSHMEM_KERNEL bool is_far(int32_t s) const {
+    return kNodes && members_.memory[s] == nullptr;
+  }
   /// Which word says that a source's count for expert e is here: that of its own, or the last one.
-  RAILSHMEM_KERNEL int32_t awaited(int32_t s, int32_t e) const { return is_far(s) ? shape().local() : e; }
-  /// All blocks get the counts of the same sources, whatever their threads have seen. Returns whether the source is out.
+  RAILSHMEM_KERNEL int32_t awaited(int32_t s, int32_t e) const {
+    return is_far(s) ? shape().local() : e;
+  }
+  /// All blocks get the counts of the same sources, whatever their threads have seen. Returns whether the source is
+  /// out.
   RAILSHMEM_KERNEL bool settle_counts(uint64_t epoch, int32_t s, Shared& shared) const {
     const bool lost = has(shared.lost, s);
     const bool out = Verdict::is_out(mine<uint64_t>(Layout::verdict(s)), epoch, lost);

@@ -12,7 +12,7 @@ std::atomic<DeathWitness> g_witness{nullptr};
 std::atomic<LossWitness> g_loss_witness{nullptr};
 
 constexpr timespec kPause{0, 10'000'000};
-constexpr int kTries = 50;  // half a second; the job is lost, so a clear message is worth the wait
+constexpr int kTries = 50;       // half a second; the job is lost, so a clear message is worth the wait
 constexpr int kLossTries = 200;  // the PE is lost otherwise; a process with much memory takes long to end
 
 }  // namespace

@@ -25,8 +25,8 @@ inline constexpr int kAnyPe = -1;
 
 /// Whether this PE goes on though `pe` has died, as far as known now. False where PEs do not go on.
 bool is_known_dead(int pe) noexcept;
-/// Whether this PE goes on though `pe` has died. May take two seconds, as witnessed_death(); at once where PEs do not go
-/// on.
+/// Whether this PE goes on though `pe` has died. May take two seconds, as witnessed_death(); at once where PEs do not
+/// go on.
 bool goes_on_without(int pe) noexcept;
 
 }  // namespace railshmem

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Mistakes with mixtures of experts. "arguments": PE 1 makes all calls that the library must refuse, each with a
-// message; status 0, which no test accepts, where one of them went unnoticed. The other words are mistakes while kernels
-// run, and PEs that die.
+// message; status 0, which no test accepts, where one of them went unnoticed. The other words are mistakes while
+// kernels run, and PEs that die.
 #include <shmem.h>
 #include <shmemx_moe.h>
 #include <signal.h>

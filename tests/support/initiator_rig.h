@@ -40,10 +40,12 @@ struct InitiatorRig {
 
   explicit InitiatorRig(const RigOptions& options = {}) : rails(options.rails), completed_(options.rails) {
     for (ScriptedRail& each : rails) each.shape = options.shape;
-    initiator.emplace(
-        std::span(rails),
-        InitiatorConfig{
-            .port = Port::host, .pe = 0, .npes = 4, .cells = options.cells, .tuning = options.tuning, .lost = options.lost});
+    initiator.emplace(std::span(rails), InitiatorConfig{.port = Port::host,
+                                                        .pe = 0,
+                                                        .npes = 4,
+                                                        .cells = options.cells,
+                                                        .tuning = options.tuning,
+                                                        .lost = options.lost});
     context = &initiator->add_context();
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + (i >> 8) * 7);
   }

@@ -36,9 +36,9 @@ struct InitiatorConfig {
   RailKeeper* keeper = nullptr;          ///< opens dead rails anew; null: they stay dead
   StagingPart* staging = nullptr;        ///< null: rails reach all memory
   const DirectMemory* direct = nullptr;  ///< GPU memory that rails reach without staging; null: none
-  bool proves_rails = false;     ///< peers use a reopened rail only after it has reached this PE itself; see Flusher
-  size_t ports = ports_with(1);  ///< of each PE
-  PeerNews* news = nullptr;      ///< what peers say of their rails; null where `keeper` is
+  bool proves_rails = false;        ///< peers use a reopened rail only after it has reached this PE itself; see Flusher
+  size_t ports = ports_with(1);     ///< of each PE
+  PeerNews* news = nullptr;         ///< what peers say of their rails; null where `keeper` is
   const LostPeers* lost = nullptr;  ///< peers that have died; null: a failed operation ends this PE
 };
 
@@ -175,8 +175,7 @@ class Desk {
     cell->remote_offset = place.offset;
     cell->local = local;
     cell->outcome.done = done;
-    const Post post =
-        posted(*cell, r, writes ? rails[r].write(cell->write(false)) : rails[r].read(cell->read()));
+    const Post post = posted(*cell, r, writes ? rails[r].write(cell->write(false)) : rails[r].read(cell->read()));
     if (post != Post::ok) cells.give(*cell);
     return post;
   }

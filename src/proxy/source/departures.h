@@ -2,8 +2,8 @@
 // Ends what is under way to peers that have died, in a job whose PEs go on without them.
 //
 // A provider may never tell of an operation to a dead peer again, or tell of an error at any time. So all of them end
-// when the death is known, and their cells stay out of use until the provider has told. What is posted to the peer later
-// on is swallowed by the Desk: every structure on the way drains as if the peer answered at once.
+// when the death is known, and their cells stay out of use until the provider has told. What is posted to the peer
+// later on is swallowed by the Desk: every structure on the way drains as if the peer answered at once.
 #pragma once
 
 #include <cstdint>

@@ -199,7 +199,8 @@ class Initiator {
     if (desk_.abandoned) [[unlikely]]
       abandon();
     else if (desk_.lost != nullptr)
-      departures_.step(failover_, [this](OpCell& cell) { end_flight(cell); }, [this](OpCell& cell) { answered(cell); });
+      departures_.step(
+          failover_, [this](OpCell& cell) { end_flight(cell); }, [this](OpCell& cell) { answered(cell); });
     if (transfers_.has_bulks()) moved |= push_bulks();
     if (staged_) [[unlikely]]
       moved |= move_staged();
@@ -364,9 +365,7 @@ class Initiator {
     }
   }
   /// The event of a cell for which the rail will tell none, as its peer is gone.
-  void end_flight(OpCell& part) noexcept {
-    part.flight == Flight::only_one ? desk_.end(part) : end_part(part);
-  }
+  void end_flight(OpCell& part) noexcept { part.flight == Flight::only_one ? desk_.end(part) : end_part(part); }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
     if (!departures_.is_late(part)) end_part(part);
   }
@@ -452,7 +451,8 @@ class Initiator {
     }
     if (event.slot == nullptr) {
       // Most likely a message that was copied. With several rails, the operation that waits for its answer finds out.
-      if (desk_.rails.single() && !desk_.is_lost(kAnyPe)) die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
+      if (desk_.rails.single() && !desk_.is_lost(kAnyPe))
+        die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
       log_debug("rail %s: error %d of an operation without a name", desk_.rails[r].name().c_str(), event.error);
       return;
     }

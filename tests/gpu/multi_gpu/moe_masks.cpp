@@ -4,9 +4,8 @@
 // bit, and a round that is done again has the hash that it had. At least 2 PEs.
 //   moe_masks                all of this
 //   moe_masks killed WHERE   under oshrun --survive: the last PE is killed before a call, in a dispatch, between the
-//   calls
-//                            or in a combine (before, dispatch, between, combine; with late_ in front: late weights),
-//                            and the others go on
+//                            calls, in a combine, or at any moment of a row of calls (before, dispatch, between,
+//                            combine, busy; with late_ in front: late weights), and the others go on
 #include <shmem.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "tests/gpu/multi_gpu/expect.h"
 #include "tests/gpu/multi_gpu/moe_calls.h"
@@ -175,6 +175,31 @@ class Rig {
       give(combine_, driver_.stream);
       driver_.synchronize();
       check_out(dead, name + ", later", hash);
+    }
+  }
+  /// All PEs make one call after the other, and the last one is killed meanwhile. Those that go on check the last
+  /// rounds.
+  void lose_last_in_a_row() {
+    const int last = npes - 1;
+    constexpr uint32_t kRounds = 60, kChecked = 5, kKilled = 20;
+    constexpr unsigned kMostUs = 20'000;  // a round takes some milliseconds
+    shmem_barrier_all();
+    for (uint32_t round = 0; round < kRounds; ++round) {
+      const bool checked = round + kChecked >= kRounds;
+      if (me == last && round == kKilled)
+        std::thread([] {
+          usleep(static_cast<unsigned>(getpid()) * 7919 % kMostUs);
+          raise(SIGKILL);
+        }).detach();
+      if (me == last && checked) die();
+      if (checked || round == 0) load(round);
+      give(dispatch_, driver_.stream);
+      driver_.synchronize();
+      uint64_t hash = 0;
+      if (checked) hash = experts(uint64_t{1} << last, "killed: busy");
+      give(combine_, driver_.stream);
+      driver_.synchronize();
+      if (checked) check_out(uint64_t{1} << last, "killed: busy", hash);
     }
   }
   /// Both calls, in whose waits another stream masks members that stay away.
@@ -378,7 +403,10 @@ void shared(const StreamDriver& driver, const MoeCase& one) {
   const bool late = where.starts_with("late_");
   Rig rig(driver, {kHalf, kHalf, 2, 4, 32, 5, Routing::random, true, false, 0, late}, kMaskMs);
   rig.round(1, 0);
-  rig.lose_last(late ? where.substr(5) : where);
+  if (where.ends_with("busy"))
+    rig.lose_last_in_a_row();
+  else
+    rig.lose_last(late ? where.substr(5) : where);
   if (failures == 0) std::printf("moe_masks: PE %d goes on without PE %d, killed: %s\n", me, npes - 1, where.c_str());
   std::exit(failures == 0 ? 0 : 1);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer dies, and this PE goes on: what is under way there ends, whatever the rail says and when, and nothing else does.
+// A peer dies, and this PE goes on: what is under way there ends, whatever the rail says and when, and nothing else
+// does.
 #include "src/proxy/source/departures.h"
 
 #include <gtest/gtest.h>
