@@ -200,7 +200,11 @@ class FarFewPartOf : public Base {
   /// Waits until what the block has put may be written again, so that the next kernel packs anew. The whole block.
   RAILSHMEM_KERNEL void finish_puts() const {
     threads::sync_block();
-    if (sends() && thread() == 0) await_puts(call_);
+    if (!sends() || thread() != 0) return;
+    if constexpr (kMasks)
+      await_puts_patiently(members_, call_);
+    else
+      await_puts(call_);
   }
 
  private:

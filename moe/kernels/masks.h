@@ -57,6 +57,22 @@ struct Verdict {
   }
 };
 
+constexpr uint64_t kSignsPerWait = 8;
+
+/// Says that this member waits. One thread of the GPU tells the members, now and then.
+template <bool kNodes>
+RAILSHMEM_KERNEL inline void tell_waiting(const Members& members, DeviceCall call, uint64_t now) {
+  const auto at = [&](uint64_t offset) { return members.signs + static_cast<int64_t>(offset); };
+  auto* const told = reinterpret_cast<uint64_t*>(members.memory[members.me] + at(Layout::kTold));
+  const uint64_t before = portable::load_relaxed(told);
+  if (now < before + members.mask_ns / kSignsPerWait) return;
+  if (portable::compare_swap_relaxed(told, before, now) != before) return;
+  const uint64_t masked = portable::load_relaxed(members.mask);
+  RAILSHMEM_NO_UNROLL
+  for (int32_t m = 0; m < members.shape.n; ++m)
+    if (m != members.me && !has(masked, m)) tell_number<kNodes>(members, call, m, at(Layout::waits(members.me)), now);
+}
+
 /// One thread's wait for a member, as long as it may last. A member that waits itself says so from time to time, and is
 /// not masked by those that wait for it: only who is behind all waits is.
 template <bool kNodes>
@@ -68,8 +84,9 @@ class Patience {
   /// Masks the member once it has been silent for too long. Looks at the clock.
   RAILSHMEM_KERNEL void look() {
     const uint64_t now = portable::clock_ns();
-    tell(now);
-    const uint64_t sign = portable::load_relaxed(mine(Layout::waits(from_)));
+    tell_waiting<kNodes>(members_, call_, now);
+    const uint64_t sign = portable::load_relaxed(reinterpret_cast<const uint64_t*>(
+        members_.memory[members_.me] + members_.signs + static_cast<int64_t>(Layout::waits(from_))));
     if (since_ns_ == 0 || sign != sign_) {
       since_ns_ = now;
       sign_ = sign;
@@ -79,30 +96,33 @@ class Patience {
   }
 
  private:
-  static constexpr uint64_t kSignsPerWait = 8;
-
-  RAILSHMEM_KERNEL int64_t at(uint64_t offset) const { return members_.signs + static_cast<int64_t>(offset); }
-  RAILSHMEM_KERNEL uint64_t* mine(uint64_t offset) const {
-    return reinterpret_cast<uint64_t*>(members_.memory[members_.me] + at(offset));
-  }
-  /// One thread of the GPU tells the members, now and then.
-  RAILSHMEM_KERNEL void tell(uint64_t now) const {
-    uint64_t* const told = mine(Layout::kTold);
-    const uint64_t before = portable::load_relaxed(told);
-    if (now < before + members_.mask_ns / kSignsPerWait) return;
-    if (portable::compare_swap_relaxed(told, before, now) != before) return;
-    const uint64_t masked = portable::load_relaxed(members_.mask);
-    RAILSHMEM_NO_UNROLL
-    for (int32_t m = 0; m < members_.shape.n; ++m)
-      if (m != members_.me && !has(masked, m))
-        tell_number<kNodes>(members_, call_, m, at(Layout::waits(members_.me)), now);
-  }
-
   const Members& members_;
   const DeviceCall call_;
   const int32_t from_;
   uint64_t since_ns_ = 0, sign_ = 0;  // 0: the clock was not looked at yet
 };
+
+/// Waits for what the calling block has put, as await_puts() does, and says so: puts to a member that has died end only
+/// when its death is known. One thread.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void await_puts_patiently(const Members& members, DeviceCall call) {
+  if (members.mask_ns == 0) return await_puts(call);
+  const WorldView& world = device::this_world();
+  const ChannelView& channel = device::my_channel(world);
+  const uint64_t count = portable::load_relaxed(channel.ring.head);
+  uint64_t since_ns = portable::clock_ns(), seen = 0;
+  for (;;) {
+    const ChannelStatus status =
+        device::wait_completed(channel, count, device::Deadline{members.mask_ns / kSignsPerWait});
+    if (status == ChannelStatus::timeout) {
+      const uint64_t now = portable::clock_ns(), completed = portable::load_relaxed(channel.completed);
+      if (completed != seen) since_ns = now;
+      seen = completed;
+      tell_waiting<true>(members, call, now);
+      if (world.timeout_ns == 0 || now - since_ns < world.timeout_ns) continue;
+    }
+    return device::finish(world, call, status, -1, nullptr);
+  }
+}
 
 enum class Awaited : uint32_t { number, late_weight };
 
@@ -181,7 +201,7 @@ RAILSHMEM_KERNEL inline void meet(const Members& members) {
                             reinterpret_cast<const uint64_t*>(mine + Layout::met(from)), number, from);
   threads::sync_block();
   if (m != 0) return;
-  if constexpr (kNodes) await_puts(DeviceCall::moe_dispatch);
+  if constexpr (kNodes) await_puts_patiently(members, DeviceCall::moe_dispatch);
   portable::store_relaxed(meetings, number);
 }
 

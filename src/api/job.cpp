@@ -61,12 +61,6 @@ std::optional<std::string> dead_peer() noexcept {
   return state && state->liveness ? state->liveness->dead_peer() : std::nullopt;
 }
 
-/// For rails that fail, in a job whose PEs go on without one that dies.
-bool has_died(int pe) noexcept {
-  const PeState* state = g_pe_state;
-  return state && state->liveness && state->liveness->has_died(pe);
-}
-
 /// The library's part of a forked child: it is no PE, so nothing of its parent's may be used, and nobody be told of its
 /// end. Its own calls of the library end it, and not the job. Nor does it keep from peers that its parent has ended.
 void disown_child() noexcept {
@@ -77,7 +71,6 @@ void disown_child() noexcept {
   set_abort_hook(nullptr);
   set_last_act(nullptr);
   set_death_witness(nullptr);
-  set_loss_witness(nullptr);
   process().running.store(false, std::memory_order_relaxed);
 }
 
@@ -208,7 +201,6 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     set_abort_hook(abort_job);
     set_last_act(remove_network_files_at_last);
     set_death_witness(dead_peer);
-    set_loss_witness(env.survive ? has_died : nullptr);
     warn_unknown_names(p.bootstrap->pe());
     WorldOptions options;
     options.several_threads_call = requested_thread_level == SHMEM_THREAD_MULTIPLE;

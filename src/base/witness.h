@@ -16,17 +16,4 @@ void set_death_witness(DeathWitness witness) noexcept;
 /// which is what a rail sees, some milliseconds before the kernel reports its end.
 std::string witnessed_death() noexcept;
 
-/// Whether this PE has died. Set only in jobs whose PEs go on without one that dies (SHMEM_SURVIVE).
-using LossWitness = bool (*)(int pe) noexcept;
-void set_loss_witness(LossWitness witness) noexcept;
-
-/// Stands for any PE.
-inline constexpr int kAnyPe = -1;
-
-/// Whether this PE goes on though `pe` has died, as far as known now. False where PEs do not go on.
-bool is_known_dead(int pe) noexcept;
-/// Whether this PE goes on though `pe` has died. May take two seconds, as witnessed_death(); at once where PEs do not
-/// go on.
-bool goes_on_without(int pe) noexcept;
-
 }  // namespace railshmem

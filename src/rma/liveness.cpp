@@ -5,11 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "src/base/error.h"
-#include "src/base/witness.h"
 
 namespace railshmem {
 namespace {
@@ -63,11 +61,6 @@ std::vector<int> Liveness::dead_pes() noexcept {
   for (const Watched& w : watched_)
     if (has_ended(w.pidfd)) dead.push_back(w.pe);
   return dead;
-}
-
-bool Liveness::has_died(int pe) noexcept {
-  const std::vector<int> dead = dead_pes();
-  return pe == kAnyPe ? !dead.empty() : std::find(dead.begin(), dead.end(), pe) != dead.end();
 }
 
 std::string Liveness::stopped_peers() const {

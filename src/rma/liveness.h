@@ -31,8 +31,6 @@ class Liveness {
 
   /// Dead peers: those of this host, and those that the bootstrap has seen die. Any thread may call it.
   std::vector<int> dead_pes() noexcept;
-  /// Whether `pe` is one of them; kAnyPe: whether there are any.
-  bool has_died(int pe) noexcept;
 
   /// The peers of this host that are stopped, by a signal or a debugger, as a sentence; empty while none is.
   std::string stopped_peers() const;

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <span>
 
+#include "src/base/cpu.h"
 #include "src/base/log.h"
-#include "src/base/witness.h"
 #include "src/plugin/port.h"
 #include "src/plugin/rail_keeper.h"
 #include "src/proxy/post/cell_pool.h"
@@ -55,7 +55,9 @@ class Desk {
         lost(config.lost),
         cells(config.cells),
         words(rail_span.size(), config.npes),
-        longest_copied_(rails.single() ? rails.traits().inject : 0) {}
+        longest_copied_(rails.single() ? rails.traits().inject : 0) {
+    if (lost != nullptr) gone.prepare(config.npes, config.cells);
+  }
   Desk(const Desk&) = delete;  // its users share it by reference
 
   RailSet<R> rails;
@@ -152,7 +154,7 @@ class Desk {
 
   /// Posts one write or read, of a piece or again. Its completion ends one part of the cell.
   Post post(OpCell& cell, size_t r, bool more = false) noexcept {
-    if (gone.has(cell.what.pe)) [[unlikely]]
+    if (gone.swallows(cell.what.pe)) [[unlikely]]
       return swallow(cell, r);
     return posted(cell, r,
                   cell.what.kind == OpKind::get ? rails[r].read(cell.read()) : rails[r].write(cell.write(more)));
@@ -183,7 +185,7 @@ class Desk {
   /// Posts a message. With a carrier, the message's completion is one more part of that cell.
   Post send(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes, OpCell* carrier,
             const Operation& what) noexcept {
-    if (gone.has(to.pe)) [[unlikely]] {
+    if (gone.swallows(to.pe)) [[unlikely]] {
       if (carrier == nullptr) return Post::ok;
       ++carrier->parts_left;
       return swallow(*carrier, r);
@@ -196,11 +198,21 @@ class Desk {
     return account(posted, what, r, nbytes, carrier != nullptr);
   }
 
-  /// Whether this PE goes on without the peer, to which an operation has failed. Takes time where it does not, unless
-  /// another rail may replace the one that failed.
-  [[gnu::cold]] bool is_lost(int pe) const noexcept {
-    if (gone.has(pe)) return true;
-    return lost != nullptr && (rails.single() ? goes_on_without(pe) : is_known_dead(pe));
+  /// Whether a failure may be the death of a peer, without which this PE goes on. Then the operation is in doubt; a
+  /// rail that another one may replace leaves that to the failover.
+  [[gnu::cold, gnu::noinline]] bool doubts(const Operation& what, size_t r, int error) noexcept {
+    if (lost == nullptr || !rails.single() || what.pe == letterhead.pe) return false;
+    gone.doubt({what, r, error, now_ns()});
+    return true;
+  }
+
+  /// Instead of a post to a peer that is gone or in doubt.
+  [[gnu::cold, gnu::noinline]] Post swallow(OpCell& cell, size_t r) noexcept {
+    cell.rail = static_cast<uint8_t>(r);
+    cell.flight = Flight::under_way;
+    rails.expect(r);
+    gone.swallow(cell.index);
+    return Post::ok;
   }
 
   [[gnu::cold]] void log_cells() const {
@@ -219,14 +231,6 @@ class Desk {
   }
 
  private:
-  /// Instead of a post to a peer that is gone.
-  [[gnu::cold, gnu::noinline]] Post swallow(OpCell& cell, size_t r) noexcept {
-    cell.rail = static_cast<uint8_t>(r);
-    cell.flight = Flight::under_way;
-    rails.expect(r);
-    gone.swallow(cell.index);
-    return Post::ok;
-  }
   [[gnu::noinline]] Ways ways_of_word(int pe, size_t first) const noexcept {
     const size_t bound = words.rail(pe);
     if (bound == kNoRail) return {first, rails.usable(pe)};
@@ -247,7 +251,7 @@ class Desk {
         abandoned = true;  // the initiator settles the rest at its next poll
         return posted;
       }
-      if (is_lost(what.pe)) return Post::again;  // the next poll ends what is under way there
+      if (doubts(what, r, rails[r].last_error())) return Post::again;  // the next post is swallowed
       if (!rails.lose(r, what.pe, what.kind != OpKind::answer))
         die_failed(what, rails[r].name(), rails[r].last_error());
       if (what.kind == OpKind::flush) lost_flushes |= RailMask{1} << r;

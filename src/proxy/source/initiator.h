@@ -266,6 +266,7 @@ class Initiator {
   /// write: then nothing is returned, and op.remote is the place as rails know it.
   [[gnu::noinline]] std::optional<Post> issue_other(Op& op, uint32_t epoch) noexcept {
     if (desk_.abandoned || desk_.gone.has(op.remote.pe)) return Post::failed;
+    if (op.kind == OpKind::flag && desk_.gone.swallows(op.remote.pe)) return Post::failed;  // a nudge
     if (op.route == Route::open) choose_route(op);
     if (!in_order(op, epoch)) return Post::behind;
     if (op.route == Route::held) return transfers_.hold(op);
@@ -273,6 +274,7 @@ class Initiator {
     if (desk_.abandoned) return Post::failed;  // with the held write
     switch (op.route) {
       case Route::whole:
+        if (desk_.gone.swallows(op.remote.pe)) return departures_.issue(op);
         if (op.kind == OpKind::put) return std::nullopt;
         return issue<true>(op, epoch);
       case Route::pieces:
@@ -451,16 +453,14 @@ class Initiator {
     }
     if (event.slot == nullptr) {
       // Most likely a message that was copied. With several rails, the operation that waits for its answer finds out.
-      if (desk_.rails.single() && !desk_.is_lost(kAnyPe))
-        die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
+      if (desk_.doubts({OpKind::none, -1, 0}, r, event.error)) return;
+      if (desk_.rails.single()) die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
       log_debug("rail %s: error %d of an operation without a name", desk_.rails[r].name().c_str(), event.error);
       return;
     }
     OpCell& part = static_cast<OpCell&>(*event.slot);
-    if (desk_.is_lost(part.what.pe)) {
-      departures_.part_with(part.what.pe, failover_, [this](OpCell& cell) { end_flight(cell); });
-      return completed(event.slot, r);
-    }
+    if (desk_.gone.has(part.what.pe)) return completed(event.slot, r);
+    if (desk_.doubts(part.what, r, event.error)) return departures_.doubt(part, r);
     if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
       die_failed(part.what, desk_.rails[r].name(), event.error);
     failover_.strand(part);

@@ -5,7 +5,8 @@
 //   moe_masks                all of this
 //   moe_masks killed WHERE   under oshrun --survive: the last PE is killed before a call, in a dispatch, between the
 //                            calls, in a combine, or at any moment of a row of calls (before, dispatch, between,
-//                            combine, busy; with late_ in front: late weights), and the others go on
+//                            combine, busy; with late_ in front: late weights), or after it was stopped for long
+//                            (stopped), and the others go on
 #include <shmem.h>
 #include <signal.h>
 #include <unistd.h>
@@ -166,16 +167,29 @@ class Rig {
     driver_.synchronize();
     // A member that was in its combine has sent its sums, unless it waited for weights.
     check_out(in_combine && !case_.late_weights ? 0 : dead, name, hash);
-    for (uint32_t round = 3; round < 6; ++round) {
-      load(round);
-      give(dispatch_, driver_.stream);
-      driver_.synchronize();
-      hash = experts(dead, name + ", later");
-      expect_masked(dead, name + ", later");
-      give(combine_, driver_.stream);
-      driver_.synchronize();
-      check_out(dead, name + ", later", hash);
+    rounds_without(dead, name + ", later");
+  }
+  /// The last PE is stopped, and takes no puts, until it is killed. PE 0 waits for what it has put there, PE 1 has put
+  /// nothing and waits for PE 0, which says that it waits.
+  void lose_stopped() {
+    const int last = npes - 1;
+    const uint64_t dead = uint64_t{1} << last;
+    auto* const pid = static_cast<int*>(shmem_malloc(sizeof(int)));
+    if (me == last) shmem_int_p(pid, static_cast<int>(getpid()), 0);
+    load(2);
+    shmem_barrier_all();
+    if (me == last) {
+      usleep(kAwhileUs);
+      raise(SIGSTOP);
     }
+    usleep(2 * kAwhileUs);
+    if (me == 1) mask(dead);
+    if (me == 0)
+      std::thread([victim = shmem_int_g(pid, 0)] {
+        usleep(1000 * 2 * kMaskMs + 1000 * kMaskMs);
+        kill(victim, SIGKILL);
+      }).detach();
+    rounds_without(dead, "killed: stopped");
   }
   /// All PEs make one call after the other, and the last one is killed meanwhile. Those that go on check the last
   /// rounds.
@@ -229,6 +243,19 @@ class Rig {
   }
 
  private:
+  /// Without the host's barriers.
+  void rounds_without(uint64_t dead, const std::string& name) {
+    for (uint32_t round = 3; round < 6; ++round) {
+      load(round);
+      give(dispatch_, driver_.stream);
+      driver_.synchronize();
+      uint64_t hash = experts(dead, name);
+      expect_masked(dead, name);
+      give(combine_, driver_.stream);
+      driver_.synchronize();
+      check_out(dead, name, hash);
+    }
+  }
   /// Not at once: between nodes a barrier ends before its last messages have left this PE.
   [[noreturn]] static void die() {
     usleep(kAwhileUs);
@@ -403,7 +430,9 @@ void shared(const StreamDriver& driver, const MoeCase& one) {
   const bool late = where.starts_with("late_");
   Rig rig(driver, {kHalf, kHalf, 2, 4, 32, 5, Routing::random, true, false, 0, late}, kMaskMs);
   rig.round(1, 0);
-  if (where.ends_with("busy"))
+  if (where == "stopped")
+    rig.lose_stopped();
+  else if (where.ends_with("busy"))
     rig.lose_last_in_a_row();
   else
     rig.lose_last(late ? where.substr(5) : where);

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "src/base/witness.h"
 #include "tests/support/initiator_rig.h"
 
 namespace railshmem::test {
@@ -105,44 +104,54 @@ TEST(Departures, ARequestWhoseMessageIsUnderWayEnds) {
   EXPECT_EQ(f.rig.initiator->outstanding(), 0u);
 }
 
-bool three_has_died(int pe) noexcept {
-  return pe == kDead || pe == kAnyPe;
-}
-
 /// Rails find out first: a process closes its connections before its death is known.
-TEST(Departures, AFailureTellsOfTheDeath) {
-  set_loss_witness(three_has_died);
+TEST(Departures, AFailureIsInDoubtUntilTheDeathIsKnown) {
   Loss f;
-  bool done = false;
+  bool done = false, later = false;
   ASSERT_EQ(f.rig.put(100, kDead, {&done}), Post::ok);
   ASSERT_EQ(f.rig.put(100, kDead), Post::ok);
-  f.rig.rail.fail(f.rig.rail.posted[0].slot);
+  OpSlot* const slots[] = {f.rig.rail.posted[0].slot, f.rig.rail.posted[1].slot};
+  f.rig.rail.fail(slots[0]);
+  f.rig.rail.fail(nullptr);
+  f.rig.poll_all();
+  EXPECT_FALSE(done);
+  f.rig.forget_posts();
+  EXPECT_EQ(f.rig.put(100, kDead, {&later}), Post::ok) << "what is posted now waits for the verdict, too";
+  EXPECT_EQ(f.rig.put_signal(9000, kDead), Post::ok);
+  EXPECT_EQ(f.rig.add(kDead), Post::ok);
+  f.rig.poll_all();
+  EXPECT_EQ(f.rig.posted(), 0u);
+  EXPECT_EQ(f.rig.context->peer(kDead).pending(), 5u);
+  f.die();
   f.expect_nothing_waits();
   EXPECT_TRUE(done);
-  f.rig.rail.fail(nullptr);
-  f.rig.rail.fail(f.rig.rail.posted[1].slot);
+  EXPECT_TRUE(later);
+  f.rig.rail.fail(slots[1]);
   f.rig.poll_all();
   EXPECT_EQ(f.rig.initiator->outstanding(), 0u);
-  set_loss_witness(nullptr);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(f.rig.put(100, kAlive), Post::ok) << "all cells are back";
 }
-TEST(Departures, AFailedPostTellsOfTheDeath) {
-  set_loss_witness(three_has_died);
+TEST(Departures, AFailedPostIsInDoubtToo) {
   Loss f;
   f.rig.rail.failing = 1;
-  EXPECT_EQ(f.rig.put(100, kDead), Post::again) << "the watch tells in a moment";
+  EXPECT_EQ(f.rig.put(100, kDead), Post::again);
+  EXPECT_EQ(f.rig.put(100, kDead), Post::ok);
+  EXPECT_EQ(f.rig.posted(), 0u);
   f.die();
+  f.expect_nothing_waits();
   EXPECT_EQ(f.rig.put(100, kDead), Post::failed);
-  set_loss_witness(nullptr);
 }
 
-TEST(Departures, FailuresOfTheLivingEndThisPe) {
+TEST(Departures, AFailureThatNoDeathExplainsEndsThisPe) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto fail = [] {
-    set_loss_witness(three_has_died);
-    Loss f;
+    Tuning hasty;
+    hasty.unreachable_ns = 50'000'000;
+    Loss f({.tuning = hasty});
+    f.die();  // another one's
     f.rig.put(100, kAlive);
     f.rig.rail.fail(f.rig.rail.posted[0].slot);
-    f.rig.poll_all();
+    for (;;) f.rig.poll_all();
   };
   EXPECT_EXIT(fail(), testing::ExitedWithCode(1), "put of 100 bytes to PE 2 over scripted failed");
 }
