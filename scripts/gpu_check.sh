@@ -246,12 +246,12 @@ for pes in $counts; do
   check "moe_bulk_layout.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk_layout)" 200
 done
 # The killed PE's signal is the job's status; the others fail with another one.
-for where in before dispatch between combine late_dispatch late_between late_combine; do
+for where in before dispatch between combine busy late_dispatch late_between late_combine; do
   check "moe_masks.killed_$where" 100 3 env SHMEM_HEAP_KIND=device bash -c '"$@"; [ $? -eq 137 ]' survived "$(program oshrun)" -n 3 --survive \
     --timeout 90 "$(program moe_masks)" killed "$where"
 done
-# Between nodes each of its GPUs, and two nodes of a pair and one.
-for where in before dispatch between combine late_dispatch late_between late_combine; do
+# Between nodes of one GPU, and between a pair and one.
+for where in before dispatch between combine busy stopped late_dispatch late_between late_combine; do
   check "moe_masks.killed_$where.tcp" 100 3 env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
     bash -c '"$@"; [ $? -eq 137 ]' survived "$(program oshrun)" -n 3 --survive --timeout 90 "$(program moe_masks)" killed "$where"
 done

@@ -184,12 +184,14 @@ class Rig {
     }
     usleep(2 * kAwhileUs);
     if (me == 1) mask(dead);
+    std::thread killer;
     if (me == 0)
-      std::thread([victim = shmem_int_g(pid, 0)] {
-        usleep(1000 * 2 * kMaskMs + 1000 * kMaskMs);
-        kill(victim, SIGKILL);
-      }).detach();
+      killer = std::thread([victim = shmem_int_g(pid, 0)] {
+        usleep(1000 * 3 * kMaskMs);
+        if (victim > 0) kill(victim, SIGKILL);
+      });
     rounds_without(dead, "killed: stopped");
+    if (me == 0) killer.join();
   }
   /// All PEs make one call after the other, and the last one is killed meanwhile. Those that go on check the last
   /// rounds.
