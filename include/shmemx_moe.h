@@ -43,7 +43,7 @@ typedef struct {
   int x_scaled;  ///< 1: dispatch is given 8-bit floats and their scales, which travel as they are; needs E4M3 and
                  ///< SHMEMX_MOE_SCALE_FLOAT. 0: dispatch is given `type`
   int maskable;  ///< 1: calls can go on without members, see shmemx_moe_mask_on_stream; combine then waits until all
-                 ///< members have begun it. Only for teams on one node
+                 ///< members have begun it
   int mask_after_ms;  ///< with maskable: a wait of so many milliseconds masks the member; less than SHMEM_WAIT_TIMEOUT.
                       ///< 0: no wait does. Need not be equal on all members
   shmemx_moe_t mask_of;  ///< with maskable: a handle of the same members with maskable, whose mask this one shares, and

@@ -21,7 +21,6 @@ size_t workspace_to_come(const char* function, int members, int nodes, const shm
   guard(function, [&] {
     check_range("members", members, nodes, kMostMembers);
     const shmemx_moe_config_t good = checked(config, members);
-    check_nodes(good, nodes);
     nbytes = workspace_of(shape_of(good, members), nodes);
   });
   return nbytes;
@@ -44,7 +43,6 @@ size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config
   overlap::guarded("shmemx_moe_workspace", [&] {
     const shmemx_topology_t where = place_of(team);
     const shmemx_moe_config_t good = checked(config, where.npes);
-    check_nodes(good, where.nnodes);
     nbytes = workspace_of(shape_of(good, where.npes), where.nnodes);
   });
   return nbytes;
@@ -56,7 +54,6 @@ int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void
     if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_t");
     const shmemx_topology_t where = place_of(team);
     const shmemx_moe_config_t good = checked(config, where.npes);
-    check_nodes(good, where.nnodes);
     auto made = std::make_unique<shmemx_moe>(team, where, good, workspace, nbytes);
     if (config->zeroed == 0 && shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
     *handle = made.release();

@@ -95,14 +95,6 @@ uint64_t workspace_of(const Shape& shape, int nodes) {
   return nodes == 1 ? Layout(shape).nbytes() : FarFewLayout(shape).nbytes();
 }
 
-void check_nodes(const shmemx_moe_config_t& config, int nodes) {
-  if (config.maskable != 0 && nodes > 1)
-    throw Error(
-        text("maskable is 1, and the team has members on %d nodes; calls go on without members only inside one node. "
-             "Set it to 0, or split the team (shmem_team_split_strided, SHMEM_TEAM_SHARED)",
-             nodes));
-}
-
 void check(shmemx_moe_t handle) {
   if (handle == nullptr) throw Error("handle is NULL; make one with shmemx_moe_create");
 }

@@ -16,8 +16,6 @@ shmemx_moe_config_t checked(const shmemx_moe_config_t* config, int n);
 Shape shape_of(const shmemx_moe_config_t& config, int n);
 /// Bytes that a handle needs for a team on so many nodes.
 uint64_t workspace_of(const Shape& shape, int nodes);
-/// That the configuration is one for so many nodes.
-void check_nodes(const shmemx_moe_config_t& config, int nodes);
 
 void check_range(const char* name, int value, int least, int most);
 /// That it begins at a multiple of `alignment`. NULL only where it is not needed.

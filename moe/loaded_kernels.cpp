@@ -9,7 +9,7 @@ namespace railshmem::moe {
 namespace {
 
 std::span<const std::byte> image_of(const shmemx_moe_config_t& config, int nodes) {
-  if (nodes > 1) return moe_far_kernels();
+  if (nodes > 1) return config.maskable != 0 ? moe_far_masking_kernels() : moe_far_kernels();
   return config.maskable != 0 ? moe_masking_kernels() : moe_kernels();
 }
 
@@ -22,11 +22,11 @@ LoadedKernels::LoadedKernels(const shmemx_moe_config_t& config, int n, int nodes
                               : config.x_scaled != 0              ? "_given"
                                                                   : scaled + suffix;
   const std::string late = config.late_weights != 0 ? "late_" : "";
-  const std::string end = nodes > 1 ? "_far" : config.maskable != 0 ? "_masking" : "";
+  const std::string far = nodes > 1 ? "_far" : "", end = far + (config.maskable != 0 ? "_masking" : "");
   dispatch_ = module_.function(("railshmem_moe_dispatch" + payload + end).c_str());
   combine_ = module_.function(("railshmem_moe_combine_" + late + suffix + end).c_str());
   if (nodes > 1) far_.emplace(shape_of(config, n));
-  if (config.maskable != 0) mask_ = module_.function("railshmem_moe_mask");
+  if (config.maskable != 0) mask_ = module_.function(("railshmem_moe_mask" + far).c_str());
 }
 
 void LoadedKernels::give(const DispatchCall& call, unsigned blocks, unsigned threads, Stream stream) const {

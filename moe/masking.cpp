@@ -15,8 +15,11 @@ void shmemx_moe::take_mask() {
     throw Error("mask_of is a handle without maskable; pass one that has a mask");
   bool alike = keeper.shape.n == mine.shape.n;
   mine.signs = keeper.memory[keeper.me] + keeper.signs - mine.memory[mine.me];
-  for (int m = 0; alike && m < mine.shape.n; ++m)
-    alike = keeper.pe[m] == mine.pe[m] && keeper.memory[m] + keeper.signs - mine.memory[m] == mine.signs;
+  for (int m = 0; alike && m < mine.shape.n; ++m) {
+    alike = keeper.pe[m] == mine.pe[m];
+    if (mine.memory[m] == nullptr) continue;  // of another node; symmetric memory is alike there
+    alike = alike && keeper.memory[m] + keeper.signs - mine.memory[m] == mine.signs;
+  }
   if (!alike)
     throw Error("mask_of is a handle of other members, or its workspace is another allocation by registration");
   mine.mask = reinterpret_cast<uint64_t*>(mine.memory[mine.me] + mine.signs + Layout::kMask);

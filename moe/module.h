@@ -11,10 +11,11 @@ namespace railshmem::moe {
 
 using overlap::Stream;
 
-/// moe/kernels/moe.cu, moe_masking.cu and moe_far.cu, compiled; empty where there was no nvcc.
+/// moe/kernels/moe.cu, moe_masking.cu, moe_far.cu and moe_far_masking.cu, compiled; empty where there was no nvcc.
 std::span<const std::byte> moe_kernels() noexcept;
 std::span<const std::byte> moe_masking_kernels() noexcept;
 std::span<const std::byte> moe_far_kernels() noexcept;
+std::span<const std::byte> moe_far_masking_kernels() noexcept;
 
 class Module {
  public:

@@ -249,11 +249,22 @@ for pes in $counts; do
   check "moe_bulk_layout.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program moe_bulk_layout)" 200
 done
 # The killed PE's signal is the job's status; the others fail with another one.
-for where in before dispatch between combine late_dispatch late_between late_combine; do
+for where in before dispatch between combine busy late_dispatch late_between late_combine; do
   check "moe_masks.killed_$where" 100 3 env SHMEM_HEAP_KIND=device bash -c '"$@"; [ $? -eq 137 ]' survived "$(program oshrun)" -n 3 --survive \
     --timeout 90 "$(program moe_masks)" killed "$where"
 done
+# Between nodes of one GPU, and between a pair and one.
+for where in before dispatch between combine busy stopped late_dispatch late_between late_combine; do
+  check "moe_masks.killed_$where.tcp" 100 3 env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
+    bash -c '"$@"; [ $? -eq 137 ]' survived "$(program oshrun)" -n 3 --survive --timeout 90 "$(program moe_masks)" killed "$where"
+done
+for where in before combine late_dispatch; do
+  check "moe_masks.killed_$where.shm" 100 3 env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=2 SHMEM_OFI_PROVIDER=shm \
+    bash -c '"$@"; [ $? -eq 137 ]' survived "$(program oshrun)" -n 3 --survive --timeout 90 "$(program moe_masks)" killed "$where"
+done
 for provider in shm 'tcp;ofi_rxm'; do
+  check "moe_masks.${provider%%;*}.2" 150 2 env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" \
+    "$(program oshrun)" -n 2 --timeout 140 "$(program moe_masks)"
   check "moe.${provider%%;*}.2" 150 2 env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
     --timeout 140 "$(program moe)" 50
   check "perf.moe.${provider%%;*}.2" 150 2 env SHMEM_SYMMETRIC_SIZE=1G SHMEM_NODE_SIZE=1 "SHMEM_OFI_PROVIDER=$provider" "$(program oshrun)" -n 2 \
@@ -278,6 +289,8 @@ check coll_ops.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE
   "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program coll_ops)" 3000
 check moe.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
   "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program moe)" 20
+check moe_masks.two_nodes 150 $((2 * half)) env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
+  "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program moe_masks)"
 check moe_bulk.two_nodes 150 $((2 * half)) env SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=$half 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm' \
   "$(program oshrun)" -n $((2 * half)) --timeout 140 "$(program moe_bulk)" 20
 # Short all-to-alls one message for each pair of nodes, and one for each pair of members.

@@ -95,6 +95,16 @@ std::optional<std::string> LocalBootstrap::failure() noexcept {
   }
 }
 
+std::vector<int> LocalBootstrap::dead_pes() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    pump();
+    return dead_;
+  } catch (...) {  // as in failure()
+    return {};
+  }
+}
+
 bool LocalBootstrap::told_to_end() noexcept {
   if (failure()) return true;
   const std::lock_guard lock(mutex_);
@@ -131,6 +141,8 @@ void LocalBootstrap::pump() {
   while (auto frame = stream_.pop()) {
     if (frame->kind == local::notice) {
       if (!failure_) failure_ = Unpacker(frame->payload).get_text();
+    } else if (frame->kind == local::lost) {
+      dead_.push_back(Unpacker(frame->payload).get<int>());
     } else if (frame->kind == local::ending) {
       told_to_end_ = true;
     } else {

@@ -25,6 +25,7 @@ class LocalBootstrap final : public Bootstrap {
   void barrier() override;
   [[noreturn]] void abort(int status, std::string_view why) noexcept override;
   std::optional<std::string> failure() noexcept override;
+  std::vector<int> dead_pes() noexcept override;
   bool told_to_end() noexcept override;
 
  private:
@@ -42,6 +43,7 @@ class LocalBootstrap final : public Bootstrap {
   std::mutex mutex_;  ///< failure() and abort() may run beside an exchange
   std::deque<Frame> answers_;
   std::optional<std::string> failure_;
+  std::vector<int> dead_;
   bool told_to_end_ = false;
 };
 

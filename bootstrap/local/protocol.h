@@ -23,6 +23,7 @@ enum Kind : uint32_t {
   missing,   ///< text: the PEs waited for
   ending,    ///< a signal that ends this PE follows
   notice,    ///< text: a PE died; or the exchange can never complete
+  lost,      ///< i32 pe: it died, and the others go on
 };
 
 }  // namespace railshmem::local

@@ -83,6 +83,8 @@ class Layout {
   static constexpr uint64_t kTold = 16;      ///< when this member last said that it waits
   static constexpr uint64_t kMeetings = 24;  ///< that this member has come to
   static constexpr uint64_t kEnded = 64;     ///< blocks that have read the number
+  static constexpr uint64_t kTheirs = 96;    ///< the words above of a member on another node, fetched
+  static constexpr uint64_t kTheirsNbytes = kMeetings + 8;
   /// Tokens of source s in the dispatch that has been received last.
   RAILSHMEM_HD static uint64_t tokens(int32_t s) { return 128 + 4 * uint64_t(s); }
   /// Number of the combine that member s has begun, where somebody asks; see Combining.

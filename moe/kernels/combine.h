@@ -54,14 +54,17 @@ class Combining {
                                 LateWeight::of(weights_number(), weight));
       }
     }
-    if constexpr (Place::kFar) part_.send_weights(number_, [this](int32_t to) { await_begin(to); });
+    if constexpr (Place::kFar) part_.send_weights(number_, [this](int32_t to) { return await_begin(to); });
   }
 
   RAILSHMEM_KERNEL void send() {
     part_.learn_tokens(shared_);
     // Sums that have to cross go first.
     part_.for_tokens(shared_, 1, [&](int32_t source, uint32_t t) {
-      if ((Place::kMasks && shared_.skipped[source] != 0) || !sum_up(source, t)) return;
+      if ((Place::kMasks && shared_.skipped[source] != 0) || !sum_up(source, t)) {
+        if constexpr (Place::kMasks && Place::kFar) part_.skip_summed(source, t, shared_.tokens[source]);
+        return;
+      }
       threads::sync_block();
       if constexpr (Place::kFar) {
         if (!part_.is_near(source)) {
@@ -226,7 +229,10 @@ class Combining {
       if ((mask >> from & 1) == 0) continue;
       if constexpr (Place::kFar) {
         if (!part_.is_near(from)) {
-          part_.await_sums(from, t, number_);
+          const bool here = part_.await_sums(from, t, number_);
+          if constexpr (Place::kMasks) {
+            if (!here) Place::lose(shared_, from);
+          }
           continue;
         }
       }

@@ -157,13 +157,13 @@ class Sending {
     RAILSHMEM_NO_UNROLL
     for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads()) {
       const int32_t to = part_.after(i);
-      if (is_masked(to)) continue;
       if constexpr (Place::kFar) {
         if (!part_.is_near(to)) {
           if ((mask >> to & 1) != 0) part_.tell_packed(epoch_, to);
           continue;
         }
       }
+      if (is_masked(to)) continue;
       portable::store_fenced(part_.template theirs<uint64_t>(to, part_.layout().token(epoch_, part_.me(), t)),
                              Word::token(epoch_, (mask >> to & 1) != 0));
     }

@@ -8,15 +8,16 @@
 
 namespace railshmem::moe::kernels {
 
-template <class Payload>
+/// Place: FarFewPart or FarMaskingPart.
+template <class Payload, class Place>
 RAILSHMEM_KERNEL inline void run_far_dispatch(const FarFewCall<DispatchCall>& call, FarShared& shared) {
-  FarFewPart part(call.near.members, DeviceCall::moe_dispatch, call.near.halves, Sharing::halves, call.places, shared);
+  Place part(call.near.members, DeviceCall::moe_dispatch, call.near.halves, Sharing::halves, call.places, shared);
   run_dispatch_as<Payload>(part, call.near, shared);
 }
 
-template <class T, bool kLate>
+template <class T, bool kLate, class Place>
 RAILSHMEM_KERNEL inline void run_far_combine(const FarFewCall<CombineCall>& call, FarShared& shared) {
-  FarFewPart part(call.near.members, DeviceCall::moe_combine, call.near.halves, Sharing::none, call.places, shared);
+  Place part(call.near.members, DeviceCall::moe_combine, call.near.halves, Sharing::none, call.places, shared);
   run_combine_as<T, kLate>(part, call.near, shared);
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "moe/kernels/few_far.h"
-#include "moe/kernels/part.h"
+#include "moe/kernels/masking_part.h"
 #include "moe/kernels/puts.h"
 
 namespace railshmem::moe::kernels {
@@ -15,19 +15,28 @@ struct FarShared : Shared {
   bool last;                    ///< this block is the last one to come
 };
 
-class FarFewPart : public Part {
+/// Base: Part, or MaskingPartOf<true>. With masks nothing is put to a masked member, and what blocks count is counted
+/// for it nevertheless: a chunk that some block fills must be found empty by the next call.
+template <class Base>
+class FarFewPartOf : public Base {
  public:
   static constexpr bool kFar = true;
+  using Base::after, Base::await, Base::block, Base::blocks, Base::kMasks, Base::me, Base::n, Base::note_counts,
+      Base::sends, Base::shape, Base::thread, Base::threads;
 
-  RAILSHMEM_KERNEL FarFewPart(const Members& members, DeviceCall call, uint32_t halves, Sharing sharing,
-                              const FarFewLayout& places, FarShared& shared)
-      : Part(members, call, halves, sharing), far_(places), shared_(shared) {
+  RAILSHMEM_KERNEL FarFewPartOf(const Members& members, DeviceCall call, uint32_t halves, Sharing sharing,
+                                const FarFewLayout& places, FarShared& shared)
+      : Base(members, call, halves, sharing), far_(places), shared_(shared) {
     RAILSHMEM_NO_UNROLL
     for (int32_t m = thread(); m < n(); m += threads()) shared_.room[m] = reinterpret_cast<uint64_t>(members.memory[m]);
   }
 
   RAILSHMEM_KERNEL const FarFewLayout& layout() const { return far_; }
   RAILSHMEM_KERNEL bool is_near(int32_t m) const { return members_.memory[m] != nullptr; }
+  template <class T>
+  RAILSHMEM_KERNEL T* mine(uint64_t offset) const {
+    return Base::template mine<T>(offset);
+  }
 
   // Where a token lies. At other nodes and from there it goes by its slot.
   template <class T>
@@ -35,11 +44,11 @@ class FarFewPart : public Part {
     return reinterpret_cast<T*>(shared_.room[to] + offset);
   }
   RAILSHMEM_KERNEL uint64_t* entries_for(int32_t to, uint64_t epoch, uint32_t t) const {
-    if (is_near(to)) return Part::entries_for(to, epoch, t);
+    if (is_near(to)) return Base::entries_for(to, epoch, t);
     return room_for<uint64_t>(to, far_.row(epoch, me(), t) + far_.entries_in_row());
   }
   RAILSHMEM_KERNEL const uint64_t* entries_from(uint64_t epoch, int32_t s, uint32_t t) const {
-    if (is_near(s)) return Part::entries_from(epoch, s, t);
+    if (is_near(s)) return Base::entries_from(epoch, s, t);
     return mine<uint64_t>(far_.row(epoch, s, t) + far_.entries_in_row());
   }
   RAILSHMEM_KERNEL uint32_t number_of_token(uint64_t epoch, int32_t s, uint32_t t) const {
@@ -47,7 +56,7 @@ class FarFewPart : public Part {
   }
   template <class T>
   RAILSHMEM_KERNEL T* sums_for(int32_t s, uint32_t t) const {
-    return is_near(s) ? theirs<T>(s, far_.sums(me(), t)) : mine<T>(far_.packed_sums(box(s), t));
+    return is_near(s) ? Base::template theirs<T>(s, far_.sums(me(), t)) : mine<T>(far_.packed_sums(box(s), t));
   }
   template <class T>
   RAILSHMEM_KERNEL const T* sums_from(int32_t m, uint32_t t) const {
@@ -103,6 +112,7 @@ class FarFewPart : public Part {
   }
   /// As Part::learn_counts(). Tokens of other nodes come by slot, so they are not shared out by their number.
   RAILSHMEM_KERNEL void learn_counts(uint64_t epoch, Shared& shared, const DispatchCall& call) {
+    if constexpr (kMasks) return Base::learn_counts(epoch, shared, call);
     const int32_t local = shape().local(), words = n() * (local + 1);
     RAILSHMEM_NO_UNROLL
     for (int32_t i = thread(); i < words; i += threads()) {
@@ -128,6 +138,7 @@ class FarFewPart : public Part {
       const int32_t s = after(i);
       if (is_near(s)) continue;
       const uint32_t source = at++;
+      if (kMasks && shared_.skipped[s] != 0) continue;
       if (blocks() < sources) {
         if (source % blocks() == block()) slots_from(s, epoch, 0, 1, with);
       } else if (block() % sources == source) {
@@ -137,47 +148,68 @@ class FarFewPart : public Part {
   }
 
   /// Says that a combine has begun, where somebody waits for it: then all that say so are heard in turn, and a network
-  /// without order cannot bring an old number behind a new one.
+  /// without order cannot bring an old number behind a new one. With masks all members wait for it.
   RAILSHMEM_KERNEL void tell_begun(int32_t to, uint64_t number) const {
-    if (portable::load_relaxed(mine<uint64_t>(far_.sent(box(to)))) != 0 || *mine<uint32_t>(Layout::tokens(to)) != 0)
+    if (kMasks || portable::load_relaxed(mine<uint64_t>(far_.sent(box(to)))) != 0 ||
+        *mine<uint32_t>(Layout::tokens(to)) != 0)
       put(to, 0, 0, 0, Layout::begun(me()), number);
   }
-  /// The last block that has packed late weights sends them. The whole block.
+  /// The last block that has packed late weights sends them. await_begin(member) is false for a masked one. The whole
+  /// block.
   template <class AwaitBegin>
   RAILSHMEM_KERNEL void send_weights(uint64_t number, const AwaitBegin& await_begin) const {
     if (!comes_last(far_.weighed(), threads::blocks_in_row())) return;
     for_far([&](int32_t to) {
       const uint64_t tokens = portable::load_relaxed(mine<uint64_t>(far_.sent(box(to))));
       if (tokens == 0) return;
-      await_begin(to);
+      if (!await_begin(to)) return;
       put(to, far_.weights(me(), 0), far_.packed_weights(box(to), 0),
           tokens * (far_.weights(me(), 1) - far_.weights(me(), 0)), far_.weights_word(me()), number);
     });
   }
+  /// Loses the member where it is masked meanwhile.
   RAILSHMEM_KERNEL void await_weights(int32_t s, uint64_t number) {
-    if (!is_near(s)) await(mine<uint64_t>(far_.weights_word(s)), number, s);
+    if (is_near(s)) return;
+    [[maybe_unused]] const uint64_t word = await(mine<uint64_t>(far_.weights_word(s)), number, s);
+    if constexpr (kMasks) {
+      if (word < number) Base::lose(shared_, s);
+    }
   }
 
   /// The sums for a slot of source s, which has so many, are packed. One thread, behind a meeting of the block.
   RAILSHMEM_KERNEL void tell_summed(int32_t s, uint32_t slot, uint32_t tokens, uint64_t number) const {
-    const uint32_t most = far_.sums_chunk_rows(), chunk = slot / most, first = chunk * most;
-    const uint32_t rows = tokens - first < most ? tokens - first : most;
+    const uint32_t chunk = slot / far_.sums_chunk_rows(), first = chunk * far_.sums_chunk_rows();
+    const uint32_t rows = sums_in(chunk, tokens);
     portable::release_fence();
     if (!fills(box(s), chunk, rows)) return;
     put(s, far_.sums(me(), first), far_.packed_sums(box(s), first), rows * far_.sum_nbytes(),
         far_.sums_word(me(), chunk), ChunkWord::of(number, rows));
   }
-  RAILSHMEM_KERNEL void await_sums(int32_t m, uint32_t t, uint64_t number) {
-    await(mine<uint64_t>(far_.sums_word(m, slot_at(m, t) / far_.sums_chunk_rows())), ChunkWord::of(number, 0), m);
+  /// With masks: there are none, because the source is masked. The whole block.
+  RAILSHMEM_KERNEL void skip_summed(int32_t s, uint32_t slot, uint32_t tokens) const {
+    if (is_near(s) || thread() != 0) return;
+    const uint32_t chunk = slot / far_.sums_chunk_rows();
+    fills(box(s), chunk, sums_in(chunk, tokens));
+  }
+  /// Returns whether they are here; false where the member is masked meanwhile, or after a failure.
+  RAILSHMEM_KERNEL bool await_sums(int32_t m, uint32_t t, uint64_t number) {
+    const uint64_t least = ChunkWord::of(number, 0);
+    return await(mine<uint64_t>(far_.sums_word(m, slot_at(m, t) / far_.sums_chunk_rows())), least, m) >= least;
   }
 
   /// Waits until what the block has put may be written again, so that the next kernel packs anew. The whole block.
   RAILSHMEM_KERNEL void finish_puts() const {
     threads::sync_block();
-    if (sends() && thread() == 0) await_puts(call_);
+    if (!sends() || thread() != 0) return;
+    if constexpr (kMasks)
+      await_puts_patiently(members_, call_);
+    else
+      await_puts(call_);
   }
 
  private:
+  using Base::call_, Base::members_;
+
   /// Number of a member on another node: how many steps it is behind the next one.
   RAILSHMEM_KERNEL uint32_t box(int32_t m) const {
     return static_cast<uint32_t>(m > me() ? m - me() - 1 : m - me() - 1 + n());
@@ -190,9 +222,17 @@ class FarFewPart : public Part {
     for (int32_t i = 1 + thread(); i < n(); i += threads())
       if (!is_near(after(i))) with(after(i));
   }
+  /// Rows of a chunk of sums for a source that has so many tokens.
+  RAILSHMEM_KERNEL uint32_t sums_in(uint32_t chunk, uint32_t tokens) const {
+    const uint32_t most = far_.sums_chunk_rows(), first = chunk * most;
+    return tokens - first < most ? tokens - first : most;
+  }
   /// From an offset of this member's memory to one of that of `to`. nbytes 0: the signal alone.
   RAILSHMEM_KERNEL void put(int32_t to, uint64_t dest, uint64_t source, uint64_t nbytes, uint64_t signal,
                             uint64_t value) const {
+    if constexpr (kMasks) {
+      if (has(Base::masked(), to)) return;
+    }
     put_chunk(call_, members_.pe[to], mine<void>(dest), mine<void>(source), nbytes, mine<uint64_t>(signal), value);
   }
   RAILSHMEM_KERNEL void send_rows(uint64_t epoch, int32_t to, uint32_t chunk, uint32_t rows) const {
@@ -229,6 +269,10 @@ class FarFewPart : public Part {
     do {
       const uint64_t least = ChunkWord::of(epoch, 0);
       const uint64_t word = await(mine<uint64_t>(far_.rows_word(epoch, s, chunk++)), least, s);
+      if constexpr (kMasks) {
+        if (word < least) Base::lose(shared_, s);
+        if (has(Base::agreed_losses(shared_), s)) break;
+      }
       rows = word < least ? 0 : ChunkWord::rows(word);
       RAILSHMEM_NO_UNROLL
       for (; slot < begin + rows; slot += step) with(s, slot);
@@ -240,5 +284,7 @@ class FarFewPart : public Part {
   const FarFewLayout& far_;
   FarShared& shared_;
 };
+using FarFewPart = FarFewPartOf<Part>;
+using FarMaskingPart = FarFewPartOf<MaskingPartOf<true>>;
 
 }  // namespace railshmem::moe::kernels

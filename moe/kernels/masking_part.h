@@ -10,7 +10,9 @@
 
 namespace railshmem::moe::kernels {
 
-class MaskingPart : public Part {
+/// kNodes: some members have no memory here, see FarFewPartOf.
+template <bool kNodes>
+class MaskingPartOf : public Part {
  public:
   static constexpr bool kMasks = true;
   using Part::Part;
@@ -23,19 +25,19 @@ class MaskingPart : public Part {
     // acquire: as in Part::await().
     const uint64_t found = portable::load_acquire(word);
     if (found >= at_least) return found;
-    return await_or_mask(members_, call_, Awaited::number, word, at_least, from);
+    return await_or_mask<kNodes>(members_, call_, Awaited::number, word, at_least, from);
   }
   /// As Part::await_weight(). Loses the member where it is masked meanwhile.
   RAILSHMEM_KERNEL float await_weight(const uint64_t* word, uint64_t number, int32_t from, Shared& shared) const {
     uint64_t found = portable::load_relaxed(word);
     if (!LateWeight::is_of(number, found)) {
-      found = await_or_mask(members_, call_, Awaited::late_weight, word, number, from);
+      found = await_or_mask<kNodes>(members_, call_, Awaited::late_weight, word, number, from);
       if (!LateWeight::is_of(number, found)) lose(shared, from);
     }
     return float_of(LateWeight::weight(found));
   }
 
-  /// As Part::learn_counts(). A source that is out has no tokens.
+  /// As Part::learn_counts(), or FarFewPartOf::learn_counts(). A source that is out has no tokens, and is skipped.
   RAILSHMEM_KERNEL void learn_counts(uint64_t epoch, Shared& shared, const DispatchCall& call) {
     const int32_t local = shape().local(), words = n() * (local + 1);
     const uint64_t masked = this->masked(), none = Word::count(epoch, 0);
@@ -43,15 +45,21 @@ class MaskingPart : public Part {
     RAILSHMEM_NO_UNROLL
     for (int32_t i = thread(); i < words; i += threads()) {
       const int32_t s = i / (local + 1), e = i % (local + 1);
-      const uint64_t word = has(masked, s) ? 0 : await(mine<uint64_t>(layout_.count(epoch, s, e)), none, s);
-      if (word < none) lose(shared, s);
+      uint64_t word = has(masked, s) ? 0 : await(mine<uint64_t>(layout_.count(epoch, s, awaited(s, e))), none, s);
+      if (word < none) {
+        lose(shared, s);
+      } else if (is_far(s)) {
+        word = e == local ? 0 : portable::load_relaxed(mine<uint64_t>(layout_.count(epoch, s, e)));
+      }
       (e == local ? shared.tokens[s] : shared.begin[e * n() + s]) = Word::tokens(word);
     }
     threads::sync_block();
     RAILSHMEM_NO_UNROLL
     for (int32_t s = thread(); s < n(); s += threads()) {
-      settle_counts(epoch, s, shared);
-      if (block() == 0) *mine<uint32_t>(layout_.tokens(s)) = shared.tokens[s];
+      const bool out = settle_counts(epoch, s, shared);
+      if constexpr (kNodes) shared.skipped[s] = out ? 1 : 0;
+      // Who has received all tokens of another node says how many they were.
+      if (block() == 0 && (out || !is_far(s))) *mine<uint32_t>(layout_.tokens(s)) = shared.tokens[s];
     }
     note_counts(shared, call, local);
   }
@@ -94,15 +102,25 @@ class MaskingPart : public Part {
   }
 
  private:
-  /// All blocks get the counts of the same sources, whatever their threads have seen.
-  RAILSHMEM_KERNEL void settle_counts(uint64_t epoch, int32_t s, Shared& shared) const {
+  RAILSHMEM_KERNEL bool is_far(int32_t s) const {
+    return kNodes && members_.memory[s] == nullptr;
+  }
+  /// Which word says that a source's count for expert e is here: that of its own, or the last one.
+  RAILSHMEM_KERNEL int32_t awaited(int32_t s, int32_t e) const {
+    return is_far(s) ? shape().local() : e;
+  }
+  /// All blocks get the counts of the same sources, whatever their threads have seen. Returns whether the source is
+  /// out.
+  RAILSHMEM_KERNEL bool settle_counts(uint64_t epoch, int32_t s, Shared& shared) const {
     const bool lost = has(shared.lost, s);
     const bool out = Verdict::is_out(mine<uint64_t>(Layout::verdict(s)), epoch, lost);
-    if (!lost && !out) return;
+    if (!lost && !out) return false;
     const int32_t local = shape().local();
     RAILSHMEM_NO_UNROLL
     for (int32_t e = 0; e <= local; ++e)
-      (e == local ? shared.tokens[s] : shared.begin[e * n() + s]) = out ? 0 : count_seen(epoch, s, e);
+      (e == local ? shared.tokens[s] : shared.begin[e * n() + s]) =
+          out || (e == local && is_far(s)) ? 0 : count_seen(epoch, s, e);
+    return out;
   }
   /// A count that another block of this GPU has seen, so it is there.
   RAILSHMEM_KERNEL uint32_t count_seen(uint64_t epoch, int32_t s, int32_t e) const {
@@ -112,5 +130,6 @@ class MaskingPart : public Part {
     return Word::tokens(word);
   }
 };
+using MaskingPart = MaskingPartOf<false>;
 
 }  // namespace railshmem::moe::kernels

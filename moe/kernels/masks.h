@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Members that calls go on without. A masked member gets nothing, and nobody waits for it. The program masks a member
 // in stream order, or a wait does that gets too long.
+//
+// kNodes: members may be on other nodes. Those have no memory here, and are told and asked over the network.
 #pragma once
 
 #include "moe/kernels/call.h"
+#include "moe/kernels/puts.h"
 #include "shmem/device/calls/define.h"
 #include "shmem/device/sync.h"
 
@@ -23,6 +26,21 @@ RAILSHMEM_KERNEL inline void change_bits(uint64_t* word, uint64_t set, uint64_t 
   }
 }
 
+/// Stores a number at an offset of a member's memory. A network without order brings an old number behind a new one, so
+/// whoever tells numbers of one place waits for its puts between them, or its reader looks for changes only.
+template <bool kNodes>
+RAILSHMEM_KERNEL inline void tell_number(const Members& members, DeviceCall call, int32_t to, int64_t offset,
+                                         uint64_t number) {
+  if constexpr (kNodes) {
+    if (members.memory[to] == nullptr) {
+      auto* const word = reinterpret_cast<uint64_t*>(members.memory[members.me] + offset);
+      put_chunk(call, members.pe[to], word, word, 0, word, number);
+      return;
+    }
+  }
+  portable::store_relaxed(reinterpret_cast<uint64_t*>(members.memory[to] + offset), number);
+}
+
 /// Whether a source takes part in a dispatch, as the first block says that knows. A word has the number of the dispatch
 /// and a bit; it only grows.
 struct Verdict {
@@ -39,17 +57,36 @@ struct Verdict {
   }
 };
 
+constexpr uint64_t kSignsPerWait = 8;
+
+/// Says that this member waits. One thread of the GPU tells the members, now and then.
+template <bool kNodes>
+RAILSHMEM_KERNEL inline void tell_waiting(const Members& members, DeviceCall call, uint64_t now) {
+  const auto at = [&](uint64_t offset) { return members.signs + static_cast<int64_t>(offset); };
+  auto* const told = reinterpret_cast<uint64_t*>(members.memory[members.me] + at(Layout::kTold));
+  const uint64_t before = portable::load_relaxed(told);
+  if (now < before + members.mask_ns / kSignsPerWait) return;
+  if (portable::compare_swap_relaxed(told, before, now) != before) return;
+  const uint64_t masked = portable::load_relaxed(members.mask);
+  RAILSHMEM_NO_UNROLL
+  for (int32_t m = 0; m < members.shape.n; ++m)
+    if (m != members.me && !has(masked, m)) tell_number<kNodes>(members, call, m, at(Layout::waits(members.me)), now);
+}
+
 /// One thread's wait for a member, as long as it may last. A member that waits itself says so from time to time, and is
 /// not masked by those that wait for it: only who is behind all waits is.
+template <bool kNodes>
 class Patience {
  public:
-  RAILSHMEM_KERNEL Patience(const Members& members, int32_t from) : members_(members), from_(from) {}
+  RAILSHMEM_KERNEL Patience(const Members& members, DeviceCall call, int32_t from)
+      : members_(members), call_(call), from_(from) {}
 
   /// Masks the member once it has been silent for too long. Looks at the clock.
   RAILSHMEM_KERNEL void look() {
     const uint64_t now = portable::clock_ns();
-    tell(now);
-    const uint64_t sign = portable::load_relaxed(at(members_.me, Layout::waits(from_)));
+    tell_waiting<kNodes>(members_, call_, now);
+    const uint64_t sign = portable::load_relaxed(reinterpret_cast<const uint64_t*>(
+        members_.memory[members_.me] + members_.signs + static_cast<int64_t>(Layout::waits(from_))));
     if (since_ns_ == 0 || sign != sign_) {
       since_ns_ = now;
       sign_ = sign;
@@ -59,38 +96,45 @@ class Patience {
   }
 
  private:
-  static constexpr uint64_t kSignsPerWait = 8;
-
-  RAILSHMEM_KERNEL uint64_t* at(int32_t member, uint64_t offset) const {
-    return reinterpret_cast<uint64_t*>(members_.memory[member] + members_.signs + offset);
-  }
-  /// One thread of the GPU tells the members, now and then.
-  RAILSHMEM_KERNEL void tell(uint64_t now) const {
-    uint64_t* const told = at(members_.me, Layout::kTold);
-    const uint64_t before = portable::load_relaxed(told);
-    if (now < before + members_.mask_ns / kSignsPerWait) return;
-    if (portable::compare_swap_relaxed(told, before, now) != before) return;
-    const uint64_t masked = portable::load_relaxed(members_.mask);
-    RAILSHMEM_NO_UNROLL
-    for (int32_t m = 0; m < members_.shape.n; ++m)
-      if (m != members_.me && !has(masked, m)) portable::store_relaxed(at(m, Layout::waits(members_.me)), now);
-  }
-
   const Members& members_;
+  const DeviceCall call_;
   const int32_t from_;
   uint64_t since_ns_ = 0, sign_ = 0;  // 0: the clock was not looked at yet
 };
+
+/// Waits for what the calling block has put, as await_puts() does, and says so: puts to a member that has died end only
+/// when its death is known. One thread.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void await_puts_patiently(const Members& members, DeviceCall call) {
+  if (members.mask_ns == 0) return await_puts(call);
+  const WorldView& world = device::this_world();
+  const ChannelView& channel = device::my_channel(world);
+  const uint64_t count = portable::load_relaxed(channel.ring.head);
+  uint64_t since_ns = portable::clock_ns(), seen = 0;
+  for (;;) {
+    const ChannelStatus status =
+        device::wait_completed(channel, count, device::Deadline{members.mask_ns / kSignsPerWait});
+    if (status == ChannelStatus::timeout) {
+      const uint64_t now = portable::clock_ns(), completed = portable::load_relaxed(channel.completed);
+      if (completed != seen) since_ns = now;
+      seen = completed;
+      tell_waiting<true>(members, call, now);
+      if (world.timeout_ns == 0 || now - since_ns < world.timeout_ns) continue;
+    }
+    return device::finish(world, call, status, -1, nullptr);
+  }
+}
 
 enum class Awaited : uint32_t { number, late_weight };
 
 /// Waits for a word of a member that is not there yet: a number that only grows, or the late weight of a number.
 /// Returns another word where the member is masked, or after a failure, which ends the job.
+template <bool kNodes>
 RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_or_mask(const Members& members, DeviceCall call,
                                                                      Awaited what, const uint64_t* word,
                                                                      uint64_t number, int32_t from) {
   const WorldView& world = device::this_world();
   device::Waiter waiter(device::error_of(world), device::Deadline{world.timeout_ns});
-  Patience patience(members, from);
+  Patience<kNodes> patience(members, call, from);
   for (;;) {
     // acquire: as in Part::await().
     const uint64_t found = portable::load_acquire(word);
@@ -104,20 +148,43 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_or_mask(const Membe
   }
 }
 
-/// Takes the largest number that this member or one of those that come back has.
-RAILSHMEM_KERNEL inline void take_largest(const Members& members, uint64_t back, uint64_t offset) {
-  const auto number_of = [&](int32_t m) { return reinterpret_cast<uint64_t*>(members.memory[m] + offset); };
-  uint64_t number = portable::load_relaxed(number_of(members.me));
+/// The first words of a member that comes back: as they are, or as they have been fetched.
+template <bool kNodes>
+RAILSHMEM_KERNEL inline const unsigned char* words_of(const Members& members, int32_t m) {
+  if constexpr (kNodes) {
+    if (members.memory[m] == nullptr) {
+      unsigned char* const mine = members.memory[members.me];
+      const WorldView& world = device::this_world();
+      const ChannelStatus status =
+          device::getmem<device::ThreadScope>(world, mine + Layout::kTheirs, mine, Layout::kTheirsNbytes,
+                                              device::Peer(members.pe[m]), device::Completion::now);
+      device::finish(world, DeviceCall::moe_dispatch, status, members.pe[m], mine);
+      return mine + Layout::kTheirs;
+    }
+  }
+  return members.memory[m];
+}
+
+/// Takes the largest numbers that this member or one of those that come back has.
+template <bool kNodes>
+RAILSHMEM_KERNEL inline void take_largest(const Members& members, uint64_t back) {
+  constexpr uint64_t kNumbers[] = {Layout::kEpoch, Layout::kMeetings};
+  unsigned char* const mine = members.memory[members.me];
   RAILSHMEM_NO_UNROLL
   for (int32_t m = 0; m < members.shape.n; ++m) {
     if (!has(back, m)) continue;
-    const uint64_t theirs = portable::load_relaxed(number_of(m));
-    if (theirs > number) number = theirs;
+    const unsigned char* const theirs = words_of<kNodes>(members, m);
+    RAILSHMEM_UNROLL
+    for (const uint64_t offset : kNumbers) {
+      const uint64_t number = portable::load_relaxed(reinterpret_cast<const uint64_t*>(theirs + offset));
+      auto* const own = reinterpret_cast<uint64_t*>(mine + offset);
+      if (number > portable::load_relaxed(own)) portable::store_relaxed(own, number);
+    }
   }
-  portable::store_relaxed(number_of(members.me), number);
 }
 
 /// The members that are not masked wait for each other. A thread for each member. Messages say that it is a dispatch.
+template <bool kNodes>
 RAILSHMEM_KERNEL inline void meet(const Members& members) {
   const auto m = static_cast<int32_t>(threads::thread_in_row()), threads = static_cast<int32_t>(threads::row_size());
   auto* const mine = members.memory[members.me];
@@ -126,26 +193,26 @@ RAILSHMEM_KERNEL inline void meet(const Members& members) {
   RAILSHMEM_NO_UNROLL
   for (int32_t to = m; to < members.shape.n; to += threads)
     if (!has(masked, to))
-      portable::store_relaxed(reinterpret_cast<uint64_t*>(members.memory[to] + Layout::met(members.me)), number);
+      tell_number<kNodes>(members, DeviceCall::moe_dispatch, to, static_cast<int64_t>(Layout::met(members.me)), number);
   RAILSHMEM_NO_UNROLL
   for (int32_t from = m; from < members.shape.n; from += threads)
     if (!has(masked, from))
-      await_or_mask(members, DeviceCall::moe_dispatch, Awaited::number,
-                    reinterpret_cast<const uint64_t*>(mine + Layout::met(from)), number, from);
+      await_or_mask<kNodes>(members, DeviceCall::moe_dispatch, Awaited::number,
+                            reinterpret_cast<const uint64_t*>(mine + Layout::met(from)), number, from);
   threads::sync_block();
-  if (m == 0) portable::store_relaxed(meetings, number);
+  if (m != 0) return;
+  if constexpr (kNodes) await_puts_patiently(members, DeviceCall::moe_dispatch);
+  portable::store_relaxed(meetings, number);
 }
 
 /// By one block. A member that comes back has made fewer calls; who takes it back goes on with the larger numbers, and
 /// so does the member itself, so that words from before look old to all.
+template <bool kNodes>
 RAILSHMEM_KERNEL inline void run_mask(const MaskCall& call) {
   const Members& members = call.members;
-  if (call.meets != 0) return meet(members);
+  if (call.meets != 0) return meet<kNodes>(members);
   if (threads::thread_in_row() != 0) return;
-  if (call.cleared != 0) {
-    take_largest(members, call.cleared, Layout::kEpoch);
-    take_largest(members, call.cleared, Layout::kMeetings);
-  }
+  if (call.cleared != 0) take_largest<kNodes>(members, call.cleared);
   if ((call.set | call.cleared) != 0) change_bits(members.mask, call.set, call.cleared);
   if (call.masked == nullptr) return;
   const uint64_t masked = portable::load_relaxed(members.mask);

@@ -11,8 +11,8 @@ using namespace railshmem::moe;
     kernels::__VA_ARGS__(call, shared);                                                                     \
   }
 #define RAILSHMEM_MOE_DISPATCH(NAME, ...) \
-  RAILSHMEM_MOE_KERNEL(NAME, FarFewCall<DispatchCall>, run_far_dispatch<kernels::__VA_ARGS__>)
+  RAILSHMEM_MOE_KERNEL(NAME, FarFewCall<DispatchCall>, run_far_dispatch<kernels::__VA_ARGS__, kernels::FarFewPart>)
 #define RAILSHMEM_MOE_COMBINE(NAME, ...) \
-  RAILSHMEM_MOE_KERNEL(NAME, FarFewCall<CombineCall>, run_far_combine<railshmem::__VA_ARGS__>)
+  RAILSHMEM_MOE_KERNEL(NAME, FarFewCall<CombineCall>, run_far_combine<railshmem::__VA_ARGS__, kernels::FarFewPart>)
 
 #include "moe/kernels/few_kernels.inc"

@@ -19,5 +19,5 @@ using namespace railshmem::moe;
 #include "moe/kernels/few_kernels.inc"
 
 extern "C" __global__ void railshmem_moe_mask(const __grid_constant__ MaskCall call) {
-  kernels::run_mask(call);
+  kernels::run_mask<false>(call);
 }

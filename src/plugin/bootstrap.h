@@ -20,7 +20,8 @@ namespace railshmem {
 inline constexpr std::string_view kGlobalExit = "shmem_global_exit";
 
 /// All PEs make one sequence of calls of allgather() and barrier(). Both throw Error naming the PE that does not answer
-/// within SHMEM_TIMEOUT. One thread at a time uses an object; any thread may call abort() and failure().
+/// within SHMEM_TIMEOUT. One thread at a time uses an object; any thread may call abort(), failure() and
+/// dead_pes().
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -35,6 +36,8 @@ class Bootstrap {
   [[noreturn]] virtual void abort(int status, std::string_view why) noexcept = 0;
   /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
   virtual std::optional<std::string> failure() noexcept { return std::nullopt; }
+  /// The PEs that are known to have died, in jobs whose PEs go on without them. May know of none where failure() does.
+  virtual std::vector<int> dead_pes() noexcept { return {}; }
   /// Closes, in a forked child, the descriptors whose end tells peers that this process has ended, because the child
   /// may live on. The child may use nothing else of this object. Any thread of the parent may have been inside it at
   /// the fork. Async-signal-safe.

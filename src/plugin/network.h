@@ -85,6 +85,10 @@ class Network {
   /// before anybody uses it. `offset` is that of 8 bytes of the extent that only serve the flush.
   virtual void use_flush(const FlushChoice& choice, uint64_t offset) = 0;
 
+  /// `pe` has died, and this PE goes on (SHMEM_SURVIVE): what kernels have under way to it ends, and so does what they
+  /// begin later, though nothing reaches it. Host calls to it end this PE, as ever. Any thread; returns at once.
+  virtual void lose_peer(int pe) noexcept = 0;
+
   /// Any thread, between start() and stop().
   virtual RailsNow rails_now() = 0;
   /// What each rail has carried, one line a rail, for SHMEM_STATS=1. After stop().

@@ -67,6 +67,8 @@ class Engine final : public Network {
                      .tuning = tuning,
                      .observer = config.observer},
         make_copier_(config.make_copier),
+        lost_(config.npes),
+        survives_(config.env->survive),
         flush_(config.flush),
         flush_offset_(config.flush_offset),
         maps_neighbours_(config.env->staging_shared),
@@ -188,6 +190,8 @@ class Engine final : public Network {
     });
   }
 
+  void lose_peer(int pe) noexcept override { lost_.add(pe); }
+
   RailsNow rails_now() override {
     RailsNow now{static_cast<int>(host_->rails().size()), 0, 0};
     RailMask alive = 0;
@@ -285,7 +289,8 @@ class Engine final : public Network {
             .staging = staging_ ? &staging_->source(port) : nullptr,
             .direct = &direct_,
             .ports = ports_with(threads_),
-            .news = news_ ? &*news_ : nullptr};
+            .news = news_ ? &*news_ : nullptr,
+            .lost = survives_ && port != Port::host ? &lost_ : nullptr};
   }
 
   const int pe_;
@@ -295,6 +300,8 @@ class Engine final : public Network {
   const HostConfig host_config_;
   const LoopConfig loop_config_;
   const MakeCopier make_copier_;
+  LostPeers lost_;       ///< peers that have died while this PE goes on
+  const bool survives_;  ///< this PE goes on when a peer dies
   const FlushChoice flush_;
   const uint64_t flush_offset_;
   const bool maps_neighbours_;

@@ -55,6 +55,14 @@ std::optional<std::string> Liveness::dead_peer() noexcept {
   return dead.empty() ? bootstrap_.failure() : dead;
 }
 
+std::vector<int> Liveness::dead_pes() noexcept {
+  if (leaving_.load(std::memory_order_relaxed)) return {};
+  std::vector<int> dead = bootstrap_.dead_pes();
+  for (const Watched& w : watched_)
+    if (has_ended(w.pidfd)) dead.push_back(w.pe);
+  return dead;
+}
+
 std::string Liveness::stopped_peers() const {
   std::string out;
   for (const Watched& w : watched_) {

@@ -29,6 +29,9 @@ class Liveness {
   /// call it.
   std::optional<std::string> dead_peer() noexcept;
 
+  /// Dead peers: those of this host, and those that the bootstrap has seen die. Any thread may call it.
+  std::vector<int> dead_pes() noexcept;
+
   /// The peers of this host that are stopped, by a signal or a debugger, as a sentence; empty while none is.
   std::string stopped_peers() const;
 

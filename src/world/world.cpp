@@ -98,6 +98,7 @@ World::~World() {
     if (all_finish_) all_finish_();  // the function may read members that are destroyed next
   }
   if (gpu_) gpu_->stop_watch();
+  loss_watch_.reset();
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_, network_.get());
   // If a later step fails, its message must not ask a Liveness that is gone.
@@ -345,6 +346,8 @@ void World::fill_state() {
   state_.calls_compared = env_.check;
   if (network_ && !options_.pes_are_threads && env_.timeout_s > 0 && !env_.survive)
     death_watch_ = std::make_unique<DeathWatch>(*liveness_, state_.me, env_.timeout_s);
+  if (network_ && !options_.pes_are_threads && env_.survive)
+    loss_watch_ = std::make_unique<LossWatch>(*liveness_, *network_, state_.me);
   if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
   state_.lock_turns = lock_turns_.get();
 }

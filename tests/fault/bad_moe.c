@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Mistakes with mixtures of experts. "arguments": PE 1 makes all calls that the library must refuse, each with a
-// message; status 0, which no test accepts, where one of them went unnoticed. "masks_nodes": the team spans nodes. The
-// other words are mistakes while kernels run, and PEs that die.
+// message; status 0, which no test accepts, where one of them went unnoticed. The other words are mistakes while
+// kernels run, and PEs that die.
 #include <shmem.h>
 #include <shmemx_moe.h>
 #include <signal.h>
@@ -187,7 +187,6 @@ int main(int argc, char** argv) {
   good.late_weights = strstr(name, "late_weights") != NULL;
   good.maskable = strncmp(name, "masks", 5) == 0;
   workspace = shmemx_moe_workspace(SHMEM_TEAM_WORLD, &good);
-  if (strcmp(name, "masks_nodes") == 0) shmem_global_exit(workspace == 0 ? kRefused : 0);
   heap = shmem_malloc(workspace);
   buffers = shmem_malloc(kPart);
   if (heap == NULL || buffers == NULL) return 0;

@@ -88,8 +88,15 @@ moe_mistake(masks_one_side --env SHMEM_WAIT_TIMEOUT=2
 moe_mistake(masks_killed --expect "oshrun: PE 1 .pid [0-9]+.*ending the other PEs")
 if(RAILSHMEM_HAVE_OFI)
   set(two_nodes --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm)
-  moe_mistake(masks_nodes ${two_nodes} --status 5 --expect
-              "maskable is 1, and the team has members on 2 nodes. calls go on without members only inside one node. Set it to 0")
+  foreach(name masks_lonely masks_one_side)
+    fault_test(moe_nodes_${name} OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_WAIT_TIMEOUT=2
+               --expect "PE 1: error: .*moe_dispatch in a kernel.*: PE 0 did not come to it within SHMEM_WAIT_TIMEOUT"
+               COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe> ${name})
+  endforeach()
+  fault_test(moe_nodes_masks OPTIONS ${on_stream_env} ${two_nodes} ${refused} --status 5 --forbid "went unnoticed"
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe> masks)
+  fault_test(moe_nodes_masks_killed OPTIONS ${on_stream_env} ${two_nodes} --expect "oshrun: PE 1 .pid [0-9]+.*ending the other PEs"
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_moe> masks_killed)
   # moe_nodes_lonely(name call)
   function(moe_nodes_lonely name call)
     fault_test(moe_nodes_${name} OPTIONS ${on_stream_env} ${two_nodes} --env SHMEM_WAIT_TIMEOUT=2

@@ -22,6 +22,7 @@ struct RigOptions {
   RailTraits shape{64, 1 << 20, 4096, false};
   size_t cells = 8;
   Tuning tuning{};
+  const LostPeers* lost = nullptr;
 };
 
 /// Small pieces and windows, so that a test of a few KiB sees several of them.
@@ -39,7 +40,12 @@ struct InitiatorRig {
 
   explicit InitiatorRig(const RigOptions& options = {}) : rails(options.rails), completed_(options.rails) {
     for (ScriptedRail& each : rails) each.shape = options.shape;
-    initiator.emplace(std::span(rails), InitiatorConfig{Port::host, 0, 4, options.cells, options.tuning});
+    initiator.emplace(std::span(rails), InitiatorConfig{.port = Port::host,
+                                                        .pe = 0,
+                                                        .npes = 4,
+                                                        .cells = options.cells,
+                                                        .tuning = options.tuning,
+                                                        .lost = options.lost});
     context = &initiator->add_context();
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + (i >> 8) * 7);
   }

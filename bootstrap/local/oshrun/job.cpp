@@ -184,6 +184,7 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
   if (status != 0 && options_.survive && forwarded_ == 0) {
     say("%s%s", how.c_str(), running_ > 0 ? "; the other PEs go on (--survive)" : "");
     if (status_ == 0) status_ = status;
+    send_to_all(local::lost, std::make_shared<const Bytes>(Packer().add(pe).take()));
     tell_all(how);
   } else if (status != 0) {
     if (forwarded_ == 0 || status != 128 + forwarded_)

@@ -55,7 +55,7 @@ class Buffer(Shrink, ManyTokens):
         nothing. Torch's current device is the buffer's.
 
         Starts the library where it does not run: collective over the group. Where it runs, the call is collective over all
-        PEs, each with its group. enable_shrink: low-latency calls go on without ranks that are masked; for ranks of one node.
+        PEs, each with its group. enable_shrink: low-latency calls go on without ranks that are masked.
         Raises ValueError where NVLink is refused, which is not there yet; MemoryError where the heap is full; RuntimeError as
         railshmem.moe.Exchange.
         """

@@ -12,12 +12,6 @@ import railshmem.deep_ep as deep_ep
 AFTER_MS = 2000
 
 
-@pytest.fixture(autouse=True)
-def one_node(npes, node_of):
-    if node_of(npes - 1) > 0:
-        pytest.skip("masks are for ranks of one node")
-
-
 @pytest.fixture
 def pair(npes):
     if npes != 2:

@@ -66,6 +66,13 @@ class Failover {
       }
   }
 
+  /// The peer has died: nothing is brought over other rails, and all of them swallow what is posted to it.
+  void part_with(int pe) noexcept {
+    std::erase_if(recoveries_, [pe](const Recovery& recovery) { return recovery.pe == pe; });
+    desk_.rails.paths.set_recovers(pe, false);
+    for (size_t r = 0; r < desk_.rails.size(); ++r) desk_.rails.paths.set_up(r, pe, true);
+  }
+
   /// Keeps the operation of this cell for the replay: the provider gave it up, or its rail was closed.
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
@@ -204,6 +211,7 @@ class Failover {
 
   void lose_failed(uint64_t now) noexcept {
     for (const auto& lost : desk_.rails.take_lost()) {
+      if (desk_.gone.has(lost.pe)) continue;
       if (is_covered(lost.rail, lost.pe))
         watch_.lost(lost.rail, lost.pe, now, Death::failure);  // the suspect may have been used again meanwhile
       else
@@ -310,7 +318,7 @@ class Failover {
     }
     if (now < recovery.witness_at) return;
     recovery.witness_at = now + 4 * desk_.tuning.rail_timeout_ns;  // asking may take half a second
-    if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || !witnessed_death().empty())
+    if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || death_ends_job())
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
   }
 
@@ -367,7 +375,7 @@ class Failover {
   void inquire(Recovery& recovery, uint64_t now) noexcept {
     const RailMask usable = desk_.rails.usable(recovery.pe);
     // witnessed_death() may take half a second.
-    if (recovery.asked % kAsksPerWitness == kAsksPerWitness - 1 && !witnessed_death().empty())
+    if (recovery.asked % kAsksPerWitness == kAsksPerWitness - 1 && death_ends_job())
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
     recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;
     if (usable == 0) return;  // a rail is being opened anew
@@ -376,6 +384,9 @@ class Failover {
     log_debug("PE %d is asked what it has executed", recovery.pe);
     watch_.send_header(desk_.rails.after(recovery.asked++ % desk_.rails.size(), usable), recovery.pe, header);
   }
+
+  /// Whether a peer is known to have died, in a job whose PEs do not go on without it.
+  bool death_ends_job() const noexcept { return desk_.lost == nullptr && !witnessed_death().empty(); }
 
   [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {
     const std::string death = witnessed_death();

@@ -62,6 +62,19 @@ class CellPool {
     --in_use_;
   }
 
+  /// Takes a free cell out of use, until restore(). `rail`: whose event it may still get. Cold.
+  void retire(OpCell& cell, uint8_t rail) noexcept {
+    uint32_t* link = &free_;
+    while (*link != cell.index) link = &cells_[*link].next;
+    *link = cell.next;
+    cell.rail = rail;
+  }
+  void restore(OpCell& cell) noexcept {
+    cell.rail = 0;
+    cell.next = free_;
+    free_ = cell.index;
+  }
+
   /// This cell's kMaxMessage bytes. Pages are touched at first use only, so idle cells cost no memory.
   std::byte* buffer(const OpCell& cell) noexcept { return buffers_.get() + cell.index * kMaxMessage; }
 

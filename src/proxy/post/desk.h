@@ -8,11 +8,13 @@
 #include <cstring>
 #include <span>
 
+#include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/plugin/port.h"
 #include "src/plugin/rail_keeper.h"
 #include "src/proxy/post/cell_pool.h"
 #include "src/proxy/post/letterhead.h"
+#include "src/proxy/post/lost_peers.h"
 #include "src/proxy/post/operation.h"
 #include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/rail_set.h"
@@ -34,9 +36,10 @@ struct InitiatorConfig {
   RailKeeper* keeper = nullptr;          ///< opens dead rails anew; null: they stay dead
   StagingPart* staging = nullptr;        ///< null: rails reach all memory
   const DirectMemory* direct = nullptr;  ///< GPU memory that rails reach without staging; null: none
-  bool proves_rails = false;     ///< peers use a reopened rail only after it has reached this PE itself; see Flusher
-  size_t ports = ports_with(1);  ///< of each PE
-  PeerNews* news = nullptr;      ///< what peers say of their rails; null where `keeper` is
+  bool proves_rails = false;        ///< peers use a reopened rail only after it has reached this PE itself; see Flusher
+  size_t ports = ports_with(1);     ///< of each PE
+  PeerNews* news = nullptr;         ///< what peers say of their rails; null where `keeper` is
+  const LostPeers* lost = nullptr;  ///< peers that have died; null: a failed operation ends this PE
 };
 
 template <Rail R>
@@ -49,9 +52,12 @@ class Desk {
         staging(config.staging),
         direct(config.direct),
         proves_rails(config.proves_rails),
+        lost(config.lost),
         cells(config.cells),
         words(rail_span.size(), config.npes),
-        longest_copied_(rails.single() ? rails.traits().inject : 0) {}
+        longest_copied_(rails.single() ? rails.traits().inject : 0) {
+    if (lost != nullptr) gone.prepare(config.npes, config.cells);
+  }
   Desk(const Desk&) = delete;  // its users share it by reference
 
   RailSet<R> rails;
@@ -60,10 +66,12 @@ class Desk {
   StagingPart* const staging;        ///< null: rails reach all memory
   const DirectMemory* const direct;  ///< null: rails reach no GPU memory directly
   const bool proves_rails;           ///< see InitiatorConfig
+  const LostPeers* const lost;       ///< null: this PE goes on without none
   CellPool cells;
   WordOrder words;
   size_t lasting = 0;                ///< open cells with OpCell::lasting
   bool abandoned = false;            ///< everything counts as done
+  GonePeers gone;                    ///< what is under way to them counts as done
   RailMask lost_flushes = 0;         ///< rails that failed an access of the flush; see Flusher
   std::atomic<bool> leaving{false};  ///< relaxed: set once by prepare_stop(); a late reader only dies for nothing
 
@@ -146,6 +154,8 @@ class Desk {
 
   /// Posts one write or read, of a piece or again. Its completion ends one part of the cell.
   Post post(OpCell& cell, size_t r, bool more = false) noexcept {
+    if (gone.swallows(cell.what.pe)) [[unlikely]]
+      return swallow(cell, r);
     return posted(cell, r,
                   cell.what.kind == OpKind::get ? rails[r].read(cell.read()) : rails[r].write(cell.write(more)));
   }
@@ -158,20 +168,51 @@ class Desk {
     return account(post, cell.what, r, cell.what.nbytes, true);
   }
 
-  /// An access of this PE to its own memory, over rail `r` and no other. Its completion ends the operation.
-  Post loop_back(OpCell& cell, size_t r, bool writes) noexcept {
-    return posted(cell, r, writes ? rails[r].write(cell.write(false)) : rails[r].read(cell.read()));
+  /// An access of this PE to 8 bytes of its own memory, over rail `r` and no other. Its completion ends the operation.
+  Post loop_back(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
+    OpCell* const cell = cells.take({OpKind::flush, letterhead.pe, sizeof(uint64_t)});
+    if (cell == nullptr) return Post::again;
+    cell->parts_left = 1;
+    cell->segment = place.segment;
+    cell->remote_offset = place.offset;
+    cell->local = local;
+    cell->outcome.done = done;
+    const Post post = posted(*cell, r, writes ? rails[r].write(cell->write(false)) : rails[r].read(cell->read()));
+    if (post != Post::ok) cells.give(*cell);
+    return post;
   }
 
   /// Posts a message. With a carrier, the message's completion is one more part of that cell.
   Post send(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes, OpCell* carrier,
             const Operation& what) noexcept {
+    if (gone.swallows(to.pe)) [[unlikely]] {
+      if (carrier == nullptr) return Post::ok;
+      ++carrier->parts_left;
+      return swallow(*carrier, r);
+    }
     const Post posted = rails[r].send({to, bytes, nbytes, carrier});
     if (posted == Post::ok && carrier != nullptr) {
       ++carrier->parts_left;
       carrier->flight = Flight::under_way;
     }
     return account(posted, what, r, nbytes, carrier != nullptr);
+  }
+
+  /// Whether a failure may be the death of a peer, without which this PE goes on. Then the operation is in doubt; a
+  /// rail that another one may replace leaves that to the failover.
+  [[gnu::cold, gnu::noinline]] bool doubts(const Operation& what, size_t r, int error) noexcept {
+    if (lost == nullptr || !rails.single() || what.pe == letterhead.pe) return false;
+    gone.doubt({what, r, error, now_ns()});
+    return true;
+  }
+
+  /// Instead of a post to a peer that is gone or in doubt.
+  [[gnu::cold, gnu::noinline]] Post swallow(OpCell& cell, size_t r) noexcept {
+    cell.rail = static_cast<uint8_t>(r);
+    cell.flight = Flight::under_way;
+    rails.expect(r);
+    gone.swallow(cell.index);
+    return Post::ok;
   }
 
   [[gnu::cold]] void log_cells() const {
@@ -210,6 +251,7 @@ class Desk {
         abandoned = true;  // the initiator settles the rest at its next poll
         return posted;
       }
+      if (doubts(what, r, rails[r].last_error())) return Post::again;  // the next post is swallowed
       if (!rails.lose(r, what.pe, what.kind != OpKind::answer))
         die_failed(what, rails[r].name(), rails[r].last_error());
       if (what.kind == OpKind::flush) lost_flushes |= RailMask{1} << r;

@@ -21,6 +21,7 @@
 #include "src/proxy/post/net_contexts.h"
 #include "src/proxy/post/requests.h"
 #include "src/proxy/post/transfers.h"
+#include "src/proxy/source/departures.h"
 #include "src/proxy/staging/staged_transfers.h"
 
 namespace railshmem {
@@ -33,6 +34,7 @@ class Initiator {
         requests_(desk_, config.npes),
         transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
         failover_(desk_, requests_, config.keeper, config.news),
+        departures_(desk_, requests_, config.npes),
         max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
         ports_(config.ports),
         contexts_(config.npes) {
@@ -163,17 +165,7 @@ class Initiator {
   /// Writes or reads 8 bytes of this PE's own memory over rail `r` and no other. `done` hears of the end; it may be
   /// null.
   Post loop_back(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
-    if (desk_.abandoned) return Post::failed;
-    OpCell* const cell = desk_.cells.take({OpKind::flush, pe(), sizeof(uint64_t)});
-    if (cell == nullptr) return Post::again;
-    cell->parts_left = 1;
-    cell->segment = place.segment;
-    cell->remote_offset = place.offset;
-    cell->local = local;
-    cell->outcome.done = done;
-    const Post posted = desk_.loop_back(*cell, r, writes);
-    if (posted != Post::ok) desk_.cells.give(*cell);
-    return posted;
+    return desk_.abandoned ? Post::failed : desk_.loop_back(r, writes, place, local, done);
   }
   /// Rails that failed an access of loop_back() since the last call.
   RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
@@ -182,6 +174,8 @@ class Initiator {
   /// Closes rail `r`: nothing comes over it until it was opened anew. Then paths.unproven() names it.
   void close_rail(size_t r) noexcept { failover_.close(r); }
   bool abandoned() const noexcept { return desk_.abandoned; }
+  /// Whether `pe` has died while this PE goes on: nothing comes from there or arrives there any more.
+  bool is_gone(int pe) const noexcept { return desk_.gone.has(pe); }
   /// Cold.
   bool flushes_in_flight() const noexcept {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i)
@@ -204,6 +198,9 @@ class Initiator {
       if (all || desk_.rails.single() || desk_.rails.waits_for(r)) moved |= poll_rail(r, on_request);
     if (desk_.abandoned) [[unlikely]]
       abandon();
+    else if (desk_.lost != nullptr)
+      departures_.step(
+          failover_, [this](OpCell& cell) { end_flight(cell); }, [this](OpCell& cell) { answered(cell); });
     if (transfers_.has_bulks()) moved |= push_bulks();
     if (staged_) [[unlikely]]
       moved |= move_staged();
@@ -259,7 +256,7 @@ class Initiator {
   [[gnu::always_inline]] bool is_plain_put(const Op& op, uint32_t epoch) noexcept {
     if (op.kind != OpKind::put || op.route > Route::whole) return false;
     // One branch for all: none of them is ever taken in a stream of puts.
-    const bool special = staged_.has_value() | desk_.abandoned | transfers_.holds() |
+    const bool special = staged_.has_value() | desk_.abandoned | desk_.gone.any() | transfers_.holds() |
                          !transfers_.goes_whole(OpKind::put, op.nbytes) |
                          (op.context->peer(op.remote.pe).epoch != epoch);
     return !special;
@@ -268,7 +265,8 @@ class Initiator {
   /// Chooses the route and looks whether the operation may go now. Issues it, unless it is a put that may go as one
   /// write: then nothing is returned, and op.remote is the place as rails know it.
   [[gnu::noinline]] std::optional<Post> issue_other(Op& op, uint32_t epoch) noexcept {
-    if (desk_.abandoned) return Post::failed;
+    if (desk_.abandoned || desk_.gone.has(op.remote.pe)) return Post::failed;
+    if (op.kind == OpKind::flag && desk_.gone.swallows(op.remote.pe)) return Post::failed;  // a nudge
     if (op.route == Route::open) choose_route(op);
     if (!in_order(op, epoch)) return Post::behind;
     if (op.route == Route::held) return transfers_.hold(op);
@@ -276,6 +274,7 @@ class Initiator {
     if (desk_.abandoned) return Post::failed;  // with the held write
     switch (op.route) {
       case Route::whole:
+        if (desk_.gone.swallows(op.remote.pe)) return departures_.issue(op);
         if (op.kind == OpKind::put) return std::nullopt;
         return issue<true>(op, epoch);
       case Route::pieces:
@@ -367,7 +366,12 @@ class Initiator {
       part_completed(part);
     }
   }
+  /// The event of a cell for which the rail will tell none, as its peer is gone.
+  void end_flight(OpCell& part) noexcept { part.flight == Flight::only_one ? desk_.end(part) : end_part(part); }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
+    if (!departures_.is_late(part)) end_part(part);
+  }
+  void end_part(OpCell& part) noexcept {
     part.flight = Flight::none;
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece)
@@ -449,11 +453,14 @@ class Initiator {
     }
     if (event.slot == nullptr) {
       // Most likely a message that was copied. With several rails, the operation that waits for its answer finds out.
+      if (desk_.doubts({OpKind::none, -1, 0}, r, event.error)) return;
       if (desk_.rails.single()) die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
       log_debug("rail %s: error %d of an operation without a name", desk_.rails[r].name().c_str(), event.error);
       return;
     }
     OpCell& part = static_cast<OpCell&>(*event.slot);
+    if (desk_.gone.has(part.what.pe)) return completed(event.slot, r);
+    if (desk_.doubts(part.what, r, event.error)) return departures_.doubt(part, r);
     if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
       die_failed(part.what, desk_.rails[r].name(), event.error);
     failover_.strand(part);
@@ -481,6 +488,7 @@ class Initiator {
   Transfers<R> transfers_;
   std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
   Failover<R> failover_;
+  Departures<R> departures_;
   const size_t max_message_;
   const size_t ports_;
   NetContexts contexts_;

@@ -56,6 +56,7 @@ class StagedSteps {
         }
         case Stage::fetching:
           if (!is_told(job.moved)) return false;
+          if (initiator_.is_gone(job.from.pe)) return true;  // what was fetched may not be its data
           store(job);
           break;
         case Stage::storing:

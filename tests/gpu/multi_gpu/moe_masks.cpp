@@ -4,9 +4,9 @@
 // bit, and a round that is done again has the hash that it had. At least 2 PEs.
 //   moe_masks                all of this
 //   moe_masks killed WHERE   under oshrun --survive: the last PE is killed before a call, in a dispatch, between the
-//   calls
-//                            or in a combine (before, dispatch, between, combine; with late_ in front: late weights),
-//                            and the others go on
+//                            calls, in a combine, or at any moment of a row of calls (before, dispatch, between,
+//                            combine, busy; with late_ in front: late weights), or after it was stopped for long
+//                            (stopped), and the others go on
 #include <shmem.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "tests/gpu/multi_gpu/expect.h"
 #include "tests/gpu/multi_gpu/moe_calls.h"
@@ -151,7 +152,7 @@ class Rig {
     const bool in_dispatch = where == "dispatch", in_combine = where == "combine", before = where == "before";
     load(2);
     shmem_barrier_all();
-    if (me == last && before) raise(SIGKILL);
+    if (me == last && before) die();
     if (me != last && in_dispatch) usleep(2 * kAwhileUs);
     give(dispatch_, driver_.stream);
     if (me == last && in_dispatch) die();
@@ -166,15 +167,55 @@ class Rig {
     driver_.synchronize();
     // A member that was in its combine has sent its sums, unless it waited for weights.
     check_out(in_combine && !case_.late_weights ? 0 : dead, name, hash);
-    for (uint32_t round = 3; round < 6; ++round) {
-      load(round);
+    rounds_without(dead, name + ", later");
+  }
+  /// The last PE is stopped, and takes no puts, until it is killed. PE 0 waits for what it has put there, PE 1 has put
+  /// nothing and waits for PE 0, which says that it waits.
+  void lose_stopped() {
+    const int last = npes - 1;
+    const uint64_t dead = uint64_t{1} << last;
+    auto* const pid = static_cast<int*>(shmem_malloc(sizeof(int)));
+    if (me == last) shmem_int_p(pid, static_cast<int>(getpid()), 0);
+    load(2);
+    shmem_barrier_all();
+    if (me == last) {
+      usleep(kAwhileUs);
+      raise(SIGSTOP);
+    }
+    usleep(2 * kAwhileUs);
+    if (me == 1) mask(dead);
+    std::thread killer;
+    if (me == 0)
+      killer = std::thread([victim = shmem_int_g(pid, 0)] {
+        usleep(1000 * 3 * kMaskMs);
+        if (victim > 0) kill(victim, SIGKILL);
+      });
+    rounds_without(dead, "killed: stopped");
+    if (me == 0) killer.join();
+  }
+  /// All PEs make one call after the other, and the last one is killed meanwhile. Those that go on check the last
+  /// rounds.
+  void lose_last_in_a_row() {
+    const int last = npes - 1;
+    constexpr uint32_t kRounds = 60, kChecked = 5, kKilled = 20;
+    constexpr unsigned kMostUs = 20'000;  // a round takes some milliseconds
+    shmem_barrier_all();
+    for (uint32_t round = 0; round < kRounds; ++round) {
+      const bool checked = round + kChecked >= kRounds;
+      if (me == last && round == kKilled)
+        std::thread([] {
+          usleep(static_cast<unsigned>(getpid()) * 7919 % kMostUs);
+          raise(SIGKILL);
+        }).detach();
+      if (me == last && checked) die();
+      if (checked || round == 0) load(round);
       give(dispatch_, driver_.stream);
       driver_.synchronize();
-      hash = experts(dead, name + ", later");
-      expect_masked(dead, name + ", later");
+      uint64_t hash = 0;
+      if (checked) hash = experts(uint64_t{1} << last, "killed: busy");
       give(combine_, driver_.stream);
       driver_.synchronize();
-      check_out(dead, name + ", later", hash);
+      if (checked) check_out(uint64_t{1} << last, "killed: busy", hash);
     }
   }
   /// Both calls, in whose waits another stream masks members that stay away.
@@ -204,6 +245,20 @@ class Rig {
   }
 
  private:
+  /// Without the host's barriers.
+  void rounds_without(uint64_t dead, const std::string& name) {
+    for (uint32_t round = 3; round < 6; ++round) {
+      load(round);
+      give(dispatch_, driver_.stream);
+      driver_.synchronize();
+      uint64_t hash = experts(dead, name);
+      expect_masked(dead, name);
+      give(combine_, driver_.stream);
+      driver_.synchronize();
+      check_out(dead, name, hash);
+    }
+  }
+  /// Not at once: between nodes a barrier ends before its last messages have left this PE.
   [[noreturn]] static void die() {
     usleep(kAwhileUs);
     raise(SIGKILL);
@@ -377,7 +432,12 @@ void shared(const StreamDriver& driver, const MoeCase& one) {
   const bool late = where.starts_with("late_");
   Rig rig(driver, {kHalf, kHalf, 2, 4, 32, 5, Routing::random, true, false, 0, late}, kMaskMs);
   rig.round(1, 0);
-  rig.lose_last(late ? where.substr(5) : where);
+  if (where == "stopped")
+    rig.lose_stopped();
+  else if (where.ends_with("busy"))
+    rig.lose_last_in_a_row();
+  else
+    rig.lose_last(late ? where.substr(5) : where);
   if (failures == 0) std::printf("moe_masks: PE %d goes on without PE %d, killed: %s\n", me, npes - 1, where.c_str());
   std::exit(failures == 0 ? 0 : 1);
 }

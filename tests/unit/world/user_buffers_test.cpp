@@ -32,6 +32,7 @@ class ListingNetwork final : public Network {
   void run_on_proxies(const std::function<void()>& task) override { task(); }
   void prepare_stop() noexcept override {}
   void stop() noexcept override {}
+  void lose_peer(int) noexcept override {}
   void share_host_calls() noexcept override {}
   RailsNow rails_now() override { return {}; }
   NetContext* make_context() override { return nullptr; }

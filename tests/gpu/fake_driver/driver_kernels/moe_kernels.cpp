@@ -41,19 +41,19 @@ FakeKernel combine(const WorldView& view) {
   });
 }
 
-template <class Payload>
+template <class Payload, class Place>
 FakeKernel far_dispatch(const WorldView& view) {
   using moe::kernels::FarShared;
   using Call = moe::FarFewCall<moe::DispatchCall>;
   return kernel<Call, FarShared>(
-      view, [](const Call& call, FarShared& shared) { moe::kernels::run_far_dispatch<Payload>(call, shared); });
+      view, [](const Call& call, FarShared& shared) { moe::kernels::run_far_dispatch<Payload, Place>(call, shared); });
 }
-template <class T, bool kLate>
+template <class T, bool kLate, class Place>
 FakeKernel far_combine(const WorldView& view) {
   using moe::kernels::FarShared;
   using Call = moe::FarFewCall<moe::CombineCall>;
   return kernel<Call, FarShared>(
-      view, [](const Call& call, FarShared& shared) { moe::kernels::run_far_combine<T, kLate>(call, shared); });
+      view, [](const Call& call, FarShared& shared) { moe::kernels::run_far_combine<T, kLate, Place>(call, shared); });
 }
 
 /// Two blocks of one warp, which sends and then receives, or one of two warps, one for each.
@@ -109,21 +109,22 @@ void add_few(FakeModule& module, const WorldView& view, const std::string& end) 
 }
 
 /// Those of teams on several nodes.
-void add_few_far(FakeModule& module, const WorldView& view) {
+template <class Place>
+void add_few_far(FakeModule& module, const WorldView& view, const std::string& end) {
   using namespace moe::kernels;
   const auto add = [&](const std::string& name, FakeKernel kernel) {
-    module.kernels["railshmem_moe_" + name + "_far"] = std::move(kernel);
+    module.kernels["railshmem_moe_" + name + end] = std::move(kernel);
   };
-  add("dispatch", far_dispatch<PlainPayload>(view));
-  add("dispatch_given", far_dispatch<GivenPayload>(view));
-  add("dispatch_scaled_half", far_dispatch<ScaledPayload<Half, false>>(view));
-  add("dispatch_scaled_bfloat16", far_dispatch<ScaledPayload<Bfloat16, false>>(view));
-  add("dispatch_powers_half", far_dispatch<ScaledPayload<Half, true>>(view));
-  add("dispatch_powers_bfloat16", far_dispatch<ScaledPayload<Bfloat16, true>>(view));
-  add("combine_half", far_combine<Half, false>(view));
-  add("combine_bfloat16", far_combine<Bfloat16, false>(view));
-  add("combine_late_half", far_combine<Half, true>(view));
-  add("combine_late_bfloat16", far_combine<Bfloat16, true>(view));
+  add("dispatch", far_dispatch<PlainPayload, Place>(view));
+  add("dispatch_given", far_dispatch<GivenPayload, Place>(view));
+  add("dispatch_scaled_half", far_dispatch<ScaledPayload<Half, false>, Place>(view));
+  add("dispatch_scaled_bfloat16", far_dispatch<ScaledPayload<Bfloat16, false>, Place>(view));
+  add("dispatch_powers_half", far_dispatch<ScaledPayload<Half, true>, Place>(view));
+  add("dispatch_powers_bfloat16", far_dispatch<ScaledPayload<Bfloat16, true>, Place>(view));
+  add("combine_half", far_combine<Half, false, Place>(view));
+  add("combine_bfloat16", far_combine<Bfloat16, false, Place>(view));
+  add("combine_late_half", far_combine<Half, true, Place>(view));
+  add("combine_late_bfloat16", far_combine<Bfloat16, true, Place>(view));
 }
 
 }  // namespace
@@ -131,9 +132,12 @@ void add_few_far(FakeModule& module, const WorldView& view) {
 void add_moe_kernels(FakeModule& module, const WorldView& view) {
   add_few<moe::kernels::Part>(module, view, "");
   add_few<moe::kernels::MaskingPart>(module, view, "_masking");
-  add_few_far(module, view);
+  add_few_far<moe::kernels::FarFewPart>(module, view, "_far");
+  add_few_far<moe::kernels::FarMaskingPart>(module, view, "_far_masking");
   module.kernels["railshmem_moe_mask"] = kernel<moe::MaskCall>(
-      view, [](const moe::MaskCall& call, moe::kernels::Shared&) { moe::kernels::run_mask(call); });
+      view, [](const moe::MaskCall& call, moe::kernels::Shared&) { moe::kernels::run_mask<false>(call); });
+  module.kernels["railshmem_moe_mask_far"] = kernel<moe::MaskCall>(
+      view, [](const moe::MaskCall& call, moe::kernels::Shared&) { moe::kernels::run_mask<true>(call); });
   add_bulk(module, view);
   module.kernels["railshmem_moe_bulk_layout"] = count<false>(view);
   module.kernels["railshmem_moe_bulk_far_layout"] = count<true>(view);
