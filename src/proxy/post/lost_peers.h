@@ -51,7 +51,7 @@ class GonePeers {
 
   void prepare(int npes, size_t cells) {
     state_.resize(static_cast<size_t>(npes));
-    haunted_.resize(cells);
+    awaited_.resize(cells);
     is_swallowed_.resize(cells);
     swallowed_.reserve(cells);
   }
@@ -79,9 +79,9 @@ class GonePeers {
   }
 
   /// Cells whose last event the provider may still tell, though nobody waits for it: they are not used again before.
-  void haunt(uint32_t cell) noexcept { haunted_[cell] = true; }
-  bool is_haunted(uint32_t cell) const noexcept { return any_ && haunted_[cell]; }
-  void exorcise(uint32_t cell) noexcept { haunted_[cell] = false; }
+  void await_event(uint32_t cell) noexcept { awaited_[cell] = true; }
+  bool awaits_event(uint32_t cell) const noexcept { return any_ && awaited_[cell]; }
+  void event_came(uint32_t cell) noexcept { awaited_[cell] = false; }
 
  private:
   enum class State : uint8_t { here, doubted, gone };
@@ -93,7 +93,7 @@ class GonePeers {
 
   bool any_ = false;
   std::vector<State> state_;
-  std::vector<bool> haunted_, is_swallowed_;
+  std::vector<bool> awaited_, is_swallowed_;
   std::vector<uint32_t> swallowed_;
   std::vector<Doubt> doubts_;
 };

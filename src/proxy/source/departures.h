@@ -77,8 +77,8 @@ class Departures {
 
   /// The provider has told the event of a cell. True where nobody waits for it any more.
   bool is_late(OpCell& cell) noexcept {
-    if (!desk_.gone.is_haunted(cell.index)) return false;
-    desk_.gone.exorcise(cell.index);
+    if (!desk_.gone.awaits_event(cell.index)) return false;
+    desk_.gone.event_came(cell.index);
     if (cell.what.kind == OpKind::none) desk_.cells.restore(cell);
     return true;
   }
@@ -101,7 +101,7 @@ class Departures {
       if (!cell.in_flight() && !stranded) continue;
       ++dropped;
       const uint8_t rail = cell.rail;
-      if (!stranded) desk_.gone.haunt(i);
+      if (!stranded) desk_.gone.await_event(i);
       end_flight(cell);
       retire_given(cell, rail);
     }
@@ -110,7 +110,7 @@ class Departures {
   }
 
   void retire_given(OpCell& cell, uint8_t rail) noexcept {
-    if (cell.what.kind == OpKind::none && desk_.gone.is_haunted(cell.index)) desk_.cells.retire(cell, rail);
+    if (cell.what.kind == OpKind::none && desk_.gone.awaits_event(cell.index)) desk_.cells.retire(cell, rail);
   }
 
   /// Forgets the doubts that a death explains. Ends this PE where none has come for long.
