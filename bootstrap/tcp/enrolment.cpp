@@ -55,11 +55,18 @@ void Enrolment::step(int timeout_ms) {
   for (Arrival& arrival : arrivals) enroll_member(std::move(arrival));
 }
 
-/// A member has nothing to say before it has its seat. One that closes its connection has died or lost patience; its
-/// place is free again.
+/// A member says that it is here, and nothing else before it has its seat. One that closes its connection has died or
+/// lost patience; its place is free again.
 void Enrolment::look_after(Member& member) {
   member.stream.pump();
-  if (!member.stream.has_input()) return;
+  if (const auto frame = member.stream.pop()) {
+    if (member.stays || frame->kind != here || !frame->payload.empty()) return turn_out(member);
+    member.stays = true;
+  }
+  if (member.stays && member.stream.has_input()) turn_out(member);
+}
+
+void Enrolment::turn_out(Member& member) {
   lobby_.turned_away(member.from, "it sent more data before PE 0 had answered it");
   member.stream.close();
 }
@@ -93,7 +100,7 @@ void Enrolment::enroll_member(Arrival arrival) {
     return lobby_.turned_away(arrival.from, wrong);
   }
   arrival.stream.pump_output();
-  members_[static_cast<size_t>(pe)] = {std::move(arrival.stream), address, who, std::move(arrival.from)};
+  members_[static_cast<size_t>(pe)] = {std::move(arrival.stream), address, who, std::move(arrival.from), false};
 }
 
 std::string Enrolment::objection(int pe, int npes, const std::string& who) const {
@@ -102,7 +109,7 @@ std::string Enrolment::objection(int pe, int npes, const std::string& who) const
                 members_[0].who.c_str(), meeting_.npes);
   if (pe < 0 || pe >= npes) return text("RANK %d (%s) is out of range: WORLD_SIZE is %d", pe, who.c_str(), npes);
   const Member& there = members_[static_cast<size_t>(pe)];
-  if (pe == 0 || there.stream.open())
+  if (pe == 0 || (there.stays && there.stream.open()))
     return text("RANK %d was given twice: to %s and to %s; every PE needs its own", pe, there.who.c_str(), who.c_str());
   return {};
 }
@@ -116,7 +123,7 @@ void Enrolment::refuse_all(const std::string& why) {
 std::vector<int> Enrolment::missing() const {
   std::vector<int> out;
   for (size_t pe = 1; pe < members_.size(); ++pe)
-    if (!members_[pe].stream.open()) out.push_back(static_cast<int>(pe));
+    if (!members_[pe].stays || !members_[pe].stream.open()) out.push_back(static_cast<int>(pe));
   return out;
 }
 

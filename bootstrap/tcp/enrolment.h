@@ -29,9 +29,11 @@ class Enrolment {
     Address address;
     std::string who;
     std::string from;
+    bool stays = false;  ///< it has heard that it was noticed. Before, it may lose patience and begin anew
   };
 
   void look_after(Member& member);
+  void turn_out(Member& member);
   void enroll_member(Arrival arrival);
   /// What is wrong with a PE that says so of itself; empty: nothing.
   std::string objection(int pe, int npes, const std::string& who) const;

@@ -77,6 +77,8 @@ class Member {
                                           meeting_.secret, Deadline(patience_s));
     if (reception == Reception::welcome) {
       last_ = address.text();
+      stream.push(here);
+      stream.pump_output();
       return stream;
     }
     last_ = text("%s: %s", address.text().c_str(), explain(reception));

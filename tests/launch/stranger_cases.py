@@ -12,9 +12,10 @@ from launch_support import ID_PROBE, PROBE, Case, Job, environment, free_port, m
 class Strangers(Case):
     """Somebody who does not belong to the job talks to PE 0 while it waits for PE 1."""
     SECRET = "correct horse battery staple"
-    ENROLL = 0x54435101
+    ENROLL = 0x54435201
     ENROLL_OF_0_1 = 0x54435001
     PROOF = ENROLL + 3
+    HERE = ENROLL + 6
     LARGEST = 1 << 62
 
     def start_root(self, prefix="", npes=2, **settings):
@@ -101,9 +102,26 @@ class Strangers(Case):
         with self.connect() as stranger:
             stranger.sendall(self.enrolment(npes=3))
             self.assertEqual(self.answer(stranger), self.ENROLL + 5, "noticed")
+            stranger.sendall(self.frame(self.HERE, b""))
+            time.sleep(0.05)
             self.expect(self.member().wait(), 4, "RANK 1 was given twice")
         # The stranger has left, and its place is free.
         self.forms(root)
+
+    def test_who_leaves_before_it_was_noticed_is_no_member(self):
+        # A PE that PE 0 keeps waiting, on a busy machine, begins anew; PE 0 may read its first greeting after that.
+        root = self.start_root()
+        with self.connect() as impatient:
+            impatient.sendall(self.enrolment())
+            self.answer(impatient)
+        self.forms(root)
+
+    def test_who_does_not_say_that_it_is_here_takes_no_place(self):
+        root = self.start_root()
+        with self.connect() as quiet:
+            quiet.sendall(self.enrolment())
+            self.answer(quiet)
+            self.forms(root)
 
     def test_names_do_not_reach_the_terminal_raw(self):
         root = self.start_root()

@@ -79,7 +79,7 @@ class Strangers {
   }
   /// A framed message as bytes; the frame itself may lie.
   Bytes message(uint32_t usual_kind) {
-    const uint32_t kind = one_in(3) ? enroll + static_cast<uint32_t>(number(13)) : usual_kind;
+    const uint32_t kind = one_in(3) ? enroll + static_cast<uint32_t>(number(14)) : usual_kind;
     Bytes payload = payload_of(kind);
     bend(payload);
     uint64_t nbytes = payload.size();
