@@ -61,7 +61,7 @@ uint64_t shmem_uint64_atomic_compare_swap(uint64_t* dest, uint64_t cond, uint64_
 void shmem_putmem_signal(void* dest, const void* source, size_t bytes, uint64_t* sig, uint64_t signal, int op, int pe) {
   if (op == SHMEM_SIGNAL_SET && now("signal_first")) {
     pshmem_signal_set(sig, signal, pe);
-    usleep(20000);  // longer than the receiver may be off its CPU
+    usleep(200000);  // longer than the receiver may be off its CPU, also where builds run beside it
     return pshmem_putmem(dest, source, bytes, pe);
   }
   pshmem_putmem_signal(dest, source, bytes, sig, signal, op, pe);
