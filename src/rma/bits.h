@@ -4,31 +4,16 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace railshmem {
 
-template <size_t kBytes, class T>
-struct BitsOf {
-  using Type = T;  // longer than a word: itself
-};
+/// The unsigned integer of a type's size. A type that is longer than a word stands for itself.
 template <class T>
-struct BitsOf<1, T> {
-  using Type = uint8_t;
-};
-template <class T>
-struct BitsOf<2, T> {
-  using Type = uint16_t;
-};
-template <class T>
-struct BitsOf<4, T> {
-  using Type = uint32_t;
-};
-template <class T>
-struct BitsOf<8, T> {
-  using Type = uint64_t;
-};
-template <class T>
-using Bits = typename BitsOf<sizeof(T), T>::Type;
+using Bits = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t,
+                       std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 8, uint64_t, T>>>>;
 
 template <class T>
 [[gnu::always_inline]] inline Bits<T> as_bits(T value) noexcept {

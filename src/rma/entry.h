@@ -5,8 +5,8 @@
 #include "src/rma/call.h"
 #include "src/rma/probe.h"
 
-/// A function that each entry point has for itself: a call of a shared one would be a seventh of a put's instructions.
-/// Builds with sanitizers share it among the types of a size, because copies of it took a tenth of the time that they
+/// Marks a function that is inlined into each entry point: a call of a shared one would be a seventh of a put's
+/// instructions. Builds with sanitizers share it among the types of a size, because its copies took a minute to
 /// compile.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RAILSHMEM_SHORT_CALL [[gnu::noinline]]
