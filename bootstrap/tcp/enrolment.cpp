@@ -42,28 +42,30 @@ void Enrolment::wait_for_all() {
 void Enrolment::step(int timeout_ms) {
   std::vector<pollfd> wait;
   for (const Member& member : members_) wait.push_back({member.stream.open() ? member.stream.fd() : -1, POLLIN, 0});
+  for (const Guest& guest : guests_) wait.push_back({guest.member.stream.fd(), POLLIN, 0});
   lobby_.watch(wait);
   poll(wait.data(), wait.size(), timeout_ms);
   for (size_t pe = 0; pe < members_.size(); ++pe)
     if (wait[pe].revents) look_after(members_[pe]);
+  for (size_t i = 0; i < guests_.size();) {
+    if (leaves_the_guests(guests_[i]))
+      guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
+    else
+      ++i;
+  }
   std::vector<Arrival> arrivals;
   try {
     arrivals = lobby_.look();
   } catch (const Error& e) {
     refuse_all(e.what());
   }
-  for (Arrival& arrival : arrivals) enroll_member(std::move(arrival));
+  for (Arrival& arrival : arrivals) notice_arrival(std::move(arrival));
 }
 
-/// A member says that it is here, and nothing else before it has its seat. One that closes its connection has died or
-/// lost patience; its place is free again.
+/// A member says nothing before it has its seat. One that closes its connection has died; its place is free again.
 void Enrolment::look_after(Member& member) {
   member.stream.pump();
-  if (const auto frame = member.stream.pop()) {
-    if (member.stays || frame->kind != here || !frame->payload.empty()) return turn_out(member);
-    member.stays = true;
-  }
-  if (member.stays && member.stream.has_input()) turn_out(member);
+  if (member.stream.has_input()) turn_out(member);
 }
 
 void Enrolment::turn_out(Member& member) {
@@ -71,7 +73,28 @@ void Enrolment::turn_out(Member& member) {
   member.stream.close();
 }
 
-void Enrolment::enroll_member(Arrival arrival) {
+/// A guest says that it is here, and becomes a member. One that closes its connection has lost patience.
+bool Enrolment::leaves_the_guests(Guest& guest) {
+  Member& member = guest.member;
+  member.stream.pump();
+  const auto frame = member.stream.pop();
+  if (!frame) return !member.stream.open();
+  if (frame->kind != here || !frame->payload.empty())
+    turn_out(member);
+  else
+    make_member(guest);
+  return true;
+}
+
+void Enrolment::make_member(Guest& guest) {
+  Member& place = members_[static_cast<size_t>(guest.pe)];
+  look_after(place);  // it may have closed its connection a moment ago
+  const std::string wrong = objection(guest.pe, meeting_.npes, guest.member.who);
+  if (!wrong.empty()) return refuse(guest.member.stream, guest.member.from, wrong);
+  place = std::move(guest.member);
+}
+
+void Enrolment::notice_arrival(Arrival arrival) {
   Key key;
   int pe = 0, npes = 0;
   Address address{};
@@ -90,17 +113,23 @@ void Enrolment::enroll_member(Arrival arrival) {
   // Closing sends it on to the next port.
   if (key != meeting_.key) return lobby_.turned_away(arrival.from, "it belongs to another job");
   arrival.stream.push(noticed, std::move(arrival.proof));
-  // It may have closed another connection a moment ago.
   if (pe > 0 && pe < meeting_.npes) look_after(members_[static_cast<size_t>(pe)]);
   const std::string wrong = objection(pe, npes, who);
-  if (!wrong.empty()) {
-    say_refused(arrival.stream, wrong);
-    if (!meeting_.secret.empty()) refuse_all(wrong);
-    turned_away_ = wrong;
-    return lobby_.turned_away(arrival.from, wrong);
-  }
+  if (!wrong.empty()) return refuse(arrival.stream, arrival.from, wrong);
   arrival.stream.pump_output();
-  members_[static_cast<size_t>(pe)] = {std::move(arrival.stream), address, who, std::move(arrival.from), false};
+  if (guests_.size() >= members_.size() + lobby_.capacity()) {
+    lobby_.turned_away(guests_.front().member.from, "too many others came, and it has not said that it is here");
+    guests_.erase(guests_.begin());
+  }
+  guests_.push_back({pe, {std::move(arrival.stream), address, who, std::move(arrival.from)}});
+}
+
+/// Without a secret it may be a stranger, so the job goes on without it.
+void Enrolment::refuse(Stream& stream, const std::string& from, const std::string& why) {
+  say_refused(stream, why);
+  if (!meeting_.secret.empty()) refuse_all(why);
+  turned_away_ = why;
+  lobby_.turned_away(from, why);
 }
 
 std::string Enrolment::objection(int pe, int npes, const std::string& who) const {
@@ -109,7 +138,7 @@ std::string Enrolment::objection(int pe, int npes, const std::string& who) const
                 members_[0].who.c_str(), meeting_.npes);
   if (pe < 0 || pe >= npes) return text("RANK %d (%s) is out of range: WORLD_SIZE is %d", pe, who.c_str(), npes);
   const Member& there = members_[static_cast<size_t>(pe)];
-  if (pe == 0 || (there.stays && there.stream.open()))
+  if (pe == 0 || there.stream.open())
     return text("RANK %d was given twice: to %s and to %s; every PE needs its own", pe, there.who.c_str(), who.c_str());
   return {};
 }
@@ -117,13 +146,14 @@ std::string Enrolment::objection(int pe, int npes, const std::string& who) const
 void Enrolment::refuse_all(const std::string& why) {
   for (Member& member : members_)
     if (member.stream.open()) say_refused(member.stream, why);
+  for (Guest& guest : guests_) say_refused(guest.member.stream, why);
   throw Error(why);
 }
 
 std::vector<int> Enrolment::missing() const {
   std::vector<int> out;
   for (size_t pe = 1; pe < members_.size(); ++pe)
-    if (!members_[pe].stays || !members_[pe].stream.open()) out.push_back(static_cast<int>(pe));
+    if (!members_[pe].stream.open()) out.push_back(static_cast<int>(pe));
   return out;
 }
 
@@ -131,6 +161,8 @@ std::vector<Neighbour> Enrolment::hand_out_seats() {
   const Tree tree{meeting_.npes};
   const Key tree_key = random_bytes<Key>();
   std::vector<Neighbour> children;
+  // All places are taken, so whoever is still a guest has somebody else's rank.
+  for (Guest& guest : guests_) say_refused(guest.member.stream, objection(guest.pe, meeting_.npes, guest.member.who));
   for (int pe = 1; pe < meeting_.npes; ++pe) {
     Member& member = members_[static_cast<size_t>(pe)];
     const int parent = tree.parent(pe);

@@ -29,12 +29,20 @@ class Enrolment {
     Address address;
     std::string who;
     std::string from;
-    bool stays = false;  ///< it has heard that it was noticed. Before, it may lose patience and begin anew
+  };
+  /// One that was noticed and has not said yet that it is here. A PE that PE 0 kept waiting may have begun anew before
+  /// it heard of that, so a guest holds no place, and several may have one rank.
+  struct Guest {
+    int pe;
+    Member member;
   };
 
   void look_after(Member& member);
   void turn_out(Member& member);
-  void enroll_member(Arrival arrival);
+  bool leaves_the_guests(Guest& guest);
+  void make_member(Guest& guest);
+  void notice_arrival(Arrival arrival);
+  void refuse(Stream& stream, const std::string& from, const std::string& why);
   /// What is wrong with a PE that says so of itself; empty: nothing.
   std::string objection(int pe, int npes, const std::string& who) const;
   [[noreturn]] void refuse_all(const std::string& why);
@@ -42,6 +50,7 @@ class Enrolment {
   const Meeting& meeting_;
   Lobby lobby_;
   std::vector<Member> members_;  ///< by PE; PE 0 is this process
+  std::vector<Guest> guests_;    ///< the oldest first
   std::string turned_away_;      ///< the last one that looked like a PE, and why
 };
 

@@ -123,6 +123,19 @@ class Strangers(Case):
             self.answer(quiet)
             self.forms(root)
 
+    def test_two_who_greet_at_once_are_both_told(self):
+        root = self.start_root()
+        with self.connect() as first, self.connect() as second:
+            for guest in (first, second):
+                guest.sendall(self.enrolment())
+                self.assertEqual(self.answer(guest), self.ENROLL + 5, "noticed")
+            first.sendall(self.frame(self.HERE, b""))
+            time.sleep(0.05)
+            second.sendall(self.frame(self.HERE, b""))
+            self.assertEqual(self.answer(second), self.ENROLL + 7, "refused")
+            self.assertEqual(self.answer(first), self.ENROLL + 8, "a seat")
+        self.assertNotIn("PE 1 of 2 did not connect", root.wait().err)
+
     def test_names_do_not_reach_the_terminal_raw(self):
         root = self.start_root()
         with self.connect() as stranger:
