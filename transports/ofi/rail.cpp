@@ -197,7 +197,7 @@ void Rail::release(const RailEvent& message) noexcept {
 bool Rail::may_sleep() noexcept {
   if (wait_fd_ < 0 || receives_.has_idle()) return false;  // also while closed
   fid* queue = &cq_->fid;
-  return fi_trywait(fabric_.get(), &queue, 1) == FI_SUCCESS;
+  return (InLibfabric(), fi_trywait(fabric_.get(), &queue, 1)) == FI_SUCCESS;
 }
 
 }  // namespace railshmem::ofi
