@@ -1,36 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The library's own kernels (src/cuda/kernels/*.cu) as bytes in the library: it never links CUDA.
+# Kernels that a library brings with it, as bytes in the library: it never links CUDA.
 # Code for Hopper, and portable code that the driver compiles for GPUs after and before it. Builds with sanitizers have
 # only the portable code, which takes 2 s instead of 15.
 set(kernel_targets -gencode arch=compute_75,code=compute_75)
-set(RAILSHMEM_KERNEL_EFFORT 3 CACHE STRING "How hard ptxas optimises the library's own kernels for Hopper: 1 takes half of the time of 3")
-mark_as_advanced(RAILSHMEM_KERNEL_EFFORT)
+set(RAILSHMEM_KERNEL_EFFORT 3 CACHE STRING "How hard ptxas optimises the libraries' own kernels for Hopper: 1 takes half of the time of 3")
+set(RAILSHMEM_KERNELS_OF "" CACHE PATH "A build folder of these sources whose compiled kernels of the libraries are taken; empty: they are compiled")
+mark_as_advanced(RAILSHMEM_KERNEL_EFFORT RAILSHMEM_KERNELS_OF)
 if(NOT RAILSHMEM_SANITIZE)
   list(APPEND kernel_targets -gencode arch=compute_90,code=sm_90 -Xptxas -O${RAILSHMEM_KERNEL_EFFORT})
 endif()
-set(RAILSHMEM_KERNEL_TARGETS ${kernel_targets} PARENT_SCOPE)  # for overlap/ and moe/
-foreach(name words reduce stream coll)
-  set(source ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu)
-  set(generated ${CMAKE_CURRENT_BINARY_DIR}/kernel_image_${name}.cpp)
-  set(fatbin ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
-  set(image "")
-  if(RAILSHMEM_HAVE_CUDA)
-    set(image ${fatbin})
-    # Without fused products sums have the bits that the CPU gives them. The driver unpacks compressed images as it loads them.
-    add_custom_command(
-      OUTPUT ${fatbin}
-      COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
-              -Xfatbin -compress-all ${kernel_targets} -o ${fatbin} ${source}
-              -MD -MF ${fatbin}.d
-      DEPENDS ${source}
-      DEPFILE ${fatbin}.d
-      VERBATIM)
-  endif()
-  add_custom_command(
-    OUTPUT ${generated}
-    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DFATBIN=${image} -DOUT=${generated}
-            -P ${PROJECT_SOURCE_DIR}/cmake/EmbedKernels.cmake
-    DEPENDS ${image} ${PROJECT_SOURCE_DIR}/cmake/EmbedKernels.cmake
-    VERBATIM)
-  target_sources(railshmem_cuda PRIVATE ${generated})
-endforeach()
+
+# railshmem_kernel_images(OUT FOLDER HEADER NAMESPACE name...): OUT becomes the sources whose NAME_kernels(), which the header
+# declares in the namespace, is FOLDER/NAME.cu, compiled; empty where there is no nvcc.
+function(railshmem_kernel_images out folder header namespace)
+  set(images "")
+  foreach(name ${ARGN})
+    set(generated ${CMAKE_CURRENT_BINARY_DIR}/kernel_image_${name}.cpp)
+    set(fatbin "")
+    if(RAILSHMEM_HAVE_CUDA AND RAILSHMEM_KERNELS_OF)
+      file(RELATIVE_PATH here ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+      set(fatbin ${RAILSHMEM_KERNELS_OF}/${here}/${name}.fatbin)
+      if(NOT EXISTS ${fatbin})
+        message(FATAL_ERROR "RAILSHMEM_KERNELS_OF is '${RAILSHMEM_KERNELS_OF}', and there is no ${fatbin}; build RailSHMEM there first, or leave the option empty")
+      endif()
+    elseif(RAILSHMEM_HAVE_CUDA)
+      set(fatbin ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
+      # Without fused products sums have the bits that the CPU gives them. The driver unpacks compressed images as it loads them.
+      add_custom_command(
+        OUTPUT ${fatbin}
+        COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
+                -Xfatbin -compress-all ${kernel_targets} -o ${fatbin} ${folder}/${name}.cu -MD -MF ${fatbin}.d
+        DEPENDS ${folder}/${name}.cu
+        DEPFILE ${fatbin}.d
+        VERBATIM)
+    endif()
+    set(NAME ${name})
+    set(HEADER ${header})
+    set(NAMESPACE ${namespace})
+    set(READ "")
+    if(fatbin)
+      set(READ ".incbin \\\"${fatbin}\\\"")
+    endif()
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/kernel_image.cpp.in ${generated} @ONLY)
+    # ccache does not keep what includes bytes, so it stays out of batches.
+    set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS "${fatbin}" SKIP_UNITY_BUILD_INCLUSION ON)
+    list(APPEND images ${generated})
+  endforeach()
+  set(${out} ${images} PARENT_SCOPE)
+endfunction()
