@@ -56,21 +56,34 @@ fi
 
 # A first build, which nobody has configured, is soonest done in batches, and with kernels that nobody can run here
 # compiled as far as PTX; device_headers brings all device functions to machine code. The library's own kernels become
-# machine code, with less effort.
-how_to_build=()
+# machine code, with less effort, once for all builds.
+how_to_build=() # of all
+release=()      # of the release build
+sanitized=()    # of the others
 if [ ! -e build/release/CMakeCache.txt ]; then
   how_to_build+=(-DRAILSHMEM_BATCHES=ON)
-  command -v nvidia-smi >/dev/null || how_to_build+=(-DRAILSHMEM_CUDA_ARCHITECTURES=90-virtual -DRAILSHMEM_KERNEL_EFFORT=1)
+  if ! command -v nvidia-smi >/dev/null; then
+    how_to_build+=(-DRAILSHMEM_CUDA_ARCHITECTURES=90-virtual)
+    release+=(-DRAILSHMEM_KERNEL_EFFORT=1)
+    sanitized+=(-DRAILSHMEM_KERNELS_OF="$PWD/build/release")
+  fi
+fi
+# The sanitized builds run all unit tests. By itself the release build runs them.
+if [ -z "$quick" ]; then
+  release+=(-DRAILSHMEM_LEAVE_TO_SANITIZERS=ON)
+else
+  release+=(-DRAILSHMEM_LEAVE_TO_SANITIZERS=OFF)
 fi
 
 step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
 # build PRESET TARGET...: configures, and compiles the targets (all: none given).
 build() {
-  local preset=$1
+  local preset=$1 options=("${sanitized[@]}")
+  [ "$preset" != release ] || options=("${release[@]}")
   shift
   step "$preset: build"
-  cmake --preset "$preset" -DRAILSHMEM_TESTS=ON "${how_to_build[@]}" >"$logs/$preset.configure" 2>&1 || {
+  cmake --preset "$preset" -DRAILSHMEM_TESTS=ON "${how_to_build[@]}" "${options[@]}" >"$logs/$preset.configure" 2>&1 || {
     cat "$logs/$preset.configure"
     return 1
   }

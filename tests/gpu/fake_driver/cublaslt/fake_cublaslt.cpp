@@ -5,6 +5,7 @@
 // run.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -89,28 +90,32 @@ float activated(uint32_t epilogue, float value) {
   return 0.5f * value * (1 + std::tanh(0.7978845608f * (value + 0.044715f * value * value * value)));
 }
 
+/// All sums of a column grow at once, which the compiler vectorises; each has the order of its algorithm.
 void run(void* argument) {
   const Product& p = *static_cast<Product*>(argument);
-  const std::vector<float> a = rows_of(p.at_a, p.a, p.operation.transposed_a != 0);
-  const std::vector<float> b =
-      rows_of(p.at_b, p.b, p.operation.transposed_b == 0);  // its columns, one behind the other
-  const size_t depth = p.operation.transposed_a != 0 ? p.a.rows : p.a.columns;
+  const size_t rows = p.d.rows, depth = p.operation.transposed_a != 0 ? p.a.rows : p.a.columns;
+  const std::vector<float> a = rows_of(p.at_a, p.a, p.operation.transposed_a == 0);  // its columns
+  const std::vector<float> b = rows_of(p.at_b, p.b, p.operation.transposed_b == 0);
   const float scale = (p.operation.scale_a != nullptr ? *p.operation.scale_a : 1) *
                       (p.operation.scale_b != nullptr ? *p.operation.scale_b : 1);
   const size_t first = p.algorithm * depth / kCosts.size();  // where sums begin
-  for (size_t j = 0; j < p.d.columns; ++j)
-    for (size_t i = 0; i < p.d.rows; ++i) {
-      float sum = 0;
-      for (size_t n = 0; n < depth; ++n) {
-        const size_t l = (first + n) % depth;
-        sum += a[i * depth + l] * b[j * depth + l];
-      }
+  std::vector<float> sums(rows);
+  for (size_t j = 0; j < p.d.columns; ++j) {
+    std::fill(sums.begin(), sums.end(), 0.f);
+    for (size_t n = 0; n < depth; ++n) {
+      const size_t l = first + n < depth ? first + n : first + n - depth;
+      const float* const column = a.data() + l * rows;
+      const float factor = b[j * depth + l];
+      for (size_t i = 0; i < rows; ++i) sums[i] += column[i] * factor;
+    }
+    for (size_t i = 0; i < rows; ++i) {
       const size_t at = j * static_cast<size_t>(p.d.leading) + i;
-      float value = p.alpha * scale * sum;
+      float value = p.alpha * scale * sums[i];
       if (p.beta != 0) value += p.beta * load(p.at_c, at, p.d.type);
       if ((p.operation.epilogue & 4) != 0) value += load(p.operation.bias, i, p.d.type);
       store(p.at_d, at, p.d.type, activated(p.operation.epilogue, value));
     }
+  }
 }
 
 /// Graphs run them again and again.
