@@ -65,7 +65,10 @@ endif()
 # For code that runs once per job and is mostly large headers of others (CLI11, nlohmann-json).
 set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
 # The same for files of which nearly all is others' code: that is not searched for undefined behaviour.
-set(RAILSHMEM_MOSTLY_OTHERS ${RAILSHMEM_RUNS_ONCE} $<$<BOOL:${RAILSHMEM_SANITIZE}>:-fno-sanitize=undefined>)
+set(RAILSHMEM_MOSTLY_OTHERS ${RAILSHMEM_RUNS_ONCE})
+if(RAILSHMEM_SANITIZE MATCHES undefined)
+  list(APPEND RAILSHMEM_MOSTLY_OTHERS -fno-sanitize=undefined)
+endif()
 
 # Developers build without batches, which shows that each file includes what it uses.
 option(RAILSHMEM_BATCHES "Compile several files at a time: a first build takes less time, a build after a change more" OFF)
