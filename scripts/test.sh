@@ -95,14 +95,20 @@ build() {
   }
 }
 
+# run_tests PRESET AT_ONCE CTEST_ARGUMENT...: runs tests of a build.
+run_tests() {
+  local preset=$1 at_once=$2
+  shift 2
+  "${tests_see[@]}" ctest --test-dir "build/$preset" --parallel "$at_once" --output-on-failure --no-tests=error "$@" 2>&1
+}
+
 # check NAME PRESET CTEST_ARGUMENT...: runs tests of a build; remembers a failure and goes on.
 check() {
   local name=$1 preset=$2
   shift 2
   step "$name: test"
   stages+=("$name")
-  "${tests_see[@]}" ctest --test-dir "build/$preset" --parallel "$tests_at_once" --output-on-failure --no-tests=error "$@" 2>&1 |
-    tee "$logs/$name.ctest" || failed="$failed $name"
+  run_tests "$preset" "$tests_at_once" "$@" | tee "$logs/$name.ctest" || failed="$failed $name"
 }
 
 # not_built NAME: a failure that ctest cannot report.
@@ -172,16 +178,27 @@ if [ ${#stages[@]} -eq 0 ]; then
   check release release ${label:+--label-regex "^($label)\$"}
 fi
 if [ -z "$quick" ]; then
-  # A test belongs to a build by its label (BUILDS in the CMake files of tests).
+  # A test belongs to a build by its label (BUILDS in the CMake files of tests). Tests of dev wait for deadlines half of
+  # their time, and those of tsan compute: they run beside them, fewer at once.
+  dev='' tsan=''
   if built dev; then
-    check dev dev --label-regex '^dev$'
+    dev=yes
   else
     not_built dev
   fi
   if built tsan; then
-    check tsan tsan --label-regex '^tsan$'
+    run_tests tsan "$jobs" --label-regex '^tsan$' >"$logs/tsan.ctest" &
+    tsan=$!
+    trap 'pkill -P "$tsan"' EXIT
   else
     not_built tsan
+  fi
+  [ -z "$dev" ] || check dev dev --label-regex '^dev$'
+  if [ -n "$tsan" ]; then
+    step "tsan: rest of the tests"
+    stages+=(tsan)
+    wait "$tsan" || failed="$failed tsan"
+    cat "$logs/tsan.ctest"
   fi
 fi
 
