@@ -64,7 +64,7 @@ endif()
 
 # For code that runs once per job and is mostly large headers of others (CLI11, nlohmann-json).
 set(RAILSHMEM_RUNS_ONCE $<IF:$<CONFIG:Debug>,-O0,-O1>)
-# The same for files of which nearly all is others' code: that is not searched for undefined behaviour.
+# For files of which nearly all is others' code: they run once per job, too, and are not searched for undefined behaviour.
 set(RAILSHMEM_MOSTLY_OTHERS ${RAILSHMEM_RUNS_ONCE})
 if(RAILSHMEM_SANITIZE MATCHES undefined)
   list(APPEND RAILSHMEM_MOSTLY_OTHERS -fno-sanitize=undefined)

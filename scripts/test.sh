@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds RailSHMEM three times and runs its tests:
-#   scripts/test.sh                 dev (ASan, UBSan) and tsan: the tests where they find most; release: all others and,
-#                                   except for unit tests, those too
+#   scripts/test.sh                 release: every test but unit tests; dev (ASan, UBSan) and tsan: unit tests, and
+#                                   other tests where they find most
 #   scripts/test.sh --quick         release only
 #   scripts/test.sh --label LABEL   release only, and only the tests of this label (unit, conformance, launch, lint, ...)
 #   scripts/test.sh --no-install    with the packages that are there

@@ -20,6 +20,7 @@ namespace {
 using railshmem::multi::StreamDriver;
 
 int me = 0, npes = 0, failures = 0;
+const bool emulated = std::getenv("RAILSHMEM_FAKE_GPUS") != nullptr;  // the CPUs copy, and who waits does not sleep
 
 enum class Kind { gather, sum, deal, broadcast };
 constexpr Kind kKinds[] = {Kind::gather, Kind::sum, Kind::deal, Kind::broadcast};
@@ -82,7 +83,7 @@ void check(const StreamDriver& driver, const Scene& scene, Kind kind, size_t n, 
   const size_t dest_size = kind == Kind::gather ? n * static_cast<size_t>(npes) : n;
   std::vector<long> source(source_size), seen(dest_size, -1);
   for (size_t i = 0; i < source_size; ++i) source[i] = value_of(me, i, round);
-  if (round % npes == me) usleep(5'000);
+  if (round % npes == me) usleep(emulated ? 5'000 : 20'000);
   driver.call("cuMemcpyAsync", static_cast<void*>(arrays.source), static_cast<const void*>(source.data()),
               source_size * sizeof(long), stream);
   void* const other = scene.frees ? allocate(driver, 4096) : nullptr;
@@ -105,7 +106,6 @@ void check(const StreamDriver& driver, const Scene& scene, Kind kind, size_t n, 
 /// `pageable_copies heap`: only buffers in the heap.
 int main(int argc, char** argv) {
   const bool heap_only = argc > 1 && std::strcmp(argv[1], "heap") == 0;
-  const bool emulated = std::getenv("RAILSHMEM_FAKE_GPUS") != nullptr;  // then the CPUs copy
   shmem_init();
   me = shmem_my_pe();
   npes = shmem_n_pes();
