@@ -89,6 +89,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--op", raw.amo, "Operation of amo_lat: add, fetch_add, swap, compare_swap")->check(any_of(kAmos));
   app.add_flag("--graph", options.graph,
                "Collectives and experts: many calls in one CUDA graph, replayed; else call by call");
+  app.add_flag("--maskable", options.maskable, "Experts, few tokens: exchanges that can go on without a PE that died");
   app.add_flag("--in-place", options.in_place, "Collectives: source and dest are one buffer");
   app.add_option("--memory", raw.memories,
                  "Collectives: buffers in heap, registered or unregistered memory, or several")

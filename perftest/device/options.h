@@ -20,6 +20,7 @@ struct Options {
   std::optional<int> peer;  ///< the PE that PE 0 talks to; absent = N/2
   Amo amo = Amo::add;
   bool graph = false;                  ///< collectives: replayed by a CUDA graph
+  bool maskable = false;               ///< experts: handles that can go on without members
   bool in_place = false;               ///< collectives: source and dest overlap
   std::vector<coll::Memory> memories;  ///< collectives: of their buffers, in turn; empty = heap
   coll::Dtype dtype = coll::Dtype::float32;

@@ -36,14 +36,15 @@ inline constexpr uint32_t kErrorLineWords = 16;
 
 /// Version of the layout of a view and of everything that it points to. A unit compiled with another version is
 /// refused.
-inline constexpr unsigned kWorldViewVersion = 5;
+inline constexpr unsigned kWorldViewVersion = 6;
 
 /// Lies in constant memory, one copy for each unit of a program: a kernel reads the view without a load. npes 0: the
 /// library is not running.
 struct WorldView {
   /// First in every version, and in a module's constant from the start: the library reads it before it fills the rest.
   uint32_t version = kWorldViewVersion;
-  int32_t pe = -1;
+  /// Begins at a multiple of 8, so that a kernel loads the words from here on in pairs.
+  alignas(8) int32_t pe = -1;
   int32_t npes = 0;
   int32_t first_pe = 0;   ///< of the node
   int32_t node_npes = 0;  ///< PEs [first_pe, first_pe + node_npes) are mapped

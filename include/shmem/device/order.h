@@ -15,28 +15,35 @@ namespace railshmem {
 namespace device {
 
 /// Waits for the channels in which something may be unfinished. It looks at eight channels at once, because a look into
-/// the GPU's memory takes a while, and a look at the proxy's count, across PCIe, ten times as long.
+/// the GPU's memory takes a while, and a look at the proxy's count, across PCIe, ten times as long. It looks at all
+/// before it waits for one, so that nothing is left to do when the wait is over.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_channels(const WorldView& world) {
-  constexpr uint32_t kGlance = 8;
+  constexpr uint32_t kGlance = 8, kRound = 64;
   RAILSHMEM_NO_UNROLL
-  for (uint32_t first = 0; first < world.nchannels; first += kGlance) {
-    uint32_t unfinished = 0;  // a bit for each
-    RAILSHMEM_UNROLL
-    for (uint32_t i = 0; i < kGlance; ++i) {
-      const ChannelView& channel = world.channels[first + i < world.nchannels ? first + i : first];
-      // relaxed: as in quiet().
-      const uint64_t head = portable::load_relaxed(channel.ring.head);
-      unfinished |= portable::load_fenced(&channel.completed_seen->count) < head ? 1u << i : 0;
-    }
+  for (uint32_t begin = 0; begin < world.nchannels; begin += kRound) {
+    uint64_t unfinished = 0;  // a bit for each channel from `begin` on
     RAILSHMEM_NO_UNROLL
-    for (uint32_t i = first; unfinished != 0 && i < world.nchannels; ++i, unfinished >>= 1) {
+    for (uint32_t first = begin; first < world.nchannels && first < begin + kRound; first += kGlance) {
+      uint32_t found = 0;
+      RAILSHMEM_UNROLL
+      for (uint32_t i = 0; i < kGlance; ++i) {
+        const ChannelView& channel = world.channels[first + i < world.nchannels ? first + i : first];
+        // relaxed: as in quiet().
+        const uint64_t head = portable::load_relaxed(channel.ring.head);
+        found |= portable::load_fenced(&channel.completed_seen->count) < head ? 1u << i : 0;
+      }
+      unfinished |= uint64_t{found} << (first - begin);
+    }
+    // Pairs with the release in tell() for channels that are finished, as the acquire in wait_completed() does for the
+    // others.
+    portable::acquire_fence();
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t i = begin; unfinished != 0 && i < world.nchannels; ++i, unfinished >>= 1) {
       if ((unfinished & 1) == 0) continue;
       const ChannelStatus status = quiet(world.channels[i], deadline_of(world));
       if (status != ChannelStatus::ok) return status;
     }
   }
-  // Pairs with the release in tell(), as the acquire in wait_completed() does.
-  portable::acquire_fence();
   return ChannelStatus::ok;
 }
 

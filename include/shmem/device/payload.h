@@ -71,7 +71,8 @@ RAILSHMEM_HD inline uint64_t look_for_freed(const PayloadView& pool) {
 }
 
 /// Waits until slots taken before number `least` are free. The proxy alone frees slots, so a kernel that fills the GPU
-/// may wait here.
+/// may wait here. When the wait fails the caller's slots are a hole in their circle, so the channel is marked dead,
+/// which ends every other wait on it as well.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_slots(const WorldView& world, const PayloadView& pool,
                                                                        uint64_t least) {
   Waiter waiter(my_channel(world).ring.error, deadline_of(world));
@@ -81,26 +82,26 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus wait_for_slots(const Wor
     // Signed: other threads may have taken slots since, and the proxy freed them.
     if (static_cast<int64_t>(least - freed) <= 0) return ChannelStatus::ok;
     const ChannelStatus status = waiter.turn(freed);
-    if (status != ChannelStatus::ok) return status;
+    if (status == ChannelStatus::ok) continue;
+    portable::set_once(my_channel(world).ring.error, static_cast<uint64_t>(status));
+    return status;
   }
 }
 
-/// Takes n slots that follow each other in their circle, at most all of them; waits until they are free. They must be
-/// named in a command.
+/// Takes n slots that follow each other in their circle, at most all of them, and waits until they are free. They must
+/// be named in a command.
 RAILSHMEM_HD inline TakenSlots take_slots(const WorldView& world, const PayloadView& pool, uint32_t n) {
   const uint64_t slots = uint64_t{1} << pool.log2_slots;
-  // relaxed: the head orders nothing; the command that names the slot does.
-  uint64_t head = portable::load_relaxed(pool.head);
-  for (;;) {
-    const uint64_t least = head + n - slots;  // below 0 in the circle's first round: nothing to wait for
-    if (static_cast<int64_t>(least - portable::load_to_store(&pool.freed_seen->count)) > 0) {
-      const ChannelStatus status = wait_for_slots(world, pool, least);
-      if (status != ChannelStatus::ok) return {0, status};
-    }
-    const uint64_t found = portable::compare_swap_relaxed(pool.head, head, head + n);
-    if (found == head) return {static_cast<uint32_t>(head & (slots - 1)), ChannelStatus::ok};
-    head = found;
+  // Ahead of the atomic, so that both are under way; an older count only costs a look at the proxy's.
+  const uint64_t seen = portable::load_to_store(&pool.freed_seen->count);
+  // relaxed: the head orders nothing; the command that names the slots does.
+  const uint64_t head = portable::fetch_add_relaxed(pool.head, n);
+  const uint64_t least = head + n - slots;  // below 0 in the circle's first round: nothing to wait for
+  if (static_cast<int64_t>(least - seen) > 0) {
+    const ChannelStatus status = wait_for_slots(world, pool, least);
+    if (status != ChannelStatus::ok) return {0, status};
   }
+  return {static_cast<uint32_t>(head & (slots - 1)), ChannelStatus::ok};
 }
 
 /// One slot for each calling thread: lanes of a warp that call together take theirs by one atomic, all or none.

@@ -22,14 +22,20 @@ struct Reserved {
   ChannelStatus status;
 };
 
-/// Waits until the slot of `ticket` may be written, the last one of n. The threads whose turn is next read the
-/// consumer's count, which is across PCIe, and tell the others. They are few, because copies wait behind such reads
-/// (decision 0033).
-RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, uint32_t n, Deadline deadline) {
+/// The consumer's count as one of the producers read it last. Read before the ticket is taken, so that both are under
+/// way together; an older count only costs another look.
+RAILSHMEM_HD inline uint64_t consumed_so_far(const RingView& ring) {
+  // Pairs with the release in wait_for_room(): a thread that trusts another thread's reading needs what that thread
+  // acquired. A thread only stores into the slot after this load.
+  return portable::load_to_store(&ring.consumed_seen->count);
+}
+
+/// Waits until the slot of `ticket` may be written, the last one of n. `consumed` is consumed_so_far(). The threads
+/// whose turn is next read the consumer's count, which is across PCIe, and tell the others. They are few, because
+/// copies wait behind such reads (decision 0033).
+RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t ticket, uint32_t n, uint64_t consumed,
+                                                Deadline deadline) {
   const uint64_t slots = uint64_t{1} << ring.log2_slots;
-  // Pairs with the release below: a thread that trusts another thread's reading needs what that thread acquired. A
-  // thread only stores into the slot after this load.
-  uint64_t consumed = portable::load_to_store(&ring.consumed_seen->count);
   if (ticket - consumed < slots) return ChannelStatus::ok;
   Waiter waiter(ring.error, deadline);
   for (;;) {
@@ -53,17 +59,18 @@ RAILSHMEM_HD inline ChannelStatus wait_for_room(const RingView& ring, uint64_t t
 /// when the wait fails the ring has a hole, so the channel is marked dead, which ends every other wait on it as well.
 template <Producers P = Producers::many>
 RAILSHMEM_HD inline Reserved reserve(const RingView& ring, uint32_t n, Deadline deadline) {
+  const uint64_t consumed = consumed_so_far(ring);
   if constexpr (P == Producers::one) {
     // relaxed: only this thread writes the head.
     const uint64_t ticket = portable::load_relaxed(ring.head);
-    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, n, deadline);
+    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, n, consumed, deadline);
     // Without room nothing was taken: the channel stays usable.
     if (status == ChannelStatus::ok) portable::store_relaxed(ring.head, ticket + n);
     return {ticket, status};
   } else {
     // relaxed: the head orders nothing; the slot's words carry the release.
     const uint64_t ticket = portable::fetch_add_relaxed(ring.head, n);
-    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, n, deadline);
+    const ChannelStatus status = wait_for_room(ring, ticket + n - 1, n, consumed, deadline);
     if (status != ChannelStatus::ok) portable::set_once(ring.error, static_cast<uint64_t>(status));
     return {ticket, status};
   }

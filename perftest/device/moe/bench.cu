@@ -3,7 +3,7 @@
 // change nothing; combine is given the weights in the last one. From the stream each call is between two events, which
 // adds what events and the launch by the CPU take. With --graph the calls of a graph follow each other: a dispatch is
 // one of many dispatches, a combine what pairs take beyond that. --shapes: tokens of a PE x channels x experts of all
-// PEs; top 8, random. --ctas: multiprocessors.
+// PEs; top 8, random. --ctas: multiprocessors. --maskable: exchanges that can go on without members; here all live.
 #include <shmem.h>
 #include <shmemx_moe.h>
 
@@ -86,6 +86,7 @@ class Experts {
     config.dispatch_type = dispatch_type;
     config.multiprocessors = static_cast<int>(context.ctas(0));
     config.late_weights = late ? 1 : 0;
+    config.maskable = context.options.maskable ? 1 : 0;
     return config;
   }
   size_t elements() const { return static_cast<size_t>(shape_.tokens) * static_cast<size_t>(shape_.hidden); }

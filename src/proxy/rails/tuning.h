@@ -40,8 +40,8 @@ struct Tuning {
   uint64_t quarantine_ns = 150'000'000;
   /// Bytes of a bounce slot, and so of a piece of a staged put or get (SHMEM_STAGING_CHUNK); slots per rail
   /// (SHMEM_STAGING_DEPTH).
-  size_t staging_chunk = size_t{256} << 10;
-  size_t staging_depth = 4;
+  size_t staging_chunk = size_t{1} << 20;
+  size_t staging_depth = 8;
   /// Only tests set this to false, to prove that they see a signal that overtakes its data.
   bool keeps_order = true;
 };

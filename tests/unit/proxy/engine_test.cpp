@@ -221,7 +221,9 @@ ENGINE_TEST(PutSignalNeverShowsItsSignalBeforeItsData) {
 
 #if !defined(__SANITIZE_THREAD__)  // the race is the point
 TEST(Engine, DisabledDeferralIsNoticed) {
-  EXPECT_GT(overtaken_signals(kStormy, {.max_inline = 0, .keeps_order = false}, 120), 0);
+  for (int tries = 0; tries < 50; ++tries)  // on a busy machine all rounds of a try may end in order
+    if (overtaken_signals(kStormy, {.max_inline = 0, .keeps_order = false}, 120) > 0) return;
+  FAIL() << "no signal overtook its data";
 }
 #endif
 
@@ -304,7 +306,9 @@ ENGINE_TEST(FenceOrdersPutsAtTheirTarget) {
 
 #if !defined(__SANITIZE_THREAD__)  // as above
 TEST(Engine, FenceThatOrdersNothingIsNoticed) {
-  EXPECT_GT((passed_fences(kStormyRails<2, false>, {.keeps_order = false}, 100)), 0);
+  for (int tries = 0; tries < 50; ++tries)
+    if (passed_fences(kStormyRails<2, false>, {.keeps_order = false}, 100) > 0) return;
+  FAIL() << "what is behind a fence always came behind it";
 }
 #endif
 
