@@ -201,11 +201,10 @@ class Buffer(Shrink, ManyTokens):
 
         async_finish and return_recv_hook are those of low_latency_dispatch(); the sending half waits until the other ranks send
         their weights. Raises RuntimeError for a handle that is not of the last two dispatches of its sizes;
-        ValueError and TypeError for arguments that do not fit, also for use_logfmt and combine_wait_recv_cost_stats, which are
-        not there yet.
+        ValueError and TypeError for arguments that do not fit, also for combine_wait_recv_cost_stats, which is not there yet.
+        use_logfmt, which lets results be rounded to 10 bits on their way, changes nothing: they are not rounded here.
         """
-        self._check_ways(_COMBINE, async_finish, return_recv_hook, combine_wait_recv_cost_stats=combine_wait_recv_cost_stats,
-                         use_logfmt=use_logfmt)
+        self._check_ways(_COMBINE, async_finish, return_recv_hook, combine_wait_recv_cost_stats=combine_wait_recv_cost_stats)
         lane = self._lane_of(_COMBINE, handle)
         _checks.shape(_COMBINE, "topk_idx", topk_idx, topk_weights.shape)
         results = lane.room_for_results() if zero_copy else x

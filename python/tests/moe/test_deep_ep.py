@@ -146,13 +146,12 @@ def test_mistakes(buffer, group, gpu, me, npes):
             call()
     recv_x, _, handle, _, _ = dispatch(buffer, case, tokens, gpu)
     for call, kind, text in (
-            (lambda: buffer.low_latency_combine(recv_x, experts, weights, handle, use_logfmt=True), ValueError, "use_logfmt is given"),
             (lambda: buffer.low_latency_combine(recv_x, experts[:2], weights, handle), ValueError, "topk_idx has the shape"),
             (lambda: buffer.low_latency_combine(recv_x[:1], experts, weights, handle), ValueError, "results has the shape")):
         with pytest.raises(kind, match=text):
             call()
-    for _ in range(2):
-        buffer.low_latency_combine(recv_x, experts, weights, handle)
+    combined = [buffer.low_latency_combine(recv_x, experts, weights, handle, use_logfmt=logfmt)[0] for logfmt in (False, True)]
+    assert torch.equal(*combined)
 
 
 def test_what_programs_ask_for_in_any_mode(buffer):
