@@ -48,7 +48,7 @@ def figures(found):
     for name, (suite, unit, pairs) in found.items():
         low = suites.low_is_good(unit)
         if all(floor for _, floor in pairs):
-            rows[name] = Row(unit, "floor", stats.figure(pairs, low, low, suite.noise))
+            rows[name] = Row(unit, "floor", stats.figure(pairs, low, low, suite.noise, suite.within_rounds))
         elif suite.name == "engine" and unit != "x":
             rows[name] = Row(unit, "none", stats.figure([(value, None) for value, _ in pairs], low, low, suite.noise))
     return rows
@@ -61,5 +61,5 @@ def beside(ours, peers):
         suite, unit, mine = ours[name]
         low = suites.low_is_good(unit)
         pairs = [(value, theirs) for (value, _), (theirs, _) in zip(mine, peers[name].pairs)]
-        rows[f"openmpi.{name}"] = Row(unit, "Open MPI", stats.figure(pairs, low, low, suite.noise))
+        rows[f"openmpi.{name}"] = Row(unit, "Open MPI", stats.figure(pairs, low, low, suite.noise, suite.within_rounds))
     return rows

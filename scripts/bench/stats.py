@@ -5,9 +5,9 @@ import statistics
 from typing import NamedTuple
 
 class Figure(NamedTuple):
-    ratio: float  # value / reference, each of its fast end
+    ratio: float  # value / reference
     noise: float  # a share: 0.05 is 5 %
-    value: float  # the fast end, in the row's unit
+    value: float  # in the row's unit
 
 
 def fast_end(values, low_is_good):
@@ -16,19 +16,28 @@ def fast_end(values, low_is_good):
 
 
 def ratio_of(pairs, low_is_good, reference_low_is_good):
-    """pairs: (value, reference) of each round; a reference of None is 1, for figures that need none."""
+    """Of the fast ends. pairs: (value, reference) of each round; a reference of None is 1, for figures that need none."""
     value = fast_end([value for value, _ in pairs], low_is_good)
     if pairs[0][1] is None:
         return value
     return value / fast_end([reference for _, reference in pairs], reference_low_is_good)
 
 
-def figure(pairs, low_is_good, reference_low_is_good, least_noise):
+def ratio_within_rounds(pairs):
+    """The median of the rounds' own ratios: for what is fast or slow by where the machine's CPUs are, value and reference alike."""
+    return statistics.median(value / reference for value, reference in pairs)
+
+
+def figure(pairs, low_is_good, reference_low_is_good, least_noise, within_rounds=False):
     """The noise is the most by which the ratio moves when a round is left out, or when only half of the rounds count."""
-    whole = ratio_of(pairs, low_is_good, reference_low_is_good)
+    def ratio(some):
+        return ratio_within_rounds(some) if within_rounds else ratio_of(some, low_is_good, reference_low_is_good)
+
+    whole = ratio(pairs)
     parts = [pairs[:i] + pairs[i + 1:] for i in range(len(pairs))] + [pairs[::2], pairs[1::2]]
-    moves = [abs(math.log(ratio_of(part, low_is_good, reference_low_is_good) / whole)) for part in parts if part]
-    return Figure(whole, max([least_noise, *moves]), fast_end([value for value, _ in pairs], low_is_good))
+    moves = [abs(math.log(ratio(part) / whole)) for part in parts if part]
+    values = [value for value, _ in pairs]
+    return Figure(whole, max([least_noise, *moves]), statistics.median(values) if within_rounds else fast_end(values, low_is_good))
 
 
 def together(figures):

@@ -50,6 +50,13 @@ class Statistics(unittest.TestCase):
     def test_bandwidths_take_the_highest_round(self):
         self.assertAlmostEqual(stats.figure([(8.0, 10.0), (4.0, 5.0), (2.0, 10.0)], False, False, 0.03).ratio, 0.8)
 
+    def test_rounds_that_are_fast_or_slow_as_a_whole(self):
+        pairs = [(0.6, 0.5), (2.1, 1.9), (0.6, 0.5), (2.2, 2.0), (0.55, 0.5), (0.6, 2.0), (0.6, 0.3)]
+        figure = stats.figure(pairs, True, True, 0.03, within_rounds=True)
+        self.assertAlmostEqual(figure.ratio, 1.1053, places=4)
+        self.assertLess(figure.noise, 0.1)
+        self.assertGreater(stats.figure(pairs, True, True, 0.03).ratio, 1.8)
+
     def test_a_figure_that_rests_on_one_round_is_noisy(self):
         self.assertGreater(stats.figure([(1.0, 1.0), (1.2, 1.0), (1.2, 1.0)], True, True, 0.03).noise, 0.15)
 
