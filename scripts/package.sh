@@ -6,6 +6,10 @@
 #   scripts/package.sh rpm           RPM packages. They are built on this machine, checked by rpmlint, installed into a folder and tried
 #   scripts/package.sh container     Images of the Containerfile, built by buildah on a bare root instead of a registry's image; they
 #                                    run their default command, and build a program and run it
+#   scripts/package.sh conda [CHANNEL [MPI...]]   Conda packages, built by rattler-build (PyPI's, in an environment of its own) with the
+#                                    packages of CHANNEL (default: conda-forge) and tested in an environment with nothing else.
+#                                    stand-ins: empty packages in place of a channel's, and this machine's compilers and libraries.
+#                                    MPI: nompi (the default), openmpi, mpich
 # BUILD   build folder     (default: build/package); the packages are in $BUILD/packages.SUITE or packages.rpm
 # CACHED  a folder that keeps downloaded packages and the compiler cache of roots for the next run
 # Roots need root and debootstrap. Exit status 77: one of both is missing, and nothing was built.
@@ -14,7 +18,7 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build/package}
 say() { printf 'package.sh: %s\n' "$*"; }
 usage() {
-  sed -n '4,11p' "$0" >&2
+  sed -n '4,15p' "$0" >&2
   exit 2
 }
 skip() {
@@ -113,6 +117,17 @@ try_container() {
   tests/install/try_container.sh localhost/railshmem localhost/railshmem-build
 }
 
+try_conda() {
+  local tools=$build/conda-tools
+  command -v patchelf >/dev/null || skip "no patchelf: apt-get install patchelf"
+  [ -x "$tools/bin/python" ] || "${PYTHON:-python3}" -m venv "$tools" || skip "no venv: apt-get install python3-venv"
+  "$tools/bin/pip" install -q py-rattler-build==0.73.0
+  rm -rf "$build/packages.conda"
+  git archive --prefix=sources/ HEAD | tar x -C "$tools" # without builds
+  "$tools/bin/python" -W ignore tests/install/conda_package.py "$tools/sources" "$build/packages.conda" "${1:-https://conda.anaconda.org/conda-forge}" "${@:2}"
+  say "packages in $build/packages.conda, built and tested"
+}
+
 case ${1:-} in
   deb)
     # shellcheck disable=SC1091
@@ -120,6 +135,7 @@ case ${1:-} in
     ;;
   rpm) try_rpms ;;
   container) try_container ;;
+  conda) try_conda "${@:2}" ;;
   build-only) build_packages DEB ;; # in a root
   *) usage ;;
 esac
