@@ -10,15 +10,16 @@
 #                                    packages of CHANNEL (default: conda-forge) and tested in an environment with nothing else.
 #                                    stand-ins: empty packages in place of a channel's, and this machine's compilers and libraries.
 #                                    MPI: nompi (the default), openmpi, mpich
-# BUILD   build folder     (default: build/package); the packages are in $BUILD/packages.SUITE or packages.rpm
+# BUILD   build folder     (default: build/package); the packages are in $BUILD/packages.SUITE, packages.rpm or packages.conda
 # CACHED  a folder that keeps downloaded packages and the compiler cache of roots for the next run
-# Roots need root and debootstrap. Exit status 77: one of both is missing, and nothing was built.
+# PYTHON  runs rattler-build         (default: python3)
+# Roots need root and debootstrap. Exit status 77: a tool or root is missing, a message names it, and nothing was built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/package}
 say() { printf 'package.sh: %s\n' "$*"; }
 usage() {
-  sed -n '4,15p' "$0" >&2
+  sed -n '4,16p' "$0" >&2
   exit 2
 }
 skip() {

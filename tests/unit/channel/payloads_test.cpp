@@ -140,29 +140,6 @@ TEST(Payloads, LongPutsOfABlockTakeOneCommandForEachRunOfSlots) {
   EXPECT_FALSE(channel.peek().has_value());
 }
 
-/// A slot that was drawn and is never filled would hold back all later ones, so nobody may wait for them.
-TEST(Payloads, WhoFindsNoSlotFreeInTimeMarksTheChannelDead) {
-  PayloadRoom room(0);  // one large slot
-  Channel channel(room.with_ring(6));
-  const ChannelView view = channel.view();
-  WorldView world;
-  world.channels = &view;
-  world.nchannels = 1;
-  std::vector<unsigned char> own(kLargePayload);
-  const auto put = [&](uint64_t timeout_ns) {
-    world.timeout_ns = timeout_ns;
-    Command c;
-    c.op = CommandOp::put_payload;
-    c.nbytes = kLargePayload;
-    device::SlotPut slot_put(c, own.data());
-    return device::put_by_slots<device::WarpScope>(world, slot_put);
-  };
-  EXPECT_EQ(put(0), ChannelStatus::ok);
-  EXPECT_EQ(put(2'000'000), ChannelStatus::timeout);
-  EXPECT_EQ(channel.status(), ChannelStatus::timeout);
-  EXPECT_EQ(put(0), ChannelStatus::timeout);
-}
-
 /// Threads put, each from its own memory, and clear it at once. The proxy looks at the data late.
 TEST(Payloads, NoSlotIsWrittenBeforeItsDataHasBeenUsed) {
   constexpr int kThreads = 4;
