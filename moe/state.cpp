@@ -13,17 +13,28 @@
 namespace railshmem::moe {
 namespace {
 
-/// All blocks run at once, because some wait for others: two on each multiprocessor, or one on each of those that the
-/// program allows.
-unsigned blocks_of(const shmemx_moe_config_t& config) {
-  const unsigned most = 2 * multiprocessors_here(), asked = static_cast<unsigned>(config.multiprocessors);
-  return asked == 0 ? most : std::min(asked, most);
+/// Blocks for so many tokens. All run at once, because some wait for others: on each multiprocessor at least two, and
+/// up to as many as have no more threads than two of the most threads, but four, for all of whose shared memory there
+/// is room; or one on each of those that the program allows. More blocks than there is work for take longer to begin.
+unsigned blocks_for(const shmemx_moe_config_t& config, uint32_t tokens, unsigned threads, unsigned most_threads) {
+  constexpr unsigned kEach = 4;  // blocks that a token keeps busy
+  const unsigned multiprocessors = multiprocessors_here();
+  const unsigned most = std::min(2 * most_threads / threads, 4u) * multiprocessors;
+  const unsigned some = std::clamp(kEach * tokens, 2 * multiprocessors, most);
+  return config.multiprocessors == 0 ? some : std::min(static_cast<unsigned>(config.multiprocessors), some);
 }
 
-/// Whole warps, all of whose threads have equally many units of 16 bytes of a token.
-unsigned threads_of(const shmemx_moe_config_t& config) {
-  const unsigned units = static_cast<unsigned>(config.hidden) / 8, turns = (units + kThreads - 1) / kThreads;
-  return ((units + turns - 1) / turns + 31) / 32 * 32;
+/// Whole warps for so much work, of which all threads have equally much.
+unsigned threads_for(unsigned work, unsigned most) {
+  const unsigned turns = (work + most - 1) / most;
+  return ((work + turns - 1) / turns + 31) / 32 * 32;
+}
+/// Of dispatch: a third of a row, or an entry, for each thread. Of combine: as many units of 16 bytes.
+unsigned dispatch_threads_of(const Shape& shape) {
+  return threads_for(Layout(shape).row_thirds() + shape.entries(), DispatchCall::kMostThreads);
+}
+unsigned combine_threads_of(const Shape& shape) {
+  return threads_for(static_cast<unsigned>(shape.hidden) / 8, CombineCall::kMostThreads);
 }
 
 /// Those that map each other's memory are the team's on this node.
@@ -47,8 +58,8 @@ shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_topology_t& where, const 
                        void* workspace, size_t nbytes)
     : config_(config),
       kernels_(config, where.npes, where.nnodes),
-      blocks_(blocks_of(config)),
-      threads_(threads_of(config)) {
+      dispatch_threads_(dispatch_threads_of(shape_of(config, where.npes))),
+      combine_threads_(combine_threads_of(shape_of(config, where.npes))) {
   const Shape shape = shape_of(config, where.npes);
   dispatch_.members =
       moe::members_of(team, shape, workspace, nbytes, workspace_of(shape, where.nnodes), "shmemx_moe_workspace");
@@ -60,6 +71,15 @@ shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_topology_t& where, const 
   }
   if (config.maskable != 0) take_mask();
   combine_.members = dispatch_.members;
+}
+
+void shmemx_moe::give(const DispatchCall& call, Stream stream) const {
+  kernels_.give(call, blocks_for(config_, call.tokens, dispatch_threads_, DispatchCall::kMostThreads),
+                dispatch_threads_, stream);
+}
+void shmemx_moe::give(const CombineCall& call, Stream stream) const {
+  kernels_.give(call, blocks_for(config_, call.tokens, combine_threads_, CombineCall::kMostThreads), combine_threads_,
+                stream);
 }
 
 void shmemx_moe::refuse_beside_half_a_call() const {
@@ -93,7 +113,7 @@ void shmemx_moe::dispatch(const shmemx_moe_dispatch_t& asked, Stream stream) {
   call.ranges = asked.ranges;
   call.sources = asked.sources;
   call.x_scales = asked.x_scales;
-  kernels_.give(call, blocks_, threads_, stream);
+  give(call, stream);
   dispatch_ = call;
   combines_ = 0;
   captured_ = captured;
@@ -112,7 +132,7 @@ void shmemx_moe::combine(const shmemx_moe_combine_t& asked, Stream stream) {
   call.out = asked.out;
   call.weights = asked.weights;
   call.repeat = combines_;
-  kernels_.give(call, blocks_, threads_, stream);
+  give(call, stream);
   combine_ = call;
   ++combines_;
   stage_ = asked.hook != 0 ? Stage::combine_sent : Stage::combined;
@@ -125,11 +145,11 @@ void shmemx_moe::complete(Stream stream) {
     throw Error("a graph must capture both halves of a call: one of the two was captured");
   if (stage_ == Stage::dispatch_sent) {
     dispatch_.halves = kReceive;
-    kernels_.give(dispatch_, blocks_, threads_, stream);
+    give(dispatch_, stream);
     stage_ = Stage::dispatched;
   } else {
     combine_.halves = kReceive;
-    kernels_.give(combine_, blocks_, threads_, stream);
+    give(combine_, stream);
     stage_ = Stage::combined;
   }
 }

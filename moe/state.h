@@ -27,6 +27,8 @@ struct shmemx_moe {
   void meet(railshmem::moe::Stream stream) const;
 
  private:
+  void give(const railshmem::moe::DispatchCall& call, railshmem::moe::Stream stream) const;
+  void give(const railshmem::moe::CombineCall& call, railshmem::moe::Stream stream) const;
   void refuse_combine_at_the_wrong_time() const;
   void refuse_beside_half_a_call() const;
   void take_mask();
@@ -35,7 +37,7 @@ struct shmemx_moe {
 
   const shmemx_moe_config_t config_;
   const railshmem::moe::LoadedKernels kernels_;
-  const unsigned blocks_, threads_;
+  const unsigned dispatch_threads_, combine_threads_;
   railshmem::moe::DispatchCall dispatch_{};
   railshmem::moe::CombineCall combine_{};
   railshmem::moe::Stage stage_ = railshmem::moe::Stage::idle;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "shmem/detail/device_control.h"
 #include "shmem/detail/portable.h"
 
 namespace railshmem::moe {
@@ -13,11 +14,14 @@ inline constexpr int kMostExperts = 1024;  ///< a block counts tokens by expert 
 inline constexpr int kMostTopk = 32;
 inline constexpr int kMostTokens = 1 << 20;  ///< places of an expert have 20 bits
 inline constexpr int kMostHidden = 1 << 14;  ///< a block keeps a maximum for each 128 channels in its shared memory
-inline constexpr unsigned kThreads = 512;    ///< of a block at most; two blocks fit on a multiprocessor
 inline constexpr uint32_t kUnit = 16;        ///< bytes of one load or store
 inline constexpr uint32_t kScaled = 128;     ///< channels with one scale
 inline constexpr uint32_t kEntriesAtOnce = 8;
 inline constexpr uint32_t kMostRepeats = 255;  ///< of combine for a dispatch: 8 bits of its number
+/// Up to so many tokens of a member get their sums as packets: half as many bytes again as sums and a word would be,
+/// and no fence.
+inline constexpr uint32_t kFewSums = 128;
+inline constexpr uint64_t kRenewal = uint64_t{1} << 30;  ///< dispatches until places of packets are emptied
 
 /// SHMEMX_MOE_SCALE_*.
 enum class Scaling : uint32_t { floats, powers, exponents };
@@ -65,11 +69,12 @@ struct Word {
   RAILSHMEM_HD static bool here(uint64_t word) { return (word & 1) != 0; }
 };
 
-/// A late weight, with the end of its combine's number: that is all that tells it from the one before it.
-struct LateWeight {
-  RAILSHMEM_HD static uint64_t of(uint64_t number, uint32_t weight) { return number << 32 | weight; }
+/// 4 bytes of data with the lower half of their call's number: a late weight, or a packet's second word. That is all
+/// that tells them from what was there before.
+struct Numbered {
+  RAILSHMEM_HD static uint64_t of(uint64_t number, uint32_t data) { return number << 32 | data; }
   RAILSHMEM_HD static bool is_of(uint64_t number, uint64_t word) { return word >> 32 == (number & 0xffffffffu); }
-  RAILSHMEM_HD static uint32_t weight(uint64_t word) { return static_cast<uint32_t>(word); }
+  RAILSHMEM_HD static uint32_t data(uint64_t word) { return static_cast<uint32_t>(word); }
 };
 
 /// Offsets in a member's memory, equal on all members. What a dispatch brings has two sets, used in turn: a source that
@@ -111,20 +116,31 @@ class Layout {
   RAILSHMEM_HD uint64_t weights(int32_t s, uint32_t t) const { return weights_at() + weights_nbytes() * slot(s, t); }
   /// Members that have an expert of this member's token, as bits.
   RAILSHMEM_HD uint64_t mask(uint32_t t) const { return masks_at() + 8 * uint64_t{t}; }
-  RAILSHMEM_HD uint64_t entries(uint64_t epoch, int32_t s, uint32_t t) const {
-    return entries_at() + 8 * uint64_t{shape_.entries()} * (set(epoch) * uint64_t(shape_.max_tokens) + slot(s, t));
-  }
   /// Entries of tokens that have come, with the numbers of their rows.
   RAILSHMEM_HD uint64_t found(int32_t s, uint32_t t) const {
     return found_at() + 8 * uint64_t{shape_.entries()} * slot(s, t);
   }
-  RAILSHMEM_HD uint64_t row(uint64_t epoch, int32_t s, uint32_t t) const {
-    return rows_at() + row_stride() * (set(epoch) * uint64_t(shape_.max_tokens) + slot(s, t));
+  /// Packets of source s's token t: those of its row, and one for each entry.
+  RAILSHMEM_HD uint64_t packets(uint64_t epoch, int32_t s, uint32_t t) const {
+    return packets_at() + packets_nbytes() * (set(epoch) * uint64_t(shape_.max_tokens) + slot(s, t));
+  }
+  /// Units of a row with its scales, and how many threads share them: each has three, which four packets carry.
+  RAILSHMEM_HD uint32_t row_units() const { return (static_cast<uint32_t>(travelling_nbytes()) + kUnit - 1) / kUnit; }
+  RAILSHMEM_HD uint32_t row_thirds() const { return (row_units() + 2) / 3; }
+  RAILSHMEM_HD uint32_t row_packets() const { return 4 * row_thirds(); }
+  /// Bytes of the places of one dispatch's packets.
+  RAILSHMEM_HD uint64_t set_nbytes() const { return packets_nbytes() * slots(); }
+  /// Packets with the sums of member `by` for this member's token t, one of the first kFewSums.
+  RAILSHMEM_HD uint64_t sum_packets(int32_t by, uint32_t t) const {
+    return sum_packets_at() + sum_packets_nbytes() * (uint64_t(by) * few() + t);
   }
   RAILSHMEM_HD uint64_t sums(int32_t by, uint32_t t) const {
     return sums_at() + 4 * uint64_t(shape_.hidden) * slot(by, t);
   }
-  /// The words, which begin as 0.
+  /// Late weights and packets of sums: numbers of 32 bits tell whether they are here.
+  RAILSHMEM_HD uint64_t numbered() const { return weights_at(); }
+  RAILSHMEM_HD uint64_t numbered_nbytes() const { return packets_at() - weights_at(); }
+  /// Words and packets, which begin as 0.
   RAILSHMEM_HD uint64_t words_nbytes() const { return masks_at(); }
   RAILSHMEM_HD uint64_t nbytes() const { return sums_at() + 4 * uint64_t(shape_.hidden) * slots(); }
 
@@ -138,29 +154,39 @@ class Layout {
     return shape_.row_nbytes() + (shape_.scaled() ? 4 * shape_.groups() : 0);
   }
   RAILSHMEM_HD uint64_t weights_nbytes() const { return shape_.late_weights * 8 * uint64_t(shape_.topk); }
-  RAILSHMEM_HD uint64_t rows_at() const { return aligned(found_at() + 8 * uint64_t{shape_.entries()} * slots()); }
 
   const Shape shape_;
 
  private:
-  RAILSHMEM_HD uint64_t row_stride() const { return aligned(travelling_nbytes()); }
+  RAILSHMEM_HD uint64_t packets_nbytes() const {
+    return aligned(sizeof(Packet) * (uint64_t{row_packets()} + shape_.entries()));
+  }
+  /// Eight sums are three packets.
+  RAILSHMEM_HD uint64_t sum_packets_nbytes() const { return sizeof(Packet) * 3 * uint64_t(shape_.hidden) / 8; }
+  RAILSHMEM_HD uint64_t few() const {
+    return uint64_t(shape_.max_tokens) < kFewSums ? uint64_t(shape_.max_tokens) : kFewSums;
+  }
   RAILSHMEM_HD uint64_t tokens_at() const {
     return aligned(kFixed + 16 * uint64_t(shape_.n) * uint64_t(shape_.local() + 1));
   }
   RAILSHMEM_HD uint64_t summed_at() const { return aligned(tokens_at() + 16 * slots()); }
   RAILSHMEM_HD uint64_t weights_at() const { return aligned(summed_at() + 8 * slots()); }
-  RAILSHMEM_HD uint64_t masks_at() const { return aligned(weights_at() + weights_nbytes() * slots()); }
-  RAILSHMEM_HD uint64_t entries_at() const { return aligned(masks_at() + 8 * uint64_t(shape_.max_tokens)); }
-  RAILSHMEM_HD uint64_t found_at() const { return entries_at() + 16 * uint64_t{shape_.entries()} * slots(); }
-  RAILSHMEM_HD uint64_t sums_at() const { return rows_at() + 2 * row_stride() * slots(); }
+  RAILSHMEM_HD uint64_t sum_packets_at() const { return aligned(weights_at() + weights_nbytes() * slots()); }
+  RAILSHMEM_HD uint64_t packets_at() const {
+    return aligned(sum_packets_at() + sum_packets_nbytes() * uint64_t(shape_.n) * few());
+  }
+  RAILSHMEM_HD uint64_t masks_at() const { return packets_at() + 2 * set_nbytes(); }
+  RAILSHMEM_HD uint64_t found_at() const { return aligned(masks_at() + 8 * uint64_t(shape_.max_tokens)); }
+  RAILSHMEM_HD uint64_t sums_at() const { return aligned(found_at() + 8 * uint64_t{shape_.entries()} * slots()); }
 };
 
-/// The members, and their memory as this PE sees it.
+/// The members, and their memory as this PE sees it. What every call reads stands first: a kernel's arguments come in
+/// lines, one behind the other.
 struct Members {
   Shape shape;
   int32_t me;
-  int32_t pe[kMostMembers];
   unsigned char* memory[kMostMembers];
+  int32_t pe[kMostMembers];
   int64_t signs;     ///< from the memory to that of the handle that keeps mask and signs of life; 0: this one
   uint64_t* mask;    ///< members that calls go on without, as bits, in this PE's memory; null for many tokens
   uint64_t mask_ns;  ///< a wait of so long masks whom it waits for; 0: no wait does
@@ -170,7 +196,9 @@ struct Members {
 enum Halves : uint32_t { kSend = 1, kReceive = 2 };
 
 struct DispatchCall {
-  Members members;
+  /// Of a block; two blocks fit on a multiprocessor. Threads of dispatch need more registers than those of combine.
+  static constexpr unsigned kMostThreads = 384;
+
   uint32_t halves, tokens;
   const void* x;           ///< [tokens][hidden], of elements as they travel where x_scales are given
   const int64_t* experts;  ///< [tokens][topk]
@@ -182,15 +210,18 @@ struct DispatchCall {
   int64_t* ranges;        ///< [local][n], or null
   int32_t* sources;       ///< [local][capacity], or null
   const float* x_scales;  ///< [tokens][groups], of x that is scaled already; else null
+  Members members;
 };
 
 struct CombineCall {
-  Members members;
+  static constexpr unsigned kMostThreads = 448;
+
   uint32_t halves, tokens;
   const void* rows;      ///< [local][capacity][hidden]
   void* out;             ///< [tokens][hidden]
   const float* weights;  ///< [tokens][topk], where they are late
   uint32_t repeat;       ///< combines of this dispatch before; more than 0 only where weights are late
+  Members members;
 };
 
 /// A change of the mask, a look at it, or a meeting.

@@ -4,11 +4,15 @@
 #pragma once
 
 #include "moe/kernels/masking_part.h"
+#include "moe/kernels/packets.h"
 #include "src/base/small_floats.h"
 
 namespace railshmem::moe::kernels {
 
 /// kLate: weights come from the tokens' members during the call, which may be one of several for a dispatch.
+///
+/// A member that has few tokens gets its sums as packets, others as sums and a word that follows them. Members on other
+/// nodes get chunks.
 ///
 /// Sums and late weights have one place. Between combines of two dispatches all members have received counts from all,
 /// so everybody has read what was there. A combine again has words for that: a member writes to another one when that
@@ -44,14 +48,14 @@ class Combining {
         if constexpr (Place::kFar) {
           if (!part_.is_near(to)) {
             part_.weights_for(to, t)[i % topk] =
-                LateWeight::of(weights_number(), bits_of(call_.weights[uint64_t{t} * topk + i % topk]));
+                Numbered::of(half_number(), bits_of(call_.weights[uint64_t{t} * topk + i % topk]));
             continue;
           }
         }
         if (!await_begin(to)) continue;
         const uint32_t weight = bits_of(call_.weights[uint64_t{t} * topk + i % topk]);
         portable::store_relaxed(part_.template theirs<uint64_t>(to, part_.layout().weights(part_.me(), t)) + i % topk,
-                                LateWeight::of(weights_number(), weight));
+                                Numbered::of(half_number(), weight));
       }
     }
     if constexpr (Place::kFar) part_.send_weights(number_, [this](int32_t to) { return await_begin(to); });
@@ -59,13 +63,21 @@ class Combining {
 
   RAILSHMEM_KERNEL void send() {
     part_.learn_tokens(shared_);
+    // A word says that all of a token's sums are here, and blocks count sums for other nodes by tokens, so there one
+    // block makes them. Packets need no word.
+    if constexpr (!Place::kFar) {
+      const auto tokens = part_.tokens(shared_);
+      if (tokens.most <= kFewSums) shares_ = part_.shares_of(tokens.all);
+    }
     // Sums that have to cross go first.
-    part_.for_tokens(shared_, 1, [&](int32_t source, uint32_t t) {
+    part_.for_tokens(shared_, 1, shares_, [&](int32_t source, uint32_t t) {
       if ((Place::kMasks && shared_.skipped[source] != 0) || !sum_up(source, t)) {
         if constexpr (Place::kMasks && Place::kFar) part_.skip_summed(source, t, shared_.tokens[source]);
         return;
       }
+      if (!kLate && gets_packets(source)) return;
       threads::sync_block();
+      if (gets_packets(source)) return;
       if constexpr (Place::kFar) {
         if (!part_.is_near(source)) {
           if (Part::thread() == 0) part_.tell_summed(source, t, shared_.tokens[source], number_);
@@ -81,8 +93,11 @@ class Combining {
   RAILSHMEM_KERNEL void receive() {
     uint64_t lost = 0;  // equal in all threads
     if constexpr (Place::kMasks) lost = part_.lose_masked(shared_);
+    // With masks the threads that agree about a token are those of one block.
+    shares_ = Place::kMasks ? Shares{0, 0} : part_.shares_of(call_.tokens);
+    const uint32_t step = part_.blocks() >> shares_.shift, first = part_.block() >> shares_.shift;
     RAILSHMEM_NO_UNROLL
-    for (uint32_t t = part_.block(); t < call_.tokens; t += part_.blocks()) {
+    for (uint32_t t = first; first < step && t < call_.tokens; t += step) {
       const uint64_t mask = *part_.template mine<uint64_t>(part_.layout().mask(t)) & ~lost;
       await_members(t, mask);
       if constexpr (Place::kMasks) lost |= Place::agreed_losses(shared_);
@@ -105,8 +120,17 @@ class Combining {
   RAILSHMEM_KERNEL static uint64_t number_of(uint64_t epoch, uint32_t repeat) {
     return kLate ? epoch * (kMostRepeats + 1) + repeat : epoch;
   }
-  /// The dispatch's number and whether repeats are odd, so that 32 bits last for 2^31 dispatches.
-  RAILSHMEM_KERNEL uint64_t weights_number() const { return number_ / (kMostRepeats + 1) << 1 | (number_ & 1); }
+  /// Of late weights and of packets. With repeats the dispatch's number and whether they are odd, so that 32 bits last
+  /// for 2^31 dispatches.
+  RAILSHMEM_KERNEL uint64_t half_number() const {
+    return kLate ? number_ / (kMostRepeats + 1) << 1 | (number_ & 1) : number_;
+  }
+  RAILSHMEM_KERNEL bool gets_packets(int32_t source) const {
+    return part_.is_near(source) && shared_.tokens[source] <= kFewSums;
+  }
+  RAILSHMEM_KERNEL bool sends_packets(int32_t member) const {
+    return part_.is_near(member) && call_.tokens <= kFewSums;
+  }
 
   /// What was read before this kernel has been read, so nothing needs a fence.
   RAILSHMEM_KERNEL void tell_begin() const {
@@ -137,6 +161,10 @@ class Combining {
       if (!has(masked, m)) has_begun(m);
   }
 
+  RAILSHMEM_KERNEL uint32_t first_unit() const {
+    return shares_.begin(units()) + static_cast<uint32_t>(Part::thread());
+  }
+  RAILSHMEM_KERNEL uint32_t end_unit() const { return shares_.end(units()); }
   RAILSHMEM_KERNEL uint32_t units() const { return static_cast<uint32_t>(part_.shape().hidden) / kElements; }
 
   static constexpr uint32_t kRowsAtOnce = 4;
@@ -145,7 +173,6 @@ class Combining {
   /// Returns whether the token has an expert here and its member is not lost, equally in all threads.
   RAILSHMEM_KERNEL bool sum_up(int32_t source, uint32_t t) {
     const auto* const found = part_.template mine<uint64_t>(part_.layout().found(source, t));
-    auto* const to = part_.template sums_for<Sums>(source, t);
     const Some first(found);
     if (Entry::place(first.at[0]) == Entry::kNone) return false;
     if constexpr (kLate) {
@@ -159,8 +186,23 @@ class Combining {
         await_begin(source);
       }
     }
+    const bool few = gets_packets(source);
+    // One address for both saves registers.
+    auto* const to = few ? reinterpret_cast<unsigned char*>(
+                               part_.template theirs<Packet>(source, part_.layout().sum_packets(part_.me(), t)))
+                         : reinterpret_cast<unsigned char*>(part_.template sums_for<Sums>(source, t));
+    for_sums(found, first, [&](uint32_t u, Sums& sums) {
+      if (few) return SumPackets::send(reinterpret_cast<Packet*>(to) + u, units(), sums, half_number());
+      RAILSHMEM_UNROLL
+      for (uint32_t i = 0; i < kElements / 4; ++i) reinterpret_cast<Sums*>(to)[u].half[i] = sums.half[i];
+    });
+    return true;
+  }
+  /// Calls with(u, sums) for each unit of the thread. `first`: the first entries.
+  template <class With>
+  RAILSHMEM_KERNEL void for_sums(const uint64_t* found, const Some& first, const With& with) const {
     RAILSHMEM_NO_UNROLL
-    for (auto u = static_cast<uint32_t>(Part::thread()); u < units(); u += static_cast<uint32_t>(Part::threads())) {
+    for (uint32_t u = first_unit(); u < end_unit(); u += static_cast<uint32_t>(Part::threads())) {
       Sums sums = {};
       add_rows(first, 0, u, sums);
       RAILSHMEM_NO_UNROLL
@@ -169,10 +211,13 @@ class Combining {
         if (Entry::place(more.at[0]) == Entry::kNone) break;
         add_rows(more, i, u, sums);
       }
-      RAILSHMEM_UNROLL
-      for (uint32_t i = 0; i < kElements / 4; ++i) to[u].half[i] = sums.half[i];
+      with(u, sums);
     }
-    return true;
+  }
+  /// Waits for unit u of what a member sends as packets.
+  RAILSHMEM_KERNEL auto take_sums(int32_t from, uint32_t t, uint32_t u) {
+    const auto* const at = part_.template mine<Packet>(part_.layout().sum_packets(from, t)) + u;
+    return take_packets<SumPackets::kCount>(part_, at, units(), half_number(), from, shared_);
   }
   /// Waits for the weights of a token's entries here; one named twice has the sum, as weight_of() of dispatch makes it.
   /// The whole block, which meets before it takes the next token.
@@ -192,11 +237,7 @@ class Combining {
     threads::sync_block();
   }
   RAILSHMEM_KERNEL float weight_in(const uint64_t* word, int32_t source) const {
-    if constexpr (Place::kMasks) {
-      return part_.await_weight(word, weights_number(), source, shared_);
-    } else {
-      return part_.await_weight(word, weights_number(), source);
-    }
+    return float_of(Numbered::data(part_.await_half(word, half_number(), source, shared_)));
   }
   /// The weight of the token's i-th entry here.
   RAILSHMEM_KERNEL float weight(uint64_t entry, uint32_t i) const {
@@ -222,11 +263,15 @@ class Combining {
     }
   }
 
-  /// Every thread waits, so that warps need not meet.
+  /// Every thread waits, so that warps need not meet. For packets finish() waits; with masks the threads agree before.
   RAILSHMEM_KERNEL void await_members(uint32_t t, uint64_t mask) {
     RAILSHMEM_NO_UNROLL
     for (int32_t from = 0; from < part_.n(); ++from) {
       if ((mask >> from & 1) == 0) continue;
+      if (sends_packets(from)) {
+        if constexpr (Place::kMasks) await_packets(from, t);
+        continue;
+      }
       if constexpr (Place::kFar) {
         if (!part_.is_near(from)) {
           const bool here = part_.await_sums(from, t, number_);
@@ -243,15 +288,29 @@ class Combining {
     }
   }
 
+  RAILSHMEM_KERNEL void await_packets(int32_t from, uint32_t t) {
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t u = first_unit(); u < end_unit(); u += static_cast<uint32_t>(Part::threads())) take_sums(from, t, u);
+  }
   RAILSHMEM_KERNEL void finish(uint32_t t, uint64_t mask) {
+    if (call_.tokens <= kFewSums)
+      finish_with(t, mask, [&](int32_t from, uint32_t u) {
+        return part_.is_near(from) ? SumPackets::of<Sums>(take_sums(from, t, u))
+                                   : part_.template sums_from<Sums>(from, t)[u];
+      });
+    else
+      finish_with(t, mask, [&](int32_t from, uint32_t u) { return part_.template sums_from<Sums>(from, t)[u]; });
+  }
+  template <class SumsFrom>
+  RAILSHMEM_KERNEL void finish_with(uint32_t t, uint64_t mask, const SumsFrom& sums_from) {
     auto* const out = static_cast<Elements*>(call_.out) + uint64_t{t} * units();
     RAILSHMEM_NO_UNROLL
-    for (auto u = static_cast<uint32_t>(Part::thread()); u < units(); u += static_cast<uint32_t>(Part::threads())) {
+    for (uint32_t u = first_unit(); u < end_unit(); u += static_cast<uint32_t>(Part::threads())) {
       Sums sums = {};
       RAILSHMEM_NO_UNROLL
       for (int32_t from = 0; from < part_.n(); ++from) {
         if ((mask >> from & 1) == 0) continue;
-        Sums theirs = part_.template sums_from<Sums>(from, t)[u];
+        Sums theirs = sums_from(from, u);
         RAILSHMEM_UNROLL
         for (uint32_t j = 0; j < kElements; ++j) sums.at(j) += theirs.at(j);
       }
@@ -266,6 +325,7 @@ class Combining {
   const CombineCall& call_;
   Shared& shared_;
   const uint64_t number_;  ///< of the combine; it only grows
+  Shares shares_{0, 0};
 };
 
 template <class T, bool kLate, class Place>

@@ -4,6 +4,7 @@
 
 #include "moe/kernels/masking_part.h"
 #include "moe/kernels/payload.h"
+#include "moe/kernels/receive.h"
 
 namespace railshmem::moe::kernels {
 
@@ -21,20 +22,24 @@ class Sending {
     if (part_.block() + 1 == part_.blocks()) tell_counts();
     RAILSHMEM_NO_UNROLL
     for (uint32_t t = first; t < end; ++t) {
-      const typename Payload::Held held = Payload::load(part_, call_, t);
+      const typename Payload::Loaded loaded = load(t, thread());
       take(t);
       const uint64_t mask = mask_of_token();
-      if constexpr (Place::kFar) part_.take_slots(epoch_, t, mask);
-      Payload::send(part_, call_, shared_, epoch_, t, held, mask);
+      tell(t, mask);
+      if constexpr (Place::kFar) part_.take_slots(t, mask);
+      send_row(t, mask, loaded);
       if (t == first) count(first);  // while the token is on its way
       send_entries(t, mask);
       threads::sync_block();
-      tell(t, mask);
+      if constexpr (Place::kFar) part_.tell_packed(epoch_, mask);
+      count_in_hand();
     }
     if constexpr (Place::kFar) part_.send_rest(epoch_);
   }
 
  private:
+  RAILSHMEM_KERNEL static uint32_t thread() { return static_cast<uint32_t>(Part::thread()); }
+  RAILSHMEM_KERNEL static uint32_t threads() { return static_cast<uint32_t>(Part::threads()); }
   RAILSHMEM_KERNEL int32_t topk() const { return part_.shape().topk; }
   RAILSHMEM_KERNEL int64_t expert_at(uint32_t t, int32_t k) const {
     return call_.experts[uint64_t{t} * static_cast<uint32_t>(topk()) + static_cast<uint32_t>(k)];
@@ -88,6 +93,10 @@ class Sending {
   /// Reads the token's experts and their weights, all at once.
   RAILSHMEM_KERNEL void take(uint32_t t) {
     threads::sync_block();
+    if constexpr (Payload::kMakes) {
+      RAILSHMEM_NO_UNROLL
+      for (uint32_t g = thread(); g < part_.shape().groups(); g += threads()) shared_.most[g] = 0;
+    }
     RAILSHMEM_NO_UNROLL
     for (int32_t k = Part::thread(); k < topk(); k += Part::threads()) {
       const int64_t expert = expert_at(t, k);
@@ -101,79 +110,132 @@ class Sending {
     }
     threads::sync_block();
   }
-  /// Whether the token in hand names its k-th expert, which there is, for the first time.
-  RAILSHMEM_KERNEL bool leads(int32_t k) const {
+  /// Which of the token in hand's topk name the k-th one's expert, as bits. Up to 8 take one load's time.
+  RAILSHMEM_KERNEL uint32_t mentions_of(int32_t k) const {
+    constexpr int32_t kAtOnce = 8;
     const int32_t expert = shared_.expert[k];
+    uint32_t mentions = 0;
     RAILSHMEM_NO_UNROLL
-    for (int32_t i = 0; i < k; ++i)
-      if (shared_.expert[i] == expert) return false;
-    return expert >= 0;
+    for (int32_t first = 0; first < topk(); first += kAtOnce) {
+      RAILSHMEM_UNROLL
+      for (int32_t j = 0; j < kAtOnce; ++j)
+        if (shared_.expert[first + j] == expert && first + j < topk()) mentions |= uint32_t{1} << (first + j);
+    }
+    return mentions;
+  }
+  /// Whether the k-th one names its expert, which there is, for the first time.
+  RAILSHMEM_KERNEL bool leads(int32_t k, uint32_t mentions) const {
+    return shared_.expert[k] >= 0 && (mentions & ((uint32_t{1} << k) - 1)) == 0;
+  }
+  /// A weight stands with the first mention of its expert.
+  RAILSHMEM_KERNEL float weight_of(int32_t k, uint32_t mentions) const {
+    float sum = 0;
+    RAILSHMEM_NO_UNROLL
+    for (mentions >>= k; mentions != 0; mentions >>= 1, ++k)
+      if ((mentions & 1) != 0) sum += shared_.weight[k];
+    return sum;
   }
   /// The members that have experts of the token in hand.
   RAILSHMEM_KERNEL uint64_t mask_of_token() const {
+    constexpr int32_t kAtOnce = 8;
     uint64_t mask = 0;
     RAILSHMEM_NO_UNROLL
-    for (int32_t k = 0; k < topk(); ++k)
-      if (shared_.member[k] >= 0) mask |= uint64_t{1} << shared_.member[k];
+    for (int32_t first = 0; first < topk(); first += kAtOnce) {
+      RAILSHMEM_UNROLL
+      for (int32_t j = 0; j < kAtOnce; ++j) {
+        const int32_t member = shared_.member[first + j];
+        if (first + j < topk() && member >= 0) mask |= uint64_t{1} << member;
+      }
+    }
     return mask;
   }
-  /// A weight stands with the first mention of its expert.
-  RAILSHMEM_KERNEL float weight_of(int32_t k) const {
-    float sum = 0;
-    RAILSHMEM_NO_UNROLL
-    for (int32_t i = k; i < topk(); ++i)
-      if (shared_.expert[i] == shared_.expert[k]) sum += shared_.weight[i];
-    return sum;
-  }
 
-  /// Which of the token's topk name the k-th one's expert, as bits.
-  RAILSHMEM_KERNEL uint32_t mentions_of(int32_t k) const {
-    uint32_t mentions = 0;
-    RAILSHMEM_NO_UNROLL
-    for (int32_t i = k; i < topk(); ++i)
-      if (shared_.expert[i] == shared_.expert[k]) mentions |= uint32_t{1} << i;
-    return mentions;
-  }
-
-  RAILSHMEM_KERNEL void send_entries(uint32_t t, uint64_t mask) {
-    const auto entries = static_cast<int32_t>(part_.shape().entries());
-    RAILSHMEM_NO_UNROLL
-    for (int32_t i = Part::thread(); i < part_.n() * entries; i += Part::threads()) {
-      const int32_t to = i / entries, k = i % entries;
-      if ((mask >> to & 1) == 0) continue;
-      const bool theirs = k < topk() && shared_.member[k] == to && leads(k);
-      const int32_t expert = theirs ? shared_.expert[k] : 0;
-      part_.entries_for(to, epoch_, t)[k] =
-          theirs ? Entry::of(static_cast<uint32_t>(expert - to * part_.shape().local()), shared_.count[expert],
-                             part_.shape().late_weights != 0 ? mentions_of(k) : bits_of(weight_of(k)))
-                 : Entry::kNone;
-    }
-  }
-
-  /// Behind a meeting of the block, all of whose stores the fence orders.
-  RAILSHMEM_KERNEL void tell(uint32_t t, uint64_t mask) {
+  /// Tells the members of this node whether the token goes there, and notes where sums come from.
+  RAILSHMEM_KERNEL void tell(uint32_t t, uint64_t mask) const {
     if (Part::thread() == 0) *part_.template mine<uint64_t>(part_.layout().mask(t)) = mask;
-    if (Part::thread() < part_.n()) portable::release_fence();
     RAILSHMEM_NO_UNROLL
     for (int32_t i = Part::thread(); i < part_.n(); i += Part::threads()) {
       const int32_t to = part_.after(i);
-      if constexpr (Place::kFar) {
-        if (!part_.is_near(to)) {
-          if ((mask >> to & 1) != 0) part_.tell_packed(epoch_, to);
-          continue;
+      if (part_.is_near(to) && !is_masked(to))
+        portable::store_relaxed(part_.template theirs<uint64_t>(to, part_.layout().token(epoch_, part_.me(), t)),
+                                Word::token(epoch_, (mask >> to & 1) != 0));
+    }
+  }
+  RAILSHMEM_KERNEL typename Payload::Loaded load(uint32_t t, uint32_t i) const {
+    if (i >= part_.layout().row_thirds()) return {};
+    return Payload::load(part_, call_, t, i);
+  }
+  /// `loaded`: the thread's first units.
+  RAILSHMEM_KERNEL void send_row(uint32_t t, uint64_t mask, const typename Payload::Loaded& loaded) {
+    const uint32_t thirds = part_.layout().row_thirds();
+    if constexpr (Payload::kMakes) {
+      if (thread() < thirds) Payload::look(part_, shared_, thread(), loaded);
+      RAILSHMEM_NO_UNROLL
+      for (uint32_t i = thread() + threads(); i < thirds; i += threads()) Payload::look_at(part_, call_, shared_, t, i);
+      threads::sync_block();
+    }
+    typename Payload::Loaded units = loaded;
+    RAILSHMEM_NO_UNROLL
+    for (uint32_t i = thread(); i < thirds;) {
+      const Third third = Payload::make(part_, call_, shared_, t, i, units);
+      RAILSHMEM_NO_UNROLL
+      for (int32_t steps = 1; steps <= part_.n(); ++steps) {  // the next members first
+        const int32_t to = part_.after(steps == part_.n() ? 0 : steps);
+        if ((mask >> to & 1) == 0) continue;
+        if constexpr (Place::kFar) {
+          if (!part_.is_near(to)) {
+            part_.pack_third(to, i, third);
+            continue;
+          }
+        }
+        third.send(packets_for(to, t) + i, thirds, epoch_);
+      }
+      i += threads();
+      units = load(t, i);
+    }
+  }
+  RAILSHMEM_KERNEL Packet* packets_for(int32_t to, uint32_t t) const {
+    return part_.template theirs<Packet>(to, part_.layout().packets(epoch_, part_.me(), t));
+  }
+  /// First threads have most of the row, so entries are for the last ones.
+  RAILSHMEM_KERNEL void send_entries(uint32_t t, uint64_t mask) {
+    const auto entries = static_cast<int32_t>(part_.shape().entries());
+    RAILSHMEM_NO_UNROLL
+    for (int32_t k = Part::threads() - 1 - Part::thread(); k < entries; k += Part::threads()) {
+      int32_t theirs = -1;
+      uint64_t entry = 0;
+      if (k < topk()) {
+        const uint32_t mentions = mentions_of(k);
+        if (leads(k, mentions)) {
+          const int32_t expert = shared_.expert[k];
+          theirs = shared_.member[k];
+          entry = Entry::of(static_cast<uint32_t>(expert - theirs * part_.shape().local()), shared_.count[expert],
+                            part_.shape().late_weights != 0 ? mentions : bits_of(weight_of(k, mentions)));
         }
       }
-      if (is_masked(to)) continue;
-      portable::store_fenced(part_.template theirs<uint64_t>(to, part_.layout().token(epoch_, part_.me(), t)),
-                             Word::token(epoch_, (mask >> to & 1) != 0));
+      RAILSHMEM_NO_UNROLL
+      for (int32_t to = 0; to < part_.n(); ++to) {
+        if ((mask >> to & 1) == 0) continue;
+        const uint64_t sent = to == theirs ? entry : Entry::kNone;
+        if constexpr (Place::kFar) {
+          if (!part_.is_near(to)) {
+            part_.pack_entry(to, k, sent);
+            continue;
+          }
+        }
+        store_packet(packets_for(to, t) + part_.layout().row_packets() + k, sent, 0, epoch_);
+      }
     }
+  }
+  RAILSHMEM_KERNEL void count_in_hand() {
     RAILSHMEM_NO_UNROLL
-    for (int32_t k = Part::thread(); k < topk(); k += Part::threads())
-      if (leads(k)) add_one(&shared_.count[shared_.expert[k]]);
+    for (int32_t k = Part::threads() - 1 - Part::thread(); k < topk(); k += Part::threads())
+      if (leads(k, mentions_of(k))) add_one(&shared_.count[shared_.expert[k]]);
   }
 
   /// The words carry the counts themselves, so they need no fence. Those for other nodes travel together.
   RAILSHMEM_KERNEL void tell_counts() {
+    renew_packets(part_, epoch_);
     count(call_.tokens);
     const int32_t local = part_.shape().local();
     RAILSHMEM_NO_UNROLL
@@ -201,82 +263,15 @@ class Sending {
   const uint64_t masked_;  ///< members, as bits
 };
 
-/// Notes the rows of a token's experts here for combine, one behind the other, and for the program whose they are.
-template <class Place>
-RAILSHMEM_KERNEL inline void note_rows(const Place& part, const DispatchCall& call, const Shared& shared,
-                                       uint64_t epoch, int32_t source, uint32_t t, bool here) {
-  const uint64_t* const entries = part.entries_from(epoch, source, t);
-  auto* const found = part.template mine<uint64_t>(part.layout().found(source, t));
-  const uint32_t all = part.shape().entries();
-  RAILSHMEM_NO_UNROLL
-  for (auto i = static_cast<uint32_t>(Part::thread()); i < all; i += static_cast<uint32_t>(Part::threads())) {
-    uint32_t before = 0, count = 0;
-    RAILSHMEM_NO_UNROLL
-    for (uint32_t first = 0; here && first < all; first += kEntriesAtOnce) {
-      const Entries<kEntriesAtOnce> some(entries + first);
-      RAILSHMEM_UNROLL
-      for (uint32_t j = 0; j < kEntriesAtOnce; ++j) {
-        if (Entry::place(some.at[j]) == Entry::kNone) continue;
-        ++count;
-        if (first + j < i) ++before;
-      }
-    }
-    if (i >= count) found[i] = Entry::kNone;
-    const uint64_t entry = here ? entries[i] : Entry::kNone;
-    if (Entry::place(entry) == Entry::kNone) continue;
-    const uint32_t row = part.row_of(Entry::place(entry), source, shared);
-    found[before] = uint64_t{Entry::weight(entry)} << 32 | row;
-    if (call.sources != nullptr) call.sources[row] = static_cast<int32_t>(part.number_of_token(epoch, source, t));
-  }
-}
-
-/// The last block that has read the number of the last dispatch sets the new one. The calling thread's whole block has.
-RAILSHMEM_KERNEL inline void close(const Part& part, uint64_t epoch) {
-  auto* const ended = part.mine<uint64_t>(Layout::kEnded);
-  if (portable::fetch_add_relaxed(ended, 1) + 1 != threads::blocks_in_row()) return;
-  portable::store_relaxed(ended, uint64_t{0});
-  portable::store_relaxed(part.mine<uint64_t>(Layout::kEpoch), epoch);
-}
-
-/// Copies each token that has come to the rows of its experts here.
-template <class Payload, class Place>
-RAILSHMEM_KERNEL inline void receive(Place& part, const DispatchCall& call, Shared& shared, uint64_t epoch) {
-  part.learn_counts(epoch, shared, call);
-  // These blocks wait for tokens anyhow, so it costs them nothing.
-  if ((call.halves & kSend) != 0 && Part::thread() == 0) close(part, epoch);
-  uint64_t lost = 0;  // equal in all threads
-  part.for_tokens(shared, 0, [&](int32_t source, uint32_t t) {
-    const auto* const word = part.template mine<uint64_t>(part.layout().token(epoch, source, t));
-    bool here = false;
-    if (!Place::kMasks || !has(lost, source)) {
-      // Every thread waits, so that warps need not meet.
-      const uint64_t found = part.await(word, Word::token(epoch, false), source);
-      here = Word::here(found);
-      if constexpr (Place::kMasks) {
-        if (found < Word::token(epoch, false)) Place::lose(shared, source);
-        lost |= Place::agreed_losses(shared);
-        here = here && !has(lost, source);
-      }
-    }
-    if (here) Payload::receive(part, call, shared, epoch, source, t);
-    note_rows(part, call, shared, epoch, source, t, here);
-  });
-  if constexpr (Place::kFar)
-    part.for_slots(epoch, [&](int32_t source, uint32_t slot) {
-      Payload::receive(part, call, shared, epoch, source, slot);
-      note_rows(part, call, shared, epoch, source, slot, true);
-    });
-}
-
 template <class Payload, class Place>
 RAILSHMEM_KERNEL inline void run_dispatch_as(Place& part, const DispatchCall& call, Shared& shared) {
   const uint64_t epoch = part.epoch() + ((call.halves & kSend) != 0 ? 1 : 0);
   if (part.sends()) Sending<Payload, Place>(part, call, shared, epoch).run();
   if (part.receives()) {
-    receive<Payload>(part, call, shared, epoch);
+    Receiving<Payload::kScales, Place>(part, call, shared, epoch).run();
   } else {
     threads::sync_block();
-    if (Part::thread() == 0) close(part, epoch);
+    if (Part::thread() == 0) part.close(part.end(), epoch);
   }
   if constexpr (Place::kFar) part.finish_puts();
 }

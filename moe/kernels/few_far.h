@@ -22,9 +22,7 @@ class FarFewLayout : public Layout {
         chunk_rows_(Chunks::rows(row_nbytes_, shape.max_tokens)),
         sums_chunk_rows_(Chunks::rows(sum_nbytes(), shape.max_tokens)),
         chunks_(1 + most() / (chunk_rows_ < sums_chunk_rows_ ? chunk_rows_ : sums_chunk_rows_)),
-        rows_at_(Layout::rows_at()),
-        sums_at_(rows_at_ + 2 * row_nbytes_ * slots()),
-        words_(aligned(sums_at_ + sum_nbytes() * slots())),
+        words_(aligned(Layout::nbytes())),
         sent_at_(words_ + 128 + 64 * boxes()),
         filled_at_(sent_at_ + 8 * boxes()),
         signals_at_(filled_at_ + 8 * boxes() * chunks_),
@@ -44,10 +42,10 @@ class FarFewLayout : public Layout {
   RAILSHMEM_HD uint32_t chunk_rows() const { return chunk_rows_; }
   RAILSHMEM_HD uint32_t sums_chunk_rows() const { return sums_chunk_rows_; }
 
+  /// Rows of a source on another node lie where packets of one on this node would; those take more bytes.
   RAILSHMEM_HD uint64_t row(uint64_t epoch, int32_t s, uint32_t t) const {
-    return rows_at_ + row_nbytes_ * (set(epoch) * most() + slot(s, t));
+    return packets(epoch, s, 0) + row_nbytes_ * uint64_t{t};
   }
-  RAILSHMEM_HD uint64_t sums(int32_t by, uint32_t t) const { return sums_at_ + sum_nbytes() * slot(by, t); }
 
   /// Blocks that have packed their tokens, and those that have packed late weights.
   RAILSHMEM_HD uint64_t packed() const { return words_; }
@@ -96,13 +94,15 @@ class FarFewLayout : public Layout {
   const uint64_t row_nbytes_;
   const uint32_t chunk_rows_, sums_chunk_rows_;
   const uint64_t chunks_;  ///< of a member at most. The last one is not full, be it empty
-  const uint64_t rows_at_, sums_at_, words_, sent_at_, filled_at_, signals_at_, weights_words_at_, slots_at_,
-      counts_at_, packed_weights_at_, outboxes_at_, outbox_nbytes_;
+  const uint64_t words_, sent_at_, filled_at_, signals_at_, weights_words_at_, slots_at_, counts_at_,
+      packed_weights_at_, outboxes_at_, outbox_nbytes_;
 };
 
 /// A call of a team over several nodes. Members on other nodes have no memory here.
 template <class Call>
 struct FarFewCall {
+  static constexpr unsigned kMostThreads = Call::kMostThreads;
+
   Call near;
   FarFewLayout places;
 };

@@ -5,12 +5,12 @@
 
 #include "moe/kernels/few_far.h"
 #include "moe/kernels/masking_part.h"
+#include "moe/kernels/packets.h"
 #include "moe/kernels/puts.h"
 
 namespace railshmem::moe::kernels {
 
 struct FarShared : Shared {
-  uint64_t room[kMostMembers];  ///< for each member: where the token in hand goes, less the offset of its row there
   uint32_t slot[kMostMembers];  ///< of the token in hand, at members on other nodes
   bool last;                    ///< this block is the last one to come
 };
@@ -26,10 +26,7 @@ class FarFewPartOf : public Base {
 
   RAILSHMEM_KERNEL FarFewPartOf(const Members& members, DeviceCall call, uint32_t halves, Sharing sharing,
                                 const FarFewLayout& places, FarShared& shared)
-      : Base(members, call, halves, sharing), far_(places), shared_(shared) {
-    RAILSHMEM_NO_UNROLL
-    for (int32_t m = thread(); m < n(); m += threads()) shared_.room[m] = reinterpret_cast<uint64_t>(members.memory[m]);
-  }
+      : Base(members, call, halves, sharing), far_(places), shared_(shared) {}
 
   RAILSHMEM_KERNEL const FarFewLayout& layout() const { return far_; }
   RAILSHMEM_KERNEL bool is_near(int32_t m) const { return members_.memory[m] != nullptr; }
@@ -39,18 +36,6 @@ class FarFewPartOf : public Base {
   }
 
   // Where a token lies. At other nodes and from there it goes by its slot.
-  template <class T>
-  RAILSHMEM_KERNEL T* room_for(int32_t to, uint64_t offset) const {
-    return reinterpret_cast<T*>(shared_.room[to] + offset);
-  }
-  RAILSHMEM_KERNEL uint64_t* entries_for(int32_t to, uint64_t epoch, uint32_t t) const {
-    if (is_near(to)) return Base::entries_for(to, epoch, t);
-    return room_for<uint64_t>(to, far_.row(epoch, me(), t) + far_.entries_in_row());
-  }
-  RAILSHMEM_KERNEL const uint64_t* entries_from(uint64_t epoch, int32_t s, uint32_t t) const {
-    if (is_near(s)) return Base::entries_from(epoch, s, t);
-    return mine<uint64_t>(far_.row(epoch, s, t) + far_.entries_in_row());
-  }
   RAILSHMEM_KERNEL uint32_t number_of_token(uint64_t epoch, int32_t s, uint32_t t) const {
     return is_near(s) ? t : *mine<uint32_t>(far_.row(epoch, s, t) + far_.number_in_row());
   }
@@ -68,22 +53,50 @@ class FarFewPartOf : public Base {
   }
 
   /// Gives the token in hand a slot at each of its members on other nodes. The whole block.
-  RAILSHMEM_KERNEL void take_slots(uint64_t epoch, uint32_t t, uint64_t mask) {
+  RAILSHMEM_KERNEL void take_slots(uint32_t t, uint64_t mask) {
     for_far([&](int32_t to) {
       if ((mask >> to & 1) == 0) return;
       const auto slot = static_cast<uint32_t>(portable::fetch_add_relaxed(mine<uint64_t>(far_.taken(box(to))), 1));
-      auto* const row = mine<unsigned char>(far_.packed_row(box(to), slot));
-      *reinterpret_cast<uint32_t*>(row + far_.number_in_row()) = t;
+      *mine<uint32_t>(far_.packed_row(box(to), slot) + far_.number_in_row()) = t;
       *mine<uint32_t>(far_.slot_of(box(to), t)) = slot;
       shared_.slot[to] = slot;
-      shared_.room[to] = reinterpret_cast<uint64_t>(row) - far_.row(epoch, me(), t);
     });
     threads::sync_block();
   }
-  /// The token in hand is packed for member `to`. One thread for each member, behind a fence.
-  RAILSHMEM_KERNEL void tell_packed(uint64_t epoch, int32_t to) const {
-    const uint32_t rows = far_.chunk_rows(), chunk = shared_.slot[to] / rows;
-    if (fills(box(to), chunk, rows)) send_rows(epoch, to, chunk, rows);
+  /// Packs a third of the token in hand for a member on another node, and an entry of it.
+  RAILSHMEM_KERNEL void pack_third(int32_t to, uint32_t i, const Third& third) const {
+    auto* const there = mine<Unit>(far_.packed_row(box(to), shared_.slot[to]));
+    RAILSHMEM_UNROLL
+    for (uint32_t j = 0; j < Third::kUnits; ++j) {
+      const uint32_t u = i + j * far_.row_thirds();
+      if (u < far_.row_units()) copying::store(there + u, third.at[j]);
+    }
+  }
+  RAILSHMEM_KERNEL void pack_entry(int32_t to, int32_t k, uint64_t entry) const {
+    mine<uint64_t>(far_.packed_row(box(to), shared_.slot[to]) + far_.entries_in_row())[k] = entry;
+  }
+  /// The token in hand is packed for the members on other nodes. The whole block, behind a meeting.
+  RAILSHMEM_KERNEL void tell_packed(uint64_t epoch, uint64_t mask) const {
+    for_far([&](int32_t to) {
+      if ((mask >> to & 1) == 0) return;
+      portable::release_fence();
+      const uint32_t rows = far_.chunk_rows(), chunk = shared_.slot[to] / rows;
+      if (fills(box(to), chunk, rows)) send_rows(epoch, to, chunk, rows);
+    });
+  }
+  /// A third of a token from another node, and an entry of it.
+  RAILSHMEM_KERNEL Third third_from(uint64_t epoch, int32_t s, uint32_t slot, uint32_t i) const {
+    const auto* const from = mine<Unit>(far_.row(epoch, s, slot));
+    Third third{};
+    RAILSHMEM_UNROLL
+    for (uint32_t j = 0; j < Third::kUnits; ++j) {
+      const uint32_t u = i + j * far_.row_thirds();
+      if (u < far_.row_units()) third.at[j] = copying::load(from + u);
+    }
+    return third;
+  }
+  RAILSHMEM_KERNEL uint64_t entry_from(uint64_t epoch, int32_t s, uint32_t slot, uint32_t k) const {
+    return mine<uint64_t>(far_.row(epoch, s, slot) + far_.entries_in_row())[k];
   }
   /// The block has packed its tokens. The last block sends the chunks that are not full: even if they are empty, they
   /// say that there are no more. The whole block.

@@ -21,20 +21,21 @@ class MaskingPartOf : public Part {
   RAILSHMEM_KERNEL uint64_t masked() const { return portable::load_relaxed(members_.mask); }
 
   /// As Part::await(). Returns a word that is less where the member is masked meanwhile.
+  template <bool kOrders = true>
   RAILSHMEM_KERNEL uint64_t await(const uint64_t* word, uint64_t at_least, int32_t from) {
     // acquire: as in Part::await().
-    const uint64_t found = portable::load_acquire(word);
+    const uint64_t found = kOrders ? portable::load_acquire(word) : portable::load_relaxed(word);
     if (found >= at_least) return found;
     return await_or_mask<kNodes>(members_, call_, Awaited::number, word, at_least, from);
   }
-  /// As Part::await_weight(). Loses the member where it is masked meanwhile.
-  RAILSHMEM_KERNEL float await_weight(const uint64_t* word, uint64_t number, int32_t from, Shared& shared) const {
+  /// As Part::await_half(). Loses the member where it is masked meanwhile.
+  RAILSHMEM_KERNEL uint64_t await_half(const uint64_t* word, uint64_t number, int32_t from, Shared& shared) const {
     uint64_t found = portable::load_relaxed(word);
-    if (!LateWeight::is_of(number, found)) {
-      found = await_or_mask<kNodes>(members_, call_, Awaited::late_weight, word, number, from);
-      if (!LateWeight::is_of(number, found)) lose(shared, from);
+    if (!Numbered::is_of(number, found)) {
+      found = await_or_mask<kNodes>(members_, call_, Awaited::half, word, number, from);
+      if (!Numbered::is_of(number, found)) lose(shared, from);
     }
-    return float_of(LateWeight::weight(found));
+    return found;
   }
 
   /// As Part::learn_counts(), or FarFewPartOf::learn_counts(). A source that is out has no tokens, and is skipped.

@@ -124,9 +124,9 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void await_puts_patiently(const Me
   }
 }
 
-enum class Awaited : uint32_t { number, late_weight };
+enum class Awaited : uint32_t { number, half };
 
-/// Waits for a word of a member that is not there yet: a number that only grows, or the late weight of a number.
+/// Waits for a word of a member that is not there yet: a number that only grows, or one of Numbered.
 /// Returns another word where the member is masked, or after a failure, which ends the job.
 template <bool kNodes>
 RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_or_mask(const Members& members, DeviceCall call,
@@ -138,7 +138,7 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_or_mask(const Membe
   for (;;) {
     // acquire: as in Part::await().
     const uint64_t found = portable::load_acquire(word);
-    if (what == Awaited::number ? found >= number : LateWeight::is_of(number, found)) return found;
+    if (what == Awaited::number ? found >= number : Numbered::is_of(number, found)) return found;
     if (has(portable::load_relaxed(members.mask), from)) return found;
     if (members.mask_ns != 0 && waiter.is_due()) patience.look();
     const ChannelStatus status = waiter.turn();

@@ -8,10 +8,10 @@
 
 using namespace railshmem::moe;
 
-#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                                         \
-  extern "C" __global__ void __launch_bounds__(kThreads, 2) NAME(const __grid_constant__ CALL call) { \
-    __shared__ kernels::Shared shared;                                                                \
-    kernels::__VA_ARGS__(call, shared);                                                               \
+#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                                                   \
+  extern "C" __global__ void __launch_bounds__(CALL::kMostThreads, 2) NAME(const __grid_constant__ CALL call) { \
+    __shared__ kernels::Shared shared;                                                                          \
+    kernels::__VA_ARGS__(call, shared);                                                                         \
   }
 
 #define RAILSHMEM_MOE_DISPATCH(NAME, ...) \

@@ -6,10 +6,11 @@
 
 using namespace railshmem::moe;
 
-#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                                                   \
-  extern "C" __global__ void __launch_bounds__(kThreads, 2) NAME##_masking(const __grid_constant__ CALL call) { \
-    __shared__ kernels::Shared shared;                                                                          \
-    kernels::__VA_ARGS__(call, shared);                                                                         \
+#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                         \
+  extern "C" __global__ void __launch_bounds__(CALL::kMostThreads, 2) \
+      NAME##_masking(const __grid_constant__ CALL call) {             \
+    __shared__ kernels::Shared shared;                                \
+    kernels::__VA_ARGS__(call, shared);                               \
   }
 #define RAILSHMEM_MOE_DISPATCH(NAME, ...) \
   RAILSHMEM_MOE_KERNEL(NAME, DispatchCall, run_dispatch<kernels::__VA_ARGS__, kernels::MaskingPart>)

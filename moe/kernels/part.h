@@ -17,12 +17,14 @@ struct Shared {
   uint32_t count[kMostExperts];  ///< sending: tokens for each expert so far
   uint32_t begin[kMostExperts];  ///< receiving: [local expert][source] first row of the source's tokens
   uint32_t tokens[kMostMembers];
-  uint32_t most[kMostHidden / kScaled];
-  int32_t expert[kMostTopk];  ///< of the token in hand; -1: none
-  float weight[kMostTopk];    ///< combine: of the token's entries, where weights are late
-  int32_t member[kMostTopk];  ///< of that expert
-  uint64_t lost;              ///< of MaskingPart: members whose word some thread of the block has not seen, as bits
-  uint32_t skipped[kMostMembers];  ///< of MaskingPart: sources that get no sums
+  uint32_t most[kMostHidden / kScaled];  ///< sending: bits of the largest channel of each group so far
+  int32_t expert[kMostTopk];             ///< of the token in hand; -1: none
+  float weight[kMostTopk];               ///< combine: of the token's entries, where weights are late
+  int32_t member[kMostTopk];             ///< of that expert
+  uint64_t lost;  ///< of MaskingPart: members whose word some thread of the block has not seen, as bits
+  uint32_t skipped[kMostMembers];                         ///< of MaskingPart: sources that get no sums
+  alignas(kUnit) uint64_t entries[kMostTopk];             ///< receiving: of the token in hand
+  alignas(kUnit) uint32_t scales[kMostHidden / kScaled];  ///< of the token in hand
 };
 
 RAILSHMEM_KERNEL inline void add_one(uint32_t* in_shared) {
@@ -79,22 +81,31 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_late(const uint64_t
   return portable::load_relaxed(word);
 }
 
-/// As await_late(), for a late weight. Returns it, or anything after a failure.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_weight_late(const uint64_t* word, uint64_t number,
-                                                                         int pe) {
+/// As await_late(), for a word of Numbered. Returns it, or anything after a failure.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_half_late(const uint64_t* word, uint64_t number,
+                                                                       DeviceCall call, int pe) {
   const WorldView& world = device::this_world();
   device::Waiter waiter(device::error_of(world), device::Deadline{world.timeout_ns});
   uint64_t found = portable::load_relaxed(word);
-  while (!LateWeight::is_of(number, found)) {
+  while (!Numbered::is_of(number, found)) {
     const ChannelStatus status = waiter.turn();
     if (status != ChannelStatus::ok) {
-      device::finish(world, DeviceCall::moe_combine, status, pe, word);
+      device::finish(world, call, status, pe, word);
       break;
     }
     found = portable::load_relaxed(word);
   }
   return found;
 }
+
+/// Few tokens leave blocks over: 2^shift blocks share each token, of which the calling one is number `mine`.
+struct Shares {
+  uint32_t shift, mine;
+
+  /// What this block has of `all`: from begin() to end().
+  RAILSHMEM_KERNEL uint32_t begin(uint32_t all) const { return all * mine >> shift; }
+  RAILSHMEM_KERNEL uint32_t end(uint32_t all) const { return all * (mine + 1) >> shift; }
+};
 
 /// How blocks share the two halves of a call: each does both, one behind the other, or some send while others receive.
 enum class Sharing { none, halves };
@@ -140,18 +151,9 @@ class Part {
     return theirs<T>(members_.me, offset);
   }
 
+  /// Whether the member is on this node, so that it gets packets.
+  RAILSHMEM_KERNEL static bool is_near(int32_t) { return true; }
   // Where a token lies. Members on other nodes have other places, see FarFewPart.
-  /// The token in hand on its way to a member: `offset` as in that one's memory.
-  template <class T>
-  RAILSHMEM_KERNEL T* room_for(int32_t to, uint64_t offset) const {
-    return theirs<T>(to, offset);
-  }
-  RAILSHMEM_KERNEL uint64_t* entries_for(int32_t to, uint64_t epoch, uint32_t t) const {
-    return theirs<uint64_t>(to, layout_.entries(epoch, me(), t));
-  }
-  RAILSHMEM_KERNEL const uint64_t* entries_from(uint64_t epoch, int32_t s, uint32_t t) const {
-    return mine<uint64_t>(layout_.entries(epoch, s, t));
-  }
   /// What source s calls the token.
   RAILSHMEM_KERNEL uint32_t number_of_token(uint64_t, int32_t, uint32_t t) const { return t; }
   /// Sums for source s's token, and those that member m has made for a token of this one.
@@ -167,17 +169,27 @@ class Part {
   /// Number of the last dispatch that this member has sent.
   RAILSHMEM_KERNEL uint64_t epoch() const { return portable::load_relaxed(mine<uint64_t>(Layout::kEpoch)); }
 
+  /// Says that this block, the whole of it, has read the number. Returns how many had before.
+  RAILSHMEM_KERNEL uint64_t end() const { return portable::fetch_add_relaxed(mine<uint64_t>(Layout::kEnded), 1); }
+  /// The last block that has read the number of the last dispatch sets the new one. `before`: what end() returned.
+  RAILSHMEM_KERNEL void close(uint64_t before, uint64_t epoch) const {
+    if (before + 1 != threads::blocks_in_row()) return;
+    portable::store_relaxed(mine<uint64_t>(Layout::kEnded), uint64_t{0});
+    portable::store_relaxed(mine<uint64_t>(Layout::kEpoch), epoch);
+  }
+
   /// The members that are masked, as bits.
   RAILSHMEM_KERNEL static uint64_t masked() { return 0; }
 
   /// Waits for a word that a member stores. Returns the word; after a failure, which ends the job, anything. Lanes of a
-  /// warp that wait for one word together cost one load.
+  /// warp that wait for one word together cost one load. kOrders: the word says that other memory has been written.
+  template <bool kOrders = true>
   RAILSHMEM_KERNEL uint64_t await(const uint64_t* word, uint64_t at_least, int32_t from) {
     uint64_t found = 0;
     RAILSHMEM_NO_UNROLL
     for (int turn = 0; turn < device::kShortTurns; ++turn) {
       // acquire: pairs with the fence before the store; without it what the word announces could still look old.
-      found = portable::load_acquire(word);
+      found = kOrders ? portable::load_acquire(word) : portable::load_relaxed(word);
       if (found >= at_least) return found;
     }
     if (!well_) return found;
@@ -185,14 +197,15 @@ class Part {
     well_ = found >= at_least;
     return found;
   }
-  /// Waits for a late weight. The word carries the weight itself, so nothing else is ordered.
-  RAILSHMEM_KERNEL float await_weight(const uint64_t* word, uint64_t number, int32_t from) const {
+  /// Waits for a word of Numbered and returns it; anything after a failure. The word carries its data itself, so
+  /// nothing else is ordered.
+  RAILSHMEM_KERNEL uint64_t await_half(const uint64_t* word, uint64_t number, int32_t from, Shared&) const {
     RAILSHMEM_NO_UNROLL
     for (int turn = 0; turn < device::kShortTurns; ++turn) {
       const uint64_t found = portable::load_relaxed(word);
-      if (LateWeight::is_of(number, found)) return float_of(LateWeight::weight(found));
+      if (Numbered::is_of(number, found)) return found;
     }
-    return float_of(LateWeight::weight(await_weight_late(word, number, members_.pe[from])));
+    return await_half_late(word, number, call_, members_.pe[from]);
   }
   RAILSHMEM_KERNEL void fail(ChannelStatus status, int pe, const void* about) const {
     device::finish(device::this_world(), call_, status, pe, about);
@@ -205,7 +218,7 @@ class Part {
     RAILSHMEM_NO_UNROLL
     for (int32_t i = thread(); i < words; i += threads()) {
       const int32_t s = i / (local + 1), e = i % (local + 1);
-      const uint64_t word = await(mine<uint64_t>(layout_.count(epoch, s, e)), Word::count(epoch, 0), s);
+      const uint64_t word = await<false>(mine<uint64_t>(layout_.count(epoch, s, e)), Word::count(epoch, 0), s);
       (e == local ? shared.tokens[s] : shared.begin[e * n() + s]) = Word::tokens(word);
       if (e == local && block_ == 0) *mine<uint32_t>(layout_.tokens(s)) = Word::tokens(word);
     }
@@ -232,6 +245,20 @@ class Part {
     threads::sync_block();
   }
 
+  /// Tokens of all sources, and the most of any. Behind learn_counts() or learn_tokens().
+  struct Tokens {
+    uint32_t all, most;
+  };
+  RAILSHMEM_KERNEL Tokens tokens(const Shared& shared) const {
+    Tokens tokens{};
+    RAILSHMEM_NO_UNROLL
+    for (int32_t s = 0; s < n(); ++s) {
+      tokens.all += shared.tokens[s];
+      if (shared.tokens[s] > tokens.most) tokens.most = shared.tokens[s];
+    }
+    return tokens;
+  }
+
   /// Learns how many tokens each source had in the dispatch before. The whole block.
   RAILSHMEM_KERNEL void learn_tokens(Shared& shared) const {
     RAILSHMEM_NO_UNROLL
@@ -247,18 +274,26 @@ class Part {
   }
 
   /// Calls with(source, token) for the tokens that this block takes of all sources', in an order that is equal for all
-  /// threads of the block. `first`: steps to the source whose tokens come first.
+  /// threads of the block. `first`: steps to the source whose tokens come first. Blocks of one share take the same
+  /// ones.
   template <class With>
-  RAILSHMEM_KERNEL void for_tokens(const Shared& shared, int32_t first, const With& with) const {
-    uint32_t next = block_;
+  RAILSHMEM_KERNEL void for_tokens(const Shared& shared, int32_t first, const Shares& shares, const With& with) const {
+    uint32_t next = block_ >> shares.shift;
+    const uint32_t step = blocks_ >> shares.shift;
+    if (next >= step) return;
     RAILSHMEM_NO_UNROLL
     for (int32_t i = 0; i < n(); ++i) {
       const int32_t s = after((first + i) % n());
       const uint32_t tokens = shared.tokens[s];
       RAILSHMEM_NO_UNROLL
-      for (; next < tokens; next += blocks_) with(s, next);
+      for (; next < tokens; next += step) with(s, next);
       next -= tokens;
     }
+  }
+  /// Of so many tokens in all. With more than 4 a block would have too little to do.
+  RAILSHMEM_KERNEL Shares shares_of(uint32_t tokens) const {
+    const uint32_t shift = 4 * tokens <= blocks_ ? 2 : 2 * tokens <= blocks_ ? 1 : 0;
+    return {shift, block_ & ((1u << shift) - 1)};
   }
 
   RAILSHMEM_KERNEL static int32_t thread() { return static_cast<int32_t>(threads::thread_in_row()); }

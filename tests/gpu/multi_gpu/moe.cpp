@@ -6,10 +6,13 @@
 
 #include <shmem.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 
+#include "moe/kernels/call.h"
 #include "tests/gpu/multi_gpu/expect.h"
 #include "tests/gpu/multi_gpu/moe_calls.h"
 #include "tests/gpu/multi_gpu/stream_driver.h"
@@ -57,6 +60,7 @@ class Rig {
         out_(tokens() * hidden() * 2) {
     const shmemx_moe_config_t config = configuration();
     if (shmemx_moe_create(SHMEM_TEAM_WORLD, &config, workspace_.at(), nbytes(), &handle_) != 0) shmem_global_exit(2);
+    if (one.renewed) put_old_packets();
     dispatch_ = SHMEMX_MOE_DISPATCH_INITIALIZER;
     dispatch_.handle = handle_;
     dispatch_.hook = one.hook ? 1 : 0;
@@ -97,9 +101,11 @@ class Rig {
         dispatch = driver_.capture([&] { give(dispatch_, driver_.stream); });
         combine = driver_.capture([&] { give(combine_, driver_.stream); });
       }
+      come_late(round);
       graphs ? driver_.launch(dispatch) : give(dispatch_, driver_.stream);
       driver_.synchronize();
       experts(round);
+      come_late(round);
       graphs ? driver_.launch(combine) : give(combine_, driver_.stream);
       driver_.synchronize();
       check_out(round);
@@ -143,6 +149,30 @@ class Rig {
            (case_.x_scaled ? ", scaled before" : "") + ", round " + std::to_string(round);
   }
 
+  static constexpr uint32_t kRenewedFrom = 4;  ///< the round of the second dispatch behind the 2^30th
+  /// As if this were some dispatch before the 2^30th: packets of the second and third one behind it lie in all places.
+  void put_old_packets() const {
+    using namespace railshmem::moe;
+    const Layout layout({npes, case_.local * npes, case_.topk, case_.hidden, case_.max_tokens,
+                         case_.dispatch_type == case_.type ? 2u : 1u, case_.late_weights ? 1u : 0u,
+                         static_cast<Scaling>(case_.scale_type)});
+    const uint64_t last = kRenewal - 3, old = kRenewal + 2;
+    driver_.upload(workspace_.at() + Layout::kEpoch, &last, sizeof last);
+    for (const uint64_t epoch : {old, old + 1}) fill(layout.packets(epoch, 0, 0), layout.set_nbytes(), uint32_t(epoch));
+    fill(layout.numbered(), layout.numbered_nbytes(), uint32_t(case_.late_weights ? old << 1 : old));
+    shmem_barrier_all();
+  }
+  /// Members in turn, so that the others look at old packets before theirs come.
+  void come_late(int round) const {
+    if (case_.renewed && round % npes == me) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  /// Packets of a number, with ones in all bits of their data.
+  void fill(uint64_t from, uint64_t nbytes, uint32_t number) const {
+    std::vector<uint32_t> words(nbytes / sizeof(uint32_t), ~0u);
+    for (size_t i = 3; i < words.size(); i += 4) words[i] = number;
+    driver_.upload(workspace_.at() + from, words.data(), nbytes);
+  }
+
   /// Some members may be a whole call ahead of others.
   void combine_again(int round) {
     for (int i = 0; i < 3; ++i) give(combine_, driver_.stream);
@@ -153,6 +183,12 @@ class Rig {
   void load(uint32_t round, bool all_tokens) {
     sent_.clear();
     for (int pe = 0; pe < npes; ++pe) sent_.emplace_back(case_, npes, pe, round);
+    if (case_.renewed && round < kRenewedFrom)  // what is in the places stays there
+      for (Tokens& theirs : sent_) {
+        theirs.count = 0;
+        theirs.experts.clear();
+        theirs.x.clear();
+      }
     const Tokens& mine = sent_[static_cast<size_t>(me)];
     dispatch_.tokens = all_tokens ? case_.max_tokens : mine.count;
     if (case_.x_scaled) {
@@ -281,8 +317,21 @@ int main(int argc, char** argv) {
         {kHalf, kFloat8, 2, 2, 1024, 5, Routing::with_dropped, true, false, 0, true, SHMEMX_MOE_SCALE_UE8M0},
         {kBfloat16, kFloat8, 2, 3, 256, 6, Routing::with_dropped, true, false, 0, false, SHMEMX_MOE_SCALE_FLOAT, true},
         {kHalf, kFloat8, 1, 2, 384, 7, Routing::twice, true, true, 0, true, SHMEMX_MOE_SCALE_FLOAT, true},
+        // Several blocks share a token.
+        {kBfloat16, kBfloat16, 3, 4, 72, 1, Routing::random, true, false},
+        {kHalf, kFloat8, 2, 3, 384, 1, Routing::with_dropped, true, true, 0, true},
+        {kBfloat16, kFloat8, 2, 3, 1024, 1, Routing::random, true, false, 0, false, SHMEMX_MOE_SCALE_UE8M0},
+        // Members with more than 128 tokens get sums and words, the others packets.
+        {kBfloat16, kBfloat16, 2, 2, 16, 150, Routing::random, true, false},
+        {kHalf, kHalf, 1, 2, 24, 140, Routing::with_dropped, true, true, 0, true},
     };
     for (const MoeCase& one : cases) Rig(driver, one).run(rounds);
+    MoeCase renewed = {kBfloat16, kBfloat16, 3, 4, 72, 9, Routing::random, true, false};
+    for (const bool late : {false, true}) {
+      renewed.late_weights = late;
+      renewed.renewed = true;
+      Rig(driver, renewed).run(std::max(rounds, 8));
+    }
   }
   shmem_barrier_all();
   const int failed = failures;

@@ -27,6 +27,7 @@ struct MoeCase {
   bool late_weights = false;
   int scale_type = SHMEMX_MOE_SCALE_FLOAT;
   bool x_scaled = false;  ///< the test makes the 8-bit floats
+  bool renewed = false;   ///< numbers come to where places of packets are emptied, and old packets lie there
 };
 
 inline uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
