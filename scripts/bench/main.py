@@ -20,7 +20,7 @@ NO_RUN = 2
 def options():
     parser = argparse.ArgumentParser(prog="scripts/bench.sh", description="Says which calls got slower than the committed figures. Exit status: 0 none, 1 some, 2 no run.")
     parser.add_argument("what", nargs="?", default="host", choices=["host", "gpu", "plot"], help="plot writes docs/figures.md")
-    parser.add_argument("--quick", action="store_true", help="three rounds instead of seven, and fewer suites")
+    parser.add_argument("--quick", action="store_true", help="five rounds instead of seven, and fewer suites")
     parser.add_argument("--keep", action="store_true", help="append the rows to perftest/figures; commit them to make this run the baseline")
     parser.add_argument("--baseline", metavar="COMMIT", help="compare with the kept runs of this commit; default: that of the last one that is committed")
     parser.add_argument("--build", type=Path, help="folder of the build, or, for gpu, one filled by scripts/build_gpu_carry.sh; default: the variable FROM, "
@@ -36,7 +36,7 @@ def measured(given, before):
     """{row name: Row}. Suites with a row that looks worse than before run once more: a job may find its threads placed badly in all its rounds."""
     library = jobs.ours(given.build.resolve(), "shmem_gpu_perf" if given.what == "gpu" else "shmem_perf")
     chosen = [suite for suite in (suites.GPU if given.what == "gpu" else suites.HOST) if suite.quick or not given.quick]
-    effort = (3, 5, 0.1) if given.quick else (7, 5, 0.15)
+    effort = (5, 5, 0.08) if given.quick else (7, 5, 0.15)
     (found,) = measure.in_turns([library], chosen, *effort)
     _, worse = compare.table(measure.figures(found), before)
     again = {found[name].suite.name for name in worse}
