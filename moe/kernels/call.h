@@ -196,7 +196,7 @@ struct Members {
 enum Halves : uint32_t { kSend = 1, kReceive = 2 };
 
 struct DispatchCall {
-  /// Of a block; two blocks fit on a multiprocessor. Threads of dispatch need more registers than those of combine.
+  /// Threads of a block: two blocks of so many fit on a multiprocessor. Dispatch needs more registers than combine.
   static constexpr unsigned kMostThreads = 384;
 
   uint32_t halves, tokens;
@@ -214,7 +214,7 @@ struct DispatchCall {
 };
 
 struct CombineCall {
-  static constexpr unsigned kMostThreads = 448;
+  static constexpr unsigned kMostThreads = 448;  ///< as in DispatchCall
 
   uint32_t halves, tokens;
   const void* rows;      ///< [local][capacity][hidden]
