@@ -80,10 +80,10 @@ shmemx_moe_bulk::shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config
     : config_(config),
       where_(place_of(team)),
       row_nbytes_(row_nbytes_of(config, where_.npes, where_.nnodes)),
-      dispatch_(module_.function((prefix_of(where_) + "dispatch").c_str())),
-      combine_(module_.function(
+      dispatch_(module_.kernel((prefix_of(where_) + "dispatch").c_str())),
+      combine_(module_.kernel(
           (prefix_of(where_) + (config.type == SHMEMX_DATATYPE_HALF ? "combine_half" : "combine_bfloat16")).c_str())),
-      layout_(module_.function((prefix_of(where_) + "layout").c_str())),
+      layout_(module_.kernel((prefix_of(where_) + "layout").c_str())),
       blocks_(blocks_of(config)) {
   const int n = where_.npes, nodes = where_.nnodes;
   members_ = moe::members_of(team, shape_of(config, n), workspace, nbytes, workspace_of(config, n, nodes),
@@ -98,7 +98,7 @@ shmemx_moe_bulk::shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config
 
 /// FarCall: the call of a team over several nodes.
 template <class FarCall, class Call>
-void shmemx_moe_bulk::give(overlap::Function function, const Call& call, Stream stream) const {
+void shmemx_moe_bulk::give(moe::Kernel function, const Call& call, Stream stream) const {
   if (far_)
     launch(function, FarCall{call, *far_}, blocks_, kBulkThreads, stream);
   else

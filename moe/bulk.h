@@ -21,13 +21,13 @@ struct shmemx_moe_bulk {
   railshmem::moe::BulkRoute checked(const shmemx_moe_bulk_route_t& route) const;
 
   template <class FarCall, class Call>
-  void give(railshmem::overlap::Function function, const Call& call, railshmem::moe::Stream stream) const;
+  void give(railshmem::moe::Kernel function, const Call& call, railshmem::moe::Stream stream) const;
 
   const shmemx_moe_bulk_config_t config_;
   const shmemx_topology_t where_;
   const uint64_t row_nbytes_;
   const railshmem::moe::Module module_;
-  const railshmem::overlap::Function dispatch_, combine_, layout_;
+  const railshmem::moe::Kernel dispatch_, combine_, layout_;
   const unsigned blocks_;
   railshmem::moe::Members members_{};
   std::optional<railshmem::moe::BulkFar> far_;  ///< of a team over several nodes

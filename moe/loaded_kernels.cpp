@@ -23,10 +23,10 @@ LoadedKernels::LoadedKernels(const shmemx_moe_config_t& config, int n, int nodes
                                                                   : scaled + suffix;
   const std::string late = config.late_weights != 0 ? "late_" : "";
   const std::string far = nodes > 1 ? "_far" : "", end = far + (config.maskable != 0 ? "_masking" : "");
-  dispatch_ = module_.function(("railshmem_moe_dispatch" + payload + end).c_str());
-  combine_ = module_.function(("railshmem_moe_combine_" + late + suffix + end).c_str());
+  dispatch_ = module_.kernel(("railshmem_moe_dispatch" + payload + end).c_str());
+  combine_ = module_.kernel(("railshmem_moe_combine_" + late + suffix + end).c_str());
   if (nodes > 1) far_.emplace(shape_of(config, n));
-  if (config.maskable != 0) mask_ = module_.function(("railshmem_moe_mask" + far).c_str());
+  if (config.maskable != 0) mask_ = module_.kernel(("railshmem_moe_mask" + far).c_str());
 }
 
 void LoadedKernels::give(const DispatchCall& call, unsigned blocks, unsigned threads, Stream stream) const {

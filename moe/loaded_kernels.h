@@ -24,7 +24,7 @@ class LoadedKernels {
  private:
   const Module module_;
   std::optional<FarFewLayout> far_;  ///< of a team over several nodes
-  overlap::Function dispatch_ = nullptr, combine_ = nullptr, mask_ = nullptr;
+  Kernel dispatch_, combine_, mask_;
 };
 
 }  // namespace railshmem::moe

@@ -29,10 +29,23 @@ Module::~Module() {
   driver().module_unload(module_);
 }
 
-overlap::Function Module::function(const char* name) const {
-  overlap::Function found = nullptr;
-  must(driver().module_function(&found, module_, name), "cuModuleGetFunction");
-  return found;
+Kernel Module::kernel(const char* name) const {
+  constexpr int kVirtualArchitecture = 5;  // CU_FUNC_ATTRIBUTE_PTX_VERSION
+  constexpr int kKnowsWaiting = 90;        // architectures for which begin_kernel() does something
+  constexpr int kCaptures = 12'030;        // drivers that take a kernel that begins early into a graph
+  Kernel kernel;
+  must(driver().module_function(&kernel.function, module_, name), "cuModuleGetFunction");
+  int compiled_for = 0, version = 0;
+  must(driver().function_attribute(&compiled_for, kVirtualArchitecture, kernel.function), "cuFuncGetAttribute");
+  must(driver().driver_version(&version), "cuDriverGetVersion");
+  kernel.waits = compiled_for >= kKnowsWaiting && version >= kCaptures;
+  return kernel;
+}
+
+void launch(Kernel kernel, void** parameters, unsigned blocks, unsigned threads, Stream stream) {
+  const overlap::LaunchAttribute early = {.id = overlap::LaunchAttribute::kEarly, .value = 1};
+  const overlap::LaunchConfig config = {{blocks, 1, 1}, {threads, 1, 1}, 0, stream, &early, kernel.waits ? 1u : 0u};
+  must(driver().launch_with(&config, kernel.function, parameters, nullptr), "cuLaunchKernelEx");
 }
 
 unsigned multiprocessors_here() {

@@ -17,6 +17,13 @@ std::span<const std::byte> moe_masking_kernels() noexcept;
 std::span<const std::byte> moe_far_kernels() noexcept;
 std::span<const std::byte> moe_far_masking_kernels() noexcept;
 
+/// A kernel, and whether it waits by itself for the kernels before it (begin_kernel()), so that it may begin while they
+/// end.
+struct Kernel {
+  overlap::Function function = nullptr;
+  bool waits = false;
+};
+
 class Module {
  public:
   /// Throws Error where the library was built without nvcc.
@@ -24,19 +31,19 @@ class Module {
   ~Module();
   Module(const Module&) = delete;
 
-  overlap::Function function(const char* name) const;
+  Kernel kernel(const char* name) const;
 
  private:
   overlap::Module module_ = nullptr;
 };
 
 /// All blocks of a kernel run at once, because some wait for others.
+void launch(Kernel kernel, void** parameters, unsigned blocks, unsigned threads, Stream stream);
 template <class Call>
-void launch(overlap::Function function, const Call& call, unsigned blocks, unsigned threads, Stream stream) {
+void launch(Kernel kernel, const Call& call, unsigned blocks, unsigned threads, Stream stream) {
   Call copy = call;
   void* parameters[] = {&copy};
-  overlap::must(overlap::driver().launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr),
-                "cuLaunchKernel");
+  launch(kernel, parameters, blocks, threads, stream);
 }
 
 /// Multiprocessors of the current context's GPU. Throws Error where there is no context.

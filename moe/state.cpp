@@ -13,14 +13,16 @@
 namespace railshmem::moe {
 namespace {
 
-/// Blocks for so many tokens. All run at once, because some wait for others: on each multiprocessor at least two, and
-/// up to as many as have no more threads than two of the most threads, but four, for all of whose shared memory there
-/// is room; or one on each of those that the program allows. More blocks than there is work for take longer to begin.
-unsigned blocks_for(const shmemx_moe_config_t& config, uint32_t tokens, unsigned threads, unsigned most_threads) {
+/// Blocks for so many tokens. All run at once, because some wait for others: on each multiprocessor at least one, and
+/// up to as many as have no more threads than its blocks of the most threads, but four, for all of whose shared memory
+/// there is room; or one on each of those that the program allows. More blocks than there is work for take longer to
+/// begin.
+template <class Call>
+unsigned blocks_for(const shmemx_moe_config_t& config, const Call& call, unsigned threads) {
   constexpr unsigned kEach = 4;  // blocks that a token keeps busy
   const unsigned multiprocessors = multiprocessors_here();
-  const unsigned most = std::min(2 * most_threads / threads, 4u) * multiprocessors;
-  const unsigned some = std::clamp(kEach * tokens, 2 * multiprocessors, most);
+  const unsigned most = std::min(Call::kBlocks * Call::kMostThreads / threads, 4u) * multiprocessors;
+  const unsigned some = std::clamp(kEach * call.tokens, multiprocessors, most);
   return config.multiprocessors == 0 ? some : std::min(static_cast<unsigned>(config.multiprocessors), some);
 }
 
@@ -29,9 +31,9 @@ unsigned threads_for(unsigned work, unsigned most) {
   const unsigned turns = (work + most - 1) / most;
   return ((work + turns - 1) / turns + 31) / 32 * 32;
 }
-/// Of dispatch: a third of a row, or an entry, for each thread. Of combine: as many units of 16 bytes.
+/// Of dispatch: a pair of a row, or an entry, for each thread. Of combine: as many units of 16 bytes.
 unsigned dispatch_threads_of(const Shape& shape) {
-  return threads_for(Layout(shape).row_thirds() + shape.entries(), DispatchCall::kMostThreads);
+  return threads_for(Layout(shape).row_pairs() + shape.entries(), DispatchCall::kMostThreads);
 }
 unsigned combine_threads_of(const Shape& shape) {
   return threads_for(static_cast<unsigned>(shape.hidden) / 8, CombineCall::kMostThreads);
@@ -74,12 +76,10 @@ shmemx_moe::shmemx_moe(shmem_team_t team, const shmemx_topology_t& where, const 
 }
 
 void shmemx_moe::give(const DispatchCall& call, Stream stream) const {
-  kernels_.give(call, blocks_for(config_, call.tokens, dispatch_threads_, DispatchCall::kMostThreads),
-                dispatch_threads_, stream);
+  kernels_.give(call, blocks_for(config_, call, dispatch_threads_), dispatch_threads_, stream);
 }
 void shmemx_moe::give(const CombineCall& call, Stream stream) const {
-  kernels_.give(call, blocks_for(config_, call.tokens, combine_threads_, CombineCall::kMostThreads), combine_threads_,
-                stream);
+  kernels_.give(call, blocks_for(config_, call, combine_threads_), combine_threads_, stream);
 }
 
 void shmemx_moe::refuse_beside_half_a_call() const {

@@ -46,6 +46,21 @@ inline WordOp await_word(const void* word, uint64_t value) noexcept {
   return {kWait64, 0, address_of(word), value, kEqual, 0, 0};
 }
 
+/// CUlaunchAttribute, of those whose value is a number.
+struct LaunchAttribute {
+  static constexpr int kEarly = 6;  ///< a number but 0: the kernel may begin while the one before it ends
+  int id, unused = 0;
+  int value;
+  char rest[60] = {};
+};
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_nbytes;
+  Stream stream;
+  const LaunchAttribute* attributes;
+  unsigned count;  ///< of attributes
+};
+
 struct DriverCalls {
 #define CALL(member, symbol, ...) Result (*member)(__VA_ARGS__) = nullptr;
 #include "overlap/driver_calls.inc"

@@ -15,7 +15,7 @@ DriverCalls load() {
   const auto find = [&](const char* symbol) {
     void* const found = dlsym(library, symbol);
     if (found == nullptr)
-      throw Error(text("the CUDA driver here lacks %s; this library needs one of CUDA 11.7 or newer", symbol));
+      throw Error(text("the CUDA driver here lacks %s; this library needs one of CUDA 11.8 or newer", symbol));
     return found;
   };
 #define CALL(member, symbol, ...) calls.member = reinterpret_cast<decltype(calls.member)>(find(#symbol));

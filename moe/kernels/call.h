@@ -18,10 +18,11 @@ inline constexpr uint32_t kUnit = 16;        ///< bytes of one load or store
 inline constexpr uint32_t kScaled = 128;     ///< channels with one scale
 inline constexpr uint32_t kEntriesAtOnce = 8;
 inline constexpr uint32_t kMostRepeats = 255;  ///< of combine for a dispatch: 8 bits of its number
-/// Up to so many tokens of a member get their sums as packets: half as many bytes again as sums and a word would be,
-/// and no fence.
+/// Up to so many tokens of a member get their sums as packets: a quarter more bytes than sums and a word would be, and
+/// no fence.
 inline constexpr uint32_t kFewSums = 128;
-inline constexpr uint64_t kRenewal = uint64_t{1} << 30;  ///< dispatches until places of packets are emptied
+inline constexpr uint64_t kRenewal = 1 << 13;  ///< dispatches until places of packets are renewed
+inline constexpr uint64_t kRenewalParts = 64;  ///< dispatches of each set that share the renewal
 
 /// SHMEMX_MOE_SCALE_*.
 enum class Scaling : uint32_t { floats, powers, exponents };
@@ -69,12 +70,13 @@ struct Word {
   RAILSHMEM_HD static bool here(uint64_t word) { return (word & 1) != 0; }
 };
 
-/// 4 bytes of data with the lower half of their call's number: a late weight, or a packet's second word. That is all
-/// that tells them from what was there before.
+/// 6 bytes of data with the lowest 16 bits of their call's number: a late weight, or a packet's second word. That is
+/// all that tells them from what was there before.
 struct Numbered {
-  RAILSHMEM_HD static uint64_t of(uint64_t number, uint32_t data) { return number << 32 | data; }
-  RAILSHMEM_HD static bool is_of(uint64_t number, uint64_t word) { return word >> 32 == (number & 0xffffffffu); }
-  RAILSHMEM_HD static uint32_t data(uint64_t word) { return static_cast<uint32_t>(word); }
+  static constexpr uint32_t kBits = 48;  ///< of data
+  RAILSHMEM_HD static uint64_t of(uint64_t number, uint64_t data) { return number << kBits | Numbered::data(data); }
+  RAILSHMEM_HD static bool is_of(uint64_t number, uint64_t word) { return (number << kBits ^ word) >> kBits == 0; }
+  RAILSHMEM_HD static uint64_t data(uint64_t word) { return word & ((uint64_t{1} << kBits) - 1); }
 };
 
 /// Offsets in a member's memory, equal on all members. What a dispatch brings has two sets, used in turn: a source that
@@ -124,10 +126,12 @@ class Layout {
   RAILSHMEM_HD uint64_t packets(uint64_t epoch, int32_t s, uint32_t t) const {
     return packets_at() + packets_nbytes() * (set(epoch) * uint64_t(shape_.max_tokens) + slot(s, t));
   }
-  /// Units of a row with its scales, and how many threads share them: each has three, which four packets carry.
+  /// From one plane of packets to the next, which begins with a line of memory; see Pair.
+  RAILSHMEM_HD static uint32_t plane_of(uint32_t pairs) { return (pairs + 7) / 8 * 8; }
+  /// Units of a row with its scales, and pairs of them: pair i is units i and row_pairs() + i.
   RAILSHMEM_HD uint32_t row_units() const { return (static_cast<uint32_t>(travelling_nbytes()) + kUnit - 1) / kUnit; }
-  RAILSHMEM_HD uint32_t row_thirds() const { return (row_units() + 2) / 3; }
-  RAILSHMEM_HD uint32_t row_packets() const { return 4 * row_thirds(); }
+  RAILSHMEM_HD uint32_t row_pairs() const { return (row_units() + 1) / 2; }
+  RAILSHMEM_HD uint32_t row_packets() const { return packets_of(row_pairs()); }
   /// Bytes of the places of one dispatch's packets.
   RAILSHMEM_HD uint64_t set_nbytes() const { return packets_nbytes() * slots(); }
   /// Packets with the sums of member `by` for this member's token t, one of the first kFewSums.
@@ -158,11 +162,14 @@ class Layout {
   const Shape shape_;
 
  private:
+  RAILSHMEM_HD static uint32_t packets_of(uint32_t pairs) { return 2 * plane_of(pairs) + (pairs + 1) / 2; }
   RAILSHMEM_HD uint64_t packets_nbytes() const {
     return aligned(sizeof(Packet) * (uint64_t{row_packets()} + shape_.entries()));
   }
-  /// Eight sums are three packets.
-  RAILSHMEM_HD uint64_t sum_packets_nbytes() const { return sizeof(Packet) * 3 * uint64_t(shape_.hidden) / 8; }
+  /// Eight sums are a pair.
+  RAILSHMEM_HD uint64_t sum_packets_nbytes() const {
+    return sizeof(Packet) * packets_of(static_cast<uint32_t>(shape_.hidden) / 8);
+  }
   RAILSHMEM_HD uint64_t few() const {
     return uint64_t(shape_.max_tokens) < kFewSums ? uint64_t(shape_.max_tokens) : kFewSums;
   }
@@ -196,8 +203,8 @@ struct Members {
 enum Halves : uint32_t { kSend = 1, kReceive = 2 };
 
 struct DispatchCall {
-  /// Threads of a block: two blocks of so many fit on a multiprocessor. Dispatch needs more registers than combine.
-  static constexpr unsigned kMostThreads = 384;
+  static constexpr unsigned kMostThreads = 256;  ///< of a block
+  static constexpr unsigned kBlocks = 4;         ///< of so many threads, which fit on a multiprocessor
 
   uint32_t halves, tokens;
   const void* x;           ///< [tokens][hidden], of elements as they travel where x_scales are given
@@ -214,7 +221,7 @@ struct DispatchCall {
 };
 
 struct CombineCall {
-  static constexpr unsigned kMostThreads = 448;  ///< as in DispatchCall
+  static constexpr unsigned kMostThreads = 448, kBlocks = 2;  ///< as in DispatchCall
 
   uint32_t halves, tokens;
   const void* rows;      ///< [local][capacity][hidden]

@@ -120,8 +120,8 @@ class Combining {
   RAILSHMEM_KERNEL static uint64_t number_of(uint64_t epoch, uint32_t repeat) {
     return kLate ? epoch * (kMostRepeats + 1) + repeat : epoch;
   }
-  /// Of late weights and of packets. With repeats the dispatch's number and whether they are odd, so that 32 bits last
-  /// for 2^31 dispatches.
+  /// Of late weights and of packets. With repeats the dispatch's number and whether they are odd, so that 16 bits last
+  /// for 2^15 dispatches.
   RAILSHMEM_KERNEL uint64_t half_number() const {
     return kLate ? number_ / (kMostRepeats + 1) << 1 | (number_ & 1) : number_;
   }
@@ -192,21 +192,23 @@ class Combining {
                                part_.template theirs<Packet>(source, part_.layout().sum_packets(part_.me(), t)))
                          : reinterpret_cast<unsigned char*>(part_.template sums_for<Sums>(source, t));
     for_sums(found, first, [&](uint32_t u, Sums& sums) {
-      if (few) return SumPackets::send(reinterpret_cast<Packet*>(to) + u, units(), sums, half_number());
+      if (few) return pair_of(sums).send(reinterpret_cast<Packet*>(to), units(), u, end_unit(), half_number());
+      if (u >= end_unit()) return;
       RAILSHMEM_UNROLL
       for (uint32_t i = 0; i < kElements / 4; ++i) reinterpret_cast<Sums*>(to)[u].half[i] = sums.half[i];
     });
     return true;
   }
-  /// Calls with(u, sums) for each unit of the thread. `first`: the first entries.
+  /// Calls with(u, sums) for each unit of the thread, in all lanes of a warp: some may be at one behind the last.
+  /// `first`: the first entries.
   template <class With>
   RAILSHMEM_KERNEL void for_sums(const uint64_t* found, const Some& first, const With& with) const {
     RAILSHMEM_NO_UNROLL
-    for (uint32_t u = first_unit(); u < end_unit(); u += static_cast<uint32_t>(Part::threads())) {
+    for (uint32_t u = first_unit(); u - threads::lane() < end_unit(); u += static_cast<uint32_t>(Part::threads())) {
       Sums sums = {};
-      add_rows(first, 0, u, sums);
+      if (u < end_unit()) add_rows(first, 0, u, sums);
       RAILSHMEM_NO_UNROLL
-      for (uint32_t i = kRowsAtOnce; i < part_.shape().entries(); i += kRowsAtOnce) {
+      for (uint32_t i = kRowsAtOnce; u < end_unit() && i < part_.shape().entries(); i += kRowsAtOnce) {
         const Some more(found + i);
         if (Entry::place(more.at[0]) == Entry::kNone) break;
         add_rows(more, i, u, sums);
@@ -215,9 +217,20 @@ class Combining {
     }
   }
   /// Waits for unit u of what a member sends as packets.
-  RAILSHMEM_KERNEL auto take_sums(int32_t from, uint32_t t, uint32_t u) {
-    const auto* const at = part_.template mine<Packet>(part_.layout().sum_packets(from, t)) + u;
-    return take_packets<SumPackets::kCount>(part_, at, units(), half_number(), from, shared_);
+  RAILSHMEM_KERNEL Sums take_sums(int32_t from, uint32_t t, uint32_t u) {
+    const auto* const packets = part_.template mine<Packet>(part_.layout().sum_packets(from, t));
+    return sums_of(Pair::take(part_, packets, units(), u, half_number(), from, shared_));
+  }
+  /// Eight sums are a pair.
+  RAILSHMEM_KERNEL static Pair pair_of(const Sums& sums) {
+    Pair pair;
+    memcpy(&pair, &sums, sizeof pair);
+    return pair;
+  }
+  RAILSHMEM_KERNEL static Sums sums_of(const Pair& pair) {
+    Sums sums;
+    memcpy(&sums, &pair, sizeof sums);
+    return sums;
   }
   /// Waits for the weights of a token's entries here; one named twice has the sum, as weight_of() of dispatch makes it.
   /// The whole block, which meets before it takes the next token.
@@ -237,7 +250,7 @@ class Combining {
     threads::sync_block();
   }
   RAILSHMEM_KERNEL float weight_in(const uint64_t* word, int32_t source) const {
-    return float_of(Numbered::data(part_.await_half(word, half_number(), source, shared_)));
+    return float_of(static_cast<uint32_t>(Numbered::data(part_.await_half(word, half_number(), source, shared_))));
   }
   /// The weight of the token's i-th entry here.
   RAILSHMEM_KERNEL float weight(uint64_t entry, uint32_t i) const {
@@ -295,8 +308,7 @@ class Combining {
   RAILSHMEM_KERNEL void finish(uint32_t t, uint64_t mask) {
     if (call_.tokens <= kFewSums)
       finish_with(t, mask, [&](int32_t from, uint32_t u) {
-        return part_.is_near(from) ? SumPackets::of<Sums>(take_sums(from, t, u))
-                                   : part_.template sums_from<Sums>(from, t)[u];
+        return part_.is_near(from) ? take_sums(from, t, u) : part_.template sums_from<Sums>(from, t)[u];
       });
     else
       finish_with(t, mask, [&](int32_t from, uint32_t u) { return part_.template sums_from<Sums>(from, t)[u]; });

@@ -162,33 +162,33 @@ class Sending {
     }
   }
   RAILSHMEM_KERNEL typename Payload::Loaded load(uint32_t t, uint32_t i) const {
-    if (i >= part_.layout().row_thirds()) return {};
+    if (i >= part_.layout().row_pairs()) return {};
     return Payload::load(part_, call_, t, i);
   }
   /// `loaded`: the thread's first units.
   RAILSHMEM_KERNEL void send_row(uint32_t t, uint64_t mask, const typename Payload::Loaded& loaded) {
-    const uint32_t thirds = part_.layout().row_thirds();
+    const uint32_t pairs = part_.layout().row_pairs();
     if constexpr (Payload::kMakes) {
-      if (thread() < thirds) Payload::look(part_, shared_, thread(), loaded);
+      if (thread() < pairs) Payload::look(part_, shared_, thread(), loaded);
       RAILSHMEM_NO_UNROLL
-      for (uint32_t i = thread() + threads(); i < thirds; i += threads()) Payload::look_at(part_, call_, shared_, t, i);
+      for (uint32_t i = thread() + threads(); i < pairs; i += threads()) Payload::look_at(part_, call_, shared_, t, i);
       threads::sync_block();
     }
     typename Payload::Loaded units = loaded;
     RAILSHMEM_NO_UNROLL
-    for (uint32_t i = thread(); i < thirds;) {
-      const Third third = Payload::make(part_, call_, shared_, t, i, units);
+    for (uint32_t i = thread(); i - threads::lane() < pairs;) {
+      const Pair pair = Payload::make(part_, call_, shared_, t, i, units);
       RAILSHMEM_NO_UNROLL
       for (int32_t steps = 1; steps <= part_.n(); ++steps) {  // the next members first
         const int32_t to = part_.after(steps == part_.n() ? 0 : steps);
         if ((mask >> to & 1) == 0) continue;
         if constexpr (Place::kFar) {
           if (!part_.is_near(to)) {
-            part_.pack_third(to, i, third);
+            if (i < pairs) part_.pack_pair(to, i, pair);
             continue;
           }
         }
-        third.send(packets_for(to, t) + i, thirds, epoch_);
+        pair.send(packets_for(to, t), pairs, i, pairs, epoch_);
       }
       i += threads();
       units = load(t, i);

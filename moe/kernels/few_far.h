@@ -101,7 +101,7 @@ class FarFewLayout : public Layout {
 /// A call of a team over several nodes. Members on other nodes have no memory here.
 template <class Call>
 struct FarFewCall {
-  static constexpr unsigned kMostThreads = Call::kMostThreads;
+  static constexpr unsigned kMostThreads = Call::kMostThreads, kBlocks = Call::kBlocks;
 
   Call near;
   FarFewLayout places;

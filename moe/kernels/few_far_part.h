@@ -63,13 +63,13 @@ class FarFewPartOf : public Base {
     });
     threads::sync_block();
   }
-  /// Packs a third of the token in hand for a member on another node, and an entry of it.
-  RAILSHMEM_KERNEL void pack_third(int32_t to, uint32_t i, const Third& third) const {
+  /// Packs a pair of the token in hand for a member on another node, and an entry of it.
+  RAILSHMEM_KERNEL void pack_pair(int32_t to, uint32_t i, const Pair& pair) const {
     auto* const there = mine<Unit>(far_.packed_row(box(to), shared_.slot[to]));
     RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < Third::kUnits; ++j) {
-      const uint32_t u = i + j * far_.row_thirds();
-      if (u < far_.row_units()) copying::store(there + u, third.at[j]);
+    for (uint32_t j = 0; j < Pair::kUnits; ++j) {
+      const uint32_t u = i + j * far_.row_pairs();
+      if (u < far_.row_units()) copying::store(there + u, pair.at[j]);
     }
   }
   RAILSHMEM_KERNEL void pack_entry(int32_t to, int32_t k, uint64_t entry) const {
@@ -84,16 +84,16 @@ class FarFewPartOf : public Base {
       if (fills(box(to), chunk, rows)) send_rows(epoch, to, chunk, rows);
     });
   }
-  /// A third of a token from another node, and an entry of it.
-  RAILSHMEM_KERNEL Third third_from(uint64_t epoch, int32_t s, uint32_t slot, uint32_t i) const {
+  /// A pair of a token from another node, and an entry of it.
+  RAILSHMEM_KERNEL Pair pair_from(uint64_t epoch, int32_t s, uint32_t slot, uint32_t i) const {
     const auto* const from = mine<Unit>(far_.row(epoch, s, slot));
-    Third third{};
+    Pair pair{};
     RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < Third::kUnits; ++j) {
-      const uint32_t u = i + j * far_.row_thirds();
-      if (u < far_.row_units()) third.at[j] = copying::load(from + u);
+    for (uint32_t j = 0; j < Pair::kUnits; ++j) {
+      const uint32_t u = i + j * far_.row_pairs();
+      if (u < far_.row_units()) pair.at[j] = copying::load(from + u);
     }
-    return third;
+    return pair;
   }
   RAILSHMEM_KERNEL uint64_t entry_from(uint64_t epoch, int32_t s, uint32_t slot, uint32_t k) const {
     return mine<uint64_t>(far_.row(epoch, s, slot) + far_.entries_in_row())[k];

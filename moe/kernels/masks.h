@@ -205,14 +205,33 @@ RAILSHMEM_KERNEL inline void meet(const Members& members) {
   portable::store_relaxed(meetings, number);
 }
 
+/// Gives all places of packets the number of the last dispatch. A member that was away has not renewed them meanwhile.
+RAILSHMEM_KERNEL inline void renew_all(const Members& members) {
+  const Layout layout(members.shape);
+  unsigned char* const mine = members.memory[members.me];
+  const uint64_t epoch = portable::load_relaxed(reinterpret_cast<const uint64_t*>(mine + Layout::kEpoch));
+  const auto fill = [mine](uint64_t from, uint64_t nbytes, uint64_t number) {
+    auto* const words = reinterpret_cast<uint64_t*>(mine + from);
+    RAILSHMEM_NO_UNROLL
+    for (uint64_t i = threads::thread_in_row(); i < nbytes / 8; i += threads::row_size())
+      words[i] = Numbered::of(number, 0);
+  };
+  fill(layout.numbered(), layout.numbered_nbytes(), members.shape.late_weights != 0 ? epoch << 1 | 1 : epoch);
+  fill(layout.packets(0, 0, 0), 2 * layout.set_nbytes(), epoch);
+}
+
 /// By one block. A member that comes back has made fewer calls; who takes it back goes on with the larger numbers, and
 /// so does the member itself, so that words from before look old to all.
 template <bool kNodes>
 RAILSHMEM_KERNEL inline void run_mask(const MaskCall& call) {
   const Members& members = call.members;
   if (call.meets != 0) return meet<kNodes>(members);
+  if (call.cleared != 0) {
+    if (threads::thread_in_row() == 0) take_largest<kNodes>(members, call.cleared);
+    threads::sync_block();
+    renew_all(members);
+  }
   if (threads::thread_in_row() != 0) return;
-  if (call.cleared != 0) take_largest<kNodes>(members, call.cleared);
   if ((call.set | call.cleared) != 0) change_bits(members.mask, call.set, call.cleared);
   if (call.masked == nullptr) return;
   const uint64_t masked = portable::load_relaxed(members.mask);

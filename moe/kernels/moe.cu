@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels. Their view of the job is railshmem_device_view.
+#include "moe/kernels/begin.h"
 #include "moe/kernels/bulk_count.h"
 #include "moe/kernels/bulk_far_combine.h"
 #include "moe/kernels/bulk_far_dispatch.h"
@@ -8,10 +9,12 @@
 
 using namespace railshmem::moe;
 
-#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                                                   \
-  extern "C" __global__ void __launch_bounds__(CALL::kMostThreads, 2) NAME(const __grid_constant__ CALL call) { \
-    __shared__ kernels::Shared shared;                                                                          \
-    kernels::__VA_ARGS__(call, shared);                                                                         \
+#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                     \
+  extern "C" __global__ void __launch_bounds__(CALL::kMostThreads, CALL::kBlocks) \
+      NAME(const __grid_constant__ CALL call) {                                   \
+    __shared__ kernels::Shared shared;                                            \
+    kernels::begin_kernel();                                                      \
+    kernels::__VA_ARGS__(call, shared);                                           \
   }
 
 #define RAILSHMEM_MOE_DISPATCH(NAME, ...) \
@@ -23,6 +26,7 @@ using namespace railshmem::moe;
 
 #define RAILSHMEM_MOE_BULK_KERNEL(NAME, CALL, ...)                                                        \
   extern "C" __global__ void __launch_bounds__(kBulkThreads, 1) NAME(const __grid_constant__ CALL call) { \
+    kernels::begin_kernel();                                                                              \
     kernels::__VA_ARGS__(call).run();                                                                     \
   }
 
@@ -40,6 +44,7 @@ RAILSHMEM_MOE_BULK_KERNEL(railshmem_moe_bulk_far_combine_bfloat16, BulkFarCombin
 #define RAILSHMEM_MOE_COUNT_KERNEL(NAME, FAR)                                                                   \
   extern "C" __global__ void __launch_bounds__(kCountThreads, 4) NAME(const __grid_constant__ CountCall call) { \
     __shared__ kernels::CountShared shared;                                                                     \
+    kernels::begin_kernel();                                                                                    \
     kernels::BulkCount<FAR>(call, shared).run();                                                                \
   }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of handles with masks for teams on several nodes, in a unit and an image of their own, as moe_masking.cu.
 // Their view of the job is railshmem_device_view.
+#include "moe/kernels/begin.h"
 #include "moe/kernels/few_far_calls.h"
 
 using namespace railshmem::moe;
 
-#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                         \
-  extern "C" __global__ void __launch_bounds__(CALL::kMostThreads, 2) \
-      NAME##_far_masking(const __grid_constant__ CALL call) {         \
-    __shared__ kernels::FarShared shared;                             \
-    kernels::__VA_ARGS__(call, shared);                               \
+#define RAILSHMEM_MOE_KERNEL(NAME, CALL, ...)                                     \
+  extern "C" __global__ void __launch_bounds__(CALL::kMostThreads, CALL::kBlocks) \
+      NAME##_far_masking(const __grid_constant__ CALL call) {                     \
+    __shared__ kernels::FarShared shared;                                         \
+    kernels::begin_kernel();                                                      \
+    kernels::__VA_ARGS__(call, shared);                                           \
   }
 #define RAILSHMEM_MOE_DISPATCH(NAME, ...) \
   RAILSHMEM_MOE_KERNEL(NAME, FarFewCall<DispatchCall>, run_far_dispatch<kernels::__VA_ARGS__, kernels::FarMaskingPart>)
@@ -19,5 +21,6 @@ using namespace railshmem::moe;
 #include "moe/kernels/few_kernels.inc"
 
 extern "C" __global__ void railshmem_moe_mask_far(const __grid_constant__ MaskCall call) {
+  kernels::begin_kernel();
   kernels::run_mask<true>(call);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokens and sums inside a node travel as packets: 12 bytes and the lower half of the call's number arrive as one, so
+// Tokens and sums inside a node travel as packets: 14 bytes and the lowest bits of the call's number arrive as one, so
 // nothing is ordered by a fence, and the receiver needs no other word.
 #pragma once
 
@@ -8,20 +8,24 @@
 
 namespace railshmem::moe::kernels {
 
-RAILSHMEM_KERNEL inline void store_packet(Packet* to, uint64_t data, uint32_t rest, uint64_t number) {
+RAILSHMEM_KERNEL inline void store_packet(Packet* to, uint64_t data, uint64_t rest, uint64_t number) {
   portable::store_pair(&to->data, data, Numbered::of(number, rest));
 }
 
 /// Packets that one thread waits for together.
 template <uint32_t kCount>
 struct Taken {
-  uint64_t data[kCount], word[kCount];  ///< of a packet: 8 bytes, and its number above 4 bytes
+  uint64_t data[kCount], word[kCount];  ///< of a packet: 8 bytes, and its number above 6 bytes
 
-  /// Looks at packets that are `step` apart. Returns whether all are of this number.
-  RAILSHMEM_KERNEL bool look(const Packet* first, uint32_t step, uint64_t number) {
-    bool there = true;
+  /// at(i): where the i-th one lies.
+  template <class At>
+  RAILSHMEM_KERNEL void load(const At& at) {
     RAILSHMEM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) portable::load_pair(&first[i * step].data, &data[i], &word[i]);
+    for (uint32_t i = 0; i < kCount; ++i) portable::load_pair(&at(i)->data, &data[i], &word[i]);
+  }
+  /// Whether all are of this number.
+  RAILSHMEM_KERNEL bool are_of(uint64_t number) const {
+    bool there = true;
     RAILSHMEM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) there &= Numbered::is_of(number, word[i]);
     return there;
@@ -29,96 +33,97 @@ struct Taken {
 };
 
 /// Waits for packets of member `from` and takes them; anything where the member is lost, or after a failure.
-template <uint32_t kCount, class Place>
-RAILSHMEM_KERNEL inline Taken<kCount> take_packets(Place& part, const Packet* first, uint32_t step, uint64_t number,
-                                                   int32_t from, Shared& shared) {
+template <uint32_t kCount, class Place, class At>
+RAILSHMEM_KERNEL inline Taken<kCount> take_packets(Place& part, const At& at, uint64_t number, int32_t from,
+                                                   Shared& shared) {
   Taken<kCount> taken;
   RAILSHMEM_NO_UNROLL
-  for (int turn = 0; turn < device::kShortTurns; ++turn)
-    if (taken.look(first, step, number)) return taken;
+  for (int turn = 0; turn < device::kShortTurns; ++turn) {
+    taken.load(at);
+    if (taken.are_of(number)) return taken;
+  }
   RAILSHMEM_NO_UNROLL
-  for (uint32_t i = 0; i < kCount; ++i) part.await_half(&first[i * step].number, number, from, shared);
-  taken.look(first, step, number);
+  for (uint32_t i = 0; i < kCount; ++i) part.await_half(&at(i)->number, number, from, shared);
+  taken.load(at);
   return taken;
 }
 
-/// Three units of a row: of thread i, units i, i + T and i + 2 T, where T threads share the row. Packets 0 to 2 have
-/// the first 12 bytes of a unit each, packet 3 has what is left of all.
-struct Third {
-  static constexpr uint32_t kUnits = 3, kPackets = 4;
+/// Two units of a row or of sums, which has `pairs` of them. A packet in each of two planes has the first 14 bytes of a
+/// unit, and one of a third plane what is left of two pairs.
+struct Pair {
+  static constexpr uint32_t kUnits = 2, kPackets = 3;
   Unit at[kUnits];
 
-  RAILSHMEM_KERNEL void send(Packet* to, uint32_t step, uint64_t number) const {
-    RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < kUnits; ++j)
-      store_packet(to + j * step, at[j].lo, static_cast<uint32_t>(at[j].hi), number);
-    store_packet(to + kUnits * step, at[1].hi >> 32 << 32 | at[0].hi >> 32, static_cast<uint32_t>(at[2].hi >> 32),
-                 number);
-  }
-  RAILSHMEM_KERNEL static Third of(const Taken<kPackets>& taken) {
-    const uint64_t last[kUnits] = {taken.data[3], taken.data[3] >> 32, taken.word[3]};
-    Third third;
-    RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < kUnits; ++j) third.at[j] = {taken.data[j], last[j] << 32 | Numbered::data(taken.word[j])};
-    return third;
-  }
-};
-
-/// Eight sums in three packets, which lie `step` apart.
-struct SumPackets {
-  static constexpr uint32_t kCount = 3, kSums = 8;
-
-  template <class Sums>
-  RAILSHMEM_KERNEL static void send(Packet* to, uint32_t step, Sums& sums, uint64_t number) {
-    RAILSHMEM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i)
-      store_packet(to + i * step, both(sums.at(3 * i), sums.at(3 * i + 1)),
-                   3 * i + 2 < kSums ? bits_of(sums.at(3 * i + 2)) : 0, number);
-  }
-  template <class Sums>
-  RAILSHMEM_KERNEL static Sums of(const Taken<kCount>& taken) {
-    Sums sums;
-    RAILSHMEM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) {
-      sums.at(3 * i) = float_of(static_cast<uint32_t>(taken.data[i]));
-      sums.at(3 * i + 1) = float_of(static_cast<uint32_t>(taken.data[i] >> 32));
-      if (3 * i + 2 < kSums) sums.at(3 * i + 2) = float_of(Numbered::data(taken.word[i]));
+  /// As pair i, to where the row's packets begin; nothing where i is not less than `end`. All lanes of a warp call, the
+  /// first one with an even number and each next one with the next. The first lanes send what is left of two.
+  RAILSHMEM_KERNEL void send(Packet* to, uint32_t pairs, uint32_t i, uint32_t end, uint64_t number) const {
+    const uint32_t lane = threads::lane(), first = i - lane;
+    const auto left = static_cast<uint32_t>(at[1].hi >> 48 << 16 | at[0].hi >> 48);
+    const uint64_t even = threads::from_lane_of_warp(left, 2 * lane);
+    const uint64_t odd = threads::from_lane_of_warp(left, 2 * lane + 1);
+    if (i < end) {
+      store_packet(to + i, at[0].lo, at[0].hi, number);
+      store_packet(to + Layout::plane_of(pairs) + i, at[1].lo, at[1].hi, number);
     }
-    return sums;
+    if (2 * lane < threads::warp_size() && first + 2 * lane < end)
+      store_packet(to + 2 * Layout::plane_of(pairs) + first / 2 + lane, odd << 32 | even, 0, number);
   }
-
- private:
-  RAILSHMEM_KERNEL static uint64_t both(float first, float second) {
-    return uint64_t{bits_of(second)} << 32 | bits_of(first);
+  /// Where packet k of pair i lies.
+  RAILSHMEM_KERNEL static const Packet* place(const Packet* packets, uint32_t pairs, uint32_t i, uint32_t k) {
+    return packets + k * Layout::plane_of(pairs) + (k < kUnits ? i : i / 2);
+  }
+  /// Waits for pair i of what member `from` has sent.
+  template <class Place>
+  RAILSHMEM_KERNEL static Pair take(Place& part, const Packet* packets, uint32_t pairs, uint32_t i, uint64_t number,
+                                    int32_t from, Shared& shared) {
+    return of(take_packets<kPackets>(
+                  part, [&](uint32_t k) { return place(packets, pairs, i, k); }, number, from, shared),
+              i);
+  }
+  /// Pair i.
+  RAILSHMEM_KERNEL static Pair of(const Taken<kPackets>& taken, uint32_t i) {
+    const auto left = static_cast<uint32_t>((i & 1) == 0 ? taken.data[2] : taken.data[2] >> 32);
+    return {{{taken.data[0], uint64_t{left} << 48 | Numbered::data(taken.word[0])},
+             {taken.data[1], uint64_t{left >> 16} << 48 | Numbered::data(taken.word[1])}}};
   }
 };
 
-/// Memory that is a multiple of 8 bytes.
+/// Memory that is a multiple of 8 bytes, and the number of the packets that are to lie there.
 struct Places {
   uint64_t* from;
-  uint64_t nbytes;
+  uint64_t nbytes, number;
 };
 
-/// Empties places of packets. The whole block, before it tells the counts. It is given nothing of which it would need
-/// the address: a Part of which there is one lies in memory, and each look at it costs time.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void empty(Places some, Places others) {
-  const auto clear = [](Places places) {
+/// Fills places of packets. The whole block, before it tells the counts. It is given nothing of which it would need the
+/// address: a Part of which there is one lies in memory, and each look at it costs time.
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void fill(Places some, Places others) {
+  const auto fill = [](Places places) {
+    const uint64_t word = Numbered::of(places.number, 0);
     RAILSHMEM_NO_UNROLL
-    for (uint64_t i = threads::thread_in_row(); i < places.nbytes / 8; i += threads::row_size()) places.from[i] = 0;
+    for (uint64_t i = threads::thread_in_row(); i < places.nbytes / 8; i += threads::row_size()) places.from[i] = word;
   };
-  clear(some);
-  clear(others);
+  fill(some);
+  fill(others);
   threads::sync_block();
   portable::release_fence();
 }
-/// Numbers in packets come again after 2^32 calls. So now and then the places of the next dispatch are emptied, and
-/// those of sums and late weights. Nobody sends there before it has this member's counts of this dispatch.
+/// Numbers in packets come again. So every kRenewal dispatches the places of packets, of sums and of late weights get
+/// the number of the dispatch before, which does not come again so soon: by each of some dispatches a part of the next
+/// one's set, since all at once would take long. Nobody sends there before it has this member's counts of this
+/// dispatch.
 template <class Place>
 RAILSHMEM_KERNEL inline void renew_packets(const Place& part, uint64_t epoch) {
-  if (epoch % kRenewal >= 2) return;
+  constexpr uint64_t kBegin = kRenewal - 2 * kRenewalParts;  // not with the first dispatch, which may be one of few
+  if (epoch % kRenewal < kBegin) return;
   const Layout& layout = part.layout();
-  empty({part.template mine<uint64_t>(layout.packets(epoch + 1, 0, 0)), layout.set_nbytes()},
-        {part.template mine<uint64_t>(layout.numbered()), layout.numbered_nbytes()});
+  const auto places = [&](uint64_t from, uint64_t nbytes, uint64_t number) {
+    const uint64_t each = (nbytes + 8 * kRenewalParts - 1) / (8 * kRenewalParts) * 8;
+    const uint64_t begin = (epoch % kRenewal - kBegin) / 2 * each, rest = begin < nbytes ? nbytes - begin : 0;
+    return Places{part.template mine<uint64_t>(from + begin), rest < each ? rest : each, number};
+  };
+  const uint64_t of_sums = part.shape().late_weights != 0 ? (epoch - 1) << 1 | 1 : epoch - 1;
+  fill(places(layout.packets(epoch + 1, 0, 0), layout.set_nbytes(), epoch - 1),
+       places(layout.numbered(), layout.numbered_nbytes(), of_sums));
 }
 
 }  // namespace railshmem::moe::kernels

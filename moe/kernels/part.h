@@ -102,9 +102,11 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_half_late(const uin
 struct Shares {
   uint32_t shift, mine;
 
-  /// What this block has of `all`: from begin() to end().
-  RAILSHMEM_KERNEL uint32_t begin(uint32_t all) const { return all * mine >> shift; }
-  RAILSHMEM_KERNEL uint32_t end(uint32_t all) const { return all * (mine + 1) >> shift; }
+  /// What this block has of `all`: from begin() to end(). Begins are even, so that two neighbours have one block.
+  RAILSHMEM_KERNEL uint32_t begin(uint32_t all) const { return (all + 1) / 2 * mine >> shift << 1; }
+  RAILSHMEM_KERNEL uint32_t end(uint32_t all) const {
+    return mine + 1 == 1u << shift ? all : Shares{shift, mine + 1}.begin(all);
+  }
 };
 
 /// How blocks share the two halves of a call: each does both, one behind the other, or some send while others receive.

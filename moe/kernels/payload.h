@@ -10,15 +10,15 @@ namespace railshmem::moe::kernels {
 /// Units of tokens that a thread has loaded, for its three units that travel.
 template <uint32_t kEach>
 struct Held {
-  Unit at[Third::kUnits * kEach];
+  Unit at[Pair::kUnits * kEach];
 
   /// The units of x that unit u of the row is made of, for the first `units` of the row.
   RAILSHMEM_KERNEL static Held of(const Part& part, const DispatchCall& call, uint32_t t, uint32_t i, uint32_t units) {
     const auto* const from = static_cast<const Unit*>(call.x) + uint64_t{t} * units * kEach;
     Held held{};
     RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < Third::kUnits; ++j) {
-      const uint32_t u = i + j * part.layout().row_thirds();
+    for (uint32_t j = 0; j < Pair::kUnits; ++j) {
+      const uint32_t u = i + j * part.layout().row_pairs();
       RAILSHMEM_UNROLL
       for (uint32_t k = 0; k < kEach; ++k)
         if (u < units) held.at[j * kEach + k] = copying::load(from + u * kEach + k);
@@ -38,9 +38,9 @@ struct PlainPayload {
     return Loaded::of(part, call, t, i, units(part));
   }
   RAILSHMEM_KERNEL static void look(const Part&, Shared&, uint32_t, const Loaded&) {}
-  RAILSHMEM_KERNEL static Third make(const Part&, const DispatchCall&, const Shared&, uint32_t, uint32_t,
-                                     const Loaded& loaded) {
-    return {{loaded.at[0], loaded.at[1], loaded.at[2]}};
+  RAILSHMEM_KERNEL static Pair make(const Part&, const DispatchCall&, const Shared&, uint32_t, uint32_t,
+                                    const Loaded& loaded) {
+    return {{loaded.at[0], loaded.at[1]}};
   }
 };
 
@@ -57,18 +57,18 @@ RAILSHMEM_KERNEL inline Unit unit_of_scales(const Part& part, uint32_t first, co
 struct GivenPayload : PlainPayload {
   static constexpr bool kScales = true;
 
-  RAILSHMEM_KERNEL static Third make(const Part& part, const DispatchCall& call, const Shared&, uint32_t t, uint32_t i,
-                                     const Loaded& loaded) {
+  RAILSHMEM_KERNEL static Pair make(const Part& part, const DispatchCall& call, const Shared&, uint32_t t, uint32_t i,
+                                    const Loaded& loaded) {
     const float* const scales = call.x_scales + uint64_t{t} * part.shape().groups();
-    Third third;
+    Pair pair;
     RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < Third::kUnits; ++j) {
-      const uint32_t u = i + j * part.layout().row_thirds();
-      third.at[j] = u < units(part)
-                        ? loaded.at[j]
-                        : unit_of_scales(part, 4 * (u - units(part)), [&](uint32_t g) { return bits_of(scales[g]); });
+    for (uint32_t j = 0; j < Pair::kUnits; ++j) {
+      const uint32_t u = i + j * part.layout().row_pairs();
+      pair.at[j] = u < units(part)
+                       ? loaded.at[j]
+                       : unit_of_scales(part, 4 * (u - units(part)), [&](uint32_t g) { return bits_of(scales[g]); });
     }
-    return third;
+    return pair;
   }
 };
 
@@ -96,8 +96,8 @@ struct ScaledPayload {
   /// Finds the largest channel of each group. The whole block meets before and behind it.
   RAILSHMEM_KERNEL static void look(const Part& part, Shared& shared, uint32_t i, const Loaded& loaded) {
     RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < Third::kUnits; ++j) {
-      const uint32_t u = i + j * part.layout().row_thirds();
+    for (uint32_t j = 0; j < Pair::kUnits; ++j) {
+      const uint32_t u = i + j * part.layout().row_pairs();
       uint32_t most = 0;
       RAILSHMEM_UNROLL
       for (uint32_t k = 0; k < kEach; ++k) most = larger(most, most_of(loaded.at[j * kEach + k]));
@@ -110,25 +110,25 @@ struct ScaledPayload {
     const uint32_t units = PlainPayload::units(part);
     const auto* const from = static_cast<const Unit*>(call.x) + uint64_t{t} * units * kEach;
     RAILSHMEM_NO_UNROLL
-    for (uint32_t u = i; u < units; u += part.layout().row_thirds())
+    for (uint32_t u = i; u < units; u += part.layout().row_pairs())
       raise_to(&shared.most[u / kUnitsOfGroup], larger(most_of(from[u * kEach]), most_of(from[u * kEach + 1])));
   }
-  RAILSHMEM_KERNEL static Third make(const Part& part, const DispatchCall&, const Shared& shared, uint32_t, uint32_t i,
-                                     const Loaded& loaded) {
-    Third third;
+  RAILSHMEM_KERNEL static Pair make(const Part& part, const DispatchCall&, const Shared& shared, uint32_t, uint32_t i,
+                                    const Loaded& loaded) {
+    Pair pair;
     RAILSHMEM_UNROLL
-    for (uint32_t j = 0; j < Third::kUnits; ++j) {
-      const uint32_t u = i + j * part.layout().row_thirds(), units = PlainPayload::units(part);
+    for (uint32_t j = 0; j < Pair::kUnits; ++j) {
+      const uint32_t u = i + j * part.layout().row_pairs(), units = PlainPayload::units(part);
       if (u >= units) {
-        third.at[j] = unit_of_scales(part, 4 * (u - units),
-                                     [&](uint32_t g) { return bits_of(scale_of(float_of(shared.most[g]))); });
+        pair.at[j] = unit_of_scales(part, 4 * (u - units),
+                                    [&](uint32_t g) { return bits_of(scale_of(float_of(shared.most[g]))); });
         continue;
       }
       const float most = float_of(shared.most[u / kUnitsOfGroup]);
       const float factor = kPowers ? 1.0F / scale_of(most) : kLargest / most;
-      third.at[j] = {made(loaded.at[j * kEach], factor), made(loaded.at[j * kEach + 1], factor)};
+      pair.at[j] = {made(loaded.at[j * kEach], factor), made(loaded.at[j * kEach + 1], factor)};
     }
-    return third;
+    return pair;
   }
 
  private:

@@ -12,7 +12,7 @@ template <bool kScales, class Place>
 class Receiving {
  public:
   RAILSHMEM_KERNEL Receiving(Place& part, const DispatchCall& call, Shared& shared, uint64_t epoch)
-      : part_(part), call_(call), shared_(shared), epoch_(epoch), thirds_(part.layout().row_thirds()) {}
+      : part_(part), call_(call), shared_(shared), epoch_(epoch), pairs_(part.layout().row_pairs()) {}
 
   /// The last block that has read the number of the last dispatch sets the new one. What it asks for comes while it
   /// waits for tokens.
@@ -32,11 +32,9 @@ class Receiving {
   RAILSHMEM_KERNEL void take_near(int32_t source, uint32_t t) {
     const auto* const word = part_.template mine<uint64_t>(part_.layout().token(epoch_, source, t));
     const auto* const packets = part_.template mine<Packet>(part_.layout().packets(epoch_, source, t));
-    const auto take = [&](uint32_t i) {
-      return Third::of(take_packets<Third::kPackets>(part_, packets + i, thirds_, epoch_, source, shared_));
-    };
+    const auto take = [&](uint32_t i) { return Pair::take(part_, packets, pairs_, i, epoch_, source, shared_); };
     bool here = false;
-    Third third;
+    Pair pair;
     if (!Place::kMasks || !has(lost_, source)) {
       const uint64_t least = Word::token(epoch_, false), found = part_.template await<false>(word, least, source);
       here = Word::here(found);
@@ -44,11 +42,11 @@ class Receiving {
         if (found < least) Place::lose(shared_, source);
       }
       if (here) {
-        if (first() < end()) third = take(first());
+        if (first() < end()) pair = take(first());
         RAILSHMEM_NO_UNROLL
         for (uint32_t k = last(); k < part_.shape().entries(); k += step()) {
-          const Packet* const at = packets + part_.layout().row_packets() + k;
-          shared_.entries[k] = take_packets<1>(part_, at, 0, epoch_, source, shared_).data[0];
+          const auto at = [&](uint32_t) { return packets + part_.layout().row_packets() + k; };
+          shared_.entries[k] = take_packets<1>(part_, at, epoch_, source, shared_).data[0];
         }
       }
     }
@@ -58,27 +56,27 @@ class Receiving {
     } else {
       threads::sync_block();
     }
-    put(source, t, here, third, take);
+    put(source, t, here, pair, take);
   }
   RAILSHMEM_KERNEL void take_far(int32_t source, uint32_t slot) {
-    const auto take = [&](uint32_t i) { return part_.third_from(epoch_, source, slot, i); };
-    Third third;
-    if (first() < end()) third = take(first());
+    const auto take = [&](uint32_t i) { return part_.pair_from(epoch_, source, slot, i); };
+    Pair pair;
+    if (first() < end()) pair = take(first());
     RAILSHMEM_NO_UNROLL
     for (uint32_t k = last(); k < part_.shape().entries(); k += step())
       shared_.entries[k] = part_.entry_from(epoch_, source, slot, k);
     threads::sync_block();
-    put(source, slot, true, third, take);
+    put(source, slot, true, pair, take);
   }
 
-  /// Entries are here, and the thread's first third; take(i) takes others.
+  /// Entries are here, and the thread's first pair; take(i) takes others.
   template <class Take>
-  RAILSHMEM_KERNEL void put(int32_t source, uint32_t t, bool here, Third third, const Take& take) {
+  RAILSHMEM_KERNEL void put(int32_t source, uint32_t t, bool here, Pair pair, const Take& take) {
     RAILSHMEM_NO_UNROLL
     for (uint32_t i = first(); here && i < end();) {
-      copy(source, i, third);
+      copy(source, i, pair);
       i += step();
-      if (i < end()) third = take(i);
+      if (i < end()) pair = take(i);
     }
     if (shares_.mine == 0) note_rows(source, t, here);
     if constexpr (kScales) {
@@ -87,14 +85,14 @@ class Receiving {
     }
     threads::sync_block();
   }
-  RAILSHMEM_KERNEL void copy(int32_t source, uint32_t i, const Third& third) {
+  RAILSHMEM_KERNEL void copy(int32_t source, uint32_t i, const Pair& pair) {
     const uint32_t units = part_.shape().row_nbytes() / kUnit;
     if constexpr (kScales) {
       RAILSHMEM_UNROLL
-      for (uint32_t j = 0; j < Third::kUnits; ++j) {
-        const uint32_t u = i + j * thirds_;
+      for (uint32_t j = 0; j < Pair::kUnits; ++j) {
+        const uint32_t u = i + j * pairs_;
         if (u >= units && u < part_.layout().row_units())
-          copying::store(reinterpret_cast<Unit*>(shared_.scales) + (u - units), third.at[j]);
+          copying::store(reinterpret_cast<Unit*>(shared_.scales) + (u - units), pair.at[j]);
       }
     }
     RAILSHMEM_NO_UNROLL
@@ -106,8 +104,8 @@ class Receiving {
         if (place == Entry::kNone) continue;
         Unit* const to = static_cast<Unit*>(call_.rows) + uint64_t{part_.row_of(place, source, shared_)} * units;
         RAILSHMEM_UNROLL
-        for (uint32_t j = 0; j < Third::kUnits; ++j)
-          if (i + j * thirds_ < units) copying::store(to + (i + j * thirds_), third.at[j]);
+        for (uint32_t j = 0; j < Pair::kUnits; ++j)
+          if (i + j * pairs_ < units) copying::store(to + (i + j * pairs_), pair.at[j]);
       }
     }
   }
@@ -160,16 +158,16 @@ class Receiving {
     }
   }
 
-  /// Whether the unit with a group's scale is one of this block's thirds.
+  /// Whether the unit with a group's scale is one of this block's pairs.
   RAILSHMEM_KERNEL bool has_scale(uint32_t group) const {
-    const uint32_t i = (part_.shape().row_nbytes() / kUnit + group / 4) % thirds_;
-    return i >= shares_.begin(thirds_) && i < end();
+    const uint32_t i = (part_.shape().row_nbytes() / kUnit + group / 4) % pairs_;
+    return i >= shares_.begin(pairs_) && i < end();
   }
 
-  // The thirds of a thread are first(), first() + step() and so on, before end(). First threads have most of them, so
+  // The pairs of a thread are first(), first() + step() and so on, before end(). First threads have most of them, so
   // entries are for the last ones.
-  RAILSHMEM_KERNEL uint32_t first() const { return shares_.begin(thirds_) + static_cast<uint32_t>(Part::thread()); }
-  RAILSHMEM_KERNEL uint32_t end() const { return shares_.end(thirds_); }
+  RAILSHMEM_KERNEL uint32_t first() const { return shares_.begin(pairs_) + static_cast<uint32_t>(Part::thread()); }
+  RAILSHMEM_KERNEL uint32_t end() const { return shares_.end(pairs_); }
   RAILSHMEM_KERNEL static uint32_t step() { return static_cast<uint32_t>(Part::threads()); }
   RAILSHMEM_KERNEL static uint32_t last() { return step() - 1 - static_cast<uint32_t>(Part::thread()); }
 
@@ -177,7 +175,7 @@ class Receiving {
   const DispatchCall& call_;
   Shared& shared_;
   const uint64_t epoch_;
-  const uint32_t thirds_;
+  const uint32_t pairs_;
   Shares shares_{0, 0};
   uint64_t lost_ = 0;  ///< members, as bits; equal in all threads
 };

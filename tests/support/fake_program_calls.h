@@ -17,6 +17,14 @@ Result cuGraphDestroy(Graph graph);
 Result cuGraphInstantiateWithFlags(Graph* ready, Graph graph, unsigned long long flags);
 Result cuGraphLaunch(Graph ready, Stream stream);
 Result cuGraphExecDestroy(Graph ready);
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_nbytes;
+  Stream stream;
+  const void* attributes;
+  unsigned count;
+};
+Result cuLaunchKernelEx(const LaunchConfig* config, Function function, void** parameters, void** extra);
 Result cuLaunchHostFunc(Stream stream, void (*function)(void*), void* argument);
 }
 }  // namespace railshmem::cuda

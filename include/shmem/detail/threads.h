@@ -22,6 +22,7 @@ void sync_warp();
 uint32_t active_lanes();
 uint32_t equal_lanes(uint32_t lanes, uint64_t word);
 uint64_t from_lane(uint32_t lanes, uint64_t word, uint32_t lane);
+uint32_t from_lane_of_warp(uint32_t word, uint32_t lane);
 void sync_lanes(uint32_t lanes);
 uint32_t from_first_of_warp(uint32_t word);
 uint32_t from_first_of_block(uint32_t word);
@@ -193,6 +194,15 @@ RAILSHMEM_HD inline uint64_t from_lane(uint32_t lanes, uint64_t word, uint32_t l
   return __shfl_sync(lanes, static_cast<unsigned long long>(word), static_cast<int>(lane));
 #else
   return emulation::from_lane(lanes, word, lane);
+#endif
+}
+
+/// What `lane` passes, or any lane where the warp has none of that number. All lanes of a whole warp call.
+RAILSHMEM_HD inline uint32_t from_lane_of_warp(uint32_t word, uint32_t lane) {
+#if defined(__CUDA_ARCH__)
+  return __shfl_sync(~0u, word, static_cast<int>(lane));
+#else
+  return emulation::from_lane_of_warp(word, lane);
 #endif
 }
 

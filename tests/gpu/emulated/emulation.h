@@ -140,6 +140,7 @@ struct Warp {
   std::atomic<uint32_t> told{0};  ///< by the first lane
   std::atomic<uint32_t> raised{0};
   Meeting all;
+  std::array<std::atomic<uint32_t>, 32> passed{};  ///< by each lane to the others
   std::mutex mutex;
   std::shared_ptr<Together> open;  ///< more lanes may join
 };
@@ -275,6 +276,13 @@ inline uint64_t from_lane(uint32_t lanes, uint64_t word, uint32_t lane) {
   const uint64_t told = tell_lanes(lanes, word)[lane].load(std::memory_order_relaxed);
   sync_lanes(lanes);
   return told;
+}
+inline uint32_t from_lane_of_warp(uint32_t word, uint32_t lane) {
+  warp().passed[this_thread.rank % 32].store(word, std::memory_order_relaxed);
+  sync_warp();
+  word = warp().passed[lane % 32].load(std::memory_order_relaxed);
+  sync_warp();
+  return word;
 }
 
 /// The block's variable of this name: `__shared__ T name;`.

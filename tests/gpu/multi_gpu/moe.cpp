@@ -90,6 +90,7 @@ class Rig {
   }
   Rig(const Rig&) = delete;
 
+  static constexpr int kRenewedRounds = 8 + 2 * railshmem::moe::kRenewalParts;  ///< until numbers have come again
   /// The routing, the tokens and, in a graph, even their number may change: unused tokens have no expert.
   void run(int rounds) {
     constexpr int kCaptured = 2;
@@ -149,27 +150,28 @@ class Rig {
            (case_.x_scaled ? ", scaled before" : "") + ", round " + std::to_string(round);
   }
 
-  static constexpr uint32_t kRenewedFrom = 4;  ///< the round of the second dispatch behind the 2^30th
-  /// As if this were some dispatch before the 2^30th: packets of the second and third one behind it lie in all places.
+  /// The round of the second dispatch behind the renewal of all places, which begins in round 2.
+  static constexpr uint32_t kRenewedFrom = 4 + 2 * railshmem::moe::kRenewalParts;
+  /// As if this were some dispatch before a renewal: packets of the second and third one behind it lie in all places.
   void put_old_packets() const {
     using namespace railshmem::moe;
     const Layout layout({npes, case_.local * npes, case_.topk, case_.hidden, case_.max_tokens,
                          case_.dispatch_type == case_.type ? 2u : 1u, case_.late_weights ? 1u : 0u,
                          static_cast<Scaling>(case_.scale_type)});
-    const uint64_t last = kRenewal - 3, old = kRenewal + 2;
+    const uint64_t last = kRenewal - 2 * kRenewalParts - 3, old = last + 1 + kRenewedFrom;
     driver_.upload(workspace_.at() + Layout::kEpoch, &last, sizeof last);
-    for (const uint64_t epoch : {old, old + 1}) fill(layout.packets(epoch, 0, 0), layout.set_nbytes(), uint32_t(epoch));
-    fill(layout.numbered(), layout.numbered_nbytes(), uint32_t(case_.late_weights ? old << 1 : old));
+    for (const uint64_t epoch : {old, old + 1}) fill(layout.packets(epoch, 0, 0), layout.set_nbytes(), epoch);
+    fill(layout.numbered(), layout.numbered_nbytes(), case_.late_weights ? old << 1 : old);
     shmem_barrier_all();
   }
   /// Members in turn, so that the others look at old packets before theirs come.
   void come_late(int round) const {
-    if (case_.renewed && round % npes == me) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (case_.renewed && round + 2 >= static_cast<int>(kRenewedFrom) && round % npes == me)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   /// Packets of a number, with ones in all bits of their data.
-  void fill(uint64_t from, uint64_t nbytes, uint32_t number) const {
-    std::vector<uint32_t> words(nbytes / sizeof(uint32_t), ~0u);
-    for (size_t i = 3; i < words.size(); i += 4) words[i] = number;
+  void fill(uint64_t from, uint64_t nbytes, uint64_t number) const {
+    std::vector<uint64_t> words(nbytes / sizeof(uint64_t), railshmem::moe::Numbered::of(number, ~uint64_t{0}));
     driver_.upload(workspace_.at() + from, words.data(), nbytes);
   }
 
@@ -330,7 +332,7 @@ int main(int argc, char** argv) {
     for (const bool late : {false, true}) {
       renewed.late_weights = late;
       renewed.renewed = true;
-      Rig(driver, renewed).run(std::max(rounds, 8));
+      Rig(driver, renewed).run(std::max(rounds, Rig::kRenewedRounds));
     }
   }
   shmem_barrier_all();

@@ -57,6 +57,16 @@ SAME(offsetof(WordOp, address), offsetof(Theirs, writeValue.address));
 SAME(offsetof(WordOp, value), offsetof(Theirs, writeValue.value64));
 SAME(offsetof(WordOp, flags), offsetof(Theirs, writeValue.flags));
 
+SAME(sizeof(LaunchConfig), sizeof(CUlaunchConfig));
+SAME(offsetof(LaunchConfig, block), offsetof(CUlaunchConfig, blockDimX));
+SAME(offsetof(LaunchConfig, shared_nbytes), offsetof(CUlaunchConfig, sharedMemBytes));
+SAME(offsetof(LaunchConfig, stream), offsetof(CUlaunchConfig, hStream));
+SAME(offsetof(LaunchConfig, attributes), offsetof(CUlaunchConfig, attrs));
+SAME(offsetof(LaunchConfig, count), offsetof(CUlaunchConfig, numAttrs));
+SAME(sizeof(LaunchAttribute), sizeof(CUlaunchAttribute));
+SAME(offsetof(LaunchAttribute, value), offsetof(CUlaunchAttribute, value));
+SAME(LaunchAttribute::kEarly, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+
 TEST(OverlapAbi, WordOperationsAreTheDrivers) {
   EXPECT_EQ(write_word(nullptr, 1).op, CU_STREAM_MEM_OP_WRITE_VALUE_64);
   EXPECT_EQ(write_word(nullptr, 1).flags, unsigned{CU_STREAM_WRITE_VALUE_DEFAULT});

@@ -5,6 +5,7 @@
 
 #include "tests/gpu/fake_driver/driver/calls.h"
 #include "tests/gpu/fake_driver/driver/state.h"
+#include "tests/support/fake_program_calls.h"
 
 namespace railshmem::cuda {
 namespace {
@@ -140,6 +141,12 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
   const FakeLaunch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, values->pointers.data()};
   fake_give_node(s, stream, kernel_node(s, [kernel = function->kernel, launch, values] { kernel->body(launch); }));
   return kSuccess;
+}
+/// Kernels run in order, whatever attributes say.
+Result cuLaunchKernelEx(const LaunchConfig* config, Function function, void** parameters, void** extra) {
+  const auto& [gx, gy, gz] = config->grid;
+  const auto& [bx, by, bz] = config->block;
+  return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, config->shared_nbytes, config->stream, parameters, extra);
 }
 /// Programs call this.
 Result cuLaunchHostFunc(Stream handle, void (*function)(void*), void* argument) {
