@@ -48,14 +48,14 @@ class Combining {
         if constexpr (Place::kFar) {
           if (!part_.is_near(to)) {
             part_.weights_for(to, t)[i % topk] =
-                Numbered::of(half_number(), bits_of(call_.weights[uint64_t{t} * topk + i % topk]));
+                Numbered::of(short_number(), bits_of(call_.weights[uint64_t{t} * topk + i % topk]));
             continue;
           }
         }
         if (!await_begin(to)) continue;
         const uint32_t weight = bits_of(call_.weights[uint64_t{t} * topk + i % topk]);
         portable::store_relaxed(part_.template theirs<uint64_t>(to, part_.layout().weights(part_.me(), t)) + i % topk,
-                                Numbered::of(half_number(), weight));
+                                Numbered::of(short_number(), weight));
       }
     }
     if constexpr (Place::kFar) part_.send_weights(number_, [this](int32_t to) { return await_begin(to); });
@@ -122,7 +122,7 @@ class Combining {
   }
   /// Of late weights and of packets. With repeats the dispatch's number and whether they are odd, so that 16 bits last
   /// for 2^15 dispatches.
-  RAILSHMEM_KERNEL uint64_t half_number() const {
+  RAILSHMEM_KERNEL uint64_t short_number() const {
     return kLate ? number_ / (kMostRepeats + 1) << 1 | (number_ & 1) : number_;
   }
   RAILSHMEM_KERNEL bool gets_packets(int32_t source) const {
@@ -192,7 +192,7 @@ class Combining {
                                part_.template theirs<Packet>(source, part_.layout().sum_packets(part_.me(), t)))
                          : reinterpret_cast<unsigned char*>(part_.template sums_for<Sums>(source, t));
     for_sums(found, first, [&](uint32_t u, Sums& sums) {
-      if (few) return pair_of(sums).send(reinterpret_cast<Packet*>(to), units(), u, end_unit(), half_number());
+      if (few) return pair_of(sums).send(reinterpret_cast<Packet*>(to), units(), u, end_unit(), short_number());
       if (u >= end_unit()) return;
       RAILSHMEM_UNROLL
       for (uint32_t i = 0; i < kElements / 4; ++i) reinterpret_cast<Sums*>(to)[u].half[i] = sums.half[i];
@@ -219,7 +219,7 @@ class Combining {
   /// Waits for unit u of what a member sends as packets.
   RAILSHMEM_KERNEL Sums take_sums(int32_t from, uint32_t t, uint32_t u) {
     const auto* const packets = part_.template mine<Packet>(part_.layout().sum_packets(from, t));
-    return sums_of(Pair::take(part_, packets, units(), u, half_number(), from, shared_));
+    return sums_of(Pair::take(part_, packets, units(), u, short_number(), from, shared_));
   }
   /// Eight sums are a pair.
   RAILSHMEM_KERNEL static Pair pair_of(const Sums& sums) {
@@ -250,7 +250,7 @@ class Combining {
     threads::sync_block();
   }
   RAILSHMEM_KERNEL float weight_in(const uint64_t* word, int32_t source) const {
-    return float_of(static_cast<uint32_t>(Numbered::data(part_.await_half(word, half_number(), source, shared_))));
+    return float_of(static_cast<uint32_t>(Numbered::data(part_.await_numbered(word, short_number(), source, shared_))));
   }
   /// The weight of the token's i-th entry here.
   RAILSHMEM_KERNEL float weight(uint64_t entry, uint32_t i) const {

@@ -28,11 +28,11 @@ class MaskingPartOf : public Part {
     if (found >= at_least) return found;
     return await_or_mask<kNodes>(members_, call_, Awaited::number, word, at_least, from);
   }
-  /// As Part::await_half(). Loses the member where it is masked meanwhile.
-  RAILSHMEM_KERNEL uint64_t await_half(const uint64_t* word, uint64_t number, int32_t from, Shared& shared) const {
+  /// As Part::await_numbered(). Loses the member where it is masked meanwhile.
+  RAILSHMEM_KERNEL uint64_t await_numbered(const uint64_t* word, uint64_t number, int32_t from, Shared& shared) const {
     uint64_t found = portable::load_relaxed(word);
     if (!Numbered::is_of(number, found)) {
-      found = await_or_mask<kNodes>(members_, call_, Awaited::half, word, number, from);
+      found = await_or_mask<kNodes>(members_, call_, Awaited::numbered, word, number, from);
       if (!Numbered::is_of(number, found)) lose(shared, from);
     }
     return found;

@@ -5,7 +5,7 @@
 // kNodes: members may be on other nodes. Those have no memory here, and are told and asked over the network.
 #pragma once
 
-#include "moe/kernels/call.h"
+#include "moe/kernels/places.h"
 #include "moe/kernels/puts.h"
 #include "shmem/device/calls/define.h"
 #include "shmem/device/sync.h"
@@ -124,7 +124,7 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void await_puts_patiently(const Me
   }
 }
 
-enum class Awaited : uint32_t { number, half };
+enum class Awaited : uint32_t { number, numbered };
 
 /// Waits for a word of a member that is not there yet: a number that only grows, or one of Numbered.
 /// Returns another word where the member is masked, or after a failure, which ends the job.
@@ -210,14 +210,10 @@ RAILSHMEM_KERNEL inline void renew_all(const Members& members) {
   const Layout layout(members.shape);
   unsigned char* const mine = members.memory[members.me];
   const uint64_t epoch = portable::load_relaxed(reinterpret_cast<const uint64_t*>(mine + Layout::kEpoch));
-  const auto fill = [mine](uint64_t from, uint64_t nbytes, uint64_t number) {
-    auto* const words = reinterpret_cast<uint64_t*>(mine + from);
-    RAILSHMEM_NO_UNROLL
-    for (uint64_t i = threads::thread_in_row(); i < nbytes / 8; i += threads::row_size())
-      words[i] = Numbered::of(number, 0);
-  };
-  fill(layout.numbered(), layout.numbered_nbytes(), members.shape.late_weights != 0 ? epoch << 1 | 1 : epoch);
-  fill(layout.packets(0, 0, 0), 2 * layout.set_nbytes(), epoch);
+  const auto at = [mine](uint64_t offset) { return reinterpret_cast<uint64_t*>(mine + offset); };
+  const uint64_t of_sums = members.shape.late_weights != 0 ? epoch << 1 | 1 : epoch;
+  Places{at(layout.numbered()), layout.numbered_nbytes(), of_sums}.fill();
+  Places{at(layout.packets(0, 0, 0)), 2 * layout.set_nbytes(), epoch}.fill();
 }
 
 /// By one block. A member that comes back has made fewer calls; who takes it back goes on with the larger numbers, and

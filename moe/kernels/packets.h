@@ -4,6 +4,7 @@
 #pragma once
 
 #include "moe/kernels/part.h"
+#include "moe/kernels/places.h"
 #include "shmem/device/packets.h"
 
 namespace railshmem::moe::kernels {
@@ -43,7 +44,7 @@ RAILSHMEM_KERNEL inline Taken<kCount> take_packets(Place& part, const At& at, ui
     if (taken.are_of(number)) return taken;
   }
   RAILSHMEM_NO_UNROLL
-  for (uint32_t i = 0; i < kCount; ++i) part.await_half(&at(i)->number, number, from, shared);
+  for (uint32_t i = 0; i < kCount; ++i) part.await_numbered(&at(i)->number, number, from, shared);
   taken.load(at);
   return taken;
 }
@@ -88,22 +89,11 @@ struct Pair {
   }
 };
 
-/// Memory that is a multiple of 8 bytes, and the number of the packets that are to lie there.
-struct Places {
-  uint64_t* from;
-  uint64_t nbytes, number;
-};
-
 /// Fills places of packets. The whole block, before it tells the counts. It is given nothing of which it would need the
 /// address: a Part of which there is one lies in memory, and each look at it costs time.
 RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void fill(Places some, Places others) {
-  const auto fill = [](Places places) {
-    const uint64_t word = Numbered::of(places.number, 0);
-    RAILSHMEM_NO_UNROLL
-    for (uint64_t i = threads::thread_in_row(); i < places.nbytes / 8; i += threads::row_size()) places.from[i] = word;
-  };
-  fill(some);
-  fill(others);
+  some.fill();
+  others.fill();
   threads::sync_block();
   portable::release_fence();
 }
@@ -113,7 +103,7 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void fill(Places some, Places othe
 /// dispatch.
 template <class Place>
 RAILSHMEM_KERNEL inline void renew_packets(const Place& part, uint64_t epoch) {
-  constexpr uint64_t kBegin = kRenewal - 2 * kRenewalParts;  // not with the first dispatch, which may be one of few
+  constexpr uint64_t kBegin = kRenewal - 2 * kRenewalParts;  // a handle's first dispatches are spared
   if (epoch % kRenewal < kBegin) return;
   const Layout& layout = part.layout();
   const auto places = [&](uint64_t from, uint64_t nbytes, uint64_t number) {

@@ -82,8 +82,8 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_late(const uint64_t
 }
 
 /// As await_late(), for a word of Numbered. Returns it, or anything after a failure.
-RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_half_late(const uint64_t* word, uint64_t number,
-                                                                       DeviceCall call, int pe) {
+RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline uint64_t await_numbered_late(const uint64_t* word, uint64_t number,
+                                                                           DeviceCall call, int pe) {
   const WorldView& world = device::this_world();
   device::Waiter waiter(device::error_of(world), device::Deadline{world.timeout_ns});
   uint64_t found = portable::load_relaxed(word);
@@ -201,13 +201,13 @@ class Part {
   }
   /// Waits for a word of Numbered and returns it; anything after a failure. The word carries its data itself, so
   /// nothing else is ordered.
-  RAILSHMEM_KERNEL uint64_t await_half(const uint64_t* word, uint64_t number, int32_t from, Shared&) const {
+  RAILSHMEM_KERNEL uint64_t await_numbered(const uint64_t* word, uint64_t number, int32_t from, Shared&) const {
     RAILSHMEM_NO_UNROLL
     for (int turn = 0; turn < device::kShortTurns; ++turn) {
       const uint64_t found = portable::load_relaxed(word);
       if (Numbered::is_of(number, found)) return found;
     }
-    return await_half_late(word, number, call_, members_.pe[from]);
+    return await_numbered_late(word, number, call_, members_.pe[from]);
   }
   RAILSHMEM_KERNEL void fail(ChannelStatus status, int pe, const void* about) const {
     device::finish(device::this_world(), call_, status, pe, about);
