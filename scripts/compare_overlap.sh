@@ -7,7 +7,8 @@
 # usual: the benches' own shapes. models: layers of Llama 7B, 70B and 405B, PES as tensor parallelism. small: 16 to 1024 rows,
 # where ours may take 1.02 of the time of collective then product. nodes: two shapes, each PE a node, over libfabric's shm;
 # beside the bound of a pipeline. NCCL and PyTorch are for the other groups.
-# PES          PEs, one GPU each                              (default: 2)
+# PES          PEs, one GPU each                              (default: 2). With fewer GPUs PEs share them: a check that ours
+#              works, of one small shape, without PyTorch
 # PIECES       of ours, in turn                               (default: auto,1,2,4; small: auto; nodes: auto,1,2,4,8)
 # PROTOCOLS    of ours, all-gather inside a node, in turn     (default: usual: get,put; else auto)
 # SHAPES       MxKxN or lists of shmem_gpu_perf,... instead of the usual ones of a bench
@@ -17,7 +18,7 @@
 # BUDGET       seconds after which no run begins and a running one is ended   (default: 230)
 # PYTHON       a Python with torch; without one its columns stay empty        (default: python3)
 # OURS, LAUNCHER, ROWS: see compare_nccl.sh
-# Exit status: 1 when a run of ours failed, 77 without enough GPUs.
+# Exit status: 1 when a run of ours failed, 77 without a GPU.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 carry=$root/build/gpu-carry
@@ -37,7 +38,7 @@ for word; do
     ag_gemm | gemm_rs) benches+=("$word") ;;
     usual | models | small | nodes) groups+=("$word") ;;
     *)
-      sed -n '3,20p' "$0" >&2
+      sed -n '3,21p' "$0" >&2
       exit 2
       ;;
   esac
@@ -45,7 +46,7 @@ done
 [ ${#benches[@]} -gt 0 ] || benches=(ag_gemm gemm_rs)
 [ ${#groups[@]} -gt 0 ] || groups=(usual small)
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
-[ "$gpus" -ge "$pes" ] || fail "SKIPPED: $gpus GPUs for $pes PEs" 77
+[ "$gpus" -gt 0 ] || fail "SKIPPED: nvidia-smi shows no GPU" 77
 [ -x "$ours" ] || fail "no $ours; build the target shmem_gpu_perf, or scripts/build_gpu_carry.sh"
 # cuBLASLt: of a wheel, as PyTorch uses it, else of the toolkit.
 cublas=$("$python" -c '
@@ -58,7 +59,13 @@ for place in spec.submodule_search_locations if spec else []:
 libraries=$carry/lib:$root/build/release:$root/build/release/overlap:$cublas${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 prepare_jobs
 has_torch=''
-if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then has_torch=yes; else
+few=()
+if [ "$gpus" -lt "$pes" ]; then
+  # Kernels of PEs that share a GPU take turns of milliseconds.
+  echo "compare_overlap.sh: PyTorch SKIPPED: $gpus GPUs for $pes PEs" >&2
+  groups=(usual) rounds=1 repetitions=1 PIECES=auto PROTOCOLS=auto SHAPES=${SHAPES:-1024x1024x1024}
+  few=(--iters 2)
+elif "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then has_torch=yes; else
   echo "compare_overlap.sh: PyTorch SKIPPED: $python has no torch that sees a GPU" >&2
 fi
 
@@ -70,7 +77,7 @@ time_left() {
 }
 # options_of GROUP: sets the array options.
 options_of() {
-  options=(--repetitions "$repetitions" --tokens "${TOKENS:-8192}")
+  options=(--repetitions "$repetitions" --tokens "${TOKENS:-8192}" "${few[@]}")
   case $1 in
     usual)
       options+=(--pieces "${PIECES:-auto,1,2,4}" --protocol "${PROTOCOLS:-get,put}")

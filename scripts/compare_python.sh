@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures the Python package on two GPUs against C, C++ and NCCL, in turns in one go, and prints one table with goals.
+# Measures the Python package against C, C++ and NCCL, in turns in one go, and prints one table with goals.
 #   scripts/compare_python.sh
 # ONLY     parts: calls collectives triton fsdp ddp              (default: all)
+# PES      PEs, one GPU each                                     (default: 2)
 # ROUNDS   turns of ours and C or C++; the median counts         (default: 2). NCCL takes turns inside of a process
 # FROM     folder with bin/, lib/ and python/ (scripts/build_gpu_carry.sh, scripts/build_python_carry.sh), or a build folder
 #          whose package PYTHONPATH names                        (default: build/gpu-carry)
@@ -13,17 +14,18 @@
 # ROWS     folder that keeps rows, traces and outputs            (default: a new one in /tmp)
 # FSDP_OPTIONS, DDP_OPTIONS   more options for python/bench/fsdp_step.py and ddp_step.py
 # A run that fails is named below the table, with the end of its output; the other runs go on.
-# Exit status: 1 when a run failed or data were wrong, 77 without two GPUs. A goal that is missed does not count.
+# Exit status: 1 when a run failed or data were wrong, 77 without a GPU for each PE. A goal that is missed does not count.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 case ${1:-} in ?*)
-  sed -n '3,17p' "$0" >&2
+  sed -n '3,18p' "$0" >&2
   exit 2
   ;;
 esac
 from=${FROM:-$root/build/gpu-carry}
 python=${PYTHON:-python3}
 device=${DEVICE:-cuda}
+pes=${PES:-2}
 rounds=${ROUNDS:-2}
 budget=${BUDGET:-230}
 only=${ONLY:-calls collectives triton fsdp ddp}
@@ -40,8 +42,8 @@ case $device in
   cpu) ;;
   cuda)
     gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
-    if [ "$gpus" -lt 2 ]; then
-      echo "compare_python.sh: SKIPPED: nvidia-smi shows $gpus GPUs, and this takes two; DEVICE=cpu tries the programs"
+    if [ "$gpus" -lt "$pes" ]; then
+      echo "compare_python.sh: SKIPPED: nvidia-smi shows $gpus GPUs for $pes PEs; DEVICE=cpu tries the programs"
       exit 77
     fi
     ;;
@@ -66,7 +68,7 @@ export SHMEM_TIMEOUT=60 SHMEM_WAIT_TIMEOUT=60 IPATH_NO_BACKTRACE=1 HFI_NO_BACKTR
 export OMP_NUM_THREADS=4
 bench=$root/python/bench
 
-# job NAME NAME=VALUE... COMMAND...: two PEs; what it printed goes to NAME.log.
+# job NAME NAME=VALUE... COMMAND...: all PEs; what it printed goes to NAME.log.
 job() {
   local name=$1 status left=$((budget - SECONDS)) began=$SECONDS
   shift
@@ -75,7 +77,7 @@ job() {
     return
   fi
   [ "$left" -le "${LIMIT:-100}" ] || left=${LIMIT:-100}
-  timeout -k 5 "$left" "$(program oshrun)" -n 2 --timeout "$left" env "$@" >"$rows/$name.log" 2>&1 </dev/null
+  timeout -k 5 "$left" "$(program oshrun)" -n "$pes" --timeout "$left" env "$@" >"$rows/$name.log" 2>&1 </dev/null
   status=$?
   echo "compare_python.sh: $name: status $status, $((SECONDS - began)) s" >&2
   [ "$status" -eq 0 ] || echo "$name: status $status" >>"$rows/failed"

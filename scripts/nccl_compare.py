@@ -56,7 +56,7 @@ class Page:
         self.versions = [sorted({row["version"] for row in rows})[0] for rows in (ours_rows, nccl_rows) if rows]
         self.machines = sorted({f"{row['gpu']}, {row['driver']}" for row in self.rows})
         self.types = sorted({row["dtype"] for row in self.rows if row.get("dtype")})
-        self.two_h200 = self.pes == 2 and all("H200" in machine for machine in self.machines)
+        self.h200 = all("H200" in machine for machine in self.machines)
 
     def bus(self, bench, nbytes, microseconds):
         """Bus bandwidth, GB/s, as nccl-tests define it."""
@@ -80,7 +80,7 @@ class Page:
         engine, kernel, launch = self.floors(bench, order, nbytes)
         values = {nccl_goals.US: ours, nccl_goals.NCCL: by(ours, nccl), nccl_goals.ENGINE: by(engine, ours),
                   nccl_goals.KERNEL: by(kernel, ours)}
-        goals = nccl_goals.goals_of(bench, order, nbytes, self.two_h200)
+        goals = nccl_goals.goals_of(bench, order, nbytes, self.pes, self.h200)
         return [size_text(nbytes), number(ours), number(plain), number(window), ratio(ours, nccl),
                 number(self.bus(bench, nbytes, ours)), number(self.bus(bench, nbytes, nccl)),
                 number(engine), number(kernel), number(launch), "; ".join(goal.text() for goal in goals),

@@ -56,11 +56,15 @@ def expect_lines(done, *lines):
 
 
 def check_goals():
-    def limits(bench, order, nbytes, two_h200=True):
-        return [goal.text() for goal in nccl_goals.goals_of(bench, order, nbytes, two_h200)]
+    def limits(bench, order, nbytes, pes=2, h200=True):
+        return [goal.text() for goal in nccl_goals.goals_of(bench, order, nbytes, pes, h200)]
 
     expect(limits("allgather", "graph", 8 * KI) == ["<= 3 us"], limits("allgather", "graph", 8 * KI))
-    expect(limits("allgather", "graph", 8 * KI, False) == [], "limits in us are for two H200s")
+    expect(limits("allgather", "graph", 8 * KI, h200=False) == [], "limits in us are for H200s")
+    expect(limits("allgather", "graph", 8 * KI, 4) == [], "limits in us are for two and for eight")
+    expect(limits("allgather", "graph", MI, 8) == ["<= 0.6 of NCCL", "<= 8 us"], limits("allgather", "graph", MI, 8))
+    expect(limits("allgather", "graph", MI, 8, False) == ["<= 0.6 of NCCL"], limits("allgather", "graph", MI, 8, False))
+    expect(limits("allreduce", "graph", 64 * KI, 8) == ["<= 5.5 us", "<= 0.6 of NCCL"], limits("allreduce", "graph", 64 * KI, 8))
     expect(limits("allgather", "graph", 16 * MI) == [">= 0.8 of the copy engine"], limits("allgather", "graph", 16 * MI))
     expect(limits("allgather", "graph", GI) == [">= 0.93 of the copy engine", "<= 0.72 of NCCL"], limits("allgather", "graph", GI))
     expect(limits("reducescatter", "graph", 64 * MI) == [">= 0.93 of the copy kernel"], "reduce-scatter")

@@ -108,6 +108,11 @@ def runs():
         done, calls = run()
         expect([call.split()[0] for call in calls] == ["ag_gemm", "gemm_rs"] * 2, f"both benches of the groups usual and small: {calls}")
         expect("--shapes" not in calls[0] and "--shapes small" in calls[2], f"usual shapes are the bench's own: {calls}")
+        environment["PES"] = "8"
+        done, calls = run("usual", "small")
+        expect(done.returncode == 0 and "PyTorch SKIPPED: 2 GPUs for 8 PEs" in done.stderr, f"PEs share GPUs: {done.returncode} {done.stderr}")
+        expect(len(calls) == 2 and all("--shapes 1024x1024x1024" in call for call in calls), f"one small shape: {calls}")
+        del environment["PES"]
         done = subprocess.run([os.path.join(scripts, "compare_overlap.sh"), "node"], env=environment, capture_output=True, text=True, timeout=50)
         expect(done.returncode == 2 and "usual models small nodes" in done.stderr, f"an unknown group: {done.stderr}")
 
