@@ -17,7 +17,7 @@
 #          there the PEs of a row take turns already, and with 8 coll_ops was not done in time
 # ROWS     a regular expression: only the rows whose names match, as '^python'
 # LOGS     folder for the outputs    (default: a new one in /tmp)
-# Exit status: 1 when a test failed, 77 without a GPU.
+# Exit status: 1 when a test failed, 77 without a GPU, 143 when a signal ended it, with the rows that were done.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 sanitize=''
@@ -72,6 +72,26 @@ has_nvrtc() {
 }
 
 names=()
+measured=() # rows that print figures, which go below the table
+# table: what ran so far.
+table() {
+  local name
+  echo
+  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c
+  echo
+  echo "| test | result | time |"
+  echo "| --- | --- | --- |"
+  for name in "${names[@]}"; do cat "$logs/$name.row" 2>/dev/null || echo "| $name | not finished | |"; done
+  for name in "${measured[@]}"; do
+    [ -e "$logs/$name.log" ] || continue
+    echo
+    echo "$name:"
+    grep -E '^(device_ring|put_signal_pipeline|jacobi|expert_puts|moe_dispatch|stream_ordered|cuda_graph|data_parallel|tensor_parallel_mlp|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
+  done
+}
+# Whoever ends this script before its time gets the table, too.
+trap 'echo "gpu_check.sh: ended by a signal; rows below the last one had not begun"; table; exit 143' TERM
+
 # row NAME SECONDS COMMAND...: runs it; the output goes to a log, and its end to the screen when it failed.
 row() {
   local name=$1 limit=$2 began=$SECONDS status verdict
@@ -171,7 +191,6 @@ coll_benches() {
   done
 }
 
-measured=()  # what printed figures, which go below the table
 check device.one_gpu 300 1 "$(program ring_gpu_test)"
 check device.memory 300 2 "$(program memory_gpu_test)"
 counts=$(printf '%s\n' 1 2 "$gpus" | sort -nu)
@@ -438,18 +457,7 @@ if [ -n "$sanitize" ]; then
 fi
 
 wait
-echo
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c
-echo
-echo "| test | result | time |"
-echo "| --- | --- | --- |"
-for name in "${names[@]}"; do cat "$logs/$name.row"; done
-for name in "${measured[@]}"; do
-  [ -e "$logs/$name.log" ] || continue
-  echo
-  echo "$name:"
-  grep -E '^(device_ring|put_signal_pipeline|jacobi|expert_puts|moe_dispatch|stream_ordered|cuda_graph|data_parallel|tensor_parallel_mlp|soak_kernels|gpu_soak\.sh|registered_buffers|nccl_window): ' "$logs/$name.log"
-done
+table
 for name in "${names[@]}"; do
   if grep -q FAILED "$logs/$name.row"; then exit 1; fi
 done
