@@ -57,7 +57,7 @@ fi
 
 # A first build, which nobody has configured, is soonest done in batches, and with kernels that nobody can run here
 # compiled as far as PTX; device_headers brings all device functions to machine code. The library's own kernels become
-# machine code, with less effort, once for all builds.
+# machine code, as fast as nvcc can, once for all builds.
 how_to_build=() # of all
 release=()      # of the release build
 sanitized=()    # of the others

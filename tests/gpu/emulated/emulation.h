@@ -83,8 +83,7 @@ inline void pause(uint32_t turn) {
   if (KernelThreads* const threads = KernelThreads::running()) {
     threads->pass(turn > 0);
   } else if (turn >= 256) {
-    const timespec nap{0, 20'000};
-    nanosleep(&nap, nullptr);
+    nap(turn - 256);
   } else if (turn % 4 == 3) {
     sched_yield();
   }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +19,12 @@
 #include <vector>
 
 namespace railshmem::emulation {
+
+/// Sleeps 20 us, and longer where many naps went before: whoever waits for a deadline of seconds leaves the CPU to others.
+inline void nap(uint32_t naps_before) {
+  const timespec time{0, 20'000L << std::min(naps_before / 64, 6U)};
+  nanosleep(&time, nullptr);
+}
 
 /// Stacks of fibers, kept for later ones: taking one from the system costs more than most fibers run.
 class Stacks {
@@ -118,12 +125,10 @@ class Fibers {
   }
   /// Nobody could go on: what they wait for comes from other threads or processes.
   static void rest(uint32_t passes) {
-    if (passes <= kYields) {
+    if (passes <= kYields)
       sched_yield();
-      return;
-    }
-    const timespec nap{0, 20'000};
-    nanosleep(&nap, nullptr);
+    else
+      nap(passes);
   }
   static constexpr uint32_t kYields = 2;
 
