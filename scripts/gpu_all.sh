@@ -112,7 +112,7 @@ fsdp() {
   DEVICE=$device ONLY=fsdp ROWS=$out/fsdp "$root/scripts/compare_python.sh"
 }
 check() { LOGS=$out/check "$root/scripts/gpu_check.sh"; }
-soak() { "$root/scripts/gpu_soak.sh" 300 10; }
+soak() { PES=$((PES > 4 ? PES / 2 * 2 : 4)) "$root/scripts/gpu_soak.sh" 300 10; }
 
 # seconds_of PART: what it may take.
 seconds_of() { sed -n "s/^# $1  .*[^0-9]\([0-9]*\) s\$/\1/p" "$0"; }

@@ -20,7 +20,8 @@
 
 namespace railshmem::emulation {
 
-/// Sleeps 20 us, and longer where many naps went before: whoever waits for a deadline of seconds leaves the CPU to others.
+/// Sleeps 20 us, and longer where many naps went before: whoever waits for a deadline of seconds leaves the CPU to
+/// others.
 inline void nap(uint32_t naps_before) {
   const timespec time{0, 20'000L << std::min(naps_before / 64, 6U)};
   nanosleep(&time, nullptr);
