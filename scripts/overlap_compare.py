@@ -24,7 +24,7 @@ GOALS = {
     ("gemm_rs", "32768x8192x8192"): (None, 1.0), ("gemm_rs", "16384x8192x8192"): (None, 1.0),
     ("gemm_rs", "8192x4096x8192"): (None, 0.95), ("gemm_rs", "4096x4096x4096"): (None, 0.82),
 }
-# Of eight.
+# Of eight H200s, each with a PE: the two limits that GOALS has.
 GOALS_OF_EIGHT = {
     ("ag_gemm", "32768x16384x8192"): (1.02, 0.96),
     **{("gemm_rs", shape): (None, 0.90) for shape in ("32768x8192x8192", "16384x8192x8192")},
