@@ -300,6 +300,8 @@ for provider in shm 'tcp;ofi_rxm'; do
 done
 check perf.moe.2 150 2 "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_combine moe_combine_late --validate --repetitions 3
 measured+=(perf.moe.2)
+# Of one token of each of four PEs: other tokens cross from each, and all must make as many calls.
+check perf.moe.few.4 150 4 "$(program oshrun)" -n 4 --timeout 140 "$(program shmem_gpu_perf)" moe_dispatch moe_bulk_dispatch --validate --repetitions 1 --shapes 1x7168x256
 check perf.moe_bulk.2 150 2 env SHMEM_SYMMETRIC_SIZE=1G "$(program oshrun)" -n 2 --timeout 140 "$(program shmem_gpu_perf)" moe_bulk_layout moe_bulk_dispatch moe_bulk_combine --validate --repetitions 3
 measured+=(perf.moe_bulk.2)
 # Two nodes on this host: NVLink within, the network between.

@@ -73,7 +73,8 @@ class Experts {
   bool eight_bits() const { return config_.dispatch_type != config_.type; }
   bool combines() const { return !eight_bits(); }
   /// What this PE's tokens need to cross, once to each other PE that has experts of them.
-  uint64_t crossing_nbytes() const { return crossing_ * static_cast<uint64_t>(shape_.hidden) * (eight_bits() ? 1 : 2); }
+  uint64_t crossing_nbytes() const { return crossing_ * token_nbytes(); }
+  uint64_t token_nbytes() const { return static_cast<uint64_t>(shape_.hidden) * (eight_bits() ? 1 : 2); }
 
  private:
   static shmemx_moe_config_t configuration(const Context& context, const MoeShape& shape, int dispatch_type,
@@ -143,7 +144,7 @@ enum class What { dispatch, combine, combine_late };
 void run_shape(Context& context, const MoeShape& shape, int dispatch_type, What what) {
   Experts experts(context, shape, dispatch_type, what == What::combine_late);
   const bool combines = what != What::dispatch;
-  const long iters = iterations(context.options, experts.crossing_nbytes(), 200);
+  const long iters = calls_of(context, shape, experts.token_nbytes());
   std::optional<Graphs<Experts>> graphs;
   if (context.options.graph) graphs.emplace(context, experts, iters);
   const auto measured = [&] { return graphs ? graphs->times() : times_of(context, experts, iters); };

@@ -74,9 +74,10 @@ class Layer {
     return true;
   }
   /// What this PE's tokens need to cross.
-  uint64_t crossing_nbytes() const {
+  uint64_t crossing_nbytes() const { return crossing_ * token_nbytes(); }
+  uint64_t token_nbytes() const {
     const auto hidden = static_cast<uint64_t>(shape_.hidden);
-    return crossing_ * (eight_bits() ? hidden + 4 * static_cast<uint64_t>(config_.words) : 2 * hidden);
+    return eight_bits() ? hidden + 4 * static_cast<uint64_t>(config_.words) : 2 * hidden;
   }
 
  private:
@@ -153,7 +154,7 @@ class Layer {
 
 void run_shape(Context& context, const MoeShape& shape, int type, bool combines) {
   Layer layer(context, shape, type);
-  const long iters = iterations(context.options, layer.crossing_nbytes(), 200);
+  const long iters = calls_of(context, shape, layer.token_nbytes());
   std::optional<Graphs<Layer>> graphs;
   if (context.options.graph) graphs.emplace(context, layer, iters);
   const auto measured = [&] { return graphs ? graphs->times() : times_of(context, layer, iters); };

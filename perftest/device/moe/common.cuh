@@ -24,6 +24,12 @@ inline MoeShape shape_of(const std::string& word) {
   return shape;
 }
 
+/// Calls of one measurement, of tokens of so many bytes. Equal on all PEs, though other tokens cross from each: PEs
+/// that made different numbers of calls would wait for each other in vain.
+inline long calls_of(const Context& context, const MoeShape& shape, uint64_t token_nbytes) {
+  return iterations(context.options, static_cast<uint64_t>(shape.tokens) * token_nbytes, 200);
+}
+
 inline uint32_t mixed(uint32_t a, uint32_t b) {
   uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
   h = (h ^ h >> 15) * 0xc2b2ae35u;
