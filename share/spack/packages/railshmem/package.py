@@ -15,6 +15,8 @@ class Railshmem(CMakePackage, CudaPackage):
     variant("mpi", default=False, description="Start of programs that use MPI, too")
     variant("perftest", default=True, description="The benchmarks shmem_perf and shmem_info")
 
+    depends_on("c", type="build")  # what oshcc calls
+    depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
