@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/channel/channel.h"
 #include "src/proxy/parked_ops.h"
@@ -26,7 +27,8 @@ class ChannelDrain {
         parked_(npes) {}
 
   /// Issues a bounded batch and tells producers what finished. Operations that a fence holds back are put aside. When
-  /// an operation finds no room, its command and all later ones stay in the ring, and the pass goes on reaping. True
+  /// an operation finds no room, its command and all later ones stay in the ring, and the pass goes on reaping. An
+  /// operation that finds none for kLateNs is put aside, too: its PE may hang, and those to other PEs go past it. True
   /// when something moved.
   bool step() noexcept {
     bool moved = false;
@@ -61,6 +63,7 @@ class ChannelDrain {
  private:
   static constexpr uint64_t kCommandsPerPass = 32;  // more starves reaping, and reaping frees what `again` waits for
   static constexpr uint64_t kMostFolded = 64;
+  static constexpr uint64_t kLateNs = 10'000'000;
 
   static bool is_inline(const Command& c) noexcept {
     return c.op == CommandOp::put_inline || c.op == CommandOp::put_inline_signal;
@@ -187,12 +190,23 @@ class ChannelDrain {
 
   /// What becomes of an operation that was not accepted. False: its command stays in the ring.
   [[gnu::noinline]] bool settle(const Op& op, Post posted) noexcept {
+    if (posted == Post::again && head_is_late()) posted = Post::behind;
     stuck_ = posted == Post::again || (posted == Post::behind && parked_.full());
     if (stuck_) return false;
     if (posted == Post::behind) parked_.add(op, context_.fences);
     channel_.pop();
     if (posted == Post::failed) tell_end(op.outcome);
     return true;
+  }
+
+  /// Whether the command at the ring's head, which was refused now, was refused for long.
+  bool head_is_late() noexcept {
+    const uint64_t now = now_ns();
+    if (refused_ != channel_.next()) {
+      refused_ = channel_.next();
+      refused_since_ns_ = now;
+    }
+    return now - refused_since_ns_ >= kLateNs;
   }
 
   /// Issues an operation that was put aside. False: it must wait, or there is no room now.
@@ -223,7 +237,8 @@ class ChannelDrain {
   Nudger<R>* const nudger_;
   NetContext& context_;
   const int npes_;
-  bool stuck_ = false;  ///< the command at the ring's head finds no room
+  bool stuck_ = false;                                      ///< the command at the ring's head finds no room
+  uint64_t refused_ = ~uint64_t{0}, refused_since_ns_ = 0;  ///< the last command that found none, and since when
   ParkedOps parked_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations of a channel that wait for what a fence holds back. Those to other PEs go past them.
+// Operations of a channel that wait: a fence holds them back, or their PE takes nothing. Those to other PEs go past
+// them.
 #pragma once
 
 #include <array>

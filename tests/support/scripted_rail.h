@@ -27,6 +27,7 @@ class ScriptedRail {
   // ---- the script ----
   RailTraits shape{64, 1 << 20, 4096, false};
   int room = 1 << 30;  ///< posts until `again`
+  int hung_pe = -1;    ///< posts to it find no room
   int failing = 0;     ///< the next so many posts fail
   bool looks = true;   ///< reads the written data; false: the data may be memory where the CPU faults
   std::vector<Posted> posted;
@@ -80,7 +81,7 @@ class ScriptedRail {
  private:
   static std::vector<std::byte> copy(const std::byte* bytes, size_t n) { return {bytes, bytes + n}; }
   Post record(Posted p) noexcept {
-    if (room <= 0) return Post::again;
+    if (room <= 0 || (p.what == 's' ? p.to.pe : p.remote.pe) == hung_pe) return Post::again;
     if (failing > 0) {
       --failing;
       return Post::failed;

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "include/shmem/device/push.h"
 #include "tests/support/initiator_rig.h"
 #include "tests/support/payload_room.h"
@@ -132,6 +135,34 @@ TEST(ChannelDrain, NothingIsLostWhenTooManyWait) {
   for (int i = 0; i < 20; ++i) rig.steps();
   EXPECT_EQ(rig.writes().size(), kMany + 2);
   for (ScriptedRail& each : rig.rails) each.complete_all_writes();
+}
+
+TEST(ChannelDrain, APeerThatTakesNothingHoldsUpNoOther) {
+  Rig rig;
+  for (ScriptedRail& each : rig.rails) each.hung_pe = 1;
+  rig.put_value(1, 1000, 7);
+  rig.put(1, 2000);
+  rig.put(2, 3000);
+  rig.steps();
+  EXPECT_EQ(rig.writes(), Offsets{}) << "most peers that have no room now have some soon";
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  rig.steps();
+  EXPECT_EQ(rig.writes(), (Offsets{3000}));
+  EXPECT_TRUE(rig.drain.holds());
+  for (ScriptedRail& each : rig.rails) each.hung_pe = -1;
+  rig.put(1, 4000);
+  rig.steps();
+  EXPECT_EQ(rig.writes(), (Offsets{1000, 2000, 3000, 4000}));
+  EXPECT_FALSE(rig.drain.holds());
+  for (ScriptedRail& each : rig.rails) {
+    for (const ScriptedRail::Posted& p : each.posted)
+      if (p.remote.offset == 1000) {
+        EXPECT_EQ(read_message<uint64_t>(p.bytes.data()), 7u);
+      }
+    each.complete_all_writes();
+  }
+  rig.steps();
+  EXPECT_EQ(rig.completed(), 4u);
 }
 
 TEST(ChannelDrain, ValuesThatFindNoRoomArriveWholeAndOnce) {
