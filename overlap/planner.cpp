@@ -25,9 +25,13 @@ size_t tiles(size_t rows, size_t n) noexcept {
   return (rows * n + kTile - 1) / kTile;
 }
 
-/// The most pieces that are still `waves` waves long each.
-size_t most_pieces(size_t rows, size_t n, size_t waves) noexcept {
-  return std::clamp<size_t>(tiles(rows, n) / (waves * kWave), 1, kMostPieces);
+size_t waves(size_t rows, size_t n) noexcept {
+  return (tiles(rows, n) + kWave - 1) / kWave;
+}
+
+/// The most pieces that are still `length` waves long each.
+size_t most_pieces(size_t rows, size_t n, size_t length) noexcept {
+  return std::clamp<size_t>(tiles(rows, n) / (length * kWave), 1, kMostPieces);
 }
 
 double product_seconds(const Shape& shape, size_t rows) noexcept {
@@ -45,8 +49,7 @@ double scatter_seconds(const Shape& shape, size_t pieces) noexcept {
   const auto members = static_cast<size_t>(shape.npes);
   const Cut cut = cut_rows(shape.m / members, pieces);
   const double wave = 2.0 * kTile * kWave * static_cast<double>(shape.k) / kFlops;
-  const auto waves = static_cast<double>((tiles(cut.piece_rows, shape.n) + kWave - 1) / kWave);
-  const double product = waves * wave + kLaunch;
+  const double product = static_cast<double>(waves(cut.piece_rows, shape.n)) * wave + kLaunch;
   const double copy = static_cast<double>(cut.piece_rows * shape.n * shape.element) / kLink;
   double computed = static_cast<double>((members - 2) * cut.pieces) * product;  // all but the last member's
   double own = computed + static_cast<double>(cut.pieces) * product, come = 0;
@@ -72,8 +75,11 @@ size_t pieces_of_scatter(const Shape& shape) noexcept {
 size_t suggested_pieces(Way way, const Shape& shape) noexcept {
   if (shape.npes < 2) return 1;
   const size_t rows = shape.m / static_cast<size_t>(shape.npes);
-  // A product of less than a wave takes as long as one of a wave: cutting it would cost more than the bytes.
-  if (rows == 0 || tiles(rows, shape.n) < kWave) return 0;
+  // A product of less than a wave takes as long as one of a wave. Cut products that are more waves than the whole one
+  // cost more than the bytes; and the sums of a scatter get in the way of short products.
+  const bool short_of_a_wave = tiles(rows, shape.n) < kWave;
+  const bool more_waves = waves(shape.m, shape.n) < static_cast<size_t>(shape.npes);
+  if (rows == 0 || (short_of_a_wave && (more_waves || way == Way::scatter))) return 0;
   // Each chunk's sum waits for a time slice of 2 ms there; one behind the other there is no such wait.
   if (way == Way::scatter && shape.nodes > 1 && shape.own_context) return 0;
   const double product = product_seconds(shape, rows);

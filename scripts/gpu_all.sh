@@ -134,6 +134,10 @@ ended() {
   set +m
   wait "$job"
   status=$?
+  for _ in {1..50}; do # scripts that were ended print what they have
+    kill -0 -- "-$job" 2>/dev/null || break
+    sleep 0.2
+  done
   kill -- "-$watch" 2>/dev/null
   wait "$watch" 2>/dev/null
   return "$status"

@@ -96,7 +96,8 @@ trap 'echo "gpu_check.sh: ended by a signal; rows below the last one had not beg
 row() {
   local name=$1 limit=$2 began=$SECONDS status verdict
   shift 2
-  timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1
+  # In the process group of this script, so that a signal to that group ends the row, too.
+  timeout --foreground -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1
   status=$?
   case $status in
     0) verdict=passed ;;
@@ -147,7 +148,8 @@ check() {
     on_lane[lane]=$!
   else
     wait
-    row "$name" "$limit" "$@"
+    row "$name" "$limit" "$@" & # a signal does not interrupt what runs in the foreground
+    wait
   fi
 }
 

@@ -84,7 +84,7 @@ NodeCollectives::NodeCollectives(DeviceMemory& memory, PeerBuffers& buffers, con
     : memory_(memory),
       buffers_(buffers),
       kernels_(memory.gpu(), memory.copies(), view),
-      copies_(memory.gpu()),
+      sides_(memory.gpu()),
       choice_(choice),
       view_(view),
       scratches_(memory, slots) {}
@@ -165,8 +165,10 @@ void NodeCollectives::move(const Job& job) {
   launch(job, DirectMoveCall{call, direct_whereabouts(coll, buffers_, job.scratch.pes(), {false, true}, job.stream)});
 }
 
-/// Every member fetches. It takes the others' blocks to lie in their heaps where its own lie in its heap; the kernel
-/// behind the copies knows whether they do.
+/// Every member fetches, from one member at a time: from the next one, then from the one behind it. So one member
+/// fetches from each at a time, too, which is much faster than copies from all at once (docs/decisions/0091). It takes
+/// the others' blocks to lie in their heaps where its own lie in its heap; the kernel behind the copies knows whether
+/// they do.
 void NodeCollectives::move_by_engines(const Job& job) {
   const Coll& coll = job.coll;
   const int me = coll.team.rank;
@@ -174,30 +176,30 @@ void NodeCollectives::move_by_engines(const Job& job) {
   EngineMoveCall call{move_of(coll, job.scratch.members()), place.number, nullptr,
                       coll.kind == CollKind::broadcast ? coll.root : -1};
   const OwnBlockCall own{call.move.dest[me], call.move.source[me], coll.nbytes};
+  const DeviceCopy own_copy{own.dest, own.source, own.nbytes};
   bool own_is_there = own.dest == own.source || coll.receives(me) == 0;
   if (place.number != 0 && place.from_dest && own.dest != own.source && coll.sends(me) > 0) {
-    const cuda::CopyFan::Chain first{{own.dest, own.source, own.nbytes}};
-    must(copies_.give({&first, 1}, job.stream), "cuMemcpyAsync");
+    must(sides_.copy({&own_copy, 1}, job.stream), "cuMemcpyAsync");
     own_is_there = true;
   }
-  std::vector<cuda::CopyFan::Chain> fetched;
+  std::vector<DeviceCopy> fetched;
   for (int i = 1; i < job.n() && place.number != 0; ++i) {
     const int k = (me + i) % job.n();
     if (coll.receives(k) == 0) continue;
     const std::byte* const like = place.from_dest ? coll.dest_from(k) : coll.source_for(me);
-    fetched.push_back({{call.move.dest[k], of_member(coll, like, coll.nbytes, k), coll.nbytes}});
+    fetched.push_back({call.move.dest[k], of_member(coll, like, coll.nbytes, k), coll.nbytes});
   }
   const Step& copies = job.plan.steps[1];
-  cuda::CopyFan::Work beside;
-  if (place.number != 0 && !own_is_there) {
-    if (copies.blocks == 0) {
-      fetched.push_back({{own.dest, own.source, own.nbytes}});
-    } else {
-      beside = [&](cuda::Stream stream) { return kernels_.give(own, grid_of(copies), stream); };
-    }
-  }
-  const auto meet = [&](cuda::Stream stream) { return kernels_.begin(call, grid_of(job.plan.steps[0]), stream); };
-  must(copies_.give(meet, fetched, beside, job.stream), "cuLaunchKernel or cuMemcpyAsync");
+  cuda::SideStreams::Work beside;
+  if (place.number != 0 && !own_is_there)
+    beside = [&](cuda::Stream stream) {
+      return copies.blocks == 0 ? sides_.copy({&own_copy, 1}, stream) : kernels_.give(own, grid_of(copies), stream);
+    };
+  const auto meet_and_fetch = [&](cuda::Stream stream) {
+    const cuda::Result met = kernels_.begin(call, grid_of(job.plan.steps[0]), stream);
+    return met == cuda::kSuccess ? sides_.copy(fetched, stream) : met;
+  };
+  must(sides_.give(meet_and_fetch, beside, job.stream), "cuLaunchKernel or cuMemcpyAsync");
   must(kernels_.end(call, grid_of(job.plan.steps[2]), job.stream), "cuLaunchKernel");
 }
 

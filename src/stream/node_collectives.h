@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/cuda/coll_kernels.h"
-#include "src/cuda/copy_fan.h"
+#include "src/cuda/side_streams.h"
 #include "src/gpu/device_memory.h"
 #include "src/gpu/peer_buffers.h"
 #include "src/stream/coll.h"
@@ -57,7 +57,7 @@ class NodeCollectives {
   DeviceMemory& memory_;
   PeerBuffers& buffers_;
   const cuda::CollKernels kernels_;
-  cuda::CopyFan copies_;
+  cuda::SideStreams sides_;
   const Choice& choice_;
   WorldView view_;  ///< of the job, as the kernels have it
   TeamScratches scratches_;

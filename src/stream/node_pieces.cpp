@@ -11,8 +11,6 @@
 namespace railshmem {
 namespace {
 
-using cuda::CopyFan;
-
 constexpr cuda::CollKernels::Grid kBegin{1, 128};
 constexpr cuda::CollKernels::Grid kEnd{1, 128};
 constexpr unsigned kPieceBlocks = 16;  // they wait on multiprocessors, which the producer needs too
@@ -42,7 +40,7 @@ void NodeCollectives::gather_pieces(const Coll& coll, size_t piece_nbytes, uint6
   cuda::EngineMoveCall call{{members, coll.nbytes, {}, {}}, place.number, arrived, -1};
   const auto* const number =
       members.scratch + static_cast<size_t>(me) * members.stride + cuda::ScratchLayout(members.n).call();
-  std::vector<CopyFan::Chain> chains;
+  std::vector<DeviceCopy> own, fetched;
   for (int i = 0; i < members.n; ++i) {
     const int k = (me + i) % members.n;
     std::byte* const dest = coll.dest_from(k);
@@ -51,16 +49,18 @@ void NodeCollectives::gather_pieces(const Coll& coll, size_t piece_nbytes, uint6
     must_have(coll, "dest", dest, coll.nbytes, me);
     const std::byte* const like = place.from_dest ? dest : coll.source_for(me);
     const void* const from = k == me ? coll.source_for(me) : must_have(coll, "source", like, coll.nbytes, k);
-    CopyFan::Chain& chain = chains.emplace_back();
+    std::vector<DeviceCopy>& copies = k == me ? own : fetched;
     for (size_t p = 0; p < pieces; ++p) {
       const size_t at = p * piece_nbytes, nbytes = std::min(piece_nbytes, coll.nbytes - at);
-      if (dest != from) chain.push_back({dest + at, static_cast<const std::byte*>(from) + at, nbytes});
-      chain.push_back({arrived + static_cast<size_t>(k) * pieces + p, number, sizeof(uint64_t)});
+      if (dest != from) copies.push_back({dest + at, static_cast<const std::byte*>(from) + at, nbytes});
+      copies.push_back({arrived + static_cast<size_t>(k) * pieces + p, number, sizeof(uint64_t)});
     }
   }
   const cuda::ContextGuard guard(memory_.gpu());
   must(kernels_.begin(call, kBegin, stream), "cuLaunchKernel");
-  must(copies_.give(chains, stream), "cuMemcpyAsync");
+  const auto fetch = [&](cuda::Stream on) { return sides_.copy(fetched, on); };
+  const auto keep_own = [&](cuda::Stream on) { return sides_.copy(own, on); };
+  must(sides_.give(fetch, keep_own, stream), "cuMemcpyAsync");
   must(kernels_.end(call, kEnd, stream), "cuLaunchKernel");
 }
 

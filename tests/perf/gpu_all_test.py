@@ -9,9 +9,9 @@ import time
 
 scripts = sys.argv[1]
 PROGRAMS = {
-    "nvidia-smi": 'case "$1" in\n  -L) [ -n "$GPUS" ] && seq -f "GPU %g: a" 0 $((GPUS - 1)) ;;\n  *) echo H200, 1 ;;\nesac\n',
+    "nvidia-smi": 'case "$1" in\n  -L) [ -n "$GPUS" ] && seq -f "GPU %g: a" 0 $((GPUS - 1)) ;;\n  *) [ "$BREAKS" != rows ] || sleep 1; echo H200, 1 ;;\nesac\n',
     # oshrun -n PES --timeout SECONDS PROGRAM ARGUMENT...
-    "oshrun": 'pes=$2\nshift 4\nexec env SHARED_BY=$pes "$@"\n',
+    "oshrun": '[ "$BREAKS" != rows ] || sleep 60\npes=$2\nshift 4\nexec env SHARED_BY=$pes "$@"\n',
     "shmem_gpu_perf": 'case "$* $BREAKS" in\n  *moe_bulk_dispatch*hang) sleep 60 & sleep 60 ;;\n'
                       '  *moe_bulk_dispatch*break) echo it broke; exit 3 ;;\nesac\necho "$SHARED_BY PEs: $*"\n',
 }
@@ -57,6 +57,9 @@ def main():
         done = run("moe", BREAKS="hang", LIMIT="2")
         expect(done.returncode == 1 and "moe: FAILED: not finished in 2 s" in done.stdout, f"an end: {done.stdout}{done.stderr}")
         expect(time.monotonic() - began < 30, "what a part has started ends with it")
+
+        done = run("check", BREAKS="rows", LIMIT="2", ROWS="kernels.direct.1", PYTHON="/bin/false")
+        expect("check: FAILED: not finished in 2 s" in done.stdout and "| kernels.direct.1 | not finished" in done.stdout, f"a part's last words: {done.stdout}")
 
         done = run("mow")
         expect(done.returncode == 2 and "scripts/gpu_all.sh [PART...]" in done.stderr, f"an unknown part: {done.stderr}")

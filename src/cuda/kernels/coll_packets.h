@@ -192,6 +192,17 @@ struct AnyMeeting {
   TypeKind kind;
   Scale scale;
 
+  /// Units that are kept until all are there.
+  class Sofar {
+   public:
+    RAILSHMEM_KERNEL explicit Sofar(const AnyMeeting& meet) : meet_(meet) {}
+    RAILSHMEM_KERNEL void add(int number, Unit unit) { units_[number] = unit; }
+    RAILSHMEM_KERNEL Unit all() const { return meet_.of(units_); }
+
+   private:
+    const AnyMeeting& meet_;
+    Unit units_[kMostMembers];
+  };
   /// The combination of scale.noperands units, in their order. One copy in a kernel, with all types and operations.
   RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE Unit of(const Unit* units) const {
     return visit_element(kind, op, [&]<class T, class Op>() { return meet<T, Op>(units, scale); });
@@ -213,9 +224,20 @@ template <class T>
 struct SumMeeting {
   Scale scale;
 
-  RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE Unit of(const Unit* units) const {
-    return AnyMeeting::meet<T, device::Sum>(units, scale);
-  }
+  /// The sum of the units up to here.
+  class Sofar {
+   public:
+    RAILSHMEM_KERNEL explicit Sofar(const SumMeeting& meet) : scale_(meet.scale) {}
+    RAILSHMEM_KERNEL void add(int number, Unit unit) {
+      const auto values = std::bit_cast<Pack<T>>(unit);
+      number == 0 ? met_.begin(values, scale_) : met_.add(values, scale_);
+    }
+    RAILSHMEM_KERNEL Unit all() const { return std::bit_cast<Unit>(met_.end(scale_)); }
+
+   private:
+    const Scale& scale_;
+    Meeting<T, device::Sum, Pack<T>> met_{};
+  };
   RAILSHMEM_KERNEL Unit of_two(Unit first, Unit second) const {
     Meeting<T, device::Sum, Pack<T>> met;
     met.begin(std::bit_cast<Pack<T>>(first), scale);
@@ -227,7 +249,7 @@ struct SumMeeting {
 /// The combination of unit i of all members, in the order of ranks; `own` is this member's.
 template <class Meet>
 RAILSHMEM_KERNEL inline Unit combine_unit(Talk& talk, const Meet& meet, uint32_t i, Unit own) {
-  Unit units[kMostMembers];
+  typename Meet::Sofar sofar(meet);
   RAILSHMEM_NO_UNROLL
   for (int first = 0; first < talk.n(); first += Talk::kGroup) {
     const int left = talk.n() - first, count = left < Talk::kGroup ? left : Talk::kGroup;
@@ -235,10 +257,10 @@ RAILSHMEM_KERNEL inline Unit combine_unit(Talk& talk, const Meet& meet, uint32_t
     talk.receive_group(first, count, i, own, group);
     RAILSHMEM_UNROLL
     for (int k = 0; k < Talk::kGroup; ++k) {
-      if (k < count) units[first + k] = group[k];
+      if (k < count) sofar.add(first + k, group[k]);
     }
   }
-  return meet.of(units);
+  return sofar.all();
 }
 template <uint32_t kUnits, class Meet>
 RAILSHMEM_KERNEL inline Units<kUnits> combine_units(Talk& talk, const Meet& meet, const Units<kUnits>& own,

@@ -142,7 +142,15 @@ class Talk {
     RAILSHMEM_UNROLL
     for (int k = 0; k < kGroup; ++k) {
       units[k] = own;
-      if (k >= count || first + k == members_.me || look_at_one(inbox(0, first + k), i, &units[k])) there |= 1u << k;
+      if (k >= count || first + k == members_.me) there |= 1u << k;
+    }
+    RAILSHMEM_NO_UNROLL
+    for (int turn = 0; turn < device::kShortTurns; ++turn) {
+      RAILSHMEM_UNROLL
+      for (int k = 0; k < kGroup; ++k) {
+        if ((there >> k & 1) == 0 && look_at_one(inbox(0, first + k), i, &units[k])) there |= 1u << k;
+      }
+      if (there == (1u << kGroup) - 1 || !well()) return;
     }
     RAILSHMEM_UNROLL
     for (int k = 0; k < kGroup; ++k) {
