@@ -190,7 +190,7 @@ class ChannelDrain {
 
   /// What becomes of an operation that was not accepted. False: its command stays in the ring.
   [[gnu::noinline]] bool settle(const Op& op, Post posted) noexcept {
-    if (posted == Post::again && head_is_late()) posted = Post::behind;
+    if (posted == Post::again && is_late(op.remote.pe)) posted = Post::behind;
     stuck_ = posted == Post::again || (posted == Post::behind && parked_.full());
     if (stuck_) return false;
     if (posted == Post::behind) parked_.add(op, context_.fences);
@@ -199,14 +199,18 @@ class ChannelDrain {
     return true;
   }
 
-  /// Whether the command at the ring's head, which was refused now, was refused for long.
-  bool head_is_late() noexcept {
+  /// Whether the command at the ring's head, which was refused now, was refused for long; or one to its PE was, and
+  /// still waits.
+  bool is_late(int pe) noexcept {
+    if (pe == late_pe_ && parked_.waits_for(pe)) return true;
     const uint64_t now = now_ns();
     if (refused_ != channel_.next()) {
       refused_ = channel_.next();
       refused_since_ns_ = now;
     }
-    return now - refused_since_ns_ >= kLateNs;
+    if (now - refused_since_ns_ < kLateNs) return false;
+    late_pe_ = pe;
+    return true;
   }
 
   /// Issues an operation that was put aside. False: it must wait, or there is no room now.
@@ -239,6 +243,7 @@ class ChannelDrain {
   const int npes_;
   bool stuck_ = false;                                      ///< the command at the ring's head finds no room
   uint64_t refused_ = ~uint64_t{0}, refused_since_ns_ = 0;  ///< the last command that found none, and since when
+  int late_pe_ = -1;                                        ///< of the last one that was refused for long
   ParkedOps parked_;
 };
 
