@@ -203,6 +203,7 @@ struct AnyMeeting {
     const AnyMeeting& meet_;
     Unit units_[kMostMembers];
   };
+
   /// The combination of scale.noperands units, in their order. One copy in a kernel, with all types and operations.
   RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE Unit of(const Unit* units) const {
     return visit_element(kind, op, [&]<class T, class Op>() { return meet<T, Op>(units, scale); });
