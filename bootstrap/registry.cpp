@@ -31,7 +31,10 @@ std::string mpi_plugin_of(MpiFlavour flavour) {
 }
 
 std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& request) {
-  if (!env.mpi_plugin.empty()) return start_plugin(env.mpi_plugin, env, request);
+  if (!env.mpi_plugin.empty()) {
+    check_named_plugin(env.mpi_plugin, "SHMEM_MPI_PLUGIN");
+    return start_plugin(env.mpi_plugin, env, request);
+  }
   const LoadedMpi loaded = find_loaded_mpi();
   const MpiFlavour flavour = loaded.flavour != MpiFlavour::none ? loaded.flavour : mpi_of_launcher();
   if (request.mpi_comm && loaded.phase != MpiPhase::running)

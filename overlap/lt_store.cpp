@@ -4,21 +4,21 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "src/base/fingerprint.h"
 #include "src/base/log.h"
-#include "src/base/unique.h"
+#include "src/base/trusted_file.h"
 
 namespace railshmem::overlap {
 namespace {
@@ -58,11 +58,32 @@ bool parse(std::string_view line, std::string& product, lt::Algorithm& algorithm
   return line_of(product, algorithm) == line;
 }
 
+/// All of a file; empty where there is none. Algorithms decide which code the GPU runs, so another user's are refused.
+std::string content_of(const std::string& path) {
+  const TrustedFile file = open_trusted(path, O_RDONLY);
+  if (!file.fd && file.error != 0) return {};
+  if (!file.fd) throw Error("it " + file.refusal);
+  std::string content;
+  char block[1 << 14];
+  for (ssize_t n = 0; (n = ::read(file.fd.get(), block, sizeof block)) > 0;)
+    content.append(block, static_cast<size_t>(n));
+  return content;
+}
+
+/// With all folders above that are missing; nobody else may write to them, whatever the umask.
+void make_folder(const std::string& folder) {
+  for (size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
+    if (mkdir(folder.substr(0, end).c_str(), 0700) != 0 && errno != EEXIST) check_errno(false, "mkdir");
+    if (end == std::string::npos) return;
+  }
+}
+
 /// A lock of all processes that write the file, as long as it lives. One that keeps it does so for milliseconds, unless
 /// somebody stopped it.
 UniqueFd lock(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  check_errno(static_cast<bool>(fd), "open");
+  TrustedFile file = open_own_output(path, O_RDWR, 0600);
+  if (!file.fd) throw Error(text("%s: it %s", path.c_str(), file.refusal.c_str()));
+  UniqueFd fd = std::move(file.fd);
   constexpr auto kTurn = std::chrono::milliseconds(5);
   for (int turns = 200; flock(fd.get(), LOCK_EX | LOCK_NB) != 0; --turns) {
     if (turns == 0 || (errno != EWOULDBLOCK && errno != EINTR)) check_errno(false, "flock");
@@ -82,7 +103,7 @@ std::string store_folder() {
 
 LtStore::Content LtStore::read() const {
   Content content;
-  std::ifstream file(path(), std::ios::binary);
+  std::istringstream file(content_of(path()));
   size_t number = 0;
   for (std::string line, product; std::getline(file, line);) {
     ++number;
@@ -99,7 +120,12 @@ LtStore::Content LtStore::read() const {
 
 std::optional<lt::Algorithm> LtStore::find(std::string_view product) const {
   if (folder_.empty()) return std::nullopt;
-  const Content content = read();
+  Content content;
+  try {
+    content = read();
+  } catch (const std::exception& e) {
+    log_warn("%s is not read: %s", path().c_str(), e.what());
+  }
   if (content.damaged != 0)
     log_warn("%s: damaged lines: %zu, the first one is line %zu; they do not count, and are dropped at the next choice",
              path().c_str(), content.damaged, content.first);
@@ -126,7 +152,7 @@ lt::Algorithm LtStore::keep(std::string_view product, const lt::Algorithm& algor
                             const std::optional<lt::Algorithm>& instead_of) {
   if (folder_.empty() || unwritable_) return algorithm;
   try {
-    std::filesystem::create_directories(folder_);
+    make_folder(folder_);
     const UniqueFd locked = lock(path() + ".lock");
     Kept kept = read().kept;
     const auto [at, is_new] = kept.emplace(product, algorithm);

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/base/unique.h"
+#include "src/base/trusted_file.h"
 
 namespace railshmem::tcp {
 namespace {
@@ -17,7 +17,7 @@ namespace {
   throw Error(text("SHMEM_TCP_SECRET_FILE is '%s', %s", path.c_str(), why.c_str()));
 }
 
-/// Of the open file, so that nobody can put another one in its place meanwhile.
+/// Nobody else may read it, besides what open_trusted() asks.
 void must_be_private(int fd, const std::string& path) {
   struct stat file {};
   check_errno(fstat(fd, &file) == 0, "fstat");
@@ -25,16 +25,15 @@ void must_be_private(int fd, const std::string& path) {
   if (file.st_mode & (S_IRWXG | S_IRWXO))
     refuse_file(path, text("which other users may use (its mode is %04o); make it yours alone: chmod 600",
                            static_cast<unsigned>(file.st_mode & 07777)));
-  if (file.st_uid != geteuid() && file.st_uid != 0)
-    refuse_file(path, text("which belongs to another user (uid %u)", static_cast<unsigned>(file.st_uid)));
 }
 
 std::string read_secret(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) refuse_file(path, text("which cannot be opened: %s", std::strerror(errno)));
-  must_be_private(fd.get(), path);
+  const TrustedFile file = open_trusted(path, O_RDONLY);
+  if (!file.fd) refuse_file(path, "which " + file.refusal);
+  const int fd = file.fd.get();
+  must_be_private(fd, path);
   char bytes[4097];  // more is no secret, but the wrong file
-  const ssize_t n = read(fd.get(), bytes, sizeof bytes);
+  const ssize_t n = read(fd, bytes, sizeof bytes);
   if (n < 0) refuse_file(path, text("which cannot be read: %s", std::strerror(errno)));
   if (n == sizeof bytes) refuse_file(path, "which holds more than 4096 bytes");
   std::string secret(bytes, static_cast<size_t>(n));

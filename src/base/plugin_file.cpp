@@ -2,36 +2,75 @@
 #include "src/base/plugin_file.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <climits>
 #include <cstdlib>
 
+#include "src/base/error.h"
+#include "src/base/log.h"
+#include "src/base/trusted_file.h"
+
 namespace railshmem {
 namespace {
 
-/// Folder of the file that holds this function: librailshmem.so, or a program linked statically.
-std::string own_folder() {
+/// The file that holds this function; no folder where nobody knows.
+Holder own_holder() {
   Dl_info here{};
-  if (!dladdr(reinterpret_cast<void*>(&own_folder), &here) || !here.dli_fname) return ".";
+  link_map* object = nullptr;
+  const int found =
+      dladdr1(reinterpret_cast<void*>(&own_holder), &here, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
+  if (found == 0 || !here.dli_fname) return {};
   char path[PATH_MAX];
+  Holder holder{here.dli_fname, object == nullptr || object->l_name[0] == '\0'};
   // dladdr gives a program's own name as it was called, which may be relative to a folder long left.
-  const ssize_t n = here.dli_fname[0] == '/' ? -1 : readlink("/proc/self/exe", path, sizeof path - 1);
-  const std::string file = n > 0 ? std::string(path, static_cast<size_t>(n))
-                                 : std::string(realpath(here.dli_fname, path) ? path : here.dli_fname);
-  return file.substr(0, file.rfind('/'));
+  const ssize_t n = holder.is_program ? readlink("/proc/self/exe", path, sizeof path - 1) : -1;
+  if (n > 0)
+    holder.file.assign(path, static_cast<size_t>(n));
+  else if (realpath(here.dli_fname, path))
+    holder.file = path;
+  return holder;
+}
+
+/// Its code runs already, so nothing is gained by distrusting its owner.
+uid_t owner_of(const std::string& file) noexcept {
+  struct stat found {};
+  return stat(file.c_str(), &found) == 0 ? found.st_uid : 0;
 }
 
 }  // namespace
 
+std::vector<std::string> plugin_places(const Holder& holder, const std::string& name) {
+  static constexpr const char* kOfLibrary[] = {"/railshmem/", "/"};  // installed, and in the build tree
+  static constexpr const char* kOfProgram[] = {"/../lib/railshmem/", "/../railshmem/", "/railshmem/", "/"};
+  std::vector<std::string> places;
+  const size_t slash = holder.file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : holder.file.substr(0, slash);
+  const auto add = [&](const char* place) { places.push_back(folder + place + "librailshmem-" + name + ".so"); };
+  if (holder.is_program)
+    for (const char* place : kOfProgram) add(place);
+  else
+    for (const char* place : kOfLibrary) add(place);
+  return places;
+}
+
 std::string find_plugin_file(const std::string& name) {
-  const std::string folder = own_folder();
-  // The first for librailshmem.so, installed and in the build tree; the others for static programs in bin/.
-  for (const char* place : {"/railshmem/", "/", "/../lib/railshmem/", "/../railshmem/"}) {
-    std::string path = folder + place + "librailshmem-" + name + ".so";
-    if (access(path.c_str(), R_OK) == 0) return path;
+  const Holder holder = own_holder();
+  for (const std::string& place : plugin_places(holder, name)) {
+    TrustedFile plugin = open_trusted(place, O_RDONLY, owner_of(holder.file));
+    if (plugin.fd) return plugin.path;
+    if (plugin.error == 0) log_warn("the plug-in %s is not loaded: it %s", place.c_str(), plugin.refusal.c_str());
   }
   return {};
+}
+
+void check_named_plugin(const std::string& path, const char* variable) {
+  const TrustedFile plugin = open_trusted(path, O_RDONLY, owner_of(own_holder().file));
+  if (!plugin.fd && plugin.error == 0)
+    throw Error(text("%s is '%s', which is not loaded: it %s", variable, path.c_str(), plugin.refusal.c_str()));
 }
 
 }  // namespace railshmem

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/trusted_file.h"
 
 namespace railshmem::observe {
 namespace {
@@ -19,6 +20,14 @@ constexpr size_t kFlushBytes = size_t{1} << 20;
 
 [[noreturn]] void fail(const std::string& path, const char* what) {
   throw Error(text("the timeline of SHMEM_TRACE, '%s', cannot be %s: %s", path.c_str(), what, std::strerror(errno)));
+}
+
+UniqueFd own(TrustedFile file, const std::string& path) {
+  if (file.fd) return std::move(file.fd);
+  errno = file.error;
+  if (file.error != 0) fail(path, "made");
+  throw Error(text("the timeline of SHMEM_TRACE cannot be made: '%s' %s; name another file", path.c_str(),
+                   file.refusal.c_str()));
 }
 
 }  // namespace
@@ -44,8 +53,7 @@ uint64_t file_size(const std::string& path) noexcept {
 }
 
 TimelineWriter::TimelineWriter(const std::string& path, int pe, const Clock& clock)
-    : path_(path), pe_(pe), clock_(clock), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (!fd_) fail(path_, "made");
+    : path_(path), pe_(pe), clock_(clock), fd_(own(open_own_output(path, O_WRONLY | O_TRUNC, 0666), path)) {
   line("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   flush();
   body_at_ = written_;
@@ -84,7 +92,7 @@ void TimelineWriter::write(int thread, std::span<const Event> events) {
 
 void TimelineWriter::append_part(const std::string& path, const PartInfo& part) {
   flush();
-  const UniqueFd from(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd from(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!from) fail(path, "read");
   std::vector<char> block(kFlushBytes);
   for (uint64_t done = 0; done < part.body_nbytes;) {
